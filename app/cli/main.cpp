@@ -75,6 +75,7 @@ int run(int argc, char** argv) {
   jointer::cli::add_calibrate_command(program, exit_code);
   jointer::cli::add_spmd_command(program, exit_code);
   jointer::cli::add_query_command(program, exit_code);
+  jointer::cli::add_kernels_command(program, exit_code);
   jointer::cli::add_capture_command(program, exit_code);
   program.footer("`jointer FILE` opens the file in the desktop application.");
 

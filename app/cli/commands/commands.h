@@ -20,6 +20,7 @@ void add_export_command(CLI::App& program, int& exit_code);
 void add_calibrate_command(CLI::App& program, int& exit_code);
 void add_spmd_command(CLI::App& program, int& exit_code);
 void add_query_command(CLI::App& program, int& exit_code);
+void add_kernels_command(CLI::App& program, int& exit_code);
 void add_capture_command(CLI::App& program, int& exit_code);
 
 }  // namespace jointer::cli

@@ -1,7 +1,8 @@
 """``python -m jointer``: captures graphs, and runs the tasks for which Jointer needs Python.
 
 ``info`` summarizes a capture, ``run`` captures the graphs of a script, ``compile`` compiles graphs
-with Inductor, ``bench`` runs and measures a graph, ``host`` runs passes in Python.
+with Inductor, ``kernels`` prints the kernels that Inductor makes of a graph, ``bench`` runs and
+measures a graph, ``host`` runs passes in Python.
 
 Exit codes: 0 done, 2 wrong usage, 3 unreadable input, 4 a run or a compilation failed, 130
 terminated. ``run`` returns the exit code of the script, or 1 if the script made no graph to
@@ -18,6 +19,7 @@ from typing import Any
 
 from . import bench as bench_worker
 from . import compile_worker, host
+from . import kernels as kernel_worker
 from .document import read_document
 from .errors import CaptureError
 from .hashing import document_hash
@@ -49,7 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bench_worker.add_arguments(bench)
     passes = commands.add_parser("host", help="run the Python passes of a request")
     host.add_arguments(passes)
+    kernels = commands.add_parser("kernels", help="print the kernels that Inductor makes of a graph")
+    kernel_worker.add_arguments(kernels)
     options = parser.parse_args(arguments)
+    if options.command == "kernels":
+        return kernel_worker.main(options)
     if options.command == "host":
         return host.main(options)
     if options.command == "bench":

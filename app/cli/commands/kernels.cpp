@@ -1,0 +1,193 @@
+// jointer kernels FILE: the kernels that Inductor makes of a graph.
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/cli/commands/checks.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/options.h"
+#include "app/cli/commands/table.h"
+#include "core/base/bytes.h"
+#include "core/base/json_text.h"
+#include "core/base/units.h"
+#include "core/capture/native_writer.h"
+#include "core/process/child.h"
+#include "core/process/python.h"
+#include "core/process/temporary_folder.h"
+
+namespace jointer::cli {
+namespace {
+
+constexpr std::size_t kMaxShown = 20, kMaxNodesShown = 4;
+
+struct KernelsCommand {
+  GraphOptions graph;
+  std::string source = "inductor", half, device = "h100", torch;
+  bool json = false;
+};
+
+// Writes the graph, or the chosen half of a pair, as a native capture to `path`.
+Result<void> write_capture(const Graph& graph, const KernelsCommand& options,
+                           const std::string& path) {
+  if (!graph.is_pair()) {
+    if (!options.half.empty())
+      return fail(Error::Kind::usage,
+                  "option --half: {} is not a pair; leave out the option", options.graph.file);
+    return write_bytes(path, write_native(graph));
+  }
+  if (options.half.empty())
+    return fail(Error::Kind::usage,
+                "{} is a pair, whose halves are compiled separately; choose one with --half forward "
+                "or --half backward",
+                options.graph.file);
+  return write_bytes(
+      path, write_native(graph, options.half == "forward" ? kForwardPart : kBackwardPart));
+}
+
+// Runs `python -m jointer kernels` and returns its answer. Error (run): Python or Inductor failed.
+Result<Json> ask_inductor(const std::string& capture, const KernelsCommand& options) {
+  JOINTER_TRY(ProgramCommand python, python_program());
+  std::string output;
+  ChildOptions child{.command = std::move(python.command),
+                     .environment = std::move(python.environment),
+                     .directory = {},
+                     .on_line = [&](std::string_view line) { output += line; },
+                     .on_error_line = {},
+                     .deadline = {}};
+  child.command.insert(child.command.end(),
+                       {"kernels", capture, "--device", options.device});
+  JOINTER_TRY(Child process, Child::start(std::move(child)));
+  const ChildEnd end = process.wait();
+  if (!end.succeeded())
+    return fail(Error::Kind::run, "Inductor's scheduler failed ({}): {}", to_string(end),
+                process.last_error());
+  const auto answer = parse_tree(output);
+  if (!answer || !answer->is_object())
+    return fail(Error::Kind::run, "the answer of Inductor's scheduler is not JSON: {}",
+                process.last_error());
+  return *answer;
+}
+
+Result<void> check_torch(const Json& answer, const std::string& wanted) {
+  const auto version = answer.value("torch", std::string());
+  if (wanted.empty() || version.starts_with(wanted + '.')) return {};
+  return fail(Error::Kind::usage,
+              "option --torch: the Python in use has torch {}, not {}; set JOINTER_PYTHON to a "
+              "Python that has it",
+              version, wanted);
+}
+
+std::string nodes_text(const Json& nodes) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(nodes.size(), kMaxNodesShown); ++i)
+    names.push_back(nodes[i].get<std::string>());
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (nodes.size() > kMaxNodesShown) text += fmt::format(" +{}", nodes.size() - kMaxNodesShown);
+  return text;
+}
+
+// One row per kind of kernel: how many, and the bytes that they read and write.
+Table kinds_table(const Json& kernels) {
+  struct Sum {
+    std::int64_t count = 0, bytes = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (const Json& kernel : kernels) {
+    Sum& sum = sums[kernel["kind"].get<std::string>()];
+    ++sum.count;
+    sum.bytes += kernel["bytes"].get<std::int64_t>();
+  }
+  using enum Table::Align;
+  Table table({{"kind", left}, {"number", right}, {"bytes", right}});
+  for (const auto& [kind, sum] : sums)
+    table.add({kind, format_count(sum.count), format_bytes(sum.bytes)});
+  return table;
+}
+
+// The kernels that read and write most.
+Table largest_table(const Json& kernels) {
+  std::vector<const Json*> largest;
+  for (const Json& kernel : kernels) largest.push_back(&kernel);
+  std::ranges::stable_sort(largest, std::greater<>(), [](const Json* kernel) {
+    return (*kernel)["bytes"].get<std::int64_t>();
+  });
+  if (largest.size() > kMaxShown) largest.resize(kMaxShown);
+  using enum Table::Align;
+  Table table({{"largest kernels", left}, {"kind", left}, {"bytes", right}, {"computes", left}});
+  for (const Json* kernel : largest)
+    table.add({(*kernel)["name"].get<std::string>(), (*kernel)["kind"].get<std::string>(),
+               format_bytes((*kernel)["bytes"].get<std::int64_t>()),
+               nodes_text((*kernel)["nodes"])});
+  return table;
+}
+
+// One row per reason not to fuse two kernels.
+Table reasons_table(const Json& not_fused) {
+  std::map<std::string, std::int64_t> counts;
+  for (const Json& pair : not_fused) ++counts[pair["reason"].get<std::string>()];
+  using enum Table::Align;
+  Table table({{"pairs", right}, {"not fused because", left}});
+  for (const auto& [reason, count] : counts) table.add({format_count(count), reason});
+  return table;
+}
+
+void print_text(const Json& answer) {
+  const Json& bound = answer["memory_bound"];
+  fmt::print("Inductor of torch {}, for {}\n", answer["torch"].get<std::string>(),
+             answer["device"].get<std::string>());
+  fmt::print("{} kernels on the device; {} of them bound by memory, {} read and written\n",
+             format_count(answer["device_kernels"].get<std::int64_t>()),
+             format_count(bound["kernels"].get<std::int64_t>()),
+             format_bytes(bound["bytes"].get<std::int64_t>()));
+  fmt::print("peak of allocated memory: {}\n\n",
+             format_bytes(answer["peak_bytes"].get<std::int64_t>()));
+  fmt::print("{}\n{}", kinds_table(answer["kernels"]).text(),
+             largest_table(answer["kernels"]).text());
+  if (const Table reasons = reasons_table(answer["not_fused"]); !reasons.empty())
+    fmt::print("\n{}", reasons.text());
+}
+
+Result<int> run(const KernelsCommand& options) {
+  JOINTER_TRY(const Graph graph, options.graph.open(options.json));
+  JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-kernels-"));
+  const std::string capture = folder.path("graph.json");
+  JOINTER_CHECK(write_capture(graph, options, capture));
+  JOINTER_TRY(const Json answer, ask_inductor(capture, options));
+  JOINTER_CHECK(check_torch(answer, options.torch));
+  if (options.json)
+    print_json(answer);
+  else
+    print_text(answer);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_kernels_command(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<KernelsCommand>();
+  CLI::App* command = program.add_subcommand(
+      "kernels", "Shows the kernels that torch's compiler, Inductor, makes of a graph");
+  options->graph.add_to(*command);
+  set_choices(command->add_option("--source", options->source,
+                                  "Where the kernels come from: `inductor` asks the scheduler of "
+                                  "the installed torch, without a GPU; default: inductor"),
+              {"inductor"});
+  set_choices(command->add_option("--half", options->half, "Half of a pair"),
+              {"forward", "backward"});
+  set_choices(command->add_option("--device", options->device,
+                                  "GPU to schedule for, which need not exist; default: h100"),
+              {"a100", "h100", "h200", "b200"});
+  set_choices(command->add_option("--torch", options->torch,
+                                  "Refuse the answer of another version of torch"),
+              {"2.11", "2.12", "2.13", "2.14", "2.15"});
+  command->add_flag("--json", options->json, "Print the result as JSON");
+  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+}
+
+}  // namespace jointer::cli

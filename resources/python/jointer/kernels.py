@@ -1,0 +1,72 @@
+"""``python -m jointer kernels``: prints the kernels that Inductor makes of a graph.
+
+The answer is one JSON object; see ``inductor_kernels.kernels_of``. Messages of libraries go to the
+standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import Any
+
+from .errors import CaptureError
+from .pretended_gpu import GPUS, pretended_gpu
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command line."""
+    parser.add_argument("graph", metavar="GRAPH", help="a capture of one graph")
+    parser.add_argument("--device", default="h100", choices=sorted(GPUS))
+    parser.add_argument(
+        "--half", choices=("forward", "backward"), help="of a pair: the half to schedule"
+    )
+    parser.add_argument("--assume", default="", metavar="SYMBOL=NUMBER,...")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Print the kernels as one JSON object; returns the exit code."""
+    output, sys.stdout = sys.stdout, sys.stderr
+    os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+    try:
+        answer = kernels_of_file(options)
+    except CaptureError as error:
+        print(error, file=sys.stderr)
+        return 3
+    json.dump(answer, output)
+    output.write("\n")
+    return 0
+
+
+def kernels_of_file(options: argparse.Namespace) -> dict[str, Any]:
+    """The kernels of the capture that the options name, as ``kernels_of`` returns them."""
+    with pretended_gpu(GPUS[options.device]):
+        # torch._inductor is imported only now: see pretended_gpu.
+        from .inductor_kernels import kernels_of
+        from .load import load
+
+        assume = dict(_assumption(each) for each in options.assume.split(",") if each)
+        graph = _one_graph(load(options.graph, assume), options)
+        return {"device": options.device, **kernels_of(graph)}
+
+
+def _assumption(text: str) -> tuple[str, int]:
+    name, _, number = text.partition("=")
+    return name.strip(), int(number)
+
+
+def _one_graph(loaded: Any, options: argparse.Namespace) -> Any:
+    if isinstance(loaded, tuple):
+        if options.half is None:
+            raise CaptureError(
+                f"{options.graph} is a pair: choose a half with --half forward or backward"
+            )
+        return loaded[0 if options.half == "forward" else 1]
+    if options.half is not None:
+        raise CaptureError(f"{options.graph} is not a pair; leave out --half")
+    if isinstance(loaded, dict):
+        raise CaptureError(f"{options.graph} holds stages of a pipeline; give one of its graphs")
+    return loaded

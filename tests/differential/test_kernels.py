@@ -1,0 +1,73 @@
+"""`jointer kernels` compared with answers of torch's scheduler that were obtained independently: which calls run in
+which kernel, the bytes of each kernel, and the peak."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import zstandard
+from conftest import SHARED, TORCH
+
+REFERENCES = SHARED / "reference" / "kernels"
+KERNELS = ("pointwise", "reduction", "mix_order_reduction", "template", "foreach", "extern")
+
+
+def references() -> list[Path]:
+    folder = REFERENCES / "torch215" if TORCH == (2, 15) else REFERENCES
+    has_answers = TORCH in {(2, 11), (2, 15)}
+    return sorted(folder.glob("*.kernels.json.zst")) if has_answers else []
+
+
+def name_of(reference: Path) -> str:
+    return reference.name.removesuffix(".kernels.json.zst")
+
+
+def cases() -> list[Any]:
+    slow = [pytest.mark.slow]
+    return [pytest.param(each, id=name_of(each), marks=[] if "debug" in each.name else slow)
+            for each in references()]
+
+
+def is_view(target: str) -> bool:
+    namespace, packet, overload = (*target.split("."), "")[:3]
+    if target in {"aten._unsafe_view.default", "aten.reshape.default"} or target.endswith("getitem"):
+        return True
+    operator = getattr(getattr(getattr(torch.ops, namespace, None), packet, None), overload, None)
+    return bool(getattr(operator, "is_view", False))
+
+
+@pytest.mark.parametrize("reference", cases())
+def test_same_kernels_as_torch(reference: Path, jointer: Callable[..., Any]) -> None:
+    expected = json.loads(zstandard.ZstdDecompressor().stream_reader(reference.open("rb")).read())
+    capture = SHARED / "captures" / f"{name_of(reference)}.json.zst"
+    document = json.loads(zstandard.ZstdDecompressor().stream_reader(capture.open("rb")).read())
+    targets = {node["name"]: node["target"] for node in document["nodes"] if node["op"] == "call_function"}
+    answer = jointer("kernels", capture, "--source", "inductor")
+    assert answer["source"] == "inductor"
+
+    def computed(names: list[str]) -> set[str]:
+        return {name for name in names if name in targets and not is_view(targets[name])}
+
+    theirs = [(row["kind"], computed(row["computes"]), row["bytes"]) for row in expected["nodes"]]
+    ours = [(row["kind"], computed(row["nodes"]), row["bytes"]) for row in answer["kernels"]]
+    assert ours == theirs
+    assert answer["peak_bytes"] == expected["memory"]["after"]["peak_allocfree"]
+    assert answer["device_kernels"] == expected["summary"]["device_kernels"]
+    bound = expected["summary"]["memory_bound"]
+    assert answer["memory_bound"] == {"kernels": bound["kernels"], "bytes": bound["bytes"]}
+
+
+def test_reasons_name_kernels_of_the_answer(jointer: Callable[..., Any]) -> None:
+    capture = SHARED / "captures" / "llama3_debug_tp2_fsdp2.min_cut.fw.json.zst"
+    if not capture.exists():
+        pytest.skip("no shared captures")
+    answer = jointer("kernels", capture)
+    names = {kernel["name"] for kernel in answer["kernels"]}
+    assert answer["not_fused"]
+    for pair in answer["not_fused"]:
+        assert {pair["a"], pair["b"]} <= names and pair["a"] != pair["b"] and pair["reason"]
