@@ -157,7 +157,7 @@ def kernels_of(gm: fx.GraphModule) -> dict[str, Any]:
 
     Returns:
         ``source`` ("inductor"), ``torch`` (version), ``kernels``, ``device_kernels`` (their number
-        on the device), ``memory_bound`` (number and bytes of kernels without FLOPs), ``peak_bytes``
+        on the GPU or, for a graph on the CPU, there), ``memory_bound`` (number and bytes of kernels without FLOPs), ``peak_bytes``
         (with the memory that a kernel frees still allocated while it runs) and ``not_fused``.
 
     Raises:
@@ -282,9 +282,13 @@ def _recorded_refusals() -> Iterator[dict[tuple[str, str], str]]:
 
 def _describe(result: _Scheduled, calls: Mapping[str, fx.Node]) -> dict[str, Any]:
     kernels = [_kernel(node, result, calls) for node in result.scheduler.nodes]
-    on_device = [each for each in kernels if each["kind"] in _KERNELS and each.pop("on_device")]
-    for each in kernels:
-        each.pop("on_device", None)
+    devices = [str(node.get_device() or "").partition(":")[0] for node in result.scheduler.nodes]
+    main = "cuda" if "cuda" in devices else "cpu"
+    on_device = [
+        kernel
+        for kernel, device in zip(kernels, devices, strict=True)
+        if kernel["kind"] in _KERNELS and device == main
+    ]
     bound = [each for each in on_device if not each["flops"]]
     return {
         "source": "inductor",
@@ -317,7 +321,6 @@ def _kernel(node: Any, result: _Scheduled, calls: Mapping[str, fx.Node]) -> dict
         "bytes": int(node.get_read_write_buffers_sizes()),
         "flops": _flops(node, names, calls),
         "ms": _estimated_ms(node),
-        "on_device": str(node.get_device() or "").startswith("cuda"),
     }
 
 
