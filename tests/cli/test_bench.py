@@ -213,6 +213,31 @@ def test_figures_of_a_gpu(bench: Bench) -> None:
     assert rank["kernels"] == kernels and rank["gpu"] == state
 
 
+def test_waiting_for_other_ranks(bench: Bench) -> None:
+    """Clocks of ranks differ, but all ranks leave the collective together."""
+    (collective, wait), late = collectives()[0], 500_000
+
+    def at(clock: int, start: int) -> list[Any]:
+        spans = [(start, 900_000), (600_000, 900_000)]
+        nodes = {"position": [positions()[collective], positions()[wait]],
+                 "start_ns": [clock + begin for begin, _ in spans],
+                 "end_ns": [clock + end for _, end in spans], "own_ns": [1, 1]}
+        return [["started"], ["measured", {"nodes": nodes}], ["done"]]
+
+    ranks = {"3": at(77_000, 200_000 + late), "*": at(0, 200_000)}
+    skew = bench.run(JOINT, "--profile", "--json", ranks=ranks).json["skew"]
+    first = skew["collectives"][0]
+    assert (first["node"], first["last_rank"], first["skew_ms"]) == (collective, 3, late / 1e6)
+    assert first["transfer_ms"] == 0.2 and skew["clock_error_ms"] == 0
+    assert [span["end_ms"] for span in first["spans"]] == [0.9] * len(first["spans"])
+    text = bench.run(JOINT, "--profile", ranks=ranks).out
+    assert "clocks aligned at the ends of collectives to within" in text
+    (row,) = (line for line in text.splitlines() if "rank 3" in line and "500 us" in line)
+    assert row.split()[0] == collective
+    assert "skew" not in bench.run(JOINT, "--json").json
+    assert bench.run(JOINT, "--profile", "--solo", "0", "--json").json["skew"] is None
+
+
 def test_no_utilization_against_another_devices_peak(bench: Bench) -> None:
     measured = bench.run(JOINT, "--json", "--device", "h100").json["measured"]
     assert measured["mfu"] is None

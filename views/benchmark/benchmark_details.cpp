@@ -5,6 +5,7 @@
 #include "core/bench/drift.h"
 #include "core/bench/explanation.h"
 #include "core/bench/kernel_time.h"
+#include "core/bench/skew.h"
 #include "views/session/benchmark/benchmark_text.h"
 #include "views/session/edit/metrics.h"
 #include "views/session/text/measured_text.h"
@@ -36,6 +37,7 @@ class Describer {
     failure();
     peak();
     time();
+    if (is_of_graph_) waits();
     ranks();
     gpus();
     verified();
@@ -303,6 +305,26 @@ class Describer {
                         .provenance = Provenance::measured,
                         .note = tr("Measured time compared with the current estimate."),
                         .links = {each.node}});
+  }
+
+  // The collectives of a profiled run in which ranks waited longest for other ranks.
+  void waits() {
+    const SkewReport report = collective_skew(graph_, result_.ranks);
+    if (report.collectives.empty() || report.collectives.front().skew_ns == 0) return;
+    InspectorSection& s = section(tr("Waiting for other ranks"));
+    for (std::size_t i = 0; i < std::min(report.collectives.size(), kMaxNamed); ++i) {
+      const CollectiveSkew& skew = report.collectives[i];
+      s.rows.push_back(
+          {.label = tr("longest wait"),
+           .value = tr("%1 for rank %2, in").arg(time_text(skew.skew_ns)).arg(skew.last_rank),
+           .provenance = Provenance::measured,
+           .note = tr("From the start of the collective on the first of %1 ranks to its start on "
+                      "the last. The communication then took %2. The clocks of the ranks are "
+                      "aligned at the ends of collectives, to within %3.")
+                       .arg(count_text(skew.spans.size()), time_text(skew.transfer_ns),
+                            time_text(report.clock_error_ns)),
+           .links = {skew.node}});
+    }
   }
 
   // --- The rest ---

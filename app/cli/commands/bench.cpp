@@ -15,6 +15,7 @@
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/progress_line.h"
+#include "app/cli/commands/skew_table.h"
 #include "app/cli/commands/unused_options.h"
 #include "app/launch/benchmark.h"
 #include "app/launch/captures.h"
@@ -223,8 +224,8 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
   return {};
 }
 
-// Returns the JSON members to print after those of the result: the explanation of the peak and,
-// with passes, the pipeline.
+// Returns the JSON members to print after those of the result: the explanation of the peak, with a
+// profile the waiting for other ranks, and with passes the pipeline.
 std::string further_members(const BenchPasses& passes, const BenchmarkResult& result,
                             const Graph& graph, const Analysis& analysis) {
   std::string members = explained_member(result, graph, analysis);
@@ -233,6 +234,7 @@ std::string further_members(const BenchPasses& passes, const BenchmarkResult& re
 }
 
 // Refuses options that have no effect. `request` contains the backend that the user or a pipeline
+  if (result.request.profile) members += ',' + skew_member(result, graph);
 // chose.
 Result<void> check_options(const CLI::App& command, const BenchCommand& options,
                            const BenchmarkRequest& request) {

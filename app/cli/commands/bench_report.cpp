@@ -9,6 +9,7 @@
 
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/skew_table.h"
 #include "app/cli/commands/slowest_calls.h"
 #include "app/cli/commands/table.h"
 #include "core/base/counted.h"
@@ -234,6 +235,7 @@ std::string bench_tables(const BenchmarkResult& result, const Graph& graph,
                                  ranks_table(result).text());
   if (const RankResult* rank = highest(result)) text += explanation(*rank, graph, analysis);
   text += slowest_calls(result, graph, analysis);
+  text += skew_table(result, graph);
   text += failures(result);
   const auto notes = result.notes();
   if (!notes.empty()) text += '\n';

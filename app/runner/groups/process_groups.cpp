@@ -2,19 +2,20 @@
 
 #include <ATen/ops/full.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <span>
 #include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <vector>
 
 #include "app/runner/support/torch_error.h"
-#include "core/base/counted.h"
 #include "core/base/number_text.h"
+#include "core/graph/group_of_rank.h"
 
 namespace jointer::runner {
 namespace {
@@ -155,39 +156,6 @@ Result<World> World::from_environment() {
     return fail(Error::Kind::usage, "RANK={} is not less than WORLD_SIZE={}", world.rank,
                 world.size);
   return world;
-}
-
-Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> captured, int rank,
-                                                int world_size) {
-  const auto unfit = [&] {
-    return input_error(
-        "the group [{}] of the capture cannot be mapped to rank {} of {}; give each rank its own "
-        "capture, named NAME.rank{{rank}}.json.zst",
-        fmt::join(captured, ", "), rank, world_size);
-  };
-  if (captured.empty()) return unfit();
-  if (*std::max_element(captured.begin(), captured.end()) >= world_size)
-    return input_error(
-        "the group [{}] of the capture needs more than {}; run more ranks, or one alone with "
-        "--solo RANK",
-        fmt::join(captured, ", "), counted(static_cast<std::size_t>(world_size), "rank"));
-  if (std::find(captured.begin(), captured.end(), rank) != captured.end())
-    return std::vector<std::int32_t>(captured.begin(), captured.end());
-  // Place shifted copies of the group one after another, each at the lowest free rank.
-  const std::int32_t base = *std::min_element(captured.begin(), captured.end());
-  std::vector<bool> taken(static_cast<std::size_t>(world_size), false);
-  for (int first = 0; first < world_size; ++first) {
-    if (taken[static_cast<std::size_t>(first)]) continue;
-    std::vector<std::int32_t> copy;
-    for (const std::int32_t member : captured) {
-      const std::int64_t shifted = std::int64_t{member} - base + first;
-      if (shifted >= world_size || taken[static_cast<std::size_t>(shifted)]) return unfit();
-      taken[static_cast<std::size_t>(shifted)] = true;
-      copy.push_back(static_cast<std::int32_t>(shifted));
-    }
-    if (std::find(copy.begin(), copy.end(), rank) != copy.end()) return copy;
-  }
-  return unfit();
 }
 
 Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,

@@ -7,9 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "app/runner/groups/backend_factory.h"
 #include "core/base/result.h"
@@ -29,12 +27,6 @@ struct World {
   // Error (usage): an environment variable has an invalid value.
   static Result<World> from_environment();
 };
-
-// The group of `rank` that corresponds to `captured`, a group in the capture of any rank. The
-// groups of a device mesh are shifted copies of each other that tile the world in order. Error
-// (input): the world has too few ranks, or copies of the group do not tile it.
-Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> captured, int rank,
-                                                int world_size);
 
 // The registered process groups. This object must outlive all collectives.
 class ProcessGroups {

@@ -143,6 +143,23 @@ TEST_F(Results, DetailsExplainThePeaksDifferenceByName) {
     EXPECT_NE(find_row(content, label), nullptr) << label;
 }
 
+TEST_F(Results, DetailsNameTheRankThatOthersWaitedFor) {
+  BenchmarkResult late = good();
+  const NodeId collective = snapshot->graph.find("ar");
+  const auto position = static_cast<std::uint32_t>(snapshot->graph.position(collective));
+  for (NodeTime& time : late.ranks[1].measured->nodes)
+    if (time.position == position) time.start_ns += 150'000;
+  const InspectorContent content = describe_benchmark(late, *snapshot, true);
+  const InspectorRow* wait = find_row(content, "longest wait");
+  ASSERT_NE(wait, nullptr);
+  EXPECT_EQ(wait->value, "150 us for rank 1, in");
+  EXPECT_EQ(wait->links, std::vector{collective});
+  EXPECT_TRUE(wait->note.contains("The communication then took 50.0 us"))
+      << wait->note.toStdString();
+  // The positions of calls in another graph are unknown.
+  EXPECT_EQ(find_row(describe_benchmark(late, *snapshot, false), "longest wait"), nullptr);
+}
+
 TEST_F(Results, DetailsOfAFailureLinkTheNode) {
   const InspectorContent content = describe_benchmark(failed(), *snapshot, true);
   EXPECT_EQ(content.sections.front().title, "Failed");

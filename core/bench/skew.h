@@ -1,0 +1,43 @@
+#pragma once
+
+// How long the ranks of a profiled run waited for each other in collectives.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/bench/result.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// A collective on one rank, in nanoseconds. The spans of a collective share a clock: that of the
+// first rank, which counts from the start of its step.
+struct RankSpan {
+  int rank = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+struct CollectiveSkew {
+  NodeId node;
+  std::vector<RankSpan> spans;  // of all ranks of the group, ascending; at least two
+  int last_rank = 0;            // the rank that started last
+  std::int64_t skew_ns = 0;     // the start of the last rank minus that of the first
+  // The time from the start of the last rank until the first rank's end; at least 0. Unlike the
+  // spans, it does not include waiting for ranks.
+  std::int64_t transfer_ns = 0;
+};
+
+struct SkewReport {
+  std::vector<CollectiveSkew> collectives;  // largest skew first; empty if fewer than two ranks
+                                            // of a group were profiled
+  // The clocks of ranks are aligned at the ends of collectives. This is the typical difference
+  // between those ends after the alignment: skews below it mean nothing.
+  std::int64_t clock_error_ns = 0;
+};
+
+// `graph`: the first rank's graph. Leaves out ranks that ran another graph, groups of which a rank
+// was not profiled, and broadcasts, whose root does not wait for the other ranks.
+SkewReport collective_skew(const Graph& graph, std::span<const RankResult> ranks);
+
+}  // namespace jointer

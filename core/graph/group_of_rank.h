@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace jointer {
+
+// The group of `rank` that corresponds to `captured`, a group in the capture of any rank. The
+// groups of a device mesh are shifted copies of each other that tile the world in order. Error
+// (input): the world has too few ranks, or copies of the group do not tile it.
+Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> captured, int rank,
+                                                int world_size);
+
+}  // namespace jointer
