@@ -24,7 +24,7 @@ std::string explain_unusable(std::string error, ComputeMode mode) {
     case ComputeMode::exclusive:
       return std::move(error) +
              "; the GPU is in exclusive compute mode, so only one process at a time can use it; "
-             "wait for the other process, or run `nvidia-smi -c DEFAULT`";
+             "wait for the other process, or allow several with `nvidia-smi -c DEFAULT`";
     case ComputeMode::prohibited:
       return std::move(error) +
              "; the GPU is in prohibited compute mode; `nvidia-smi -c DEFAULT` allows its use";

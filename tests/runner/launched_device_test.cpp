@@ -32,6 +32,7 @@ class LaunchedDevice : public testing::Test {
   void TearDown() override {
     ::unsetenv("JOINTER_RUNNER");
     ::unsetenv("FAKE_FAULT");
+    ::unsetenv("FAKE_EXCLUSIVE");
   }
 
   BenchmarkResult run(const char* fault) {
@@ -79,6 +80,18 @@ TEST_F(LaunchedDevice, ALinkThatIsDownIsNamedWithItsCollective) {
   ASSERT_TRUE(result.culprit());
   EXPECT_EQ(result.culprit()->kind, "collective");
   EXPECT_THAT(result.failure(), StartsWith("rank 0: at g: NCCL error"));
+}
+
+// The second rank must not wait for an error of CUDA, which names no remedy.
+TEST_F(LaunchedDevice, RanksThatWouldShareAnExclusiveDeviceAreRefused) {
+  const std::string device = "GPU of " + folder_.path().string();
+  ::setenv("FAKE_EXCLUSIVE", device.c_str(), 1);
+  const BenchmarkResult result = run("");
+  ASSERT_TRUE(result.culprit());
+  EXPECT_EQ(result.culprit()->kind, "device");
+  EXPECT_EQ(result.culprit()->stage, "load");
+  EXPECT_THAT(result.failure(), HasSubstr("another rank uses " + device));
+  EXPECT_THAT(result.failure(), HasSubstr("give each rank its own GPU"));
 }
 
 }  // namespace

@@ -19,12 +19,15 @@
 #include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "app/runner/cuda/kineto_tracer.h"
 #include "app/runner/cuda/nccl.h"
 #include "app/runner/cuda/nvml.h"
 #include "app/runner/device_choice.h"
 #include "app/runner/device_platform.h"
+#include "app/runner/device_claim.h"
 #include "app/runner/kernels/attention.h"
 #include "app/runner/support/torch_error.h"
 #include "app/runner/support/torch_version.h"
@@ -131,6 +134,16 @@ ComputeMode compute_mode_of(int device) {
 }
 
 // Makes the device current and returns one of its streams.
+// "GPU 0000:18:00.0": the same in all processes, whatever CUDA_VISIBLE_DEVICES is. The parts of a
+// GPU that is divided (MIG) share the address, so their names and indices distinguish them.
+std::string identity_of(int device) {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const bool is_part = visible != nullptr && std::string_view(visible).starts_with("MIG-");
+  const std::string bus = bus_of(static_cast<c10::DeviceIndex>(device));
+  return is_part ? fmt::format("GPU {} ({}, device {})", bus, visible, device)
+                 : fmt::format("GPU {}", bus);
+}
+
 c10::cuda::CUDAStream stream_of(c10::DeviceIndex device) {
   c10::cuda::set_device(device);
   return c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device);
@@ -138,8 +151,12 @@ c10::cuda::CUDAStream stream_of(c10::DeviceIndex device) {
 
 class CudaPlatform final : public DevicePlatform {
  public:
-  explicit CudaPlatform(c10::DeviceIndex index)
-      : device_(at::kCUDA, index), recording_stream_(stream_of(index)), monitor_(bus_of(index)) {
+  // `claim`: from claim_device.
+  CudaPlatform(c10::DeviceIndex index, FileDescriptor claim)
+      : claim_(std::move(claim)),
+        device_(at::kCUDA, index),
+        recording_stream_(stream_of(index)),
+        monitor_(bus_of(index)) {
     const cudaDeviceProp* properties = at::cuda::getDeviceProperties(index);
     name_ = properties->name;
     total_bytes_ = static_cast<std::int64_t>(properties->totalGlobalMem);
@@ -232,6 +249,7 @@ class CudaPlatform final : public DevicePlatform {
  private:
   at::Device device_;
   std::string name_;
+  FileDescriptor claim_;
   std::int64_t total_bytes_ = 0;
   // The default stream cannot be captured. A high-priority stream would compete with the streams of
   // collectives.
@@ -259,7 +277,8 @@ Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& opti
               choose_device(options.local_rank, c10::cuda::device_count(), each_task_has_one));
   try {
     at::globalContext().lazyInitDevice(at::kCUDA);
-    return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(index));
+  JOINTER_TRY(FileDescriptor claim, claim_device(identity_of(index), compute_mode_of(index)));
+    return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(index), std::move(claim));
   } catch (const c10::Error& error) {
     return fail(Error::Kind::run, "the CUDA device cannot be used: {}",
                 explain_unusable(summary(error), compute_mode_of(index)));

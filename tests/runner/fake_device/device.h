@@ -39,6 +39,9 @@ struct DeviceOptions {
   std::int64_t memory_bytes = std::int64_t{1} << 30;
   int traced_steps = std::numeric_limits<int>::max();  // the traces of later steps are empty
   bool has_tf32 = true;
+  // Not empty: the device is in exclusive compute mode, and this names it on this machine.
+  std::string exclusive_name;
+  std::string range_log;  // a file that lists the ranges for a profiler; empty for none
   // Costs: of a launch on the host, and of work on the device.
   std::int64_t launch_ns = 500, kernel_ns = 2'000, bytes_per_us = 1'000'000;
   std::int64_t copied_bytes_per_us = 25'000;  // to the host and back

@@ -1,5 +1,6 @@
 // A runner whose CUDA device is the fake one, for tests of the launcher. FAKE_FAULT is
-// RANK/KIND/STAGE/CALL (faults.h), such as `1/died/measure/3`.
+// RANK/KIND/STAGE/CALL (faults.h), such as `1/died/measure/3`. FAKE_EXCLUSIVE names a device in
+// exclusive compute mode that all ranks use.
 
 #include <algorithm>
 #include <cstdlib>
@@ -32,7 +33,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-test::DeviceOptions options_from_environment(const OwnStatus& status) {
+test::Faults faults_from_environment(const OwnStatus& status) {
   std::istringstream words(variable("FAKE_FAULT"));
   std::string rank, kind, stage, call;
   std::getline(words, rank, '/');
@@ -41,15 +42,16 @@ test::DeviceOptions options_from_environment(const OwnStatus& status) {
   std::getline(words, call);
   const auto* found = std::ranges::find(test::kFaultKinds, kind, test::to_string);
   if (rank != variable("RANK") || found == test::kFaultKinds.end()) return {};
-  return {.faults = test::Faults({.kind = *found, .stage = stage, .call = std::atoi(call.c_str())},
-                                 [&status] { return status.stage(); })};
+  return {{.kind = *found, .stage = stage, .call = std::atoi(call.c_str())},
+          [&status] { return status.stage(); }};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const OwnStatus status(variable(kStatusFileVariable));
-  test::FakeDevice::instance().reset(options_from_environment(status));
+  test::FakeDevice::instance().reset(
+      {.exclusive_name = variable("FAKE_EXCLUSIVE"), .faults = faults_from_environment(status)});
   return runner::run_rank(argc, argv, runner::make_cpu_platform, test::make_fake_platform,
                           /*no_device=*/"");
 }

@@ -3,8 +3,11 @@
 #include <ATen/Context.h>
 #include <c10/util/Exception.h>
 
+#include <fstream>
+#include <string>
 #include <utility>
 
+#include "app/runner/device_claim.h"
 #include "app/runner/device_platform.h"
 #include "app/runner/kernels/attention.h"
 #include "app/runner/support/torch_error.h"
@@ -85,8 +88,10 @@ class CapturedStep final : public Recording {
 
 class FakePlatform final : public runner::DevicePlatform {
  public:
-  explicit FakePlatform(std::unique_ptr<Platform> host)
-      : host_(std::move(host)), recording_stream_(the_device().new_stream()) {}
+  FakePlatform(std::unique_ptr<Platform> host, FileDescriptor claim)
+      : claim_(std::move(claim)),
+        host_(std::move(host)),
+        recording_stream_(the_device().new_stream()) {}
 
   [[nodiscard]] at::Device device() const override { return {at::kPrivateUse1, 0}; }
   [[nodiscard]] std::string name() const override { return "Fake device"; }
@@ -156,7 +161,13 @@ class FakePlatform final : public runner::DevicePlatform {
 
 Result<std::unique_ptr<Platform>> make_fake_platform(const runner::PlatformOptions& options) {
   JOINTER_TRY(auto host, runner::make_cpu_platform(options));
-  return std::make_unique<FakePlatform>(std::move(host));
+  return std::make_unique<FakePlatform>(std::move(host), std::move(claim));
 }
 
 }  // namespace jointer::test
+  FileDescriptor claim_;
+  const std::string& name = the_device().options().exclusive_name;
+  using runner::ComputeMode;
+  JOINTER_TRY(
+      FileDescriptor claim,
+      runner::claim_device(name, name.empty() ? ComputeMode::shared : ComputeMode::exclusive));
