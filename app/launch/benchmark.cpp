@@ -6,6 +6,7 @@
 #include "app/launch/captures.h"
 #include "app/launch/machine.h"
 #include "app/launch/memory_need.h"
+#include "app/launch/nsys.h"
 #include "core/base/bytes.h"
 #include "core/bench/step_of_run.h"
 #include "core/capture/native_writer.h"
@@ -157,6 +158,7 @@ Result<BenchmarkOutcome> run_benchmark(const Graph& graph, const FittedRequest& 
   result.request = fitted.request;
   for (RankResult& rank : result.ranks)
     rank.notes.insert(rank.notes.begin(), fitted.notes.begin(), fitted.notes.end());
+  note_reports(result);
   JOINTER_TRY(Analysis analysis, estimate(graph, result, estimator));
   if (std::string note = other_device(result, estimator, analysis, fitted.hints); !note.empty())
     result.ranks.front().notes.push_back(std::move(note));

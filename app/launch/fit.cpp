@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "app/launch/nsys.h"
 #include "core/base/counted.h"
 
 namespace jointer {
@@ -77,6 +78,7 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
                   *request.solo, graph.title(), counted(static_cast<std::size_t>(world), "rank"),
                   world - 1);
     request.ranks = 0;
+    JOINTER_CHECK(check_nsys(request, machine));
     return FittedRequest{std::move(request), {}, std::move(hints)};
   }
   if (request.ranks == 0) request.ranks = world;
@@ -90,6 +92,7 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
         "{} ranks need a GPU each, but this machine has {} GPU{}, so they run on the CPU; {}",
         fitted.request.ranks, machine.gpus, machine.gpus == 1 ? "" : "s", fitted.hints.alone));
   }
+  JOINTER_CHECK(check_nsys(fitted.request, machine));
   return fitted;
 }
 

@@ -23,17 +23,21 @@
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <set>
 
 #include "app/launch/blame.h"
 #include "app/launch/fit.h"
 #include "app/launch/machine.h"
+#include "app/launch/nsys.h"
 #include "app/launch/place_names.h"
 #include "app/launch/programs.h"
 #include "app/launch/rank_process.h"
+#include "core/bench/nsys.h"
 #include "core/process/file_descriptor.h"
 #include "core/process/temporary_folder.h"
 
@@ -45,6 +49,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTick{40};
 constexpr milliseconds kBetweenNews{50};
+// The time that a profiler may take to write a rank's report.
+constexpr milliseconds kReporting{600'000};
 
 // Returns an unused port of the loopback interface.
 Result<int> free_port() {
@@ -102,6 +108,11 @@ class Run {
   Result<void> start() {
     JOINTER_TRY(const ProgramCommand program,
                 request_.backend == Backend::python ? python_program() : runner_program());
+    std::string nsys;  // empty if the ranks run without it
+    if (is_profiled()) {
+      JOINTER_TRY(nsys, nsys_program());
+      JOINTER_CHECK(prepare_reports(request_));
+    }
     JOINTER_TRY(const int port, free_port());
     const int world = request_.solo ? 1 : request_.ranks;
     const int threads = threads_per_rank(request_, this_machine());
@@ -122,13 +133,33 @@ class Run {
       set("MASTER_PORT", fmt::format("{}", port));
       set("OMP_NUM_THREADS", fmt::format("{}", threads));
       const int rank = request_.solo.value_or(i);
-      JOINTER_TRY(auto process, RankProcess::start(rank, std::move(child),
-                                                   folder_.path(fmt::format("status{}", rank)),
-                                                   run_start_, options_.startup));
+      if (is_profiled()) {
+        child.command = profiled(nsys, rank, std::move(child.command));
+        // The kernel ends nsys with this process, but not the rank, which nsys has started.
+        set(kLauncherVariable, fmt::format("{}", ::getpid()));
+      }
+      JOINTER_TRY(auto process,
+                  RankProcess::start({.rank = rank,
+                                      .status_path = folder_.path(fmt::format("status{}", rank)),
+                                      .run_start = run_start_,
+                                      .startup = options_.startup,
+                                      .is_profiled = is_profiled()},
+                                     std::move(child)));
       children_.push_back(&process->child());
       ranks_.push_back(std::move(process));
     }
     return {};
+  }
+
+  [[nodiscard]] bool is_profiled() const { return !request_.nsys.empty(); }
+
+  [[nodiscard]] std::vector<std::string> profiled(const std::string& nsys, int rank,
+                                                  std::vector<std::string> command) const {
+    std::vector<std::string> words = nsys_arguments(request_, std::to_string(rank));
+    words.insert(words.begin(), nsys);
+    words.insert(words.end(), std::make_move_iterator(command.begin()),
+                 std::make_move_iterator(command.end()));
+    return words;
   }
 
   void look() {
@@ -215,8 +246,9 @@ class Run {
   }
 
   void end_those_that_do_not_close(Clock::time_point now) {
+    const milliseconds closing = options_.closing + (is_profiled() ? kReporting : milliseconds(0));
     for (const auto& rank : ranks_)
-      if (rank->is_running() && rank->done_at() && now - *rank->done_at() > options_.closing &&
+      if (rank->is_running() && rank->done_at() && now - *rank->done_at() > closing &&
           !rank->has_failed())
         rank->hang(now, {}, "reported that it was done, but did not exit");
   }

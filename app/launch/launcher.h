@@ -34,7 +34,8 @@ struct LaunchOptions {
   // Time for loading libraries: the request's timeout starts at a rank's first sign of life, or
   // after this time, whichever comes first.
   std::chrono::milliseconds startup{30'000};
-  // The time that a rank may take to exit after it has reported that it is done.
+  // The time that a rank may take to exit after it has reported that it is done. If it runs under
+  // Nsight Systems, ten minutes are added for its report.
   std::chrono::milliseconds closing{30'000};
 };
 
@@ -42,8 +43,8 @@ struct LaunchOptions {
 // ranks are part of the result (RankResult::status, BenchmarkResult::failure); the ranks of a
 // cancelled run are stopped. The result is not concluded, since that requires the graph. Error
 // (usage): the request has neither a number of ranks nor a rank to run alone (see fit_to_machine).
-// Error (run): the program that ranks run is missing or cannot be started, or there is no free port
-// or temporary folder.
+// Error (run): the program that ranks run, or nsys, is missing or cannot be started, reports cannot
+// be written, or there is no free port or temporary folder.
 //
 // May be called on several threads at once.
 Result<BenchmarkResult> launch(const BenchmarkRequest& request, const LaunchOptions& options);

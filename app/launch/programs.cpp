@@ -26,4 +26,14 @@ Result<ProgramCommand> runner_program() {
               kName);
 }
 
+Result<std::string> nsys_program() {
+  std::string found = find_program("nsys");
+  if (found.empty())
+    return fail(
+        Error::Kind::run,
+        "option --nsys: nsys is not on PATH; install Nsight Systems, or add the `bin` folder "
+        "of its installation or of the CUDA toolkit to PATH");
+  return found;
+}
+
 }  // namespace jointer

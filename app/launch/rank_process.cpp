@@ -19,8 +19,8 @@ std::int64_t out_of_memory_kills() {
 }
 
 // Returns the reason why a process ended without reporting a failure.
-std::string why_it_died(const Child& child, bool said_done, bool memory_was_short) {
-  const ChildEnd& end = *child.end();
+std::string why_it_died(const Child& child, const ChildEnd& end, bool said_done,
+                        bool memory_was_short) {
   std::string why = to_string(end);
   if (end.signal == SIGKILL)
     why += memory_was_short ? ": the system was out of memory"
@@ -34,26 +34,32 @@ std::string why_it_died(const Child& child, bool said_done, bool memory_was_shor
 
 }  // namespace
 
-RankProcess::RankProcess(int rank, StatusReader status, Clock::time_point run_start,
-                         std::chrono::milliseconds startup)
+RankProcess::RankProcess(const Setup& setup, StatusReader status)
     : status_(std::move(status)),
-      run_start_(run_start),
-      last_sign_(Clock::now() + startup),
+      run_start_(setup.run_start),
+      last_sign_(Clock::now() + setup.startup),
+      is_profiled_(setup.is_profiled),
       kills_before_(out_of_memory_kills()) {
-  result_.rank = rank;
+  result_.rank = setup.rank;
 }
 
-Result<std::unique_ptr<RankProcess>> RankProcess::start(int rank, ChildOptions options,
-                                                        const std::string& status_path,
-                                                        Clock::time_point run_start,
-                                                        std::chrono::milliseconds startup) {
-  JOINTER_TRY(StatusReader status, StatusReader::make(status_path));
-  options.environment.emplace_back(kStatusFileVariable, status_path);
-  std::unique_ptr<RankProcess> process(
-      new RankProcess(rank, std::move(status), run_start, startup));
+Result<std::unique_ptr<RankProcess>> RankProcess::start(const Setup& setup, ChildOptions options) {
+  JOINTER_TRY(StatusReader status, StatusReader::make(setup.status_path));
+  options.environment.emplace_back(kStatusFileVariable, setup.status_path);
+  std::unique_ptr<RankProcess> process(new RankProcess(setup, std::move(status)));
   options.on_line = [self = process.get()](std::string_view line) { self->hear(line); };
   JOINTER_TRY(process->child_, Child::start(std::move(options)));
   return process;
+}
+
+// A profiler ends with the exit code of the program that it runs or, if a signal killed the program,
+// with 128 plus the number of the signal, as shells do.
+std::optional<ChildEnd> RankProcess::end() const {
+  std::optional<ChildEnd> ended = child_->end();
+  constexpr int kKilled = 128;
+  if (is_profiled_ && ended && ended->exit_code > kKilled && ended->exit_code < kKilled + NSIG)
+    ended = ChildEnd{.signal = ended->exit_code - kKilled};
+  return ended;
 }
 
 void RankProcess::set_ended(Clock::time_point now) {
@@ -92,14 +98,14 @@ void RankProcess::take_end(Clock::time_point now, PlaceNames& places) {
   set_ended(now);
   if (is_stopped_) {
     result_.status = RankResult::Status::stopped;
-  } else if (done_at_ && child_->end()->succeeded()) {
+  } else if (const ChildEnd how = *end(); done_at_ && how.succeeded()) {
     result_.status = RankResult::Status::done;
     result_.stage.clear();
   } else {
     result_.status = RankResult::Status::died;
     const bool memory_was_short = out_of_memory_kills() > kills_before_;
-    result_.reason = why_it_died(*child_, done_at_.has_value(), memory_was_short);
-    if (memory_was_short && child_->end()->signal == SIGKILL) result_.kind = "memory";
+    result_.reason = why_it_died(*child_, how, done_at_.has_value(), memory_was_short);
+    if (memory_was_short && how.signal == SIGKILL) result_.kind = "memory";
     if (const auto stage = seen_.stage_name(); !stage.empty()) result_.stage = stage;
     result_.node = places.find(result_.rank, seen_.position).node;
   }

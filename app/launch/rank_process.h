@@ -19,12 +19,15 @@ class RankProcess {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `status_path`: the path of the status file to create. `startup`: the extra time that the rank
-  // may take until its first sign of life. Error (run): the process cannot be started.
-  static Result<std::unique_ptr<RankProcess>> start(int rank, ChildOptions options,
-                                                    const std::string& status_path,
-                                                    Clock::time_point run_start,
-                                                    std::chrono::milliseconds startup);
+  struct Setup {
+    int rank = 0;
+    std::string status_path;  // of the status file to create
+    Clock::time_point run_start;
+    std::chrono::milliseconds startup{0};  // the extra time until the first sign of life
+    bool is_profiled = false;              // the process is a profiler, which runs the rank
+  };
+  // Error (run): the process cannot be started.
+  static Result<std::unique_ptr<RankProcess>> start(const Setup& setup, ChildOptions options);
 
   [[nodiscard]] Child& child() { return *child_; }
   [[nodiscard]] const RankResult& result() const { return result_; }
@@ -37,7 +40,8 @@ class RankProcess {
   // True if the rank was killed by another process, since a program does not send SIGKILL to
   // itself.
   [[nodiscard]] bool was_killed() const {
-    return child_->end() && child_->end()->signal == SIGKILL;
+    const auto ended = end();
+    return ended && ended->signal == SIGKILL;
   }
   // The time when the rank reported that it was done. It may still be shutting down.
   [[nodiscard]] const std::optional<Clock::time_point>& done_at() const { return done_at_; }
@@ -58,8 +62,9 @@ class RankProcess {
   void kill(const std::string& reason);
 
  private:
-  RankProcess(int rank, StatusReader status, Clock::time_point run_start,
-              std::chrono::milliseconds startup);
+  RankProcess(const Setup& setup, StatusReader status);
+  // How the rank ended; std::nullopt while it runs.
+  [[nodiscard]] std::optional<ChildEnd> end() const;
   void hear(std::string_view line);
   void take_end(Clock::time_point now, PlaceNames& places);
   void set_ended(Clock::time_point now);
@@ -71,7 +76,7 @@ class RankProcess {
   Clock::time_point run_start_, last_sign_;
   std::optional<Clock::time_point> done_at_;
   bool has_news_ = true;
-  bool is_stopped_ = false, is_concluded_ = false;
+  bool is_stopped_ = false, is_concluded_ = false, is_profiled_ = false;
   std::int64_t kills_before_ = 0;  // out_of_memory_kills() before the start
 };
 

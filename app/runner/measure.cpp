@@ -1,6 +1,7 @@
 #include "app/runner/measure.h"
 
 #include <algorithm>
+#include <string>
 
 #include "core/schedule/memory_walk.h"
 
@@ -156,7 +157,8 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run) {
 
 StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int warmup,
                                                 int iterations,
-                                                const std::function<StepResult()>& step) {
+                                                const std::function<StepResult()>& step,
+                                                ProfilerRanges* ranges) {
   run.status.set_stage("warm up");
   for (int i = 0; i < warmup; ++i) {
     run.reporter.stage("warm up", i, warmup);
@@ -166,13 +168,18 @@ StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int 
   run.groups.barrier();
   run.status.set_stage("measure");
   const auto marks = run.platform.marks(static_cast<std::size_t>(iterations) + 1);
+  if (ranges != nullptr) ranges->start_recording();
   marks->mark(0);
   for (int i = 0; i < iterations; ++i) {
     run.reporter.stage("measure", i, iterations);
+    if (ranges != nullptr) ranges->push("step " + std::to_string(i));
     if (const StepResult done = step(); !done) return tl::unexpected(done.error());
+    if (ranges != nullptr) ranges->pop();
     marks->mark(static_cast<std::size_t>(i) + 1);
   }
   std::vector<std::int64_t> times = marks->read();
+  // The device has finished, so the kernels of the last step are recorded.
+  if (ranges != nullptr) ranges->stop_recording();
   for (std::size_t i = times.size() - 1; i > 0; --i) times[i] -= times[i - 1];
   times.erase(times.begin());
   return times;

@@ -6,6 +6,7 @@
 
 #include "app/runner/groups/process_groups.h"
 #include "app/runner/platform.h"
+#include "app/runner/profiler_ranges.h"
 #include "app/runner/program/interpreter.h"
 #include "app/runner/support/reporter.h"
 #include "core/base/result.h"
@@ -56,9 +57,11 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run);
 StepOr<std::int64_t> make_workspaces(const MeasuredProgram& run, bool recorded);
 
 // Runs `warmup` steps, then returns the nanoseconds of each of `iterations` steps by the device's
-// clock. `step` runs one step.
+// clock. `step` runs one step. `ranges`: if not null, a profiler records the measured steps, each of
+// which is in a range.
 StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int warmup,
                                                 int iterations,
-                                                const std::function<StepResult()>& step);
+                                                const std::function<StepResult()>& step,
+                                                ProfilerRanges* ranges = nullptr);
 
 }  // namespace jointer::runner

@@ -17,6 +17,7 @@
 
 #include "app/runner/groups/backend_factory.h"
 #include "app/runner/kernel_tracer.h"
+#include "app/runner/profiler_ranges.h"
 #include "core/base/result.h"
 #include "core/bench/event.h"
 #include "core/bench/request.h"
@@ -105,6 +106,10 @@ class Platform {
   [[nodiscard]] virtual std::unique_ptr<Marks> marks(std::size_t count) const = 0;
   // Null on devices where every call has finished when it returns; use marks there.
   virtual std::unique_ptr<KernelTracer> trace_kernels() { return nullptr; }
+  // For a profiler that runs this process.
+  [[nodiscard]] virtual std::unique_ptr<ProfilerRanges> profiler_ranges() {
+    return std::make_unique<ProfilerRanges>();
+  }
   // Runs `step` once and captures its kernels without executing them. `generators`: the generators,
   // other than the device's, from which the step draws. Memory that is cached but not allocated is
   // released first. Error (run): the device cannot capture kernels, or the program performs an

@@ -13,8 +13,10 @@
 #include "app/runner/backends/compiled.h"
 #include "app/runner/compare.h"
 #include "app/runner/failure.h"
+#include "app/runner/launcher_watch.h"
 #include "app/runner/measure.h"
 #include "app/runner/memory/counting_allocator.h"
+#include "app/runner/node_ranges.h"
 #include "app/runner/node_times.h"
 #include "app/runner/program/device_progress.h"
 #include "app/runner/program/interpreter.h"
@@ -142,6 +144,10 @@ Done Session::prepare(MakePlatform make_platform) {
   if (request_.tf32 != Tf32::automatic)
     if (const auto chosen = platform_->choose_tf32(request_.tf32 == Tf32::allow); !chosen)
       return failure("device", chosen.error().message);
+  if (!request_.nsys.empty() && platform_->device().is_cpu())
+    return failure("device",
+                   "this rank runs on the CPU, but Nsight Systems records what GPUs do; leave out "
+                   "--nsys");
   if (!platform_->device().is_cpu())
     progress_ = std::make_unique<DeviceProgress>(platform_->device());
   verification_ =
@@ -331,7 +337,13 @@ Done Session::measure(Runnable& runnable) {
   auto memory = measure_memory(run);
   if (!memory) return tl::unexpected(failure_at(runnable, memory.error()));
   std::unique_ptr<Recording> recording;
-  std::function<StepResult()> step = [&] { return runnable.interpreter->step(); };
+  std::unique_ptr<ProfilerRanges> ranges;
+  std::unique_ptr<NodeRanges> of_nodes;
+  if (!request_.nsys.empty()) {
+    ranges = platform_->profiler_ranges();
+    of_nodes = std::make_unique<NodeRanges>(run, *ranges);
+  }
+  std::function<StepResult()> step = [&] { return runnable.interpreter->step(of_nodes.get()); };
   if (replays()) {
     if (auto warm = warm_up(runnable, true); !warm) return warm;
     platform_->release_cache();
@@ -345,7 +357,7 @@ Done Session::measure(Runnable& runnable) {
       return {};
     };
   }
-  auto times = measure_steps(run, request_.warmup, request_.iterations, step);
+  auto times = measure_steps(run, request_.warmup, request_.iterations, step, ranges.get());
   if (!times) return tl::unexpected(failure_at(runnable, times.error()));
   is_replay_ = false;
   RankMeasured figures{.step_ns = std::move(*times),
@@ -512,6 +524,7 @@ Done run_guarded(Session& session, MakePlatform make_platform) {
 
 int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda,
              const std::string& no_device) {
+  const LauncherWatch watch;
   Reporter reporter;
   const auto give_up = [&](const Error& error) {
     reporter.report(RankFailed{.kind = "usage", .node = {}, .text = error.message});

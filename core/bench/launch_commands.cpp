@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "core/bench/nsys.h"
 #include "core/bench/request.h"
 #include "core/bench/shell.h"
 
@@ -20,6 +21,19 @@ std::string rank_command(const BenchmarkRequest& request, std::string_view progr
   return line + ' ' + shell_words(runner_arguments(request));
 }
 
+// The words before a rank's command: `nsys profile ...`, or none.
+std::string profiler(const BenchmarkRequest& request) {
+  if (request.nsys.empty()) return {};
+  return "nsys " + shell_words(nsys_arguments(request, kNsysRank)) + ' ';
+}
+
+// A command that creates the folder for reports, which nsys does not do, or nothing. `then`: joins
+// it with the next command.
+std::string make_report_folder(const BenchmarkRequest& request, std::string_view then) {
+  if (request.nsys.empty()) return {};
+  return fmt::format("mkdir -p {}{}", shell_word(request.nsys), then);
+}
+
 // Leaves out the number of ranks, which the launcher sets.
 BenchmarkRequest for_launcher(BenchmarkRequest request) {
   request.ranks = 0;
@@ -29,24 +43,28 @@ BenchmarkRequest for_launcher(BenchmarkRequest request) {
 }  // namespace
 
 std::string torchrun_command(const BenchmarkRequest& request, int nodes, int ranks_per_node) {
-  const std::string rank =
-      rank_command(for_launcher(request), "--no-python jointer-runner", "-m jointer bench");
+  const std::string rank = rank_command(
+      for_launcher(request), fmt::format("--no-python {}jointer-runner", profiler(request)),
+      "-m jointer bench");
+  const std::string before = make_report_folder(request, " && ");
   if (nodes <= 1)
-    return fmt::format("torchrun --standalone --nproc-per-node={} {}", ranks_per_node, rank);
+    return fmt::format("{}torchrun --standalone --nproc-per-node={} {}", before, ranks_per_node,
+                       rank);
   return fmt::format(
-      "torchrun --nnodes={} --nproc-per-node={} --rdzv-backend=c10d "
+      "{}torchrun --nnodes={} --nproc-per-node={} --rdzv-backend=c10d "
       "--rdzv-endpoint=\"${{HEAD_NODE:?set it to the name of the first machine}}:{}\" {}",
-      nodes, ranks_per_node, kPort, rank);
+      before, nodes, ranks_per_node, kPort, rank);
 }
 
 std::string slurm_command(const BenchmarkRequest& request, int nodes, int ranks_per_node) {
   const std::string rank =
-      rank_command(for_launcher(request), "exec jointer-runner", "exec python3 -m jointer bench");
+      rank_command(for_launcher(request), fmt::format("exec {}jointer-runner", profiler(request)),
+                   "exec python3 -m jointer bench");
   const std::string script = fmt::format(
-      "export RANK=$SLURM_PROCID WORLD_SIZE=$SLURM_NTASKS LOCAL_RANK=$SLURM_LOCALID "
+      "{}export RANK=$SLURM_PROCID WORLD_SIZE=$SLURM_NTASKS LOCAL_RANK=$SLURM_LOCALID "
       "LOCAL_WORLD_SIZE={} MASTER_PORT={} "
       "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1); {}",
-      ranks_per_node, kPort, rank);
+      make_report_folder(request, "; "), ranks_per_node, kPort, rank);
   return fmt::format(
       "srun --nodes={} --ntasks-per-node={}{} sh -c {}", nodes, ranks_per_node,
       request.on == RunOn::cpu ? "" : fmt::format(" --gpus-per-node={}", ranks_per_node),

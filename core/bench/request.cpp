@@ -144,6 +144,7 @@ const std::array kOptions{
     choice_option<&BenchmarkRequest::tf32, kTf32>("tf32", "one of auto, allow, forbid"),
     text_option<&BenchmarkRequest::marked>("mark", "nodes or FQN_PATTERN::operator"),
     text_option<&BenchmarkRequest::artifacts>("artifacts", "a folder"),
+    text_option<&BenchmarkRequest::nsys>("nsys", "a folder"),
     number_option<&BenchmarkRequest::iterations, 10, 1>("iterations", "an integer of at least 1"),
     number_option<&BenchmarkRequest::warmup, 3, 0>("warmup", "an integer of at least 0"),
     number_option<&BenchmarkRequest::threads, 0, 0>("threads", "a number of threads"),

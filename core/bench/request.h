@@ -67,6 +67,9 @@ struct BenchmarkRequest {
   std::string marked;
   std::string artifacts;  // folder for compiled packages in addition to the cache; may be empty
   bool profile = false;   // also times every node and records memory, in further runs
+  // Folder for the reports of Nsight Systems, under which every rank then runs (nsys.h). The rank
+  // marks its measured steps and their nodes. Empty: without Nsight Systems.
+  std::string nsys;
   std::int64_t memory_limit = 0;      // maximum bytes allocated by a rank; 0 for no limit
   std::int64_t timeout_ms = 300'000;  // maximum time without progress of a rank
 };
@@ -83,7 +86,8 @@ std::vector<std::string> runner_arguments(const BenchmarkRequest& request);
 Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& arguments);
 
 // Command lines that start the same run on `nodes` machines with `ranks_per_node` ranks each: a
-// torchrun command to enter on each machine, and a Slurm job step.
+// torchrun command to enter on each machine, and a Slurm job step. With `nsys`, the folder must be an
+// absolute path, and the backend not `python`.
 std::string torchrun_command(const BenchmarkRequest& request, int nodes, int ranks_per_node);
 std::string slurm_command(const BenchmarkRequest& request, int nodes, int ranks_per_node);
 

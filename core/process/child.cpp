@@ -15,7 +15,6 @@
 
 #include <fmt/core.h>
 #include <poll.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "core/process/open_process.h"
 #include "core/process/spawn.h"
 
 namespace jointer {
@@ -44,17 +44,6 @@ constexpr milliseconds kTick{10};
 std::string new_mark() {
   static std::atomic<std::uint64_t> count{0};
   return fmt::format("{}.{}.{}", ::getpid(), Clock::now().time_since_epoch().count(), ++count);
-}
-
-// Returns a file descriptor that becomes readable when the process ends, or an empty one if the
-// kernel has no pidfd.
-FileDescriptor open_process(pid_t pid) {
-#ifdef SYS_pidfd_open
-  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-#else
-  static_cast<void>(pid);
-  return {};
-#endif
 }
 
 // Blocks SIGPIPE, so that writing to a child that has ended fails instead of killing this process.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "core/bench/calibrate.h"
 #include "core/bench/measurement.h"
@@ -11,6 +12,7 @@
 #include "core/schedule/memory_timeline.h"
 #include "tests/runner/fake_device/graphs.h"
 #include "tests/runner/fake_device/rank.h"
+#include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
 namespace {
@@ -162,6 +164,61 @@ TEST(DeviceSession, ALaterEmptyTraceRestartsWithMarks) {
     EXPECT_EQ(time_of(*graph, *restarted.rank.measured, name).own_ns,
               time_of(*graph, *marked.rank.measured, name).own_ns)
         << name;
+}
+
+// The lines that the fake device logs about ranges for a profiler.
+std::vector<std::string> ranges_of(RankSetup setup) {
+  const TemporaryFolder folder;
+  setup.device.range_log = folder / "ranges";
+  const RankRun run = run_on_fake_device(setup);
+  EXPECT_EQ(run.rank.status, Status::done) << run.failure();
+  std::vector<std::string> lines;
+  std::ifstream file(folder / "ranges");
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(DeviceSession, AProfilerRecordsMeasuredStepsWithTheirNodes) {
+  const auto lines = ranges_of({.graph = kShardedStep, .options = {"--nsys=reports"}});
+  const auto start = std::find(lines.begin(), lines.end(), "start recording");
+  ASSERT_NE(start, lines.end());
+  ASSERT_EQ(lines.back(), "stop recording");
+  const std::vector<std::string> recorded(start + 1, lines.end() - 1);
+  const auto count = [&](const char* line) {
+    return std::count(recorded.begin(), recorded.end(), line);
+  };
+  EXPECT_EQ(count("start recording"), 0);
+  EXPECT_EQ(recorded.front(), "begin step 0");
+  EXPECT_EQ(count("begin step 1"), 1);
+  EXPECT_EQ(count("begin a aten.mm.default"), 2);
+  EXPECT_EQ(count("begin g _c10d_functional.all_gather_into_tensor.default"), 2);
+  int depth = 0, max_depth = 0;
+  for (const std::string& line : recorded) {
+    depth += line.starts_with("begin ") ? 1 : -1;
+    ASSERT_GE(depth, 0);
+    max_depth = std::max(max_depth, depth);
+  }
+  EXPECT_EQ(depth, 0);
+  EXPECT_EQ(max_depth, 2);
+}
+
+TEST(DeviceSession, ARecordedStepIsOneRange) {
+  const auto lines =
+      ranges_of({.graph = kShardedStep, .options = {"--nsys=reports", "--backend=cudagraph"}});
+  EXPECT_THAT(lines, ElementsAre("start recording", "begin step 0", "end", "begin step 1", "end",
+                                 "stop recording"));
+}
+
+TEST(DeviceSession, OrdinaryStepsAreNotInRanges) {
+  EXPECT_THAT(ranges_of({.graph = kShardedStep}), testing::IsEmpty());
+}
+
+TEST(DeviceSession, RangesAreForGpus) {
+  const RankRun run =
+      run_on_fake_device({.graph = kShardedStep, .options = {"--nsys=reports", "--on=cpu"}});
+  EXPECT_EQ(run.rank.status, Status::failed);
+  EXPECT_EQ(run.rank.kind, "device");
+  EXPECT_THAT(run.rank.reason, testing::EndsWith("leave out --nsys"));
 }
 
 TEST(DeviceSession, AWrongOptionIsAnErrorOfUsage) {

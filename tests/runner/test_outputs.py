@@ -83,6 +83,24 @@ def test_predicted_and_measured_peak(name: str, is_pair: bool) -> None:
         assert explained["operators"][0]["target"] == "aten.mm.default"
 
 
+def test_spans_of_collectives() -> None:
+    """Ranks that meet in a collective are in it at the same time, on their common clock."""
+    code, result = bench(SAMPLES / "llama_debug_fsdp2.joint.json.zst", "--profile", "--threads=1", "--iterations=1",
+                         "--warmup=0")
+    assert code == 0, result["failure"]
+    collectives = result["skew"]["collectives"]
+    assert collectives
+    for each in collectives:
+        spans = each["spans"]
+        assert [span["rank"] for span in spans] == [0, 1]
+        starts = [span["start_ms"] for span in spans]
+        assert each["skew_ms"] == pytest.approx(max(starts) - min(starts), abs=1e-5)
+        assert starts[each["last_rank"]] == max(starts)
+        # Half a millisecond for a rank that was interrupted as it left.
+        slack = result["skew"]["clock_error_ms"] + 0.5
+        assert max(starts) <= min(span["end_ms"] for span in spans) + slack
+
+
 def legal_order(nodes: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
     """Runs another legal order, on which no result may depend; collectives keep their order."""
     generator = random.Random(seed)

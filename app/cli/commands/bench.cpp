@@ -23,6 +23,7 @@
 #include "app/launch/launcher.h"
 #include "app/launch/machine.h"
 #include "app/launch/memory_need.h"
+#include "app/launch/nsys.h"
 #include "core/base/bytes.h"
 #include "core/base/counted.h"
 #include "core/base/json_text.h"
@@ -69,6 +70,10 @@ struct BenchCommand {
       {"--artifacts", "FOLDER",
        "With --backend inductor or regional: folder for the compiled packages; default: keep them "
        "only in the cache"},
+      {"--nsys", "FOLDER",
+       "Run every rank under Nsight Systems, which records the measured steps; folder for one "
+       "report "
+       "per rank"},
       {"--iterations", "N", "Number of measured steps; default: 10"},
       {"--warmup", "N", "Number of unmeasured steps before --iterations; default: 3"},
       {"--threads", "N",
@@ -134,9 +139,9 @@ Result<Graph> open_first(const BenchCommand& options, const BenchmarkRequest& re
 
 // Makes paths absolute, since launchers may run the command in another folder.
 void make_absolute(BenchmarkRequest& request) {
-  for (std::string* path :
-       {&request.program.graph, &request.program.backward, &request.baseline.graph,
-        &request.baseline.backward, &request.inputs, &request.expected, &request.artifacts})
+  for (std::string* path : {&request.program.graph, &request.program.backward,
+                            &request.baseline.graph, &request.baseline.backward, &request.inputs,
+                            &request.expected, &request.artifacts, &request.nsys})
     *path = absolute_path(*path);
 }
 
@@ -229,12 +234,12 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
 std::string further_members(const BenchPasses& passes, const BenchmarkResult& result,
                             const Graph& graph, const Analysis& analysis) {
   std::string members = explained_member(result, graph, analysis);
+  if (result.request.profile) members += ',' + skew_member(result, graph);
   if (!passes.text().empty()) keep_member(members, "pipeline", passes.text());
   return members;
 }
 
 // Refuses options that have no effect. `request` contains the backend that the user or a pipeline
-  if (result.request.profile) members += ',' + skew_member(result, graph);
 // chose.
 Result<void> check_options(const CLI::App& command, const BenchCommand& options,
                            const BenchmarkRequest& request) {
@@ -245,12 +250,17 @@ Result<void> check_options(const CLI::App& command, const BenchCommand& options,
     JOINTER_CHECK(refuse_options(command, {"--mark"}, "needs --backend regional"));
   if (request.backend != Backend::regional && request.backend != Backend::inductor)
     JOINTER_CHECK(refuse_options(command, {"--artifacts"}, "needs --backend inductor or regional"));
+  if (!request.nsys.empty())
+    JOINTER_CHECK(refuse_options(command, {"--profile", "--calibrate"},
+                                 "kernels cannot be traced under Nsight Systems; run once with "
+                                 "--nsys and once without"));
   return {};
 }
 
 Result<int> run(const BenchCommand& options, const CLI::App& command) {
   JOINTER_TRY(BenchmarkRequest request, request_of(options));
   JOINTER_CHECK(check_output_folder(request.artifacts));
+  JOINTER_CHECK(check_output_folder(request.nsys));
   if (!options.print_command.empty())
     JOINTER_CHECK(refuse_options(
         command,
@@ -264,6 +274,8 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
         "the result of the passes with `jointer apply --passes ... -o OUT.json` first");
   if (!options.print_command.empty()) {
     JOINTER_CHECK(check_options(command, options, request));
+    // The machines on which the command runs are assumed to have GPUs.
+    JOINTER_CHECK(check_nsys(request, {.gpus = 1}));
     return print_command(options, std::move(request), graph);
   }
   JOINTER_TRY(BenchPasses passes,

@@ -25,9 +25,10 @@
 #include "app/runner/cuda/kineto_tracer.h"
 #include "app/runner/cuda/nccl.h"
 #include "app/runner/cuda/nvml.h"
+#include "app/runner/cuda/nvtx.h"
 #include "app/runner/device_choice.h"
-#include "app/runner/device_platform.h"
 #include "app/runner/device_claim.h"
+#include "app/runner/device_platform.h"
 #include "app/runner/kernels/attention.h"
 #include "app/runner/support/torch_error.h"
 #include "app/runner/support/torch_version.h"
@@ -133,7 +134,6 @@ ComputeMode compute_mode_of(int device) {
   return static_cast<ComputeMode>(attribute(cudaDevAttrComputeMode, device));
 }
 
-// Makes the device current and returns one of its streams.
 // "GPU 0000:18:00.0": the same in all processes, whatever CUDA_VISIBLE_DEVICES is. The parts of a
 // GPU that is divided (MIG) share the address, so their names and indices distinguish them.
 std::string identity_of(int device) {
@@ -144,6 +144,7 @@ std::string identity_of(int device) {
                  : fmt::format("GPU {}", bus);
 }
 
+// Makes the device current and returns one of its streams.
 c10::cuda::CUDAStream stream_of(c10::DeviceIndex device) {
   c10::cuda::set_device(device);
   return c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device);
@@ -204,6 +205,7 @@ class CudaPlatform final : public DevicePlatform {
     return std::make_unique<EventMarks>(count);
   }
   std::unique_ptr<KernelTracer> trace_kernels() override { return trace_with_kineto(); }
+  [[nodiscard]] std::unique_ptr<ProfilerRanges> profiler_ranges() override { return nvtx_ranges(); }
   Result<std::unique_ptr<Recording>> record(const std::function<void()>& step,
                                             std::span<const at::Generator> generators) override {
     // The recording uses a separate pool, which cannot use memory that eager steps left in the
@@ -247,9 +249,9 @@ class CudaPlatform final : public DevicePlatform {
   }
 
  private:
+  FileDescriptor claim_;
   at::Device device_;
   std::string name_;
-  FileDescriptor claim_;
   std::int64_t total_bytes_ = 0;
   // The default stream cannot be captured. A high-priority stream would compete with the streams of
   // collectives.
@@ -275,9 +277,9 @@ Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& opti
   const bool each_task_has_one = std::getenv("SLURM_PROCID") != nullptr;
   JOINTER_TRY(const int index,
               choose_device(options.local_rank, c10::cuda::device_count(), each_task_has_one));
+  JOINTER_TRY(FileDescriptor claim, claim_device(identity_of(index), compute_mode_of(index)));
   try {
     at::globalContext().lazyInitDevice(at::kCUDA);
-  JOINTER_TRY(FileDescriptor claim, claim_device(identity_of(index), compute_mode_of(index)));
     return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(index), std::move(claim));
   } catch (const c10::Error& error) {
     return fail(Error::Kind::run, "the CUDA device cannot be used: {}",

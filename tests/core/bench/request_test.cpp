@@ -49,6 +49,7 @@ BenchmarkRequest any_request() {
   r.seed = *rc::gen::arbitrary<std::uint64_t>();
   r.recorded = from(0, 2) == 1;
   r.profile = from(0, 2) == 1;
+  r.nsys = any_word();
   r.memory_limit = from<std::int64_t>(0, std::int64_t{1} << 50);
   r.timeout_ms = from<std::int64_t>(1, 10'000'000);
   return r;
@@ -74,6 +75,7 @@ void expect_same(const BenchmarkRequest& a, const BenchmarkRequest& b) {
   RC_ASSERT(a.seed == b.seed);
   RC_ASSERT(a.recorded == b.recorded);
   RC_ASSERT(a.profile == b.profile);
+  RC_ASSERT(a.nsys == b.nsys);
   RC_ASSERT(a.memory_limit == b.memory_limit);
   RC_ASSERT(a.timeout_ms == b.timeout_ms);
 }
@@ -193,6 +195,25 @@ TEST(LaunchCommands, TorchrunGetsTheRanksArguments) {
   EXPECT_EQ(as_launched(torchrun_command(request, 1, 4), "torchrun"),
             "--standalone|--nproc-per-node=4|-m|jointer|bench|--backend=python|--iterations=3|"
             "my graph's {rank}.json|");
+}
+
+TEST(LaunchCommands, EveryRankRunsUnderNsysIfReportsAreWanted) {
+  const TemporaryFolder folder;
+  const std::string reports = folder / "my reports";
+  BenchmarkRequest request;
+  request.program.graph = "graph.json";
+  request.nsys = reports;
+  const std::string command = torchrun_command(request, 1, 4);
+  EXPECT_TRUE(as_launched(command, "torchrun")
+                  .ends_with("--output=" + reports +
+                             "/rank%q{RANK}|jointer-runner|--nsys=" + reports + "|graph.json|"))
+      << command;
+  EXPECT_TRUE(as_launched(command, "torchrun")
+                  .starts_with("--standalone|--nproc-per-node=4|--no-python|nsys|profile|"));
+  EXPECT_TRUE(std::filesystem::is_directory(reports));
+  const std::string step = as_launched(slurm_command(request, 2, 4), "srun");
+  EXPECT_NE(step.find("mkdir -p '" + reports + "'; export RANK="), std::string::npos) << step;
+  EXPECT_NE(step.find("; exec nsys profile "), std::string::npos) << step;
 }
 
 TEST(LaunchCommands, SlurmSetsWhatTorchrunWould) {

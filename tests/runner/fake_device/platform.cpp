@@ -60,6 +60,20 @@ class Tracer final : public KernelTracer {
   }
 };
 
+// Writes a line for each call to a file.
+class LoggedRanges final : public runner::ProfilerRanges {
+ public:
+  void start_recording() override { log("start recording"); }
+  void stop_recording() override { log("stop recording"); }
+  void push(const std::string& name) override { log("begin " + name); }
+  void pop() override { log("end"); }
+
+ private:
+  void log(const std::string& line) { file_ << line << std::endl; }
+
+  std::ofstream file_{the_device().options().range_log};
+};
+
 // Makes `stream` the current one.
 class OnStream {
  public:
@@ -111,6 +125,10 @@ class FakePlatform final : public runner::DevicePlatform {
     return std::make_unique<EventMarks>(count);
   }
   std::unique_ptr<KernelTracer> trace_kernels() override { return std::make_unique<Tracer>(); }
+  [[nodiscard]] std::unique_ptr<runner::ProfilerRanges> profiler_ranges() override {
+    if (the_device().options().range_log.empty()) return DevicePlatform::profiler_ranges();
+    return std::make_unique<LoggedRanges>();
+  }
   Result<std::unique_ptr<Recording>> record(const std::function<void()>& step,
                                             std::span<const at::Generator>) override {
     synchronize();
@@ -153,6 +171,7 @@ class FakePlatform final : public runner::DevicePlatform {
   }
 
  private:
+  FileDescriptor claim_;
   std::unique_ptr<Platform> host_;  // its threads, and its count of host memory
   StreamNumber recording_stream_;
 };
@@ -160,14 +179,13 @@ class FakePlatform final : public runner::DevicePlatform {
 }  // namespace
 
 Result<std::unique_ptr<Platform>> make_fake_platform(const runner::PlatformOptions& options) {
-  JOINTER_TRY(auto host, runner::make_cpu_platform(options));
-  return std::make_unique<FakePlatform>(std::move(host), std::move(claim));
-}
-
-}  // namespace jointer::test
-  FileDescriptor claim_;
   const std::string& name = the_device().options().exclusive_name;
   using runner::ComputeMode;
   JOINTER_TRY(
       FileDescriptor claim,
       runner::claim_device(name, name.empty() ? ComputeMode::shared : ComputeMode::exclusive));
+  JOINTER_TRY(auto host, runner::make_cpu_platform(options));
+  return std::make_unique<FakePlatform>(std::move(host), std::move(claim));
+}
+
+}  // namespace jointer::test

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/runner/measure.h"
+#include "app/runner/profiler_ranges.h"
+
+namespace jointer::runner {
+
+// Launches every instruction of a step in a range with the name of its node and operator, such as
+// "mm_3 aten.mm.default", or with the name of its compiled block.
+class NodeRanges final : public Follower {
+ public:
+  NodeRanges(const MeasuredProgram& run, ProfilerRanges& ranges);
+
+  void before(std::size_t instruction) override { ranges_.push(names_[instruction]); }
+  void called(std::size_t) override { ranges_.pop(); }
+  void freed(std::size_t) override {}
+
+ private:
+  ProfilerRanges& ranges_;
+  std::vector<std::string> names_;  // by instruction
+};
+
+}  // namespace jointer::runner
