@@ -102,7 +102,7 @@ void GraphMenu::store_costs(Document& document, const MeasurementPtr& measuremen
                                 .arg(to_qstring(counted(stored->nodes.size(), "distinct call")),
                                      to_qstring(counted(stored->collectives.size(), "collective")),
                                      QString::fromStdString(measurement->device)));
-        AnalysisOptions options = document.analysis().options;
+        AnalysisOptions options = document.wanted_options();
         const EstimatorRequest measured = measured_on(measurement->device);
         options.estimator.name = measured.name;
         options.estimator.device = measured.device;

@@ -19,6 +19,8 @@
 #include "views/operators/operators_pane.h"
 #include "views/palette/command_palette.h"
 #include "views/palette/keys_help.h"
+#include "views/widgets/figure_box.h"
+#include "views/window/scoreboard.h"
 
 namespace jointer::views {
 namespace {
@@ -151,6 +153,31 @@ class PanesTest : public QObject {
     const QStringList lines = QApplication::clipboard()->text().split('\n', Qt::SkipEmptyParts);
     QCOMPARE(lines.size(), pane.model().rowCount() + 1);
     QVERIFY(lines[1].startsWith("aten.m"));
+  }
+
+  // The second choice keeps the first one, which is still being analyzed.
+  void quick_choices_of_estimates_add_up() {
+    Scoreboard scoreboard(*document_);
+    show(scoreboard);
+    test::choose(child<QComboBox>(scoreboard, "optimizer"), "AdamW fp32 state");
+    auto& device = child<QComboBox>(scoreboard, "device");
+    const int a100 = device.findData(QString("a100"));
+    QVERIFY(a100 >= 0);
+    device.setCurrentIndex(a100);
+    emit device.activated(a100);
+    QTRY_COMPARE(QString::fromStdString(document_->analysis().options.estimator.device),
+                 QString("a100"));
+    QVERIFY(document_->analysis().options.memory.optimizer == OptimizerState::adamw);
+  }
+
+  void the_throughput_is_explained_with_its_divisors() {
+    const Scoreboard scoreboard(*document_);
+    QStringList found;
+    for (const auto* figure : scoreboard.findChildren<FigureBox*>())
+      found << figure->property("how").toString();
+    const QStringList throughput = found.filter(QStringLiteral("Throughput per device"));
+    QCOMPARE(throughput.size(), 1);
+    QVERIFY(throughput.front().contains("parallel degrees"));
   }
 
   void new_snapshot_keeps_expansion_and_selection() {

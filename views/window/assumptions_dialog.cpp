@@ -32,7 +32,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   QLineEdit* filter = add_control(*column, new QLineEdit(this), "filter");
   filter->setPlaceholderText(tr("Filter by name"));
   filter->setClearButtonEnabled(true);
-  model_ = new SymbolModel(document.graph(), this);
+  model_ = new SymbolModel(document.graph(), document.wanted_assumptions(), this);
   auto* proxy = new QSortFilterProxyModel(this);
   proxy->setSourceModel(model_);
   connect(filter, &QLineEdit::textChanged, proxy, &QSortFilterProxyModel::setFilterFixedString);
@@ -53,7 +53,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   fallback_ = add_control(*row, new QLineEdit(this), "fallback");
   fallback_->setValidator(new QIntValidator(0, 1 << 30, fallback_));
   fallback_->setPlaceholderText(tr("balanced"));
-  if (const auto& fallback = document.graph().assumptions().fallback)
+  if (const auto& fallback = document.wanted_assumptions().fallback)
     fallback_->setText(QString::number(*fallback));
   column->addLayout(row);
 
@@ -65,7 +65,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   apply_->setDefault(true);
   connect(apply_, &QPushButton::clicked, this, &AssumptionsDialog::apply);
   connect(buttons->button(QDialogButtonBox::Reset), &QPushButton::clicked, this, [this] {
-    document_.assume(only_strides(document_.graph().assumptions()));
+    document_.assume(only_strides(document_.wanted_assumptions()));
     accept();
   });
 }

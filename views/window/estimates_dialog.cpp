@@ -50,7 +50,7 @@ void EstimatesDialog::add_estimator(QFormLayout& form) {
   estimator_->setEditable(true);
   for (const char* name : {"roofline", "simple", "torch-2.11", "torch-2.15", "measured"})
     estimator_->addItem(QLatin1String(name));
-  estimator_->setCurrentText(QString::fromStdString(document_.analysis().options.estimator.name));
+  estimator_->setCurrentText(QString::fromStdString(document_.wanted_options().estimator.name));
   estimator_->setToolTip(tr(
       "Accepts the same values as the command-line option --estimator, such as "
       "simple{coll_us=20,...}, profile{trace=\"trace.json\"} or measured{device=\"NVIDIA H200\"}"));
@@ -61,23 +61,24 @@ void EstimatesDialog::add_gpus(QFormLayout& form) {
   gpus_ = new QSpinBox(this);
   gpus_->setObjectName(QStringLiteral("gpus_per_node"));
   gpus_->setRange(1, kMaxGpus);
-  gpus_->setValue(static_cast<int>(document_.analysis().options.estimator.gpus_per_node));
+  gpus_->setValue(static_cast<int>(document_.wanted_options().estimator.gpus_per_node));
   gpus_->setToolTip(tr("Number of GPUs connected by fast links. Ranks fill nodes in order."));
   form.addRow(tr("&GPUs per node:"), gpus_);
 }
 
 void EstimatesDialog::add_groups(QFormLayout& form) {
   const Graph& graph = document_.graph();
-  const auto& assumed = graph.assumptions().named;
+  const auto& assumed = document_.wanted_assumptions().named;
   for (std::size_t i = 0; i < graph.group_count(); ++i) {
     const ProcessGroup& group = graph.group(GroupId(i));
     if (group.ranks.size() < 2 || !has_guessed_ranks(graph, group)) continue;
     if (strides_.empty()) {
-      auto* text =
-          new QLabel(tr("The capture has only the sizes of these process groups. How far apart are "
-                        "the ranks of a group? On a mesh of 8 x 8 GPUs, for example, the ranks of "
-                        "a group are neighbors in one dimension and 8 apart in the other."),
-                     this);
+      auto* text = new QLabel(
+          tr("The capture has only the sizes of these process groups. How far apart are "
+             "the ranks of a group? On a mesh of 8 x 8 GPUs, for example, the ranks of "
+             "a group are neighbors in one dimension and 8 apart in the other. The formulas of "
+             "torch use only the sizes of groups."),
+          this);
       text->setWordWrap(true);
       form.addRow(text);
     }
@@ -95,14 +96,14 @@ void EstimatesDialog::add_groups(QFormLayout& form) {
 }
 
 AnalysisOptions EstimatesDialog::options() const {
-  AnalysisOptions options = document_.analysis().options;
+  AnalysisOptions options = document_.wanted_options();
   options.estimator.name = estimator_->currentText().trimmed().toStdString();
   options.estimator.gpus_per_node = gpus_->value();
   return options;
 }
 
 Assumptions EstimatesDialog::assumptions() const {
-  Assumptions assumptions = without_strides(document_.graph().assumptions());
+  Assumptions assumptions = without_strides(document_.wanted_assumptions());
   for (const auto& [group, box] : strides_)
     if (box->value() != kUnknown) assumptions.named.emplace(stride_name(group), box->value());
   return assumptions;

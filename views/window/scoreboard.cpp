@@ -65,7 +65,9 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   host_ = add_figure(tr("CPU wait"), tr("Time during which the compute stream waits for the CPU, "
                                         "to launch a kernel or to end the step."));
   tokens_ = add_figure(
-      tr("Tokens/s"), tr("Throughput per device: local tokens per step divided by the step time."));
+      tr("Tokens/s"),
+      tr("Throughput per device: local tokens per step divided by the step time and by the product "
+         "of the tensor, context and pipeline parallel degrees."));
   mfu_ = add_figure(tr("MFU"), tr("Model FLOPs per second divided by the device's dense bf16 peak. "
                                   "Recomputation is not counted."));
   planned_ = new PlanFigure(document.sac(), this);
@@ -107,6 +109,7 @@ void Scoreboard::make_settings() {
   optimizer_->addItems({tr("No optimizer state"), tr("AdamW fp32 state")});
   optimizer_->setToolTip(tr("Optimizer state, counted as permanent memory"));
   optimizer_->setAccessibleName(tr("Optimizer state"));
+  optimizer_->setObjectName(QStringLiteral("optimizer"));
   auto* sizes = new QToolButton(this);
   sizes->setText(tr("Sizes"));
   sizes->setToolTip(
@@ -345,7 +348,7 @@ void Scoreboard::choose_device(int index) {
                                           tr("Device descriptions (*.json)"));
     if (device.isEmpty()) return refresh();
   }
-  AnalysisOptions options = document_.analysis().options;
+  AnalysisOptions options = document_.wanted_options();
   if (is_estimator(device)) {
     options.estimator.name = device.toStdString();
     options.estimator.device.clear();
@@ -370,7 +373,7 @@ void Scoreboard::choose_estimates() {
 }
 
 void Scoreboard::choose_optimizer(int index) {
-  AnalysisOptions options = document_.analysis().options;
+  AnalysisOptions options = document_.wanted_options();
   options.memory.optimizer = index == 1 ? OptimizerState::adamw : OptimizerState::none;
   document_.analyze_with(options);
 }

@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-SymbolModel::SymbolModel(const Graph& graph, QObject* parent)
-    : QAbstractTableModel(parent), symbols_(graph.symbols()), before_(graph.assumptions()) {}
+SymbolModel::SymbolModel(const Graph& graph, Assumptions before, QObject* parent)
+    : QAbstractTableModel(parent), symbols_(graph.symbols()), before_(std::move(before)) {}
 
 Assumptions SymbolModel::assumptions() const {
   Assumptions result = before_;

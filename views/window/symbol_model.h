@@ -8,14 +8,15 @@
 namespace jointer::views {
 
 // The symbols of a graph, with the values and the sources of the values. Editing a value makes it
-// an assumption. The model applies nothing; `assumptions` returns the graph's assumptions with the
+// an assumption. The model applies nothing; `assumptions` returns the earlier assumptions with the
 // edited values.
 class SymbolModel : public QAbstractTableModel {
   Q_OBJECT
  public:
   enum Column : int { name_column, value_column, source_column, kColumns };
 
-  explicit SymbolModel(const Graph& graph, QObject* parent = nullptr);
+  // `before`: the assumptions that edited values are added to, which the graph may not show yet.
+  SymbolModel(const Graph& graph, Assumptions before, QObject* parent = nullptr);
 
   [[nodiscard]] Assumptions assumptions() const;
 

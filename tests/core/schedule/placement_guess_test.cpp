@@ -60,6 +60,18 @@ TEST(PlacementGuess, TheStepDependsOnIt) {
   EXPECT_FALSE(guess(graph).matters());
 }
 
+// They give the same time wherever the ranks are, so the guess need not be reported.
+TEST(PlacementGuess, TorchsFormulasUseOnlyTheSizesOfGroups) {
+  const Graph graph = gather();
+  for (const char* name : {"torch-2.11", "torch-2.15"}) {
+    AnalysisOptions options;
+    options.estimator.name = name;
+    const PlacementGuess found = guess_placement(graph, analyze(graph, options).value()).value();
+    EXPECT_EQ(found.groups.size(), 1U) << name;
+    EXPECT_EQ(found.spread_ns, found.neighbors_ns) << name;
+  }
+}
+
 TEST(PlacementGuess, GroupsOfTheCaptureAreNotGuessed) {
   Graph graph = gather("group fsdp: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n");
   EXPECT_TRUE(guess(graph).groups.empty());

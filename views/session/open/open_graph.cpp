@@ -26,26 +26,44 @@ std::optional<std::size_t> OpenGraph::moment_of(NodeId node) const {
   return analysis().memory.point_of(node);
 }
 
+const OpenGraph::AnalysisRequest* OpenGraph::unfinished_request() const {
+  const auto latest = std::find_if(jobs_.rbegin(), jobs_.rend(), [](const QueuedJob& queued) {
+    return queued.analysis && !queued.is_dropped;
+  });
+  return latest == jobs_.rend() ? nullptr : &*latest->analysis;
+}
+
+const AnalysisOptions& OpenGraph::wanted_options() const {
+  const AnalysisRequest* request = unfinished_request();
+  return request == nullptr ? analysis().options : request->options;
+}
+
+const Assumptions& OpenGraph::wanted_assumptions() const {
+  const AnalysisRequest* request = unfinished_request();
+  return request == nullptr || !request->assumptions ? graph().assumptions()
+                                                     : *request->assumptions;
+}
+
 void OpenGraph::analyze_with(const AnalysisOptions& options) {
-  analyze(std::nullopt, options);
+  const AnalysisRequest* request = unfinished_request();
+  analyze({request == nullptr ? std::nullopt : request->assumptions, options});
 }
 
 void OpenGraph::analyze_with(const AnalysisOptions& options, const Assumptions& assumptions) {
-  analyze(assumptions, options);
+  analyze({assumptions, options});
 }
 
 void OpenGraph::assume(const Assumptions& assumptions) {
-  analyze(assumptions, analysis().options);
+  analyze({assumptions, wanted_options()});
 }
 
-void OpenGraph::analyze(std::optional<Assumptions> assumptions, const AnalysisOptions& options) {
+void OpenGraph::analyze(AnalysisRequest request) {
   emit busy_changed(true);
-  for (QueuedJob& queued : jobs_) queued.is_dropped |= queued.is_analysis;
-  const auto compute = [assumptions = std::move(assumptions),
-                        options](const Snapshot& snapshot) -> Result<SnapshotPtr> {
+  for (QueuedJob& queued : jobs_) queued.is_dropped |= queued.analysis.has_value();
+  const auto compute = [request](const Snapshot& snapshot) -> Result<SnapshotPtr> {
     Graph graph = snapshot.graph;
-    if (assumptions) JOINTER_CHECK(graph.assume(*assumptions));
-    return make_snapshot(std::move(graph), options);
+    if (request.assumptions) JOINTER_CHECK(graph.assume(*request.assumptions));
+    return make_snapshot(std::move(graph), request.options);
   };
   const auto job = [compute](const DocumentState& state) -> Result<DocumentState> {
     JOINTER_TRY(const SnapshotPtr now, compute(*state.now));
@@ -57,7 +75,7 @@ void OpenGraph::analyze(std::optional<Assumptions> assumptions, const AnalysisOp
     emit busy_changed(false);
     if (!result) emit failed(QString::fromStdString(result.error().message));
   };
-  add({.job = job, .done = done, .is_analysis = true});
+  add({.job = job, .done = done, .analysis = std::move(request)});
 }
 
 void OpenGraph::add_job(Job job, Done done) {

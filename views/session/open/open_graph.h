@@ -58,6 +58,10 @@ class OpenGraph : public QObject {
   // Runs jobs on a worker thread, one at a time. Each receives the state left by the previous one.
   // To apply an edit, call Editing::apply, which adds it to the history.
   void add_job(Job job, Done done = {});
+  // The options and the assumptions of the latest analysis that was requested, finished or not. To
+  // change one of them, start from these: the snapshot lacks those that are not analyzed yet.
+  [[nodiscard]] const AnalysisOptions& wanted_options() const;
+  [[nodiscard]] const Assumptions& wanted_assumptions() const;
 
   // --- Measurements ---
   // The available measurements: the ranks of one run, then imports.
@@ -75,7 +79,8 @@ class OpenGraph : public QObject {
 
  public slots:
   // Recompute the analysis of the graph and of the baseline on a worker thread; `changed` or `failed`
-  // follows. A newer request replaces a pending one.
+  // follows. A newer request replaces an unfinished one. If it lacks options or assumptions, it
+  // takes over those of the unfinished one.
   void analyze_with(const jointer::AnalysisOptions& options);
   void analyze_with(const jointer::AnalysisOptions& options,
                     const jointer::Assumptions& assumptions);
@@ -93,13 +98,19 @@ class OpenGraph : public QObject {
   void failed(const QString& message);
 
  private:
+  struct AnalysisRequest {
+    std::optional<Assumptions> assumptions;  // nullopt: those of the graph when the job starts
+    AnalysisOptions options;
+  };
   struct QueuedJob {
     Job job;
     Done done;
-    bool is_analysis = false;
+    std::optional<AnalysisRequest> analysis = std::nullopt;  // nullopt for other jobs
     bool is_dropped = false;  // replaced by a newer analysis: its result and `done` are ignored
   };
-  void analyze(std::optional<Assumptions> assumptions, const AnalysisOptions& options);
+  // The latest analysis that is pending or running; null if there is none.
+  [[nodiscard]] const AnalysisRequest* unfinished_request() const;
+  void analyze(AnalysisRequest request);
   void add(QueuedJob queued);
   void start();
   void finish(const Result<DocumentState>& result);

@@ -1,0 +1,86 @@
+// Tests requests for an analysis that overtake each other.
+
+#include "views/session/open/open_graph.h"
+
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+
+#include "tests/support/held_pool.h"
+#include "tests/support/snapshots.h"
+
+namespace jointer::views {
+namespace {
+
+class AnOpenGraph : public testing::Test {
+ protected:
+  void run_all() {
+    for (int i = 0; i < 5; ++i) {
+      pool.run_started();
+      QCoreApplication::processEvents();
+    }
+  }
+  static Assumptions rows(std::int64_t count) { return {.fallback = {}, .named = {{"u0", count}}}; }
+  [[nodiscard]] AnalysisOptions with_adamw() const {
+    AnalysisOptions options = open.wanted_options();
+    options.memory.optimizer = OptimizerState::adamw;
+    return options;
+  }
+  [[nodiscard]] std::string assumed() const { return open.graph().assumptions().text(); }
+
+  test::HeldPool pool;
+  OpenGraph open{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(R"(
+    x: f32[u0,8] = input
+    r: f32[u0,8] = aten.relu(x)
+    return [r]
+  )")};
+};
+
+TEST_F(AnOpenGraph, NewOptionsKeepAssumptionsThatAreNotAnalyzedYet) {
+  open.assume(rows(3));
+  open.analyze_with(with_adamw());
+  run_all();
+  EXPECT_EQ(assumed(), "u0=3");
+  EXPECT_EQ(open.analysis().options.memory.optimizer, OptimizerState::adamw);
+}
+
+TEST_F(AnOpenGraph, NewAssumptionsKeepOptionsThatAreNotAnalyzedYet) {
+  open.analyze_with(with_adamw());
+  open.assume(rows(3));
+  run_all();
+  EXPECT_EQ(assumed(), "u0=3");
+  EXPECT_EQ(open.analysis().options.memory.optimizer, OptimizerState::adamw);
+}
+
+TEST_F(AnOpenGraph, TheLatestRequestIsWantedUntilItIsAnalyzed) {
+  open.assume(rows(3));
+  EXPECT_EQ(open.wanted_assumptions().text(), "u0=3");
+  open.analyze_with(with_adamw());
+  EXPECT_EQ(open.wanted_assumptions().text(), "u0=3");
+  EXPECT_EQ(open.wanted_options().memory.optimizer, OptimizerState::adamw);
+  EXPECT_EQ(assumed(), "");
+  run_all();
+  EXPECT_EQ(open.wanted_assumptions().text(), "u0=3");
+  open.assume(rows(5));
+  EXPECT_EQ(open.wanted_assumptions().text(), "u0=5");
+  EXPECT_EQ(open.wanted_options().memory.optimizer, OptimizerState::adamw);
+  run_all();
+  EXPECT_EQ(assumed(), "u0=5");
+  EXPECT_EQ(open.graph().assumptions().text(), open.baseline()->graph.assumptions().text());
+}
+
+// The options of a request that failed are not carried into later ones.
+TEST_F(AnOpenGraph, ForgetsARequestThatFailed) {
+  QString message;
+  QObject::connect(&open, &OpenGraph::failed, &open, [&](const QString& text) { message = text; });
+  open.assume({.fallback = {}, .named = {{"u7", 3}}});
+  run_all();
+  EXPECT_TRUE(message.contains("u7")) << message.toStdString();
+  open.analyze_with(with_adamw());
+  run_all();
+  EXPECT_EQ(assumed(), "");
+  EXPECT_EQ(open.analysis().options.memory.optimizer, OptimizerState::adamw);
+}
+
+}  // namespace
+}  // namespace jointer::views
