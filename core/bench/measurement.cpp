@@ -46,4 +46,12 @@ Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std
   return result;
 }
 
+bool was_local_copy(const Graph& graph, const Measurement& measurement, const Node& node) {
+  if (!measurement.alone) return false;
+  if (!graph.is_wait(node)) return graph.is_collective_start(node);
+  // If the start is not in the graph, it is most likely a collective of the forward.
+  const NodeId start = graph.collective_of_wait(node);
+  return !start || !graph.is_transfer(graph.node(start));
+}
+
 }  // namespace jointer

@@ -77,8 +77,7 @@ MeasuredTimeline::MeasuredTimeline(const Graph& graph, const Analysis& analysis,
   for (std::size_t i = 0; i < measurement_->nodes.size(); ++i) {
     const NodeId node = measurement_->nodes[i].node;
     if (node.index() >= by_node_.size()) continue;
-    const Node& n = graph.node(node);
-    if (measurement_->alone && (graph.is_collective_start(n) || graph.is_wait(n))) continue;
+    if (was_local_copy(graph, *measurement_, graph.node(node))) continue;
     by_node_[node.index()] = static_cast<std::int32_t>(i);
   }
   for (std::size_t i = 0; i < measurement_->blocks.size(); ++i)

@@ -324,8 +324,7 @@ void TimelineData::place_measured(const Graph& graph, const Analysis& analysis,
     const Node& n = graph.node(m.node);
     const bool is_start = graph.is_asynchronous(n);
     const bool is_wait = graph.is_wait(n);
-    // On a single rank, collectives are local copies, which say nothing about a network.
-    if (measurement.alone && (is_start || is_wait)) continue;
+    if (was_local_copy(graph, measurement, n)) continue;
     if (in_order && is_wait && m.end_ns - m.start_ns < kMinStallNs) continue;
     std::size_t lane = kComputeLane;
     ItemColor color = ItemColor::stall;

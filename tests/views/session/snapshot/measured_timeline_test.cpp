@@ -158,6 +158,31 @@ TEST_F(MeasuredTimelineTest, ASingleRankHasNoNetworkTimes) {
   EXPECT_TRUE(m.timeline(AxisKind::measured_time).lanes()[2].items().empty());
 }
 
+TEST_F(MeasuredTimelineTest, ASingleRankHasTheTimesOfCopiesToAndFromTheHost) {
+  snapshot = test::snapshot_of(R"(
+    x: f32[262144] = input
+    a: f32[262144] = aten.relu(x)
+    device cpu
+    off: f32[262144] = ao.offload(a)
+    host: f32[262144] = ao.wait_tensor(off, a)
+    device cuda:0
+    b: f32[262144] = aten.sin(x)
+    back: f32[262144] = ao.reload(host, 'cuda:0')
+    again: f32[262144] = ao.wait_tensor(back)
+    c: f32[262144] = aten.mul.Tensor(again, b)
+    return [c]
+  )");
+  all = measurement_of_all(*snapshot);
+  all.alone = true;
+  const MeasuredTimeline m = lay(all);
+  const TimelineData& data = m.timeline(AxisKind::measured_time);
+  for (const char* name : {"off", "host", "back", "again"}) {
+    EXPECT_NE(m.find(node(name)), nullptr) << name;
+    EXPECT_GT(data.extent(node(name)).end, data.extent(node(name)).begin) << name;
+    EXPECT_GE(data.lane_of(node(name)), 1) << name;
+  }
+}
+
 TEST_F(MeasuredTimelineTest, SkipsNodesThatTheGraphDoesNotHave) {
   all.nodes.push_back({NodeId(std::size_t{10'000}), 0, 5, 5});
   const MeasuredTimeline m = lay(all);
