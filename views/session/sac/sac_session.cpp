@@ -503,9 +503,10 @@ void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::str
       edit.changes.emplace_back(SetPolicy{
           .select = {}, .policy = policy_of(action), .region = {}, .nodes = std::move(nodes)});
   if (edit.changes.empty() && !order_of(by).empty()) edit = restated(graph, plan);
+  if (edit.changes.empty()) return emit refused(tr("The joint graph already has this plan."));
   edit.title = title.toStdString();
   edit.by = by;
-  if (!edit.changes.empty()) editing_.apply(edit);
+  editing_.apply(edit);
 }
 
 }  // namespace jointer::views

@@ -128,7 +128,7 @@ class SacSession : public QObject {
   void checkpoint_layers(const std::vector<NodeId>& nodes);
   // Applies a plan for min_cut's pair, or for a flat training step: sets the policy of every tensor
   // that differs. `by`: the plan's origin as in Edit::by, possibly with an order (searched_with);
-  // empty for the user.
+  // empty for the user. Emits `refused` if the plan is already in effect and has no order.
   void apply_plan(const SavePlan& plan, const QString& title, std::string_view by = kSearch);
 
   // Cancels the running request and queued choices, and keeps the shown state.

@@ -200,6 +200,22 @@ TEST_F(SacSessionTest, HistoryHasTheFiguresOfPlans) {
   EXPECT_NE(plans.find(history)->value(), opened);
 }
 
+TEST_F(SacSessionTest, ThePlanInEffectIsRefused) {
+  QStringList sentences;
+  QObject::connect(&session(), &SacSession::refused, &session(),
+                   [&](const QString& sentence) { sentences << sentence; });
+  session().apply_plan(session().state()->plan, "Use the plan in effect");
+  run_all();
+  EXPECT_EQ(sentences.join(" "), "The joint graph already has this plan.");
+  EXPECT_EQ(document->editing().entry_count(), 0);
+  // With an order, the plan is restated: the order needs a history entry.
+  session().apply_plan(session().state()->plan, "Use the plan with an order",
+                       searched_with("sink_waits_iterative"));
+  run_all();
+  EXPECT_EQ(sentences.size(), 1);
+  EXPECT_EQ(document->editing().entry_count(), 1);
+}
+
 TEST_F(SacSessionTest, CancelledRequestsLeaveTheShownState) {
   const SacStatePtr before = session().state();
   session().set_action({node("mm1")}, PlanAction::recompute);
