@@ -77,7 +77,8 @@ std::vector<MetricRow> metric_rows(const Comparison& comparison) {
   time(tr("Compute"), &Metrics::compute_ns);
   time(tr("Communication"), &Metrics::communication_ns);
   if (a.graph.main_device() == DeviceType::cuda) bytes(tr("Reserved"), &Metrics::reserved_bytes);
-  count(tr("Hidden collectives"), &Metrics::hidden);
+  rows.push_back(
+      exposed_collectives_row({was.collectives, was.hidden}, {is.collectives, is.hidden}));
   count(tr("Collectives"), &Metrics::collectives);
   count(tr("Nodes"), &Metrics::nodes);
   return rows;

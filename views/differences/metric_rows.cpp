@@ -39,6 +39,11 @@ MetricRow count_row(const QString& name, std::int64_t from, std::int64_t to) {
       name, from, to, [](std::int64_t count) { return count_text(count); }, count_difference_text);
 }
 
+MetricRow exposed_collectives_row(const CollectiveCounts& from, const CollectiveCounts& to) {
+  return count_row(tr("Exposed collectives"), static_cast<std::int64_t>(from.all - from.hidden),
+                   static_cast<std::int64_t>(to.all - to.hidden));
+}
+
 QString metric_table_html(std::span<const MetricRow> rows, const QString& from, const QString& to,
                           const Theme& theme, const QString& rest, int padding) {
   const QString muted = theme.muted_text.name();

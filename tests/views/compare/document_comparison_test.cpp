@@ -87,6 +87,32 @@ TEST(DocumentComparison, PlansOfPairsAreCompared) {
   EXPECT_EQ(peaks, 1U);
 }
 
+// An increase has the color of a regression, so the rows count exposed collectives.
+TEST(DocumentComparison, HidingACollectiveIsAnImprovement) {
+  const auto step = [](const char* first, const char* second) {
+    return test::snapshot_of(std::string(R"(
+      group dp: 0 1
+      x: f32[4096,4096] = input
+      s: f32[64] = input
+      ar: f32[64] = _c10d_functional.all_reduce(s, 'sum', 'dp')
+)") + first + second + "return [w, mm]\n");
+  };
+  const char* const wait = "w: f32[64] = _c10d_functional.wait_tensor(ar)\n";
+  const char* const product = "mm: f32[4096,4096] = aten.mm(x, x)\n";
+  const SnapshotPtr exposed = step(wait, product), hidden = step(product, wait);
+  ASSERT_EQ(exposed->analysis.simulation.hidden_count(), 0U);
+  ASSERT_EQ(hidden->analysis.simulation.hidden_count(), 1U);
+  const auto made = compare(exposed, hidden);
+  ASSERT_TRUE(made) << made.error().message;
+  const std::vector<MetricRow> rows = metric_rows(*made);
+  const auto row = std::ranges::find_if(
+      rows, [](const MetricRow& each) { return each.name == "Exposed collectives"; });
+  ASSERT_NE(row, rows.end());
+  EXPECT_EQ(row->change, -1);
+  for (const MetricRow& each : rows)
+    EXPECT_FALSE(each.name.contains("hidden", Qt::CaseInsensitive)) << each.name.toStdString();
+}
+
 // Nodes of another capture may have other names.
 TEST(DocumentComparison, OtherNamesAreMatchedByStructure) {
   const SnapshotPtr a = tagged(MemoryPolicy::none);

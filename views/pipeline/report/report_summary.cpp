@@ -20,9 +20,7 @@ std::vector<MetricRow> report_rows(std::span<const ReportedStep> steps) {
           time_row(tr("Exposed"), was.figures.exposed_ns, is.figures.exposed_ns),
           time_row(tr("Step"), was.figures.step_ns, is.figures.step_ns),
           time_row(tr("Communication"), was.communication_ns, is.communication_ns),
-          // Count exposed rather than hidden collectives, so that lower is better in every row.
-          count_row(tr("Exposed collectives"), whole(was.collectives - was.hidden),
-                    whole(is.collectives - is.hidden)),
+          exposed_collectives_row({was.collectives, was.hidden}, {is.collectives, is.hidden}),
           count_row(tr("Collectives"), whole(was.collectives), whole(is.collectives))};
 }
 
