@@ -39,6 +39,11 @@ void Ladder::show_plan(const Graph& joint, const SavePlan& plan, const MemoryOpt
   take(std::move(found.rungs), std::move(found.readers));
 }
 
+void Ladder::show_no_plan(const Graph& graph, const MemoryTimeline& memory) {
+  LadderRungs found = find_rungs(graph, memory, *this);
+  take(std::move(found.rungs), std::move(found.readers));
+}
+
 void Ladder::take(std::vector<Rung> rungs, std::vector<NodeId> readers) {
   rungs_ = std::move(rungs);
   readers_ = std::move(readers);

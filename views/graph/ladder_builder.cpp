@@ -23,7 +23,6 @@
 #include <algorithm>
 
 #include "core/base/index.h"
-#include "views/graph/ladder_rungs.h"
 #include "views/graph/ladder_structure.h"
 
 namespace jointer::views {
@@ -50,8 +49,7 @@ void LadderBuilder::run() {
   ladder_.side_by_node_.assign(graph_.node_count(), 0);
   add_siblings(roots_, -1);
   sum_up();
-  LadderRungs found = find_rungs(graph_, analysis_.memory, ladder_);
-  ladder_.take(std::move(found.rungs), std::move(found.readers));
+  ladder_.show_no_plan(graph_, analysis_.memory);
 }
 
 // --- Spots ---

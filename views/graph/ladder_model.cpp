@@ -1,6 +1,7 @@
 #include "views/graph/ladder_model.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "views/session/sac/sac_session.h"
 
@@ -31,6 +32,7 @@ void LadderModel::take_document() {
   emit graph_about_to_change();
   snapshot_ = document_.shared_snapshot();
   ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
+  shows_plan_ = false;
   show_plan();
   colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, colors_->by());
   // Lay out now, so that expanded rows do not collapse for a frame.
@@ -40,21 +42,27 @@ void LadderModel::take_document() {
 
 // A plan determines only the rungs; the rows stay the same.
 void LadderModel::take_plan() {
-  if (plan_.lock() == document_.sac().state()) return;
+  const SacStatePtr state = document_.sac().state();
+  // Without a state, the plan that is still shown may have expired.
+  if (plan_.lock() == state && (state || !shows_plan_)) return;
   emit graph_about_to_change();
   show_plan();
   relayout();
 }
 
-// Shows the plan of the document's SAC session if it belongs to this graph.
+// Shows the plan of the document's SAC session if it belongs to this graph, and otherwise none.
 void LadderModel::show_plan() {
   const SacStatePtr state = document_.sac().state();
   plan_ = state;
   // Until the plan of the new graph is ready, the session has the plan of the old graph.
-  if (state && state->can_change() &&
-      state->snapshot->graph.node_count() == snapshot_->graph.node_count())
+  const bool fits = state && state->can_change() &&
+                    state->snapshot->graph.node_count() == snapshot_->graph.node_count();
+  const bool showed_plan = std::exchange(shows_plan_, fits);
+  if (fits)
     ladder_->show_plan(state->base ? state->base->partition.joint : snapshot_->graph, state->plan,
                        state->snapshot->analysis.options.memory);
+  else if (showed_plan)
+    ladder_->show_no_plan(snapshot_->graph, snapshot_->analysis.memory);
 }
 
 void LadderModel::lay_out_open_groups_now() {

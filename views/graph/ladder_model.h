@@ -66,7 +66,8 @@ class LadderModel : public QObject {
 
   Document& document_;
   SnapshotPtr snapshot_;                // the document's snapshot that is currently shown
-  std::weak_ptr<const SacState> plan_;  // the plan that the rungs show
+  std::weak_ptr<const SacState> plan_;  // the session's state when the rungs were found
+  bool shows_plan_ = false;             // the rungs are those of that state's plan
   std::unique_ptr<Ladder> ladder_;
   std::unique_ptr<const LadderColors> colors_;
   LadderExpansion expansion_;
