@@ -203,6 +203,23 @@ class PipelineReportTest : public QObject {
     QCOMPARE(report_->changes().model().rowCount(), report_->changes().model().row_count());
   }
 
+  // Without decisions about the merged collectives, a link would show those about other nodes.
+  void merged_collectives_link_only_to_decisions_about_them() {
+    QVERIFY(report("greedy_bucketing_by_mb"));
+    QVERIFY(report_->decisions().has_action("merged"));
+    QVERIFY(shown_text(label("counts")).contains("2 collectives merged"));
+    QVERIFY(label("counts").text().contains("href=\"merged\""));
+    StepResult silent = *steps_[0].result;
+    std::erase_if(silent.decisions, [](const Decision& each) { return each.action == "merged"; });
+    steps_[0].result = std::make_shared<const StepResult>(std::move(silent));
+    QSignalSpy shown(report_.get(), &StepReport::shown);
+    report_->show_steps(steps_);
+    QVERIFY(!shown.isEmpty() || shown.wait(kPatienceMs));
+    QVERIFY(!report_->decisions().has_action("merged"));
+    QVERIFY(shown_text(label("counts")).contains("2 collectives merged"));
+    QVERIFY(!label("counts").text().contains("href=\"merged\""));
+  }
+
   void missing_nodes_link_to_their_state() {
     QVERIFY(report("greedy_bucketing_by_mb"));
     QVERIFY(apply());

@@ -78,6 +78,10 @@ void DecisionTable::refresh() {
   model_->set_shown(document().shared_snapshot());
 }
 
+bool DecisionTable::has_action(const std::string& action) const {
+  return actions_->findData(QString::fromStdString(action)) >= 0;
+}
+
 void DecisionTable::show_action(const std::string& action) {
   actions_->setCurrentIndex(std::max(0, actions_->findData(QString::fromStdString(action))));
 }

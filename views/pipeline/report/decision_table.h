@@ -16,7 +16,9 @@ class DecisionTable : public TablePaneOf<DecisionModel> {
   explicit DecisionTable(Document& document, QWidget* parent = nullptr);
 
   void set(DecisionList list);
-  // Shows only this action; empty text shows all.
+  // True if there is a decision with this action.
+  [[nodiscard]] bool has_action(const std::string& action) const;
+  // Shows only this action; empty text, and an action without decisions, show all.
   void show_action(const std::string& action);
 
  protected:

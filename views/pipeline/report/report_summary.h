@@ -21,7 +21,7 @@ QString report_title(std::span<const ReportedStep> steps);
 // "took 41.2 ms · 291 decisions"
 QString report_effort(std::span<const ReportedStep> steps);
 
-// A count in the summary, which is a link to the counted rows.
+// A count in the summary, and the link to the counted rows.
 struct ReportCount {
   QString link;  // a NodeChange as a number, or "merged"
   QString text;  // "412 moved"

@@ -201,8 +201,13 @@ void StepReport::show_figures() {
   if (differences_) {
     std::size_t merged = 0;
     for (const ReportedStep& step : steps_) merged += step.result->merged;
+    // The table of decisions explains merged collectives only if the passes gave reasons for them.
+    const auto has_rows = [this](const QString& target) {
+      return target != kMerged || decisions_->has_action(kMerged.toStdString());
+    };
     for (const ReportCount& count : report_counts(*differences_, merged))
-      parts << link(count.link, count.text, theme);
+      parts << (has_rows(count.link) ? link(count.link, count.text, theme)
+                                     : count.text.toHtmlEscaped());
     if (parts.isEmpty()) parts << tr("The nodes and their order are the same.");
   } else {
     parts << tr("Nodes were not compared: %1").arg(refusal_.toHtmlEscaped());
