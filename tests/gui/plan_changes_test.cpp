@@ -124,6 +124,8 @@ void PlanChangesTest::states_are_compared_by_their_plans() {
   QCOMPARE(rows.front().change, figures().figures.peak_bytes - before.figures.peak_bytes);
   auto& table = child<PlanDifferenceTable>(*pane);
   QVERIFY(table.isVisible());
+  const QString title = table.model().columns().front().title;
+  QCOMPARE(child<QComboBox>(table, "plan_grouping").itemText(2), "By " + title);
   QCOMPARE(total(table, PlanDifferenceModel::saved_column),
            figures().saved_bytes - before.saved_bytes);
   pane->copy_markdown();

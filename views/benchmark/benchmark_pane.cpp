@@ -147,7 +147,7 @@ void BenchmarkPane::show_progress() {
                                rows * rank_view_->sizeHintForRow(0) + 2);
     rank_view_->show();
     rank_view_->fit_columns();
-    rank_view_->setColumnWidth(RankModel::doing_column, width() / 3);
+    rank_view_->setColumnWidth(RankModel::stage_column, width() / 3);
   }
   show_status();
 }

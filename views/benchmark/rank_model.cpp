@@ -77,7 +77,7 @@ std::optional<std::int64_t> RankModel::number(int row, int column) const {
       return static_cast<std::int64_t>(kPartsPerOne *
                                        static_cast<double>(std::min(r.done, r.total)) /
                                        static_cast<double>(r.total));
-    case stage_column:
+    case elapsed_column:
       return runs ? std::optional(since_ms * kNsPerMs) : std::nullopt;
     case left_column:
       if (!is_known || r.done <= 0 || r.done > r.total) return std::nullopt;

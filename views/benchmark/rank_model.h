@@ -12,7 +12,13 @@ namespace jointer::views {
 class RankModel : public TableModel {
   Q_OBJECT
  public:
-  enum ColumnIndex : int { rank_column, doing_column, progress_column, stage_column, left_column };
+  enum ColumnIndex : int {
+    rank_column,
+    stage_column,
+    progress_column,
+    elapsed_column,
+    left_column
+  };
 
   explicit RankModel(QObject* parent = nullptr);
 

@@ -8,7 +8,7 @@ PlanDifferenceTable::PlanDifferenceTable(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("Changes to the plan"), tr("Filter values"), parent) {
   grouping_ = add_control(controls(), new QComboBox(this), "plan_grouping",
                           tr("Grouping of values"), tr("Grouping of values"));
-  grouping_->addItems({tr("By layer"), tr("By operator"), tr("By tensor")});
+  grouping_->addItems({tr("By layer"), tr("By operator"), tr("By value")});
   connect(grouping_, &QComboBox::currentIndexChanged, this, [this](int index) {
     model_->set_grouping(index == 0   ? PlanDifferenceModel::Grouping(PlanGrouping::layer)
                          : index == 1 ? PlanDifferenceModel::Grouping(PlanGrouping::target)

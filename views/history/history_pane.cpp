@@ -15,8 +15,8 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
       document_(document),
       editing_(document.editing()),
       plans_(document.sac()),
-      step_model_(new HistoryModel({tr("1 state"), tr("%1 states")},
-                                   tr("compared with the previous state"), this)),
+      entry_model_(new HistoryModel({tr("1 state"), tr("%1 states")},
+                                    tr("compared with the previous state"), this)),
       state_model_(new HistoryModel({tr("1 named state"), tr("%1 named states")},
                                     tr("compared with the graph as opened"), this)) {
   setAccessibleName(tr("History"));
@@ -31,8 +31,8 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
     column->addWidget(view, stretch);
     return view;
   };
-  steps_ = add_table(*step_model_, tr("Edit history"), 3);
-  steps_->setObjectName(QStringLiteral("steps"));
+  entries_ = add_table(*entry_model_, tr("Edit history"), 3);
+  entries_->setObjectName(QStringLiteral("steps"));
   const auto add_row = [&] {
     QHBoxLayout* row = make_row(nullptr, {kMargin, 0, kMargin, 0}, 4);
     column->addLayout(row);
@@ -59,9 +59,9 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
       add_button(row, tr("Delete"), tr("Delete the selected state; the graph does not change"),
                  &HistoryPane::remove);
   row->addStretch(1);
-  setFocusProxy(steps_);
+  setFocusProxy(entries_);
 
-  connect(steps_, &TableView::rows_chosen, this, &HistoryPane::choose_step);
+  connect(entries_, &TableView::rows_chosen, this, &HistoryPane::choose_entry);
   connect(states_, &TableView::selection_changed, this, &HistoryPane::choose_state);
   connect(states_, &QAbstractItemView::activated, this, &HistoryPane::go);
   connect(name_, &QLineEdit::returnPressed, this, &HistoryPane::keep);
@@ -90,12 +90,12 @@ void HistoryPane::refresh() {
   if (!isVisible()) return;
   is_stale_ = false;
   has_plans_ = plans_.has_plans();
-  fill_steps();
+  fill_entries();
   fill_states();
   choose_state();
   if (!is_fitted_)
     QTimer::singleShot(0, this, [this] {
-      steps_->fit_columns();
+      entries_->fit_columns();
       states_->fit_columns();
     });
   is_fitted_ = editing_.entry_count() > 0;
@@ -124,7 +124,7 @@ void HistoryPane::add_figures(HistoryModel::Row& row, const EditHistory& history
                   : tr("Estimates for the training step with this state's tags applied.");
 }
 
-void HistoryPane::fill_steps() {
+void HistoryPane::fill_entries() {
   const SnapshotPtr opened = document_.baseline();
   std::vector<HistoryModel::Row> rows;
   HistoryModel::Row first{.place = QStringLiteral("0"),
@@ -140,26 +140,26 @@ void HistoryPane::fill_steps() {
   add_figures(first, {}, metrics_of(opened->graph, opened->analysis), {});
   rows.push_back(std::move(first));
   for (int i = 0; i < editing_.entry_count(); ++i) {
-    const EditEntry& step = editing_.entry(i);
-    QStringList notes = step.notes;
-    if (const std::size_t replaced = replaced_edits(step); replaced > 0)
+    const EditEntry& entry = editing_.entry(i);
+    QStringList notes = entry.notes;
+    if (const std::size_t replaced = replaced_edits(entry); replaced > 0)
       notes << (replaced == 1 ? tr("Replaces the previous edit; undo returns to that edit.")
                               : tr("Replaces the previous %1 edits; undo returns to them.")
                                     .arg(count_text(replaced)));
     HistoryModel::Row row{.place = QString::number(i + 1),
-                          .title = step.title,
-                          .by = step.by.isEmpty() ? tr("you") : step.by,
+                          .title = entry.title,
+                          .by = entry.by.isEmpty() ? tr("you") : entry.by,
                           .notes = notes,
                           .figures = {},
                           .before = {},
                           .about = {},
                           .is_current = editing_.place() == i + 1,
                           .is_undone = i + 1 > editing_.place()};
-    add_figures(row, step.after, step.metrics, rows.back().figures);
+    add_figures(row, entry.after, entry.metrics, rows.back().figures);
     rows.push_back(std::move(row));
   }
-  step_model_->set(std::move(rows));
-  steps_->show_row(editing_.place());
+  entry_model_->set(std::move(rows));
+  entries_->show_row(editing_.place());
 }
 
 void HistoryPane::fill_states() {
@@ -182,8 +182,8 @@ void HistoryPane::fill_states() {
   state_model_->set(std::move(rows));
 }
 
-void HistoryPane::choose_step() {
-  const std::vector<int> rows = steps_->selected_rows();
+void HistoryPane::choose_entry() {
+  const std::vector<int> rows = entries_->selected_rows();
   if (!rows.empty()) editing_.go_to(rows.front());
 }
 

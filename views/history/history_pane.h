@@ -27,9 +27,9 @@ class HistoryPane : public QWidget {
   QPushButton* add_button(QLayout* row, const QString& text, const QString& tip,
                           void (HistoryPane::*slot)());
   void refresh();
-  void fill_steps();
+  void fill_entries();
   void fill_states();
-  void choose_step();
+  void choose_entry();
   void choose_state();
   void keep();
   void go();
@@ -46,9 +46,9 @@ class HistoryPane : public QWidget {
   Editing& editing_;
   PlanHistory plans_;
   bool has_plans_ = false;
-  HistoryModel* step_model_;
+  HistoryModel* entry_model_;
   HistoryModel* state_model_;
-  TableView* steps_ = nullptr;
+  TableView* entries_ = nullptr;
   TableView* states_ = nullptr;
   QLineEdit* name_ = nullptr;
   QPushButton *keep_ = nullptr, *go_ = nullptr, *rename_ = nullptr, *remove_ = nullptr;

@@ -116,7 +116,7 @@ QWidget* SacPane::make_last_change(QWidget* parent) {
   row->addWidget(text, 1);
   QPushButton* button =
       add_control(*row, new QPushButton(tr("Show Changes"), line), "show_changes",
-                  tr("List the values that changed, by layer, operator or tensor"));
+                  tr("List the values that changed, grouped by layer or operator, or one by one"));
   line->hide();
   connect(button, &QPushButton::clicked, this, &SacPane::show_changes);
   connect(changes_, &ChangesPage::summarized, line, [this, text](const QString& sentence) {

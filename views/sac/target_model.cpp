@@ -8,7 +8,9 @@ TargetModel::TargetModel(QObject* parent) : TableModel({tr("1 change"), tr("%1 c
        .meaning = tr("The new policy of the values, and their number if several change "
                      "together.")},
       {.title = tr("module"), .meaning = tr("Module that computes the values.")},
-      {.title = tr("tensors"), .unit = Unit::count, .meaning = tr("Number of values that change.")},
+      {.title = tr("tensors"),
+       .unit = Unit::count,
+       .meaning = tr("Number of tensors that change.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
        .meaning = tr("Memory that the values occupy if they are saved."),

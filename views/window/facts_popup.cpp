@@ -25,8 +25,8 @@ qsizetype count(const Graph& graph, Fact::Kind kind) {
                        [kind](const Fact& fact) { return fact.kind == kind; });
 }
 
-QString plural_text(qsizetype n, const char* one, const char* many) {
-  return QStringLiteral("%1 %2").arg(n).arg(tr(n == 1 ? one : many));
+QString plural_text(qsizetype n, const QString& one, const QString& many) {
+  return n == 1 ? one : many.arg(count_text(n));
 }
 
 QString heading(Fact::Kind kind) {
@@ -44,13 +44,13 @@ QString heading(Fact::Kind kind) {
 }  // namespace
 
 QString graph_summary(const Graph& graph) {
-  QStringList parts{QStringLiteral("%1 nodes").arg(count_text(graph.order().size()))};
+  QStringList parts{nodes_text(graph.order().size())};
   if (const auto n = count(graph, Fact::Kind::derived); n > 0)
-    parts << plural_text(n, "derived fact", "derived facts");
+    parts << plural_text(n, tr("1 derived fact"), tr("%1 derived facts"));
   if (const auto n = count(graph, Fact::Kind::assumed); n > 0)
-    parts << plural_text(n, "assumption", "assumptions");
+    parts << plural_text(n, tr("1 assumption"), tr("%1 assumptions"));
   if (const auto n = count(graph, Fact::Kind::warning); n > 0)
-    parts << plural_text(n, "warning", "warnings");
+    parts << plural_text(n, tr("1 warning"), tr("%1 warnings"));
   return parts.join(QStringLiteral(" \u00b7 "));
 }
 

@@ -186,20 +186,20 @@ TEST_F(Results, RanksShowProgressAndRemainingTime) {
   const auto cell = [&](int row, int column) {
     return model.index(row, column).data().toString().toStdString();
   };
-  EXPECT_EQ(cell(0, RankModel::doing_column), "measure, 4 of 10");
-  EXPECT_EQ(cell(0, RankModel::stage_column), "2.000 s");
+  EXPECT_EQ(cell(0, RankModel::stage_column), "measure, 4 of 10");
+  EXPECT_EQ(cell(0, RankModel::elapsed_column), "2.000 s");
   EXPECT_EQ(cell(0, RankModel::left_column), "3.000 s");
   EXPECT_NEAR(model.index(0, RankModel::progress_column).data(TableModel::bar_role).toDouble(), 0.4,
               1e-9);
   // No progress yet, so the remaining time is unknown.
   EXPECT_EQ(cell(1, RankModel::left_column), "");
   model.tick(5000);
-  EXPECT_EQ(cell(0, RankModel::stage_column), "4.000 s");
+  EXPECT_EQ(cell(0, RankModel::elapsed_column), "4.000 s");
 
   so_far.ranks[1].apply(RankFailed{"hang", "wt", "no progress for 300 s"});
   so_far.ranks[1].status = RankResult::Status::hung;
   model.update(so_far, 6000);
-  EXPECT_EQ(cell(1, RankModel::doing_column), "hung: no progress for 300 s");
+  EXPECT_EQ(cell(1, RankModel::stage_column), "hung: no progress for 300 s");
   EXPECT_TRUE(model.index(1, 0).data(TableModel::alarm_role).toBool());
 }
 
