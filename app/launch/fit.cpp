@@ -71,8 +71,8 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
   const int world = world_size(graph);
   if (request.solo) {
     if (request.ranks > 1)
-      return fail(Error::Kind::usage, "--solo runs one rank alone; leave out --ranks {}",
-                  request.ranks);
+      return fail(Error::Kind::usage, "rank {} cannot run alone and as one of {} ranks; {}",
+                  *request.solo, request.ranks, hints.all_or_one);
     if (*request.solo >= world && has_collectives(graph) && knows_its_groups(graph))
       return fail(Error::Kind::usage, "there is no rank {}: {} has {}, numbered 0 to {}",
                   *request.solo, graph.title(), counted(static_cast<std::size_t>(world), "rank"),

@@ -26,6 +26,7 @@ int threads_per_rank(const BenchmarkRequest& request, const Machine& machine);
 // Parts of messages that say how to change a setting. The defaults name options of `jointer bench`.
 struct RunHints {
   std::string alone = "--solo RANK runs one rank alone, with local copies for collectives";
+  std::string all_or_one = "leave out --ranks or --solo";
   std::string on_cpu = "use --on cpu to run without GPUs";
   std::string device = "--device FILE describes another device";  // empty if impossible
 };

@@ -6,7 +6,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/environment.h"
-#include "core/process/spawn.h"
+#include "core/process/own_program.h"
 #include "plugins/cpp/plugin_folder.h"
 #include "plugins/cpp/plugin_version.h"
 
@@ -15,24 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Finds jointer-plugin-host: $JOINTER_PLUGIN_HOST if it is set; otherwise, next to this program or
-// on PATH.
 Result<ProgramCommand> plugin_host() {
-  constexpr const char* kName = "jointer-plugin-host";
-  if (std::string named = environment_variable("JOINTER_PLUGIN_HOST"); !named.empty()) {
-    if (!can_run(named))
-      return fail(Error::Kind::run,
-                  "JOINTER_PLUGIN_HOST is `{}`, which was not found or is not executable", named);
-    return ProgramCommand{{std::move(named)}, {}};
-  }
-  std::string program = sibling_program(kName);
-  if (!can_run(program)) program = find_program(kName);
-  if (!can_run(program))
-    return fail(Error::Kind::run,
-                "{}, which runs plugins, is neither next to this program nor on PATH; set "
-                "JOINTER_PLUGIN_HOST to its path",
-                kName);
-  return ProgramCommand{{program}, {}};
+  JOINTER_TRY(std::string program,
+              find_own_program({.name = "jointer-plugin-host",
+                                .purpose = "runs plugins",
+                                .variable = "JOINTER_PLUGIN_HOST",
+                                .if_missing = "set JOINTER_PLUGIN_HOST to its path"}));
+  return ProgramCommand{{std::move(program)}, {}};
 }
 
 Result<void> check(const PluginFolder& folder) {

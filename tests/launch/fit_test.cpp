@@ -86,15 +86,20 @@ TEST(Fit, ThereMustBeEnoughGpus) {
 }
 
 TEST(Fit, MessagesHaveTheHintsOfTheCaller) {
-  const RunHints hints{.alone = "press Alone", .on_cpu = "press CPU", .device = {}};
+  const RunHints hints{.alone = "press Alone",
+                       .all_or_one = "press All or Alone",
+                       .on_cpu = "press CPU",
+                       .device = {}};
   const Machine one_gpu{.cores = 8, .gpus = 1};
   for (const BenchmarkRequest& request :
        {BenchmarkRequest{.ranks = 3}, BenchmarkRequest{.on = RunOn::cuda},
-        BenchmarkRequest{.solo = 2}}) {
+        BenchmarkRequest{.solo = 2}, BenchmarkRequest{.ranks = 2, .solo = 0}}) {
     const auto fitted = fit_to_machine(of_world(2), request, one_gpu, hints);
     ASSERT_FALSE(fitted);
     EXPECT_THAT(fitted.error().message, Not(HasSubstr("--")));
     EXPECT_EQ(fitted.error().message.ends_with("press Alone"), !request.solo);
+    EXPECT_EQ(fitted.error().message.ends_with("press All or Alone"),
+              request.solo && request.ranks > 1);
   }
   const auto on_cpu = fit_to_machine(of_world(2), {}, one_gpu, hints);
   ASSERT_TRUE(on_cpu);

@@ -48,6 +48,13 @@ class BenchmarksOfADocument : public testing::Test {
   Benchmarks* benchmarks = nullptr;
 };
 
+TEST_F(BenchmarksOfADocument, NeedAFile) {
+  Document piped(OpenRequest{.path = "-"}, snapshot);
+  const Benchmarks of_piped(piped, fake, BenchmarkHistory(folder.path().toStdString()));
+  EXPECT_TRUE(of_piped.why_not().startsWith("The graph cannot be benchmarked: "))
+      << of_piped.why_not().toStdString();
+}
+
 TEST_F(BenchmarksOfADocument, RequestTheChosenSettings) {
   EXPECT_EQ(benchmarks->world_size(), 2);
   BenchmarkSettings settings = benchmarks->settings();
