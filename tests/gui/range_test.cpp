@@ -242,6 +242,22 @@ void RangeTest::calls_have_a_histogram() {
   count = 0;
   for (const ValueBin& each : plot.bins()) count += each.count();
   QCOMPARE(count, operators->model().nodes(row).size());
+  // In a range, only the parts of the calls in it count, as in the table.
+  for (QToolButton* button : histogram.findChildren<QToolButton*>())
+    if (button->text() == "Time") QTest::mouseClick(button, Qt::LeftButton);
+  const NodeId cut = operators->model().nodes(row)[1];
+  const NodeTiming& timing = document().analysis().simulation.timing(cut);
+  const std::int64_t middle = (timing.start + timing.end) / 2;
+  selection().set_range(TimeRange{.begin = 0, .end = middle});
+  const RangeFigures clipped = figures();
+  const auto shown_calls = [&] {
+    std::size_t calls = 0;
+    for (const ValueBin& each : plot.bins()) calls += each.count();
+    return calls;
+  };
+  QTRY_COMPARE(shown_calls(), 2U);
+  QVERIFY(clipped.ns(cut) < document().analysis().costs[cut.index()].ns);
+  QCOMPARE(plot.bins().front().low, clipped.ns(cut));
 }
 
 }  // namespace jointer

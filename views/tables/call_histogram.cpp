@@ -35,7 +35,11 @@ CallHistogram::CallHistogram(QWidget* parent) : QWidget(parent) {
     button->setCheckable(true);
     quantity_->addButton(button, quantity);
   };
-  add(tr("Time"), tr("Distribution of the calls' estimated device times"), time);
+  add(tr("Time"),
+      tr("Distribution of the calls' estimated device times in the step or, if a range is "
+         "selected, in "
+         "that range"),
+      time);
   add(tr("Output"), tr("Distribution of the calls' output sizes"), bytes);
   quantity_->button(time)->setChecked(true);
   connect(quantity_, &QButtonGroup::idClicked, this, &CallHistogram::refresh);
@@ -47,13 +51,16 @@ CallHistogram::CallHistogram(QWidget* parent) : QWidget(parent) {
 }
 
 void CallHistogram::show_calls(SnapshotPtr snapshot, const QString& title,
-                               const std::vector<NodeId>& nodes) {
+                               const std::vector<NodeId>& nodes, std::optional<TimeRange> range) {
   snapshot_ = std::move(snapshot);
   title_ = title;
   calls_.clear();
   const Graph& graph = snapshot_->graph;
+  figures_.reset();
+  if (range) figures_.emplace(graph, snapshot_->analysis, *range);
   for (const NodeId node : nodes)
-    if (node.index() < graph.node_count() && graph.node(node).kind == NodeKind::call)
+    if (node.index() < graph.node_count() && graph.node(node).kind == NodeKind::call &&
+        (!figures_ || figures_->contains(node)))
       calls_.push_back(node);
   setVisible(calls_.size() > 1);
   if (calls_.size() > 1) refresh();
@@ -69,8 +76,8 @@ void CallHistogram::fit(int height, int max_height) {
 }
 
 std::int64_t CallHistogram::value(NodeId node) const {
-  return quantity() == time ? snapshot_->analysis.costs[node.index()].ns
-                            : snapshot_->graph.output_bytes(snapshot_->graph.node(node));
+  if (quantity() == bytes) return snapshot_->graph.output_bytes(snapshot_->graph.node(node));
+  return figures_ ? figures_->ns(node) : snapshot_->analysis.costs[node.index()].ns;
 }
 
 QString CallHistogram::text(std::int64_t value) const {

@@ -3,21 +3,26 @@
 #include <QButtonGroup>
 #include <QLabel>
 #include <QWidget>
+#include <optional>
 
+#include "core/schedule/range_figures.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/widgets/histogram_plot.h"
 
 namespace jointer::views {
 
-// A histogram of the durations or output sizes of the calls in some rows. Clicking a bar chooses
-// its calls. Hidden if there are fewer than two calls.
+// A histogram of the durations or output sizes of the calls in some rows. If a range of time is
+// selected, only the parts of durations in this range count. Clicking a bar chooses its calls.
+// Hidden if there are fewer than two calls.
 class CallHistogram : public QWidget {
   Q_OBJECT
  public:
   explicit CallHistogram(QWidget* parent = nullptr);
 
-  // Nodes that are not calls are ignored. `title` names the rows.
-  void show_calls(SnapshotPtr snapshot, const QString& title, const std::vector<NodeId>& nodes);
+  // Nodes that are not calls are ignored, and so are those outside of `range`. `title` names the
+  // rows.
+  void show_calls(SnapshotPtr snapshot, const QString& title, const std::vector<NodeId>& nodes,
+                  std::optional<TimeRange> range);
   // Lowers the bars so that the widget is at most `height` pixels high or, if they do not fit, at
   // most `max_height`. Hides the bars if they do not fit into that either.
   void fit(int height, int max_height);
@@ -34,6 +39,7 @@ class CallHistogram : public QWidget {
   void refresh();
 
   SnapshotPtr snapshot_;
+  std::optional<RangeFigures> figures_;  // of the range; nullopt for the whole step
   QString title_;
   std::vector<NodeId> calls_;  // sorted by the quantity
   QWidget* bar_ = nullptr;     // the label and the buttons

@@ -156,7 +156,8 @@ void TablePane::update_histogram() {
   const QString title =
       rows.size() == 1 ? model_.text(rows.front(), 0) : tr("%1 rows").arg(count_text(rows.size()));
   const bool was_hidden = histogram_->isHidden();
-  histogram_->show_calls(subject().shared_snapshot(), title, nodes);
+  histogram_->show_calls(subject().shared_snapshot(), title, nodes,
+                         follows_range_ ? document_.shown_range().range() : std::nullopt);
   if (histogram_->isHidden()) return;
   fit_histogram();
   if (!was_hidden) return;
@@ -193,6 +194,7 @@ void TablePane::request_refresh() {
   refresh();
   update_empty_text();
   update_footer();
+  if (histogram_ != nullptr) update_histogram();
 }
 
 void TablePane::showEvent(QShowEvent* event) {
