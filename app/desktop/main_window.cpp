@@ -157,7 +157,10 @@ void MainWindow::make_parts(const Top& top) {
       *this, settings_,
       PaneHost{.say = [this](const QString& sentence) { status_->say(sentence); },
                .warn = [this](const QString& sentence) { status_->warn(sentence); },
-               .open = [this](const QString& path) { open({.path = path.toStdString()}); }});
+               .open =
+                   [this](const OpenRequest& request, const AnalysisOptions& analysis) {
+                     workspaces_->open_made(request, analysis);
+                   }});
   focus_ = std::make_unique<PaneFocus>(*this, *documents_, *panes_);
   new NumberKeys(this);
   workspaces_ = std::make_unique<Workspaces>(*this, *documents_, recent_, folder_, analysis_);

@@ -18,7 +18,8 @@ inline constexpr std::size_t kPaneColumns = 3;
 struct PaneHost {
   std::function<void(const QString& sentence)> say;
   std::function<void(const QString& sentence)> warn;  // reports a failure
-  std::function<void(const QString& path)> open;
+  // Opens a graph made from the current document, with the options of that document.
+  std::function<void(const OpenRequest& request, const AnalysisOptions& analysis)> open;
 };
 
 // A kind of pane. It has a dock, a menu entry, and a name for `--pane`.

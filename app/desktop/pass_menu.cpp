@@ -130,8 +130,11 @@ void PassMenu::follow(const DocumentTab* tab) {
     context_.status.say(session.message());
   });
   connect(&session, &PipelineSession::asks, questions_, &CodeQuestions::ask);
-  connect(&session, &PipelineSession::graph_made, this, &PassMenu::open_graph_of_step);
-  connect(&tab->session()->tune(), &TuneSession::graph_made, this, &PassMenu::open_graph_of_step);
+  const auto open = [this, document](const QString& capture, const QString& recipe) {
+    open_graph_of_step(*document, capture, recipe);
+  };
+  connect(&session, &PipelineSession::graph_made, this, open);
+  connect(&tab->session()->tune(), &TuneSession::graph_made, this, open);
 }
 
 void PassMenu::take_pane(QWidget* made) {
@@ -155,19 +158,16 @@ void PassMenu::show_states(const EditHistory& before, const EditHistory& after) 
 }
 
 // The recipe contains the edits of the steps after the one that made the graph. It is applied once
-// the graph has loaded.
-void PassMenu::open_graph_of_step(const QString& capture, const QString& recipe) {
-  if (!recipe.isEmpty()) {
-    auto* waiting = new QObject(this);
-    connect(&context_.documents, &Documents::opened, waiting,
-            [this, waiting, capture, recipe](DocumentTab* tab) {
-              if (tab->request().path != capture.toStdString() || tab != context_.documents.tab())
-                return;
-              waiting->deleteLater();
-              recipes_.apply(recipe);
-            });
-  }
-  workspaces_.open({.path = capture.toStdString()});
+// the graph has loaded, also if the user shows another document in the meantime or has to retry.
+// Loading the tab again later does not apply it again: the edits are in the journal.
+void PassMenu::open_graph_of_step(const Document& source, const QString& capture,
+                                  const QString& recipe) {
+  DocumentTab* tab =
+      workspaces_.open_made({.path = capture.toStdString()}, source.analysis().options);
+  if (recipe.isEmpty()) return;
+  connect(
+      tab, &DocumentTab::ready, this,
+      [this, tab, recipe] { recipes_.apply(recipe, *tab->document()); }, Qt::SingleShotConnection);
 }
 
 }  // namespace jointer::desktop

@@ -31,7 +31,9 @@ class PassMenu : public QObject {
   void with_pipeline(const std::function<void(views::PipelineSession&)>& action);
   void with_pipeline_pane(std::function<void(views::PipelinePane&)> action);
   void show_states(const views::EditHistory& before, const views::EditHistory& after);
-  void open_graph_of_step(const QString& capture, const QString& recipe);
+  // `source`: the document that the graph was made from.
+  void open_graph_of_step(const views::Document& source, const QString& capture,
+                          const QString& recipe);
 
   MenuContext context_;
   LocalPasses& passes_;

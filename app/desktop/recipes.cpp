@@ -50,21 +50,23 @@ void Recipes::choose_recipe() {
 }
 
 void Recipes::apply(const QString& path) {
-  Document* document = context_.documents.document();
-  if (document == nullptr) return;
-  const auto replay_it = [path, snapshot = document->shared_snapshot()]() -> Result<Replay> {
+  if (Document* document = context_.documents.document()) apply(path, *document);
+}
+
+void Recipes::apply(const QString& path, Document& document) {
+  const auto replay_it = [path, snapshot = document.shared_snapshot()]() -> Result<Replay> {
     JOINTER_TRY(const PaddedBytes bytes, read_bytes(path.toStdString()));
     JOINTER_TRY(const Recipe recipe, read_recipe(bytes.view()));
     Graph graph = snapshot->graph;
     return replay(graph, recipe, true);
   };
-  run_in_background(document, replay_it, [this, document, path](const Result<Replay>& done) {
+  run_in_background(&document, replay_it, [this, &document, path](const Result<Replay>& done) {
     const QString name = QFileInfo(path).fileName();
     QString text, details;
     if (!done) {
       text = tr("%1 was not applied: %2").arg(name, QString::fromStdString(done.error().message));
     } else {
-      document->editing().apply_all(done->done);
+      document.editing().apply_all(done->done);
       text = tr("%1: applied %2 of %3 edits.")
                  .arg(name)
                  .arg(done->done.size())

@@ -13,8 +13,10 @@ class Recipes : public QObject {
   explicit Recipes(const MenuContext& context) : context_(context) {}
 
   void add_actions(QMenu* menu);
-  // Applies the edits of a recipe that fit the current graph, and reports the skipped ones.
+  // Applies the edits of a recipe that fit the graph of the current document, or of the given one,
+  // and reports the skipped ones.
   void apply(const QString& path);
+  void apply(const QString& path, views::Document& document);
 
  private:
   void export_recipe();

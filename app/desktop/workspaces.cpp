@@ -62,6 +62,10 @@ void Workspaces::open_all(const std::vector<OpenRequest>& requests) {
   for (const OpenRequest& request : requests) open(request);
 }
 
+DocumentTab* Workspaces::open_made(const OpenRequest& request, const AnalysisOptions& analysis) {
+  return documents_.open(request, analysis);
+}
+
 void Workspaces::open_workspace(const OpenRequest& request) {
   auto workspace = read_workspace(request.path);
   // Opening the file as a graph fails in the same way, and the tab's page reports the error.

@@ -24,6 +24,9 @@ class Workspaces : public QObject {
   // Opens a graph or a workspace in a new tab and makes it current.
   void open(const OpenRequest& request);
   void open_all(const std::vector<OpenRequest>& requests);
+  // Opens a graph that was made from a document, with the options of that document, so that the
+  // numbers of both can be compared. Returns the new tab, which is current and still loading.
+  views::DocumentTab* open_made(const OpenRequest& request, const AnalysisOptions& analysis);
 
   // The folder for journals of edits. If it is empty, the default, no journals are written.
   [[nodiscard]] const QString& journal_folder() const { return journal_folder_; }

@@ -49,6 +49,7 @@ class PipelineWindowTest : public test::AppWindow {
   void the_window_runs_a_preset_as_edits();
   void the_menu_adds_a_pass_and_compare_shows_both_sides();
   void a_pair_opens_with_the_steps_that_follow();
+  void the_steps_that_follow_reach_a_pair_in_the_background();
   void a_dropped_pipeline_is_loaded_and_runs_nothing();
   void failing_plugin_is_reported();
   void workspace_stores_the_pipeline();
@@ -146,6 +147,35 @@ void PipelineWindowTest::a_pair_opens_with_the_steps_that_follow() {
   QTRY_COMPARE_WITH_TIMEOUT(graph_hash(document().graph()), after, kPatienceMs);
   QCOMPARE(document().editing().entry_count(), 1);
   QCOMPARE(document().editing().entry(0).by, "sink_waits_iterative");
+}
+
+// The user returns to the first document while the pair is loading.
+void PipelineWindowTest::the_steps_that_follow_reach_a_pair_in_the_background() {
+  make_window();
+  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  session_->draft().set_pipeline(*parse_step_lines("min_cut_partition\nsink_waits_iterative"));
+  session_->run();
+  QVERIFY(settle());
+  const std::string after = graph_hash(*session_->outcome(1)->result.graph);
+  auto& tabs = child<QTabBar>(*window_, "documents");
+  QTimer leave;
+  connect(&leave, &QTimer::timeout, &tabs, [&tabs] {
+    if (tabs.count() == 2) tabs.setCurrentIndex(0);
+  });
+  leave.start(0);
+  const int edits = document().editing().entry_count();
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  auto& steps = child<StepList>(window_pane());
+  steps.setCurrentIndex(steps.model().index(1));
+  child<QAction>(window_pane(), "open_graph").trigger();
+  QVERIFY(opened.wait(kPatienceMs));
+  leave.stop();
+  QCOMPARE(tabs.currentIndex(), 0);
+  QCOMPARE(document().editing().entry_count(), edits);
+  tabs.setCurrentIndex(1);
+  QVERIFY(document().graph().is_pair());
+  QTRY_COMPARE_WITH_TIMEOUT(graph_hash(document().graph()), after, kPatienceMs);
+  QCOMPARE(document().editing().entry_count(), 1);
 }
 
 void PipelineWindowTest::a_dropped_pipeline_is_loaded_and_runs_nothing() {

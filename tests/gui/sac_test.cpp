@@ -13,6 +13,7 @@
 #include "tests/gui/sac_window.h"
 #include "views/graph/graph_pane.h"
 #include "views/inspector/inspector_pane.h"
+#include "views/session/edit/metrics.h"
 #include "views/session/text/number_text.h"
 #include "views/window/scoreboard.h"
 
@@ -417,6 +418,14 @@ void SacTest::point_of_the_plot_is_applied() {
 
 void SacTest::opens_as_a_pair() {
   QVERIFY(open(kSample));
+  // The pair is estimated like the joint graph.
+  AnalysisOptions options = document().analysis().options;
+  options.estimator.gpus_per_node = 2;
+  options.memory.optimizer = OptimizerState::adamw;
+  QSignalSpy changed(&document(), &Document::changed);
+  document().analyze_with(options);
+  QVERIFY(changed.wait(kPatienceMs));
+  QVERIFY(settle());
   const PlanFigures promised = figures();
   QSignalSpy opened(window_.get(), &MainWindow::opened);
   emit bar().pair_wanted();
@@ -425,6 +434,7 @@ void SacTest::opens_as_a_pair() {
   const Graph& pair = document().graph();
   QVERIFY(pair.is_pair());
   QVERIFY(validate(pair));
+  QVERIFY(same_options(document().analysis().options, options));
   // The pair has the numbers that the pane predicted.
   QCOMPARE(document().analysis().memory.peak_bytes(), promised.figures.peak_bytes);
   QCOMPARE(document().analysis().simulation.step_ns(), promised.figures.step_ns);

@@ -260,11 +260,11 @@ void SacPane::make_pair() {
   if (!state || !state->base || making_pair_.is_running()) return;
   emit message(tr("Creating the forward and backward graphs for this plan..."));
   const auto make = [state, title = document_.title()] { return write_pair(*state, title); };
-  making_pair_.start(make, [this](const Result<QString>& path) {
-    if (path)
-      emit pair_made(*path);
+  making_pair_.start(make, [this, state](const Result<OpenRequest>& request) {
+    if (request)
+      emit pair_made(*request, state->snapshot->analysis.options);
     else
-      emit message(QString::fromStdString(path.error().message));
+      emit message(QString::fromStdString(request.error().message));
   });
 }
 
@@ -277,12 +277,12 @@ void SacPane::make_joint() {
   const auto make = [snapshot = state->snapshot, title = document_.title()] {
     return write_joint(snapshot->graph, title);
   };
-  making_pair_.start(make, [this](const Result<QString>& path) {
-    if (!path) return emit message(QString::fromStdString(path.error().message));
+  making_pair_.start(make, [this, state](const Result<OpenRequest>& request) {
+    if (!request) return emit message(QString::fromStdString(request.error().message));
     emit message(
         tr("The joint graph is tagged with the pair's plan. To partition it from scratch, ignore "
            "the tags."));
-    emit pair_made(*path);
+    emit pair_made(*request, state->snapshot->analysis.options);
   });
 }
 

@@ -9,6 +9,8 @@
 #include <QWidget>
 #include <vector>
 
+#include "core/capture/graph_reader.h"
+#include "core/schedule/analysis.h"
 #include "views/sac/changes_page.h"
 #include "views/sac/pareto_page.h"
 #include "views/sac/plan_curve.h"
@@ -45,8 +47,9 @@ class SacPane : public QWidget {
   void refused(const QString& sentence);
   // Requests a search for policies, order and buckets within this peak.
   void tune_wanted(std::int64_t peak_bytes);
-  // The plan's pair, or the joint graph of a pair, was written to this file.
-  void pair_made(const QString& path);
+  // The plan's pair, or the joint graph of a pair, was written to a file. It should be opened by
+  // this request and analyzed with these options.
+  void pair_made(const jointer::OpenRequest& request, const jointer::AnalysisOptions& options);
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -87,7 +90,7 @@ class SacPane : public QWidget {
   // Commands that apply to only one kind of graph.
   std::vector<QAction*> of_partitioner_;
   QAction *apply_tags_ = nullptr, *untag_ = nullptr;
-  Task<QString> making_pair_;
+  Task<OpenRequest> making_pair_;
 };
 
 }  // namespace jointer::views

@@ -4,11 +4,14 @@
 #include <QDir>
 #include <QRegularExpression>
 #include <QStandardPaths>
+#include <set>
+#include <string>
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
 #include "core/edit/edit.h"
 #include "core/edit/recipe.h"
+#include "core/graph/group_argument.h"
 #include "core/partition/join_pair.h"
 #include "core/policy/export.h"
 #include "views/session/sac/ordered_plan.h"
@@ -36,18 +39,38 @@ Result<QString> write_graph_file(const Graph& graph, const QString& title) {
   return path;
 }
 
-}  // namespace
-
-Result<QString> write_pair(const SacState& state, const QString& title) {
-  JOINTER_TRY(const Graph pair, ordered_graph(state));
-  return write_graph_file(pair, title);
+// Those of the assumptions that also hold for a graph made from one with these assumptions. The new
+// graph may lack some of the symbols, and no call may use a group any more.
+Assumptions still_valid(Assumptions assumptions, const Graph& made) {
+  std::set<std::string, std::less<>> known;
+  for (const SymbolValue& symbol : made.symbols()) known.insert(symbol.name);
+  for (const NodeId id : made.order())
+    if (const GroupId group = made.node(id).group)
+      known.insert(stride_name(made.text(made.group(group).name)));
+  std::erase_if(assumptions.named, [&](const auto& each) { return !known.contains(each.first); });
+  return assumptions;
 }
 
-Result<QString> write_joint(const Graph& pair, const QString& title) {
+Result<OpenRequest> write_to_open(const Graph& made, const Assumptions& assumptions,
+                                  const QString& title) {
+  JOINTER_TRY(const QString path, write_graph_file(made, title));
+  OpenRequest request{.path = path.toStdString()};
+  request.assumptions = still_valid(assumptions, made);
+  return request;
+}
+
+}  // namespace
+
+Result<OpenRequest> write_pair(const SacState& state, const QString& title) {
+  JOINTER_TRY(const Graph pair, ordered_graph(state));
+  return write_to_open(pair, state.snapshot->graph.assumptions(), title);
+}
+
+Result<OpenRequest> write_joint(const Graph& pair, const QString& title) {
   JOINTER_TRY(JoinedPair joined, join_with_plan(pair));
   JOINTER_TRY(const Edit tags, tag_as_planned(joined.joint, joined.plan));
   JOINTER_CHECK(apply(joined.joint, tags));
-  return write_graph_file(joined.joint, title);
+  return write_to_open(joined.joint, pair.assumptions(), title);
 }
 
 Result<GraphFiles> write_graph_and_edits(const Graph& graph, const Graph& after,

@@ -2,6 +2,7 @@
 
 #include <QString>
 
+#include "core/capture/graph_reader.h"
 #include "views/session/sac/sac_state.h"
 
 namespace jointer::views {
@@ -11,11 +12,13 @@ namespace jointer::views {
 // the errors listed, Error (input): the folder could not be created; (run): a file could not be
 // written.
 
-// Writes the pair of a state's plan, in the plan's order. Errors: see ordered_graph.
-Result<QString> write_pair(const SacState& state, const QString& title);
+// Writes the pair of a state's plan, in the plan's order. The request opens the file with the same
+// assumptions: a capture cannot contain the distances between the ranks of a group. Errors: see
+// ordered_graph.
+Result<OpenRequest> write_pair(const SacState& state, const QString& title);
 // Joins a pair and writes the joint graph, tagged so that partitioning it reproduces the pair's plan.
-// Error (usage): the halves do not fit together.
-Result<QString> write_joint(const Graph& pair, const QString& title);
+// The request has the pair's assumptions. Error (usage): the halves do not fit together.
+Result<OpenRequest> write_joint(const Graph& pair, const QString& title);
 
 // The file of a graph, and the recipe with its edits; `recipe` is empty if there are no edits.
 struct GraphFiles {

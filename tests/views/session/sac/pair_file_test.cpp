@@ -10,6 +10,8 @@
 #include "core/open/open.h"
 #include "core/partition/partition.h"
 #include "tests/support/judged_plan.h"
+#include "tests/support/snapshots.h"
+#include "views/session/sac/sac_solver.h"
 
 namespace jointer::views {
 namespace {
@@ -32,9 +34,9 @@ TEST(JointOfAPair, HasThePlanOfThePair) {
     const Partition whole = partition(judged.partition.joint, options).value();
     ASSERT_NE(whole.plan, judged.partition.plan) << budget;
     const Graph pair = emit_pair(whole.joint, whole.plan).value();
-    const Result<QString> file = write_joint(pair, QStringLiteral("sample"));
+    const Result<OpenRequest> file = write_joint(pair, QStringLiteral("sample"));
     ASSERT_TRUE(file) << file.error().message;
-    const Graph joint = open_graph({.path = file->toStdString()}).value();
+    const Graph joint = open_graph(*file).value();
     EXPECT_FALSE(joint.is_pair());
     const Partition opened = partition(joint).value();
     EXPECT_EQ(calls_of(opened.joint, opened.plan.saved), calls_of(whole.joint, whole.plan.saved))
@@ -43,8 +45,42 @@ TEST(JointOfAPair, HasThePlanOfThePair) {
   }
 }
 
+// The capture has only the size of the group; the distance between its ranks is an assumption.
+TEST(GraphFiles, KeepTheAssumptions) {
+  const SnapshotPtr plain = test::snapshot_of(R"(
+    w: f32[16,64] = parameter
+    x: f32[u0,64] = input
+    dy: f32[u0,64] = tangent
+    g: f32[64,64] = _c10d_functional.all_gather_into_tensor(w, 4, 'fsdp')
+    v: f32[64,64] = _c10d_functional.wait_tensor(g)
+    y: f32[u0,64] = aten.mm(x, v)
+    t: f32[64,64] = aten.t(v)           {backward}
+    gx: f32[u0,64] = aten.mm(dy, t)     {backward}
+    return [y, None, gx]
+  )");
+  Graph joint = plain->graph;
+  const Assumptions given = Assumptions::parse("stride:fsdp=2,u0=32").value();
+  const std::string assumed = given.text();
+  ASSERT_TRUE(joint.assume(given));
+  const SnapshotPtr snapshot = make_snapshot(std::move(joint), {}).value();
+  SacSolver solver;
+  const SacStatePtr state =
+      solver.state({.now = snapshot, .baseline = snapshot, .history = {}, .choices = {}}).value();
+  const Result<OpenRequest> pair_file = write_pair(*state, QStringLiteral("pair"));
+  ASSERT_TRUE(pair_file) << pair_file.error().message;
+  const Result<Graph> pair = open_graph(*pair_file);
+  ASSERT_TRUE(pair) << pair.error().message;
+  EXPECT_TRUE(pair->is_pair());
+  EXPECT_EQ(pair->assumptions().text(), assumed);
+  const Result<OpenRequest> joint_file = write_joint(*pair, QStringLiteral("joint"));
+  ASSERT_TRUE(joint_file) << joint_file.error().message;
+  const Result<Graph> joined = open_graph(*joint_file);
+  ASSERT_TRUE(joined) << joined.error().message;
+  EXPECT_EQ(joined->assumptions().text(), assumed);
+}
+
 TEST(JointOfAPair, NeedsAPair) {
-  const Result<QString> file =
+  const Result<OpenRequest> file =
       write_joint(test::judged_sample().partition.joint, QStringLiteral("sample"));
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().kind, Error::Kind::usage);
