@@ -6,9 +6,11 @@
 #include <QImageWriter>
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "core/base/bytes.h"
 #include "core/report/export.h"
+#include "views/session/snapshot/measured_timeline.h"
 #include "views/session/work/task.h"
 #include "views/widgets/controls.h"
 
@@ -59,11 +61,19 @@ void ExportMenu::export_as(const QString& format, const QString& suffix) {
   const auto* chosen = std::find_if(kFormats.begin(), kFormats.end(),
                                     [&](const ExportFormat& f) { return format == f.format; });
   context_.status.say(tr("Writing %1...").arg(QFileInfo(path).fileName()));
+  // A trace contains the measurement that the timeline shows.
+  const MeasuredTimeline* shown = tab->document()->measured();
+  const MeasurementPtr measured = format == QLatin1String("perfetto") && shown != nullptr
+                                      ? shown->shared_measurement()
+                                      : nullptr;
   // Writing the trace of a large graph takes a while. The snapshot is immutable, so another thread
   // can use it.
-  const auto write = [path, snapshot = tab->document()->shared_snapshot(),
+  const auto write = [path, snapshot = tab->document()->shared_snapshot(), measured,
                       to_text = chosen->write] {
-    return write_bytes(path.toStdString(), to_text(snapshot->graph, snapshot->analysis));
+    return write_bytes(path.toStdString(),
+                       measured ? export_perfetto(snapshot->graph, snapshot->analysis,
+                                                  std::span(measured.get(), 1))
+                                : to_text(snapshot->graph, snapshot->analysis));
   };
   run_in_background(this, write, [this, path](const Result<void>& written) {
     if (written) return context_.status.say(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)));

@@ -37,6 +37,15 @@ Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std
       result.blocks.push_back(std::move(made));
   }
   std::ranges::stable_sort(result.blocks, {}, &MeasuredBlock::start_ns);
+  result.kernels.reserve(measured.kernels.size());
+  for (const MeasuredKernel& kernel : measured.kernels)
+    if (kernel.position < graph.order().size())
+      result.kernels.push_back({.node = graph.order()[kernel.position],
+                                .name = kernel.name,
+                                .stream = kernel.stream,
+                                .start_ns = kernel.start_ns,
+                                .end_ns = kernel.end_ns});
+  std::ranges::stable_sort(result.kernels, {}, &NodeKernel::start_ns);
   if (const std::size_t left_out = measured.nodes.size() - result.nodes.size(); left_out > 0)
     result.notes.push_back(fmt::format("{} of {} times {} that this graph does not contain",
                                        left_out, measured.nodes.size(),

@@ -30,6 +30,14 @@ struct MeasuredBlock {
   std::vector<MeasuredBytes> memory;  // allocated bytes; times since its start; empty if unknown
 };
 
+// A kernel or a copy that ran on a GPU.
+struct NodeKernel {
+  NodeId node;       // the node that launched it; for a compiled block, one of its nodes
+  std::string name;  // as the profiler reports it, with template arguments and parameters
+  std::int64_t stream = 0;
+  std::int64_t start_ns = 0, end_ns = 0;  // relative to the start of the step
+};
+
 struct Measurement {
   std::string label;   // "rank 0, interpret", "trace.json"
   std::string device;  // "NVIDIA H200"
@@ -37,6 +45,7 @@ struct Measurement {
   bool alone = false;               // collectives were local copies, so their times are meaningless
   std::vector<MeasuredNode> nodes;  // ordered by start; excludes those in `blocks`
   std::vector<MeasuredBlock> blocks;            // ordered by start
+  std::vector<NodeKernel> kernels;              // ordered by start; empty if none were traced
   std::vector<std::int64_t> memory_profile;     // as MemoryTimeline::profile, or empty
   std::vector<MeasuredBytes> memory_over_time;  // ordered by time, or empty
   std::int64_t step_ns = 0;

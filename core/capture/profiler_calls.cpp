@@ -201,7 +201,8 @@ ProfilerCalls collect_calls(const ProfilerEvents& trace, const CallTokens& token
   std::vector<std::uint32_t> call_of(trace.events.size(), kNoCall);
   for (std::uint32_t i = 0; i < result.calls.size(); ++i) call_of[result.calls[i].event] = i;
 
-  for (const ProfilerEvent& event : trace.events) {
+  for (std::uint32_t i = 0; i < trace.events.size(); ++i) {
+    const ProfilerEvent& event = trace.events[i];
     if (event.kind != EventKind::kernel) continue;
     result.kernel_ns = saturating_add(result.kernel_ns, event.duration_ns);
     std::uint32_t owner = kNoCall;
@@ -210,8 +211,9 @@ ProfilerCalls collect_calls(const ProfilerEvents& trace, const CallTokens& token
     if (const auto launch = by_correlation.find(event.correlation);
         owner == kNoCall && launch != by_correlation.end())
       owner = owners[launch->second];
-    if (owner != kNoCall)
-      add_kernel(result.calls[call_of[owner]], event, communicates(trace.names[event.name]));
+    if (owner == kNoCall) continue;
+    result.kernels.push_back({.event = i, .call = call_of[owner]});
+    add_kernel(result.calls[call_of[owner]], event, communicates(trace.names[event.name]));
   }
   return result;
 }

@@ -52,8 +52,15 @@ struct ProfilerCall {
 
 inline constexpr std::uint32_t kNoCall = std::numeric_limits<std::uint32_t>::max();
 
+// A kernel that a call launched.
+struct CallKernel {
+  std::uint32_t event = 0;  // index into ProfilerEvents::events
+  std::uint32_t call = 0;   // index into ProfilerCalls::calls
+};
+
 struct ProfilerCalls {
   std::vector<ProfilerCall> calls;  // by start; only outermost calls of the graph's operators
+  std::vector<CallKernel> kernels;  // of `calls`, in file order
   std::int64_t kernel_ns = 0;       // of all kernels in the trace
 };
 ProfilerCalls collect_calls(const ProfilerEvents& events, const CallTokens& tokens);

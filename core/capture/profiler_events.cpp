@@ -126,6 +126,11 @@ class Reader {
     event.kind = *kind;
     event.name = out_.names.intern(name);
     event.thread = thread(pid, tid);
+    // Kineto writes the stream of a kernel as its thread, and usually also as an argument.
+    if (event.kind != EventKind::kernel)
+      event.stream = -1;
+    else if (event.stream < 0)
+      event.stream = std::max<std::int64_t>(parse_int(tid), 0);
     event.start_ns = *start;
     event.duration_ns = *duration;
     out_.has_shapes = out_.has_shapes || (event.kind == EventKind::op && event.shapes != 0);
@@ -146,6 +151,8 @@ class Reader {
         event.external = parse_int(v.raw_json_token());
       else if (key == "correlation")
         event.correlation = parse_int(v.raw_json_token());
+      else if (key == "stream")
+        event.stream = parse_int(v.raw_json_token());
       else if (key == "Input Dims" && v.type() == json::json_type::array) {
         ShapeHash shapes;
         read_shapes(v, shapes, 0);

@@ -29,6 +29,7 @@ struct ProfilerEvent {
   std::int64_t duration_ns = 0;
   std::int64_t external = 0;     // "External id", shared by an op and its events; 0 if missing
   std::int64_t correlation = 0;  // shared by a runtime call and its kernel; 0 if missing
+  std::int64_t stream = -1;      // of a kernel; -1 for other events
   std::uint64_t shapes = 0;      // ShapeHash of "Input Dims"; 0 if they were not recorded
 
   [[nodiscard]] std::int64_t end_ns() const { return start_ns + duration_ns; }

@@ -12,6 +12,7 @@
 //      longest common subsequence of (operator, shapes). A call that is not in the graph, or a node
 //      that did not run, does not prevent other matches.
 //   3. A node's own time is the median over the passes; for a collective, it is the minimum.
+//   4. The lanes are those of one pass. If the trace has kernels, time counts from the first one.
 //
 // On a CPU, the call of a collective only starts it, on threads that the profiler does not record.
 // If the wait had to block, the collective's time then lasts from the start of the call to the end
@@ -22,7 +23,6 @@
 #include "core/capture/profiler_trace.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 
@@ -164,15 +164,38 @@ struct Matcher {
     return candidates[candidates.size() / 2].second;
   }
 
+  // The kernels of the nodes in a pass, ordered by start, with times on the trace's clock.
+  [[nodiscard]] std::vector<NodeKernel> kernels(std::size_t pass) const {
+    const ProfilerPass& range = passes[pass];
+    std::vector<NodeId> node_of(range.count);  // indexed by the call's position in the pass
+    for (std::size_t i = 0; i < tokens.nodes().size(); ++i)
+      if (found[pass][i] != kNoCall) node_of[found[pass][i] - range.first] = tokens.nodes()[i];
+    std::vector<NodeKernel> launched;
+    for (const CallKernel& each : calls.kernels) {
+      if (each.call < range.first || each.call - range.first >= range.count) continue;
+      const NodeId node = node_of[each.call - range.first];
+      if (!node) continue;
+      const ProfilerEvent& event = events.events[each.event];
+      launched.push_back({.node = node,
+                          .name = std::string(events.names[event.name]),
+                          .stream = event.stream,
+                          .start_ns = event.start_ns,
+                          .end_ns = event.end_ns()});
+    }
+    std::ranges::stable_sort(launched, {}, &NodeKernel::start_ns);
+    return launched;
+  }
+
   void fill(TraceMatch& match) const {
     const std::size_t lanes = representative();
-    std::int64_t origin = passes[lanes].start_ns;
-    if (events.has_kernels) {
-      origin = std::numeric_limits<std::int64_t>::max();
-      for (std::size_t i = 0; i < tokens.nodes().size(); ++i)
-        if (const auto t = times(lanes, i)) origin = std::min(origin, t->start);
-    }
     Measurement& m = match.measurement;
+    m.kernels = kernels(lanes);
+    const std::int64_t origin =
+        m.kernels.empty() ? passes[lanes].start_ns : m.kernels.front().start_ns;
+    for (NodeKernel& kernel : m.kernels) {
+      kernel.start_ns -= origin;
+      kernel.end_ns -= origin;
+    }
     for (std::size_t i = 0; i < tokens.nodes().size(); ++i) {
       match.matched += is_matched(i) ? 1 : 0;
       // A node without a call in the representative pass does not appear in the lanes.

@@ -29,9 +29,9 @@ struct TraceMatch {
 // Reads a trace (Chrome JSON as torch.profiler exports it) and matches its calls to nodes. A node's
 // own time is the total time of its kernels, or the time of its call if the trace has no kernels.
 // It is the median over the passes; for a collective, it is the minimum, because waiting for a late
-// rank only adds time. Lanes come from one pass. The notes count calls and nodes without a match.
-// profiler_trace.cpp describes the steps. Error (input): the file is not such a trace or is
-// damaged, or nothing in it matches the graph.
+// rank only adds time. Lanes and kernels come from one pass. The notes count calls and nodes
+// without a match. profiler_trace.cpp describes the steps. Error (input): the file is not such a
+// trace or is damaged, or nothing in it matches the graph.
 Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view name,
                                         const PaddedBytes& json, const TraceOptions& options = {});
 

@@ -2,8 +2,10 @@
 
 // Exports a graph and its analysis. Each function returns the text of one file.
 
+#include <span>
 #include <string>
 
+#include "core/bench/measurement.h"
 #include "core/graph/graph.h"
 #include "core/schedule/analysis.h"
 
@@ -18,6 +20,11 @@ std::string export_csv(const Graph& graph, const Analysis& analysis);
 // (compute, process groups, copies), a flow from each collective to its wait, and a memory counter
 // by category.
 std::string export_perfetto(const Graph& graph, const Analysis& analysis);
+// With a process for each measurement of the graph, which has tracks for the measured calls, by
+// stream as in the simulation, and for the kernels, by stream of the GPU, and a flow from each call
+// to each of its kernels.
+std::string export_perfetto(const Graph& graph, const Analysis& analysis,
+                            std::span<const Measurement> measured);
 
 // The graph in Graphviz's DOT language, with one cluster per module, highlighted saved tensors, and
 // bytes on the edges.

@@ -1,9 +1,10 @@
-// Writes events in Chrome's trace format, which Perfetto reads: complete events (X) on threads,
-// metadata (M) with the names of the process and its threads, flows (s, f) and counters (C). Times
-// are in microseconds.
+// The tracks of the simulation: the CPU and each stream, with a flow from each collective to its
+// wait, and a memory counter. perfetto_measured.cpp adds those of measured runs.
 
 #include "core/base/json_writer.h"
 #include "core/report/export.h"
+#include "core/report/perfetto_events.h"
+#include "core/report/perfetto_measured.h"
 #include "core/schedule/memory_times.h"
 
 namespace jointer {
@@ -14,7 +15,8 @@ constexpr std::int64_t kHostThread = 0;
 
 class TraceWriter {
  public:
-  TraceWriter(const Graph& graph, const Analysis& analysis) : graph_(graph), analysis_(analysis) {}
+  TraceWriter(const Graph& graph, const Analysis& analysis, std::span<const Measurement> measured)
+      : graph_(graph), analysis_(analysis), measured_(measured) {}
 
   std::string run() {
     out_.begin_object();
@@ -29,6 +31,9 @@ class TraceWriter {
     }
     flows();
     memory_counters();
+    std::int64_t process = kProcess, launches = 0;
+    for (const Measurement& each : measured_)
+      write_measured(events_, graph_, analysis_, each, ++process, launches);
     out_.end_array();
     out_.key("otherData");
     out_.begin_object();
@@ -40,61 +45,37 @@ class TraceWriter {
   }
 
  private:
-  void time(std::string_view key, std::int64_t ns) {
-    out_.key(key);
-    out_.real(static_cast<double>(ns) / 1e3);
-  }
-  void begin(std::string_view phase, std::string_view name, std::int64_t thread) {
-    out_.begin_object();
-    out_.string_member("ph", phase);
-    out_.string_member("name", name);
-    out_.integer_member("pid", kProcess);
-    out_.integer_member("tid", thread);
-  }
-  static std::int64_t thread_of(std::int32_t stream) { return stream + 1; }
-
-  void name_thread(std::int64_t thread, std::string_view name) {
-    begin("M", "thread_name", thread);
-    out_.key("args");
-    out_.begin_object();
-    out_.string_member("name", name);
-    out_.end_object();
-    out_.end_object();
+  static PerfettoTrack track_of(std::int32_t stream) {
+    return {.process = kProcess, .thread = stream + 1};
   }
 
   void name_threads() {
-    begin("M", "process_name", 0);
-    out_.key("args");
-    out_.begin_object();
-    out_.string_member("name", graph_.title());
-    out_.end_object();
-    out_.end_object();
-    name_thread(kHostThread, "cpu");
+    events_.name_process(kProcess, graph_.title());
+    events_.name_thread({.process = kProcess, .thread = kHostThread}, "cpu");
     std::int32_t stream = 0;
-    for (const Stream& s : analysis_.simulation.streams()) name_thread(thread_of(stream++), s.name);
+    for (const Stream& s : analysis_.simulation.streams())
+      events_.name_thread(track_of(stream++), s.name);
   }
 
   void host_event(NodeId id) {
     const NodeTiming& t = analysis_.simulation.timing(id);
     if (t.host_end <= t.host_start) return;
-    begin("X", graph_.name(id), kHostThread);
-    time("ts", t.host_start);
-    time("dur", t.host_end - t.host_start);
-    out_.end_object();
+    events_.begin("X", graph_.name(id), {.process = kProcess, .thread = kHostThread});
+    events_.time("ts", t.host_start);
+    events_.time("dur", t.host_end - t.host_start);
+    events_.end();
   }
 
   void device_event(NodeId id) {
     const NodeTiming& t = analysis_.simulation.timing(id);
     const Node& n = graph_.node(id);
     if (t.stream < 0 || t.end <= t.start) return;
-    begin("X", graph_.name(id), thread_of(t.stream));
-    out_.string_member("cat", graph_.is_wait(n) ? "exposed"
-                              : t.stream > 0    ? "communication"
-                                                : "compute");
-    time("ts", t.start);
-    time("dur", t.end - t.start);
-    out_.key("args");
-    out_.begin_object();
+    events_.begin_slice(graph_.name(id),
+                        graph_.is_wait(n) ? "exposed"
+                        : t.stream > 0    ? "communication"
+                                          : "compute",
+                        track_of(t.stream), t.start, t.end);
+    events_.begin_arguments();
     out_.string_member("target", graph_.target(n));
     out_.string_member("phase", n.phase == Phase::forward ? "forward" : "backward");
     out_.string_member("module", analysis_.modules.module(analysis_.modules.of(id)).path);
@@ -106,8 +87,8 @@ class TraceWriter {
       out_.string_member(
           "reason",
           reason_text(graph_, analysis_.simulation.collectives()[static_cast<std::size_t>(c)]));
-    out_.end_object();
-    out_.end_object();
+    events_.end_arguments();
+    events_.end();
   }
 
   // Writes a flow from each collective to its wait.
@@ -115,19 +96,9 @@ class TraceWriter {
     std::int64_t number = 0;
     for (const CollectiveTiming& c : analysis_.simulation.collectives()) {
       if (!c.wait) continue;
-      ++number;
-      const NodeTiming& start = analysis_.simulation.timing(c.start);
-      begin("s", "wait", thread_of(start.stream));
-      out_.string_member("cat", "wait");
-      out_.integer_member("id", number);
-      time("ts", c.start_ns);
-      out_.end_object();
-      begin("f", "wait", thread_of(0));
-      out_.string_member("cat", "wait");
-      out_.string_member("bp", "e");
-      out_.integer_member("id", number);
-      time("ts", analysis_.simulation.timing(c.wait).end);
-      out_.end_object();
+      const std::int32_t stream = analysis_.simulation.timing(c.start).stream;
+      events_.flow("wait", ++number, {.track = track_of(stream), .ns = c.start_ns},
+                   {.track = track_of(0), .ns = analysis_.simulation.timing(c.wait).end});
     }
   }
 
@@ -142,26 +113,32 @@ class TraceWriter {
       for (std::size_t c = 0; c < kMemoryCategories; ++c) now[c] = categories[c][point];
       if (now == last) continue;
       last = now;
-      begin("C", "memory", kHostThread);
-      time("ts", times[point]);
-      out_.key("args");
-      out_.begin_object();
+      events_.begin("C", "memory", {.process = kProcess, .thread = kHostThread});
+      events_.time("ts", times[point]);
+      events_.begin_arguments();
       for (std::size_t c = 0; c < kMemoryCategories; ++c)
         out_.integer_member(to_string(static_cast<MemoryCategory>(c)), now[c]);
-      out_.end_object();
-      out_.end_object();
+      events_.end_arguments();
+      events_.end();
     }
   }
 
   const Graph& graph_;
   const Analysis& analysis_;
+  std::span<const Measurement> measured_;
   JsonWriter out_;
+  PerfettoEvents events_{out_};
 };
 
 }  // namespace
 
 std::string export_perfetto(const Graph& graph, const Analysis& analysis) {
-  return TraceWriter(graph, analysis).run();
+  return export_perfetto(graph, analysis, {});
+}
+
+std::string export_perfetto(const Graph& graph, const Analysis& analysis,
+                            std::span<const Measurement> measured) {
+  return TraceWriter(graph, analysis, measured).run();
 }
 
 }  // namespace jointer

@@ -549,7 +549,7 @@ void BenchmarkTest::a_compiled_block_is_drawn_and_selected_as_one() {
     const Lane& lane = timeline->content().lane(rows[row]);
     QCOMPARE(lane.items().size(), 1U);
     const LaneItem& item = lane.items().front();
-    QCOMPARE(*lane.block_name(item), std::string("compiled joint, 4.00 ms"));
+    QCOMPARE(*lane.text(item), std::string("compiled joint, 4.00 ms"));
     QCOMPARE(item.begin, 500'000);
     QCOMPARE(item.end, 4'500'000);
     ++lanes;

@@ -31,6 +31,17 @@ class MeasuredSmallStep : public ::testing::Test {
     return {snapshot->graph, snapshot->analysis, std::make_shared<Measurement>(std::move(m)),
             snapshot->estimated_time.bands()};
   }
+  // Makes the measurement that of a GPU: `mm` launches two kernels and `relu` one on stream 7, and
+  // the collective one on stream 21.
+  void add_kernels() {
+    all.device = "NVIDIA H100 80GB HBM3";
+    all.device_type = "cuda";
+    all.kernels = {
+        {node("mm"), "void at::native::splitK<float>(int)", 7, 0, 60'000},
+        {node("mm"), "void at::native::reduce<float>(int)", 7, 60'000, 90'000},
+        {node("relu"), "void at::native::clamp<4, float>(int, float)", 7, 100'000, 150'000},
+        {node("ar"), "ncclDevKernel_AllReduce(ncclArgs)", 21, 400'000, 540'000}};
+  }
   [[nodiscard]] NodeId node(const char* name) const { return snapshot->graph.find(name); }
 
   views::SnapshotPtr snapshot = snapshot_of(kSmallStep);

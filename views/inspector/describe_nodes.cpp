@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/cost/achieved_rates.h"
+#include "core/bench/reached_rates.h"
 #include "core/cost/collective_model.h"
 #include "views/inspector/inspector_words.h"
 #include "views/inspector/storage_aliases.h"
@@ -232,16 +232,12 @@ class Describer {
                       .note = tr("Relative to the start of the measured step.")});
   }
 
-  // The rates that the measured time amounts to. A rank that ran alone did not communicate.
+  // The rates that the measured time amounts to.
   void add_rates(InspectorSection& s, const MeasuredNode& m) {
-    const Measurement& measurement = measured_->measurement();
     const auto ns = measured_ns(snapshot_, m);
-    if (!ns || (measurement.alone && graph_.is_collective_start(node_))) return;
-    const Analysis& analysis = snapshot_.analysis;
-    const DeviceDescription* device =
-        describes_gpu(analysis.device, measurement.device) ? &analysis.device : nullptr;
-    const std::string rates = rates_text(
-        achieved_rates(graph_, node_, *ns, device, analysis.options.estimator.gpus_per_node));
+    if (!ns) return;
+    const std::string rates =
+        reached_rates(graph_, snapshot_.analysis, measured_->measurement(), id_, *ns);
     if (rates.empty()) return;
     s.rows.push_back(
         {.label = tr("reached"),

@@ -94,8 +94,8 @@ void LaneTrack::paint_names(QPainter& painter) const {
   for (const LaneRun& run : runs_) {
     if (run.is_folded() || run.right - run.left < kMinNameWidth) continue;
     const LaneItem& item = lane_.items()[run.first];
-    const std::string* block = lane_.block_name(item);
-    const std::string_view name = block != nullptr ? *block : graph_.name(item.node);
+    const std::string* item_text = lane_.text(item);
+    const std::string_view name = item_text != nullptr ? *item_text : graph_.name(item.node);
     const QRect box(run.left + kNamePadding, area_.top(), run.right - run.left - 2 * kNamePadding,
                     area_.height());
     const QString text = metrics.elidedText(

@@ -84,6 +84,12 @@ void LanesPainter::paint_cut(QPainter& painter, std::size_t row) const {
 LanesPainter::Detail LanesPainter::detail_of(const TimelineContent::Row& row) const {
   const Simulation& s = scene_.content.shown().analysis.simulation;
   if (row.lane == 0) return {};
+  if (row.has_kernels) {
+    const Lane& lane = scene_.content.lane(row);
+    std::int64_t busy = 0;
+    for (const std::int64_t ns : lane.times(0, lane.items().size())) busy += ns;
+    return {QStringLiteral("%1  %2").arg(QString::fromStdString(lane.name()), time_text(busy))};
+  }
   if (row.is_measured) {
     std::int64_t busy = 0;
     const Lane& in_time =
@@ -142,39 +148,53 @@ void LanesPainter::paint_label(QPainter& painter, std::size_t row) const {
 
 void LanesPainter::paint_selection(QPainter& painter) const {
   painter.save();
-  const NodeId current = scene_.content.document().selection().current();
+  const Document& document = scene_.content.document();
+  const NodeId current = document.selection().current();
   painter.setBrush(Qt::NoBrush);
   std::vector<int> last_column(scene_.layout.lane.size(), -1);
   const auto mark = [&](NodeId node, bool is_measured) {
-    const int row = scene_.content.row_of(node, is_measured);
-    if (row < 0) return;
-    const auto extent =
-        (is_measured ? *scene_.content.measured() : scene_.content.estimated()).extent(node);
-    if (static_cast<double>(extent.end) < scene_.axis.begin() ||
-        static_cast<double>(extent.begin) > scene_.axis.end())
-      return;
-    const int x0 = static_cast<int>(std::lround(
-        std::max(scene_.axis.to_pixel(static_cast<double>(extent.begin)), scene_.axis.left())));
-    const int x1 = std::max(
-        static_cast<int>(std::lround(std::min(scene_.axis.to_pixel(static_cast<double>(extent.end)),
-                                              scene_.axis.left() + scene_.axis.width()))),
-        x0 + 2);
-    const QRect& area = scene_.layout.lane[static_cast<std::size_t>(row)];
-    // Draw one mark per pixel column, since thousands of selected nodes may share a column.
-    int& last = last_column[static_cast<std::size_t>(row)];
-    if (node != current && last == x0) return;
-    last = x0;
-    painter.fillRect(QRect(x0, area.bottom() - 2, x1 - x0, 3), scene_.theme.accent);
-    if (node == current) {
-      painter.setPen(QPen(scene_.theme.accent, 2));
-      painter.drawRect(QRect(x0 - 1, area.top(), x1 - x0 + 1, area.height()));
-    }
+    paint_mark(painter, scene_.content.row_of(node, is_measured),
+               (is_measured ? *scene_.content.measured() : scene_.content.estimated()).extent(node),
+               node == current, last_column);
   };
-  for (const NodeId node : scene_.content.document().selection().nodes()) {
+  for (const NodeId node : document.selection().nodes()) {
     mark(node, false);
-    if (scene_.content.measured() != nullptr) mark(node, true);
+    if (scene_.content.measured() == nullptr) continue;
+    mark(node, true);
+    for (const std::uint32_t kernel : document.measured()->kernels_of(node)) {
+      const std::int32_t lane = scene_.content.measured()->lane_of_kernel(kernel);
+      if (lane < 0) continue;
+      const NodeKernel& ran = document.measured()->measurement().kernels[kernel];
+      paint_mark(painter, scene_.content.row_of(static_cast<std::size_t>(lane), true),
+                 {ran.start_ns, ran.end_ns}, node == current, last_column);
+    }
   }
   painter.restore();
+}
+
+// Marks a selected node, or one of its kernels, in a row, unless the row is -1 or the node is not
+// visible. `last_column`: the column of the last mark in each row. There is one mark per column,
+// since thousands of selected nodes may share it.
+void LanesPainter::paint_mark(QPainter& painter, int row, TimelineData::Extent extent,
+                              bool is_current, std::vector<int>& last_column) const {
+  if (row < 0) return;
+  if (static_cast<double>(extent.end) < scene_.axis.begin() ||
+      static_cast<double>(extent.begin) > scene_.axis.end())
+    return;
+  const int x0 = static_cast<int>(std::lround(
+      std::max(scene_.axis.to_pixel(static_cast<double>(extent.begin)), scene_.axis.left())));
+  const int x1 = std::max(
+      static_cast<int>(std::lround(std::min(scene_.axis.to_pixel(static_cast<double>(extent.end)),
+                                            scene_.axis.left() + scene_.axis.width()))),
+      x0 + 2);
+  const QRect& area = scene_.layout.lane[static_cast<std::size_t>(row)];
+  int& last = last_column[static_cast<std::size_t>(row)];
+  if (!is_current && last == x0) return;
+  last = x0;
+  painter.fillRect(QRect(x0, area.bottom() - 2, x1 - x0, 3), scene_.theme.accent);
+  if (!is_current) return;
+  painter.setPen(QPen(scene_.theme.accent, 2));
+  painter.drawRect(QRect(x0 - 1, area.top(), x1 - x0 + 1, area.height()));
 }
 
 // Paints a tick above each node that a search has found, but only one per pixel column, since

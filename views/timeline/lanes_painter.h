@@ -25,6 +25,8 @@ class LanesPainter {
   void paint_ghost(QPainter& painter, std::size_t row) const;
   void paint_cut(QPainter& painter, std::size_t row) const;
   void paint_selection(QPainter& painter) const;
+  void paint_mark(QPainter& painter, int row, TimelineData::Extent extent, bool is_current,
+                  std::vector<int>& last_column) const;
   void paint_hits(QPainter& painter) const;
   void paint_flows(QPainter& painter) const;
   void paint_flow(QPainter& painter, const CollectiveTiming& collective, const QColor& color) const;

@@ -148,6 +148,9 @@ void TimelineContent::update_rows() {
     if (measured() == nullptr || measured()->lanes()[i].items().empty()) continue;
     rows_.push_back({i, true});
   }
+  if (measured() == nullptr) return;
+  for (std::size_t i = measured()->first_kernel_lane(); i < measured()->lanes().size(); ++i)
+    rows_.push_back({.lane = i, .is_measured = true, .has_kernels = true});
 }
 
 int TimelineContent::row_of(std::size_t lane, bool is_measured) const {

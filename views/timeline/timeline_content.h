@@ -72,6 +72,7 @@ class TimelineContent : public QObject {
   struct Row {
     std::size_t lane = 0;  // index in estimated() or *measured()
     bool is_measured = false;
+    bool has_kernels = false;  // a measured lane of kernels, below all other lanes
   };
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] const Lane& lane(const Row& row) const {

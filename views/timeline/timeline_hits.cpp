@@ -6,10 +6,12 @@
 namespace jointer::views {
 namespace {
 
-// The compiled block that an item shows; null if it is a node.
+// The compiled block that an item shows, or that launched it if it is a kernel; null for a node or
+// a kernel of a node.
 const MeasuredBlock* block_at(const TimelineScene& scene, const LaneItem& item) {
   const MeasuredTimeline* measured = scene.content.document().measured();
-  return item.block < 0 || measured == nullptr ? nullptr : measured->block_of(item.node);
+  const bool is_node = item.block < 0 && item.kernel < 0;
+  return is_node || measured == nullptr ? nullptr : measured->block_of(item.node);
 }
 
 }  // namespace

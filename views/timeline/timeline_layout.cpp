@@ -27,6 +27,7 @@ LaneHeight height_of(LaneKind kind) {
     case LaneKind::estimated:
       return {34, 14};
     case LaneKind::measured:
+    case LaneKind::kernels:
       return {22, 12};
   }
   return {};

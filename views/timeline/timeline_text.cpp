@@ -18,14 +18,16 @@
 namespace jointer::views {
 namespace {
 
-// The text for nodes that are folded into a few pixels. Totals are exact, however many nodes there
-// are.
+// The text for nodes or kernels that are folded into a few pixels. Totals are exact, however many
+// there are.
 QStringList folded_lines(const TimelineContent& content, const Lane& lane, const LaneRun& run) {
   const Snapshot& s = content.shown();
   const auto items = lane.items().subspan(run.first, run.last - run.first);
   QStringList lines;
-  lines << tr("%1 nodes here").arg(count_text(items.size()));
-  if (const MeasuredTimeline* m = content.document().measured()) {
+  const bool has_kernels = items.front().kernel >= 0;
+  lines
+      << (has_kernels ? tr("%1 kernels here") : tr("%1 nodes here")).arg(count_text(items.size()));
+  if (const MeasuredTimeline* m = content.document().measured(); m != nullptr && !has_kernels) {
     std::int64_t both_measured = 0, both_estimated = 0;
     std::size_t count = 0;
     for (const LaneItem& item : items) {
@@ -71,6 +73,8 @@ QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, QPoint a
     const LaneItem& item = over.items()[h.run->first];
     const NodeId node = item.node;
     if (item.block >= 0 && m != nullptr) return measured_lines(s, *m, node);
+    if (item.kernel >= 0 && m != nullptr)
+      return kernel_lines(s, *m, static_cast<std::size_t>(item.kernel));
     QStringList lines = hover_lines(s, node);
     if (m != nullptr) lines += measured_lines(s, *m, node);
     return lines;

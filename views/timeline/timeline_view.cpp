@@ -85,9 +85,10 @@ void TimelineView::relayout() {
   const QSize size = viewport()->size();
   std::vector<LaneKind> kinds;
   for (const TimelineContent::Row& row : content_.rows())
-    kinds.push_back(row.is_measured ? LaneKind::measured
-                    : row.lane == 0 ? LaneKind::host
-                                    : LaneKind::estimated);
+    kinds.push_back(row.has_kernels   ? LaneKind::kernels
+                    : row.is_measured ? LaneKind::measured
+                    : row.lane == 0   ? LaneKind::host
+                                      : LaneKind::estimated);
   const TimelineLayout::Legends legends{.memory = TimelineLegend(scene()).height(size.width()),
                                         .lanes = LaneLegend(scene()).height(size.width())};
   layout_ = TimelineLayout::make(size, kinds, legends, content_.label_count(),

@@ -103,6 +103,16 @@ std::vector<std::string> lanes(const Graph& graph, const TraceMatch& match) {
   return lines;
 }
 
+// "mm splitK_gemm@7 0-30": node, kernel, stream, start and end in microseconds.
+std::vector<std::string> kernels(const Graph& graph, const TraceMatch& match) {
+  std::vector<std::string> lines;
+  for (const NodeKernel& k : match.measurement.kernels)
+    lines.push_back(fmt::format("{} {}@{} {:g}-{:g}", graph.name(k.node), k.name, k.stream,
+                                static_cast<double>(k.start_ns) / 1e3,
+                                static_cast<double>(k.end_ns) / 1e3));
+  return lines;
+}
+
 Graph small() {
   return parse(R"(
     x: f32[8,16] = input
@@ -161,6 +171,9 @@ TEST(ProfilerTrace, KernelsBelongToTheCallThatLaunchedThem) {
                                         .op("aten::fill_", 60, 3));
   EXPECT_THAT(lanes(graph, m), ElementsAre("mm 0-37 35", "add 40-44 4", "r 49-56 6.5"))
       << "a view has no kernel";
+  EXPECT_THAT(kernels(graph, m), ElementsAre("mm splitK_gemm@7 0-30", "mm reduce_gemm@7 32-37",
+                                             "add vectorized_add@7 40-44",
+                                             "r Memset (Device)@7 49-49.5", "r clamp@7 50-56"));
   EXPECT_EQ(m.measurement.device, "NVIDIA H200");
   EXPECT_EQ(m.measurement.device_type, "cuda");
   EXPECT_EQ(m.matched, 4U);
@@ -207,8 +220,15 @@ TEST(ProfilerTrace, ACollectiveIsItsNcclKernel) {
   const TraceMatch m = match(graph, trace);
   EXPECT_EQ(m.passes, 3U);
   EXPECT_EQ(m.measurement.step_ns, 900'000);
-  EXPECT_THAT(lanes(graph, m), ElementsAre("ar 0-70 50", "r 40-43 3", "out 135-137 2"))
+  EXPECT_THAT(lanes(graph, m), ElementsAre("ar 10-80 50", "r 50-53 3", "out 145-147 2"))
       << "lanes of the median step; the shortest all-reduce, the median kernel";
+  EXPECT_THAT(
+      kernels(graph, m),
+      ElementsAre("ar Memcpy DtoD (Device -> Device)@7 0-3",
+                  "ar ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+                  "@21 10-80",
+                  "r relu@7 50-53", "out add@7 145-147"))
+      << "those of one step; time counts from the first kernel";
   const CostSamples samples = cost_samples(graph, m.measurement);
   ASSERT_EQ(samples.collectives.size(), 1U);
   EXPECT_EQ(samples.collectives[0].second, 50'000);
@@ -387,6 +407,25 @@ TEST(ProfilerTrace, AbsurdTimesDoNotOverflow) {
   const TraceMatch m = match(graph, trace);
   EXPECT_EQ(m.device_ns, std::numeric_limits<std::int64_t>::max());
   EXPECT_GE(m.measurement.step_ns, 0);
+}
+
+// Some versions of the profiler write the stream only as the thread.
+TEST(ProfilerTrace, TheThreadOfAKernelIsItsStream) {
+  const Graph graph = small();
+  const std::string trace = R"({"traceEvents": [
+    {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":0,"dur":5,
+     "args":{"External id":1}},
+    {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":13,"ts":10,"dur":5,
+     "args":{"External id":1}}]})";
+  const auto m = read(graph, trace);
+  ASSERT_TRUE(m) << m.error().message;
+  EXPECT_THAT(kernels(graph, *m), ElementsAre("mm gemm@13 0-5"));
+}
+
+TEST(ProfilerTrace, ATraceOfTheCpuHasNoKernels) {
+  const Graph graph = small();
+  const TraceMatch m = match(graph, Trace().op("aten::mm", 0, 10, {{8, 16}, {16, 4}}));
+  EXPECT_THAT(m.measurement.kernels, IsEmpty());
 }
 
 // --- Damage ---

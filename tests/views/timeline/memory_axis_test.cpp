@@ -57,7 +57,8 @@ TEST(MemoryAxis, SaysHowFarThePeakIsOver) {
 }
 
 TEST(MemoryAxis, LabelsAreAboveTheCurve) {
-  const std::vector<LaneKind> lanes{LaneKind::host, LaneKind::estimated, LaneKind::measured};
+  const std::vector<LaneKind> lanes{LaneKind::host, LaneKind::estimated, LaneKind::measured,
+                                    LaneKind::kernels};
   for (const int height : {40, 100, 240, 400, 900})
     for (const int width : {200, 320, 900, 2400})
       for (const int labels : {1, 2, 3}) {

@@ -1,7 +1,5 @@
 #include "views/session/benchmark/benchmark_text.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "views/session/text/number_text.h"
@@ -40,10 +38,6 @@ QString verified_text(const std::optional<RankVerified>& verified) {
 
 QString status_text(const BenchmarkResult& result) {
   return result.succeeded() ? tr("done") : QString::fromStdString(result.failure());
-}
-
-std::string measurement_label(const BenchmarkResult& result, const RankResult& rank) {
-  return fmt::format("rank {}, {}", rank.rank, to_string(result.request.backend));
 }
 
 bool is_bad(const BenchmarkResult& result) {

@@ -18,8 +18,6 @@ QString ranks_text(const BenchmarkResult& result);
 QString verified_text(const std::optional<RankVerified>& verified);
 // "done", or why the run failed.
 QString status_text(const BenchmarkResult& result);
-// "rank 0, interpret".
-std::string measurement_label(const BenchmarkResult& result, const RankResult& rank);
 
 // True if the run failed or its outputs differ from the expected ones.
 bool is_bad(const BenchmarkResult& result);

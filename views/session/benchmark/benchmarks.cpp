@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/bytes.h"
+#include "core/bench/rank_measurement.h"
 #include "core/graph/canonical.h"
 #include "views/session/benchmark/benchmark_text.h"
 #include "views/session/edit/editing.h"
@@ -187,11 +188,8 @@ std::vector<MeasurementPtr> Benchmarks::measurements_of(const BenchmarkResult& r
   std::vector<MeasurementPtr> measurements;
   for (const RankResult& rank : result.ranks) {
     if (!rank.measured) continue;
-    measurements.push_back(std::make_shared<const Measurement>(
-        measurement_of(document_.graph(), *rank.measured, measurement_label(result, rank),
-                       rank.started ? rank.started->device : std::string(),
-                       rank.started ? rank.started->device_type : std::string("cpu"),
-                       result.request.solo.has_value())));
+    measurements.push_back(
+        std::make_shared<const Measurement>(measurement_of(document_.graph(), result, rank)));
   }
   return measurements;
 }

@@ -1,6 +1,7 @@
 #include "views/session/snapshot/measured_timeline.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace jointer::views {
 namespace {
@@ -84,10 +85,24 @@ MeasuredTimeline::MeasuredTimeline(const Graph& graph, const Analysis& analysis,
     for (const NodeId node : measurement_->blocks[i].nodes)
       if (node.index() < block_by_node_.size())
         block_by_node_[node.index()] = static_cast<std::int32_t>(i);
+  index_kernels(graph.node_count());
   peak_bytes_ = measurement_->peak_bytes;
   if (peak_bytes_ > 0) return;
   for (const MeasuredCurve* curve : {&order_curve_, &time_curve_})
     if (!curve->empty()) peak_bytes_ = std::max(peak_bytes_, curve->bytes(curve->peak()));
+}
+
+void MeasuredTimeline::index_kernels(std::size_t node_count) {
+  const std::vector<NodeKernel>& kernels = measurement_->kernels;
+  first_kernel_.assign(node_count + 1, 0);
+  for (const NodeKernel& kernel : kernels)
+    if (kernel.node.index() < node_count) ++first_kernel_[kernel.node.index() + 1];
+  std::partial_sum(first_kernel_.begin(), first_kernel_.end(), first_kernel_.begin());
+  kernels_by_node_.resize(first_kernel_.back());
+  std::vector<std::uint32_t> next = first_kernel_;
+  for (std::uint32_t i = 0; i < kernels.size(); ++i)
+    if (const std::size_t node = kernels[i].node.index(); node < node_count)
+      kernels_by_node_[next[node]++] = i;
 }
 
 const MeasuredNode* MeasuredTimeline::find(NodeId node) const {
@@ -100,6 +115,12 @@ const MeasuredBlock* MeasuredTimeline::block_of(NodeId node) const {
   if (!node || node.index() >= block_by_node_.size()) return nullptr;
   const std::int32_t index = block_by_node_[node.index()];
   return index < 0 ? nullptr : &measurement_->blocks[static_cast<std::size_t>(index)];
+}
+
+std::span<const std::uint32_t> MeasuredTimeline::kernels_of(NodeId node) const {
+  if (node.index() + 1 >= first_kernel_.size()) return {};
+  const std::uint32_t first = first_kernel_[node.index()];
+  return std::span(kernels_by_node_).subspan(first, first_kernel_[node.index() + 1] - first);
 }
 
 }  // namespace jointer::views

@@ -3,6 +3,7 @@
 // A measurement prepared for drawing over the estimate at any zoom level. No Qt.
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/bench/measurement.h"
@@ -61,15 +62,21 @@ class MeasuredTimeline {
   [[nodiscard]] const MeasuredNode* find(NodeId node) const;
   // The compiled block that ran in place of the node; null if there is none.
   [[nodiscard]] const MeasuredBlock* block_of(NodeId node) const;
+  // The kernels that the node launched, as indices in Measurement::kernels, ordered by start.
+  [[nodiscard]] std::span<const std::uint32_t> kernels_of(NodeId node) const;
   // The measured peak if known, otherwise the maximum of the curves; 0 if no memory was measured.
   [[nodiscard]] std::int64_t peak_bytes() const { return peak_bytes_; }
 
  private:
+  void index_kernels(std::size_t node_count);
+
   MeasurementPtr measurement_;
   TimelineData program_order_, time_;
   MeasuredCurve order_curve_, time_curve_;
   std::vector<std::int32_t> by_node_;        // index in the measurement's nodes, or -1
   std::vector<std::int32_t> block_by_node_;  // index in the measurement's blocks, or -1
+  // The kernels of node n are kernels_by_node_[first_kernel_[n]] up to [first_kernel_[n + 1]].
+  std::vector<std::uint32_t> kernels_by_node_, first_kernel_;
   std::int64_t peak_bytes_ = 0;
 };
 using MeasuredTimelinePtr = std::shared_ptr<const MeasuredTimeline>;

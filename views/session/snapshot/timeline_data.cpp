@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "core/base/units.h"
+#include "core/bench/kernel_name.h"
 #include "core/ops/flops.h"
 #include "core/schedule/memory_times.h"
 
@@ -50,9 +52,8 @@ std::vector<std::int64_t> to_vector(std::span<const std::int64_t> values) {
 
 // --- Lane ---
 
-Lane::Lane(std::string name, GroupId group, std::vector<LaneItem> items,
-           std::vector<std::string> blocks)
-    : name_(std::move(name)), group_(group), items_(std::move(items)), blocks_(std::move(blocks)) {
+Lane::Lane(std::string name, GroupId group, std::vector<LaneItem> items, ItemTexts texts)
+    : name_(std::move(name)), group_(group), items_(std::move(items)), texts_(std::move(texts)) {
   ends_.reserve(items_.size());
   sums_.resize(items_.size() + 1);
   std::int64_t last_end = 0;
@@ -169,6 +170,8 @@ TimelineData::TimelineData(const Graph& graph, const Analysis& analysis,
   else
     place_points_by_measured_time(graph, analysis, measurement);
   place_measured(graph, analysis, measurement);
+  // A kernel ran at some time; in program order, only its node has a position.
+  if (kind != AxisKind::program_order) place_kernels(graph, analysis, measurement);
 }
 
 // A node's allocations are shown from its start, its releases from the start of the next node.
@@ -283,6 +286,7 @@ void TimelineData::place_points_by_measured_time(const Graph& graph, const Analy
   length_ = std::max<std::int64_t>(measurement.step_ns, 1);
   if (!measurement.memory_over_time.empty())
     length_ = std::max(length_, measurement.memory_over_time.back().ns);
+  for (const NodeKernel& kernel : measurement.kernels) length_ = std::max(length_, kernel.end_ns);
   if (measurement.nodes.empty() && measurement.blocks.empty()) {
     const TimelineData estimate(graph, analysis, AxisKind::estimated_time, bands_);
     const double stretch = static_cast<double>(length_) / static_cast<double>(estimate.length());
@@ -353,10 +357,11 @@ void TimelineData::place_measured(const Graph& graph, const Analysis& analysis,
   for (std::vector<LaneItem>& lane : items)
     std::stable_sort(lane.begin(), lane.end(),
                      [](const LaneItem& a, const LaneItem& b) { return a.begin < b.begin; });
-  std::vector<std::string> names;
+  std::vector<std::string> texts;
   for (const MeasuredBlock& block : measurement.blocks)
-    names.push_back("compiled " + block.name + ", " + format_ns(block.own_ns));
-  build_lanes(analysis, std::move(items), names);
+    texts.push_back("compiled " + block.name + ", " + format_ns(block.own_ns));
+  build_lanes(analysis, std::move(items),
+              std::make_shared<const std::vector<std::string>>(std::move(texts)));
 }
 
 // A block is in the compute lane and in the lanes of the collectives and copies that it contains.
@@ -400,14 +405,54 @@ void TimelineData::place_blocks(const Graph& graph, const Analysis& analysis,
   }
 }
 
+// Kernels have the color of the node that launched them, or of the compiled block that contains it.
+void TimelineData::place_kernels(const Graph& graph, const Analysis& analysis,
+                                 const Measurement& measurement) {
+  std::vector<bool> is_compiled(graph.node_count());
+  for (const MeasuredBlock& block : measurement.blocks)
+    for (const NodeId node : block.nodes)
+      if (node.index() < is_compiled.size()) is_compiled[node.index()] = true;
+  const auto color_of = [&](NodeId node) {
+    const Node& n = graph.node(node);
+    if (is_compiled[node.index()]) return ItemColor::compiled;
+    // The collectives of a rank that runs alone are local copies.
+    if (measurement.alone && (graph.is_collective_start(n) || graph.is_wait(n)))
+      return ItemColor::memory;
+    return graph.is_asynchronous(n) ? collective_color(graph.op(n).collective)
+                                    : kernel_color(graph, n, analysis.flops[node.index()]);
+  };
+  std::map<std::int64_t, std::vector<LaneItem>> streams;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < measurement.kernels.size(); ++i) {
+    const NodeKernel& kernel = measurement.kernels[i];
+    texts.emplace_back(short_kernel_name(kernel.name));
+    if (kernel.node.index() >= graph.node_count() || kernel.end_ns <= kernel.start_ns) continue;
+    if (!analysis.memory.step_of(kernel.node)) continue;
+    streams[kernel.stream].push_back({.begin = kernel.start_ns,
+                                      .end = kernel.end_ns,
+                                      .node = kernel.node,
+                                      .color = color_of(kernel.node),
+                                      .kernel = static_cast<std::int32_t>(i)});
+  }
+  const auto shared = std::make_shared<const std::vector<std::string>>(std::move(texts));
+  lane_by_kernel_.assign(measurement.kernels.size(), -1);
+  for (auto& [stream, items] : streams) {
+    for (const LaneItem& item : items)
+      lane_by_kernel_[static_cast<std::size_t>(item.kernel)] =
+          static_cast<std::int32_t>(lanes_.size());
+    lanes_.emplace_back("stream " + std::to_string(stream), GroupId{}, std::move(items), shared);
+  }
+}
+
 void TimelineData::build_lanes(const Analysis& analysis, std::vector<std::vector<LaneItem>> items,
-                               const std::vector<std::string>& blocks) {
+                               const ItemTexts& blocks) {
   lanes_.emplace_back("cpu", GroupId{}, std::move(items[kHostLane]));
   const auto streams = analysis.simulation.streams();
   for (std::size_t i = 0; i < streams.size(); ++i) {
     std::vector<LaneItem>& lane = items[kComputeLane + i];
     lanes_.emplace_back(streams[i].name, streams[i].group, std::move(lane), blocks);
   }
+  first_kernel_lane_ = lanes_.size();
 }
 
 }  // namespace jointer::views

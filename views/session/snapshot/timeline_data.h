@@ -40,25 +40,32 @@ inline constexpr std::size_t kItemColors = 12;
 
 struct LaneItem {
   std::int64_t begin = 0, end = 0;  // positions on the axis; end > begin
-  NodeId node;                      // for a collective, its start; for a block, its first node
+  // For a collective, its start; for a block, its first node; for a kernel, the node that launched
+  // it.
+  NodeId node;
   ItemColor color = ItemColor::other;
-  std::int32_t block = -1;  // the index in Measurement::blocks, or -1 if it is a node
+  // Indices in Measurement::blocks and Measurement::kernels, or -1. Both are -1 for a node.
+  std::int32_t block = -1, kernel = -1;
 };
+// The texts of blocks or of kernels, by index in the measurement.
+using ItemTexts = std::shared_ptr<const std::vector<std::string>>;
 
 // Items sorted by `begin`. They do not overlap, except in a lane of collectives in program order,
-// where several may be in flight.
+// where several may be in flight, and in a lane of kernels if a kernel started before the previous
+// one had ended.
 class Lane {
  public:
-  // `blocks`: the texts for Measurement::blocks, by index; unused by lanes without blocks.
-  Lane(std::string name, GroupId group, std::vector<LaneItem> items,
-       std::vector<std::string> blocks = {});
+  // `texts`: those of the blocks or kernels; null if all items are nodes.
+  Lane(std::string name, GroupId group, std::vector<LaneItem> items, ItemTexts texts = {});
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] GroupId group() const { return group_; }
   [[nodiscard]] std::span<const LaneItem> items() const { return items_; }
-  // The text for an item's block, "compiled joint, 1.20 ms"; null if the item is a node.
-  [[nodiscard]] const std::string* block_name(const LaneItem& item) const {
-    return item.block < 0 ? nullptr : &blocks_[static_cast<std::size_t>(item.block)];
+  // The text of a block, "compiled joint, 1.20 ms", or the short name of a kernel; null if the item
+  // is a node.
+  [[nodiscard]] const std::string* text(const LaneItem& item) const {
+    const std::int32_t index = item.block >= 0 ? item.block : item.kernel;
+    return index < 0 ? nullptr : &(*texts_)[static_cast<std::size_t>(index)];
   }
   // Index of the first item that ends after `position`.
   [[nodiscard]] std::size_t first_ending_after(std::int64_t position) const;
@@ -72,7 +79,7 @@ class Lane {
   std::string name_;
   GroupId group_;
   std::vector<LaneItem> items_;
-  std::vector<std::string> blocks_;
+  ItemTexts texts_;
   std::vector<std::int64_t> ends_;  // running maximum of the ends; sorted even if items overlap
   std::vector<TimeByColor> sums_;   // total length by color of the items before each item
 };
@@ -122,8 +129,9 @@ class TimelineData {
   TimelineData(const Graph& graph, const Analysis& analysis, AxisKind kind,
                MemoryBandsPtr bands = {});
   // The measurement, in program order or in measured time. Lanes have the same indices as in the
-  // estimate, but contain only measured nodes and blocks. Memory is still the estimate; on the time
-  // axis, it changes at the measured times of nodes.
+  // estimate, but contain only measured nodes and blocks; on the time axis, lanes of kernels
+  // follow. Memory is still the estimate; on the time axis, it changes at the measured times of
+  // nodes.
   TimelineData(const Graph& graph, const Analysis& analysis, const Measurement& measurement,
                AxisKind kind, MemoryBandsPtr bands);
 
@@ -132,6 +140,14 @@ class TimelineData {
   [[nodiscard]] std::int64_t length() const { return length_; }
   // The CPU, then one lane per stream of the simulation, compute first.
   [[nodiscard]] std::span<const Lane> lanes() const { return lanes_; }
+  // Index in lanes() of the first lane of kernels, one per stream of the GPU, "stream 7", in
+  // ascending order; lanes().size() if there are none.
+  [[nodiscard]] std::size_t first_kernel_lane() const { return first_kernel_lane_; }
+  // Index in lanes() of the lane of a kernel, given its index in Measurement::kernels; -1 if the
+  // kernel is in none.
+  [[nodiscard]] std::int32_t lane_of_kernel(std::size_t kernel) const {
+    return kernel < lane_by_kernel_.size() ? lane_by_kernel_[kernel] : -1;
+  }
 
   // The points of the memory profile on the axis.
   [[nodiscard]] std::size_t point_count() const { return positions_.size(); }
@@ -156,7 +172,7 @@ class TimelineData {
     std::int64_t begin = 0, end = 0;
   };
   [[nodiscard]] Extent extent(NodeId node) const { return extents_[node.index()]; }
-  // Index of the node's lane in lanes(), or -1.
+  // Index in lanes() of the lane with the node itself, or -1. Never a lane of kernels.
   [[nodiscard]] std::int32_t lane_of(NodeId node) const { return lane_by_node_[node.index()]; }
 
  private:
@@ -167,15 +183,18 @@ class TimelineData {
                                                const Measurement& measurement);
   void place_blocks(const Graph& graph, const Analysis& analysis, const Measurement& measurement,
                     std::vector<std::vector<LaneItem>>& lanes);
+  void place_kernels(const Graph& graph, const Analysis& analysis, const Measurement& measurement);
   void place_points_by_measured_time(const Graph& graph, const Analysis& analysis,
                                      const Measurement& measurement);
   void place_points_by_step(std::size_t steps);
   void build_lanes(const Analysis& analysis, std::vector<std::vector<LaneItem>> items,
-                   const std::vector<std::string>& blocks = {});
+                   const ItemTexts& blocks = {});
 
   AxisKind kind_;
   std::int64_t length_ = 1;
   std::vector<Lane> lanes_;
+  std::size_t first_kernel_lane_ = 0;
+  std::vector<std::int32_t> lane_by_kernel_;  // empty if there are no lanes of kernels
   std::vector<std::int64_t> positions_;
   MemoryBandsPtr bands_;
   std::vector<Extent> extents_;

@@ -1,5 +1,7 @@
 #include "views/session/text/measured_text.h"
 
+#include "core/bench/reached_rates.h"
+#include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/session/text/range_text.h"
 #include "views/session/translation/tr.h"
@@ -10,6 +12,34 @@ namespace {
 QString comparison_text(const QString& measured, const QString& estimated, const QString& ratio) {
   const QString both = tr("measured %1 · estimated %2").arg(measured, estimated);
   return ratio.isEmpty() ? both : both + QStringLiteral(" (%1)").arg(ratio);
+}
+
+// The names of some kernels have hundreds of template arguments.
+QString kernel_name_text(const std::string& name) {
+  constexpr qsizetype kMaxLength = 240;
+  const QString text = to_qstring(name);
+  return text.size() <= kMaxLength ? text : text.left(kMaxLength - 1) + u'…';
+}
+
+// The rates that a kernel reached, or those of its node if that launched several kernels, which
+// share the node's work; empty if they are not known.
+QString kernel_rates_text(const Snapshot& snapshot, const MeasuredTimeline& measured,
+                          const NodeKernel& kernel) {
+  const auto rates = [&](std::int64_t ns) {
+    return QString::fromStdString(
+        reached_rates(snapshot.graph, snapshot.analysis, measured.measurement(), kernel.node, ns));
+  };
+  const std::size_t count = measured.kernels_of(kernel.node).size();
+  if (count == 1) {
+    const QString reached = rates(kernel.end_ns - kernel.start_ns);
+    return reached.isEmpty() ? QString() : tr("reached %1").arg(reached);
+  }
+  const MeasuredNode* node = measured.find(kernel.node);
+  const std::optional<std::int64_t> ns =
+      node == nullptr ? std::nullopt : measured_ns(snapshot, *node);
+  const QString reached = ns ? rates(*ns) : QString();
+  return reached.isEmpty() ? QString()
+                           : tr("the node's %1 kernels reached %2").arg(count_text(count), reached);
 }
 
 }  // namespace
@@ -81,6 +111,26 @@ QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& mea
   lines << (ns ? times_text(*ns, estimated_ns(snapshot, node)) : tr("measured duration unknown"));
   lines << tr("ran from %1 (%2)").arg(time_range_text(m->start_ns, m->end_ns), label);
   return lines;
+}
+
+QStringList kernel_lines(const Snapshot& snapshot, const MeasuredTimeline& measured,
+                         std::size_t kernel) {
+  const NodeKernel& k = measured.measurement().kernels[kernel];
+  QStringList lines{
+      kernel_name_text(k.name),
+      tr("measured %1 on stream %2").arg(time_text(k.end_ns - k.start_ns)).arg(k.stream)};
+  if (const MeasuredBlock* block = measured.block_of(k.node))
+    lines << tr("launched by %1").arg(block_text(*block));
+  else
+    lines << tr("launched by %1, %2")
+                 .arg(to_qstring(snapshot.graph.name(k.node)),
+                      to_qstring(snapshot.graph.target(snapshot.graph.node(k.node))));
+  lines << tr("ran from %1 (%2)")
+               .arg(time_range_text(k.start_ns, k.end_ns),
+                    QString::fromStdString(measured.measurement().label));
+  const QString rates =
+      measured.block_of(k.node) == nullptr ? kernel_rates_text(snapshot, measured, k) : QString();
+  return rates.isEmpty() ? lines : lines << rates;
 }
 
 }  // namespace jointer::views

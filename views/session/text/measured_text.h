@@ -35,4 +35,10 @@ QString block_text(const MeasuredBlock& block);
 // measured.
 QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& measured, NodeId node);
 
+// Lines for a hover card of a kernel, given its index in Measurement::kernels: its name, duration,
+// stream and node, when it ran, and the rates that it or its node reached, if they are known. The
+// node must be in the graph.
+QStringList kernel_lines(const Snapshot& snapshot, const MeasuredTimeline& measured,
+                         std::size_t kernel);
+
 }  // namespace jointer::views

@@ -97,14 +97,14 @@ TEST_F(MeasuredTimelineTest, ACompiledBlockIsOneItemOfCompute) {
   EXPECT_EQ(item.begin, 10'000);
   EXPECT_EQ(item.end, 90'000);
   EXPECT_EQ(item.color, ItemColor::compiled);
-  ASSERT_NE(compute.block_name(item), nullptr);
-  EXPECT_EQ(*compute.block_name(item), "compiled joint, 80.0 us");
+  ASSERT_NE(compute.text(item), nullptr);
+  EXPECT_EQ(*compute.text(item), "compiled joint, 80.0 us");
   // It is drawn over the lane of its collective too.
   const Lane& group = m.timeline(AxisKind::measured_time).lanes()[2];
   ASSERT_EQ(group.items().size(), 1U);
   EXPECT_EQ(group.items().front().begin, 10'000);
   EXPECT_EQ(group.items().front().end, 90'000);
-  ASSERT_NE(group.block_name(group.items().front()), nullptr);
+  ASSERT_NE(group.text(group.items().front()), nullptr);
   EXPECT_EQ(m.timeline(AxisKind::measured_time).lane_of(node("ar")), 2);
   const Lane& in_order = m.timeline(AxisKind::program_order).lanes()[1];
   ASSERT_EQ(in_order.items().size(), 1U);
@@ -187,6 +187,128 @@ TEST_F(MeasuredTimelineTest, SkipsNodesThatTheGraphDoesNotHave) {
   all.nodes.push_back({NodeId(std::size_t{10'000}), 0, 5, 5});
   const MeasuredTimeline m = lay(all);
   EXPECT_EQ(m.find(NodeId(std::size_t{10'000})), nullptr);
+}
+
+// --- Kernels ---
+
+TEST_F(MeasuredTimelineTest, KernelsHaveALaneForEachStream) {
+  EXPECT_EQ(lay(all).timeline(AxisKind::measured_time).first_kernel_lane(),
+            snapshot->estimated_time.lanes().size())
+      << "none without kernels";
+  add_kernels();
+  const MeasuredTimeline m = lay(all);
+  const TimelineData& data = m.timeline(AxisKind::measured_time);
+  const std::size_t first = data.first_kernel_lane();
+  ASSERT_EQ(first, snapshot->estimated_time.lanes().size());
+  ASSERT_EQ(data.lanes().size(), first + 2);
+  const Lane& stream = data.lanes()[first];
+  EXPECT_EQ(stream.name(), "stream 7");
+  ASSERT_EQ(stream.items().size(), 3U);
+  const LaneItem& second = stream.items()[1];
+  EXPECT_EQ(second.begin, 60'000);
+  EXPECT_EQ(second.end, 90'000);
+  EXPECT_EQ(second.node, node("mm"));
+  EXPECT_EQ(second.color, ItemColor::matmul);
+  EXPECT_EQ(second.kernel, 1);
+  ASSERT_NE(stream.text(second), nullptr);
+  EXPECT_EQ(*stream.text(second), "reduce<float>");
+  EXPECT_EQ(stream.items()[2].color, ItemColor::memory);
+  const Lane& other = data.lanes()[first + 1];
+  EXPECT_EQ(other.name(), "stream 21");
+  ASSERT_EQ(other.items().size(), 1U);
+  EXPECT_EQ(other.items()[0].color, ItemColor::all_reduce);
+  EXPECT_EQ(data.lane_of_kernel(1), static_cast<int>(first));
+  EXPECT_EQ(data.lane_of_kernel(3), static_cast<int>(first) + 1);
+  EXPECT_EQ(data.lane_of_kernel(4), -1);
+  // Nodes remain in their own lanes.
+  EXPECT_EQ(data.lane_of(node("mm")), 1);
+  EXPECT_EQ(data.lanes()[1].text(data.lanes()[1].items().front()), nullptr);
+  // A kernel has no position in program order.
+  EXPECT_EQ(m.timeline(AxisKind::program_order).lanes().size(), first);
+  EXPECT_EQ(m.timeline(AxisKind::program_order).lane_of_kernel(0), -1);
+}
+
+TEST_F(MeasuredTimelineTest, KnowsTheKernelsOfANode) {
+  add_kernels();
+  const MeasuredTimeline m = lay(all);
+  ASSERT_EQ(m.kernels_of(node("mm")).size(), 2U);
+  EXPECT_EQ(m.kernels_of(node("mm"))[0], 0U);
+  EXPECT_EQ(m.kernels_of(node("mm"))[1], 1U);
+  ASSERT_EQ(m.kernels_of(node("ar")).size(), 1U);
+  EXPECT_EQ(m.kernels_of(node("ar"))[0], 3U);
+  EXPECT_TRUE(m.kernels_of(node("mm_1")).empty());
+  EXPECT_TRUE(m.kernels_of(NodeId()).empty());
+  EXPECT_TRUE(lay({.label = "no kernels"}).kernels_of(node("mm")).empty());
+}
+
+TEST_F(MeasuredTimelineTest, DescribesAKernel) {
+  add_kernels();
+  const MeasuredTimeline m = lay(all);
+  const QStringList one = kernel_lines(*snapshot, m, 2);
+  ASSERT_EQ(one.size(), 5);
+  EXPECT_EQ(one[0], "void at::native::clamp<4, float>(int, float)");
+  EXPECT_EQ(one[1], "measured 50.0 us on stream 7");
+  EXPECT_TRUE(one[2].startsWith("launched by relu, aten.relu")) << one[2].toStdString();
+  EXPECT_TRUE(one[3].startsWith("ran from ") && one[3].endsWith("(rank 0, interpret)"));
+  EXPECT_TRUE(one[4].startsWith("reached ") && one[4].contains("GB/s") &&
+              one[4].contains("of peak"))
+      << one[4].toStdString();
+  // Several kernels share their node's work.
+  const QStringList several = kernel_lines(*snapshot, m, 0);
+  ASSERT_EQ(several.size(), 5);
+  EXPECT_TRUE(several[4].startsWith("the node's 2 kernels reached ")) << several[4].toStdString();
+  EXPECT_TRUE(kernel_lines(*snapshot, m, 3)[4].contains("bus bandwidth"));
+  // A long name is cut off.
+  all.kernels[0].name.assign(5000, 'x');
+  EXPECT_LT(kernel_lines(*snapshot, lay(all), 0)[0].size(), 300);
+}
+
+TEST_F(MeasuredTimelineTest, KernelsOfLocalCopiesReachNothing) {
+  add_kernels();
+  all.alone = true;
+  const MeasuredTimeline m = lay(all);
+  const TimelineData& data = m.timeline(AxisKind::measured_time);
+  const auto lane = static_cast<std::size_t>(data.lane_of_kernel(3));
+  EXPECT_EQ(data.lanes()[lane].items()[0].color, ItemColor::memory);
+  EXPECT_EQ(kernel_lines(*snapshot, m, 3).size(), 4);
+}
+
+TEST_F(MeasuredTimelineTest, KernelsOfACompiledBlockBelongToTheBlock) {
+  add_kernels();
+  all.nodes.clear();
+  all.blocks = {{.name = "region 1",
+                 .nodes = {node("mm"), node("relu")},
+                 .start_ns = 0,
+                 .end_ns = 150'000,
+                 .own_ns = 150'000,
+                 .peak_bytes = 1}};
+  const MeasuredTimeline m = lay(all);
+  const TimelineData& data = m.timeline(AxisKind::measured_time);
+  EXPECT_EQ(data.lanes()[data.first_kernel_lane()].items()[0].color, ItemColor::compiled);
+  EXPECT_EQ(data.lanes()[data.first_kernel_lane() + 1].items()[0].color, ItemColor::all_reduce);
+  const QStringList lines = kernel_lines(*snapshot, m, 0);
+  ASSERT_EQ(lines.size(), 4);
+  EXPECT_EQ(lines[2], "launched by compiled region 1, 2 nodes");
+}
+
+TEST_F(MeasuredTimelineTest, LeavesOutKernelsWithoutATimeOrANode) {
+  add_kernels();
+  const std::size_t streams = lay(all).timeline(AxisKind::measured_time).lanes().size();
+  all.kernels.push_back({NodeId(std::size_t{10'000}), "elsewhere", 99, 600'000, 700'000});
+  all.kernels.push_back({node("relu"), "empty", 99, 700'000, 700'000});
+  all.kernels.push_back({node("x"), "of an input", 99, 700'000, 800'000});
+  const MeasuredTimeline m = lay(all);
+  const TimelineData& data = m.timeline(AxisKind::measured_time);
+  EXPECT_EQ(data.lanes().size(), streams);
+  EXPECT_EQ(data.lane_of_kernel(4), -1);
+  EXPECT_EQ(data.lane_of_kernel(5), -1);
+  EXPECT_EQ(data.lane_of_kernel(6), -1);
+}
+
+TEST_F(MeasuredTimelineTest, TheAxisFitsTheLastKernel) {
+  add_kernels();
+  all.kernels.push_back({node("gw0"), "late", 7, all.step_ns, 2 * all.step_ns});
+  EXPECT_EQ(lay(all).timeline(AxisKind::measured_time).length(), 2 * all.step_ns);
 }
 
 // --- The document's measurement ---

@@ -1,0 +1,27 @@
+#pragma once
+
+// The measurements in the result of a benchmark.
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/bench/measurement.h"
+#include "core/bench/result.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// "rank 0, interpret".
+std::string measurement_label(const BenchmarkResult& result, const RankResult& rank);
+
+// The measurement of a rank of `result` that reported one. `graph`: the graph that the rank ran.
+Measurement measurement_of(const Graph& graph, const BenchmarkResult& result,
+                           const RankResult& rank);
+
+// The measurements of the ranks that ran `graph` and were profiled: those with times of calls or of
+// compiled blocks. If every rank ran its own file, only the first rank ran `graph`. Error (input):
+// the result is of another graph, or no rank was profiled.
+Result<std::vector<Measurement>> profiled_ranks(const Graph& graph, const BenchmarkResult& result);
+
+}  // namespace jointer
