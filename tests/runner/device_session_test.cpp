@@ -9,6 +9,8 @@
 #include "core/bench/calibrate.h"
 #include "core/bench/measurement.h"
 #include "core/graph/literal.h"
+#include "core/report/export.h"
+#include "core/schedule/analysis.h"
 #include "core/schedule/memory_timeline.h"
 #include "tests/runner/fake_device/graphs.h"
 #include "tests/runner/fake_device/rank.h"
@@ -136,6 +138,24 @@ TEST(DeviceSession, KernelsBelongToTheirNodes) {
   const NodeTime time = time_of(*graph, measured, "g");
   EXPECT_EQ(time.own_ns, DeviceOptions{}.collective_ns);
   EXPECT_EQ(time.end_ns - time.start_ns, DeviceOptions{}.collective_ns);
+}
+
+TEST(DeviceSession, AProfileIsATraceWithEachKernelInItsCall) {
+  const RankRun run = run_on_fake_device({.graph = kShardedStep, .options = {"--profile"}});
+  ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+  const auto graph = parse_literal(kShardedStep);
+  const std::vector<Measurement> measured{
+      measurement_of(*graph, *run.rank.measured, "rank 0", run.rank.started->device,
+                     run.rank.started->device_type, /*alone=*/false)};
+  const std::vector<NodeKernel>& kernels = measured.front().kernels;
+  ASSERT_FALSE(kernels.empty());
+  const std::string trace = export_perfetto(*graph, *analyze(*graph), measured);
+  const std::string_view launch = R"("ph":"s","name":"launch")";
+  std::size_t launches = 0;
+  for (auto at = trace.find(launch); at != std::string::npos; at = trace.find(launch, at + 1))
+    ++launches;
+  EXPECT_EQ(launches, static_cast<std::size_t>(std::ranges::count_if(
+                          kernels, [](const NodeKernel& k) { return k.end_ns > k.start_ns; })));
 }
 
 // Without traces, marks time the calls; a collective then lasts until its wait.

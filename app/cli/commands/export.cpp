@@ -70,7 +70,7 @@ Result<int> run(const ExportCommand& options, const CLI::App& command) {
   JOINTER_TRY(const Graph graph, options.graph.open(GraphOptions::Listing::none));
   JOINTER_TRY(const Analysis analysis, analyze(graph, {.memory = memory_options(options.optimizer),
                                                        .estimator = options.estimator.request()}));
-  if (!options.measured.empty()) {
+  if (command.count("--measured") > 0) {
     JOINTER_TRY(const std::vector<Measurement> measured, read_measured(graph, options.measured));
     JOINTER_CHECK(write_bytes(options.output, export_perfetto(graph, analysis, measured)));
     return ExitCode::done;
