@@ -1,14 +1,29 @@
 // Edit::by says who made an edit: it is empty if the user did, and otherwise names passes with
 // their parameters. The first pass sets the tags; later passes add FSDP's tags or solve the graph.
 // One of upstream's policies counts as a preset if it is unmodified, and as a list if the user
-// added operators or selectors. Passes after `search` reorder the graph, as was found best for the
-// plan.
+// added operators or selectors. Passes after `search` or `user` reorder the graph, as was found best
+// for the plan.
 
 #include "core/policy/decider.h"
 
 #include <algorithm>
 
 namespace jointer {
+namespace {
+
+constexpr std::string_view kUser = "user";
+
+std::string with_order(std::string_view by, std::string_view order) {
+  std::string text(by);
+  if (!order.empty()) text.append(",").append(order);
+  return text;
+}
+
+std::string_view first_pass(std::string_view by) {
+  return by.substr(0, std::min(by.find_first_of("{,"), by.size()));
+}
+
+}  // namespace
 
 std::string_view to_string(Decider decider) {
   switch (decider) {
@@ -46,19 +61,27 @@ std::string_view decided_by(Decider decider) {
 }
 
 std::string searched_with(std::string_view order) {
-  std::string by(kSearch);
-  if (!order.empty()) by.append(",").append(order);
-  return by;
+  return with_order(kSearch, order);
+}
+
+std::string decided_with(std::string_view order) {
+  return with_order(kUser, order);
+}
+
+bool sets_order(std::string_view by) {
+  const std::string_view pass = first_pass(by);
+  return pass == kSearch || pass == kUser;
 }
 
 std::string_view order_of(std::string_view by) {
-  if (!by.starts_with(kSearch) || !by.substr(kSearch.size()).starts_with(',')) return {};
-  return by.substr(kSearch.size() + 1);
+  const std::string_view rest = by.substr(first_pass(by).size());
+  return sets_order(by) && rest.starts_with(',') ? rest.substr(1) : std::string_view();
 }
 
 Decider decider_of(std::string_view by) {
   if (by.empty()) return Decider::user;
-  const std::string_view pass = by.substr(0, std::min(by.find_first_of("{,"), by.size()));
+  const std::string_view pass = first_pass(by);
+  if (pass == kUser) return Decider::user;
   if (pass == kSearch) return Decider::search;
   if (pass == "min_cut_partition" || pass == "default_partition") return Decider::partitioner;
   if (pass == "fsdp_reshard_after_fwd") return Decider::preset;

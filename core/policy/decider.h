@@ -30,7 +30,13 @@ inline constexpr std::string_view kSearch = "search";
 // Edit::by of a plan that was found together with an order. `order`: the passes that reorder the
 // graph, as a pipeline; may be empty.
 std::string searched_with(std::string_view order);
-// Returns the passes that searched_with added to `by`; empty if there are none.
+// Edit::by of the user's own decisions, if they come with an order of the graph (PlanOrder::passes).
+// An edit with an empty `by` leaves the order as it is.
+std::string decided_with(std::string_view order);
+// Returns true if the edit determines the order of the graph: its `by` is from searched_with or
+// decided_with.
+bool sets_order(std::string_view by);
+// Returns the passes that one of these functions added to `by`; empty if there are none.
 std::string_view order_of(std::string_view by);
 // Edit::by of an imported plan.
 inline constexpr std::string_view kImport = "import_policy";

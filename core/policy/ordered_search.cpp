@@ -160,16 +160,19 @@ class OrderedSearch {
 
 Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
                             const FindOrder& find_order) {
+  if (!find_order) return trade_off.fastest_within(peak_bytes);
   return OrderedSearch(trade_off, find_order).fastest(peak_bytes);
 }
 
 Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent,
                              const FindOrder& find_order) {
+  if (!find_order) return trade_off.smallest_within(percent);
   return OrderedSearch(trade_off, find_order).smallest(percent);
 }
 
 Result<ParetoCurve> ordered_curve(const TradeOff& trade_off, const FindOrder& find_order,
                                   const std::function<void(const ParetoPoint&)>& found) {
+  if (!find_order) return trade_off.curve();
   return OrderedSearch(trade_off, find_order).curve(found);
 }
 

@@ -34,13 +34,15 @@ using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const Orde
 
 // These are TradeOff::fastest_within, smallest_within and curve for plans whose graphs may be
 // reordered. The points have the estimates after reordering; ParetoPoint::order has the passes. The
-// points in TradeOff::known must have such estimates, too. Deterministic if `find_order` is.
-// Errors: same as those functions and `find_order`.
+// points in TradeOff::known must have such estimates, too. Without `find_order` (an empty function),
+// every plan keeps its own order. Deterministic if `find_order` is. Errors: same as those functions
+// and `find_order`.
 Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
                             const FindOrder& find_order);
 Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent,
                              const FindOrder& find_order);
-// `found`: called with each searched plan once its order is known; may be empty.
+// `found`: called with each searched plan once its order is known; may be empty. Not called without
+// `find_order`.
 Result<ParetoCurve> ordered_curve(const TradeOff& trade_off, const FindOrder& find_order,
                                   const std::function<void(const ParetoPoint&)>& found = {});
 

@@ -4,8 +4,15 @@
 //
 // Every pipeline ends with place_collectives, which judges moves by the step time. Before that,
 // upstream's passes may bucket collectives or reorder them according to their own estimates; on
-// some graphs, this gives a better starting point. No pipeline requires an additional process
-// group. auto_tune searches many more pipelines.
+// some graphs, this gives a better starting point. auto_tune searches many more pipelines.
+//
+// Twin groups. With the option `twin_groups`, pipelines are also tried that first move FSDP's
+// all-gathers to a twin of their process group (reassign_to_pg), so that they overlap with the
+// reduce-scatters. auto_tune allows this unless told otherwise, while the search for a plan has to
+// be told to. The reason: auto_tune returns a pipeline, in which this is a step that one sees and
+// can remove, whereas a search for a plan is asked for a peak. No estimate counts the memory that
+// the communicator of another group takes on the device, and every rank has to create the group
+// before the pair runs.
 //
 // The memory limit only selects among results. It is not passed to the passes, so a pipeline has
 // the same effect if it is run separately.
@@ -35,13 +42,16 @@ namespace {
 struct Order {
   std::string_view passes;
   bool scales = true;  // also tried on graphs with more than kLarge nodes
+  bool has_twins = false;
 };
 
-constexpr std::array<Order, 4> kOrders{{
+constexpr std::array<Order, 6> kOrders{{
     {.passes = "place_collectives"},
     {.passes = "reorder_communication_preserving_peak_memory,place_collectives", .scales = false},
     {.passes = "autobucketing_reordering,place_collectives", .scales = false},
     {.passes = "transformer_block_bucketing,place_collectives"},
+    {.passes = "reassign_to_pg,place_collectives", .has_twins = true},
+    {.passes = "reassign_to_pg,transformer_block_bucketing,place_collectives", .has_twins = true},
 }};
 
 constexpr std::size_t kLarge = 30'000;
@@ -49,20 +59,21 @@ constexpr std::size_t kLarge = 30'000;
 }  // namespace
 
 FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
-                       std::function<bool()> is_cancelled) {
-  return [analysis = std::move(analysis), is_cancelled = std::move(is_cancelled),
+                       OrderFinderOptions options) {
+  return [analysis = std::move(analysis), wanted = std::move(options),
           registry = std::move(registry)](const Graph& graph,
                                           const OrderLimit& limit) -> Result<PlanOrder> {
     JOINTER_TRY(const StepFigures own, step_figures(graph, analysis));
     PlanOrder best{.passes = {}, .figures = own.figures, .communication_ns = own.communication_ns};
     const bool counts_reserved = limit.memory == LimitedMemory::reserved;
-    Evaluator::Options options;
-    options.context.analysis = analysis;
-    options.context.is_cancelled = is_cancelled;
-    JOINTER_TRY(const auto evaluator, Evaluator::make(graph, registry, std::move(options)));
+    Evaluator::Options judged;
+    judged.context.analysis = analysis;
+    judged.context.is_cancelled = wanted.is_cancelled;
+    JOINTER_TRY(const auto evaluator, Evaluator::make(graph, registry, std::move(judged)));
     std::vector<Pipeline> pipelines;
-    for (const auto& [passes, scales] : kOrders)
-      if (scales || graph.order().size() <= kLarge) pipelines.push_back(*parse_pipeline(passes));
+    for (const auto& [passes, scales, has_twins] : kOrders)
+      if ((scales || graph.order().size() <= kLarge) && (wanted.twin_groups || !has_twins))
+        pipelines.push_back(*parse_pipeline(passes));
     std::vector<std::future<Result<Evaluation>>> evaluations;
     for (const Pipeline& pipeline : pipelines)
       evaluations.push_back(std::async(std::launch::async, [&evaluator = *evaluator, &pipeline] {

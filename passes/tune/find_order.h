@@ -11,10 +11,17 @@
 
 namespace jointer {
 
+struct OrderFinderOptions {
+  // Allows reassign_to_pg, which makes the graph require an additional process group: the same
+  // switch as auto_tune's `twin_groups`, but off by default. find_order.cpp gives the reason.
+  bool twin_groups = false;
+  std::function<bool()> is_cancelled = {};  // may be empty
+};
+
 // Returns a function that finds an order. `registry` must contain the built-in passes. `analysis`
-// determines how orders are judged. `is_cancelled` may be empty.
+// determines how orders are judged.
 FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
-                       std::function<bool()> is_cancelled = {});
+                       OrderFinderOptions options = {});
 
 // Returns the graph after `passes`, which are in the form of PlanOrder::passes and
 // ParetoPoint::order. Error: a pass failed.

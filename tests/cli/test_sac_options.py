@@ -47,6 +47,8 @@ def test_the_default_partitioner_has_no_budget(budget: str) -> None:
         (["--no-offload", "--budget", "0.5"], "--no-offload"),
         (["--keep-order"], "--keep-order"),
         (["--keep-order", "--budget", "0.5"], "--keep-order"),
+        (["--twin-groups"], "--twin-groups"),
+        (["--twin-groups", "--budget", "0.5"], "--twin-groups"),
         (["--solver", "greedy"], "--solver"),
         (["--solver", "greedy", "--partitioner", "default"], "--solver"),
         (["--strict-budget", "--partitioner", "default"], "--strict-budget"),
@@ -57,14 +59,21 @@ def test_options_of_a_search_need_one(arguments: list[str], option: str) -> None
     assert refused(arguments).startswith(f"option {option}: needs ")
 
 
-def test_a_list_of_changes_has_no_order() -> None:
-    for target in (["--free", "1MiB"], ["--budget", "100GiB", "--by", "operator"]):
-        assert "option --keep-order" in refused([*target, "--keep-order"])
+@pytest.mark.parametrize("target", [["--free", "1MiB"], ["--budget", "100GiB", "--by", "operator"]], ids=" ".join)
+def test_a_list_of_changes_may_keep_the_order(target: list[str]) -> None:
+    value = answer("sac", JOINT, *target, "--keep-order")
+    assert "order" not in value and "order" not in value["target"]["best"]
 
 
-def test_an_exported_policy_has_no_order() -> None:
-    assert "option --keep-order" in refused(
-        ["--budget", "100GiB", "--export", "recipe", "--keep-order"]
+@pytest.mark.parametrize("search", [["--budget", "100GiB"], ["--free", "1MiB"]], ids=" ".join)
+@pytest.mark.parametrize("option", ["--keep-order", "--twin-groups"])
+def test_an_exported_policy_has_no_order(option: str, search: list[str]) -> None:
+    assert refused([*search, "--export", "recipe", option]).startswith(f"option {option}: has no effect with --export")
+
+
+def test_only_orders_use_twin_groups() -> None:
+    assert "--keep-order and --twin-groups cannot be used together" in refused(
+        ["--free", "1MiB", "--keep-order", "--twin-groups"]
     )
 
 
@@ -77,6 +86,7 @@ def test_options_of_a_search_are_used_by_one(search: list[str]) -> None:
         ["--no-offload"],
         ["--strict-budget"],
         ["--keep-order"],
+        ["--twin-groups"],
     ):
         assert answer("sac", JOINT, *search, *option)["peak_bytes"] > 0
 

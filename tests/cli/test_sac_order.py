@@ -47,6 +47,39 @@ def test_the_passes_lead_to_the_same_order(tmp_path: Path) -> None:
     assert ordered["after"]["peak_bytes"] == value["peak_bytes"]
 
 
+@pytest.mark.parametrize("graph", [JOINT, STEP], ids=["joint", "step"])
+def test_a_list_of_changes_gets_an_order(graph: Path, tmp_path: Path) -> None:
+    out = tmp_path / "listed.json"
+    search = ["sac", graph, "--free", "1MiB", *COSTS]
+    ordered, kept = answer(*search, "-o", out), answer(*search, "--keep-order")
+    assert "order" not in kept
+    # The list is the same; its plan is in another order.
+    assert ordered["target"]["list"] == kept["target"]["list"]
+    assert ordered["order"]["peak_bytes_without"] == kept["peak_bytes"]
+    assert ordered["order"]["step_ms_without"] == pytest.approx(kept["step_ms"], abs=1e-6)
+    assert ordered["order"]["exposed_ms_without"] == pytest.approx(kept["exposed_ms"], abs=1e-6)
+    assert ordered["step_ms"] < kept["step_ms"]
+    assert ordered["peak_bytes"] <= ordered["target"]["limit_bytes"]
+    assert ordered["limit"]["reached"] == ordered["peak_bytes"] and ordered["limit"]["met"]
+    # So is the best plan that the list is compared with.
+    best = ordered["target"]["best"]
+    assert best["step_ms"] <= ordered["step_ms"] and "place_collectives" in best["order"]
+    # The graph that is written is in this order.
+    assert answer("overlap", out, *COSTS)["step_ms"] == pytest.approx(ordered["step_ms"], abs=1e-6)
+    assert answer("memory", out)["peak_bytes"] == ordered["peak_bytes"]
+    text = run(*search).out
+    assert "In the order found for it, the plan has a peak of" in text
+
+
+def test_twin_groups_are_used_only_if_allowed() -> None:
+    search = ["sac", STEP, "--free", "1MiB", *COSTS]
+    usual, allowed = answer(*search), answer(*search, "--twin-groups")
+    assert "reassign_to_pg" not in usual["order"]["passes"]
+    # The same list, in the best of more orders.
+    assert allowed["target"]["list"] == usual["target"]["list"]
+    assert allowed["step_ms"] <= usual["step_ms"]
+
+
 def test_the_smallest_plan_profits_from_an_order() -> None:
     search = ["sac", JOINT, "--slower", "0", *COSTS]
     ordered, kept = answer(*search), answer(*search, "--keep-order")

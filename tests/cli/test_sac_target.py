@@ -22,8 +22,15 @@ def target(*arguments: str, code: int = 0) -> dict[str, Any]:
     # The plan is that of the list.
     rows = value["target"]["list"]
     if rows:
-        assert (rows[-1]["peak_bytes"], rows[-1]["step_ms"]) == (value["peak_bytes"], value["step_ms"])
+        assert (rows[-1]["peak_bytes"], rows[-1]["step_ms"]) == own_figures(value)
     return value
+
+
+def own_figures(value: dict[str, Any]) -> tuple[int, float]:
+    """The peak and the step of the plan in its own order."""
+    if order := value.get("order"):
+        return order["peak_bytes_without"], order["step_ms_without"]
+    return value["peak_bytes"], value["step_ms"]
 
 
 def test_freeing_part_of_the_peak() -> None:
@@ -143,7 +150,7 @@ def test_a_flat_step_is_written_as_listed(tmp_path: Path) -> None:
     found = value["target"]
     assert found["reached"] and value["peak_bytes"] <= found["limit_bytes"]
     last = found["list"][-1]
-    assert (last["peak_bytes"], last["step_ms"]) == (value["peak_bytes"], value["step_ms"])
+    assert (last["peak_bytes"], last["step_ms"]) == own_figures(value)
     assert answer("memory", out)["peak_bytes"] == value["peak_bytes"]
-    assert answer("overlap", out)["step_ms"] == value["step_ms"]
+    assert answer("overlap", out)["step_ms"] == pytest.approx(value["step_ms"], abs=1e-6)
     assert found["best"]["step_ms"] <= value["step_ms"]

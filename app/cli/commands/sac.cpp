@@ -24,7 +24,7 @@ constexpr std::initializer_list<const char*> kPlanOptions{
     "--partitioner",  "--solver",     "--points",   "--no-offload",
     "--free",         "--at-most",    "--by",       "--same-in-all-layers",
     "--no-recompute", "--checkpoint", "--limit-of", "--effort",
-    "--keep-order"};
+    "--keep-order",   "--twin-groups"};
 
 // Refuses options that do not affect the chosen output.
 Result<void> check_answer_options(const SacCommand& options, const CLI::App& command) {
@@ -128,8 +128,11 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
                    "With --pareto, --slower, --free or a --budget in bytes: offload nothing to the "
                    "host");
   command.add_flag("--keep-order", options.keep_order,
-                   "With --pareto, --slower or a --budget in bytes: search plans only, without "
-                   "moving or bucketing collectives afterwards");
+                   "With --pareto, --slower, --free or a --budget in bytes: search plans only, "
+                   "without moving or bucketing collectives afterwards");
+  command.add_flag("--twin-groups", options.twin_groups,
+                   "With --pareto, --slower, --free or a --budget in bytes: also try orders in "
+                   "which FSDP's all-gathers run in additional process groups");
   set_choices(command.add_option("--limit-of", options.limit_of,
                                  "With --slower or a --budget in bytes: memory to limit, either "
                                  "that allocated by live tensors or that reserved by torch's "

@@ -87,7 +87,8 @@ AnalysisOptions analysis_options(const SacCommand& options) {
 
 FindOrder find_order_of(const SacCommand& options, const Graph& graph) {
   if (options.keep_order || !options.format.empty() || !communicates(graph)) return {};
-  return order_finder(built_in_passes(), analysis_options(options));
+  return order_finder(built_in_passes(), analysis_options(options),
+                      {.twin_groups = options.twin_groups});
 }
 
 Result<PolicyFormat> format_of(const SacCommand& options) {
@@ -118,13 +119,17 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
     JOINTER_CHECK(refuse_options(command,
                                  {"--at-most", "--by", "--same-in-all-layers", "--no-recompute"},
                                  "needs --free, or a --budget in bytes"));
-  if (options.keep_order && !options.format.empty())
-    return fail(
-        Error::Kind::usage,
-        "option --keep-order: has no effect with --export, which never searches for an order");
+  if (!options.format.empty())
+    JOINTER_CHECK(refuse_options(command, {"--keep-order", "--twin-groups"},
+                                 "has no effect with --export, which never searches for an order"));
+  if (options.keep_order && options.twin_groups)
+    return fail(Error::Kind::usage,
+                "options --keep-order and --twin-groups cannot be used together: only an order "
+                "uses additional process groups");
   if (options.slower || options.pareto || has_limit) return {};
-  JOINTER_CHECK(refuse_options(command, {"--points", "--no-offload", "--effort", "--keep-order"},
-                               "needs --pareto, --slower, --free, or a --budget in bytes"));
+  JOINTER_CHECK(refuse_options(
+      command, {"--points", "--no-offload", "--effort", "--keep-order", "--twin-groups"},
+      "needs --pareto, --slower, --free, or a --budget in bytes"));
   if (budget > 0 && budget < 1) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
                         options.budget.empty() ? "needs --budget, --slower or --pareto"
@@ -139,9 +144,6 @@ Result<std::optional<PlanTarget>> target_of(const SacCommand& options, const CLI
   JOINTER_CHECK(
       refuse_options(command, {"--limit-of"},
                      "applies only to a search; a list of changes limits allocated memory"));
-  JOINTER_CHECK(
-      refuse_options(command, {"--keep-order"},
-                     "applies only to a search; a list of changes always keeps the order"));
   return target;
 }
 
@@ -178,7 +180,7 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
   }
   if (code != ExitCode::done)
     fmt::print(stderr, "jointer: {}\n",
-               answer.target ? why_not_reached(answer.target->list, answer.target->target)
+               answer.target ? answer.target->why_not_reached()
                              : "no plan meets the limit; this is the closest one found");
   return code;
 }

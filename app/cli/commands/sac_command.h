@@ -33,7 +33,7 @@ struct SacCommand {
   std::vector<std::string> why, checkpointed;
   std::size_t points = 64, top = 15, effort = PlanFrontier::kEffort;
   bool ignore_tags = false, strict_budget = false, pareto = false, json = false;
-  bool no_offload = false, against_tags = false, keep_order = false;
+  bool no_offload = false, against_tags = false, keep_order = false, twin_groups = false;
 
   // True if the command makes a plan; false if it only reports the graph's plan.
   [[nodiscard]] bool decides() const {

@@ -132,7 +132,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
       JOINTER_TRY(const std::int64_t bytes, options.target.free_bytes());
       target->peak_bytes = now.figures.peak_bytes - bytes;
     }
-    JOINTER_TRY(met, meet_target(*target, solved));
+    JOINTER_TRY(met, meet_target(options, *target, solved));
   }
   std::unique_ptr<TradeOff> trade_off;
   if (budget > 1 || options.slower || options.pareto || met) {
@@ -148,7 +148,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   }
   std::optional<LimitAnswer> limit;
   if (met) {
-    JOINTER_TRY(limit, compare_with_best(*trade_off, *met));
+    JOINTER_TRY(limit, compare_with_best(options, *trade_off, solved.partitioner, *met));
   } else if (budget > 1 || options.slower) {
     JOINTER_TRY(limit, meet_limit(options, budget, *trade_off, solved));
   }

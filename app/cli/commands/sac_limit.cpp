@@ -77,8 +77,7 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
   const FindOrder find_order = find_order_of(options, trade_off.partition().joint);
   if (!options.slower) {
     const auto limit = saturating_whole(budget);
-    JOINTER_TRY(Fit fit, find_order ? fastest_ordered(trade_off, limit, find_order)
-                                    : trade_off.fastest_within(limit));
+    JOINTER_TRY(Fit fit, fastest_ordered(trade_off, limit, find_order));
     keep_own_if_better(options, solved, PlanLimit::of_peak(limit), fit);
     JOINTER_CHECK(
         adopt_plan(solved, trade_off, fit, fmt::format("a peak of at most {}", options.budget)));
@@ -90,8 +89,7 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                        .bound_ns = fit.point.bound_ns,
                        .is_of_any_order = bool(find_order)};
   }
-  JOINTER_TRY(Fit fit, find_order ? smallest_ordered(trade_off, *options.slower, find_order)
-                                  : trade_off.smallest_within(*options.slower));
+  JOINTER_TRY(Fit fit, smallest_ordered(trade_off, *options.slower, find_order));
   keep_own_if_better(options, solved, PlanLimit::of_step(trade_off.longest_step(*options.slower)),
                      fit);
   JOINTER_CHECK(adopt_plan(solved, trade_off, fit,
@@ -106,8 +104,7 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
 }
 
 Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_off) {
-  const FindOrder find_order = find_order_of(options, trade_off.partition().joint);
-  return find_order ? ordered_curve(trade_off, find_order) : trade_off.curve();
+  return ordered_curve(trade_off, find_order_of(options, trade_off.partition().joint));
 }
 
 void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why) {
@@ -125,29 +122,33 @@ void replace_plan(Partition& partition, const SavePlan& plan, const std::string&
   partition.plan = plan;
 }
 
-Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved) {
+Result<TargetAnswer> meet_target(const SacCommand& options, PlanTarget target, Solved& solved) {
   JOINTER_TRY(ChangeList list,
               find_changes(solved.partition.joint, *solved.what_if, solved.partition.plan, target));
   solved.is_own = solved.is_own && list.plan == solved.partition.plan;
   replace_plan(solved.partition, list.plan,
                fmt::format("changed for a peak of at most {}", format_bytes(target.peak_bytes)));
-  return TargetAnswer{.target = std::move(target), .list = std::move(list), .best = {}};
+  const Graph& joint = solved.partition.joint;
+  const auto make_pair = [&] { return emit_pair(joint, list.plan, solved.partitioner); };
+  JOINTER_TRY(PlanOrder order,
+              order_of_list(list, target, make_pair, find_order_of(options, joint)));
+  solved.order = order.passes;
+  return TargetAnswer{
+      .target = std::move(target), .list = std::move(list), .order = std::move(order), .best = {}};
 }
 
-Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& answer) {
-  JOINTER_TRY(const Fit best, trade_off.fastest_within(answer.target.peak_bytes));
-  answer.best = best.point.figures.figures;
-  answer.best_fits = best.fits;
-  const jointer::Figures& own = answer.list.figures.figures;
-  if (answer.list.is_reached && (!best.fits || own.step_ns < answer.best.step_ns)) {
-    answer.best = own;
-    answer.best_fits = true;
-  }
+Result<LimitAnswer> compare_with_best(const SacCommand& options, const TradeOff& trade_off,
+                                      Partitioner partitioner, TargetAnswer& answer) {
+  const FindOrder find_order = find_order_of(options, trade_off.partition().joint);
+  JOINTER_TRY(answer.best,
+              best_for_target(trade_off, answer.target,
+                              point_of_list(answer.list, answer.order, partitioner), find_order));
   return LimitAnswer{.kind = "peak",
                      .memory = std::string(to_string(LimitedMemory::allocated)),
                      .asked = answer.target.peak_bytes,
-                     .reached = answer.list.figures.figures.peak_bytes,
-                     .met = answer.list.is_reached};
+                     .reached = answer.order.figures.peak_bytes,
+                     .met = answer.is_reached(),
+                     .is_of_any_order = bool(find_order)};
 }
 
 Result<ParetoPoint> point_of(const Solved& solved) {

@@ -43,12 +43,13 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                                Solved& solved);
 // Replaces the plan of a partition. `why` becomes the reason for each call whose decision changes.
 void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why);
-// Changes the plan by the shortest list of changes that meets a target. Error (usage): find_changes
-// fails.
-Result<TargetAnswer> meet_target(PlanTarget target, Solved& solved);
-// Adds the best plan for the target without the target's conditions. Returns how well the list
-// meets the limit.
-Result<LimitAnswer> compare_with_best(const TradeOff& trade_off, TargetAnswer& answer);
+// Changes the plan by the shortest list of changes that meets a target, and finds an order for it
+// unless the options exclude orders. Error (usage): find_changes or emit_pair fails.
+Result<TargetAnswer> meet_target(const SacCommand& options, PlanTarget target, Solved& solved);
+// Adds the best plan for the target without the target's conditions. `partitioner`: that of the
+// list's pair. Returns how well the list meets the limit.
+Result<LimitAnswer> compare_with_best(const SacCommand& options, const TradeOff& trade_off,
+                                      Partitioner partitioner, TargetAnswer& answer);
 // Returns the trade-off. Includes reordered plans unless the options exclude them.
 Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_off);
 // The plan and its estimates, for comparison with other plans. Error: same as PlanWhatIf::figures.

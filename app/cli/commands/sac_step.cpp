@@ -98,21 +98,29 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
       target->peak_bytes = now.figures.figures.peak_bytes - bytes;
     }
   }
-  JOINTER_TRY(const auto trade_off,
-              TradeOff::make(graph,
-                             {.costs = costs,
-                              .flops = flops,
-                              .memory = memory_options(options.optimizer),
-                              .simulation = {},
-                              .transfers = transfers},
-                             trade_off_options(options, std::move(now), fsdp)));
+  TradeOffOptions wanted = trade_off_options(options, std::move(now), fsdp);
+  if (target) wanted.offload = true;  // the best plan has no conditions
+  JOINTER_TRY(const auto trade_off, TradeOff::make(graph,
+                                                   {.costs = costs,
+                                                    .flops = flops,
+                                                    .memory = memory_options(options.optimizer),
+                                                    .simulation = {},
+                                                    .transfers = transfers},
+                                                   std::move(wanted)));
   if (target) {
     JOINTER_TRY(ChangeList list, find_changes(graph, trade_off->what_if(), current, *target));
     JOINTER_CHECK(tag_step(planned, list.plan,
                            fmt::format("a peak of at most {}", format_bytes(target->peak_bytes))));
-    planned.target =
-        TargetAnswer{.target = *std::move(target), .list = std::move(list), .best = {}};
-    JOINTER_TRY(planned.limit, compare_with_best(*trade_off, *planned.target));
+    const auto make_step = [&] { return trade_off->graph_of(list.plan); };
+    JOINTER_TRY(PlanOrder order,
+                order_of_list(list, *target, make_step, find_order_of(options, graph)));
+    planned.order = order.passes;
+    planned.target = TargetAnswer{.target = *std::move(target),
+                                  .list = std::move(list),
+                                  .order = std::move(order),
+                                  .best = {}};
+    JOINTER_TRY(planned.limit,
+                compare_with_best(options, *trade_off, Partitioner::min_cut, *planned.target));
     return planned;
   }
   if (has_limit) {

@@ -26,11 +26,11 @@ MoveUnit unit_of(const TargetOptions& options) {
 }
 
 std::string best_text(const TargetAnswer& answer) {
-  const jointer::Figures& best = answer.best;
-  const jointer::Figures& own = answer.list.figures.figures;
+  const jointer::Figures& best = figures_of(answer.best.point);
+  const jointer::Figures& own = answer.order.figures;
   std::string text = fmt::format("{}, {}", format_bytes(best.peak_bytes), format_ns(best.step_ns));
-  if (!answer.best_fits) return text + "; no plan was found that fits";
-  if (answer.list.is_reached && best.step_ns < own.step_ns)
+  if (!answer.best.fits) return text + "; no plan was found that fits";
+  if (answer.is_reached() && best.step_ns < own.step_ns)
     text += fmt::format(", a step {} shorter",
                         format_percent(static_cast<double>(own.step_ns - best.step_ns) /
                                        static_cast<double>(own.step_ns)));
@@ -92,10 +92,14 @@ Result<PlanTarget> TargetOptions::target(const CLI::App& command, bool no_offloa
       .at_most = at_most};
 }
 
+std::string TargetAnswer::why_not_reached() const {
+  return is_reached() ? std::string() : jointer::why_not_reached(list, target);
+}
+
 Json to_json(const TargetAnswer& answer, const Graph& graph) {
   const ChangeList& list = answer.list;
   Json json;
-  json["reached"] = list.is_reached;
+  json["reached"] = answer.is_reached();
   json["limit_bytes"] = answer.target.peak_bytes;
   json["before"] = {{"peak_bytes", list.before.figures.peak_bytes},
                     {"step_ms", to_ms(list.before.figures.step_ns)}};
@@ -114,10 +118,12 @@ Json to_json(const TargetAnswer& answer, const Graph& graph) {
   }
   // If false, a shorter list may exist.
   json["is_shortest"] = list.is_shortest;
-  json["best"] = {{"reached", answer.best_fits},
-                  {"peak_bytes", answer.best.peak_bytes},
-                  {"step_ms", to_ms(answer.best.step_ns)}};
-  if (!list.is_reached) json["reason"] = why_not_reached(list, answer.target);
+  const jointer::Figures& best = figures_of(answer.best.point);
+  json["best"] = {{"reached", answer.best.fits},
+                  {"peak_bytes", best.peak_bytes},
+                  {"step_ms", to_ms(best.step_ns)}};
+  if (!answer.best.point.order.empty()) json["best"]["order"] = answer.best.point.order;
+  if (!answer.is_reached()) json["reason"] = answer.why_not_reached();
   return json;
 }
 
@@ -142,10 +148,16 @@ void print_table(const TargetAnswer& answer, const Graph& graph) {
   for (const ListedChange& each : list.changes)
     add(to_text(each.move, graph), each.move.module, format_bytes(each.move.bytes()), each.after);
   fmt::print("\n{}", table.text());
-  if (list.is_reached)
+  if (!answer.order.passes.empty())
+    fmt::print("In the order found for it, the plan has a peak of {} and a step of {}.\n",
+               format_bytes(answer.order.figures.peak_bytes),
+               format_ns(answer.order.figures.step_ns));
+  if (answer.is_reached())
     fmt::print("The peak is within {} after {}{}.\n", format_bytes(answer.target.peak_bytes),
                counted(list.changes.size(), "change"),
-               list.is_shortest ? ", the shortest list" : "; a shorter list may exist");
+               !list.is_reached   ? " and reordering; a shorter list may exist"
+               : list.is_shortest ? ", the shortest list"
+                                  : "; a shorter list may exist");
   fmt::print("Best plan without these conditions: {}.\n", best_text(answer));
 }
 

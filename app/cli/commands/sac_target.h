@@ -10,6 +10,7 @@
 
 #include "app/cli/commands/options.h"
 #include "core/partition/plan_target.h"
+#include "core/policy/ordered_list.h"
 
 namespace jointer::cli {
 
@@ -30,9 +31,13 @@ struct TargetOptions {
 struct TargetAnswer {
   PlanTarget target;
   ChangeList list;
-  // The best plan found for the limit without the conditions.
-  jointer::Figures best;
-  bool best_fits = false;
+  PlanOrder order;  // of the list's plan; without passes, the plan keeps its own order
+  Fit best;         // the best plan found for the limit without the conditions
+
+  // True if the list's plan is within the limit in its order.
+  [[nodiscard]] bool is_reached() const { return jointer::is_reached(order, target); }
+  // The reason why it is not; empty if it is.
+  [[nodiscard]] std::string why_not_reached() const;
 };
 
 Json to_json(const TargetAnswer& answer, const Graph& graph);

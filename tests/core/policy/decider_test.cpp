@@ -40,6 +40,31 @@ TEST(Decider, AListIsNotAPreset) {
   EXPECT_EQ(decider_of("apply_sac{save=[aten.mm]},min_cut_partition"), Decider::list);
 }
 
+// A list of changes that the user applies may come with an order.
+TEST(Decider, IsThePersonWhoAppliedAnOrder) {
+  for (const std::string& by : {decided_with(""), decided_with("place_collectives")})
+    EXPECT_EQ(decider_of(by), Decider::user) << by;
+  EXPECT_EQ(decider_of(searched_with("place_collectives")), Decider::search);
+}
+
+TEST(Decider, TheOrderIsPartOfTheOrigin) {
+  constexpr std::string_view kOrder = "transformer_block_bucketing{bucket_mb=4},place_collectives";
+  for (const std::string& by : {searched_with(kOrder), decided_with(kOrder)}) {
+    EXPECT_TRUE(sets_order(by)) << by;
+    EXPECT_EQ(order_of(by), kOrder);
+  }
+  // The plan's own order.
+  for (const std::string& by : {searched_with(""), decided_with("")}) {
+    EXPECT_TRUE(sets_order(by)) << by;
+    EXPECT_EQ(order_of(by), "");
+  }
+  for (const std::string_view by :
+       {"", "searching,place_collectives", "place_collectives", "apply_sac,min_cut_partition"}) {
+    EXPECT_FALSE(sets_order(by)) << by;
+    EXPECT_EQ(order_of(by), "");
+  }
+}
+
 TEST(Decider, SearchesAndPartitionersAreNotPersons) {
   EXPECT_EQ(decider_of(kSearch), Decider::search);
   EXPECT_EQ(decider_of("search,min_cut_partition"), Decider::search);

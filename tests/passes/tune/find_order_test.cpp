@@ -8,6 +8,7 @@
 
 #include "core/open/open.h"
 #include "core/pass/pipeline_run.h"
+#include "core/policy/ordered_list.h"
 #include "core/policy/with_fsdp.h"
 #include "passes/built_in.h"
 #include "tests/support/paths.h"
@@ -95,10 +96,29 @@ TEST(FindOrder, KeepsTheOrderIfNothingFits) {
 TEST(FindOrder, StopsWhenCancelled) {
   const Asked asked(sample());
   const Graph pair = asked.trade_off->graph_of(asked.whole.plan).value();
-  const auto order =
-      order_finder(built_in_passes(), analysis(), [] { return true; })(pair, {.bytes = 1 << 30});
+  const auto order = order_finder(built_in_passes(), analysis(),
+                                  {.is_cancelled = [] { return true; }})(pair, {.bytes = 1 << 30});
   ASSERT_FALSE(order);
   EXPECT_EQ(order.error().kind, Error::Kind::cancelled);
+}
+
+TEST(FindOrder, UsesTwinGroupsOnlyIfAllowed) {
+  const Asked asked(sample());
+  const Graph pair = asked.trade_off->graph_of(asked.whole.plan).value();
+  const OrderLimit limit{.bytes = 2 * asked.figures.figures.peak_bytes};
+  const PlanOrder usual = order_finder(built_in_passes(), analysis())(pair, limit).value();
+  const PlanOrder allowed =
+      order_finder(built_in_passes(), analysis(), {.twin_groups = true})(pair, limit).value();
+  EXPECT_EQ(usual.passes.find("reassign_to_pg"), std::string::npos);
+  EXPECT_LE(allowed.figures.step_ns, usual.figures.step_ns);
+  // Both pipelines with twin groups are among those tried.
+  for (const char* passes : {"reassign_to_pg,place_collectives",
+                             "reassign_to_pg,transformer_block_bucketing,place_collectives"}) {
+    const auto after = in_order(pair, passes, built_in_passes(), analysis());
+    ASSERT_TRUE(after) << after.error().message;
+    const Figures figures = step_figures(*after, analysis())->figures;
+    if (figures.peak_bytes <= limit.bytes) EXPECT_LE(allowed.figures.step_ns, figures.step_ns);
+  }
 }
 
 TEST(OrderedSearch, IsNoSlowerThanAPlanInItsOwnOrder) {
@@ -135,6 +155,45 @@ TEST(OrderedSearch, SearchesAtFullCostIfOrdersHideNothing) {
   const Fit smallest = smallest_ordered(*asked.trade_off, 5, keep).value();
   EXPECT_TRUE(smallest.fits);
   EXPECT_LE(smallest.point.figures.figures.peak_bytes, small.point.figures.figures.peak_bytes);
+}
+
+TEST(OrderedSearch, KeepsTheOrderWithoutAFunction) {
+  const Asked asked(small_joint());
+  const FindOrder none;
+  const Fit own = asked.trade_off->fastest_within(asked.limit()).value();
+  const Fit fit = fastest_ordered(*asked.trade_off, asked.limit(), none).value();
+  EXPECT_EQ(fit.point.plan, own.point.plan);
+  EXPECT_EQ(fit.point.order, "");
+  EXPECT_EQ(fit.bound_ns, own.bound_ns);
+  EXPECT_EQ(smallest_ordered(*asked.trade_off, 5, none)->point.plan,
+            asked.trade_off->smallest_within(5)->point.plan);
+  EXPECT_EQ(ordered_curve(*asked.trade_off, none)->points.size(),
+            asked.trade_off->curve()->points.size());
+}
+
+// The best plan without the conditions of a target.
+TEST(OrderedList, IsComparedWithAPlanThatIsNoSlower) {
+  JOINTER_SLOW_TEST();
+  const Asked asked(sample());
+  const PlanTarget target{.peak_bytes = asked.limit(), .moves = {}, .effort = 200, .go_on = {}};
+  const PlanWhatIf& what_if = asked.trade_off->what_if();
+  const ChangeList list =
+      find_changes(asked.whole.joint, what_if, asked.whole.plan, target).value();
+  ASSERT_TRUE(list.is_reached);
+  const FindOrder find = order_finder(built_in_passes(), analysis());
+  const auto make_pair = [&] { return asked.trade_off->graph_of(list.plan); };
+  const PlanOrder order = order_of_list(list, target, make_pair, find).value();
+  EXPECT_TRUE(is_reached(order, target));
+  EXPECT_LE(order.figures.step_ns, list.figures.figures.step_ns);
+  const ParetoPoint own = point_of_list(list, order, Partitioner::min_cut);
+  EXPECT_EQ(own.figures.figures, order.figures);
+  EXPECT_EQ(own.figures.saved_bytes, list.figures.saved_bytes);
+  for (const FindOrder& each : {find, FindOrder()}) {
+    const Fit best = best_for_target(*asked.trade_off, target, own, each).value();
+    EXPECT_TRUE(best.fits);
+    EXPECT_LE(best.point.figures.figures.step_ns, order.figures.step_ns);
+    EXPECT_LE(best.bound_ns, best.point.figures.figures.step_ns);
+  }
 }
 
 TEST(OrderedSearch, AnErrorOfTheOrderEndsTheSearch) {
