@@ -1,13 +1,14 @@
 // Finds an order for the plan of a list of changes.
 //
-// The list is found first, as the shortest one for the plans' own orders. Only then are orders tried
-// on its plan, since finding an order takes far longer than judging a plan (ordered_search.cpp).
+// The list is found first, as the shortest one for the plans' own orders. Only then are orders
+// tried on its plan, since finding an order takes far longer than judging a plan
+// (ordered_search.cpp).
 //
 // Steps
 //   1. Find the fastest order within the target. If the list exceeds the target in its own order,
 //      this may be an order that lowers the peak.
-//   2. If there is none, and the list exceeds the target, find the fastest order that does not raise
-//      the peak.
+//   2. If there is none, and the list exceeds the target, find the fastest order that does not
+//      raise the peak.
 //
 // Cost: one or two calls of FindOrder.
 //

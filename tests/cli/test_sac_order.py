@@ -53,7 +53,7 @@ def test_a_list_of_changes_gets_an_order(graph: Path, tmp_path: Path) -> None:
     search = ["sac", graph, "--free", "1MiB", *COSTS]
     ordered, kept = answer(*search, "-o", out), answer(*search, "--keep-order")
     assert "order" not in kept
-    # The list is the same; its plan is in another order.
+    # The list is the same; its plan is in a different order.
     assert ordered["target"]["list"] == kept["target"]["list"]
     assert ordered["order"]["peak_bytes_without"] == kept["peak_bytes"]
     assert ordered["order"]["step_ms_without"] == pytest.approx(kept["step_ms"], abs=1e-6)

@@ -1,6 +1,7 @@
 // Tests plans that are found together with an order: their numbers, the history, the pair and the
 // flat training step that they lead to.
 
+#include <algorithm>
 #include <limits>
 
 #include "core/base/bytes.h"
@@ -10,6 +11,8 @@
 #include "tests/support/child.h"
 #include "tests/support/graphs.h"
 #include "tests/support/joints.h"
+#include "views/session/text/number_text.h"
+#include "views/window/plan_figure.h"
 
 namespace jointer {
 namespace {
@@ -34,6 +37,7 @@ class SacOrderTest : public test::SacWindow {
   void the_order_follows_the_history();
   void the_pair_is_in_this_order();
   void applying_tags_runs_the_passes();
+  void the_preview_of_a_limit_is_in_the_order_found();
   void the_curve_is_below_that_of_plans_alone();
   void a_graph_without_communication_has_no_orders();
 
@@ -165,6 +169,46 @@ void SacOrderTest::applying_tags_runs_the_passes() {
   // Undo leads back to the plan, which still has its order.
   editing().go_to(steps);
   QTRY_COMPARE_WITH_TIMEOUT(session().state()->order, order, kPatienceMs);
+}
+
+void SacOrderTest::the_preview_of_a_limit_is_in_the_order_found() {
+  QVERIFY(open(test::kStep));
+  QStringList names;
+  QObject context;
+  connect(&session(), &SacSession::previewed, &context, [&] {
+    if (session().shown_preview()) names << session().shown_preview()->name();
+  });
+  test::choose(child<QComboBox>(bar().budget(), "unit"), "Peak");
+  const std::int64_t limit = figures().figures.peak_bytes / 10 * 9;
+  test::type(bar().budget().box(), QString::number(limit) + " B");
+  const auto& preview = session().shown_preview();
+  QTRY_VERIFY_WITH_TIMEOUT(preview && preview->ordered, kSearchMs);
+  // First in the plan's own order, which is known earlier.
+  QVERIFY2(names.contains("preview in its own order"), qPrintable(names.join(u';')));
+  QCOMPARE(names.last(), QStringLiteral("preview, reordered"));
+  // The curves and all numbers are those of the point that the search found.
+  const Figures found = preview->plan_request->fit->point.figures.figures;
+  QCOMPARE(preview->ordered->figures.figures, found);
+  QCOMPARE(*std::ranges::max_element(preview->ordered->profile), found.peak_bytes);
+  QVERIFY(preview->outcome->figures.figures != found);
+  QCOMPARE(child<PlanCurve>(pane()).what_if_name(), QStringLiteral("preview, reordered"));
+  QVERIFY(timeline().content().what_if() == preview->ordered);
+  QCOMPARE(timeline().content().what_if_name(), QStringLiteral("preview, reordered"));
+  QVERIFY2(figures_row().what_if().contains("ordered by") &&
+               !figures_row().what_if().contains("own order"),
+           qPrintable(figures_row().what_if()));
+  const auto* header = window_->findChild<PlanFigure*>();
+  QVERIFY(header != nullptr);
+  const QString shown = labels_of(*header).join(u'\n');
+  QVERIFY2(shown.contains("preview, reordered") && shown.contains(time_text(found.step_ns)),
+           qPrintable(shown));
+  // Enter uses this plan.
+  QTest::keyClick(&bar().budget().box(), Qt::Key_Return);
+  QVERIFY(QTest::qWaitFor([this] { return editing().entry_count() == 1; }, kSearchMs));
+  QVERIFY(settle());
+  QVERIFY(settle_order());
+  QCOMPARE(ordered_figures(), found);
+  QVERIFY(child<PlanCurve>(pane()).what_if_name().isEmpty());
 }
 
 void SacOrderTest::the_curve_is_below_that_of_plans_alone() {

@@ -33,6 +33,8 @@ class SacTargetTest : public test::SacWindow {
   void frees_memory_and_applies_the_list_data();
   void frees_memory_and_applies_the_list();
   void a_step_is_changed_as_on_the_command_line();
+  void the_list_is_applied_in_its_order_data();
+  void the_list_is_applied_in_its_order();
   void a_line_selects_its_tensors();
   void fits_a_peak_under_conditions();
   void says_why_a_target_cannot_be_met();
@@ -101,8 +103,11 @@ void SacTargetTest::a_step_is_changed_as_on_the_command_line() {
   QVERIFY(settle());
   const QJsonObject answer = run_jointer({"sac", source_of(test::kStep), "--free", "1MiB",
                                           "--same-in-all-layers", "--device", device()});
-  QCOMPARE(figures().figures.peak_bytes, answer[u"peak_bytes"].toInteger());
-  QCOMPARE(static_cast<double>(figures().figures.step_ns) / 1e6, answer[u"step_ms"].toDouble());
+  QVERIFY(settle_order());
+  QCOMPARE(ordered_figures().peak_bytes, answer[u"peak_bytes"].toInteger());
+  QCOMPARE(static_cast<double>(ordered_figures().step_ns) / 1e6, answer[u"step_ms"].toDouble());
+  QCOMPARE(QString::fromStdString(session().state()->order),
+           answer[u"order"].toObject()[u"passes"].toString());
   QCOMPARE(figures().saved_bytes, answer[u"saved_storage_bytes"].toInteger());
   QCOMPARE(figures().recomputed, static_cast<std::size_t>(answer[u"recomputed_count"].toInteger()));
   // The lines still name tensors of this graph.
@@ -116,6 +121,59 @@ void SacTargetTest::a_step_is_changed_as_on_the_command_line() {
   QVERIFY(settle());
   QCOMPARE(editing().entry_count(), 2);
   QVERIFY(figures().figures.peak_bytes <= peak - kMib);
+}
+
+void SacTargetTest::the_list_is_applied_in_its_order_data() {
+  frees_memory_and_applies_the_list_data();
+}
+
+// The list is the same with and without an order; the two pages have one choice.
+void SacTargetTest::the_list_is_applied_in_its_order() {
+  QFETCH(QByteArray, file);
+  QVERIFY(open(file));
+  open_targets();
+  const PlanFigures before = figures();
+  auto& with_order = child<QCheckBox>(targets(), "orders");
+  QVERIFY(with_order.isVisible() && with_order.isChecked());
+  type(child<ByteBox>(targets(), "bytes"), "1 MiB");
+  QTest::keyClick(&child<ByteBox>(targets(), "bytes"), Qt::Key_Return);
+  QVERIFY(wait());
+  const TargetSearch::Found found = *targets().search().found();
+  QVERIFY(found.order && !found.order->passes.empty());
+  QVERIFY(found.is_reached());
+  QVERIFY(found.order->figures.peak_bytes <= before.figures.peak_bytes - kMib);
+  QVERIFY(found.order->figures.step_ns < found.list.figures.figures.step_ns);
+  const Fit best = *targets().search().best();
+  QVERIFY(best.fits && !best.point.order.empty());
+  QVERIFY(best.point.figures.figures.step_ns <= found.order->figures.step_ns);
+  // Both steps are shown.
+  const QString passes = QString::fromStdString(found.order->passes);
+  QVERIFY2(said().contains(time_text(found.list.figures.figures.step_ns)) &&
+               said().contains("Reordered: ") &&
+               said().contains(time_text(found.order->figures.step_ns)) && said().contains(passes),
+           qPrintable(said()));
+  test::press(button("apply_list"));
+  QVERIFY(settle());
+  QVERIFY(settle_order());
+  QCOMPARE(session().state()->order, found.order->passes);
+  QCOMPARE(figures(), found.list.figures);
+  QCOMPARE(ordered_figures(), found.order->figures);
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QTRY_COMPARE_WITH_TIMEOUT(figures(), before, kPatienceMs);
+  QVERIFY(settle());
+  QVERIFY(session().state()->order.empty());
+
+  QTest::mouseClick(&with_order, Qt::LeftButton, {}, QPoint(8, 8));
+  QVERIFY(!with_order.isChecked() && !orders().isChecked());
+  test::press(child<QPushButton>(targets(), "find"));
+  QVERIFY(wait());
+  QVERIFY(!targets().search().found()->order);
+  QCOMPARE(targets().search().found()->list.plan, found.list.plan);
+  QVERIFY(targets().search().best()->point.order.empty());
+  QVERIFY(!said().contains("Reordered"));
+  test::press(button("apply_list"));
+  QVERIFY(settle());
+  QVERIFY(session().state()->order.empty());
 }
 
 void SacTargetTest::a_line_selects_its_tensors() {

@@ -63,6 +63,7 @@ class TuneTest : public test::SacWindow {
   void stopping_keeps_the_result_so_far();
   void joint_graph_opens_as_a_pair();
   void the_best_pipeline_is_saved_for_training();
+  void twin_groups_may_be_excluded();
   void search_belongs_to_the_shown_graph();
   void a_limit_of_the_sac_pane_is_tuned();
   void plans_of_the_sac_pane_are_shown();
@@ -101,6 +102,16 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
   for (int i = editing().entry_count(); i > 0; --i) editing().undo();
   QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
   QCOMPARE(hash_of(document()), before);
+}
+
+void TuneTest::twin_groups_may_be_excluded() {
+  QVERIFY(open_tune(test::kPair));
+  auto& twins = test::child<QCheckBox>(pane(), "twin_groups");
+  QVERIFY(twins.isChecked());
+  twins.click();
+  QVERIFY(search(60));
+  for (const TunePoint& point : pane().session().result()->frontier)
+    for (const PipelineStep& step : point.pipeline) QVERIFY(step.pass != "reassign_to_pg");
 }
 
 void TuneTest::clicking_points_applies_them() {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/policy/decider.h"
-#include "passes/support/communicates.h"
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
 #include "views/session/edit/metrics.h"
@@ -54,12 +53,9 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   offload_ = add_control(*row, new QCheckBox(tr("Offload"), controls), "offload",
                          tr("Allow plans to offload values to the host"));
   offload_->setChecked(true);
-  orders_ = add_control(
-      *row, new QCheckBox(tr("Order"), controls), "orders",
-      tr("Find an order for each plan, using passes that bucket and move collectives. Opening the "
-         "pair, or applying the tags of a flat training step, also runs these passes.\n"
-         "Off: compare plans in their own order."));
-  orders_->setChecked(search_.orders());
+  orders_ = add_control(*row, new OrdersBox(search_, controls), "orders", OrdersBox::explanation());
+  twin_groups_ = add_control(*row, new TwinGroupsBox(search_, controls), "twin_groups",
+                             TwinGroupsBox::explanation());
   tune_ = add_control(*row, new QPushButton(tr("Tune Order and Buckets..."), controls), "tune");
   status_ = add_control(*row, new QLabel(controls), "status");
   status_->setForegroundRole(QPalette::PlaceholderText);
@@ -82,7 +78,6 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   connect(&search_, &ParetoSearch::memory_changed, this, &ParetoPage::show_memory);
   connect(&session_.reserved(), &PlanReserved::changed, this, &ParetoPage::refresh_marks);
   connect(offload_, &QCheckBox::toggled, &search_, &ParetoSearch::set_offload);
-  connect(orders_, &QCheckBox::toggled, &search_, &ParetoSearch::set_orders);
   connect(&session_.ordered(), &PlanOrdered::changed, this, &ParetoPage::refresh_marks);
   connect(tune_, &QPushButton::clicked, this, &ParetoPage::tune);
   connect(&session_, &SacSession::tuned_changed, this, &ParetoPage::refresh_marks);
@@ -139,7 +134,8 @@ void ParetoPage::refresh() {
   smallest_->setEnabled(can && !search_.is_running());
   const bool has_choice = can && has_reserved(*state);
   memory_->setVisible(has_choice);
-  orders_->setVisible(can && communicates(state->snapshot->graph));
+  orders_->show_for(state);
+  twin_groups_->show_for(state);
   peak_only_->setVisible(!has_choice);
   // Start with the current peak as the limit.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);

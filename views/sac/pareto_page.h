@@ -7,6 +7,7 @@
 #include <QPushButton>
 #include <QWidget>
 
+#include "views/sac/orders_box.h"
 #include "views/sac/sac_bar.h"
 #include "views/session/sac/pareto_search.h"
 #include "views/session/sac/sac_session.h"
@@ -73,7 +74,8 @@ class ParetoPage : public QWidget {
   QPushButton* smallest_ = nullptr;
   QPushButton* tune_ = nullptr;
   QCheckBox* offload_ = nullptr;
-  QCheckBox* orders_ = nullptr;
+  OrdersBox* orders_ = nullptr;
+  TwinGroupsBox* twin_groups_ = nullptr;
   QLabel* status_ = nullptr;
   std::vector<NamedFigures> named_;
   // The meaning of a mark in the plot: a point of the search, a named state, the plan that the

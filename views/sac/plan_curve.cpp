@@ -50,8 +50,9 @@ void PlanCurve::set_state(SacStatePtr state) {
   update();
 }
 
-void PlanCurve::set_what_if(PlanOutcomePtr outcome) {
+void PlanCurve::set_what_if(PlanOutcomePtr outcome, const QString& name) {
   what_if_ = std::move(outcome);
+  what_if_name_ = name;
   update();
 }
 
@@ -116,12 +117,12 @@ void PlanCurve::paint_legend(QPainter& painter) const {
     entry(theme.half(theme.accent),
           state_->applied_tags.any ? tr("with tags applied") : tr("without tags"));
     if (state_->applied_tags.any) entry(theme.ghost, tr("without tags"));
-    if (what_if_) entry(theme.accent, tr("preview"));
+    if (what_if_) entry(theme.accent, what_if_name_);
   } else {
     entry(theme.half(theme.accent), tr("as partitioned"));
     if (state_->profile != state_->base->profile) entry(theme.text, tr("as solved"));
     entry(theme.ghost, tr("joint graph (saves everything)"));
-    if (what_if_) entry(theme.accent, tr("preview"));
+    if (what_if_) entry(theme.accent, what_if_name_);
   }
   const QString peak = tr("peak %1").arg(bytes_text(state_->profile[peak_]));
   const QRect right(x, 0, width() - kMargin - x, kLegend);

@@ -18,8 +18,10 @@ class PlanCurve : public QWidget {
 
   // If `state` is null, shows nothing.
   void set_state(SacStatePtr state);
-  // Shows a preview as a dashed line; null removes it.
-  void set_what_if(PlanOutcomePtr outcome);
+  // Shows a preview as a dashed line, with this name in the legend; null removes it.
+  void set_what_if(PlanOutcomePtr outcome, const QString& name);
+  // The name of the preview in the legend; empty if there is no preview.
+  [[nodiscard]] QString what_if_name() const { return what_if_ ? what_if_name_ : QString(); }
   // The position of the mark for the peak.
   [[nodiscard]] QPoint peak_place() const;
   [[nodiscard]] QSize sizeHint() const override;
@@ -45,6 +47,7 @@ class PlanCurve : public QWidget {
 
   SacStatePtr state_;
   PlanOutcomePtr what_if_;
+  QString what_if_name_;
   std::int64_t top_ = 1;
   std::size_t peak_ = 0;
   std::optional<QPoint> hover_;

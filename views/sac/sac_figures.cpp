@@ -127,8 +127,8 @@ void SacFigures::show_ordered() {
     lines << tr("Exposed: %1").arg(time_text(found->figures.exposed_ns));
     if (found->reserved_bytes) lines << tr("Reserved: %1").arg(bytes_text(*found->reserved_bytes));
   } else {
-    ordered_->value().setText(ordered.problem().isEmpty() ? QStringLiteral("…") : tr("not known"));
-    if (!ordered.problem().isEmpty()) lines << ordered.problem();
+    ordered_->value().setText(ordered.problem().empty() ? QStringLiteral("…") : tr("not known"));
+    if (!ordered.problem().empty()) lines << QString::fromStdString(ordered.problem());
   }
   ordered_->explain(lines.join(u'\n'));
   show_preview();
@@ -218,6 +218,8 @@ void SacFigures::show_preview() {
       what_if_text_ = tr("%1: %2").arg(
           what, is_found ? fit_difference(*preview->plan_request->fit)
                          : plan_difference_text(state->figures, preview->outcome->figures));
+      if (preview->has_order() && !preview->ordered)
+        what_if_text_ += kBetween + tr("the curves still show the plan in its own order");
       if (is_found && !fits)
         what_if_text_ = tr("None of the plans found fits. %1").arg(what_if_text_);
     }
@@ -233,7 +235,7 @@ void SacFigures::show_preview() {
 // it.
 QString SacFigures::fit_difference(const Fit& fit) const {
   PlanFigures now = session_.state()->figures;
-  if (const auto& ordered = session_.ordered().figures()) now.figures = ordered->figures;
+  now.figures = session_.figures_in_order();
   QString text = plan_difference_text(now, fit.point.figures);
   if (!fit.point.order.empty())
     text += kBetween + tr("ordered by %1").arg(QString::fromStdString(fit.point.order));

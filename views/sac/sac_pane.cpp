@@ -73,7 +73,8 @@ SacPane::SacPane(Document& document, QWidget* parent)
   connect(&session_, &SacSession::working_changed, this, &SacPane::refresh);
   connect(&session_, &SacSession::previewed, this, [this] {
     const auto& preview = session_.shown_preview();
-    curve_->set_what_if(preview ? preview->outcome : nullptr);
+    curve_->set_what_if(preview ? preview->shown() : nullptr,
+                        preview ? preview->name() : QString());
   });
   connect(&session_, &SacSession::refused, this, &SacPane::refused);
   connect(table_, &SacTable::message, this, &SacPane::message);

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <algorithm>
 
+#include "core/policy/decider.h"
 #include "views/session/edit/editing.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
@@ -19,6 +20,12 @@ constexpr std::int64_t kUsualPart = 10;  // by default, 1/kUsualPart of the peak
 
 QString figures_text(const Figures& figures) {
   return TargetPage::tr("%1, %2").arg(bytes_text(figures.peak_bytes), time_text(figures.step_ns));
+}
+
+// Empty if the plan keeps its own order.
+QString ordered_by(const std::string& passes) {
+  return passes.empty() ? QString()
+                        : TargetPage::tr(", ordered by %1").arg(QString::fromStdString(passes));
 }
 
 }  // namespace
@@ -87,6 +94,11 @@ void TargetPage::make_controls(QWidget* controls) {
   offload_ = add_control(*row, new QCheckBox(tr("Offload"), controls), "offload",
                          tr("Allow changes that offload values to the host"));
   offload_->setChecked(true);
+  orders_ = add_control(
+      *row, new OrdersBox(session_.pareto(), controls), "orders",
+      tr("%1\nThe list is the shortest one in the plan's own order; the order is found for its "
+         "plan.")
+          .arg(OrdersBox::explanation()));
   find_ = add_control(*row, new QPushButton(controls), "find");
 }
 
@@ -125,7 +137,7 @@ void TargetPage::start_or_cancel() {
                               .recompute = recompute_->isChecked(),
                               .offload = offload_->isChecked()}};
   if (at_most_->value() > 0) target.at_most = static_cast<std::size_t>(at_most_->value());
-  search_->find(state, target);
+  search_->find(state, target, session_.pareto().settings());
 }
 
 void TargetPage::refresh() {
@@ -133,6 +145,7 @@ void TargetPage::refresh() {
   const bool can = state && state->can_change();
   find_->setText(search_->is_running() ? tr("Cancel") : tr("Find Changes"));
   find_->setEnabled(can);
+  orders_->show_for(state);
   if (can && bytes_->bytes() == 0)
     bytes_->set_bytes(state->figures.figures.peak_bytes / kUsualPart);
   if (const auto* found = search_->found(); found != shown_) take_found();
@@ -161,7 +174,7 @@ QString TargetPage::answer() const {
   if (found == nullptr) return search_->is_running() ? tr("Searching...") : QString();
   const ChangeList& list = found->list;
   QStringList lines;
-  if (!list.is_reached) {
+  if (!found->is_reached()) {
     lines << QString::fromStdString(why_not_reached(list, found->target));
   } else if (list.changes.empty()) {
     lines << tr("The peak is already within %1.").arg(bytes_text(found->target.peak_bytes));
@@ -173,17 +186,8 @@ QString TargetPage::answer() const {
                       list.is_shortest ? tr("No shorter list meets the target.")
                                        : tr("A shorter list may exist."));
   }
-  if (const Fit* best = search_->best()) {
-    const Figures& figures = best->point.figures.figures;
-    lines << (best->fits
-                  ? tr("Without these conditions, the fastest plan found within the peak is %1.")
-                        .arg(figures_text(figures))
-                  : tr("Without these conditions, no plan was found within the peak either; the "
-                       "closest is %1.")
-                        .arg(figures_text(figures)));
-  } else if (search_->is_running()) {
-    lines << tr("Searching for the fastest plan without these conditions...");
-  }
+  for (const QString& line : {order_text(), best_text()})
+    if (!line.isEmpty()) lines << line;
   const SacStatePtr state = session_.state();
   if (!is_current())
     lines << (state && state->has_graph_of(*found->state) && state->plan == list.plan
@@ -192,15 +196,42 @@ QString TargetPage::answer() const {
   return lines.join(u'\n');
 }
 
+// The plan of the list in the order found for it, next to the same plan in its own order.
+QString TargetPage::order_text() const {
+  if (search_->is_ordering()) return tr("Searching for an order of this plan...");
+  const auto& order = search_->found()->order;
+  if (!order) return {};
+  if (order->passes.empty()) return tr("No other order of this plan is faster.");
+  return tr("Reordered: %1%2.").arg(figures_text(order->figures), ordered_by(order->passes));
+}
+
+QString TargetPage::best_text() const {
+  const Fit* best = search_->best();
+  if (best == nullptr)
+    return search_->is_running() && !search_->is_ordering()
+               ? tr("Searching for the fastest plan without these conditions...")
+               : QString();
+  const QString plan = figures_text(figures_of(best->point)) + ordered_by(best->point.order);
+  return best->fits
+             ? tr("Without these conditions, the fastest plan found within the peak is %1.")
+                   .arg(plan)
+             : tr("Without these conditions, no plan was found within the peak either; the closest "
+                  "is %1.")
+                   .arg(plan);
+}
+
+// Without an order for the list, the plan keeps the order that it has.
 void TargetPage::apply() {
   const auto* found = search_->found();
   if (!is_current()) return;
-  const QString title =
-      tr("Lower the peak to %1").arg(bytes_text(found->list.figures.figures.peak_bytes));
+  const auto& order = found->order;
+  const QString title = tr("Lower the peak to %1").arg(bytes_text(found->figures().peak_bytes));
   if (found->state->is_step())
-    session_.apply_plan(found->list.plan, title, searched_with(found->state->order));
-  else
-    session_.editing().apply(edit_of(found->list, found->state->snapshot->graph, title));
+    return session_.apply_plan(found->list.plan, title,
+                               searched_with(order ? order->passes : found->state->order));
+  Edit edit = edit_of(found->list, found->state->snapshot->graph, title);
+  if (order) edit.by = decided_with(order->passes);
+  session_.editing().apply(edit);
 }
 
 }  // namespace jointer::views

@@ -6,6 +6,7 @@
 #include <QSpinBox>
 #include <QWidget>
 
+#include "views/sac/orders_box.h"
 #include "views/sac/target_table.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/sac/target_search.h"
@@ -14,7 +15,8 @@
 namespace jointer::views {
 
 // Asks how much memory to free, or for a limit on the peak, and shows the shortest list of changes
-// found that meets this target. Applying the list adds one history entry.
+// found that meets this target, with an order for its plan. Applying the list adds one history
+// entry.
 class TargetPage : public QWidget {
   Q_OBJECT
  public:
@@ -45,6 +47,8 @@ class TargetPage : public QWidget {
   void apply();
   [[nodiscard]] bool is_current() const;
   [[nodiscard]] QString answer() const;
+  [[nodiscard]] QString order_text() const;
+  [[nodiscard]] QString best_text() const;
 
   SacSession& session_;
   TargetSearch* search_ = nullptr;
@@ -54,6 +58,7 @@ class TargetPage : public QWidget {
   QComboBox* unit_ = nullptr;
   QCheckBox* recompute_ = nullptr;
   QCheckBox* offload_ = nullptr;
+  OrdersBox* orders_ = nullptr;
   QPushButton* find_ = nullptr;
   TargetTable* table_ = nullptr;
   const TargetSearch::Found* shown_ = nullptr;  // its lines are in the table

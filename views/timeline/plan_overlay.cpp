@@ -19,9 +19,9 @@ QString PlanOverlay::peak_text() const {
   if (!then)
     return tr("%1: peak %2")
         .arg(scene_.content.plan_name(), bytes_text(now->figures.figures.peak_bytes));
-  return tr("%1: peak %2, preview %3")
+  return tr("%1: peak %2, %3 %4")
       .arg(scene_.content.plan_name(), bytes_text(now->figures.figures.peak_bytes),
-           bytes_text(then->figures.figures.peak_bytes));
+           scene_.content.what_if_name(), bytes_text(then->figures.figures.peak_bytes));
 }
 
 PlanOverlay::Place PlanOverlay::place_of_peak() const {
@@ -81,7 +81,7 @@ QStringList PlanOverlay::lines(int x) const {
     lines << text.arg(bytes_text(track.bytes(track.largest_step(begin, end))));
   };
   add(scene_.content.plan(), scene_.content.plan_name() + QStringLiteral(" %1"));
-  add(scene_.content.what_if(), tr("preview %1"));
+  add(scene_.content.what_if(), scene_.content.what_if_name() + QStringLiteral(" %1"));
   return lines;
 }
 

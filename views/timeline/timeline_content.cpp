@@ -190,9 +190,14 @@ QString TimelineContent::plan_name() const {
 
 PlanOutcomePtr TimelineContent::what_if() const {
   const auto& preview = document_.sac().shown_preview();
-  const bool is_shown = preview && preview->outcome && preview->outcome->places.size() > 1 &&
+  const bool is_shown = preview && preview->shown() && preview->shown()->places.size() > 1 &&
                         has_place_for(document_.sac().state());
-  return is_shown ? preview->outcome : nullptr;
+  return is_shown ? preview->shown() : nullptr;
+}
+
+QString TimelineContent::what_if_name() const {
+  const auto& preview = document_.sac().shown_preview();
+  return preview ? preview->name() : QString();
 }
 
 bool TimelineContent::has_plan() const {

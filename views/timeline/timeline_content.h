@@ -96,6 +96,7 @@ class TimelineContent : public QObject {
   [[nodiscard]] PlanOutcomePtr plan() const;
   [[nodiscard]] PlanOutcomePtr what_if() const;
   [[nodiscard]] QString plan_name() const;
+  [[nodiscard]] QString what_if_name() const;
 
  public slots:
   void set_kind(jointer::views::AxisKind kind);

@@ -106,6 +106,13 @@ void TunePane::make_controls() {
          "candidates have been evaluated by then."));
   seed_ = number(nullptr, 0, std::numeric_limits<int>::max(), 0);
   add(tr("Seed"), seed_, tr("Seed for the random choice of candidates"));
+  twin_groups_ = add_control(
+      *row, new QCheckBox(tr("Twin Groups"), controls), "twin_groups",
+      tr("Allow pipelines in which FSDP's all-gathers run in a twin of their process group "
+         "(reassign_to_pg). Every rank must create the twin, and the estimates do not count the "
+         "memory of its communicator. The SAC pane's searches allow this only if its own box is "
+         "checked."));
+  twin_groups_->setChecked(true);
   apply_ = add_control(*row, new QPushButton(tr("Apply Best"), controls), "apply");
   copy_ = add_control(*row, new QPushButton(tr("Copy as Pipeline"), controls), "copy");
   save_ = add_control(*row, new QPushButton(controls), "save");
@@ -142,6 +149,7 @@ TuneSettings TunePane::settings() const {
   settings.evaluations = static_cast<std::size_t>(evaluations_->value());
   if (seconds_->value() > 0) settings.seconds = seconds_->value();
   settings.seed = static_cast<std::uint64_t>(seed_->value());
+  settings.twin_groups = twin_groups_->isChecked();
   return settings;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QCheckBox>
 #include <QLabel>
 #include <QPushButton>
 #include <QSpinBox>
@@ -45,6 +46,7 @@ class TunePane : public QWidget {
   QSpinBox* evaluations_ = nullptr;
   QSpinBox* seconds_ = nullptr;
   QSpinBox* seed_ = nullptr;
+  QCheckBox* twin_groups_ = nullptr;
   QPushButton* start_ = nullptr;
   QPushButton* apply_ = nullptr;
   QPushButton* copy_ = nullptr;

@@ -23,6 +23,7 @@ PlanFigure::PlanFigure(SacSession& session, QWidget* parent)
   connect(&session_, &SacSession::working_changed, this, &PlanFigure::refresh);
   connect(&session_, &SacSession::previewed, this, &PlanFigure::refresh);
   connect(&session_.reserved(), &PlanReserved::changed, this, &PlanFigure::refresh);
+  connect(&session_.ordered(), &PlanOrdered::changed, this, &PlanFigure::refresh);
   refresh();
 }
 
@@ -84,13 +85,14 @@ void PlanFigure::show_remembered() {
 }
 
 // Compares the current plan with the plan as solved or, during a preview, the preview with the
-// current plan.
+// current plan. If the preview is in the order found for it, so is the current plan.
 void PlanFigure::show_plan(const SacState& state) {
   const auto& preview = session_.shown_preview();
   const bool is_asked = preview && preview->outcome;
-  const Figures& now = is_asked ? preview->outcome->figures.figures : state.figures.figures;
+  const Figures& own = state.figures.figures;
+  const Figures& now = is_asked ? preview->shown()->figures.figures : own;
   const Figures& origin = state.reference()->figures.figures;
-  const Figures& was = is_asked ? state.figures.figures : origin;
+  const Figures& was = !is_asked ? origin : preview->ordered ? session_.figures_in_order() : own;
   value().setText(text_of(now));
   value().setEnabled(true);
   show_warning(over_capacity_text(now.peak_bytes, state.snapshot->analysis.device));
@@ -98,7 +100,7 @@ void PlanFigure::show_plan(const SacState& state) {
   if (const auto reserved = session_.reserved().bytes(); reserved && !is_asked)
     more << tr("reserved %1").arg(bytes_text(*reserved));
   const QString beside =
-      is_asked ? tr("preview, currently %1").arg(text_of(was)) : more.join(tr(" · "));
+      is_asked ? tr("%1, currently %2").arg(preview->name(), text_of(was)) : more.join(tr(" · "));
   const bool same_peak = now.peak_bytes == was.peak_bytes;
   show_change(same_peak ? was.step_ns : was.peak_bytes, same_peak ? now.step_ns : now.peak_bytes,
               beside,

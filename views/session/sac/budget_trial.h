@@ -4,9 +4,11 @@
 // and their outcomes. Work that does not depend on the budget is done only once. No Qt.
 
 #include <memory>
+#include <string>
 
 #include "core/partition/budget_plans.h"
 #include "views/session/sac/plan_outcome.h"
+#include "views/session/sac/sac_state.h"
 #include "views/session/sac/solve_settings.h"
 #include "views/session/snapshot/snapshot.h"
 
@@ -27,9 +29,16 @@ class BudgetTrial {
   Result<SavePlan> plan(double budget);
   // The outcome of any plan for min_cut's pair or for the step. Error (usage): see `emit_pair`.
   [[nodiscard]] Result<PlanOutcomePtr> outcome(const SavePlan& plan) const;
+  // The outcome of such a plan after passes that reorder its graph (PlanOrder::passes). Unlike the
+  // other functions, may run on another thread at the same time as any of them. Error (usage): see
+  // `emit_pair` and `step_of_plan`; (run): a pass failed. Cost: that of the passes.
+  [[nodiscard]] Result<PlanOutcomePtr> ordered(const SavePlan& plan,
+                                               const std::string& passes) const;
 
  private:
   explicit BudgetTrial(SnapshotPtr snapshot) : snapshot_(std::move(snapshot)) {}
+  [[nodiscard]] bool is_step() const { return sac_kind(snapshot_->graph) == SacKind::step; }
+  [[nodiscard]] NodeId original(const Graph& made, NodeId id) const;
   void make_what_if(const Graph& graph);
 
   SnapshotPtr snapshot_;

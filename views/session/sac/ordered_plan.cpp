@@ -12,25 +12,34 @@
 namespace jointer::views {
 namespace {
 
-Result<Graph> planned_graph(const SacState& state) {
-  if (!state.is_step())
-    return emit_pair(state.base->partition.joint, state.plan, state.base->settings.partitioner);
-  return step_of_plan(state.step->snapshot->graph, state.plan);
+Result<Graph> planned_graph(const OrderedPlan& plan) {
+  if (plan.base)
+    return emit_pair(plan.base->partition.joint, plan.plan, plan.base->settings.partitioner);
+  return step_of_plan(plan.step->snapshot->graph, plan.plan);
+}
+
+const Analysis& analysis_of(const OrderedPlan& plan) {
+  return plan.base ? plan.base->snapshot->analysis : plan.step->snapshot->analysis;
 }
 
 }  // namespace
 
-Result<Graph> ordered_graph(const SacState& state) {
-  JOINTER_TRY(const Graph graph, planned_graph(state));
-  return in_order(graph, state.order, built_in_passes(), state.snapshot->analysis.options);
+OrderedPlan plan_of(const SacState& state) {
+  return {state.base, state.step, state.plan, state.order};
 }
 
-Result<OrderedFigures> ordered_figures(const SacState& state) {
-  JOINTER_TRY(const Graph graph, ordered_graph(state));
-  const AnalysisOptions& options = state.snapshot->analysis.options;
+Result<Graph> ordered_graph(const OrderedPlan& plan) {
+  JOINTER_TRY(const Graph graph, planned_graph(plan));
+  return in_order(graph, plan.order, built_in_passes(), analysis_of(plan).options);
+}
+
+Result<OrderedFigures> ordered_figures(const OrderedPlan& plan) {
+  JOINTER_TRY(const Graph graph, ordered_graph(plan));
+  const AnalysisOptions& options = analysis_of(plan).options;
   JOINTER_TRY(const StepFigures after, step_figures(graph, options));
   OrderedFigures found{.figures = after.figures, .reserved_bytes = {}};
-  if (has_reserved(state)) found.reserved_bytes = reserved_peak_bytes(graph, options.memory);
+  if (analysis_of(plan).memory.device() == DeviceType::cuda)
+    found.reserved_bytes = reserved_peak_bytes(graph, options.memory);
   return found;
 }
 

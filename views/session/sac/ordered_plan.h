@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/result.h"
@@ -14,10 +15,20 @@
 
 namespace jointer::views {
 
-// The graph of the state's plan in its order: a pair, or the flat training step with its tags
-// applied. Requires `state.can_change()`. Error (usage): see emit_pair and apply_step_tags; (run): a
-// pass failed.
-Result<Graph> ordered_graph(const SacState& state);
+// A plan of a joint graph or of a flat training step, and an order.
+struct OrderedPlan {
+  SacBasePtr base;  // of a joint graph; otherwise null
+  SacStepPtr step;  // of a flat training step; otherwise null
+  SavePlan plan;
+  std::string order;  // the passes that reorder the plan's graph; empty for the plan's own order
+  friend bool operator==(const OrderedPlan&, const OrderedPlan&) = default;
+};
+// The plan of a state. Requires `state.can_change()`.
+OrderedPlan plan_of(const SacState& state);
+
+// The graph of the plan in its order: a pair, or the flat training step with the plan applied.
+// Error (usage): see emit_pair and step_of_plan; (run): a pass failed.
+Result<Graph> ordered_graph(const OrderedPlan& plan);
 
 struct OrderedFigures {
   Figures figures;
@@ -25,7 +36,7 @@ struct OrderedFigures {
   friend bool operator==(const OrderedFigures&, const OrderedFigures&) = default;
 };
 // The estimates of that graph. Errors: same as ordered_graph.
-Result<OrderedFigures> ordered_figures(const SacState& state);
+Result<OrderedFigures> ordered_figures(const OrderedPlan& plan);
 
 // One edit that applies the tags of a flat training step, then one for each pass in `order`, without
 // those that change nothing. Errors: same as ordered_graph.

@@ -62,7 +62,7 @@ Result<OpenRequest> write_to_open(const Graph& made, const Assumptions& assumpti
 }  // namespace
 
 Result<OpenRequest> write_pair(const SacState& state, const QString& title) {
-  JOINTER_TRY(const Graph pair, ordered_graph(state));
+  JOINTER_TRY(const Graph pair, ordered_graph(plan_of(state)));
   return write_to_open(pair, state.snapshot->graph.assumptions(), title);
 }
 

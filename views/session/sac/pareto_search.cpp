@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/policy/ordered_search.h"
 #include "core/policy/with_fsdp.h"
 #include "passes/built_in.h"
 #include "passes/support/communicates.h"
@@ -44,13 +43,6 @@ void add_reserved(const TradeOff& trade_off, std::vector<ParetoPoint>& points) {
         point.reserved_bytes = *bytes;
 }
 
-// Empty if plans are evaluated in their own order.
-FindOrder find_order_of(const SacState& state, bool orders, const Cancellation& job) {
-  if (!orders || !communicates(state.snapshot->graph)) return {};
-  return order_finder(built_in_passes(), state.snapshot->analysis.options,
-                      [job] { return job.is_cancelled(); });
-}
-
 }  // namespace
 
 ParetoSearch::ParetoSearch(QObject* parent) : QObject(parent) {
@@ -79,8 +71,25 @@ void ParetoSearch::set_memory(LimitedMemory memory) {
 }
 
 void ParetoSearch::set_orders(bool orders) {
+  if (orders == settings_.orders) return;
   settings_.orders = orders;
   stop_trying();
+  emit orders_changed();
+}
+
+void ParetoSearch::set_twin_groups(bool twin_groups) {
+  if (twin_groups == settings_.twin_groups) return;
+  settings_.twin_groups = twin_groups;
+  stop_trying();
+  emit orders_changed();
+}
+
+FindOrder ParetoSearch::find_order_of(const SacState& state, const Settings& settings,
+                                      const Cancellation& job) {
+  if (!settings.orders || !communicates(state.snapshot->graph)) return {};
+  return order_finder(
+      built_in_passes(), state.snapshot->analysis.options,
+      {.twin_groups = settings.twin_groups, .is_cancelled = [job] { return job.is_cancelled(); }});
 }
 
 void ParetoSearch::clear() {
@@ -160,6 +169,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
   searched_ = state;
   is_complete_ = false;
   is_ordered_ = settings_.orders && communicates(state->snapshot->graph);
+  searched_with_ = settings_;
   latest_.reset();  // the new curve may have better plans
   begin();
   const auto run = [state, settings = settings_,
@@ -168,14 +178,13 @@ void ParetoSearch::search(const SacStatePtr& state) {
       const std::scoped_lock lock(shared->mutex);
       shared->found.push_back(point);
     };
-    const FindOrder find_order = find_order_of(*state, settings.orders, job);
+    const FindOrder find_order = find_order_of(*state, settings, job);
     // Withhold searched plans until their order is known, since they would move in the plot.
     const auto tell_placed = [&](const ParetoPoint& point) {
       if (!find_order || !point.is_searched()) tell(point);
     };
     JOINTER_TRY(const auto trade_off, trade_off_of(*state, settings, {}, job, tell_placed));
-    JOINTER_TRY(ParetoCurve curve,
-                find_order ? ordered_curve(*trade_off, find_order, tell) : trade_off->curve());
+    JOINTER_TRY(ParetoCurve curve, ordered_curve(*trade_off, find_order, tell));
     std::vector<ParetoPoint> points = std::move(curve.points);
     // Add the budgets and presets that are not already on the curve.
     for (const ParetoPoint& budget : curve.budgets)
@@ -208,11 +217,18 @@ void ParetoSearch::search(const SacStatePtr& state) {
   emit changed();
 }
 
+// Returns true if the points are those of this state, and of searches with the same choice of
+// orders as later ones.
+bool ParetoSearch::is_known(const SacStatePtr& state) const {
+  return state == searched_ && searched_with_.orders == settings_.orders &&
+         searched_with_.twin_groups == settings_.twin_groups;
+}
+
 // The plans on the curve. The search starts from them, so no point on the curve is better than its
 // result.
 std::vector<ParetoPoint> ParetoSearch::known_plans(const SacStatePtr& state) const {
   std::vector<ParetoPoint> known;
-  if (is_complete_ && state == searched_)
+  if (is_complete_ && is_known(state))
     std::ranges::copy_if(points_, std::back_inserter(known), [this](const ParetoPoint& point) {
       return point.is_searched() && (settings_.offload || point.plan.offloaded.empty());
     });
@@ -248,9 +264,7 @@ void ParetoSearch::find(const Limit& limit, bool is_trial) {
                             const SacState& state, const Settings& settings,
                             const Cancellation& job) -> Result<Fit> {
     JOINTER_TRY(const auto trade_off, trade_off_of(state, settings, known, job, {}));
-    const FindOrder find_order = find_order_of(state, settings.orders, job);
-    return find_order ? fastest_ordered(*trade_off, bytes, find_order)
-                      : trade_off->fastest_within(bytes);
+    return fastest_ordered(*trade_off, bytes, find_order_of(state, settings, job));
   };
   find(limit.state, limit, is_trial, find_one);
 }
@@ -295,7 +309,7 @@ void ParetoSearch::stop_trying() {
 const ParetoPoint* ParetoSearch::fastest_known(const SacStatePtr& state,
                                                std::int64_t limit_bytes) const {
   const ParetoPoint* best = nullptr;
-  if (state != searched_) return best;
+  if (!is_known(state)) return best;
   for (const ParetoPoint& point : points_) {
     const auto bytes = bytes_of(point, settings_.memory);
     // A search under the user's policies does not start from presets, and the pairs of other
@@ -328,9 +342,7 @@ void ParetoSearch::find_smallest(const SacStatePtr& state, double percent,
                             const SacState& of, const Settings& settings,
                             const Cancellation& job) -> Result<Fit> {
     JOINTER_TRY(const auto trade_off, trade_off_of(of, settings, known, job, {}, reference_ns));
-    const FindOrder find_order = find_order_of(of, settings.orders, job);
-    return find_order ? smallest_ordered(*trade_off, percent, find_order)
-                      : trade_off->smallest_within(percent);
+    return smallest_ordered(*trade_off, percent, find_order_of(of, settings, job));
   };
   find(state, {}, false, find_one);
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/policy/ordered_search.h"
 #include "core/policy/trade_off.h"
 #include "views/session/sac/ordered_plan.h"
 #include "views/session/work/task.h"
@@ -25,6 +26,8 @@ class ParetoSearch : public QObject {
     bool offload = true;  // plans may offload values
     LimitedMemory memory = LimitedMemory::allocated;
     bool orders = true;  // find an order for each plan if the graph communicates
+    // Orders may use additional process groups (OrderFinderOptions::twin_groups).
+    bool twin_groups = false;
     friend bool operator==(const Settings&, const Settings&) = default;
   };
   // The name of the point for the state's own plan.
@@ -44,11 +47,15 @@ class ParetoSearch : public QObject {
   // are then the estimates in that order, and lower bounds hold for any order.
   [[nodiscard]] bool is_ordered() const { return is_ordered_; }
 
+  [[nodiscard]] const Settings& settings() const { return settings_; }
   // If true (the default), later searches may offload values to the host.
   void set_offload(bool offload) { settings_.offload = offload; }
   // If true (the default), later searches also find an order for each plan.
   [[nodiscard]] bool orders() const { return settings_.orders; }
   void set_orders(bool orders);
+  // If true (not the default), these orders may use additional process groups.
+  [[nodiscard]] bool twin_groups() const { return settings_.twin_groups; }
+  void set_twin_groups(bool twin_groups);
   // The kind of memory that limits apply to; allocated memory by default.
   [[nodiscard]] LimitedMemory memory() const { return settings_.memory; }
   void set_memory(LimitedMemory memory);
@@ -65,8 +72,9 @@ class ParetoSearch : public QObject {
   void stop_trying();
   // Returns true during a search for a plan that will be used, not only previewed.
   [[nodiscard]] bool is_finding() const { return fit_.is_running() && !is_trial_; }
-  // The fastest known point for this state within the limit; null if there is none. The plan that
-  // `find_fastest` finds is at least as good.
+  // The fastest known point for this state within the limit; null if there is none, or if the known
+  // points are for another choice of orders. The plan that `find_fastest` finds is at least as
+  // good.
   [[nodiscard]] const ParetoPoint* fastest_known(const SacStatePtr& state,
                                                  std::int64_t limit_bytes) const;
   // Finds the plan with the smallest peak that is at most `percent` percent slower than the state's
@@ -83,9 +91,15 @@ class ParetoSearch : public QObject {
       const SacState& state, const Settings& settings, std::vector<ParetoPoint> known,
       const Cancellation& job, std::function<void(const ParetoPoint&)> tell,
       std::int64_t reference_ns = 0);
+  // A function that finds orders for plans of this state, until `job` is cancelled. Empty if plans
+  // keep their own order.
+  static FindOrder find_order_of(const SacState& state, const Settings& settings,
+                                 const Cancellation& job);
 
  signals:
   void memory_changed();
+  // `orders` or `twin_groups` has changed.
+  void orders_changed();
   void changed();
   // `state`: the state that the search started from.
   void fitted(const jointer::Fit& fit, const jointer::views::SacStatePtr& state);
@@ -115,6 +129,7 @@ class ParetoSearch : public QObject {
   // `limit`: nullopt when searching for the smallest plan.
   template <class Find>
   void find(const SacStatePtr& state, std::optional<Limit> limit, bool is_trial, Find find_one);
+  [[nodiscard]] bool is_known(const SacStatePtr& state) const;
   [[nodiscard]] std::vector<ParetoPoint> known_plans(const SacStatePtr& state) const;
   void find(const Limit& limit, bool is_trial);
   void start_trial();
@@ -126,6 +141,7 @@ class ParetoSearch : public QObject {
   SacStatePtr searched_;      // the state that `points_` belong to
   bool is_complete_ = false;  // `points_` has the whole curve of `searched_`
   bool is_ordered_ = false;
+  Settings searched_with_;  // the settings when the search for `points_` started
   std::vector<ParetoPoint> points_;
   Settings settings_;
   QTimer timer_;

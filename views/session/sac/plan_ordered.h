@@ -1,13 +1,11 @@
 #pragma once
 
 #include <QObject>
-#include <QTimer>
-#include <deque>
 #include <optional>
 #include <string>
 
 #include "views/session/sac/ordered_plan.h"
-#include "views/session/work/task.h"
+#include "views/session/work/latest_value.h"
 
 namespace jointer::views {
 
@@ -23,39 +21,21 @@ class PlanOrdered : public QObject {
   PlanOrdered& operator=(const PlanOrdered&) = delete;
 
   // Starts computing the estimates of this state, unless it is null or its plan has no order.
-  void follow(SacStatePtr state);
+  void follow(const SacStatePtr& state);
   // Returns true if the current plan has an order.
-  [[nodiscard]] bool has_order() const { return state_ && !state_->order.empty(); }
+  [[nodiscard]] bool has_order() const { return has_order_; }
   // The estimates in that order; nullopt until they are known.
-  [[nodiscard]] const std::optional<OrderedFigures>& figures() const { return figures_; }
+  [[nodiscard]] const std::optional<OrderedFigures>& figures() const { return found_.value(); }
   // Why the estimates in that order cannot be computed, in one sentence; otherwise empty.
-  [[nodiscard]] const QString& problem() const { return problem_; }
-  [[nodiscard]] bool is_settled() const { return !soon_.isActive() && !finding_.is_running(); }
+  [[nodiscard]] const std::string& problem() const { return found_.problem(); }
+  [[nodiscard]] bool is_settled() const { return found_.is_settled(); }
 
  signals:
   void changed();
 
  private:
-  struct Plan {
-    SacBasePtr base;
-    SacStepPtr step;
-    SavePlan plan;
-    std::string order;
-    friend bool operator==(const Plan&, const Plan&) = default;
-  };
-  struct Known {
-    Plan plan;
-    OrderedFigures figures;
-  };
-  static Plan plan_of(const SacState& state);
-  void find();
-
-  SacStatePtr state_;
-  std::optional<OrderedFigures> figures_;
-  QString problem_;
-  std::deque<Known> known_;  // newest first
-  QTimer soon_;
-  Task<OrderedFigures> finding_;
+  bool has_order_ = false;
+  LatestValue<OrderedPlan, OrderedFigures> found_;
 };
 
 }  // namespace jointer::views

@@ -1,13 +1,10 @@
 #pragma once
 
 #include <QObject>
-#include <QTimer>
-#include <deque>
 #include <optional>
-#include <utility>
 
 #include "views/session/sac/sac_state.h"
-#include "views/session/work/task.h"
+#include "views/session/work/latest_value.h"
 
 namespace jointer::views {
 
@@ -25,30 +22,26 @@ class PlanReserved : public QObject {
 
   // Starts computing the value for this state, unless it is null or its graph is already
   // partitioned.
-  void follow(SacStatePtr state);
+  void follow(const SacStatePtr& state);
   // The value for the current state; nullopt until it is known, or if there is no caching
   // allocator.
   [[nodiscard]] std::optional<std::int64_t> bytes() const { return bytes_; }
-  [[nodiscard]] bool is_settled() const { return !soon_.isActive() && !finding_.is_running(); }
+  [[nodiscard]] bool is_settled() const { return found_.is_settled(); }
 
  signals:
   void changed();
 
  private:
-  struct Known {
+  struct Plan {
     SacBasePtr base;
     SavePlan plan;
-    std::int64_t bytes = 0;
+    friend bool operator==(const Plan&, const Plan&) = default;
   };
-  [[nodiscard]] const Known* known() const;
-  void find();
-  void take_step();
+  static Result<std::int64_t> reserved_of(const Plan& plan);
+  void show(std::optional<std::int64_t> bytes);
 
-  SacStatePtr state_;
   std::optional<std::int64_t> bytes_;
-  std::deque<Known> known_;  // newest first
-  QTimer soon_;
-  Task<std::int64_t> finding_;
+  LatestValue<Plan, std::int64_t> found_;
 };
 
 }  // namespace jointer::views

@@ -36,7 +36,11 @@ Edit restated(const Graph& graph, const SavePlan& plan) {
 
 }  // namespace
 
-SacSession::SacSession(OpenGraph& open, Editing& editing) : open_(open), editing_(editing) {
+SacSession::SacSession(OpenGraph& open, Editing& editing)
+    : open_(open),
+      editing_(editing),
+      preview_order_([](const OrderedTrial& of) { return of.trial->ordered(of.plan, of.order); },
+                     [this] { take_preview_order(); }) {
   connect(&open_, &OpenGraph::changed, this, &SacSession::follow_document);
   connect(this, &SacSession::changed, &reserved_, [this] { reserved_.follow(state_); });
   connect(this, &SacSession::changed, &ordered_, [this] { ordered_.follow(state_); });
@@ -199,6 +203,7 @@ SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& re
     if (!preview.plan_request->fit) preview.settings = trial->settings;
     preview.plan = std::move(trial->plan);
     preview.outcome = std::move(trial->outcome);
+    preview.trial = std::move(trial->trial);
   } else {
     preview.refusal = QString::fromStdString(trial.error().message);
   }
@@ -208,6 +213,7 @@ SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& re
 void SacSession::show(const Answer& answer, const std::optional<PolicyChoice>& choice) {
   if (answer.preview) {
     preview_ = answer.preview;
+    follow_preview();
     emit previewed();
     if (preview_ && preview_->is_to_be_done) apply_budget(*preview_);
     return;
@@ -232,9 +238,34 @@ void SacSession::show(const Answer& answer, const std::optional<PolicyChoice>& c
   if (!answer.is_complete) is_stale_ = true;  // compute the rows next
   if (preview_) {
     preview_.reset();
+    follow_preview();
     emit previewed();
   }
+  preview_order_.forget();  // later previews are of other graphs
   emit changed();
+}
+
+QString SacSession::Preview::name() const {
+  if (!has_order()) return SacSession::tr("preview");
+  return ordered ? SacSession::tr("preview, reordered")
+                 : SacSession::tr("preview in its own order");
+}
+
+// Starts computing the outcome of the preview in the order found for its plan, unless it is cached.
+void SacSession::follow_preview() {
+  std::optional<OrderedTrial> key;
+  if (preview_ && preview_->outcome && preview_->trial && preview_->has_order()) {
+    const ParetoPoint& point = preview_->plan_request->fit->point;
+    key = OrderedTrial{preview_->trial, point.plan, point.order};
+  }
+  preview_order_.follow(std::move(key));
+  if (preview_order_.value()) preview_->ordered = *preview_order_.value();
+}
+
+void SacSession::take_preview_order() {
+  if (!preview_ || !preview_order_.value()) return;
+  preview_->ordered = *preview_order_.value();
+  emit previewed();
 }
 
 void SacSession::apply_choice(const PolicyChoice& choice) {
@@ -374,6 +405,7 @@ void SacSession::clear_preview() {
   if (wanted_preview_ && !wanted_preview_->is_to_be_done) wanted_preview_.reset();
   if (!preview_) return;
   preview_.reset();
+  follow_preview();
   emit previewed();
 }
 

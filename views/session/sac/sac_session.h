@@ -15,6 +15,7 @@
 #include "views/session/sac/remembered_figures.h"
 #include "views/session/sac/sac_solver.h"
 #include "views/session/sac/value_reasons.h"
+#include "views/session/work/latest_value.h"
 #include "views/session/work/task.h"
 
 namespace jointer::views {
@@ -56,6 +57,11 @@ class SacSession : public QObject {
   [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
   // The estimates of the state's plan in the order that a search found for it.
   [[nodiscard]] const PlanOrdered& ordered() const { return ordered_; }
+  // The same without waiting: those in the plan's own order until the others are known. Requires a
+  // state.
+  [[nodiscard]] const Figures& figures_in_order() const {
+    return ordered_.figures() ? ordered_.figures()->figures : state_->figures.figures;
+  }
   // The reasons for one tensor's policy, and its margin.
   [[nodiscard]] ValueReasons& value_reasons() { return value_reasons_; }
   // The estimates of the best pipeline that a search for orders and buckets found for the
@@ -77,13 +83,26 @@ class SacSession : public QObject {
     std::vector<NodeId> nodes;
     std::optional<PlanAction> action;
     std::optional<SacSolver::PlanRequest> plan_request;
-    std::optional<SolveSettings> settings;  // settings to solve with; nullopt for a given plan
-    std::optional<SavePlan> plan;           // the plan found, for a flat training step
-    PlanOutcomePtr outcome;                 // null if impossible
-    QString refusal;                        // why it is impossible; otherwise empty
-    bool is_to_be_done = false;             // to be applied, not only shown
+    std::optional<SolveSettings> settings;     // settings to solve with; nullopt for a given plan
+    std::optional<SavePlan> plan;              // the plan found, for a flat training step
+    PlanOutcomePtr outcome;                    // in the plan's own order; null if impossible
+    PlanOutcomePtr ordered;                    // in the order found for the plan; null until known
+    std::shared_ptr<const BudgetTrial> trial;  // computes `ordered`; null if nothing found a plan
+    QString refusal;                           // why it is impossible; otherwise empty
+    bool is_to_be_done = false;                // to be applied, not only shown
+
+    // Returns true if a search found the plan together with an order.
+    [[nodiscard]] bool has_order() const {
+      return plan_request && plan_request->fit && !plan_request->fit->point.order.empty();
+    }
+    // The outcome to show: that in the order found for the plan, once it is known.
+    [[nodiscard]] const PlanOutcomePtr& shown() const { return ordered ? ordered : outcome; }
+    // Says which of the two is shown: "preview, reordered", "preview in its own order", or
+    // "preview" if there is no order.
+    [[nodiscard]] QString name() const;
   };
-  // `previewed` follows; only the latest request is computed.
+  // `previewed` follows; only the latest request is computed. It follows again when the order of
+  // the previewed plan has been applied.
   void preview(std::vector<NodeId> nodes, std::optional<PlanAction> action);
   void preview_solving(const SolveSettings& settings);
   // Previews a plan that a search found.
@@ -178,6 +197,8 @@ class SacSession : public QObject {
   // Returns the nodes that still exist in the graph.
   [[nodiscard]] std::vector<NodeId> present(std::vector<NodeId> nodes) const;
   void show(const Answer& answer, const std::optional<PolicyChoice>& choice);
+  void follow_preview();
+  void take_preview_order();
   void set_working(bool working);
   void set_figures(const std::optional<PlanFigures>& figures);
   [[nodiscard]] SacRequest request() const;
@@ -205,6 +226,14 @@ class SacSession : public QObject {
   std::optional<Question> asking_;    // being answered
   std::vector<PolicyChoice> queued_;  // waiting to be tried
   std::optional<Preview> wanted_preview_, preview_;
+  // A previewed plan and its order.
+  struct OrderedTrial {
+    std::shared_ptr<const BudgetTrial> trial;
+    SavePlan plan;
+    std::string order;
+    friend bool operator==(const OrderedTrial&, const OrderedTrial&) = default;
+  };
+  LatestValue<OrderedTrial, PlanOutcomePtr> preview_order_;  // of `preview_`
   bool will_apply_tags_ = false;
   bool is_started_ = false, is_stale_ = false, is_working_ = false;
   std::size_t cleared_ = 0;  // answers to cleared previews are ignored

@@ -44,16 +44,23 @@ std::ptrdiff_t last_search(const EditHistory& history) {
   return -1;
 }
 
-// The order that belongs to the last search's plan. It stays in effect under later choices, until
-// the graph is solved again or an edit changes more than policies.
+// Index of the last edit that determines the order; -1 if there is none.
+std::ptrdiff_t last_order(const EditHistory& history) {
+  for (std::size_t i = history.size(); i-- > 0;)
+    if (sets_order(history[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
+  return -1;
+}
+
+// The order that belongs to the plan of the last search or list of changes. It stays in effect
+// under later choices, until the graph is solved again or an edit changes more than policies.
 std::string order_in_effect(const EditHistory& history) {
-  const std::ptrdiff_t search = last_search(history);
-  if (search < 0 || search < last_solve(history)) return {};
-  const auto later = history.begin() + search + 1;
+  const std::ptrdiff_t last = last_order(history);
+  if (last < 0 || last < last_solve(history)) return {};
+  const auto later = history.begin() + last + 1;
   const bool is_changed = !std::all_of(
       later, history.end(), [](const DoneEditPtr& done) { return sets_policies_only(done->edit); });
   if (is_changed) return {};
-  return std::string(order_of(without_solve(history[static_cast<std::size_t>(search)]->edit.by)));
+  return std::string(order_of(without_solve(history[static_cast<std::size_t>(last)]->edit.by)));
 }
 
 EditHistory edits_of_calls(const EditHistory& history) {
@@ -418,10 +425,9 @@ Result<std::int64_t> SacSolver::reserved_bytes(const SacRequest& request) {
 
 Result<OrderedFigures> SacSolver::ordered(const SacRequest& request) {
   JOINTER_TRY(const SacStatePtr own, plan_state(request));
-  auto state = std::make_shared<SacState>(*own);
-  state->snapshot = request.now;
-  state->order = order_in_effect(request.history);
-  if (!state->order.empty() && state->can_change()) return ordered_figures(*state);
+  std::string order = order_in_effect(request.history);
+  if (!order.empty() && own->can_change())
+    return ordered_figures({own->base, own->step, own->plan, std::move(order)});
   return OrderedFigures{.figures = own->figures.figures, .reserved_bytes = {}};
 }
 
@@ -451,7 +457,7 @@ Result<BudgetTrial*> SacSolver::trial_of_step(const SacRequest& request, SolveSe
 
 Result<SacSolver::Trial> SacSolver::try_solving(const SacRequest& request,
                                                 const PlanRequest& wanted) {
-  Trial found{.settings = wanted.settings, .outcome = {}};
+  Trial found{.settings = wanted.settings, .outcome = {}, .plan = {}, .trial = {}};
   if (wanted.settings.partitioner != Partitioner::min_cut) {
     JOINTER_TRY(found.outcome, make_base(request.now, policies_asked(request),
                                          fsdp_policy(request.baseline->graph), wanted.settings));
@@ -460,6 +466,7 @@ Result<SacSolver::Trial> SacSolver::try_solving(const SacRequest& request,
   JOINTER_TRY(BudgetTrial* const trial, trial_of(request, wanted.settings));
   if (wanted.fit) {
     JOINTER_TRY(found.outcome, trial->outcome(wanted.fit->point.plan));
+    found.trial = trial_.trial;
     return found;
   }
   JOINTER_TRY(found.outcome, trial->at(found.settings.activation_budget));

@@ -61,6 +61,8 @@ class SacSolver {
     SolveSettings settings;
     PlanOutcomePtr outcome;
     std::optional<SavePlan> plan;  // for a flat training step: the plan for the budget
+    // For a plan that a search found: evaluates it in other orders (BudgetTrial::ordered).
+    std::shared_ptr<const BudgetTrial> trial;
   };
   Result<Trial> try_solving(const SacRequest& request, const PlanRequest& wanted);
 
@@ -94,7 +96,7 @@ class SacSolver {
     SacStepPtr step;  // of a flat training step
     std::vector<MemoryPolicy> policies;
     SolveSettings settings;
-    std::unique_ptr<BudgetTrial> trial;
+    std::shared_ptr<BudgetTrial> trial;
   };
 
   // A plan that was found by a search and adopted.

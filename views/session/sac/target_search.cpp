@@ -1,6 +1,7 @@
 #include "views/session/sac/target_search.h"
 
-#include "views/session/sac/pareto_search.h"
+#include "passes/support/communicates.h"
+#include "views/session/sac/ordered_plan.h"
 #include "views/session/sac/step_state.h"
 
 namespace jointer::views {
@@ -9,10 +10,12 @@ TargetSearch::TargetSearch(QObject* parent) : QObject(parent) {}
 
 TargetSearch::~TargetSearch() = default;
 
-void TargetSearch::find(const SacStatePtr& state, const PlanTarget& target) {
+void TargetSearch::find(const SacStatePtr& state, const PlanTarget& target,
+                        const ParetoSearch::Settings& settings) {
   cancel();
   found_.reset();
   best_.reset();
+  settings_ = {.orders = settings.orders, .twin_groups = settings.twin_groups};
   const auto run = [state, target](const Cancellation& job) {
     PlanTarget cancellable = target;
     cancellable.go_on = [&job] { return !job.is_cancelled(); };
@@ -23,7 +26,7 @@ void TargetSearch::find(const SacStatePtr& state, const PlanTarget& target) {
   list_.start(run, [this, state, target](Result<ChangeList> list) {
     if (list) {
       found_ = {.state = state, .target = target, .list = *std::move(list)};
-      find_best();
+      find_order();
     } else {
       emit failed(QString::fromStdString(list.error().message));
     }
@@ -32,16 +35,43 @@ void TargetSearch::find(const SacStatePtr& state, const PlanTarget& target) {
   emit changed();
 }
 
+void TargetSearch::find_order() {
+  const Graph& graph = found_->state->snapshot->graph;
+  if (!settings_.orders || found_->list.changes.empty() || !communicates(graph)) return find_best();
+  const auto run = [found = *found_, settings = settings_](const Cancellation& job) {
+    const SacState& state = *found.state;
+    const auto make_graph = [&] {
+      return ordered_graph({state.base, state.step, found.list.plan, {}});
+    };
+    return order_of_list(found.list, found.target, make_graph,
+                         ParetoSearch::find_order_of(state, settings, job));
+  };
+  ordering_.start(run, [this](Result<PlanOrder> order) {
+    if (order) {
+      found_->order = *std::move(order);
+      find_best();
+    } else {
+      emit failed(QString::fromStdString(order.error().message));
+    }
+    emit changed();
+  });
+}
+
 void TargetSearch::find_best() {
-  const auto run = [found = *found_](const Cancellation& job) -> Result<Fit> {
-    JOINTER_TRY(const auto trade_off, ParetoSearch::trade_off_of(*found.state, {}, {}, job, {}));
+  const auto run = [found = *found_, settings = settings_](const Cancellation& job) -> Result<Fit> {
+    JOINTER_TRY(const auto trade_off,
+                ParetoSearch::trade_off_of(*found.state, settings, {}, job, {}));
     // The list's plan is a candidate, too.
+    const Partitioner partitioner = found.state->settings().partitioner;
     trade_off->set_now({.budget = -1,
                         .name = ParetoSearch::kNow,
                         .plan = found.list.plan,
                         .figures = found.list.figures,
-                        .partitioner = found.state->settings().partitioner});
-    return trade_off->fastest_within(found.target.peak_bytes);
+                        .partitioner = partitioner});
+    const PlanOrder own{.passes = {}, .figures = found.list.figures.figures};
+    return best_for_target(*trade_off, found.target,
+                           point_of_list(found.list, found.order.value_or(own), partitioner),
+                           ParetoSearch::find_order_of(*found.state, settings, job));
   };
   best_search_.start(run, [this](Result<Fit> best) {
     if (best)
@@ -55,6 +85,7 @@ void TargetSearch::find_best() {
 void TargetSearch::cancel() {
   if (!is_running()) return;
   list_.cancel();
+  ordering_.cancel();
   best_search_.cancel();
   emit changed();
 }

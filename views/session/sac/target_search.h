@@ -6,15 +6,18 @@
 
 #include "core/edit/edit.h"
 #include "core/partition/plan_target.h"
+#include "core/policy/ordered_list.h"
 #include "core/policy/trade_off.h"
+#include "views/session/sac/pareto_search.h"
 #include "views/session/sac/sac_state.h"
 #include "views/session/work/task.h"
 
 namespace jointer::views {
 
-// Searches on a worker thread for the shortest list of changes that meets a target, and then for
-// the fastest plan within the target's peak, without its other conditions. Both may change tags that
-// an earlier search set in a flat training step. A new search replaces a running one.
+// Searches on a worker thread for the shortest list of changes that meets a target, then for an
+// order of its plan, and then for the fastest plan within the target's peak, without its other
+// conditions. Lists and plans may change tags that an earlier search set in a flat training step. A
+// new search replaces a running one.
 class TargetSearch : public QObject {
   Q_OBJECT
  public:
@@ -22,6 +25,19 @@ class TargetSearch : public QObject {
     SacStatePtr state;  // before the changes
     PlanTarget target;
     ChangeList list;
+    // The order found for the plan of the list; without passes, its own order is the best. nullopt
+    // until it is found, and if no order is searched: if the settings or the graph rule that out,
+    // or if the list has no changes.
+    std::optional<PlanOrder> order = {};
+
+    // The estimates after the list, in its order if that is known.
+    [[nodiscard]] const Figures& figures() const {
+      return order ? order->figures : list.figures.figures;
+    }
+    // Returns true if these are within the target.
+    [[nodiscard]] bool is_reached() const {
+      return order ? jointer::is_reached(*order, target) : list.is_reached;
+    }
   };
 
   explicit TargetSearch(QObject* parent = nullptr);
@@ -29,10 +45,15 @@ class TargetSearch : public QObject {
   TargetSearch(const TargetSearch&) = delete;
   TargetSearch& operator=(const TargetSearch&) = delete;
 
-  // Requires `state->can_change()`.
-  void find(const SacStatePtr& state, const PlanTarget& target);
+  // Requires `state->can_change()`. Only the choice of orders in `settings` has an effect.
+  void find(const SacStatePtr& state, const PlanTarget& target,
+            const ParetoSearch::Settings& settings);
   void cancel();
-  [[nodiscard]] bool is_running() const { return list_.is_running() || best_search_.is_running(); }
+  [[nodiscard]] bool is_running() const {
+    return list_.is_running() || ordering_.is_running() || best_search_.is_running();
+  }
+  // Returns true while an order is searched for the list found.
+  [[nodiscard]] bool is_ordering() const { return ordering_.is_running(); }
   // The latest list; null until there is one.
   [[nodiscard]] const Found* found() const { return found_ ? &*found_ : nullptr; }
   // The fastest plan within the target's peak, without its other conditions; null until it is found.
@@ -43,16 +64,21 @@ class TargetSearch : public QObject {
   void failed(const QString& sentence);
 
  private:
+  void find_order();
   void find_best();
 
-  Task<ChangeList> list_;  // at most one of the two tasks is running
+  Task<ChangeList> list_;  // at most one of the three tasks is running
+  Task<PlanOrder> ordering_;
   Task<Fit> best_search_;
+  ParetoSearch::Settings settings_;
   std::optional<Found> found_;
   std::optional<Fit> best_;
 };
 
-// An edit that sets the policies of the values in the list. `graph`: the joint graph to which their
-// ids refer. For a flat training step, use SacSession::apply_plan with the plan of the list instead.
+// An edit that sets the policies of the values in the list. Its `by` is that of the user's own
+// decisions: the caller adds the order with decided_with. `graph`: the joint graph to which their
+// ids refer. For a flat training step, use SacSession::apply_plan with the plan of the list
+// instead.
 Edit edit_of(const ChangeList& list, const Graph& graph, const QString& title);
 
 }  // namespace jointer::views

@@ -146,6 +146,7 @@ void TuneSession::start(const TuneSettings& settings) {
     options.evaluations = settings.evaluations;
     options.seconds = settings.seconds;
     options.seed = settings.seed;
+    options.twin_groups = settings.twin_groups;
     options.threads = static_cast<std::size_t>(usable_cores());
     return tune(snapshot->graph, built_in_passes(), options, [&](const TuneProgress& progress) {
       const std::scoped_lock lock(shared->mutex);

@@ -22,6 +22,7 @@ struct TuneSettings {
   std::size_t evaluations = 200;  // maximum number of evaluated pipelines
   std::optional<double> seconds;  // time limit
   std::uint64_t seed = 0;
+  bool twin_groups = true;  // pipelines may use additional process groups
 };
 
 // Searches on worker threads for the best pipeline for a document's graph, and applies results.

@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "core/pass/pipeline_run.h"
+#include "passes/built_in.h"
+#include "passes/tune/find_order.h"
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
 #include "views/session/sac/pareto_search.h"
@@ -68,6 +73,50 @@ TEST_F(BudgetTrialTest, OtherPlansHaveTheirOutcome) {
   const auto tried = solver.try_solving(request, {.settings = {}, .fit = fit});
   ASSERT_TRUE(tried) << tried.error().message;
   EXPECT_EQ(tried->outcome->figures, fit.point.figures);
+}
+
+// Without passes, the outcome is that of the plan.
+TEST_F(BudgetTrialTest, TheOwnOrderIsThatOfThePlan) {
+  for (const bool is_step : {false, true}) {
+    if (is_step) snapshot_ = test::snapshot_of("kind train_step\n" + test::layered_joint(6));
+    policies_ = policies_of(snapshot_->graph);
+    const auto trial = this->trial();
+    ASSERT_TRUE(trial);
+    for (const double budget : {0.2, 1.0}) {
+      const SavePlan plan = trial->plan(budget).value();
+      const auto own = trial->outcome(plan), ordered = trial->ordered(plan, "");
+      ASSERT_TRUE(own && ordered);
+      EXPECT_EQ((*ordered)->figures, (*own)->figures);
+      EXPECT_EQ((*ordered)->profile, (*own)->profile);
+      EXPECT_EQ((*ordered)->places, (*own)->places);
+    }
+  }
+}
+
+TEST_F(BudgetTrialTest, AnOrderHasTheOutcomeOfItsGraph) {
+  const std::string passes = "reorder_for_peak_memory";
+  const auto trial = this->trial();
+  ASSERT_TRUE(trial);
+  const SavePlan plan = trial->plan(0.2).value();
+  const auto ordered = trial->ordered(plan, passes);
+  ASSERT_TRUE(ordered) << ordered.error().message;
+  const Partition solved = partition(snapshot_->graph).value();
+  const AnalysisOptions& options = snapshot_->analysis.options;
+  const Graph pair =
+      in_order(emit_pair(solved.joint, plan).value(), passes, built_in_passes(), options).value();
+  const MemoryTimeline memory(pair, options.memory);
+  EXPECT_EQ((*ordered)->figures.figures, step_figures(pair, options)->figures);
+  EXPECT_EQ((*ordered)->profile,
+            std::vector<std::int64_t>(memory.profile().begin(), memory.profile().end()));
+  // The other numbers are those of the plan.
+  const PlanFigures own = (*trial->outcome(plan))->figures;
+  EXPECT_EQ((*ordered)->figures.saved_bytes, own.saved_bytes);
+  EXPECT_EQ((*ordered)->figures.recomputed, own.recomputed);
+  // The curve has a place for each step.
+  const std::vector<double>& places = (*ordered)->places;
+  EXPECT_EQ(places.size(), memory.steps().size() + 1);
+  EXPECT_TRUE(std::ranges::is_sorted(places));
+  EXPECT_FALSE(trial->ordered(plan, "no_such_pass"));
 }
 
 TEST_F(BudgetTrialTest, OtherPartitionersHaveNoBudget) {

@@ -107,6 +107,26 @@ TEST_F(ParetoSearchTest, TheCurveIsKnownImmediately) {
   EXPECT_LE(fitted_.front().point.figures.figures.step_ns, known_ns);
 }
 
+// Points in other orders would promise a step that the search does not find.
+TEST_F(ParetoSearchTest, AnotherChoiceOfOrdersHasAnotherCurve) {
+  search_.search(state_);
+  wait();
+  int changes = 0;
+  QObject::connect(&search_, &ParetoSearch::orders_changed, &search_, [&] { ++changes; });
+  const auto is_known = [this] { return search_.fastest_known(state_, limit()) != nullptr; };
+  EXPECT_TRUE(is_known());
+  search_.set_orders(false);
+  EXPECT_FALSE(is_known());
+  search_.set_orders(true);
+  search_.set_orders(true);
+  EXPECT_TRUE(is_known());
+  search_.set_twin_groups(true);
+  EXPECT_FALSE(is_known());
+  search_.set_twin_groups(false);
+  EXPECT_TRUE(is_known());
+  EXPECT_EQ(changes, 4);
+}
+
 TEST_F(ParetoSearchTest, ACancelledSearchReturnsNoPlan) {
   search_.find_fastest(state_, limit());
   EXPECT_TRUE(search_.is_finding());

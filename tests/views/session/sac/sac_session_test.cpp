@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <QCoreApplication>
+#include <QTest>
 #include <algorithm>
 #include <array>
 #include <regex>
@@ -85,6 +86,46 @@ TEST_F(SacSessionTest, UndoShowsRememberedFiguresImmediately) {
   run_all();
   EXPECT_EQ(shown.front(), std::nullopt);
   EXPECT_EQ(shown.back(), session().state()->figures);
+}
+
+// The passes take longer than the rest of a preview.
+TEST_F(SacSessionTest, APreviewIsShownInItsOrderOnceThatIsKnown) {
+  const SacState& state = *session().state();
+  const auto trade_off = ParetoSearch::trade_off_of(state, {}, {}, Cancellation(), {}).value();
+  Fit fit = trade_off->fastest_within(state.figures.figures.peak_bytes / 20 * 19).value();
+  fit.point.order = "reorder_for_peak_memory";
+  std::vector<std::string> names;
+  QObject context;
+  QObject::connect(&session(), &SacSession::previewed, &context, [&] {
+    if (session().shown_preview()) names.push_back(session().shown_preview()->name().toStdString());
+  });
+  session().preview_fit(fit);
+  for (int i = 0; i < 200 && names.size() < 2; ++i) {
+    run();
+    QTest::qWait(10);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"preview in its own order", "preview, reordered"}));
+  const auto& preview = session().shown_preview();
+  ASSERT_TRUE(preview && preview->outcome && preview->ordered);
+  EXPECT_EQ(preview->shown(), preview->ordered);
+  EXPECT_EQ(preview->outcome->figures, fit.point.figures);
+  const auto expected =
+      ordered_figures({state.base, state.step, fit.point.plan, fit.point.order}).value();
+  EXPECT_EQ(preview->ordered->figures.figures, expected.figures);
+  EXPECT_EQ(*std::ranges::max_element(preview->ordered->profile), expected.figures.peak_bytes);
+  // The second time, it is known at once.
+  session().clear_preview();
+  names.clear();
+  session().preview_fit(fit);
+  run_all();
+  EXPECT_EQ(names, std::vector<std::string>{"preview, reordered"});
+  // A plan in its own order needs no other outcome.
+  names.clear();
+  fit.point.order.clear();
+  session().preview_fit(fit);
+  run_all();
+  EXPECT_EQ(names, std::vector<std::string>{"preview"});
+  EXPECT_EQ(preview->ordered, nullptr);
 }
 
 TEST_F(SacSessionTest, FiguresAreThoseOfTheCurrentEstimates) {

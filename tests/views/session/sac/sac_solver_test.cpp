@@ -94,6 +94,24 @@ TEST_F(SacSolverTest, PreviewEqualsTheResult) {
   EXPECT_EQ(tensor(*promised, "act0").decider, Decider::user);
 }
 
+// A list of changes is the user's decision, and may come with an order.
+TEST_F(SacSolverTest, AListMayDetermineTheOrder) {
+  tag("mm1", MemoryPolicy::must_recompute, decided_with("place_collectives"));
+  const SacStatePtr listed = state();
+  EXPECT_EQ(listed->order, "place_collectives");
+  EXPECT_EQ(tensor(*listed, "mm1").decider, Decider::user);
+  tag("mm2", MemoryPolicy::must_recompute);
+  EXPECT_EQ(state()->order, "place_collectives") << "a tick keeps the order";
+  tag("mm3", MemoryPolicy::must_recompute, decided_with(""));
+  EXPECT_EQ(state()->order, "") << "the plan's own order";
+  tag("act1", MemoryPolicy::must_recompute, searched_with("raise_comms"));
+  EXPECT_EQ(state()->order, "raise_comms");
+  tag("act2", MemoryPolicy::must_recompute, decided_with("sink_waits"));
+  EXPECT_EQ(state()->order, "sink_waits");
+  apply(solve_edit({}));
+  EXPECT_EQ(state()->order, "");
+}
+
 TEST_F(SacSolverTest, UndoRestoresThePreviousState) {
   const SacRequest before = request();
   const SacStatePtr first = state(before);
