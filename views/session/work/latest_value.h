@@ -14,8 +14,8 @@ namespace jointer::views {
 
 // A value of the latest key, such as a number of the current plan, that takes too long to compute
 // on this thread. It is computed on a worker thread, a short time after the key was set, since
-// another key may follow. At most one computation runs; of the keys set meanwhile, only the latest
-// is computed. The values of recent keys are cached. `Key` needs ==.
+// another key may follow. At most one computation runs; of the keys set while it runs, only the
+// latest is computed. The values of recent keys are cached. `Key` needs ==.
 template <class Key, class Value>
 class LatestValue {
  public:
