@@ -12,7 +12,8 @@ constexpr auto json_fields(const RankNote* /*of*/) {
 
 constexpr auto json_fields(const RankFailed* /*of*/) {
   return std::tuple(json_field("kind", &RankFailed::kind), json_field("node", &RankFailed::node),
-                    json_field("text", &RankFailed::text));
+                    json_field("text", &RankFailed::text),
+                    json_field("memory_snapshot", &RankFailed::memory_snapshot).if_set());
 }
 
 constexpr auto json_fields(const RankDone* /*of*/) {

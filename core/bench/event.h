@@ -90,6 +90,14 @@ struct GpuState {
   std::int64_t used_bytes = 0;  // of the GPU's memory, by all processes
   // Reasons for reduced clocks, such as "power limit".
   std::vector<std::string> slowdowns;
+  // Other processes that compute on the GPU, or on the rank's MIG instance, and the bytes of its
+  // memory that all other processes use; std::nullopt if the driver does not report whose memory it
+  // is, for example in some containers.
+  std::int64_t other_processes = 0;
+  std::optional<std::int64_t> other_bytes;
+  // Errors of the GPU's memory that ECC could not correct, since the driver was loaded.
+  std::int64_t uncorrected_ecc_errors = 0;
+  bool mig = false;  // the GPU is divided into MIG instances, which share its power and clocks
 };
 
 struct RankMeasured {
@@ -132,6 +140,9 @@ struct RankFailed {
   std::string kind;
   std::string node;  // empty if no node caused it
   std::string text;  // one line
+  // If a GPU's memory ran out: the path of a CUDA memory snapshot that the rank wrote (see
+  // SnapshotFolder). Otherwise empty.
+  std::string memory_snapshot;
 };
 
 // The last event of a rank that succeeded.

@@ -52,7 +52,11 @@ constexpr auto json_fields(const GpuState* /*of*/) {
       json_field("memory_mhz", &GpuState::memory_mhz),
       json_field("milliwatts", &GpuState::milliwatts), json_field("celsius", &GpuState::celsius),
       json_field("used_bytes", &GpuState::used_bytes),
-      json_field("slowdowns", &GpuState::slowdowns).if_set());
+      json_field("slowdowns", &GpuState::slowdowns).if_set(),
+      json_field("other_processes", &GpuState::other_processes).if_set(),
+      json_field("other_bytes", &GpuState::other_bytes).if_set(),
+      json_field("uncorrected_ecc_errors", &GpuState::uncorrected_ecc_errors).if_set(),
+      json_field("mig", &GpuState::mig).if_set());
 }
 constexpr auto json_fields(const CompiledBlock* /*of*/) {
   return std::tuple(

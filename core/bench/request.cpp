@@ -211,6 +211,7 @@ std::vector<std::string> runner_arguments(const BenchmarkRequest& request) {
       arguments.push_back(fmt::format("--{}={}", option.name, *value));
   if (request.recorded) arguments.emplace_back("--recorded");
   if (request.profile) arguments.emplace_back("--profile");
+  if (!request.pins) arguments.emplace_back("--no-pinning");
   if (request.program.graph.starts_with('-')) arguments.emplace_back("--");
   if (!request.program.graph.empty()) arguments.push_back(request.program.graph);
   return arguments;
@@ -229,6 +230,8 @@ Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& 
       request.recorded = true;
     } else if (word == "--profile") {
       request.profile = true;
+    } else if (word == "--no-pinning") {
+      request.pins = false;
     } else if (!word.starts_with("--")) {
       return fail(Error::Kind::usage, "there is no option {}", word);
     } else if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {

@@ -70,6 +70,8 @@ struct BenchmarkRequest {
   // Folder for the reports of Nsight Systems, under which every rank then runs (nsys.h). The rank
   // marks its measured steps and their nodes. Empty: without Nsight Systems.
   std::string nsys;
+  // The rank's threads run on the CPUs of its GPU's NUMA node (app/runner/gpu/pinning.h).
+  bool pins = true;
   std::int64_t memory_limit = 0;      // maximum bytes allocated by a rank; 0 for no limit
   std::int64_t timeout_ms = 300'000;  // maximum time without progress of a rank
 };

@@ -75,6 +75,7 @@ void RankResult::apply(const RankEvent& event) {
       rank.kind = said.kind;
       rank.node = said.node;
       rank.reason = said.text.empty() ? "failed without giving a reason" : said.text;
+      rank.memory_snapshot = said.memory_snapshot;
     }
     void operator()(const RankDone& /*said*/) const {}
   };
@@ -99,6 +100,13 @@ const RankResult* BenchmarkResult::culprit() const {
   for (const RankResult& rank : ranks)
     if (failed_by_itself(rank.status) && (!first || key(rank) < key(*first))) first = &rank;
   return first;
+}
+
+const RankResult* BenchmarkResult::snapshot_writer() const {
+  const auto wrote = [](const RankResult& rank) { return !rank.memory_snapshot.empty(); };
+  if (const RankResult* rank = culprit(); rank != nullptr && wrote(*rank)) return rank;
+  const auto first = std::ranges::find_if(ranks, wrote);
+  return first == ranks.end() ? nullptr : &*first;
 }
 
 std::string BenchmarkResult::failure() const {

@@ -42,6 +42,7 @@ struct RankResult {
   // RankFailed (`collective` also if other ranks did not arrive; empty if unknown), and the reason
   // in one line.
   std::string stage, node, kind, reason;
+  std::string memory_snapshot;  // as in RankFailed
   std::int64_t ended_ns = 0;  // end of the rank, measured from the start of the run
 
   // Records an event that the rank reported. Does not change the status, which also depends on how
@@ -73,6 +74,9 @@ struct BenchmarkResult {
   // The first rank whose failure no other rank caused, or null. A rank whose collective failed is
   // not the culprit if any rank failed for another reason.
   [[nodiscard]] const RankResult* culprit() const;
+  // The rank whose memory snapshot explains why memory ran out: the culprit or, if it wrote none, the
+  // first rank that did. Null if no rank wrote a snapshot.
+  [[nodiscard]] const RankResult* snapshot_writer() const;
   // "rank 1: at mm_3: out of memory: ..."; empty if no rank has failed or was stopped.
   [[nodiscard]] std::string failure() const;
   // The worst comparison of all ranks; std::nullopt if nothing was compared.

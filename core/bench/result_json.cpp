@@ -31,7 +31,9 @@ constexpr auto kRankRest = std::tuple(
     json_field("started", &RankResult::started),
     json_field("progress", &RankResult::progress).if_set(), json_field("stage", &RankResult::stage),
     json_field("node", &RankResult::node), json_field("kind", &RankResult::kind),
-    json_field("reason", &RankResult::reason), json_field("ended_ns", &RankResult::ended_ns),
+    json_field("reason", &RankResult::reason),
+    json_field("memory_snapshot", &RankResult::memory_snapshot).if_set(),
+    json_field("ended_ns", &RankResult::ended_ns),
     json_field("notes", &RankResult::notes), json_field("verified", &RankResult::verified));
 constexpr auto kStepTimes =
     std::tuple(milliseconds("median", &StepTimes::median_ns),

@@ -33,6 +33,10 @@ T any() {
   return *rc::gen::arbitrary<T>();
 }
 
+std::optional<std::int64_t> any_optional() {
+  return any<bool>() ? std::optional(any<std::int64_t>()) : std::nullopt;
+}
+
 RankMeasured any_measured() {
   RankMeasured m{.step_ns = any_numbers(),
                  .peak_bytes = any<std::int64_t>(),
@@ -52,7 +56,8 @@ RankMeasured any_measured() {
   if (any<bool>())
     m.gpu =
         GpuState{any<std::int64_t>(), any<std::int64_t>(), any<std::int64_t>(), any<std::int64_t>(),
-                 any<std::int64_t>(), any<std::int64_t>(), {any_text()}};
+                 any<std::int64_t>(), any<std::int64_t>(), {any_text()}, any<std::int64_t>(),
+                 any_optional(), any<std::int64_t>(), any<bool>()};
   m.scratch.resize(*rc::gen::inRange<std::size_t>(0, 5));
   for (NodeScratch& s : m.scratch) s = {any<std::uint32_t>(), any<std::int64_t>()};
   m.blocks.resize(*rc::gen::inRange<std::size_t>(0, 3));
@@ -89,7 +94,7 @@ RankEvent any_event() {
       return RankVerified{any_text(),    any<bool>(), any<bool>(),         any<double>(),
                           any<double>(), any_text(),  any<std::int64_t>(), any<std::int64_t>()};
     case 5:
-      return RankFailed{any_text(), any_text(), any_text()};
+      return RankFailed{any_text(), any_text(), any_text(), any_text()};
     default:
       return RankDone{};
   }
@@ -135,7 +140,7 @@ TEST(Event, EveryFieldRoundTrips) {
   EXPECT_EQ(m.scratch[0].bytes, 512);
 
   RankMeasured on_gpu;
-  on_gpu.gpu = GpuState{1, 2, 3, 4, 5, 6, {"power limit"}};
+  on_gpu.gpu = GpuState{1, 2, 3, 4, 5, 6, {"power limit"}, 7, 8, 9, true};
   const auto gpu = std::get<RankMeasured>(*parse_event(write_event(RankEvent(on_gpu)))).gpu;
   ASSERT_TRUE(gpu);
   EXPECT_EQ(gpu->sm_mhz, 1);
@@ -145,6 +150,10 @@ TEST(Event, EveryFieldRoundTrips) {
   EXPECT_EQ(gpu->celsius, 5);
   EXPECT_EQ(gpu->used_bytes, 6);
   EXPECT_EQ(gpu->slowdowns, std::vector<std::string>{"power limit"});
+  EXPECT_EQ(gpu->other_processes, 7);
+  EXPECT_EQ(gpu->other_bytes, 8);
+  EXPECT_EQ(gpu->uncorrected_ecc_errors, 9);
+  EXPECT_TRUE(gpu->mig);
 
   const GpuProperties l40s{"NVIDIA L40S", 8, 9, 142, 2520, 9001, 384, 48'000'000'000};
   const RankEvent started =
@@ -158,6 +167,26 @@ TEST(Event, EveryFieldRoundTrips) {
   EXPECT_EQ(s.hash, "ab12");
   EXPECT_EQ(s.environment, std::vector<std::string>{"NCCL 2.28.9"});
   EXPECT_EQ(s.gpu, l40s);
+}
+
+TEST(Event, AFailureRoundTripsWithItsMemorySnapshot) {
+  const RankFailed said{"memory", "mm_3", "CUDA out of memory", "/data/rank1.pickle"};
+  const auto read = std::get<RankFailed>(*parse_event(write_event(RankEvent(said))));
+  EXPECT_EQ(read.kind, said.kind);
+  EXPECT_EQ(read.node, said.node);
+  EXPECT_EQ(read.text, said.text);
+  EXPECT_EQ(read.memory_snapshot, said.memory_snapshot);
+}
+
+// A driver that does not report whose memory is used differs from one that reports no other process.
+TEST(Event, NoOtherMemoryDiffersFromUnknownMemory) {
+  const auto round_trip = [](std::optional<std::int64_t> other_bytes) {
+    RankMeasured measured;
+    measured.gpu = GpuState{.other_bytes = other_bytes};
+    return std::get<RankMeasured>(*parse_event(write_event(RankEvent(measured)))).gpu->other_bytes;
+  };
+  EXPECT_EQ(round_trip(0), 0);
+  EXPECT_EQ(round_trip(std::nullopt), std::nullopt);
 }
 
 TEST(Event, NonFiniteDifferencesRoundTrip) {
@@ -246,9 +275,13 @@ TEST(Event, TheSchemaDescribesEveryEvent) {
                                                    .nodes = {{1, 1, 1, 1}},
                                                    .kernels = {{1, "gemm", 1, 1, 1}},
                                                    .scratch = {{1, 1}},
-                                                   .gpu = GpuState{}},
+                                                   .gpu = GpuState{.slowdowns = {"power limit"},
+                                                                   .other_processes = 1,
+                                                                   .other_bytes = 1,
+                                                                   .uncorrected_ecc_errors = 1,
+                                                                   .mig = true}},
                                       RankVerified{},
-                                      RankFailed{},
+                                      RankFailed{.memory_snapshot = "rank0.pickle"},
                                       RankDone{}};
   for (const RankEvent& event : events) {
     const auto written = nlohmann::json::parse(write_event(event));
@@ -259,6 +292,9 @@ TEST(Event, TheSchemaDescribesEveryEvent) {
     EXPECT_EQ(described["properties"]["event"]["const"], name);
     for (const auto& [key, value] : written.items())
       EXPECT_TRUE(described["properties"].contains(key)) << name << "." << key;
+    if (written.contains("gpu") && written["gpu"].is_object())
+      for (const auto& [key, value] : written["gpu"].items())
+        EXPECT_TRUE(described["properties"]["gpu"]["properties"].contains(key)) << name << "." << key;
     for (const auto& key : described["required"])
       EXPECT_TRUE(written.contains(key)) << name << "." << key;
   }

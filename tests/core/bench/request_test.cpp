@@ -50,6 +50,7 @@ BenchmarkRequest any_request() {
   r.recorded = from(0, 2) == 1;
   r.profile = from(0, 2) == 1;
   r.nsys = any_word();
+  r.pins = from(0, 2) == 1;
   r.memory_limit = from<std::int64_t>(0, std::int64_t{1} << 50);
   r.timeout_ms = from<std::int64_t>(1, 10'000'000);
   return r;
@@ -76,6 +77,7 @@ void expect_same(const BenchmarkRequest& a, const BenchmarkRequest& b) {
   RC_ASSERT(a.recorded == b.recorded);
   RC_ASSERT(a.profile == b.profile);
   RC_ASSERT(a.nsys == b.nsys);
+  RC_ASSERT(a.pins == b.pins);
   RC_ASSERT(a.memory_limit == b.memory_limit);
   RC_ASSERT(a.timeout_ms == b.timeout_ms);
 }

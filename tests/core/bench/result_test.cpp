@@ -187,6 +187,30 @@ TEST(Culprit, TheFirstOfEqualFailuresCounts) {
   EXPECT_EQ(r.failure(), "rank 1: during measure: out of memory");
 }
 
+// The rank that ran out of memory last may be the only one with a snapshot.
+TEST(Culprit, ItsMemorySnapshotIsPreferred) {
+  BenchmarkResult r = two_ranks();
+  EXPECT_EQ(r.snapshot_writer(), nullptr);
+  for (RankResult& rank : r.ranks) rank.status = Status::failed;
+  r.ranks[0].ended_ns = 10;
+  r.ranks[0].apply(RankFailed{"memory", "mm", "out of memory"});
+  r.ranks[1].ended_ns = 20;
+  r.ranks[1].apply(RankFailed{"memory", "mm", "out of memory", "/data/rank1.pickle"});
+  EXPECT_EQ(r.snapshot_writer(), &r.ranks[1]);
+  r.ranks[0].memory_snapshot = "/data/rank0.pickle";
+  EXPECT_EQ(r.snapshot_writer(), &r.ranks[0]);
+}
+
+TEST(Result, AMemorySnapshotRoundTrips) {
+  BenchmarkResult r = two_ranks();
+  r.ranks[1].status = Status::failed;
+  r.ranks[1].apply(RankFailed{"memory", "mm", "out of memory", "/data/rank1.pickle"});
+  const auto again = parse_result(write_result(r, false));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->ranks[0].memory_snapshot, "");
+  EXPECT_EQ(again->ranks[1].memory_snapshot, "/data/rank1.pickle");
+}
+
 TEST(Culprit, ACancelledRankIsNotACulprit) {
   BenchmarkResult r = two_ranks();
   r.ranks[0].status = Status::stopped;
@@ -251,6 +275,7 @@ TEST(Result, MatchesTheSchema) {
   BenchmarkResult r = two_ranks();
   const Graph graph = small_graph();
   r.conclude(graph, *analyze(graph));
+  r.ranks[0].memory_snapshot = "/data/rank0.pickle";
   const auto json = nlohmann::json::parse(write_result(r, true));
   const auto expect = [&](const nlohmann::json& object, const nlohmann::json& described) {
     for (const auto& [key, value] : object.items())
