@@ -166,6 +166,7 @@ StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int 
   }
   run.platform.synchronize();
   run.groups.barrier();
+  run.platform.keep_history(false);  // it would make the steps slower
   run.status.set_stage("measure");
   const auto marks = run.platform.marks(static_cast<std::size_t>(iterations) + 1);
   if (ranges != nullptr) ranges->start_recording();
@@ -180,6 +181,7 @@ StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int 
   std::vector<std::int64_t> times = marks->read();
   // The device has finished, so the kernels of the last step are recorded.
   if (ranges != nullptr) ranges->stop_recording();
+  run.platform.keep_history(true);
   for (std::size_t i = times.size() - 1; i > 0; --i) times[i] -= times[i - 1];
   times.erase(times.begin());
   return times;

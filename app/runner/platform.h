@@ -72,6 +72,8 @@ class Platform {
   [[nodiscard]] virtual std::optional<GpuProperties> properties() const { return std::nullopt; }
   // Versions of the libraries, and user settings that affect their behavior.
   [[nodiscard]] virtual std::vector<std::string> environment() const { return {}; }
+  // Notes for the user about how the rank uses the device and its machine.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
   // The device's clocks, power, temperature and memory in use now; std::nullopt if it does not
   // report them.
   [[nodiscard]] virtual std::optional<GpuState> state() const { return std::nullopt; }
@@ -100,6 +102,13 @@ class Platform {
   // entries on devices that cannot do this.
   virtual void start_recording() {}
   virtual std::vector<MeasuredBytes> stop_recording() { return {}; }
+  // Starts or ends a history of all allocations and releases, which costs the host time. Ending it
+  // drops it.
+  virtual void keep_history(bool keeps) { (void)keeps; }
+  // The state of the device's allocator and its history when memory last ran out, as a CUDA memory
+  // snapshot (a pickle, as torch.cuda.memory._dump_snapshot writes it). Empty if memory has not run
+  // out, if no history was kept then, or on the CPU. Error (run): no snapshot could be made.
+  [[nodiscard]] virtual Result<std::string> memory_snapshot() const { return std::string(); }
   // Makes allocations fail that would exceed this total in bytes; 0 sets no limit.
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
@@ -132,6 +141,7 @@ class Platform {
 struct PlatformOptions {
   int local_rank = 0, local_world_size = 1;
   int threads = 0;
+  bool pins = true;  // to the CPUs nearest to the device (app/runner/gpu/pinning.h)
 };
 
 // Error (run): the device does not exist or cannot be used.

@@ -28,6 +28,8 @@
 #include "app/runner/support/torch_version.h"
 #include "app/runner/verification.h"
 #include "app/runner/watchdog.h"
+#include "core/bench/gpu_doubts.h"
+#include "core/bench/snapshot_folder.h"
 #include "core/graph/canonical.h"
 #include "core/open/open.h"
 
@@ -66,6 +68,8 @@ class Session {
   [[nodiscard]] std::string place() const;
   // A prefix for messages during steps of the unedited graph and during replays; otherwise empty.
   [[nodiscard]] std::string_view context() const;
+  // If memory ran out on a device that has a snapshot of it, writes the snapshot and adds its path.
+  void add_memory_snapshot(RankFailed& failed);
 
  private:
   Or<Graph> open(const ProgramFiles& files) const;
@@ -108,7 +112,7 @@ class Session {
   World world_;
   Reporter& reporter_;
   StatusWriter status_;
-  std::string note_;
+  std::string note_, hash_;
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<ProcessGroups> groups_;
   std::unique_ptr<DeviceProgress> progress_;  // null on the CPU, where calls run synchronously
@@ -136,9 +140,11 @@ Or<Graph> Session::open(const ProgramFiles& files) const {
 Done Session::prepare(MakePlatform make_platform) {
   auto platform = make_platform({.local_rank = world_.local_rank,
                                  .local_world_size = world_.local_size,
-                                 .threads = request_.threads});
+                                 .threads = request_.threads,
+                                 .pins = request_.pins});
   if (!platform) return failure("device", platform.error().message);
   platform_ = std::move(*platform);
+  platform_->keep_history(true);
   if (const auto chosen = platform_->choose_attention(request_.attention); !chosen)
     return failure("device", chosen.error().message);
   if (request_.tf32 != Tf32::automatic)
@@ -373,6 +379,8 @@ Done Session::measure(Runnable& runnable) {
                        .scratch = std::move(memory->scratch),
                        .blocks = std::move(memory->blocks),
                        .gpu = platform_->state()};
+  if (figures.gpu)
+    for (std::string& doubt : doubts_about(*figures.gpu)) reporter_.note(std::move(doubt));
   if (request_.profile) {
     if (replays())
       reporter_.note(
@@ -400,6 +408,19 @@ std::string Session::place() const {
 std::string_view Session::context() const {
   if (is_baseline_) return "in the unedited graph: ";
   return is_replay_ ? "in a replay of the recorded step: " : "";
+}
+
+void Session::add_memory_snapshot(RankFailed& failed) {
+  if (failed.kind != "memory" || !platform_) return;
+  const auto snapshot = platform_->memory_snapshot();
+  if (snapshot && snapshot->empty()) return;
+  const auto path =
+      snapshot ? SnapshotFolder(SnapshotFolder::default_folder()).add(hash_, world_.rank, *snapshot)
+               : Result<std::string>(tl::unexpected(snapshot.error()));
+  if (path)
+    failed.memory_snapshot = *path;
+  else
+    reporter_.note("no memory snapshot was written: " + path.error().message);
 }
 
 // If the device has not finished all calls that the host has launched, the failure names the oldest
@@ -442,15 +463,17 @@ Done Session::run(MakePlatform make_platform) {
   if (auto prepared = prepare(make_platform); !prepared) return prepared;
   auto graph = open(request_.program);
   if (!graph) return tl::unexpected(graph.error());
+  hash_ = graph_hash(*graph);
   reporter_.report(RankStarted{.rank = world_.rank,
                                .world_size = world_.size,
                                .pid = ::getpid(),
                                .device = platform_->name(),
                                .device_type = platform_->device().is_cpu() ? "cpu" : "cuda",
-                               .hash = graph_hash(*graph),
+                               .hash = hash_,
                                .environment = environment(),
                                .gpu = platform_->properties()});
   if (!note_.empty()) reporter_.note(note_);
+  for (std::string& note : platform_->notes()) reporter_.note(std::move(note));
   const Watchdog watchdog(
       std::chrono::milliseconds(request_.timeout_ms),
       [this] { return reporter_.count() + status_.count(); }, [this] { return platform_->now(); },
@@ -547,8 +570,9 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda,
   }
   Session session(std::move(*request), std::move(*world), reporter);
   if (chooses && !no_device.empty()) session.add_note(no_device + ": the CPU runs the graph");
-  const Done done = run_guarded(session, on_cuda ? cuda : cpu);
+  Done done = run_guarded(session, on_cuda ? cuda : cpu);
   if (!done) {
+    session.add_memory_snapshot(done.error());
     reporter.report(done.error());
     fmt::print(stderr, "jointer-runner: {}{}{}\n", done.error().node,
                done.error().node.empty() ? "" : ": ", done.error().text);

@@ -236,6 +236,35 @@ def test_waiting_for_other_ranks(bench: Bench) -> None:
     assert row.split()[0] == collective
     assert "skew" not in bench.run(JOINT, "--json").json
     assert bench.run(JOINT, "--profile", "--solo", "0", "--json").json["skew"] is None
+def test_a_gpu_that_is_faulty_shared_or_divided(bench: Bench) -> None:
+    state = {"sm_mhz": 1785, "max_sm_mhz": 1980, "memory_mhz": 2619, "milliwatts": 683_289, "celsius": 63,
+             "used_bytes": 5 << 30, "other_processes": 1, "other_bytes": 2 << 30, "uncorrected_ecc_errors": 3,
+             "mig": True}
+    gpu = {"*": [["started", {"device": "NVIDIA H200", "device_type": "cuda"}],
+                 ["measured", {"gpu": state}], ["done"]]}
+    text = bench.run(JOINT, "--solo", "0", ranks=gpu).out
+    assert ("5.00 GiB of memory used, 2.00 GiB of it by other processes; 1 other process computes; "
+            "3 uncorrected ECC errors; divided into MIG instances") in text
+    (rank,) = bench.run(JOINT, "--solo", "0", "--profile", "--json", ranks=gpu).json["ranks"]
+    assert rank["gpu"] == state
+
+
+def test_a_memory_snapshot_is_named(bench: Bench) -> None:
+    path = "/data/jointer/benchmarks/snapshots/rank1.pickle"
+    ranks = one(1, ["fail", "memory", "mm_3", "CUDA out of memory", {"memory_snapshot": path}], ["exit", 4],
+                others=[["hang"]])
+    ran = bench.run(JOINT, ranks=ranks)
+    assert ran.code == 4
+    assert f"rank 1 failed during measure at mm_3: CUDA out of memory\n  memory snapshot: {path}\n" in ran.out
+    assert ran.out.count("memory snapshot") == 1
+    result = bench.run(JOINT, "--json", ranks=ranks).json
+    assert result["ranks"][1]["memory_snapshot"] == path
+    assert "memory_snapshot" not in result["ranks"][0]
+
+
+def test_an_option_turns_pinning_off(bench: Bench) -> None:
+    assert "--no-pinning" not in bench.run(JOINT, "--json").ranks[0]["arguments"]
+    assert "--no-pinning" in bench.run(JOINT, "--json", "--no-pinning").ranks[0]["arguments"]
 
 
 def test_no_utilization_against_another_devices_peak(bench: Bench) -> None:

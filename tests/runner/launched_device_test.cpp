@@ -9,6 +9,8 @@
 
 #include "app/launch/launcher.h"
 #include "core/base/environment.h"
+#include "core/bench/snapshot_folder.h"
+#include "core/capture/measurement_file.h"
 #include "core/capture/native_writer.h"
 #include "core/graph/literal.h"
 #include "tests/runner/fake_device/graphs.h"
@@ -28,9 +30,11 @@ class LaunchedDevice : public testing::Test {
     ASSERT_TRUE(graph) << graph.error().message;
     std::ofstream(folder_ / "graph.json") << write_native(*graph);
     ::setenv("JOINTER_RUNNER", sibling_program("fake_device_runner").c_str(), 1);
+    ::setenv("XDG_DATA_HOME", folder_.path().c_str(), 1);
   }
   void TearDown() override {
     ::unsetenv("JOINTER_RUNNER");
+    ::unsetenv("XDG_DATA_HOME");
     ::unsetenv("FAKE_FAULT");
     ::unsetenv("FAKE_EXCLUSIVE");
   }
@@ -73,6 +77,25 @@ TEST_F(LaunchedDevice, ADeviceThatHangsIsNamedWithItsCollective) {
   EXPECT_THAT(result.failure(),
               StartsWith("rank 1: at g: no progress for 20 s; the device has not"));
   EXPECT_EQ(result.culprit()->kind, "collective");
+}
+
+// The rank fails, its file exists, Jointer reads it, and the node is named.
+TEST_F(LaunchedDevice, ARankThatRunsOutOfMemoryLeavesASnapshot) {
+  const BenchmarkResult result = run("1/out of memory/warm up/4");
+  ASSERT_TRUE(result.culprit());
+  EXPECT_EQ(result.culprit()->kind, "memory");
+  EXPECT_THAT(result.failure(), StartsWith("rank 1: at a: CUDA out of memory"));
+  ASSERT_EQ(result.snapshot_writer(), result.culprit());
+  const std::string& path = result.culprit()->memory_snapshot;
+  EXPECT_THAT(path, StartsWith(SnapshotFolder::default_folder()));
+  EXPECT_THAT(path, testing::EndsWith("-rank1.pickle"));
+  EXPECT_TRUE(is_measurement_file(path));
+  const auto graph = parse_literal(kStepOfTwoRanks);
+  const auto measurement = read_measurement(*graph, path);
+  ASSERT_TRUE(measurement) << measurement.error().message;
+  // At least the inputs were allocated.
+  EXPECT_GE(measurement->peak_bytes, 64 * 64 * 4 + 64 * 128 * 4);
+  EXPECT_THAT(measurement->notes, testing::Contains("1 out-of-memory error"));
 }
 
 TEST_F(LaunchedDevice, ALinkThatIsDownIsNamedWithItsCollective) {

@@ -121,7 +121,8 @@ ACTIONS = {
     "measured": lambda members=None: measured(**(members or {})),
     "verified": lambda members=None: verified(**(members or {})),
     "note": lambda text: say("note", text=text),
-    "fail": lambda kind, node, text: say("failed", kind=kind, node=node, text=text),
+    "fail": lambda kind, node, text, members=None: say(
+        "failed", kind=kind, node=node, text=text, **(members or {})),
     "done": lambda: say("done"),
     "print": lambda text: (sys.stdout.write(text), sys.stdout.flush()),
     "bytes": lambda text: (sys.stdout.buffer.write(bytes.fromhex(text)), sys.stdout.flush()),

@@ -82,7 +82,7 @@ struct BenchCommand {
       {"--memory-limit", "BYTES", "Maximum memory that each rank may allocate"},
       {"--timeout", "SECONDS", "End a rank that makes no progress for this long; default: 300"}};
   bool verify = false, profile = false, calibrate = false, json = false;
-  bool any_ranks = false, any_size = false;
+  bool any_ranks = false, any_size = false, no_pinning = false;
   std::string print_command;
   int nodes = 1, ranks_per_node = 0;
 };
@@ -108,6 +108,7 @@ Result<BenchmarkRequest> request_of(const BenchCommand& options) {
   request.graph_index = options.graph.graph;
   request.assumptions = fmt::format("{}", fmt::join(options.graph.assume, ","));
   request.profile = options.profile || options.calibrate;
+  request.pins = !options.no_pinning;
   if (options.verify && request.baseline.empty() && request.expected.empty()) {
     JOINTER_CHECK(set_unedited(request));
   }
@@ -342,6 +343,8 @@ void add_bench_command(CLI::App& program, int& exit_code) {
                     "Run the files of several ranks even if their collectives do not match");
   command->add_flag("--any-size", options->any_size,
                     "Start the ranks even if they are predicted not to fit in memory");
+  command->add_flag("--no-pinning", options->no_pinning,
+                    "Let ranks on GPUs use all CPUs, not only those nearest to their GPU");
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->footer(
       "In FILE, --inputs and --expected, `{rank}` stands for the rank, so that each rank can have "

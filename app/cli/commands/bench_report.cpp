@@ -71,6 +71,15 @@ void add_gpu_states(Table& table, const BenchmarkResult& r) {
     std::string text =
         fmt::format("{} of {} MHz, {} W, {} \u00b0C, {} of memory used", gpu.sm_mhz, gpu.max_sm_mhz,
                     gpu.milliwatts / 1000, gpu.celsius, format_bytes(gpu.used_bytes));
+    if (gpu.other_bytes && *gpu.other_bytes > 0)
+      text += fmt::format(", {} of it by other processes", format_bytes(*gpu.other_bytes));
+    if (gpu.other_processes > 0)
+      text += "; " + counted(static_cast<std::size_t>(gpu.other_processes),
+                             "other process computes", "other processes compute");
+    if (gpu.uncorrected_ecc_errors > 0)
+      text += "; " + counted(static_cast<std::size_t>(gpu.uncorrected_ecc_errors),
+                             "uncorrected ECC error");
+    if (gpu.mig) text += "; divided into MIG instances";
     if (!gpu.slowdowns.empty())
       text += fmt::format("; slowed down by: {}", fmt::join(gpu.slowdowns, ", "));
     table.add({fmt::format("GPU state, rank {}", rank.rank), std::move(text)});
@@ -216,6 +225,8 @@ std::string failures(const BenchmarkResult& r) {
     text += fmt::format("\nrank {} {}{}{}: {}", rank.rank, to_string(rank.status),
                         rank.stage.empty() ? "" : " during " + rank.stage,
                         rank.node.empty() ? "" : " at " + rank.node, rank.reason);
+    if (!rank.memory_snapshot.empty())
+      text += fmt::format("\n  memory snapshot: {}", rank.memory_snapshot);
   }
   return text.empty() ? text : text + '\n';
 }

@@ -4,6 +4,7 @@
 #include "app/runner/cuda/cuda_platform.h"
 
 #include <ATen/Context.h>
+#include <ATen/Parallel.h>
 #include <ATen/core/CachingHostAllocator.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAEvent.h>
@@ -22,6 +23,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/runner/cuda/allocator_history.h"
 #include "app/runner/cuda/kineto_tracer.h"
 #include "app/runner/cuda/nccl.h"
 #include "app/runner/cuda/nvml.h"
@@ -29,6 +31,7 @@
 #include "app/runner/device_choice.h"
 #include "app/runner/device_claim.h"
 #include "app/runner/device_platform.h"
+#include "app/runner/gpu/gpu_surroundings.h"
 #include "app/runner/kernels/attention.h"
 #include "app/runner/support/torch_error.h"
 #include "app/runner/support/torch_version.h"
@@ -158,6 +161,10 @@ class CudaPlatform final : public DevicePlatform {
         device_(at::kCUDA, index),
         recording_stream_(stream_of(index)),
         monitor_(bus_of(index)) {
+  CudaPlatform(c10::DeviceIndex index, GpuSurroundings surroundings)
+      : device_(at::kCUDA, index),
+        recording_stream_(stream_of(index)),
+        surroundings_(std::move(surroundings)) {
     const cudaDeviceProp* properties = at::cuda::getDeviceProperties(index);
     name_ = properties->name;
     total_bytes_ = static_cast<std::int64_t>(properties->totalGlobalMem);
@@ -187,9 +194,15 @@ class CudaPlatform final : public DevicePlatform {
     facts.push_back(fmt::format("cuDNN {}.{}.{}", cudnn / 10000, cudnn / 100 % 100, cudnn % 100));
     facts.push_back(fmt::format("NCCL {}", nccl_version()));
     for (std::string& setting : settings()) facts.push_back(std::move(setting));
+    facts.insert(facts.end(), surroundings_.facts().begin(), surroundings_.facts().end());
     return facts;
   }
-  [[nodiscard]] std::optional<GpuState> state() const override { return monitor_.read(); }
+  [[nodiscard]] std::vector<std::string> notes() const override { return surroundings_.notes(); }
+  [[nodiscard]] std::optional<GpuState> state() const override {
+    return surroundings_.monitor().read();
+  }
+  void keep_history(bool keeps) override { history_.keep(keeps); }
+  [[nodiscard]] Result<std::string> memory_snapshot() const override { return history_.snapshot(); }
   void release_cache() override { c10::cuda::CUDACachingAllocator::emptyCache(); }
   void reset_peaks() override {
     c10::cuda::CUDACachingAllocator::resetPeakStats(device_.index());
@@ -256,8 +269,31 @@ class CudaPlatform final : public DevicePlatform {
   // The default stream cannot be captured. A high-priority stream would compete with the streams of
   // collectives.
   c10::cuda::CUDAStream recording_stream_;
-  GpuMonitor monitor_;
+  GpuSurroundings surroundings_;
+  AllocatorHistory history_;
 };
+
+// The GPUs of the other ranks on this machine. If each task has its own GPU, a rank does not see
+// those of the others.
+std::vector<NumberedGpu> gpus_of_others(int own, const PlatformOptions& options) {
+  std::vector<NumberedGpu> others;
+  const int ranks = std::min<int>(options.local_world_size, c10::cuda::device_count());
+  for (int i = 0; i < ranks; ++i)
+    if (i != own)
+      others.push_back({.number = i, .bus = bus_of(static_cast<c10::DeviceIndex>(i))});
+  return others;
+}
+
+// Pins the rank before CUDA starts its threads.
+GpuSurroundings surroundings_of(int index, const PlatformOptions& options) {
+  GpuSurroundings surroundings(
+      {.gpu = {.number = index, .bus = bus_of(static_cast<c10::DeviceIndex>(index))},
+       .others = gpus_of_others(index, options),
+       .pins = options.pins});
+  if (options.threads == 0 && surroundings.pinned_cpus() > 0)
+    at::set_num_threads(std::min(at::get_num_threads(), surroundings.pinned_cpus()));
+  return surroundings;
+}
 
 }  // namespace
 
@@ -279,8 +315,11 @@ Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& opti
               choose_device(options.local_rank, c10::cuda::device_count(), each_task_has_one));
   JOINTER_TRY(FileDescriptor claim, claim_device(identity_of(index), compute_mode_of(index)));
   try {
+    GpuSurroundings surroundings = surroundings_of(index, options);
     at::globalContext().lazyInitDevice(at::kCUDA);
     return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(index), std::move(claim));
+    return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(index),
+                                          std::move(surroundings));
   } catch (const c10::Error& error) {
     return fail(Error::Kind::run, "the CUDA device cannot be used: {}",
                 explain_unusable(summary(error), compute_mode_of(index)));

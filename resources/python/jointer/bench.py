@@ -63,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", action="store_true")
     for name in ("mark", "artifacts"):  # of other backends
         parser.add_argument(f"--{name}", metavar="TEXT", help=argparse.SUPPRESS)
+    parser.add_argument("--no-pinning", action="store_true", help=argparse.SUPPRESS)
 
 
 class Failure(Exception):

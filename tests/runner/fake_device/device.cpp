@@ -26,7 +26,8 @@ FakeDevice& FakeDevice::instance() {
 }
 
 void FakeDevice::reset(DeviceOptions options) {
-  auto memory = std::make_unique<FakeMemory>(options.memory_bytes);
+  auto memory =
+      std::make_unique<FakeMemory>(options.memory_bytes, [this] { return clock_.now(); });
   *this = FakeDevice();
   options_ = std::move(options);
   memory_ = std::move(memory);

@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "app/runner/gpu/gpu_surroundings.h"
 #include "app/runner/kernel_tracer.h"
 #include "tests/runner/fake_device/clock.h"
 #include "tests/runner/fake_device/faults.h"
@@ -48,6 +49,9 @@ struct DeviceOptions {
   std::int64_t collective_ns = 20'000;
   std::int64_t workspace_bytes = std::int64_t{8} << 20;  // of matrix products, per stream
   Faults faults;
+  // The machine of the device; std::nullopt if nothing is known about it. The runner's option decides
+  // whether ranks are pinned.
+  std::optional<runner::SurroundingsOptions> surroundings;
 };
 
 // Work for a stream. `run` computes its values.

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "core/base/units.h"
 
@@ -58,7 +59,8 @@ class FakeMemory::Arena {
   CudaAllocator model_;
 };
 
-FakeMemory::FakeMemory(std::int64_t capacity) : capacity_(capacity), limit_(capacity) {}
+FakeMemory::FakeMemory(std::int64_t capacity, std::function<std::int64_t()> now)
+    : capacity_(capacity), limit_(capacity), now_(std::move(now)) {}
 
 FakeMemory::~FakeMemory() = default;
 
@@ -70,6 +72,7 @@ std::int64_t FakeMemory::reserved() const {
 
 void FakeMemory::release_cache() {
   for (const auto& [key, arena] : arenas_) arena->model().release_cache();
+  trace_reserved();
 }
 
 void* FakeMemory::allocate(std::int64_t bytes, PoolKey pool) {
@@ -94,6 +97,7 @@ void* FakeMemory::allocate(std::int64_t bytes, PoolKey pool) {
   figures_.peak_reserved = std::max(figures_.peak_reserved, reserved());
   void* data = arena->data(id);
   blocks_[data] = {.arena = arena.get(), .id = id, .requested = bytes};
+  trace("alloc", data, bytes);
   return data;
 }
 
@@ -105,6 +109,8 @@ void FakeMemory::free(void* data) {
   figures_.requested -= block.requested;
   figures_.allocated -= block.arena->model().size(block.id);
   block.arena->model().free(block.id);
+  trace("free_requested", data, block.requested);
+  trace("free_completed", data, block.requested);
 }
 
 bool FakeMemory::owns(const void* data) const {
@@ -136,8 +142,47 @@ void FakeMemory::reset_peaks() {
   figures_.peak_reserved = reserved();
 }
 
+void FakeMemory::keep_history(bool keeps) {
+  keeps_history_ = keeps;
+  history_.clear();
+  traced_reserved_ = reserved();
+}
+
+void FakeMemory::trace_reserved() {
+  const std::int64_t now = reserved();
+  const std::int64_t change = now - std::exchange(traced_reserved_, now);
+  if (!keeps_history_ || change == 0) return;
+  history_.push_back({.action = change > 0 ? "segment_alloc" : "segment_free",
+                      .bytes = std::abs(change),
+                      .ns = now_()});
+}
+
+void FakeMemory::trace(std::string_view action, const void* data, std::int64_t bytes) {
+  trace_reserved();
+  if (!keeps_history_) return;
+  history_.push_back({.action = std::string(action),
+                      .address = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(data)),
+                      .bytes = bytes,
+                      .ns = now_()});
+}
+
+std::vector<SnapshotSegment> FakeMemory::segments() const {
+  std::map<const Arena*, SnapshotSegment> by_arena;
+  for (const auto& [key, arena] : arenas_) by_arena[arena.get()].bytes = arena->model().reserved();
+  for (const auto& [data, block] : blocks_)
+    by_arena[block.arena].blocks.push_back(
+        {.address = block.arena->model().address(block.id),
+         .bytes = block.arena->model().size(block.id),
+         .requested = block.requested});
+  std::vector<SnapshotSegment> all;
+  for (auto& [arena, segment] : by_arena) all.push_back(std::move(segment));
+  return all;
+}
+
 // c10/cuda/CUDACachingAllocator.cpp
-void FakeMemory::fail(std::int64_t bytes) const {
+void FakeMemory::fail(std::int64_t bytes) {
+  trace("oom", nullptr, bytes);
+  snapshot_ = keeps_history_ ? pickled_snapshot(segments(), history_) : std::string();
   const std::string text = fmt::format(
       "CUDA out of memory. Tried to allocate {}. GPU 0 has a total capacity of {} of which {} is "
       "free. {} allowed; of the allocated memory {} is allocated by PyTorch, and {} is reserved by "

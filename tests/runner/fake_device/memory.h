@@ -5,11 +5,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/runner/platform.h"
 #include "core/schedule/cuda_allocator.h"
+#include "tests/runner/fake_device/memory_history.h"
 
 namespace jointer::test {
 
@@ -22,7 +27,8 @@ struct PoolKey {
 
 class FakeMemory {
  public:
-  explicit FakeMemory(std::int64_t capacity);
+  // `now`: the device's time in nanoseconds, for the history.
+  FakeMemory(std::int64_t capacity, std::function<std::int64_t()> now);
   ~FakeMemory();
   FakeMemory(const FakeMemory&) = delete;
   FakeMemory& operator=(const FakeMemory&) = delete;
@@ -40,10 +46,13 @@ class FakeMemory {
   // Frees the address space of a recording, of which no block may be in use.
   void forget_recording(std::int64_t recording);
   void limit(std::int64_t bytes) { limit_ = bytes; }
+  // As Platform::keep_history and memory_snapshot.
+  void keep_history(bool keeps);
+  [[nodiscard]] const std::string& snapshot() const { return snapshot_; }
   void reset_peaks();
   [[nodiscard]] runner::MemoryFigures figures() const { return figures_; }
   [[nodiscard]] std::int64_t reserved() const;
-  [[noreturn]] void fail(std::int64_t bytes) const;
+  [[noreturn]] void fail(std::int64_t bytes);
 
  private:
   class Arena;
@@ -53,7 +62,17 @@ class FakeMemory {
     std::int64_t requested = 0;
   };
 
+  // Adds an event to the history, after changes of the reserved bytes since the last one.
+  void trace(std::string_view action, const void* data, std::int64_t bytes);
+  void trace_reserved();
+  [[nodiscard]] std::vector<SnapshotSegment> segments() const;
+
   std::int64_t capacity_, limit_;
+  std::function<std::int64_t()> now_;
+  bool keeps_history_ = false;
+  std::vector<TracedEvent> history_;
+  std::int64_t traced_reserved_ = 0;  // the reserved bytes at the end of the history
+  std::string snapshot_;
   std::map<PoolKey, std::unique_ptr<Arena>> arenas_;
   std::map<const void*, Block> blocks_;
   runner::MemoryFigures figures_;

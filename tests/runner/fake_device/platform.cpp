@@ -106,11 +106,31 @@ class FakePlatform final : public runner::DevicePlatform {
       : claim_(std::move(claim)),
         host_(std::move(host)),
         recording_stream_(the_device().new_stream()) {}
+  FakePlatform(std::unique_ptr<Platform> host, bool pins)
+      : host_(std::move(host)), recording_stream_(the_device().new_stream()) {
+    if (auto surroundings = the_device().options().surroundings) {
+      surroundings->pins = pins;
+      surroundings_.emplace(std::move(*surroundings));
+    }
+  }
 
   [[nodiscard]] at::Device device() const override { return {at::kPrivateUse1, 0}; }
   [[nodiscard]] std::string name() const override { return "Fake device"; }
   [[nodiscard]] std::chrono::steady_clock::time_point now() const override {
     return the_device().clock().real_time();
+  }
+  [[nodiscard]] std::vector<std::string> environment() const override {
+    return surroundings_ ? surroundings_->facts() : std::vector<std::string>();
+  }
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    return surroundings_ ? surroundings_->notes() : std::vector<std::string>();
+  }
+  [[nodiscard]] std::optional<GpuState> state() const override {
+    return surroundings_ ? surroundings_->monitor().read() : std::nullopt;
+  }
+  void keep_history(bool keeps) override { the_device().memory().keep_history(keeps); }
+  [[nodiscard]] Result<std::string> memory_snapshot() const override {
+    return the_device().memory().snapshot();
   }
   void release_cache() override { the_device().memory().release_cache(); }
   void reset_peaks() override {
@@ -174,6 +194,7 @@ class FakePlatform final : public runner::DevicePlatform {
   FileDescriptor claim_;
   std::unique_ptr<Platform> host_;  // its threads, and its count of host memory
   StreamNumber recording_stream_;
+  std::optional<runner::GpuSurroundings> surroundings_;
 };
 
 }  // namespace
@@ -186,6 +207,7 @@ Result<std::unique_ptr<Platform>> make_fake_platform(const runner::PlatformOptio
       runner::claim_device(name, name.empty() ? ComputeMode::shared : ComputeMode::exclusive));
   JOINTER_TRY(auto host, runner::make_cpu_platform(options));
   return std::make_unique<FakePlatform>(std::move(host), std::move(claim));
+  return std::make_unique<FakePlatform>(std::move(host), options.pins);
 }
 
 }  // namespace jointer::test

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 
@@ -29,7 +30,8 @@ void write_capture(const std::string& path, const std::string& literal) {
   std::ofstream(path) << write_native(*graph);
 }
 
-void set_environment(const std::string& status_path) {
+void set_environment(const std::string& status_path, const std::string& data_home,
+                     const std::string& nvml) {
   const std::array<std::pair<const char*, const char*>, 6> kWorld{
       {{"RANK", "0"},
        {"LOCAL_RANK", "0"},
@@ -39,6 +41,8 @@ void set_environment(const std::string& status_path) {
        {"MASTER_PORT", "0"}}};  // any free port
   for (const auto& [name, value] : kWorld) ::setenv(name, value, 1);
   ::setenv(kStatusFileVariable, status_path.c_str(), 1);
+  ::setenv("XDG_DATA_HOME", data_home.c_str(), 1);
+  ::setenv("FAKE_NVML", nvml.c_str(), 1);
 }
 
 [[noreturn]] void run_child(const RankSetup& setup, std::vector<std::string> arguments,
@@ -84,6 +88,7 @@ class RankChild {
     }
     for (const std::string& option : setup.options) arguments.push_back(option);
     arguments.push_back(folder_ / "graph.json");
+    if (!setup.can_keep_snapshots) std::ofstream(folder_ / "jointer") << "a file";
     auto status = StatusReader::make(folder_ / "status");
     std::array<int, 2> pipe{};
     if (!status || ::pipe2(pipe.data(), O_CLOEXEC) != 0)
@@ -98,7 +103,7 @@ class RankChild {
       if (std::getenv("FAKE_DEVICE_SHOWS_ERRORS") == nullptr)
         ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
       ::close(pipe[1]);
-      set_environment(folder_ / "status");
+      set_environment(folder_ / "status", folder_.path().string(), setup.nvml);
       run_child(setup, std::move(arguments), *status_);
     }
     ::close(pipe[1]);
@@ -121,6 +126,9 @@ class RankChild {
         take(*event, run.rank);
       start = end + 1;
     }
+    if (std::ifstream file(run.rank.memory_snapshot, std::ios::binary); file)
+      run.memory_snapshot.assign(std::istreambuf_iterator<char>(file),
+                                 std::istreambuf_iterator<char>());
     if (run.rank.status == RankResult::Status::running) run.rank.status = RankResult::Status::died;
     return run;
   }

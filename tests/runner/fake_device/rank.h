@@ -21,12 +21,16 @@ struct RankSetup {
   std::vector<std::string> options;  // of the runner
   std::optional<Fault> fault;
   DeviceOptions device;
+  std::string nvml;                // FAKE_NVML (nvml.cpp)
+  bool can_keep_snapshots = true;  // if false, the folder for memory snapshots cannot be created
 };
 
 struct RankRun {
   RankResult rank;  // `died` if the process ended without a report
   int exit_code = -1, signal = 0;
   RankStatus status;  // at the end, from the status file
+  // The content of the file that the failure names as its memory snapshot.
+  std::string memory_snapshot;
 
   // The failure as a result names it: "rank 0: at mm_3: out of memory: ...".
   [[nodiscard]] std::string failure() const;

@@ -1,0 +1,45 @@
+#include "app/runner/gpu/gpu_surroundings.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "app/runner/gpu/pinning.h"
+
+namespace jointer::runner {
+
+GpuSurroundings::GpuSurroundings(SurroundingsOptions options)
+    : nvml_(Nvml::load(options.nvml)), monitor_(nvml_, options.gpu.bus) {
+  const auto node = numa_node_of(options.gpu.bus, options.root);
+  facts_.push_back(fmt::format("GPU {} at {}{}", options.gpu.number, options.gpu.bus,
+                               node ? fmt::format(", NUMA node {}", *node) : std::string()));
+  if (nvml_) {
+    for (std::string& link : describe_links(*nvml_, options.gpu, options.others))
+      facts_.push_back(std::move(link));
+    if (const auto unreported = monitor_.unreported(); !unreported.empty())
+      facts_.push_back(fmt::format("NVML does not report: {}", fmt::join(unreported, ", ")));
+  } else {
+    notes_.push_back(
+        fmt::format("NVML ({}) is missing: the GPU's clocks, memory errors, other processes and "
+                    "links are unknown",
+                    options.nvml));
+  }
+  if (options.pins) pin(options);
+}
+
+void GpuSurroundings::pin(const SurroundingsOptions& options) {
+  PinningChoice choice = choose_pinning(cpus_near(options.gpu.bus, nvml_.get(), options.root),
+                                        allowed_cpus(), online_cpus(options.root));
+  if (!choice.fact.empty()) facts_.push_back(std::move(choice.fact));
+  if (choice.cpus.empty()) return;
+  if (restrict_threads(choice.cpus)) {
+    pinned_cpus_ = static_cast<int>(choice.cpus.size());
+    notes_.push_back(std::move(choice.note));
+  } else {
+    facts_.push_back(
+        fmt::format("not pinned: the system does not allow it for CPUs {}", to_text(choice.cpus)));
+  }
+}
+
+}  // namespace jointer::runner

@@ -1,0 +1,44 @@
+#pragma once
+
+// A rank's GPU within its machine: NVML, the links to the GPUs of other ranks, and the nearest CPUs.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/runner/gpu/gpu_links.h"
+#include "app/runner/gpu/gpu_monitor.h"
+
+namespace jointer::runner {
+
+struct SurroundingsOptions {
+  NumberedGpu gpu;
+  std::vector<NumberedGpu> others;  // of the other ranks on this machine, as far as they are known
+  bool pins = true;                 // pin this process's threads to the nearest CPUs
+  std::string nvml = kNvmlLibrary;
+  std::string root = "/";  // contains the files of Linux
+};
+
+class GpuSurroundings {
+ public:
+  // Pins all threads of this process if that is requested and possible (choose_pinning).
+  explicit GpuSurroundings(SurroundingsOptions options);
+
+  [[nodiscard]] const GpuMonitor& monitor() const { return monitor_; }
+  // Where the GPU is, its links to the others, and what is unknown; for the environment of a result.
+  [[nodiscard]] const std::vector<std::string>& facts() const { return facts_; }
+  // Notes for the user: that NVML is missing, and that the rank is pinned.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  // The number of CPUs to which the rank is pinned; 0 if it is not.
+  [[nodiscard]] int pinned_cpus() const { return pinned_cpus_; }
+
+ private:
+  void pin(const SurroundingsOptions& options);
+
+  std::shared_ptr<const Nvml> nvml_;
+  GpuMonitor monitor_;
+  std::vector<std::string> facts_, notes_;
+  int pinned_cpus_ = 0;
+};
+
+}  // namespace jointer::runner
