@@ -43,7 +43,7 @@ struct RankResult {
   // in one line.
   std::string stage, node, kind, reason;
   std::string memory_snapshot;  // as in RankFailed
-  std::int64_t ended_ns = 0;  // end of the rank, measured from the start of the run
+  std::int64_t ended_ns = 0;    // end of the rank, measured from the start of the run
 
   // Records an event that the rank reported. Does not change the status, which also depends on how
   // the process ends.

@@ -33,8 +33,8 @@ constexpr auto kRankRest = std::tuple(
     json_field("node", &RankResult::node), json_field("kind", &RankResult::kind),
     json_field("reason", &RankResult::reason),
     json_field("memory_snapshot", &RankResult::memory_snapshot).if_set(),
-    json_field("ended_ns", &RankResult::ended_ns),
-    json_field("notes", &RankResult::notes), json_field("verified", &RankResult::verified));
+    json_field("ended_ns", &RankResult::ended_ns), json_field("notes", &RankResult::notes),
+    json_field("verified", &RankResult::verified));
 constexpr auto kStepTimes =
     std::tuple(milliseconds("median", &StepTimes::median_ns),
                milliseconds("min", &StepTimes::min_ns), milliseconds("max", &StepTimes::max_ns));

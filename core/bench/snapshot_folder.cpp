@@ -34,9 +34,8 @@ std::vector<KeptSnapshot> snapshots_in(const std::string& folder) {
   for (fs::directory_iterator it(folder, error), last; !error && it != last; it.increment(error)) {
     if (it->path().extension() != kSuffix) continue;
     std::error_code gone;
-    KeptSnapshot file{.path = it->path(),
-                      .written = fs::last_write_time(it->path(), gone),
-                      .bytes = 0};
+    KeptSnapshot file{
+        .path = it->path(), .written = fs::last_write_time(it->path(), gone), .bytes = 0};
     if (gone) continue;
     file.bytes = fs::file_size(file.path, gone);
     if (!gone) found.push_back(std::move(file));
@@ -63,9 +62,8 @@ Result<std::string> SnapshotFolder::add(std::string_view graph_hash, int rank,
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   ::localtime_r(&now, &local);
-  std::string path =
-      fmt::format("{}/{:%Y%m%d-%H%M%S}-{}-{}-rank{}{}", folder_, local,
-                  graph_hash.substr(0, kDigits), ::getpid(), rank, kSuffix);
+  std::string path = fmt::format("{}/{:%Y%m%d-%H%M%S}-{}-{}-rank{}{}", folder_, local,
+                                 graph_hash.substr(0, kDigits), ::getpid(), rank, kSuffix);
   JOINTER_CHECK(write_bytes(path, bytes));
   remove_oldest(kMaxFiles, kMaxBytes);
   return path;

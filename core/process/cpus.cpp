@@ -79,8 +79,8 @@ bool restrict_threads(const Cpus& cpus) {
   if (!set_affinity(0, set)) return false;
   bool all = true;
   std::error_code error;
-  for (std::filesystem::directory_iterator it("/proc/self/task", error), last;
-       !error && it != last; it.increment(error)) {
+  for (std::filesystem::directory_iterator it("/proc/self/task", error), last; !error && it != last;
+       it.increment(error)) {
     const auto thread = number_of<pid_t>(it->path().filename().string());
     // A thread may end at any time.
     if (thread && !set_affinity(*thread, set) && std::filesystem::exists(it->path())) all = false;

@@ -26,6 +26,7 @@
 #include "views/theme/theme_choice.h"
 #include "views/timeline/timeline_bar.h"
 #include "views/timeline/timeline_view.h"
+#include "views/widgets/notice_bar.h"
 #include "views/window/message_bar.h"
 #include "views/window/scoreboard.h"
 
@@ -84,6 +85,7 @@ class BenchmarkTest : public QObject {
   void cancels_immediately();
   void asks_before_starting_what_does_not_fit();
   void failure_is_a_red_row_linked_to_its_node();
+  void offers_the_memory_snapshot_of_a_failed_run();
   void row_shows_its_measurement_in_the_timeline();
   void a_new_window_shows_the_measured_columns();
   void copies_and_removes_rows();
@@ -312,6 +314,31 @@ void BenchmarkTest::failure_is_a_red_row_linked_to_its_node() {
   QTest::mouseDClick(pane_->table().view().viewport(), Qt::LeftButton, {}, at);
   QVERIFY(activated.count() >= 1);
   QCOMPARE(document_->selection().current(), document_->graph().find("mm_1"));
+}
+
+void BenchmarkTest::offers_the_memory_snapshot_of_a_failed_run() {
+  make_pane();
+  auto& offer = child<NoticeBar>(*pane_, "snapshot_offer");
+  press(pane_->form().run_button());
+  fake_->finish(failed_at(*fake_, "mm_1"));
+  QVERIFY(!offer.isVisible());  // it wrote none
+  press(pane_->form().run_button());
+  BenchmarkResult result = failed_at(*fake_, "mm_1");
+  result.ranks[1].memory_snapshot =
+      test::source_path("tests/fuzz/corpus/memory_snapshot/protocol4.pickle");
+  fake_->finish(result);
+  QTRY_VERIFY(offer.isVisible());
+  QVERIFY(offer.text().startsWith("Rank 1 ran out of GPU memory at mm_1."));
+  document_->selection().clear();
+  press(child<QPushButton>(*pane_, "show_snapshot"));
+  QTRY_VERIFY(document_->measured() != nullptr);
+  QCOMPARE(document_->measured()->measurement().label, std::string("protocol4.pickle"));
+  QCOMPARE(document_->selection().current(), document_->graph().find("mm_1"));
+  QVERIFY(status_label().text().contains("memory snapshot of rank 1"));
+  // The offer is for the selected run.
+  press(pane_->form().run_button());
+  fake_->finish(fake_->measured(2));
+  QTRY_VERIFY(!offer.isVisible());
 }
 
 void BenchmarkTest::row_shows_its_measurement_in_the_timeline() {

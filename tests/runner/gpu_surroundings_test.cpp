@@ -22,8 +22,8 @@ using runner::choose_pinning;
 using runner::cpus_near;
 using runner::describe_links;
 using runner::GpuSurroundings;
-using runner::NumberedGpu;
 using runner::numa_node_of;
+using runner::NumberedGpu;
 using runner::Nvml;
 using testing::Contains;
 using testing::ElementsAre;
@@ -188,8 +188,7 @@ TEST_F(PinnedMachine, AMissingLibraryIsANote) {
 TEST_F(Machine, WhatNvmlDoesNotReportIsAFact) {
   nvml("without=1");  // sets the variable
   const GpuSurroundings surroundings(options());
-  EXPECT_THAT(surroundings.facts(),
-              Contains("NVML does not report: power, memory errors (ECC)"));
+  EXPECT_THAT(surroundings.facts(), Contains("NVML does not report: power, memory errors (ECC)"));
 }
 
 // --- Whole runs of a rank ---
@@ -205,22 +204,19 @@ TEST_F(PinnedMachine, AResultHasTheLinksAndTheStateOfItsGpu) {
   EXPECT_EQ(run.rank.measured->gpu->sm_mhz, 1410);
   EXPECT_TRUE(run.rank.measured->gpu->mig);
   EXPECT_EQ(run.rank.measured->gpu->other_bytes, 0);
-  const RankRun unpinned = run_on_fake_device({.graph = kShardedStep,
-                                           .options = {"--no-pinning"},
-                                           .device = {.surroundings = options()}});
+  const RankRun unpinned = run_on_fake_device(
+      {.graph = kShardedStep, .options = {"--no-pinning"}, .device = {.surroundings = options()}});
   ASSERT_EQ(unpinned.rank.status, RankResult::Status::done) << unpinned.failure();
   EXPECT_THAT(unpinned.rank.notes, Not(Contains(StartsWith("the rank's threads"))));
 }
 
 TEST_F(Machine, AResultDoubtsFiguresOfAGpuThatIsFaultyOrShared) {
-  const RankRun run = run_on_fake_device({.graph = kShardedStep,
-                                          .device = {.surroundings = options()},
-                                          .nvml = "ecc=2,others=1"});
+  const RankRun run = run_on_fake_device(
+      {.graph = kShardedStep, .device = {.surroundings = options()}, .nvml = "ecc=2,others=1"});
   ASSERT_EQ(run.rank.status, RankResult::Status::done) << run.failure();
   EXPECT_THAT(run.rank.notes,
-              testing::IsSupersetOf(
-                  {HasSubstr("2 memory errors that ECC could not correct"),
-                   HasSubstr("1 other process computes on the GPU")}));
+              testing::IsSupersetOf({HasSubstr("2 memory errors that ECC could not correct"),
+                                     HasSubstr("1 other process computes on the GPU")}));
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ TEST(SnapshotOfARank, ShowsWhatWasAllocated) {
 
 // A segment of 20 MiB holds five tensors of 4 MiB, and there is no room for a second one.
 TEST(SnapshotOfARank, ShowsALimitThatIsReached) {
-  const RankRun run = run_on_fake_device(
-      {.graph = R"(
+  const RankRun run =
+      run_on_fake_device({.graph = R"(
         x: f32[1024,1024] = parameter
         a: f32[1024,1024] = aten.relu(x)
         b: f32[1024,1024] = aten.sin(a)
@@ -57,7 +57,7 @@ TEST(SnapshotOfARank, ShowsALimitThatIsReached) {
         e: f32[1024,1024] = aten.exp(d)
         return [a, b, c, d, e]
       )",
-       .options = {"--memory-limit=" + std::to_string(22 * kMiB)}});
+                          .options = {"--memory-limit=" + std::to_string(22 * kMiB)}});
   EXPECT_EQ(run.rank.kind, "memory");
   EXPECT_EQ(run.rank.node, "e");
   const auto snapshot = snapshot_of_rank(run);

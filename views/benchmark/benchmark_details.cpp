@@ -81,6 +81,12 @@ class Describer {
       add(s, tr("during"), QString::fromStdString(culprit->stage), Provenance::measured);
     if (!culprit->node.empty()) s.rows.push_back(named(tr("at"), culprit->node));
     add(s, tr("why"), QString::fromStdString(culprit->reason), Provenance::measured);
+    if (const RankResult* writer = result_.snapshot_writer())
+      add(s, tr("memory snapshot"), QString::fromStdString(writer->memory_snapshot),
+          Provenance::measured,
+          tr("Written by rank %1 when it ran out of GPU memory: all allocated blocks, and the "
+             "allocations and releases before.")
+              .arg(writer->rank));
   }
 
   // --- Memory ---
@@ -371,10 +377,30 @@ class Describer {
                           .arg(gpu.celsius);
       for (const std::string& reason : gpu.slowdowns)
         state += QStringLiteral(" · ") + QString::fromStdString(reason);
-      add(s, tr("rank %1").arg(rank.rank), state, Provenance::measured,
-          tr("%1 of the GPU's memory are in use, by all processes.")
-              .arg(bytes_text(gpu.used_bytes)));
+      for (const QString& fact : uncommon(gpu)) state += QStringLiteral(" · ") + fact;
+      QString memory = tr("%1 of the GPU's memory are in use, by all processes.")
+                           .arg(bytes_text(gpu.used_bytes));
+      if (gpu.other_bytes)
+        memory += tr(" Other processes use %1.").arg(bytes_text(*gpu.other_bytes));
+      add(s, tr("rank %1").arg(rank.rank), state, Provenance::measured, memory);
     }
+  }
+
+  // What most GPUs do not have: memory errors, other processes, MIG instances.
+  static QStringList uncommon(const GpuState& gpu) {
+    QStringList facts;
+    if (gpu.uncorrected_ecc_errors > 0)
+      facts << (gpu.uncorrected_ecc_errors == 1
+                    ? tr("1 uncorrected ECC error")
+                    : tr("%1 uncorrected ECC errors").arg(gpu.uncorrected_ecc_errors));
+    if (gpu.other_processes > 0)
+      facts << (gpu.other_processes == 1
+                    ? tr("1 other process computes")
+                    : tr("%1 other processes compute").arg(gpu.other_processes));
+    if (gpu.other_bytes && *gpu.other_bytes > 0)
+      facts << tr("%1 in other processes").arg(bytes_text(*gpu.other_bytes));
+    if (gpu.mig) facts << tr("divided into MIG instances");
+    return facts;
   }
 
   void verified() {

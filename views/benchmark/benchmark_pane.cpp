@@ -35,6 +35,8 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
   status_->setMinimumSize(1, fontMetrics().height());
   make_question();
   column->addWidget(question_);
+  make_snapshot_offer();
+  column->addWidget(snapshot_offer_);
   ranks_ = new RankModel(this);
   rank_view_ = add_control(*column, new TableView(*ranks_, this), "ranks", {}, tr("Ranks"));
   rank_view_->setRootIsDecorated(false);
@@ -90,6 +92,29 @@ void BenchmarkPane::show_question() {
   if (!question.isEmpty())
     question_->set_text(
         tr("%1 A rank stops at the first node that needs more than its share.").arg(question));
+}
+
+void BenchmarkPane::make_snapshot_offer() {
+  snapshot_offer_ = new NoticeBar(this, NoticeBar::Tone::hint);
+  snapshot_offer_->setObjectName(QStringLiteral("snapshot_offer"));
+  connect(snapshot_offer_->add_button(tr("Show Memory Snapshot"), "show_snapshot"),
+          &QPushButton::clicked, this, [this] { benchmarks_.show_snapshot(table_->current()); });
+  snapshot_offer_->hide();
+}
+
+// The offer is for a selected run in which a rank ran out of memory and wrote a snapshot.
+void BenchmarkPane::show_snapshot_offer() {
+  const std::vector<const BenchmarkResult*> selected = table_->selected();
+  const RankResult* rank = selected.size() == 1 ? selected.front()->snapshot_writer() : nullptr;
+  snapshot_offer_->setVisible(rank != nullptr);
+  if (rank == nullptr) return;
+  const QString number = QString::number(rank->rank);
+  snapshot_offer_->set_text(
+      rank->node.empty()
+          ? tr("Rank %1 ran out of GPU memory. Its memory snapshot shows what was allocated.")
+                .arg(number)
+          : tr("Rank %1 ran out of GPU memory at %2. Its memory snapshot shows what was allocated.")
+                .arg(number, QString::fromStdString(rank->node)));
 }
 
 void BenchmarkPane::showEvent(QShowEvent* event) {
@@ -154,6 +179,7 @@ void BenchmarkPane::show_progress() {
 
 // Describes the selected benchmark, or compares the selected benchmarks.
 void BenchmarkPane::show_details() {
+  show_snapshot_offer();
   const std::vector<const BenchmarkResult*> selected = table_->selected();
   details_->setVisible(!selected.empty() || !benchmarks_.rows().empty());
   if (!isVisible()) return;

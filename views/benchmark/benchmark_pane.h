@@ -33,6 +33,8 @@ class BenchmarkPane : public QWidget {
  private:
   void make_question();
   void show_question();
+  void make_snapshot_offer();
+  void show_snapshot_offer();
   void show_status();
   void show_progress();
   void show_details();
@@ -42,7 +44,8 @@ class BenchmarkPane : public QWidget {
   BenchmarkForm* form_ = nullptr;
   QLabel* status_ = nullptr;  // the status of the current or last run
   QColor status_color_;
-  NoticeBar* question_ = nullptr;  // asks before starting a run that does not fit into memory
+  NoticeBar* question_ = nullptr;        // asks before starting a run that does not fit into memory
+  NoticeBar* snapshot_offer_ = nullptr;  // offers the memory snapshot of the selected run
   RankModel* ranks_ = nullptr;
   TableView* rank_view_ = nullptr;
   QSplitter* splitter_ = nullptr;

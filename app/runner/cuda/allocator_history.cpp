@@ -48,9 +48,9 @@ void AllocatorHistory::keep(bool keeps) {
   if (state_->is_kept == keeps || !state_->unusable.empty()) return;
   try {
     // Call stacks would be those of this program. Without a context, none are recorded.
-    torch::cuda::_record_memory_history(
-        keeps ? std::optional<std::string>("all") : std::nullopt,
-        /*context=*/std::optional<std::string>(), /*stacks=*/"python", kMaxEntries);
+    torch::cuda::_record_memory_history(keeps ? std::optional<std::string>("all") : std::nullopt,
+                                        /*context=*/std::optional<std::string>(),
+                                        /*stacks=*/"python", kMaxEntries);
     state_->is_kept = keeps;
   } catch (const c10::Error& error) {
     state_->unusable = summary(error);

@@ -279,8 +279,7 @@ std::vector<NumberedGpu> gpus_of_others(int own, const PlatformOptions& options)
   std::vector<NumberedGpu> others;
   const int ranks = std::min<int>(options.local_world_size, c10::cuda::device_count());
   for (int i = 0; i < ranks; ++i)
-    if (i != own)
-      others.push_back({.number = i, .bus = bus_of(static_cast<c10::DeviceIndex>(i))});
+    if (i != own) others.push_back({.number = i, .bus = bus_of(static_cast<c10::DeviceIndex>(i))});
   return others;
 }
 

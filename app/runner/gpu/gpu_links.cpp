@@ -94,10 +94,11 @@ std::vector<std::string> describe_links(const Nvml& nvml, const NumberedGpu& gpu
     const Nvml::Device peer = nvml.find(other.bus);
     const char* kind = peer == nullptr ? nullptr : connection_of(nvml, device, peer);
     if (kind == nullptr) continue;
-    const auto found = std::ranges::find_if(by_kind, [&](const auto& s) { return s.first == kind; });
-    std::vector<int>& numbers =
-        found == by_kind.end() ? by_kind.emplace_back(kind, std::vector<int>{}).second
-                               : found->second;
+    const auto found =
+        std::ranges::find_if(by_kind, [&](const auto& s) { return s.first == kind; });
+    std::vector<int>& numbers = found == by_kind.end()
+                                    ? by_kind.emplace_back(kind, std::vector<int>{}).second
+                                    : found->second;
     numbers.push_back(other.number);
   }
   std::vector<std::string> lines;

@@ -56,8 +56,8 @@ RankMeasured any_measured() {
   if (any<bool>())
     m.gpu =
         GpuState{any<std::int64_t>(), any<std::int64_t>(), any<std::int64_t>(), any<std::int64_t>(),
-                 any<std::int64_t>(), any<std::int64_t>(), {any_text()}, any<std::int64_t>(),
-                 any_optional(), any<std::int64_t>(), any<bool>()};
+                 any<std::int64_t>(), any<std::int64_t>(), {any_text()},        any<std::int64_t>(),
+                 any_optional(),      any<std::int64_t>(), any<bool>()};
   m.scratch.resize(*rc::gen::inRange<std::size_t>(0, 5));
   for (NodeScratch& s : m.scratch) s = {any<std::uint32_t>(), any<std::int64_t>()};
   m.blocks.resize(*rc::gen::inRange<std::size_t>(0, 3));
@@ -294,7 +294,8 @@ TEST(Event, TheSchemaDescribesEveryEvent) {
       EXPECT_TRUE(described["properties"].contains(key)) << name << "." << key;
     if (written.contains("gpu") && written["gpu"].is_object())
       for (const auto& [key, value] : written["gpu"].items())
-        EXPECT_TRUE(described["properties"]["gpu"]["properties"].contains(key)) << name << "." << key;
+        EXPECT_TRUE(described["properties"]["gpu"]["properties"].contains(key))
+            << name << "." << key;
     for (const auto& key : described["required"])
       EXPECT_TRUE(written.contains(key)) << name << "." << key;
   }

@@ -47,7 +47,8 @@ TEST(Cpus, AllThreadsAreRestricted) {
   const Cpus last{before.back()};
   const bool restricted = restrict_threads(last);
   is_restricted.set_value();
-  const Cpus of_earlier = earlier.get(), of_later = std::async(std::launch::async, allowed_cpus).get();
+  const Cpus of_earlier = earlier.get(),
+             of_later = std::async(std::launch::async, allowed_cpus).get();
   const Cpus own = allowed_cpus();
   EXPECT_TRUE(restrict_threads(before));
   EXPECT_TRUE(restricted);

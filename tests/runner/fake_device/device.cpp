@@ -26,8 +26,7 @@ FakeDevice& FakeDevice::instance() {
 }
 
 void FakeDevice::reset(DeviceOptions options) {
-  auto memory =
-      std::make_unique<FakeMemory>(options.memory_bytes, [this] { return clock_.now(); });
+  auto memory = std::make_unique<FakeMemory>(options.memory_bytes, [this] { return clock_.now(); });
   *this = FakeDevice();
   options_ = std::move(options);
   memory_ = std::move(memory);

@@ -170,10 +170,9 @@ std::vector<SnapshotSegment> FakeMemory::segments() const {
   std::map<const Arena*, SnapshotSegment> by_arena;
   for (const auto& [key, arena] : arenas_) by_arena[arena.get()].bytes = arena->model().reserved();
   for (const auto& [data, block] : blocks_)
-    by_arena[block.arena].blocks.push_back(
-        {.address = block.arena->model().address(block.id),
-         .bytes = block.arena->model().size(block.id),
-         .requested = block.requested});
+    by_arena[block.arena].blocks.push_back({.address = block.arena->model().address(block.id),
+                                            .bytes = block.arena->model().size(block.id),
+                                            .requested = block.requested});
   std::vector<SnapshotSegment> all;
   for (auto& [arena, segment] : by_arena) all.push_back(std::move(segment));
   return all;

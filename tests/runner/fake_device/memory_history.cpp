@@ -72,8 +72,9 @@ std::string pickled_snapshot(const std::vector<SnapshotSegment>& segments,
   set(snapshot, "device_traces", traces);
   std::string bytes;
   {
-    torch::jit::Pickler pickler([&](const char* data, std::size_t size) { bytes.append(data, size); },
-                                nullptr, nullptr, nullptr, nullptr, /*tag_aggregates=*/false);
+    torch::jit::Pickler pickler(
+        [&](const char* data, std::size_t size) { bytes.append(data, size); }, nullptr, nullptr,
+        nullptr, nullptr, /*tag_aggregates=*/false);
     pickler.protocol();
     pickler.pushIValue(snapshot);
     pickler.stop();

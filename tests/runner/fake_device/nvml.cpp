@@ -41,8 +41,7 @@ int setting(std::string_view name, int usual) {
   const char* variable = std::getenv("FAKE_NVML");
   const std::string all = variable == nullptr ? std::string() : std::string(",") + variable;
   const std::size_t found = all.find(',' + std::string(name) + '=');
-  return found == std::string::npos ? usual
-                                    : std::atoi(all.c_str() + found + name.size() + 2);
+  return found == std::string::npos ? usual : std::atoi(all.c_str() + found + name.size() + 2);
 }
 
 int index_of(void* device) {
@@ -66,8 +65,8 @@ int write_processes(const std::array<FakeProcess, N>& from, unsigned int used, u
 
 FakeProcess process(unsigned int pid, unsigned long long bytes, unsigned int instance) {
   constexpr unsigned int kNone = ~0U;
-  return {pid, setting("hidden", 0) == 1 ? ~0ULL : bytes,
-          setting("mig", 0) == 1 ? instance : kNone, kNone};
+  return {pid, setting("hidden", 0) == 1 ? ~0ULL : bytes, setting("mig", 0) == 1 ? instance : kNone,
+          kNone};
 }
 
 constexpr unsigned int kSomePid = 5'000'000;  // beyond any process number of Linux

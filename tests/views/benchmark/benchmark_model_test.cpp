@@ -6,6 +6,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QRegularExpression>
+#include <algorithm>
 
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/snapshots.h"
@@ -168,6 +169,42 @@ TEST_F(Results, DetailsOfAFailureLinkTheNode) {
   EXPECT_EQ(at->links, std::vector{snapshot->graph.find("mm_1")});
   EXPECT_EQ(at->provenance, Provenance::measured);
   EXPECT_TRUE(text_of(content).contains("rank\t1\n"));
+}
+
+TEST_F(Results, DetailsOfAFailureNameTheMemorySnapshot) {
+  EXPECT_EQ(find_row(describe_benchmark(failed(), *snapshot, true), "memory snapshot"), nullptr);
+  BenchmarkResult result = failed();
+  result.ranks[1].memory_snapshot = "/data/rank1.pickle";
+  const InspectorContent content = describe_benchmark(result, *snapshot, true);
+  const InspectorRow* row = find_row(content, "memory snapshot");
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->value, "/data/rank1.pickle");
+  EXPECT_TRUE(row->note.contains("rank 1"));
+}
+
+TEST_F(Results, DetailsShowErrorsAndOtherUsersOfAGpu) {
+  BenchmarkResult result = good();
+  result.ranks[0].measured->gpu = GpuState{.sm_mhz = 1410, .max_sm_mhz = 1980, .other_bytes = 0};
+  result.ranks[1].measured->gpu = GpuState{.sm_mhz = 1410,
+                                           .max_sm_mhz = 1980,
+                                           .slowdowns = {"power limit"},
+                                           .other_processes = 1,
+                                           .other_bytes = std::int64_t{2} << 30,
+                                           .uncorrected_ecc_errors = 3,
+                                           .mig = true};
+  const InspectorContent content = describe_benchmark(result, *snapshot, true);
+  const auto section =
+      std::ranges::find(content.sections, QString("GPUs after the run"), &InspectorSection::title);
+  ASSERT_NE(section, content.sections.end());
+  ASSERT_EQ(section->rows.size(), 2U);
+  EXPECT_FALSE(section->rows[0].value.contains("ECC"));
+  EXPECT_FALSE(section->rows[0].value.contains("other process"));
+  EXPECT_TRUE(section->rows[0].note.contains("Other processes use 0 B."));
+  EXPECT_TRUE(section->rows[1].value.endsWith(
+      "power limit · 3 uncorrected ECC errors · 1 other process computes · 2.00 GiB in other "
+      "processes · divided into MIG instances"))
+      << section->rows[1].value.toStdString();
+  EXPECT_TRUE(section->rows[1].note.contains("Other processes use 2.00 GiB."));
 }
 
 // --- Running ranks ---

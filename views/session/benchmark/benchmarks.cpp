@@ -4,9 +4,11 @@
 
 #include "core/base/bytes.h"
 #include "core/bench/rank_measurement.h"
+#include "core/capture/measurement_file.h"
 #include "core/graph/canonical.h"
 #include "views/session/benchmark/benchmark_text.h"
 #include "views/session/edit/editing.h"
+#include "views/session/open/go_to.h"
 #include "views/session/text/number_text.h"
 #include "views/session/work/task.h"
 
@@ -218,6 +220,42 @@ void Benchmarks::show(std::uint64_t id) {
     measured_ = id;
     document_.set_run(std::move(measurements));
   }
+}
+
+void Benchmarks::show_snapshot(std::uint64_t id) {
+  const BenchmarkResult* result = find(id);
+  const RankResult* writer = result == nullptr ? nullptr : result->snapshot_writer();
+  if (writer == nullptr) return;
+  const std::string& path = writer->memory_snapshot;
+  // The file's name is unique, and it is the label of its measurement.
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const auto known = std::ranges::find_if(
+      document_.measurements(), [&](const MeasurementPtr& each) { return each->label == name; });
+  if (known != document_.measurements().end())
+    return take_snapshot(MeasurementPtr(*known), *writer);
+  say(tr("Reading the memory snapshot of rank %1...").arg(writer->rank));
+  const auto read = [path, snapshot = document_.shared_snapshot()] {
+    return read_measurement(snapshot->graph, path);
+  };
+  const auto take = [this, rank = *writer](const Result<Measurement>& measurement) {
+    if (!measurement)
+      return say(tr("Could not read the memory snapshot: %1")
+                     .arg(QString::fromStdString(measurement.error().message)),
+                 true);
+    const auto shared = std::make_shared<const Measurement>(*measurement);
+    document_.add_import(shared);
+    take_snapshot(shared, rank);
+  };
+  run_in_background(this, read, take);
+}
+
+void Benchmarks::take_snapshot(const MeasurementPtr& measurement, const RankResult& rank) {
+  document_.show_measurement(measurement);
+  const NodeId node = rank.node.empty() ? NodeId{} : document_.graph().find(rank.node);
+  if (node) go_to(document_, node);
+  say(node ? tr("The timeline shows the memory snapshot of rank %1, which ran out of memory at %2.")
+                 .arg(QString::number(rank.rank), QString::fromStdString(rank.node))
+           : tr("The timeline shows the memory snapshot of rank %1.").arg(rank.rank));
 }
 
 void Benchmarks::remove(const std::vector<std::uint64_t>& ids) {

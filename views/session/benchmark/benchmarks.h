@@ -70,6 +70,10 @@ class Benchmarks : public QObject {
   // Selects a row and, if its run measured the current graph, shows the measurement together with
   // the estimates. Ignored if there is no such row.
   void show(std::uint64_t id);
+  // Reads the memory snapshot that a rank of this run wrote when it ran out of memory, shows it
+  // together with the estimates, and selects the node that needed more memory. A message says so, or
+  // says why the file cannot be read. Ignored if there is no such row, or it has no snapshot.
+  void show_snapshot(std::uint64_t id);
   // The id of the row that was shown last; 0 if there was none or it has been removed.
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
   // Inserts results from elsewhere before the existing ones, without duplicates.
@@ -111,6 +115,7 @@ class Benchmarks : public QObject {
   void take_failure(quint64 run, const QString& why);
   void take_too_large(quint64 run, const QString& why);
   void end_run();
+  void take_snapshot(const MeasurementPtr& measurement, const RankResult& rank);
   void take_history(BenchmarkHistory::Loaded loaded, std::string hash);
   void save();
   void say(const QString& text, bool is_error = false);

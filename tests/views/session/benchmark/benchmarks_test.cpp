@@ -11,6 +11,7 @@
 
 #include "core/graph/canonical.h"
 #include "tests/support/fake_benchmarks.h"
+#include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
 
 namespace jointer::views {
@@ -101,6 +102,51 @@ TEST_F(BenchmarksOfADocument, AFailureAddsARowAndKeepsTheShownMeasurement) {
   EXPECT_TRUE(benchmarks->message().contains("rank 1: at mm_1: out of memory"));
   EXPECT_TRUE(benchmarks->message_is_error());
   EXPECT_EQ(document->measured(), shown);
+}
+
+// A run whose second rank ran out of memory at mm_1 and wrote this snapshot.
+BenchmarkResult out_of_memory(const test::FakeBenchmarks& fake, const std::string& path) {
+  BenchmarkResult result = fake.begun(2);
+  result.ranks[1].apply(RankFailed{"memory", "mm_1", "CUDA out of memory", path});
+  result.ranks[1].status = RankResult::Status::failed;
+  result.ranks[0].status = RankResult::Status::stopped;
+  return result;
+}
+
+TEST_F(BenchmarksOfADocument, AMemorySnapshotIsShownAtTheNodeThatNeededMemory) {
+  benchmarks->run();
+  fake.finish(
+      out_of_memory(fake, test::source_path("tests/fuzz/corpus/memory_snapshot/protocol4.pickle")));
+  EXPECT_EQ(document->measured(), nullptr);
+  const std::uint64_t id = benchmarks->rows().front().id;
+  benchmarks->show_snapshot(id);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return document->measured() != nullptr; }));
+  EXPECT_EQ(document->measured()->measurement().label, "protocol4.pickle");
+  const NodeId node = document->graph().find("mm_1");
+  EXPECT_EQ(document->selection().current(), node);
+  EXPECT_EQ(document->selection().moment(), document->moment_of(node));
+  EXPECT_TRUE(benchmarks->message().contains("rank 1"));
+  EXPECT_TRUE(benchmarks->message().contains("mm_1"));
+  EXPECT_FALSE(benchmarks->message_is_error());
+  // It is not read twice.
+  document->selection().clear();
+  benchmarks->show_snapshot(id);
+  EXPECT_EQ(document->measurements().size(), 1U);
+  EXPECT_EQ(document->selection().current(), node);
+}
+
+TEST_F(BenchmarksOfADocument, AMemorySnapshotThatWasRemovedIsAMessage) {
+  benchmarks->run();
+  fake.finish(out_of_memory(fake, folder.filePath("gone.pickle").toStdString()));
+  benchmarks->show_snapshot(benchmarks->rows().front().id);
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] { return benchmarks->message().startsWith("Could not read the memory snapshot: "); }));
+  EXPECT_TRUE(benchmarks->message().contains("gone.pickle"));
+  EXPECT_TRUE(benchmarks->message_is_error());
+  EXPECT_EQ(document->measured(), nullptr);
+  run_well();
+  benchmarks->show_snapshot(benchmarks->rows().back().id);  // it has none
+  EXPECT_TRUE(benchmarks->message().startsWith("Done in"));
 }
 
 TEST_F(BenchmarksOfADocument, CancellingEndsTheRunWithoutARow) {
