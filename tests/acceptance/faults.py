@@ -42,8 +42,16 @@ def _named(report: Report, check: str, outcome: Outcome, kinds: tuple[str, ...],
 def _out_of_memory(bench: Bench, report: Report, sample: Path) -> None:
     enough = bench.run(sample, "--solo", "0", "--iterations", "1").rank.get("reserved_peak_bytes", 0)
     limit = str(enough // 2)
-    outcome = bench.run(sample, "--solo", "0", "--memory-limit", limit)
+    store = {"XDG_DATA_HOME": str(bench.work)}
+    outcome = bench.run(sample, "--solo", "0", "--memory-limit", limit, env=store)
     _named(report, f"memory limit of {limit} B", outcome, ("memory",), True)
+    path = outcome.rank.get("memory_snapshot")
+    report.add(
+        "memory snapshot of that run",
+        "written",
+        f"{Path(path).stat().st_size:,} B" if path and Path(path).is_file() else path or "none",
+        None if bench.on == "cpu" else bool(path) and Path(path).is_file(),
+    )
 
 
 def _device_assert(bench: Bench, report: Report, sample: Path) -> None:

@@ -386,7 +386,7 @@ class Describer {
     }
   }
 
-  // What most GPUs do not have: memory errors, other processes, MIG instances.
+  // The facts that do not apply to most GPUs: memory errors, other processes, MIG instances.
   static QStringList uncommon(const GpuState& gpu) {
     QStringList facts;
     if (gpu.uncorrected_ecc_errors > 0)

@@ -20,7 +20,7 @@ class GpuMonitor {
   // report are 0.
   [[nodiscard]] std::optional<GpuState> read() const;
 
-  // What NVML does not report about this GPU, such as "memory errors (ECC)". Empty if `read` returns
+  // Names what NVML does not report about this GPU, such as "memory errors (ECC)". Empty if `read` returns
   // std::nullopt.
   [[nodiscard]] std::vector<std::string> unreported() const;
 

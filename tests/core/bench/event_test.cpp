@@ -292,10 +292,11 @@ TEST(Event, TheSchemaDescribesEveryEvent) {
     EXPECT_EQ(described["properties"]["event"]["const"], name);
     for (const auto& [key, value] : written.items())
       EXPECT_TRUE(described["properties"].contains(key)) << name << "." << key;
-    if (written.contains("gpu") && written["gpu"].is_object())
+    if (written.contains("gpu") && written["gpu"].is_object()) {
       for (const auto& [key, value] : written["gpu"].items())
         EXPECT_TRUE(described["properties"]["gpu"]["properties"].contains(key))
             << name << "." << key;
+    }
     for (const auto& key : described["required"])
       EXPECT_TRUE(written.contains(key)) << name << "." << key;
   }
