@@ -26,7 +26,6 @@
 #include "app/runner/cuda/allocator_history.h"
 #include "app/runner/cuda/kineto_tracer.h"
 #include "app/runner/cuda/nccl.h"
-#include "app/runner/cuda/nvml.h"
 #include "app/runner/cuda/nvtx.h"
 #include "app/runner/device_choice.h"
 #include "app/runner/device_claim.h"
@@ -156,13 +155,9 @@ c10::cuda::CUDAStream stream_of(c10::DeviceIndex device) {
 class CudaPlatform final : public DevicePlatform {
  public:
   // `claim`: from claim_device.
-  CudaPlatform(c10::DeviceIndex index, FileDescriptor claim)
+  CudaPlatform(c10::DeviceIndex index, FileDescriptor claim, GpuSurroundings surroundings)
       : claim_(std::move(claim)),
         device_(at::kCUDA, index),
-        recording_stream_(stream_of(index)),
-        monitor_(bus_of(index)) {
-  CudaPlatform(c10::DeviceIndex index, GpuSurroundings surroundings)
-      : device_(at::kCUDA, index),
         recording_stream_(stream_of(index)),
         surroundings_(std::move(surroundings)) {
     const cudaDeviceProp* properties = at::cuda::getDeviceProperties(index);
@@ -316,8 +311,7 @@ Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& opti
   try {
     GpuSurroundings surroundings = surroundings_of(index, options);
     at::globalContext().lazyInitDevice(at::kCUDA);
-    return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(index), std::move(claim));
-    return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(index),
+    return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(index), std::move(claim),
                                           std::move(surroundings));
   } catch (const c10::Error& error) {
     return fail(Error::Kind::run, "the CUDA device cannot be used: {}",
