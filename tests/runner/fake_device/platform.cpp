@@ -102,12 +102,10 @@ class CapturedStep final : public Recording {
 
 class FakePlatform final : public runner::DevicePlatform {
  public:
-  FakePlatform(std::unique_ptr<Platform> host, FileDescriptor claim)
+  FakePlatform(std::unique_ptr<Platform> host, FileDescriptor claim, bool pins)
       : claim_(std::move(claim)),
         host_(std::move(host)),
-        recording_stream_(the_device().new_stream()) {}
-  FakePlatform(std::unique_ptr<Platform> host, bool pins)
-      : host_(std::move(host)), recording_stream_(the_device().new_stream()) {
+        recording_stream_(the_device().new_stream()) {
     if (auto surroundings = the_device().options().surroundings) {
       surroundings->pins = pins;
       surroundings_.emplace(std::move(*surroundings));
@@ -206,8 +204,7 @@ Result<std::unique_ptr<Platform>> make_fake_platform(const runner::PlatformOptio
       FileDescriptor claim,
       runner::claim_device(name, name.empty() ? ComputeMode::shared : ComputeMode::exclusive));
   JOINTER_TRY(auto host, runner::make_cpu_platform(options));
-  return std::make_unique<FakePlatform>(std::move(host), std::move(claim));
-  return std::make_unique<FakePlatform>(std::move(host), options.pins);
+  return std::make_unique<FakePlatform>(std::move(host), std::move(claim), options.pins);
 }
 
 }  // namespace jointer::test
