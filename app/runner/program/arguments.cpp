@@ -229,13 +229,20 @@ Result<Operand> ArgumentConverter::of_node(NodeId node, const c10::Type& type) {
                  .index = slot};
 }
 
+const std::vector<NodeId>& ArgumentConverter::nodes_of_float(const std::string& expression) {
+  if (!floats_) {
+    floats_.emplace();
+    for (const NodeId id : graph_.order())
+      if (const auto known = symbolic_float(graph_, graph_.node(id).value))
+        (*floats_)[known->expression].push_back(id);
+  }
+  return (*floats_)[expression];
+}
+
 // The operand for a symbolic float is the result of the first node with the same expression.
 Result<Operand> ArgumentConverter::of_float(const SymbolicFloat& number, const c10::Type& type) {
-  for (const NodeId id : graph_.order()) {
-    const auto known = symbolic_float(graph_, graph_.node(id).value);
-    if (known && known->expression == number.expression && slot_of_(id) != kNoSlot)
-      return of_node(id, type);
-  }
+  for (const NodeId id : nodes_of_float(number.expression))
+    if (slot_of_(id) != kNoSlot) return of_node(id, type);
   return input_error("no node computes the number {}", number.expression);
 }
 

@@ -5,6 +5,12 @@
 
 #include <ATen/core/function_schema.h>
 
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
 #include "app/runner/program/program.h"
 #include "core/base/result.h"
 #include "core/graph/symbolic_float.h"
@@ -47,6 +53,7 @@ class ArgumentConverter {
   Operand add_list(const std::vector<Operand>& elements, Operand::Element type);
   Result<c10::IValue> constant(const Argument& argument, const c10::Type& type);
   Result<Operand> of_node(NodeId node, const c10::Type& type);
+  const std::vector<NodeId>& nodes_of_float(const std::string& expression);
   Result<Operand> of_float(const SymbolicFloat& number, const c10::Type& type);
   [[nodiscard]] at::Device map_device(std::string_view name) const;
   [[nodiscard]] std::string_view captured_by(const Node& node) const;
@@ -58,6 +65,9 @@ class ArgumentConverter {
   Program& program_;
   at::Device device_;
   std::function<SlotId(NodeId)> slot_of_;
+  // The nodes that compute a symbolic float, in program order, by its expression. Set when the first
+  // one is needed, since few graphs have any.
+  std::optional<std::unordered_map<std::string, std::vector<NodeId>>> floats_;
 };
 
 // A number as a 0-dimensional tensor that is promoted like a Python number.

@@ -19,8 +19,7 @@
 // A compiled region runs once all its inputs exist: the order is that of the graph, with each
 // region as one unit, which runs as early as its first node and its dependencies allow.
 //
-// Cost: linear in the number of nodes and arguments; with regions, O(n log n). A list of unknown
-// length and a symbolic float each add one scan of all nodes.
+// Cost: linear in the number of nodes and arguments; with regions, O(n log n).
 
 #include "app/runner/program/program_builder.h"
 
@@ -75,6 +74,7 @@ class ProgramBuilder {
         slot_counts_(graph.node_count(), 1),
         unpacked_(graph.node_count(), false),
         missing_(graph.node_count(), false),
+        read_counts_(graph.node_count(), 0),
         region_of_(graph.node_count(), -1),
         converter_(graph, program_, options.device,
                    [this](NodeId n) { return slots_[n.index()]; }) {}
@@ -89,6 +89,7 @@ class ProgramBuilder {
     for (std::size_t r = 0; r < options_.regions.size(); ++r)
       for (const NodeId node : options_.regions[r].nodes)
         region_of_[node.index()] = static_cast<std::int32_t>(r);
+    count_reads();
     JOINTER_TRY(const std::vector<Unit> units, order());
     for (const Unit& unit : units) JOINTER_CHECK(add(unit));
     if (!unsupported_.empty()) return fail(Error::Kind::run, "{}", unsupported_text());
@@ -104,6 +105,7 @@ class ProgramBuilder {
     std::int32_t region = -1;
   };
 
+  void count_reads();
   Result<std::vector<Unit>> order() const;
   Result<void> add(const Unit& unit);
   void add_placeholder(NodeId id, const Node& node);
@@ -134,6 +136,7 @@ class ProgramBuilder {
   std::vector<std::uint32_t> slot_counts_;  // by node
   std::vector<bool> unpacked_;              // by node: true if each of its values has a slot
   std::vector<bool> missing_;               // by node: its operator does not exist in this process
+  std::vector<std::uint32_t> read_counts_;  // by node: one more than the highest index read from it
   std::vector<std::int32_t> region_of_;     // by node, -1 for none
   ArgumentConverter converter_;
   std::unordered_map<std::string, const c10::OperatorHandle*> handles_;
@@ -141,6 +144,19 @@ class ProgramBuilder {
   std::vector<bool> kept_;                                   // by slot
   std::vector<std::uint32_t> last_use_;                      // by slot
 };
+
+void ProgramBuilder::count_reads() {
+  for (const NodeId id : graph_.order()) {
+    const Node& node = graph_.node(id);
+    if (node.kind != NodeKind::call || !graph_.op(node).is_getitem) continue;
+    const std::span<const Argument> args = graph_.args(node);
+    if (args.size() != 2 || args[0].kind != Argument::Kind::node ||
+        args[1].kind != Argument::Kind::integer)
+      continue;
+    std::uint32_t& count = read_counts_[args[0].node().index()];
+    count = static_cast<std::uint32_t>(std::max<std::int64_t>(count, args[1].integer + 1));
+  }
+}
 
 // Kahn's algorithm over units. Among ready units, picks the one whose first node comes first.
 Result<std::vector<ProgramBuilder::Unit>> ProgramBuilder::order() const {
@@ -417,17 +433,8 @@ std::uint32_t ProgramBuilder::result_count(NodeId id, const Node& node,
   if (schema.returns().size() != 1) return static_cast<std::uint32_t>(schema.returns().size());
   if (schema.returns()[0].type()->kind() != c10::TypeKind::ListType) return 1;
   if (node.value.kind == Value::Kind::list) return node.value.count;
-  // The capture does not record the number of values, so it is one more than the highest index that
-  // is read.
-  std::int64_t most = 0;
-  for (const NodeId user : graph_.order()) {
-    const Node& taker = graph_.node(user);
-    if (taker.kind != NodeKind::call || !graph_.op(taker).is_getitem) continue;
-    const auto args = graph_.args(taker);
-    if (args.size() == 2 && args[0].kind == Argument::Kind::node && args[0].node() == id)
-      most = std::max(most, args[1].integer + 1);
-  }
-  return static_cast<std::uint32_t>(most);
+  // The capture does not record the number of values, so only those that are read get a slot.
+  return read_counts_[id.index()];
 }
 
 void ProgramBuilder::give_slots(NodeId id, Instruction& instruction, std::uint32_t count) {
