@@ -23,6 +23,7 @@
 #include "app/runner/program/program_builder.h"
 #include "app/runner/program/tensors.h"
 #include "app/runner/program/unfinished_call.h"
+#include "app/runner/support/recording_error.h"
 #include "app/runner/support/reporter.h"
 #include "app/runner/support/torch_error.h"
 #include "app/runner/support/torch_version.h"
@@ -276,7 +277,15 @@ Or<std::unique_ptr<Recording>> Session::record(Runnable& runnable) {
   auto made = platform_->record([&] { recorded = runnable.interpreter->step(); },
                                 runnable.interpreter->generators());
   runnable.interpreter->mark_progress(progress_.get());
-  if (!recorded) return tl::unexpected(failure_at(runnable, recorded.error()));
+  if (!recorded) {
+    const StepError& error = recorded.error();
+    if (!refuses_recording(error.text)) return tl::unexpected(failure_at(runnable, error));
+    // The device refused this call, not an earlier one.
+    RankFailed failed = failure_at(runnable, error, /*is_exact=*/true);
+    const std::string_view target = runnable.graph.target(runnable.graph.node(error.node));
+    failed.text = recording_problem(target, error.text);
+    return tl::unexpected(std::move(failed));
+  }
   if (!made) return failure("compile", made.error().message);
   return std::move(*made);
 }

@@ -195,6 +195,7 @@ TEST_F(OnFakeDevice, WaitingCannotBeRecorded) {
   const auto recording = platform_->record([&] { in.sum().item(); }, {});
   ASSERT_FALSE(recording);
   EXPECT_THAT(recording.error().message, HasSubstr("not permitted when stream is capturing"));
+  EXPECT_THAT(recording.error().message, HasSubstr("with --backend interpret"));
   EXPECT_EQ(in.sum().item<float>(), 4);  // it works again
 }
 

@@ -32,6 +32,7 @@
 #include "app/runner/device_platform.h"
 #include "app/runner/gpu/gpu_surroundings.h"
 #include "app/runner/kernels/attention.h"
+#include "app/runner/support/recording_error.h"
 #include "app/runner/support/torch_error.h"
 #include "app/runner/support/torch_version.h"
 
@@ -84,8 +85,7 @@ class GraphRecording final : public Recording {
       step();
       graph_.capture_end();
     } catch (const c10::Error& error) {
-      return fail(Error::Kind::run, "the step cannot be captured as a CUDA graph: {}",
-                  summary(error));
+      return recording_error(error);
     }
     return {};
   }

@@ -10,7 +10,7 @@
 #include "app/runner/device_claim.h"
 #include "app/runner/device_platform.h"
 #include "app/runner/kernels/attention.h"
-#include "app/runner/support/torch_error.h"
+#include "app/runner/support/recording_error.h"
 #include "tests/runner/fake_device/device.h"
 #include "tests/runner/fake_device/group.h"
 
@@ -160,8 +160,7 @@ class FakePlatform final : public runner::DevicePlatform {
                                             recording_stream_);
     } catch (const c10::Error& error) {
       the_device().abandon_capture();
-      return fail(Error::Kind::run, "the step cannot be captured as a CUDA graph: {}",
-                  runner::summary(error));
+      return runner::recording_error(error);
     }
   }
   [[nodiscard]] const runner::BackendFactory& collectives() const override {
