@@ -565,12 +565,14 @@ void Graph::resolve_groups() {
         continue;
       }
       for (std::int32_t rank = 0; rank < size->integer; ++rank) g.ranks.push_back(rank);
-      add_fact(Fact::Kind::derived,
-               fmt::format("the file lacks the ranks of process group {0}: the group gets {1}, "
-                           "according to group_size; to place them N apart, use --assume {2}=N",
-                           text(g.name),
-                           counted(static_cast<std::size_t>(size->integer), "consecutive rank"),
-                           stride_name(text(g.name))));
+      add_fact(
+          Fact::Kind::derived,
+          fmt::format(
+              "the file lacks the ranks of process group {0}: the group gets {1}, "
+              "according to group_size; to place them N apart, use --assume {2}=N or, in the "
+              "window, Estimates",
+              text(g.name), counted(static_cast<std::size_t>(size->integer), "consecutive rank"),
+              stride_name(text(g.name))));
     }
   }
 }

@@ -138,7 +138,7 @@ class Validator {
           return input_error("{}: size {} is negative{}", where(graph_, id), size.value,
                              size.expression
                                  ? fmt::format(" (`{}` under the assumed sizes; change them with "
-                                               "--assume)",
+                                               "--assume or, in the window, with Sizes)",
                                                graph_.expression_text(size.expression))
                                  : std::string());
       if (t.storage && t.storage.index() >= graph_.storage_count())

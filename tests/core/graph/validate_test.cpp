@@ -138,6 +138,17 @@ TEST(Validate, NamesStoragesAndSizes) {
       Value::of_tensor(sizes.add_tensor({.storage = StorageId(0)}, negative, {}, {}));
   sizes.refresh(sizes.find("b"));
   EXPECT_THAT(complaint(sizes), AllOf(HasSubstr("node b"), HasSubstr("size -3 is negative")));
+
+  Graph symbolic = small();
+  const auto expression = symbolic.intern_expression(PartId(0), "u0 - 9", {});
+  ASSERT_TRUE(expression) << expression.error().message;
+  const std::array<Dim, 1> derived{Dim{.value = -3, .expression = *expression}};
+  symbolic.node(symbolic.find("b")).value =
+      Value::of_tensor(symbolic.add_tensor({.storage = StorageId(0)}, derived, {}, {}));
+  symbolic.refresh(symbolic.find("b"));
+  EXPECT_THAT(complaint(symbolic),
+              AllOf(HasSubstr("size -3 is negative (`u0 - 9` under the assumed sizes"),
+                    HasSubstr("with --assume or, in the window, with Sizes")));
 }
 
 TEST(Validate, NamesAnInvalidOrder) {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/cost/collective_model.h"
 #include "core/graph/group_argument.h"
 #include "core/graph/literal.h"
@@ -44,6 +46,16 @@ TEST(PlacementGuess, RanksAreNeighborsUnlessAStrideIsGiven) {
   ASSERT_TRUE(graph.assume(strides("stride:fsdp=8")));
   EXPECT_EQ(place(8), std::tuple(16, 16, 1));
   EXPECT_EQ(place(16), std::tuple(16, 8, 2));
+}
+
+TEST(PlacementGuess, TheFactSaysHowToChangeIt) {
+  const Graph graph = gather();
+  EXPECT_TRUE(std::ranges::any_of(graph.facts(), [](const Fact& fact) {
+    return fact.text ==
+           "the file lacks the ranks of process group fsdp: the group gets 16 consecutive ranks, "
+           "according to group_size; to place them N apart, use --assume stride:fsdp=N or, in the "
+           "window, Estimates";
+  }));
 }
 
 TEST(PlacementGuess, TheStepDependsOnIt) {
