@@ -1,6 +1,6 @@
 #include "core/base/json_fields.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -77,6 +77,10 @@ void JsonMembers::expect(std::string_view key, std::string_view expected) {
   refuse(expected.empty()
              ? fmt::format("{}`{}` is missing", place_.empty() ? "" : place_ + ": ", key)
              : fmt::format("{}: expected {}", place_of(key), expected));
+}
+
+void JsonMembers::expect_one_of(std::string_view key, std::span<const std::string_view> names) {
+  expect(key, fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
 void JsonMembers::refuse(std::string problem) {

@@ -63,8 +63,10 @@ class JsonMembers {
   void read_list(std::string_view key, Take take);
 
   // Record a problem: `expect` "PLACE: `KEY`: expected ..." (or "... is missing" if `expected` is
-  // empty), `refuse` any text, and `check` the problem of a nested object, if it has one.
+  // empty), `expect_one_of` the same with a list of names, `refuse` any text, and `check` the
+  // problem of a nested object, if it has one.
   void expect(std::string_view key, std::string_view expected);
+  void expect_one_of(std::string_view key, std::span<const std::string_view> names);
   void refuse(std::string problem);
   void check(const JsonMembers& inner) { refuse(inner.problem_); }
 
@@ -275,7 +277,10 @@ struct JsonChoice {
         object.*member = each;
         return;
       }
-    if (!is_lenient) members.expect(key, "one of the known values");
+    if (is_lenient) return;
+    std::array<std::string_view, N> names;
+    for (std::size_t i = 0; i < N; ++i) names[i] = name((*known)[i]);
+    members.expect_one_of(key, names);
   }
   void write(OrderedJson& json, const Struct& object) const {
     add_member(json, key, std::string(name(object.*member)));

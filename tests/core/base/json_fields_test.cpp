@@ -106,7 +106,7 @@ TEST(JsonFields, ErrorsNameTheLocation) {
   EXPECT_EQ(problem(R"("name":"a","is_new":1)"), "`is_new`: expected true or false");
   EXPECT_EQ(problem(R"("name":"a","length":"4")"), "`length`: expected a number");
   EXPECT_EQ(problem(R"("name":"a","seats":1.5)"), "`seats`: expected an integer");
-  EXPECT_EQ(problem(R"("name":"a","color":"green")"), "`color`: expected one of the known values");
+  EXPECT_EQ(problem(R"("name":"a","color":"green")"), "`color`: expected one of red, blue");
   EXPECT_EQ(problem(R"("name":"a","spare":[])"), "`spare`: expected an object");
   EXPECT_EQ(problem(R"("name":"a","spare":{})"), "`spare`: `spokes` is missing");
   EXPECT_EQ(problem(R"("name":"a","wheels":{})"), "`wheels`: expected a list");
