@@ -112,6 +112,7 @@ class LineSplitter {
 
 std::string to_string(const ChildEnd& end) {
   if (end.timed_out) return "killed at its deadline";
+  if (end.is_unknown) return "exit code unknown, because other code waited for the process";
   if (end.signal == 0) return fmt::format("exit code {}", end.exit_code);
   std::string text = fmt::format("killed by signal {}", end.signal);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
@@ -220,6 +221,8 @@ struct Child::Process {
         end->signal = WTERMSIG(status);
       else
         end->exit_code = WEXITSTATUS(status);
+    } else {
+      end->is_unknown = true;
     }
     end->timed_out = timed_out && end->signal == SIGKILL;
     spawned.input.close();

@@ -45,11 +45,12 @@ struct ChildOptions {
 
 // How a child ended.
 struct ChildEnd {
-  int exit_code = 0;  // valid if `signal` is 0
+  int exit_code = 0;  // valid if `signal` is 0 and the end is known
   int signal = 0;
-  bool timed_out = false;  // killed at the deadline
+  bool timed_out = false;   // killed at the deadline
+  bool is_unknown = false;  // other code in this process waited for the child
 
-  [[nodiscard]] bool succeeded() const { return signal == 0 && exit_code == 0; }
+  [[nodiscard]] bool succeeded() const { return signal == 0 && exit_code == 0 && !is_unknown; }
 };
 
 // Returns, for example, "exit code 3" or "killed by signal 11 (SIGSEGV)".

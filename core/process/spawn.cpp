@@ -138,6 +138,14 @@ int exec_error(const FileDescriptor& status) {
   return read == sizeof error ? error : 0;
 }
 
+// A program can inherit that SIGCHLD is ignored. The kernel then discards the exit status of its
+// children.
+void stop_ignoring_ends() {
+  struct sigaction now {};
+  if (::sigaction(SIGCHLD, nullptr, &now) == 0 && now.sa_handler == SIG_IGN)
+    std::signal(SIGCHLD, SIG_DFL);
+}
+
 }  // namespace
 
 bool can_run(const std::string& path) {
@@ -192,6 +200,7 @@ Result<Spawned> spawn(const SpawnRequest& request) {
                       .parent = ::getpid(),
                       .max_files = std::min<rlim_t>(limit.rlim_cur, 65'536)};
 
+  stop_ignoring_ends();
   // Prevent the signal handlers of this process from running in the child.
   sigset_t all, before;
   sigfillset(&all);

@@ -351,6 +351,21 @@ TEST(Child, HasDefaultSignalHandlers) {
   EXPECT_THAT(ran.lines, IsEmpty());
 }
 
+TEST(Child, ItsEndIsKnownIfTheParentIgnoredIt) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  const Ran ran = run(shell("exit 3"));
+  std::signal(SIGCHLD, before);
+  EXPECT_EQ(to_string(ran.end), "exit code 3");
+}
+
+TEST(Child, AnUnknownEndIsNoSuccess) {
+  Child child = started(shell("exit 0"));
+  EXPECT_EQ(::waitpid(static_cast<pid_t>(child.pid()), nullptr, 0), child.pid());
+  const ChildEnd end = child.wait();
+  EXPECT_FALSE(end.succeeded());
+  EXPECT_THAT(to_string(end), HasSubstr("exit code unknown"));
+}
+
 TEST(TemporaryFolder, IsRemovedWithItsContents) {
   std::string path;
   {
