@@ -49,8 +49,7 @@ int open_in_desktop(const char* program, char** arguments) {
 }
 
 int run(int argc, char** argv) {
-  // End immediately: an interruption may leave a temporary file, but never an incomplete output
-  // file.
+  // End immediately: write_bytes leaves neither an incomplete output file nor a temporary one.
   std::signal(SIGINT, [](int) { ::_exit(ExitCode::interrupted); });
 
   CLI::App program{"Jointer: a workbench for PyTorch training graphs"};

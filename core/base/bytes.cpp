@@ -1,5 +1,6 @@
 #include "core/base/bytes.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -180,6 +181,43 @@ Result<void> write_stream(std::FILE* file, std::string_view bytes, std::string_v
   return {};
 }
 
+bool write_durably(std::FILE* file, std::string_view bytes) {
+  return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() &&
+         std::fflush(file) == 0 && ::fsync(::fileno(file)) == 0;
+}
+
+// Returns errno, or 0.
+int write_named(const std::string& path, std::string_view bytes) {
+  const File file(std::fopen(path.c_str(), "wb"));
+  return file && write_durably(file.get(), bytes) ? 0 : errno;
+}
+
+// Gives the file its name only when it is complete, so that a program that is killed while it
+// writes leaves no file behind. Returns false if the file system cannot do this, or on any other
+// failure.
+bool write_and_name(const std::string& path, std::string_view bytes) {
+#ifdef O_TMPFILE
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  constexpr mode_t kMode = 0666;  // less the umask, as for fopen
+  const int number =
+      ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kMode);
+  if (number < 0) return false;
+  const File file(::fdopen(number, "wb"));
+  if (!file) {
+    ::close(number);
+    return false;
+  }
+  if (!write_durably(file.get(), bytes)) return false;
+  ::unlink(path.c_str());  // of a killed process that had the same id
+  const std::string unnamed = fmt::format("/proc/self/fd/{}", number);
+  return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
+#else
+  (void)path;
+  (void)bytes;
+  return false;
+#endif
+}
+
 }  // namespace
 
 Result<PaddedBytes> read_bytes(const std::string& path) {
@@ -221,13 +259,8 @@ Result<void> write_bytes(const std::string& path, std::string_view bytes) {
     ::unlink(temporary.c_str());
     return fail(Error::Kind::run, "{}: {}", path, std::strerror(error));
   };
-  {
-    const File file(std::fopen(temporary.c_str(), "wb"));
-    if (!file) return fail(Error::Kind::run, "{}: {}", path, std::strerror(errno));
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() ||
-        std::fflush(file.get()) != 0 || ::fsync(::fileno(file.get())) != 0)
-      return give_up(errno);
-  }
+  if (!write_and_name(temporary, bytes))
+    if (const int error = write_named(temporary, bytes); error != 0) return give_up(error);
   if (::rename(temporary.c_str(), target.c_str()) != 0) return give_up(errno);
   return {};
 }

@@ -1,11 +1,14 @@
 #include "core/base/bytes.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -97,6 +100,25 @@ TEST_F(Bytes, WritesReplaceTheWholeFileAndLeaveNoOtherFile) {
   EXPECT_EQ(failed.error().kind, Error::Kind::run);
   EXPECT_THAT(failed.error().message, HasSubstr(file("folder")));
   EXPECT_EQ(entries(), 2U);
+}
+
+// Killed in the middle of a write, because the file becomes too large.
+void write_until_killed(const std::string& name) {
+  const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  const rlimit size{.rlim_cur = 4096, .rlim_max = 4096};
+  ::setrlimit(RLIMIT_FSIZE, &size);
+  (void)write_bytes(name, std::string(std::size_t{1} << 20, 'a'));
+}
+
+TEST_F(Bytes, AKilledWriteLeavesNoFile) {
+  const int unnamed = ::open(path.c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (unnamed < 0) GTEST_SKIP() << "the file system has no files without names";
+  ::close(unnamed);
+  ASSERT_TRUE(write_bytes(file("a"), "old").has_value());
+  EXPECT_EXIT(write_until_killed(file("a")), testing::KilledBySignal(SIGXFSZ), "");
+  EXPECT_EQ(content(file("a")), "old");
+  EXPECT_EQ(entries(), 1U);
 }
 
 TEST_F(Bytes, WritesFollowLinks) {
