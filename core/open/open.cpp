@@ -49,8 +49,11 @@ Result<std::vector<std::string>> files_of(const std::string& path) {
   std::error_code status;
   if (!fs::is_directory(path, status)) return std::vector<std::string>{path};
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(path, status))
-    if (entry.is_regular_file(status)) files.push_back(entry.path().string());
+  for (fs::directory_iterator it(path, status), last; !status && it != last; it.increment(status)) {
+    std::error_code unreadable;  // such a file is not listed
+    if (it->is_regular_file(unreadable)) files.push_back(it->path().string());
+  }
+  if (status) return input_error("{}: {}", path, status.message());
   std::sort(files.begin(), files.end());
   if (files.empty()) return input_error("{}: the folder contains no files", path);
   return files;

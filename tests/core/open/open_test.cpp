@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <set>
@@ -110,6 +111,18 @@ TEST_F(Open, OtherFilesInAFolderAreIgnoredAndCounted) {
   // work.jointer is the fourth.
   EXPECT_THAT(error_of({.path = folder_.path().string()}),
               HasSubstr("contains 2 graphs (4 files ignored)"));
+}
+
+TEST_F(Open, AFolderThatCannotBeReadIsNotAnEmptyOne) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto entries = list_graphs(folder_.path().string());
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(entries.has_value());
+  EXPECT_EQ(entries.error().kind, Error::Kind::input);
+  EXPECT_EQ(entries.error().message, folder_.path().string() + ": Too many open files");
 }
 
 TEST_F(Open, ARecipeIsNotACapture) {
