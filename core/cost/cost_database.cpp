@@ -221,9 +221,10 @@ Result<int> CostDatabase::version() const {
   JOINTER_TRY(const std::int64_t version, number("PRAGMA user_version"));
   if (version / 100 != kVersion / 100)
     return input_error(
-        "{}: the cost database has version {}.{}, but this program reads {}.x; use a newer "
-        "Jointer, or set JOINTER_COSTS to another file",
-        path_, version / 100, version % 100, kVersion / 100);
+        "{}: the cost database has version {}.{}, but this program reads {}.x; {}set JOINTER_COSTS "
+        "to another file",
+        path_, version / 100, version % 100, kVersion / 100,
+        version > kVersion ? "use a newer Jointer, or " : "");
   return static_cast<int>(version);
 }
 

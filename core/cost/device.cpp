@@ -31,7 +31,7 @@ std::vector<BuiltIn> built_in() {
 
 const OrderedJson* required(JsonMembers& members, std::string_view key) {
   const OrderedJson* json = members.find(key);
-  if (json == nullptr) members.refuse(fmt::format("`{}` is missing", key));
+  if (json == nullptr) members.expect(key, {});
   return json;
 }
 
@@ -39,9 +39,9 @@ std::optional<double> read_figure(JsonMembers& members, std::string_view key, do
   const OrderedJson* json = required(members, key);
   if (json == nullptr) return std::nullopt;
   if (!json->is_number() || !(json->get<double>() >= 0) || json->get<double>() > 1e18)
-    members.refuse(fmt::format("`{}` must be a number from 0 to 1e18", key));
+    members.refuse(fmt::format("{} must be a number from 0 to 1e18", members.place_of(key)));
   else if (json->get<double>() < min)
-    members.refuse(fmt::format("`{}` must be positive, at least {}", key, min));
+    members.refuse(fmt::format("{} must be positive, at least {}", members.place_of(key), min));
   else
     return json->get<double>();
   return std::nullopt;
@@ -94,8 +94,8 @@ struct Within {
 
   void read(JsonMembers& members, DeviceDescription& device) const {
     const OrderedJson* json = required(members, key);
-    const OrderedJson none = OrderedJson::object();  // reports its first field as missing
-    JsonMembers inner(json != nullptr && json->is_object() ? *json : none);
+    if (json == nullptr) return;
+    JsonMembers inner(*json, members.place_of(key));
     read_fields(inner, device.*member, fields);
     members.check(inner);
   }
@@ -139,7 +139,7 @@ void read_peaks(JsonMembers& members, DeviceDescription& device) {
   if (peaks == nullptr) return;
   if (!peaks->is_object() || peaks->empty())
     return members.refuse("`peak_tflops` must be an object with at least one entry");
-  JsonMembers inner(*peaks);
+  JsonMembers inner(*peaks, members.place_of("peak_tflops"));
   for (const auto& [name, value] : peaks->items())
     device.peak_tflops.emplace_back(name, read_figure(inner, name, kAboveZero).value_or(0));
   members.check(inner);

@@ -587,13 +587,19 @@ DEVICE = json.loads((Path(__file__).parents[2] / "resources" / "devices" / "h100
 DEVICES: dict[str, tuple[Any, list[str]]] = {
     "not JSON": (b"{", ["not a device description"]),
     "a list": ([], ["expected a JSON object"]),
-    "other version": (DEVICE | {"version": 2}, ["`version` is not 1"]),
+    "other version": (DEVICE | {"version": 2}, ["`version` must be 1"]),
     "no bandwidth": ({k: v for k, v in DEVICE.items() if k != "memory_gbps"}, ["`memory_gbps` is missing"]),
     "zero bandwidth": (DEVICE | {"memory_gbps": 0}, ["`memory_gbps` must be positive"]),
     "negative latency": (DEVICE | {"kernel_us": -1}, ["`kernel_us`"]),
     "text for a number": (DEVICE | {"host_gbps": "fast"}, ["`host_gbps`"]),
+    "no efficiency of products": (
+        DEVICE | {"efficiency": {k: v for k, v in DEVICE["efficiency"].items() if k != "matmul"}},
+        ["`efficiency`: `matmul` is missing"],
+    ),
+    "peak of zero": (DEVICE | {"peak_tflops": {"bfloat16": 0}}, ["`peak_tflops`: `bfloat16` must be positive"]),
+    "no links": ({k: v for k, v in DEVICE.items() if k != "links"}, ["`links` is missing"]),
     "no peaks": (DEVICE | {"peak_tflops": {}}, ["`peak_tflops`"]),
-    "links of wrong type": (DEVICE | {"links": 3}, ["`intra_gbps`"]),
+    "links of wrong type": (DEVICE | {"links": 3}, ["`links`: expected an object"]),
     "unknown generation": (DEVICE | {"torch_nccl": "maxwell"}, ["maxwell"]),
 }
 

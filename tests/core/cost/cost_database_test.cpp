@@ -242,8 +242,22 @@ TEST(CostDatabase, ANewerMajorVersionIsRefused) {
     ASSERT_FALSE(opened.has_value());
     EXPECT_EQ(opened.error().kind, Error::Kind::input);
     expect_one_line(opened.error(), path);
-    EXPECT_THAT(opened.error().message, HasSubstr("has version 2.30, but this program reads 1.x"));
+    EXPECT_THAT(
+        opened.error().message,
+        HasSubstr("has version 2.30, but this program reads 1.x; use a newer Jointer, or set"));
   }
+}
+
+TEST(CostDatabase, ANewerJointerIsNoHelpForAnOlderMajorVersion) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "costs.sqlite";
+  store(path, one_node(1));
+  execute(path, "PRAGMA user_version = 7");
+  const auto opened = CostDatabase::open(path);
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_THAT(
+      opened.error().message,
+      HasSubstr("has version 0.7, but this program reads 1.x; set JOINTER_COSTS to another"));
 }
 
 TEST(CostDatabase, OtherFilesAreRefusedAndUnchanged) {
