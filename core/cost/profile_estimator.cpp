@@ -64,6 +64,8 @@ std::optional<double> ProfileEstimator::profiled_ms(const Graph& graph, NodeId i
 
 NodeCost ProfileEstimator::estimate(const Graph& graph, NodeId id) const {
   NodeCost cost = rest_->estimate(graph, id);
+  // The profile of a wait is the time of its stall, which the simulation computes.
+  if (graph.is_wait(graph.node(id))) return cost;
   const auto ms = profiled_ms(graph, id);
   if (!ms) return cost;
   const bool is_collective = graph.is_collective_start(graph.node(id));

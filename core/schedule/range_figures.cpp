@@ -10,7 +10,8 @@
 //   1. A node is in the range if the interval in which it runs on its stream overlaps the range. A
 //      node that takes no time is in the range that contains its start. Placeholders and constants
 //      are at the start of the step, and outputs are at the end.
-//   2. Device time is clipped to the range. The FLOPs of a node in the range count in full.
+//   2. Device time is the time in which a node runs on its stream, clipped to the range. A wait has
+//      none: its stall is exposed time. The FLOPs of a node in the range count in full.
 //   3. Exposed time is clipped to the range and counts for the collective.
 //   4. A storage is allocated or freed in the range if the memory event is in the range
 //      (memory_times.h).
@@ -67,13 +68,11 @@ void RangeFigures::add_nodes(const Graph& graph, const Analysis& analysis) {
     }
     const NodeTiming& timing = analysis.simulation.timing(id);
     if (!touches(timing.start, timing.end)) continue;
-    const std::int64_t whole = analysis.costs[id.index()].ns;
-    const bool is_timed = timing.end - timing.start == whole;
-    const std::int64_t part = is_timed ? overlap(timing.start, timing.end) : whole;
+    const std::int64_t part = graph.is_wait(n) ? 0 : overlap(timing.start, timing.end);
     ns_[id.index()] = part;
     if (timing.stream > 0)
       totals_.communication_ns += part;
-    else if (timing.stream == 0 && !graph.is_wait(n))
+    else if (timing.stream == 0)
       totals_.compute_ns += part;
   }
 }

@@ -51,7 +51,7 @@ class RangeFigures {
   // Returns true if at least part of the node runs in the range or, for a collective, if the
   // compute stream waits for it there.
   [[nodiscard]] bool contains(NodeId node) const { return ns_[node.index()] >= 0; }
-  // The part of the node's device time (NodeCost::ns) that is in the range.
+  // The part of the node's device time that is in the range; 0 for a wait.
   [[nodiscard]] std::int64_t ns(NodeId node) const {
     return contains(node) ? ns_[node.index()] : 0;
   }

@@ -108,5 +108,25 @@ TEST(ProfileEstimator, UsesAnotherEstimatorForTheRest) {
   EXPECT_FALSE(estimator.profiled_ms(graph, graph.find("exp")));
 }
 
+TEST(ProfileEstimator, AWaitTakesNoTime) {
+  auto data = profile({call(1, "_c10d_functional::wait_tensor", "[[4,8]]", "[[8,1]]"),
+                       call(2, "aten::exp", "[[4,8]]", "[[8,1]]"), kernel(1, 12), kernel(2, 3)});
+  ASSERT_TRUE(data) << data.error().message;
+  const Graph graph = parse(R"(
+    group dp: 0 1
+    x: f32[4,8] = input
+    ar: f32[4,8] = _c10d_functional.all_reduce(x, 'sum', 'dp')
+    w: f32[4,8] = _c10d_functional.wait_tensor(ar)
+    exp: f32[4,8] = aten.exp.default(w)
+    return [exp]
+  )");
+  const ProfileEstimator estimator(
+      std::move(*data), "profile.json",
+      std::make_unique<SimpleEstimator>(SimpleCosts{}, *load_device("h100")));
+  EXPECT_EQ(estimator.estimate(graph, graph.find("exp")).ns, 3'000);
+  EXPECT_TRUE(estimator.profiled_ms(graph, graph.find("w"))) << "the trace has such a call";
+  EXPECT_EQ(estimator.estimate(graph, graph.find("w")).ns, 0);
+}
+
 }  // namespace
 }  // namespace jointer::test

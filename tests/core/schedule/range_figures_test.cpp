@@ -63,6 +63,16 @@ TEST(RangeFigures, ClipsExposedTime) {
   EXPECT_EQ(before.totals().exposed_ns, 0);
 }
 
+// An estimator may give a wait a cost, which the simulation does not use.
+TEST(RangeFigures, AWaitHasNoDeviceTime) {
+  Step step(kExposed);
+  const NodeId wait = step.graph.find("w");
+  step.analysis.costs[wait.index()].ns = 5;
+  const RangeFigures figures = step.figures(whole_step(step.analysis.simulation));
+  EXPECT_EQ(figures.ns(wait), 0);
+  EXPECT_TRUE(figures.contains(wait));
+}
+
 TEST(RangeFigures, ReportsAllocatedAndFreedStorages) {
   const Step step(kExposed);
   const auto lifetimes = step.analysis.memory.lifetimes();
