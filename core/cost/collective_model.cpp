@@ -14,6 +14,9 @@
 //   between nodes   each node moves S (m-1)/m through the r network cards of its ranks in the
 //                   group: S (m-1)/m / (r b). In an all-to-all, each rank instead sends
 //                   S (n-r)/n through its card, and S (r-1)/n inside its node.
+//                   A broadcast moves all of S instead of the shares (n-1)/n and (m-1)/m, since
+//                   every rank passes on the whole tensor.
+//   If each node has one rank, nothing moves inside a node.
 //   The two overlap, so the larger counts. An all-reduce is a reduce-scatter followed by an
 //   all-gather, so it counts twice. The start-up time is a base plus n-1 steps around the ring, of
 //   which m-1 cross the network; an all-reduce has twice as many steps.
@@ -88,13 +91,14 @@ double collective_ms(CollectiveKind kind, std::int64_t bytes, const GroupPlaceme
   const double inside = links.intra_gbps * links.intra_efficiency * 1e6;  // bytes per millisecond
   const double between = links.inter_gbps * links.inter_efficiency * 1e6;
 
-  double intra_ms = size * (n - 1) / n / inside;
-  double inter_ms = m > 1 ? size * (m - 1) / m / (r * between) : 0;
+  const bool moves_all = kind == CollectiveKind::broadcast;
+  double intra_ms = size * (moves_all ? 1 : (n - 1) / n) / inside;
+  double inter_ms = m > 1 ? size * (moves_all ? 1 : (m - 1) / m) / (r * between) : 0;
   if (kind == CollectiveKind::all_to_all) {
     intra_ms = size * (r - 1) / n / inside;
     inter_ms = m > 1 ? size * (n - r) / n / between : 0;
   }
-  if (m > 1 && r == 1) intra_ms = 0;  // no traffic inside the node with the fewest ranks
+  if (placement.nodes >= placement.ranks) intra_ms = 0;
   const double rounds = kind == CollectiveKind::all_reduce ? 2 : 1;
   const double crossing = m > 1 ? m - 1 : 0;
   const double latency_us = links.base_us + rounds * ((n - 1 - crossing) * links.intra_step_us +

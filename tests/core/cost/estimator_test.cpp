@@ -140,6 +140,23 @@ TEST(CollectiveModel, BetweenNodes) {
   EXPECT_NEAR(collective_ms(CollectiveKind::all_gather, 100'000'000, apart, d), 5 + 0.015, 1e-9);
 }
 
+TEST(CollectiveModel, ANodeWithOneRankDoesNotHideTheTrafficInsideOtherNodes) {
+  const GroupPlacement uneven{.ranks = 4, .nodes = 2, .ranks_per_node = 1};
+  DeviceDescription d = round_numbers();
+  d.links.inter_gbps = 1000;
+  // 100 MB x 3/4 at 100 GB/s, more than 100 MB x 1/2 at 1000 GB/s.
+  EXPECT_NEAR(collective_ms(CollectiveKind::all_gather, 100'000'000, uneven, d), 0.75 + 0.017,
+              1e-9);
+}
+
+TEST(CollectiveModel, ABroadcastMovesTheWholeTensor) {
+  const GroupPlacement two{.ranks = 2, .nodes = 1, .ranks_per_node = 2};
+  const GroupPlacement apart{.ranks = 2, .nodes = 2, .ranks_per_node = 1};
+  const DeviceDescription d = round_numbers();
+  EXPECT_NEAR(collective_ms(CollectiveKind::broadcast, 100'000'000, two, d), 1 + 0.011, 1e-9);
+  EXPECT_NEAR(collective_ms(CollectiveKind::broadcast, 100'000'000, apart, d), 10 + 0.015, 1e-9);
+}
+
 TEST(CollectiveModel, RanksFillNodesInOrder) {
   const Graph graph = parse(R"(
     group near: 0 1 2 3
