@@ -79,7 +79,9 @@ Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<con
     return fail(Error::Kind::usage,
                 "{} has no save or recompute decisions; partition a joint graph, or open a pair or "
                 "a flat training step",
-                kind == CaptureKind::joint ? "a joint graph" : "a single half");
+                kind == CaptureKind::joint      ? "a joint graph"
+                : kind == CaptureKind::subgraph ? "a subgraph"
+                                                : "a single half");
   std::vector<std::uint8_t> is_counted = held_storages(graph);
   const std::vector<PlanAction> kept = kept_by_node(graph);
   std::vector<SaveCandidate> rows;

@@ -22,8 +22,8 @@ namespace jointer {
 // Returns the rows in program order. `bytes` counts storages on the main device, except those that
 // the step keeps live anyway (inputs, constants and results of the forward); a storage counts for
 // the first value in it. An offloaded value (ao.offload) is listed as the value itself. `costs`,
-// `flops`: one per node, by id. Error (usage): `graph` is a joint graph or a single half. Cost:
-// linear.
+// `flops`: one per node, by id. Error (usage): `graph` is a joint graph, a single half or a
+// subgraph. Cost: linear.
 Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<const NodeCost> costs,
                                                std::span<const Flops> flops);
 

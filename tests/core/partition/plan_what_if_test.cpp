@@ -340,5 +340,17 @@ TEST(KeptValues, AreTheSavedAndRecomputedValuesOfAPair) {
   EXPECT_FALSE(kept_values(p.partition_.joint, costs, {}));
 }
 
+TEST(KeptValues, OtherGraphsAreRefusedByTheirKind) {
+  Graph graph = parse(kLayers);
+  for (const auto& [kind, name] : {std::pair(CaptureKind::joint, "a joint graph"),
+                                   std::pair(CaptureKind::backward, "a single half"),
+                                   std::pair(CaptureKind::subgraph, "a subgraph")}) {
+    graph.part(PartId(0)).kind = kind;
+    const auto rows = kept_values(graph, {}, {});
+    ASSERT_FALSE(rows);
+    EXPECT_THAT(rows.error().message, testing::StartsWith(name + std::string(" has no save")));
+  }
+}
+
 }  // namespace
 }  // namespace jointer::test
