@@ -65,6 +65,7 @@
 #include "passes/bucketing/overlap_judge.h"
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"
+#include "passes/bucketing/paying_members.h"
 #include "passes/bucketing/pre_bucketing.h"
 #include "passes/support/kept.h"
 #include "passes/support/parameters.h"
@@ -406,7 +407,7 @@ class Reordering {
       std::vector<std::uint32_t> stay = buckets[i];
       if (copies > saved) {
         any = true;
-        stay = paying_members(buckets[i], copies, saved);
+        stay = paying(buckets[i], copies, saved);
       }
       for (const std::uint32_t c : buckets[i])
         if (stay.size() < 2 || std::find(stay.begin(), stay.end(), c) == stay.end()) {
@@ -435,19 +436,12 @@ class Reordering {
     return sum;
   }
 
-  // The members whose share of the copy time, in proportion to their bytes, is at most the time
-  // that each additional member of the bucket saves.
-  [[nodiscard]] std::vector<std::uint32_t> paying_members(const std::vector<std::uint32_t>& members,
-                                                          std::int64_t copies, std::int64_t saved) {
-    const auto bytes = [&](std::uint32_t c) {
-      return static_cast<double>(now().base->overlap.collectives[c].bytes);
-    };
-    double all = 0;
-    for (const std::uint32_t c : members) all += bytes(c);
-    const double each = static_cast<double>(saved) / static_cast<double>(members.size() - 1);
+  [[nodiscard]] std::vector<std::uint32_t> paying(const std::vector<std::uint32_t>& members,
+                                                  std::int64_t copies, std::int64_t saved) {
+    std::vector<std::int64_t> bytes;
+    for (const std::uint32_t c : members) bytes.push_back(now().base->overlap.collectives[c].bytes);
     std::vector<std::uint32_t> stay;
-    for (const std::uint32_t c : members)
-      if (static_cast<double>(copies) * bytes(c) <= each * all) stay.push_back(c);
+    for (const std::size_t i : paying_members(bytes, copies, saved)) stay.push_back(members[i]);
     return stay;
   }
 

@@ -1,0 +1,23 @@
+#pragma once
+
+// Chooses the members of a bucket that are worth merging.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace jointer {
+
+// Which members of a bucket stay if its copies take longer than merging saves. Each member causes
+// the part of the copies that corresponds to its bytes. A bucket of n members saves the start-up
+// time of n - 1 collectives, so each member after the first saves an equal part.
+//
+// `bytes`: by member, at least two. `copies_ns`: the time of the bucket's copies. `saved_ns`: the
+// time that the merged collective saves. Returns indices of members, ascending: those that make the
+// largest gain together, or none if no two members gain. Never returns all members if copies_ns is
+// greater than saved_ns.
+std::vector<std::size_t> paying_members(std::span<const std::int64_t> bytes, std::int64_t copies_ns,
+                                        std::int64_t saved_ns);
+
+}  // namespace jointer
