@@ -10,6 +10,7 @@
 #include "core/cost/node_flops.h"
 #include "core/cost/torch_nccl.h"
 #include "core/cost/torch_nccl_2_15.h"
+#include "core/ops/torch_registry.h"
 
 namespace jointer {
 namespace {
@@ -68,14 +69,10 @@ bool is_view_2_15(const OperatorInfo& op) {
   return (op.space() == "aten" || op.space() == "prims") && aliases && !writes;
 }
 
-// True if torch 2.15 counts the FLOPs of the operator. Unlike 2.11, it also counts those of
-// grouped-query attention, so Flops::total applies.
+// True if torch 2.15 counts the FLOPs of the operator. Flops::total is then its count, because since
+// 2.12 torch also counts attention with fewer key heads than query heads.
 bool counts_flops_2_15(std::string_view packet) {
-  constexpr std::array<std::string_view, 4> kNew{
-      "aten._scaled_dot_product_flash_attention_for_cpu",
-      "aten._scaled_dot_product_flash_attention_for_cpu_backward", "flex_attention",
-      "flex_attention_backward"};
-  return is_in_torch_registry(packet) || std::find(kNew.begin(), kNew.end(), packet) != kNew.end();
+  return is_in_torch_registry(packet, TorchVersion{2, 15});
 }
 
 // torch has no formula for matmuls fused with a collective and would count only their bytes. This
