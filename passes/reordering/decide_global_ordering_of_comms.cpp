@@ -34,8 +34,8 @@ Result<void> run_decide_global_ordering_of_comms(Graph& graph, const Arguments&,
                               {"depends on it", Unit::text}},
                   .rows = {}};
   std::int64_t number = 0;
+  Call previous = kNoCall;
   for (const Stretch stretch : calls.stretches()) {
-    Call previous = kNoCall;
     for (std::size_t i = stretch.first; i < stretch.last; ++i) {
       const Call call = static_cast<Call>(i);
       if (!calls.is_start(call) || calls.is_transfer(call)) continue;

@@ -363,8 +363,24 @@ TEST(ReorderingTest, TheOrderOfCollectivesIsReported) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(graph, "decide_global_ordering_of_comms");
   EXPECT_EQ(graph_hash(*steps[0].graph), graph_hash(graph));
-  EXPECT_EQ(reason_of(steps[0], "g2"), "Number 2: after g1.");
+  EXPECT_EQ(reason_of(steps[0], "g2"), "Number 2: it follows g1.");
   ASSERT_EQ(steps[0].tables[0].rows.size(), 2U);
+}
+
+TEST(ReorderingTest, TheOrderOfCollectivesContinuesBehindAnInput) {
+  const Graph graph = parse(R"(
+    group dp: 0 1
+    x: f32[64] = input
+    a: f32[64] = _c10d_functional.all_reduce(x, 'sum', 'dp')
+    v: f32[64] = _c10d_functional.wait_tensor(a)
+    dy: f32[64] = tangent
+    b: f32[64] = _c10d_functional.all_reduce(dy, 'sum', 'dp')  {backward}
+    w: f32[64] = _c10d_functional.wait_tensor(b)  {backward}
+    return [v, w]
+  )");
+  const auto steps = run_pipeline_text(graph, "decide_global_ordering_of_comms");
+  EXPECT_EQ(reason_of(steps[0], "a"), "Number 1: it follows no other collective.");
+  EXPECT_EQ(reason_of(steps[0], "b"), "Number 2: it follows a.");
 }
 
 TEST(ReorderingTest, FsdpCollectivesAlternate) {
