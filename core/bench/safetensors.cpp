@@ -31,7 +31,7 @@ constexpr NameTable<DType, 17> kDtypes{{
     {"F8_E8M0", DType::float8_e8m0fnu},
 }};
 
-// Returns the value of a non-negative integer; nullopt for anything else.
+// Returns the value of an integer of at least 0; nullopt for anything else.
 std::optional<std::int64_t> size_of(const OrderedJson& json) {
   if (!json.is_number_integer()) return std::nullopt;
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
@@ -57,13 +57,13 @@ Result<SafetensorsEntry> read_entry(std::string_view file, const std::string& na
   std::optional<std::int64_t> wanted = item_size(entry.dtype);
   for (const OrderedJson& dim : json["shape"]) {
     const auto number = size_of(dim);
-    if (!number) return bad("`shape` must contain only non-negative integers");
+    if (!number) return bad("`shape` must contain only integers of at least 0");
     entry.shape.push_back(*number);
     if (wanted) wanted = checked_mul(*wanted, *number);
   }
   const auto begin = size_of(json["data_offsets"][0]), end = size_of(json["data_offsets"][1]);
   if (!begin || !end || *begin > *end)
-    return bad("`data_offsets` must be two non-negative integers in ascending order");
+    return bad("`data_offsets` must be two integers of at least 0 in ascending order");
   if (*end > size - data) return bad("the data is outside the file; is the file truncated?");
   if (!wanted || *end - *begin != *wanted)
     return bad("the number of bytes does not match the shape and dtype");

@@ -106,11 +106,11 @@ Result<void> check(const Knapsack& items, double budget) {
     if (!good(items.weights[i]) || !good(items.values[i]))
       return fail(Error::Kind::usage,
                   "item {} of the knapsack has weight {} and value {}; both must be finite and "
-                  "non-negative",
+                  "at least 0",
                   i, items.weights[i], items.values[i]);
   if (!good(budget))
-    return fail(Error::Kind::usage,
-                "the knapsack's budget is {}; it must be finite and non-negative", budget);
+    return fail(Error::Kind::usage, "the knapsack's budget is {}; it must be finite and at least 0",
+                budget);
   return {};
 }
 

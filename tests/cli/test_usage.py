@@ -70,7 +70,7 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
         (["info", JOINT, "--graph", "first"], f"option --graph: {COUNT}, got `first`"),
         (["spmd", JOINT, "--graph", "x"], f"option --graph: {COUNT}, got `x`"),
         (["sac", JOINT, "--points", "1"], "option --points: expected an integer from 2 to 1000, got `1`"),
-        (["sac", JOINT, "--slower", "much"], "option --slower: expected a non-negative number, got `much`"),
+        (["sac", JOINT, "--slower", "much"], "option --slower: expected a number of at least 0, got `much`"),
         (["memory", JOINT, "--loop", "x"], "option --loop: expected an integer from 1 to 100, got `x`"),
         (
             ["overlap", JOINT, "--gpus-per-node", "0"],

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <future>
 #include <stdexcept>
 #include <vector>
@@ -16,6 +17,19 @@ namespace jointer::runner {
 namespace {
 
 using testing::ElementsAre;
+
+TEST(World, AVariableThatIsNoNumberIsNamed) {
+  for (const char* text : {"-1", "two"}) {
+    ::setenv("RANK", text, 1);
+    const auto world = World::from_environment();
+    ::unsetenv("RANK");
+    ASSERT_FALSE(world);
+    EXPECT_EQ(world.error().message,
+              "RANK: expected an integer of at least 0, got `" + std::string(text) + "`");
+  }
+}
+
+// --- Groups of two ranks in this process ---
 
 int free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);

@@ -36,7 +36,7 @@ CLI::Validator whole_number(std::int64_t min, std::int64_t max) {
 }
 
 CLI::Validator non_negative_number() {
-  return check("a non-negative number", {}, [](std::string_view text) {
+  return check("a number of at least 0", {}, [](std::string_view text) {
     const auto number = number_of<double>(text);
     return number && std::isfinite(*number) && *number >= 0;
   });

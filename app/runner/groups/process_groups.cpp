@@ -26,7 +26,7 @@ Result<int> number_in(const char* variable, int fallback) {
   const std::string_view view = text;
   const auto value = number_of<int>(view);
   if (!value || *value < 0)
-    return fail(Error::Kind::usage, "{}: expected a non-negative integer, got `{}`", variable,
+    return fail(Error::Kind::usage, "{}: expected an integer of at least 0, got `{}`", variable,
                 view);
   return *value;
 }
