@@ -129,8 +129,18 @@ def test_interrupt() -> None:
     assert (process.returncode, out, err) == (130, b"", b"")
 
 
-def test_a_full_disk_is_an_error() -> None:
-    for command in (["info", JOINT, "--json"], ["info", JOINT], ["export", JOINT, "--format", "csv", "-o", "-"]):
+def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
+    """Also if the answer is "no"."""
+    changed = capture()
+    at(changed, "mm")["recompute"] = "PREFER_SAVE"
+    one, other = write(tmp_path / "one.json", capture()), write(tmp_path / "other.json", changed)
+    assert run("diff", one, other).code == 1
+    for command in (
+        ["info", JOINT, "--json"],
+        ["info", JOINT],
+        ["export", JOINT, "--format", "csv", "-o", "-"],
+        ["diff", one, other],
+    ):
         with open("/dev/full", "w") as full:
             done = subprocess.run(
                 [BIN / "jointer", *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False
