@@ -12,6 +12,7 @@
 #include "core/capture/fx_listing.h"
 #include "core/capture/fx_nodes.h"
 #include "core/capture/fx_subgraphs.h"
+#include "core/capture/no_such_graph.h"
 
 namespace jointer {
 namespace {
@@ -137,7 +138,9 @@ Result<PartId> append_fx_text(Graph& graph, const FxText& source, const FxTextOp
         while (index < graphs.size() && (graphs[index].parent != kNoParent || wanted-- > 0))
           ++index;
         if (index == graphs.size())
-          return fail(Error::Kind::usage, "{}: there is no graph {}", source.file, options.index);
+          return no_such_graph(
+              source.file, options.index,
+              static_cast<std::size_t>(std::ranges::count(graphs, kNoParent, &GraphText::parent)));
         const Body body = body_of(graphs[index], number);
         const std::size_t nodes = body.placeholders.size() + body.statements.size() + 1;
         graph.reserve(graph.node_count() + nodes, source.text.size() / 8);

@@ -7,6 +7,7 @@
 
 #include "core/base/characters.h"
 #include "core/capture/fx_text.h"
+#include "core/capture/no_such_graph.h"
 
 namespace jointer {
 namespace {
@@ -221,8 +222,7 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
 Result<PartId> append_torch_trace(Graph& graph, std::string_view file, std::string_view bytes,
                                   std::size_t index, const Progress& progress) {
   JOINTER_TRY(const std::vector<TraceGraph> graphs, list_torch_trace(file, bytes));
-  if (index >= graphs.size())
-    return fail(Error::Kind::usage, "{}: there is no graph {}", file, index);
+  if (index >= graphs.size()) return no_such_graph(file, index, graphs.size());
   const TraceGraph& chosen = graphs[index];
   JOINTER_TRY(
       const PartId part,

@@ -7,6 +7,7 @@
 #include "core/base/file_start.h"
 #include "core/capture/native_reader.h"
 #include "core/capture/native_start.h"
+#include "core/capture/no_such_graph.h"
 #include "core/graph/complete.h"
 #include "core/open/readers.h"
 #include "core/workspace/workspace_capture.h"
@@ -129,9 +130,7 @@ Result<std::size_t> chosen(const OpenRequest& request, std::span<const GraphEntr
   if (!index)
     return fail(Error::Kind::usage, "{} contains {} graphs{}; choose one with --graph N (0 to {})",
                 name, entries.size(), ignored_text(ignored), entries.size() - 1);
-  if (*index >= entries.size())
-    return fail(Error::Kind::usage, "{}: there is no graph {}; the last one is {}", name, *index,
-                entries.size() - 1);
+  if (*index >= entries.size()) return no_such_graph(name, *index, entries.size());
   return *index;
 }
 

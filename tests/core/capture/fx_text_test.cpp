@@ -374,6 +374,7 @@ TEST(FxText, SeveralClassesAreSeveralGraphs) {
   EXPECT_EQ((*entries)[0].nodes, 10U);
   EXPECT_EQ((*entries)[1].name, "two, g");
   EXPECT_EQ(must_read(two, 1).node_count(), 7U);
+  EXPECT_EQ(read(two, 2).error().message, "graph.txt: there is no graph 2; the last one is 1");
 }
 
 TEST(FxText, CodeAroundTheGraphIsIgnored) {

@@ -196,6 +196,10 @@ TEST_F(TorchTraceFiles, SeveralGraphsRequireAChoice) {
   EXPECT_THAT(describe((*listed)[1]), HasSubstr("rank 3, 1/2, aot_backward_graph (backward, 7"));
   EXPECT_TRUE(open_graph({.path = log_file, .index = 1}).has_value());
   EXPECT_FALSE(open_graph({.path = log_file, .index = 7}).has_value());
+  Graph none;
+  const auto missing = append_torch_trace(none, "choose.log", log(), 7, {});
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().message, "choose.log: there is no graph 7; the last one is 2");
 }
 
 TEST_F(TorchTraceFiles, AFolderHasTheGraphsOfAllRanks) {
