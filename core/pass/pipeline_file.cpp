@@ -1,10 +1,10 @@
 #include "core/pass/pipeline_file.h"
 
-#include <fstream>
 #include <limits>
 
 #include "core/base/bytes.h"
 #include "core/base/characters.h"
+#include "core/base/file_start.h"
 #include "core/base/json_fields.h"
 
 namespace jointer {
@@ -189,14 +189,10 @@ Result<Pipeline> parse_step_lines(std::string_view text, std::size_t* wrong_at) 
 
 bool is_pipeline_file(const std::string& path) {
   if (path.ends_with(".jointer-passes")) return true;
-  // Read only the beginning, since captures are large.
   constexpr std::size_t kHead = 256;
-  std::ifstream file(path, std::ios::binary);
-  std::string head(kHead, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
-  return without_mark(head).starts_with('{') &&
-         head.find(fmt::format("\"{}\"", kFormat)) != std::string::npos;
+  const auto head = read_start(path, kHead);
+  return head && without_mark(*head).starts_with('{') &&
+         head->find(fmt::format("\"{}\"", kFormat)) != std::string::npos;
 }
 
 Result<PipelineFile> read_pipeline_file(std::string_view file, std::string_view path) {

@@ -1,8 +1,8 @@
 #include "core/workspace/workspace_capture.h"
 
 #include <filesystem>
-#include <fstream>
 
+#include "core/base/file_start.h"
 #include "core/graph/canonical.h"
 
 namespace jointer {
@@ -42,12 +42,8 @@ bool is_workspace_file(const std::string& path) {
   std::error_code status;
   if (!fs::is_regular_file(path, status)) return false;
   if (path.ends_with(kWorkspaceSuffix)) return true;
-  // Read only the start of the file, because captures are large.
-  std::ifstream file(path, std::ios::binary);
-  std::string head(kWorkspaceHead, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
-  return is_workspace(head);
+  const auto head = read_start(path, kWorkspaceHead);
+  return head && is_workspace(*head);
 }
 
 Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path) {

@@ -12,6 +12,7 @@
 #include "core/graph/literal.h"
 #include "core/open/readers.h"
 #include "core/workspace/workspace.h"
+#include "core/workspace/workspace_capture.h"
 #include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
@@ -62,7 +63,13 @@ TEST(GraphReaders, HaveANameAndCanOpenFiles) {
 
 TEST_F(Open, AWorkspaceIsFoundByItsNameOrItsContent) {
   std::filesystem::copy_file(path("work.jointer"), path("work.json"));
-  for (const char* name : {"graph.json", "work.jointer", "work.json"}) {
+  const auto text = read_bytes(path("work.json"));
+  ASSERT_TRUE(text.has_value()) << text.error().message;
+  write("work.json.zst", text->view());
+  for (const char* name : {"work.jointer", "work.json", "work.json.zst"})
+    EXPECT_TRUE(is_workspace_file(path(name))) << name;
+  EXPECT_FALSE(is_workspace_file(path("graph.json")));
+  for (const char* name : {"graph.json", "work.jointer", "work.json", "work.json.zst"}) {
     const auto graph = open_graph({.path = path(name)});
     ASSERT_TRUE(graph.has_value()) << graph.error().message;
     EXPECT_EQ(graph_hash(*graph), hash_) << name;

@@ -141,6 +141,9 @@ TEST(PipelineFile, TheNameOrTheContentDecidesTheForm) {
   EXPECT_FALSE(is_one("q.json", R"({"format":"jointer-capture"})"));
   EXPECT_FALSE(is_one("p.txt", "a"));
   EXPECT_FALSE(is_pipeline_file(folder / "none"));
+  const std::string packed = folder / "p.json.zst";
+  ASSERT_TRUE(write_bytes(packed, write_pipeline_json({.name = "n", .summary = {}, .steps = {}})));
+  EXPECT_TRUE(is_pipeline_file(packed));
 }
 
 }  // namespace
