@@ -1,10 +1,10 @@
 // Exports a save plan as text, and checks the text by reading it back.
 //
-// A list of operators or selectors is found and written, then applied to the graph. The resulting
-// tags are compared with the plan, which shows what the list cannot express. Then the text is
-// imported into the graph as opened, the graph is partitioned (in a flat training step, the tags
-// are applied), and the resulting plan and peak are compared with the exported ones. If no list of
-// operators expresses the plan, the same comparison chooses among several lists (nearest_list.h).
+// An operator set or selectors are found and written, then applied to the graph. The resulting tags
+// are compared with the plan, which shows what the list cannot express. Then the text is imported
+// into the graph as opened, the graph is partitioned (in a flat training step, the tags are
+// applied), and the resulting plan and peak are compared with the exported ones. If no operator set
+// expresses the plan, the same comparison chooses among several (nearest_list.h).
 
 #include "core/policy/export.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Exports a save plan for other programs: as a set of operators or as selectors for torchtitan, or
+// Exports a save plan for other programs: as an operator set or as selectors for torchtitan, or
 // as a recipe. Operators and selectors cannot express every plan, so each export reports the
 // differences. The algorithms are at the top of operator_list.cpp and selector_list.cpp.
 
@@ -23,7 +23,7 @@
 namespace jointer {
 
 enum class PolicyFormat : std::uint8_t {
-  torchtitan,  // Python: a set of operators to paste into _get_default_save_ops
+  torchtitan,  // Python: an operator set to paste into _get_default_save_ops
   selectors,   // `FQN_PATTERN::operator | ...`: full_recompute_save_ops of the policy `full`
   recipe,      // the tags of individual nodes (docs/recipe.md)
 };

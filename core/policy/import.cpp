@@ -38,7 +38,7 @@ std::vector<std::string> selecting(const Graph& graph, std::vector<std::string> 
   return selectors;
 }
 
-// For example, "operator list, 14 operators".
+// For example, "operator set, 14 operators".
 std::string what_is_read(PolicySource source, std::size_t count, std::string_view things) {
   if (count == 0) return fmt::format("{}, no {}", to_string(source), things);
   if (count == 1 && things.ends_with('s')) things.remove_suffix(1);
@@ -76,7 +76,7 @@ Result<ImportedPolicy> import_operators(const Graph& graph, std::string_view tex
     return true;
   });
   if (names_any && options.save.empty() && options.every_nth.empty())
-    return refuse("no call in this graph matches any operator in the list");
+    return refuse("no call in this graph matches any operator of the set");
   return imported(PolicySource::operator_list, what, apply_sac_with_fsdp(graph, options, fsdp),
                   std::move(notes));
 }
@@ -177,7 +177,7 @@ Result<ImportedPolicy> import_log(const Graph& graph, std::string_view text) {
 std::string_view to_string(PolicySource source) {
   switch (source) {
     case PolicySource::operator_list:
-      return "operator list";
+      return "operator set";
     case PolicySource::selectors:
       return "selectors";
     case PolicySource::recipe:

@@ -29,7 +29,7 @@ Result<PolicySource> policy_source(std::string_view text);
 
 struct ImportedPolicy {
   PolicySource source = PolicySource::operator_list;
-  std::string what;                // description of the text: "operator list, 14 operators"
+  std::string what;                // description of the text: "operator set, 14 operators"
   std::vector<Edit> edits;         // to apply in this order
   std::vector<std::string> notes;  // sentences about skipped parts and differences
 };

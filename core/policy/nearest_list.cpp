@@ -1,4 +1,4 @@
-// Finds the list of operators for which the partitioner's plan is nearest to a given plan.
+// Finds the operator set for which the partitioner's plan is nearest to a given plan.
 //
 // Tags do not determine a plan: the partitioner drops saved values that nothing reads, and the
 // values saved for one operator affect those that must be recomputed for another. Lists are

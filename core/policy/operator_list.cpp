@@ -1,4 +1,4 @@
-// Finds the operator list that expresses a save plan.
+// Finds the operator set that expresses a save plan.
 //
 // Terms: a call counts if its result is saved or recomputed (plan_makers.h), since an unneeded
 // result may be tagged either way. Calls with FSDP's tags do not count, nor do the inputs of the

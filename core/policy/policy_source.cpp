@@ -42,7 +42,7 @@ bool is_log_line(std::string_view line) {
 
 Error no_policy(std::string_view what) {
   return input_error(
-             "expected a policy, got {}; use a list of operators, selectors, a recipe, or a log "
+             "expected a policy, got {}; use an operator set, selectors, a recipe, or a log "
              "from torch's partitioner",
              what)
       .value();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tags graphs according to upstream's operator lists, memory policies and FSDP rules. Each function
+// Tags graphs according to upstream's operator sets, memory policies and FSDP rules. Each function
 // returns an edit, which can be shown, undone and replayed like any other edit. The top of each
 // .cpp file states its rules and sources.
 

@@ -43,8 +43,8 @@ Result<void> run_apply_sac(Graph& graph, const Arguments& arguments, PassContext
                  : fmt::format("1 in {} calls of {} is recomputed", every.n, every.op);
     }
     return n.policy == MemoryPolicy::must_save
-               ? fmt::format("{} is on the list of saved operators", graph.target(n))
-               : fmt::format("{} is not on the list of saved operators", graph.target(n));
+               ? fmt::format("{} is in the set of operators to save", graph.target(n))
+               : fmt::format("{} is not in the set of operators to save", graph.target(n));
   });
 }
 
@@ -54,7 +54,7 @@ Pass apply_sac_pass() {
   return {
       .info = {.name = "apply_sac",
                .summary =
-                   "Tags results of the forward as saved or recomputed, using a list of operators "
+                   "Tags results of the forward as saved or recomputed, using a set of operators "
                    "to save (replaced upstream by tag_with_memory_policy in May 2026).",
                .source = "torchtitan/experiments/compiler_toolkit/passes.py",
                .stage = PassStage::joint,

@@ -716,7 +716,7 @@ def test_a_list_is_explained_in_the_notes() -> None:
 def test_the_notes_describe_the_policy_file(tmp_path: Path) -> None:
     mine = tmp_path / "mine.py"
     mine.write_text("ops = torch.ops\nsave = {ops.aten.mm.default, ops.aten.add.Tensor}\n")
-    assert "operator list, 2 operators" in answer("sac", JOINT, "--policy", mine)["notes"][0]
+    assert "operator set, 2 operators" in answer("sac", JOINT, "--policy", mine)["notes"][0]
 
 
 def test_bad_input_writes_nothing(tmp_path: Path) -> None:

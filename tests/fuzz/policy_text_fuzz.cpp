@@ -1,4 +1,4 @@
-// Policies from other programs: operator lists, selectors, logs of torch's partitioner. A policy
+// Policies from other programs: operator sets, selectors, logs of torch's partitioner. A policy
 // that was read tags the graph and can be undone; one that is refused leaves the graph unchanged.
 
 #include "core/edit/edit.h"

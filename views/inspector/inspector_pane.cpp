@@ -33,8 +33,7 @@ QString policy_text(const SacTensor& tensor) {
     case Decider::preset:
       return InspectorPane::tr("%1, decided by a preset").arg(action);
     case Decider::list:
-      return InspectorPane::tr("%1, decided by a list of operators or an imported policy")
-          .arg(action);
+      return InspectorPane::tr("%1, decided by an operator set or an imported policy").arg(action);
     case Decider::untagged:
       return InspectorPane::tr("%1; no tag determines the policy").arg(action);
     case Decider::capture:

@@ -82,7 +82,7 @@ QString with_omissions(const QString& done, const PolicyExport& made) {
   return PolicyExchange::tr("%1 Not exported: %2").arg(done, first_of(made.differences));
 }
 
-// For example, "Imported operator list, 14 operators. No call of this graph is ...".
+// For example, "Imported operator set, 14 operators. No call of this graph is ...".
 QString import_summary(const ImportedPolicy& policy) {
   const QString what = PolicyExchange::tr("Imported %1.").arg(QString::fromStdString(policy.what));
   return policy.notes.empty() ? what : what + u' ' + first_of(policy.notes);

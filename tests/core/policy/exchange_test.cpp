@@ -433,7 +433,7 @@ TEST(Import, ReportsWhatItRead) {
     const auto imported = import_policy(graph, text);
     return imported ? imported->what : imported.error().message;
   };
-  EXPECT_EQ(what("torch.ops.aten.mm.default, aten.sin"), "operator list, 2 operators");
+  EXPECT_EQ(what("torch.ops.aten.mm.default, aten.sin"), "operator set, 2 operators");
   EXPECT_EQ(what("layers.*.attention::torch.ops.aten.mm.default"), "selectors, 1 selector");
   EXPECT_EQ(what(kLog), "partitioner log, 4 saved values");
   EXPECT_EQ(what("a::torch.ops.aten.mm.default, b::torch.ops.aten.mm.default").substr(0, 11),

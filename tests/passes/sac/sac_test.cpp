@@ -43,7 +43,7 @@ TEST(ApplySac, TagsByListAndByPosition) {
   EXPECT_EQ(node(*step.graph, "b").policy, MemoryPolicy::prefer_recompute);
   EXPECT_EQ(node(*step.graph, "r").policy, MemoryPolicy::prefer_recompute);
   EXPECT_THAT(reason_of(step, "b"), HasSubstr("1 in 2 calls of aten.mm"));
-  EXPECT_THAT(reason_of(step, "r"), HasSubstr("not on the list"));
+  EXPECT_THAT(reason_of(step, "r"), HasSubstr("not in the set of operators to save"));
 }
 
 TEST(ApplySac, AcceptsACustomListAndNone) {
@@ -51,7 +51,7 @@ TEST(ApplySac, AcceptsACustomListAndNone) {
       run_pipeline_text(parse(kJoint), "apply_sac{save=[aten.relu],every_nth=[]}").at(0);
   EXPECT_EQ(node(*relu.graph, "r").policy, MemoryPolicy::must_save);
   EXPECT_EQ(node(*relu.graph, "a").policy, MemoryPolicy::prefer_recompute);
-  EXPECT_THAT(reason_of(relu, "r"), HasSubstr("is on the list"));
+  EXPECT_THAT(reason_of(relu, "r"), HasSubstr("is in the set of operators to save"));
   const StepResult none = run_pipeline_text(parse(kJoint), "apply_sac{save=[],every_nth=[]}").at(0);
   for (const NodeId id : none.graph->order())
     EXPECT_NE(none.graph->node(id).policy, MemoryPolicy::must_save) << none.graph->name(id);

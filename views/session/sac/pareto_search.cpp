@@ -15,7 +15,7 @@ namespace {
 constexpr int kTakeMs = 40;
 constexpr int kTrySoonMs = 150;
 
-// Returns true if the user, an operator list or a preset has set policies, which the search must
+// Returns true if the user, an operator set or a preset has set policies, which the search must
 // respect.
 bool has_policy(const SacState& state) {
   return std::any_of(state.tensors.begin(), state.tensors.end(), [](const SacTensor& tensor) {
