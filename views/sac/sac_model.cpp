@@ -235,8 +235,11 @@ bool SacModel::passes(int index, const QStringList& /*words*/) const {
 }
 
 bool SacModel::has_activations(int index) const {
-  for (std::size_t i = row(index).first; i < row(index).last; ++i)
-    if (!is_gathered_[tensor(i).node.index()]) return true;
+  for (std::size_t i = row(index).first; i < row(index).last; ++i) {
+    const NodeId node = tensor(i).node;
+    const bool is_call = state_->snapshot->graph.node(node).kind == NodeKind::call;
+    if (is_call && !is_gathered_[node.index()]) return true;
+  }
   return false;
 }
 
