@@ -239,7 +239,8 @@ TEST_F(SacModelTest, SaysThatAGroupLeavesOutGatheredWeights) {
             "recompute.");
 }
 
-// An input of the graph can have no policy, so it is no activation that the group stands for.
+// An input of the graph cannot have a policy, so it is not one of the activations that the group
+// stands for.
 TEST_F(SacModelTest, AGroupWithAnInputAndGatheredWeightsStandsForTheWeights) {
   const std::string input = "x: f32[64,64] = input";
   std::string text = kGatheredWeight;
