@@ -63,9 +63,9 @@ LocalBenchmarks::LocalBenchmarks(QObject* parent)
     : BenchmarkService(parent), machine_(this_machine()) {
   pool_.setMaxThreadCount(1);
   const QString processor = QString::fromStdString(processor_name()).simplified();
-  devices_ = {
-      tr("%1, %2").arg(processor.isEmpty() ? tr("unknown processor") : processor,
-                       machine_.cores == 1 ? tr("1 core") : tr("%1 cores").arg(machine_.cores))};
+  devices_ = {tr("%1, %2").arg(
+      processor.isEmpty() ? tr("unknown processor") : processor,
+      machine_.cores == 1 ? tr("1 logical CPU") : tr("%1 logical CPUs").arg(machine_.cores))};
   QStringList gpus;
   for (const std::string& name : machine_.gpu_names)
     gpus << QString::fromStdString(name).simplified();

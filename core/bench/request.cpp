@@ -160,12 +160,16 @@ const std::array kOptions{
            }},
 };
 
-Result<void> read_option(BenchmarkRequest& request, std::string_view name, std::string_view value) {
+// `value`: nullopt if the command line ends after the option.
+Result<void> read_option(BenchmarkRequest& request, std::string_view name,
+                         std::optional<std::string_view> value) {
   for (const Option& option : kOptions) {
     if (option.name != name) continue;
-    if (option.read(request, value)) return {};
+    if (!value)
+      return fail(Error::Kind::usage, "option --{}: expected {} after it", name, option.wants);
+    if (option.read(request, *value)) return {};
     return fail(Error::Kind::usage, "option --{}: expected {}, got `{}`", name, option.wants,
-                value);
+                *value);
   }
   return fail(Error::Kind::usage, "there is no option --{}", name);
 }
@@ -236,10 +240,11 @@ Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& 
       return fail(Error::Kind::usage, "there is no option {}", word);
     } else if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {
       JOINTER_CHECK(read_option(request, word.substr(2, equals - 2), word.substr(equals + 1)));
-    } else if (i + 1 < arguments.size()) {
-      JOINTER_CHECK(read_option(request, word.substr(2), arguments[++i]));
     } else {
-      return fail(Error::Kind::usage, "option {}: expected a value", word);
+      const bool has_value = ++i < arguments.size();
+      JOINTER_CHECK(
+          read_option(request, word.substr(2),
+                      has_value ? std::optional<std::string_view>(arguments[i]) : std::nullopt));
     }
   }
   if (request.program.empty())

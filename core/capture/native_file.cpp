@@ -3,6 +3,7 @@
 #include "core/capture/graph_reader.h"
 #include "core/capture/native_reader.h"
 #include "core/capture/native_stages.h"
+#include "core/capture/no_such_graph.h"
 
 namespace jointer {
 namespace {
@@ -29,9 +30,7 @@ auto read_document(const CaptureFile& file, std::size_t index, Read read)
     -> decltype(read(file.name, file.bytes)) {
   JOINTER_TRY(const auto stages, find_stages(file.name, file.bytes.view()));
   if (!stages) return read(file.name, file.bytes);
-  if (index >= stages->size())
-    return fail(Error::Kind::usage, "{}: there is no stage {}; the last one is {}", file.name,
-                index, stages->size() - 1);
+  if (index >= stages->size()) return no_such_graph(file.name, index, stages->size());
   const StageText& stage = (*stages)[index];
   return read(fmt::format("{}, {}", file.name, stage.name), PaddedBytes(stage.capture));
 }

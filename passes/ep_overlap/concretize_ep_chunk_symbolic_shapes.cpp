@@ -255,12 +255,22 @@ class Concretizer {
     });
   }
 
+  // The condition of an assertion as its message states it: "Runtime assertion failed for
+  // expression u0 >= 0 on node 'ge'".
+  [[nodiscard]] std::string_view condition_text(const Node& assertion) const {
+    const Argument* text = graph_.argument(assertion, "assert_msg");
+    return text != nullptr && text->kind == Argument::Kind::string ? graph_.text(text->text())
+                                                                   : "no message";
+  }
+
   [[nodiscard]] Result<void> check(NodeId id, const Argument& args) const {
     if (graph_.target(graph_.node(id)) != kCheck) return {};
     const auto given = graph_.children(args);
     if (!given.empty() && given[0].kind == Argument::Kind::boolean && given[0].integer == 0)
-      return fail(Error::Kind::usage, "the check {} fails for the sizes of the chunks",
-                  graph_.name(id));
+      return fail(Error::Kind::usage,
+                  "the assertion {} is false for the chunk sizes: {}; capture the graph with sizes "
+                  "that satisfy it",
+                  graph_.name(id), condition_text(graph_.node(id)));
     return {};
   }
 

@@ -219,8 +219,8 @@ class Planner {
       for (const NodeId id : region_.bodies[chunk])
         if (is_sync_copy(id) && std::find(first.begin(), first.end(), id) == first.end())
           return fail(Error::Kind::usage,
-                      "{} ({}): only the first token exchange may use token counts copied to the "
-                      "host, but {} copies them for a later exchange",
+                      "{} ({}): {} copies token counts to the host, but the first token exchange "
+                      "does not depend on it; only copies that it depends on can be scheduled",
                       region_.root, region_.direction(), graph_.name(id));
       if (parts.copies.empty()) continue;
       if (parts.copies.size() != 2)

@@ -55,11 +55,6 @@ class StagePartition {
     find_passed_through();
     JOINTER_CHECK(find_writes());
     saved_ = unique_in_order(saved_);
-    for (const NodeId id : saved_)
-      if (is_backward_input_[id.index()])
-        return fail(Error::Kind::usage,
-                    "{} is an input of the backward, but the forward would have to save it",
-                    joint_.name(id));
     flatten();
     return write();
   }

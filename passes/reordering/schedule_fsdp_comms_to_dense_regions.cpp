@@ -20,8 +20,8 @@
 //   2. Move the waits of reduce-scatters, and all calls that depend on them, to the end.
 //   3. Move the chains. A call of a chain stays if one of its inputs comes after the position, or
 //      if one of its readers comes before the position.
-// With `strict`, the pass fails if one of these steps is impossible, or if a block does not have
-// equally many forward all-gathers, backward all-gathers and reduce-scatters, at least one of each.
+// With `strict`, the pass fails if one of these steps is impossible, or if a block does not have the
+// same number of forward all-gathers, backward all-gathers and reduce-scatters, at least one each.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // schedule_fsdp_comms_to_dense_regions_pass, which torchtitan calls with strict=True. Deviations:
@@ -297,10 +297,11 @@ class DenseRegionScheduler {
       if (counts[0] != counts[1] || counts[0] != counts[2] || counts[0] == 0)
         return fail(
             Error::Kind::usage,
-            "layers.{} has {}, {} and {} of FSDP, but the pass expects equally many of each, "
-            "at least one; run joint_transformer_block_bucketing_reordering first",
-            layer, counted(counts[0], "forward all-gather"),
-            counted(counts[1], "backward all-gather"), counted(counts[2], "reduce-scatter"));
+            "layers.{} has {}, {} and {}, but the pass needs the same number of each, and at least "
+            "one; run joint_transformer_block_bucketing_reordering first",
+            layer, counted(counts[0], "forward FSDP all-gather"),
+            counted(counts[1], "backward FSDP all-gather"),
+            counted(counts[2], "FSDP reduce-scatter"));
     }
     return {};
   }

@@ -133,7 +133,7 @@ QString comparison_markdown(const Comparison& comparison) {
   if (comparison.plan) {
     text += QStringLiteral("\n%1\n").arg(summary_text(*comparison.plan));
     text +=
-        tr("\n| plan | value | operator | saved | on the host | recomputed |\n"
+        tr("\n| change | value | operator | Δ saved | Δ host | Δ recompute |\n"
            "|---|---|---|---:|---:|---:|\n");
     add_values(comparison, kMaxNodesInText, line);
     add_rest(comparison.plan->difference.rows.size(), text);
@@ -158,8 +158,8 @@ QString comparison_tsv(const Comparison& comparison) {
   add_metrics(comparison, line);
   text += u'\n';
   if (comparison.plan) {
-    line({tr("plan"), tr("value"), tr("operator"), tr("saved"), tr("on the host"),
-          tr("recomputed")});
+    line({tr("change"), tr("value"), tr("operator"), tr("Δ saved"), tr("Δ host"),
+          tr("Δ recompute")});
     add_values(comparison, comparison.plan->difference.rows.size(), line);
     text += u'\n';
   }
