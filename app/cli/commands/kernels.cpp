@@ -37,17 +37,18 @@ Result<void> write_capture(const Graph& graph, const KernelsCommand& options,
                            const std::string& path) {
   if (!graph.is_pair()) {
     if (!options.half.empty())
-      return fail(Error::Kind::usage,
-                  "option --half: {} is not a pair; leave out the option", options.graph.file);
+      return fail(Error::Kind::usage, "option --half: {} is not a pair; leave out the option",
+                  options.graph.file);
     return write_bytes(path, write_native(graph));
   }
   if (options.half.empty())
-    return fail(Error::Kind::usage,
-                "{} is a pair, whose halves are compiled separately; choose one with --half forward "
-                "or --half backward",
-                options.graph.file);
-  return write_bytes(
-      path, write_native(graph, options.half == "forward" ? kForwardPart : kBackwardPart));
+    return fail(
+        Error::Kind::usage,
+        "{} is a pair, whose halves are compiled separately; choose one with --half forward "
+        "or --half backward",
+        options.graph.file);
+  return write_bytes(path,
+                     write_native(graph, options.half == "forward" ? kForwardPart : kBackwardPart));
 }
 
 // Runs `python -m jointer kernels` and returns its answer. Error (run): Python or Inductor failed.
@@ -60,8 +61,7 @@ Result<Json> ask_inductor(const std::string& capture, const KernelsCommand& opti
                      .on_line = [&](std::string_view line) { output += line; },
                      .on_error_line = {},
                      .deadline = {}};
-  child.command.insert(child.command.end(),
-                       {"kernels", capture, "--device", options.device});
+  child.command.insert(child.command.end(), {"kernels", capture, "--device", options.device});
   JOINTER_TRY(Child process, Child::start(std::move(child)));
   const ChildEnd end = process.wait();
   if (!end.succeeded())

@@ -472,7 +472,7 @@ void SacSession::start_applying_tags() {
 void SacSession::finish_applying_tags(const Result<std::vector<Edit>>& edits,
                                       const SnapshotPtr& of) {
   if (!edits) return emit refused(QString::fromStdString(edits.error().message));
-  // These edits are for the graph `of`. If the document has changed meanwhile, or is changing, drop
+  // These edits are for the graph `of`. If the document has changed since, or is changing, drop
   // them and compute them again once its own edits are done.
   if (open_.shared_snapshot() != of || !editing_.is_settled())
     will_apply_tags_ = true;
