@@ -29,7 +29,7 @@
 
 namespace jointer::test {
 
-inline constexpr int kSearchMs = 120'000;
+inline constexpr int kSearchMs = 600'000;
 inline constexpr std::int64_t kMib = 1 << 20;
 inline const char kLarge[] = "resources/samples/llama_8b_tp2_fsdp2.joint.json.zst";
 inline const char kStep[] = "resources/samples/llama_debug_fsdp2.train_step.json.zst";
@@ -77,7 +77,7 @@ class SacWindow : public AppWindow {
     views::ParetoPage& page = pareto();
     press(child<QPushButton>(page, "start"));
     return QTest::qWaitFor(
-        [&] { return !page.search().is_running() && page.plot().marks().size() > 3; }, kPatienceMs);
+        [&] { return !page.search().is_running() && page.plot().marks().size() > 3; }, kSearchMs);
   }
   [[nodiscard]] views::TargetPage& targets() const { return child<views::TargetPage>(pane()); }
   // Chooses upstream's preset that recomputes everything.

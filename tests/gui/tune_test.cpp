@@ -51,7 +51,7 @@ class TuneTest : public test::SacWindow {
     test::child<QSpinBox>(pane(), "seconds").setValue(0);
     test::press(button("start"));
     if (!pane().session().is_running()) return false;
-    return QTest::qWaitFor([this] { return !pane().session().is_running(); }, 60'000);
+    return QTest::qWaitFor([this] { return !pane().session().is_running(); }, kPatienceMs * 5);
   }
 
  private slots:
