@@ -17,6 +17,9 @@ Steps
 Autotuning, benchmarking and caches are off, so the result depends only on the graph, the torch
 version and the GPU.
 
+Calls of operators and Triton kernels that this process lacks become extern kernels with the captured
+results.
+
 Deviations from a compilation by ``torch.compile``: each half is lowered as captured, without the
 joint-graph passes that run before partitioning; the strides of outputs are not fixed, as where
 ``compile_fx_inner`` is called directly; sizes are numbers.
@@ -25,6 +28,7 @@ joint-graph passes that run before partitioning; the strides of outputs are not 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,10 +41,13 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._ordered_set import OrderedSet
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 from torch.utils.flop_counter import flop_registry
 
+from .arguments import Opaque
 from .encode import HEAD
 from .errors import CaptureError
+from .targets import UnknownOperator
 from .triton import missing_kernel
 
 #: Metadata key for the call of the capture from which a node of the lowered graph originates.
@@ -63,6 +70,9 @@ _SETTINGS = {
 
 #: Calls that change only the shape although their schemas do not declare views.
 _RESHAPES = frozenset({torch.ops.aten._unsafe_view.default, torch.ops.aten.reshape.default})
+
+#: Numbers of the operators that stand for missing ones; names must be unique in the process.
+_numbers = itertools.count()
 
 #: Lowering is recursive in the depth of inlined expressions.
 _RECURSION = 20_000
@@ -92,12 +102,9 @@ class _Retracer(fx.Interpreter):
     def run_node(self, n: fx.Node) -> Any:
         n.meta["custom"] = {**(n.meta.get("custom") or {}), _ORIGIN: n.name}
         if n.op == "call_function":
-            if name := missing_kernel(n, {}):
-                raise CaptureError(
-                    f"node {n.name}: the Triton kernel {name} is not in this process, so Inductor "
-                    "cannot lower the graph"
-                )
             value = n.meta.get("val")
+            if missing_kernel(n, {}) or isinstance(n.target, UnknownOperator):
+                return self._opaque(n, value)
             if value is not None and not isinstance(value, (Tensor, list, tuple)):
                 return value  # a number that the capture assumes
             if n.target is torch.ops.aten._assert_scalar.default:
@@ -109,6 +116,37 @@ class _Retracer(fx.Interpreter):
         except Exception as error:
             reason = str(error).strip().partition("\n")[0] or type(error).__name__
             raise CaptureError(f"node {n.name} cannot be decomposed: {reason}") from error
+
+
+    def output(self, target: Any, args: Any, kwargs: Any) -> Any:
+        """Return ``None`` for objects that the capture only describes, such as device meshes."""
+        return tree_map_only(Opaque, lambda _: None, super().output(target, args, kwargs))
+
+    def _opaque(self, n: fx.Node, value: Any) -> Any:
+        """Call an operator that stands for one that this process lacks. It reads the tensors that
+        the call reads and returns tensors as captured; Inductor makes an extern kernel of it."""
+        results, structure = tree_flatten(value)
+        layouts = [
+            (tuple(each.shape), each.stride(), each.dtype, each.device)
+            for each in results
+            if isinstance(each, Tensor)
+        ]
+        operator = torch.library.custom_op(
+            f"jointer_kernels::opaque_{next(_numbers)}",
+            lambda inputs: [],
+            mutates_args=(),
+            schema="(Tensor[] inputs) -> Tensor[]",
+        )
+        operator.register_fake(
+            lambda inputs: [
+                torch.empty_strided(shape, stride, dtype=dtype, device=device)
+                for shape, stride, dtype, device in layouts
+            ]
+        )
+        given = tree_leaves(self.fetch_args_kwargs_from_env(n))
+        made = iter(operator._opoverload([each for each in given if isinstance(each, Tensor)]))
+        returned = [next(made) if isinstance(each, Tensor) else each for each in results]
+        return tree_unflatten(returned, structure)
 
 
 def _decompose(gm: fx.GraphModule) -> tuple[fx.GraphModule, FakeTensorMode, list[Any]]:
@@ -133,6 +171,8 @@ def _decompose(gm: fx.GraphModule) -> tuple[fx.GraphModule, FakeTensorMode, list
 
 
 def _fresh(value: Any) -> Any:
+    if isinstance(value, Opaque):
+        return None  # such as a device mesh
     if not isinstance(value, Tensor):
         return value
     return torch.empty_strided(

@@ -34,11 +34,18 @@ def main(options: argparse.Namespace) -> int:
     try:
         answer = kernels_of_file(options)
     except CaptureError as error:
-        print(error, file=sys.stderr)
+        print(_first_line(error), file=sys.stderr)
         return 3
+    except Exception as error:  # of Inductor, which raises any type
+        print(f"Inductor cannot schedule this graph: {_first_line(error)}", file=sys.stderr)
+        return 4
     json.dump(answer, output)
     output.write("\n")
     return 0
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def kernels_of_file(options: argparse.Namespace) -> dict[str, Any]:
