@@ -1,6 +1,7 @@
 #include "app/launch/programs.h"
 
 #include "core/process/own_program.h"
+#include "core/process/spawn.h"
 
 namespace jointer {
 

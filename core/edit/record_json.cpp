@@ -395,11 +395,11 @@ Result<std::optional<InputNames>> read_inputs(const Json& json) {
   return inputs;
 }
 
-using Module = decltype(NodeMarks::module);
-Result<Module> read_module(const Json& json) {
+using NodeModule = decltype(NodeMarks::module);
+Result<NodeModule> read_module(const Json& json) {
   constexpr const char* kExpected = "expected a list of [path, class]";
   if (!json.is_array()) return input_error("{}", kExpected);
-  Module module(std::in_place);
+  NodeModule module(std::in_place);
   for (const Json& each : json) {
     std::vector<std::string> texts;
     if (jointer::read_json(each, texts) != nullptr || texts.size() != 2)
@@ -408,7 +408,7 @@ Result<Module> read_module(const Json& json) {
   }
   return module;
 }
-Json module_json(const Module::value_type& module) {
+Json module_json(const NodeModule::value_type& module) {
   Json::array_t list;
   for (const auto& [path, type] : module)
     list.push_back(Json::array_t{json_of(path), json_of(type)});

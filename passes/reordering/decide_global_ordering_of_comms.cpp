@@ -26,12 +26,11 @@ Result<void> run_decide_global_ordering_of_comms(Graph& graph, const Arguments&,
                                                  PassContext& context) {
   JOINTER_TRY(const Calls calls, Calls::of(graph, context.analysis()));
   JOINTER_CHECK(context.report(0));
-  using Unit = PassTable::Unit;
   PassTable table{.title = "Order of collectives",
-                  .columns = {{"number", Unit::count},
-                              {"process group", Unit::text},
-                              {"follows", Unit::text},
-                              {"depends on it", Unit::text}},
+                  .columns = {{"number", PassTable::Unit::count},
+                              {"process group", PassTable::Unit::text},
+                              {"follows", PassTable::Unit::text},
+                              {"depends on it", PassTable::Unit::text}},
                   .rows = {}};
   std::int64_t number = 0;
   Call previous = kNoCall;

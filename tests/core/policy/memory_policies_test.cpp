@@ -44,8 +44,8 @@ constexpr std::string_view kPolicyModel = R"(
   return [h, v1, g2]
 )";
 
-Graph tagged(std::string_view preset, const std::vector<std::string>& save_ops = {},
-             std::int64_t offload_bytes = std::int64_t{1} << 40, bool reshard = true) {
+Graph tagged_by(std::string_view preset, const std::vector<std::string>& save_ops = {},
+                std::int64_t offload_bytes = std::int64_t{1} << 40, bool reshard = true) {
   Graph graph = parse(kPolicyModel);
   const auto edit =
       tag_with_memory_policy(graph, std::string(preset), save_ops, offload_bytes, reshard);
@@ -55,7 +55,7 @@ Graph tagged(std::string_view preset, const std::vector<std::string>& save_ops =
 }
 
 TEST(MemoryPolicies, DefaultSavesTheListAndLayerInputs) {
-  const Graph graph = tagged("default");
+  const Graph graph = tagged_by("default");
   EXPECT_THAT(with_policy(graph, MemoryPolicy::must_save),
               ElementsAre("a0", "b0", "r0", "b1", "m1", "v1"));
   EXPECT_THAT(with_policy(graph, MemoryPolicy::prefer_recompute),
@@ -65,29 +65,29 @@ TEST(MemoryPolicies, DefaultSavesTheListAndLayerInputs) {
 }
 
 TEST(MemoryPolicies, FullSavesRandomCallsSelectionsAndLayerInputs) {
-  EXPECT_THAT(with_policy(tagged("full"), MemoryPolicy::must_save), ElementsAre("d0", "r0"));
-  const Graph graph = tagged("full", {"layers.*.wo::aten.mm.default"});
+  EXPECT_THAT(with_policy(tagged_by("full"), MemoryPolicy::must_save), ElementsAre("d0", "r0"));
+  const Graph graph = tagged_by("full", {"layers.*.wo::aten.mm.default"});
   EXPECT_THAT(with_policy(graph, MemoryPolicy::must_save), ElementsAre("b0", "d0", "r0", "b1"));
   EXPECT_THAT(with_policy(graph, MemoryPolicy::must_recompute),
               ElementsAre("ag", "wt", "a0", "s0", "a1", "m1", "v1", "r1"));
 }
 
 TEST(MemoryPolicies, EagerCountsProductsPerLayer) {
-  const Graph graph = tagged("eager");
+  const Graph graph = tagged_by("eager");
   EXPECT_THAT(with_policy(graph, MemoryPolicy::must_save),
               ElementsAre("a0", "r0", "b1", "m1", "v1"));
 }
 
 TEST(MemoryPolicies, OffloadTakesTheLargestOfAllLayersButTheLast) {
-  EXPECT_THAT(with_policy(tagged("sac_and_offload"), MemoryPolicy::must_cpu_offload),
+  EXPECT_THAT(with_policy(tagged_by("sac_and_offload"), MemoryPolicy::must_cpu_offload),
               ElementsAre("a0", "b0", "r0"));
   // 16,384 bytes each: two of them fit.
-  EXPECT_THAT(with_policy(tagged("sac_and_offload", {}, 40000), MemoryPolicy::must_cpu_offload),
+  EXPECT_THAT(with_policy(tagged_by("sac_and_offload", {}, 40000), MemoryPolicy::must_cpu_offload),
               ElementsAre("a0", "b0"));
 }
 
 TEST(MemoryPolicies, WithoutReshardGatheredParametersAreSaved) {
-  const Graph graph = tagged("default", {}, 0, false);
+  const Graph graph = tagged_by("default", {}, 0, false);
   EXPECT_EQ(node(graph, "ag").policy, MemoryPolicy::must_save);
   EXPECT_EQ(node(graph, "wt").policy, MemoryPolicy::must_save);
 }

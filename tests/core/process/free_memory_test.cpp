@@ -21,7 +21,7 @@ class FreeMemory : public testing::Test {
   [[nodiscard]] std::int64_t bytes() const { return free_memory(folder_.path()); }
 
  private:
-  TemporaryFolder folder_ = *TemporaryFolder::make("jointer-machine-");
+  jointer::TemporaryFolder folder_ = *jointer::TemporaryFolder::make("jointer-machine-");
 };
 
 TEST_F(FreeMemory, IsWhatTheKernelCallsAvailable) {

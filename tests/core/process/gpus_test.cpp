@@ -43,7 +43,7 @@ class VisibleGpus : public testing::Test {
   [[nodiscard]] int count() const { return visible_gpus(folder_.path()); }
 
  private:
-  TemporaryFolder folder_ = *TemporaryFolder::make("jointer-machine-");
+  jointer::TemporaryFolder folder_ = *jointer::TemporaryFolder::make("jointer-machine-");
 };
 
 TEST_F(VisibleGpus, AreTheDriversFiles) {
