@@ -142,7 +142,7 @@ TEST(MinCutPartition, RespectsTagsUnlessConfigured) {
   EXPECT_THAT(reason_of(ignored.at(1), "wt"), testing::Not(HasSubstr("MUST_RECOMPUTE")));
 }
 
-constexpr const char* kStep = R"(
+constexpr const char* kTaggedStep = R"(
   kind train_step
   w: f32[64,64] = parameter
   x: f32[64,64] = input
@@ -155,7 +155,7 @@ constexpr const char* kStep = R"(
 )";
 
 TEST(SelectiveActivationRemat, RecomputesTaggedCalls) {
-  const Graph graph = parse(kStep);
+  const Graph graph = parse(kTaggedStep);
   const auto steps =
       run_pipeline_text(graph, "tag_with_memory_policy{policy=full},selective_activation_remat");
   const StepResult& step = steps.at(1);
@@ -167,7 +167,7 @@ TEST(SelectiveActivationRemat, RecomputesTaggedCalls) {
 }
 
 TEST(ApplyCpuOffload, OffloadsTaggedResults) {
-  Graph graph = parse(kStep);
+  Graph graph = parse(kTaggedStep);
   graph.node(graph.find("r")).policy = MemoryPolicy::must_cpu_offload;
   const StepResult step = run_pipeline_text(graph, "apply_cpu_offload").at(0);
   EXPECT_EQ(step.added, 4U);
