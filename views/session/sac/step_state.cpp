@@ -20,7 +20,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMaxSteps = 4, kMaxStates = 48;
+constexpr std::size_t kMaxSteps = 4, kMaxStepStates = 48;
 
 // The outcome without `places`.
 PlanOutcome outcome_of(const Graph& graph, const Analysis& analysis,
@@ -219,7 +219,7 @@ Result<SacStatePtr> StepStates::state(const SnapshotPtr& now, const SnapshotPtr&
   }
   JOINTER_TRY(SacStatePtr state, apply_tags(step, policies));
   states_.push_front({step, policies, state});
-  if (states_.size() > kMaxStates) states_.pop_back();
+  if (states_.size() > kMaxStepStates) states_.pop_back();
   return state;
 }
 
