@@ -5,7 +5,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr std::size_t kMax = 500;
+constexpr std::size_t kMaxAliases = 500;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ std::vector<NodeId> storage_aliases(const Snapshot& snapshot, NodeId node, Stora
   };
   // Follow edges in both directions, since edges connect all nodes that share a storage.
   std::vector<NodeId> found{node};
-  for (std::size_t i = 0; i < found.size() && found.size() < kMax; ++i) {
+  for (std::size_t i = 0; i < found.size() && found.size() < kMaxAliases; ++i) {
     const NodeId at = found[i];
     const auto visit = [&](NodeId other) {
       if (is_in(other) && std::find(found.begin(), found.end(), other) == found.end())
