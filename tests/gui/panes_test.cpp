@@ -180,19 +180,6 @@ class PanesTest : public QObject {
     QVERIFY(throughput.front().contains("parallel degrees"));
   }
 
-  void a_histogram_leaves_rows_in_a_low_pane() {
-    OperatorsPane pane(*document_);
-    pane.resize(300, 100);
-    pane.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&pane));
-    pane.view().show_row(pane.model().row_of(node("mm")));
-    QTRY_VERIFY(child<QWidget>(pane, "histogram").isVisible());
-    const int row = pane.view().visualRect(pane.view().currentIndex()).height();
-    QVERIFY(row > 0);
-    QTRY_VERIFY2(2 * pane.view().viewport()->height() >= 5 * row,
-                 qPrintable(QString::number(pane.view().viewport()->height())));
-  }
-
   void new_snapshot_keeps_expansion_and_selection() {
     ModulesPane pane(*document_);
     show(pane);

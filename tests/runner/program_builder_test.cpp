@@ -28,6 +28,7 @@ TEST(ProgramBuilder, AListOfUnknownLengthHasASlotForEachValueUpToTheLastThatIsRe
     a: f32[2,4] = s[0]
     t: (f32[2,4], f32[2,4], f32[2,4], f32[2,4]) = aten.split.Tensor(x, 2)
     d: f32[2,4] = t[1]
+    return [c, a, d]
   )");
   forget_values(graph, "s");
   forget_values(graph, "t");
@@ -46,6 +47,7 @@ TEST(ProgramBuilder, ASymbolicFloatIsTheResultOfTheFirstNodeWithTheSameExpressio
     b: f32[] = input
     again: f32[] = input
     y: f32[4] = aten.mul.Tensor(x, 2.0)
+    return [y]
   )");
   for (const auto& [name, symbol] :
        {std::pair("a", "zf1"), std::pair("b", "zf2"), std::pair("again", "zf2")}) {
@@ -72,7 +74,7 @@ TEST(ProgramBuilder, IsLinearInTheListsOfUnknownLength) {
   for (int i = 0; i < kLists; ++i)
     text += fmt::format(
         "s{0}: (f32[4,4], f32[4,4]) = aten.split.Tensor(x, 4)\na{0}: f32[4,4] = s{0}[1]\n", i);
-  Graph graph = test::parse(text);
+  Graph graph = test::parse(text + "return [a0]\n");
   for (int i = 0; i < kLists; ++i) forget_values(graph, fmt::format("s{}", i));
   const double start = test::processor_ms();
   const auto program = build_program(graph, {});

@@ -107,7 +107,8 @@ struct MeasuredTrace {
 
 MeasuredTrace measured_part(const std::string& text, std::int64_t process) {
   MeasuredTrace trace;
-  for (const Json& event : Json::parse(text)["traceEvents"]) {
+  const Json whole = Json::parse(text);
+  for (const Json& event : whole["traceEvents"]) {
     if (event["pid"] != process) continue;
     if (event["name"] == "process_name") trace.process = event["args"]["name"].get<std::string>();
     if (event["name"] == "thread_name")

@@ -74,8 +74,8 @@ TEST(DenseRegions, StrictRefusesBlocksWithoutABucketOfEachKind) {
                                 built_in_passes(), simple_costs());
   ASSERT_TRUE(run && run->error);
   EXPECT_THAT(run->error->message,
-              HasSubstr("layers.0 has 1 forward all-gather, 0 backward all-gathers and 0 "
-                        "reduce-scatters of FSDP"));
+              HasSubstr("layers.0 has 1 forward FSDP all-gather, 0 backward FSDP all-gathers and 0 "
+                        "FSDP reduce-scatters"));
   const StepResult kept = run_pass(graph, kPass);
   EXPECT_EQ(kept.moved, 0U);
   EXPECT_THAT(kept.decisions.back().reason, HasSubstr("neighboring block"));

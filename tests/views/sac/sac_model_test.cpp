@@ -246,7 +246,7 @@ TEST_F(SacModelTest, AGroupWithAnInputAndGatheredWeightsStandsForTheWeights) {
   std::string text = kGatheredWeight;
   text.replace(text.find(input), input.size(), input + "  {layers.0}");
   snapshot_ = test::snapshot_of(text);
-  show({{{node("v")}, PlanAction::save}});
+  show({{{node("m"), node("s")}, PlanAction::recompute}, {{node("v")}, PlanAction::save}});
   auto state = std::make_shared<SacState>(*model_.state());
   std::erase_if(state->tensors, [&](const SacTensor& tensor) { return tensor.node != node("v"); });
   ASSERT_EQ(state->tensors.size(), 1U);
