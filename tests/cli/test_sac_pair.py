@@ -50,7 +50,7 @@ def test_a_partitioner_decides_as_for_the_joint_graph(options: list[str]) -> Non
     pair, joint = answer("sac", PAIR, *options), answer("sac", JOINT, *options)
     assert sorted(names(pair)) == sorted(names(joint))
     assert pair["peak_bytes"] == joint["peak_bytes"]
-    assert "which the options partition anew" in pair["notes"][0]
+    assert "which the options partition from scratch" in pair["notes"][0]
 
 
 def test_a_peak_in_bytes_is_met_and_written(tmp_path: Path) -> None:

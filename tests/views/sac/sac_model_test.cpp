@@ -239,31 +239,6 @@ TEST_F(SacModelTest, SaysThatAGroupLeavesOutGatheredWeights) {
             "recompute.");
 }
 
-// An input of the graph cannot have a policy, so it is not one of the activations that the group
-// stands for.
-TEST_F(SacModelTest, AGroupWithAnInputAndGatheredWeightsStandsForTheWeights) {
-  const std::string input = "x: f32[64,64] = input";
-  std::string text = kGatheredWeight;
-  text.replace(text.find(input), input.size(), input + "  {layers.0}");
-  snapshot_ = test::snapshot_of(text);
-  show({{{node("m"), node("s")}, PlanAction::recompute}, {{node("v")}, PlanAction::save}});
-  auto state = std::make_shared<SacState>(*model_.state());
-  std::erase_if(state->tensors, [&](const SacTensor& tensor) { return tensor.node != node("v"); });
-  ASSERT_EQ(state->tensors.size(), 1U);
-  state->tensors.insert(state->tensors.begin(),
-                        SacTensor{.node = node("x"), .action = PlanAction::save});
-  state->tensor_by_node.assign(snapshot_->graph.node_count(), -1);
-  state->tensor_by_node[node("x").index()] = 0;
-  state->tensor_by_node[node("v").index()] = 1;
-  state->totals.reset();
-  model_.set_grouping(SacGrouping::module);
-  model_.set_state(state);
-  const int group = model_.parent_row(row("v"));
-  ASSERT_GE(group, 0);
-  ASSERT_EQ(model_.parent_row(row("x")), group);
-  EXPECT_THAT(model_.changeable(std::vector{group}, PlanAction::recompute), ElementsAre(node("v")));
-}
-
 TEST_F(SacModelTest, SortsByBytesPerMicrosecond) {
   model_.set_grouping(SacGrouping::tensor);
   for (const SacTensor& tensor : model_.state()->tensors) {
