@@ -84,8 +84,12 @@ void CurveOverlay::paintEvent(QPaintEvent* /*event*/) {
   x = label(x, theme.half(theme.accent), comparison_->to.name);
   x = label(x, theme.warning, tr("increase"));
   painter.setPen(theme.muted_text);
-  painter.drawText(QRect(x, 0, width() - kMargin - x, kLegend), Qt::AlignRight | Qt::AlignVCenter,
-                   tr("program order, maximum %1").arg(bytes_text(top)));
+  const QRect rest(x, 0, width() - kMargin - x, kLegend);
+  // The longest text that fits.
+  for (const QString& text : {tr("program order, maximum %1").arg(bytes_text(top)),
+                              tr("maximum %1").arg(bytes_text(top))})
+    if (painter.fontMetrics().horizontalAdvance(text) <= rest.width())
+      return painter.drawText(rest, Qt::AlignRight | Qt::AlignVCenter, text);
 }
 
 }  // namespace jointer::views
