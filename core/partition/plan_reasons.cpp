@@ -20,7 +20,7 @@
 namespace jointer {
 namespace {
 
-using Kind = PlanReason::Kind;
+using ReasonKind = PlanReason::Kind;
 
 class Explainer {
  public:
@@ -102,10 +102,10 @@ class Explainer {
 
   [[nodiscard]] PlanReason why_saved(NodeId id) const {
     const Node& node = joint_.node(id);
-    if (node.kind == NodeKind::placeholder) return {Kind::input, {}, "an input of the graph"};
+    if (node.kind == NodeKind::placeholder) return {ReasonKind::input, {}, "an input of the graph"};
     if (is_kept(node)) return why_tagged_save(id);
     if (cut_ == nullptr)
-      return {Kind::read_by_forward,
+      return {ReasonKind::read_by_forward,
               {},
               reader_[id.index()]
                   ? fmt::format("computed in the forward, and {} in the backward reads it",
@@ -113,10 +113,10 @@ class Explainer {
                   : std::string(
                         "computed in the forward; the backward returns it, or nothing reads it")};
     const Ban& ban = cut_->bans.by_node[id.index()];
-    if (ban.reason != BanReason::none) return {Kind::banned, ban.by, why_banned(id, ban)};
+    if (ban.reason != BanReason::none) return {ReasonKind::banned, ban.by, why_banned(id, ban)};
     const NodeId from = banned_ancestor_[id.index()];
     return {
-        Kind::cut,
+        ReasonKind::cut,
         {},
         fmt::format("{} is the minimum that must be saved between {} and {}, which depends on it",
                     size_of(id),
@@ -128,25 +128,26 @@ class Explainer {
   [[nodiscard]] PlanReason why_tagged_save(NodeId id) const {
     switch (tags_[id.index()]) {
       case TagSource::graph:
-        return {Kind::tagged, {}, fmt::format("tagged {}", to_string(joint_.node(id).policy))};
+        return {
+            ReasonKind::tagged, {}, fmt::format("tagged {}", to_string(joint_.node(id).policy))};
       case TagSource::boundary:
-        return {Kind::region,
+        return {ReasonKind::region,
                 {},
                 "the last value of a recomputed region; the next region starts from it"};
       case TagSource::region_input:
-        return {Kind::region, {}, "a recomputed region reads it from outside"};
+        return {ReasonKind::region, {}, "a recomputed region reads it from outside"};
       case TagSource::collective:
-        return {Kind::banned,
+        return {ReasonKind::banned,
                 {},
                 "a collective without a tag: all ranks must call it the same number of times"};
       case TagSource::effect:
-        return {Kind::banned, {}, "its call has an effect outside the graph"};
+        return {ReasonKind::banned, {}, "its call has an effect outside the graph"};
       case TagSource::mutation:
-        return {Kind::banned,
+        return {ReasonKind::banned,
                 {},
                 "the forward copies it into an input that the backward also writes to"};
       case TagSource::written:
-        return {Kind::banned,
+        return {ReasonKind::banned,
                 {},
                 "it writes, or later calls write to what it reads or returns: its result would "
                 "differ if recomputed"};
@@ -187,18 +188,18 @@ class Explainer {
   [[nodiscard]] PlanReason why_again(NodeId id) const {
     const Node& node = joint_.node(id);
     if (must_recompute(node))
-      return {Kind::tagged, {}, fmt::format("tagged {}", to_string(node.policy))};
+      return {ReasonKind::tagged, {}, fmt::format("tagged {}", to_string(node.policy))};
     const NodeId needed_for = needed_for_[id.index()];
     if (cut_ == nullptr)
-      return {Kind::chain, reader_[id.index()],
+      return {ReasonKind::chain, reader_[id.index()],
               fmt::format("{} depends on it", name(reader_[id.index()]))};
     const NodeId from = saved_ancestor(id);
     if (!from)
       return {
-          Kind::cut,
+          ReasonKind::cut,
           {},
           fmt::format("needed by {}, and does not depend on any saved value", name(needed_for))};
-    return {Kind::cut, from,
+    return {ReasonKind::cut, from,
             fmt::format("recomputed from {} for {}: saving it instead would not take fewer bytes",
                         joint_.name(from), name(needed_for))};
   }

@@ -6,7 +6,7 @@
 namespace jointer {
 namespace {
 
-using Kind = PlanReason::Kind;
+using ReasonKind = PlanReason::Kind;
 
 // Describes the decision about a value and the costs that were weighed.
 std::string weighed(const PlanWhatIf::State& state, const SaveCandidate& value,
@@ -42,14 +42,15 @@ Result<std::vector<PlanReason>> search_reasons(const PlanWhatIf& what_if, const 
   for (const auto* saved : {&plan.saved, &plan.saved_symbols})
     for (const NodeId id : *saved)
       if (state.graph.node(id).kind == NodeKind::placeholder)
-        reasons[id.index()] = {Kind::input, {}, "an input of the graph"};
+        reasons[id.index()] = {ReasonKind::input, {}, "an input of the graph"};
   JOINTER_TRY(const std::vector<SaveCandidate> candidates, what_if.candidates(plan));
   for (const SaveCandidate& value : candidates) {
     const std::size_t index = value.node.index();
     const MemoryPolicy policy = index < policies.size() ? policies[index] : MemoryPolicy::none;
-    reasons[index] = policy != MemoryPolicy::none && action_of(policy) == value.action
-                         ? PlanReason{Kind::tagged, {}, fmt::format("tagged {}", to_string(policy))}
-                         : PlanReason{Kind::searched, {}, weighed(state, value, found_by)};
+    reasons[index] =
+        policy != MemoryPolicy::none && action_of(policy) == value.action
+            ? PlanReason{ReasonKind::tagged, {}, fmt::format("tagged {}", to_string(policy))}
+            : PlanReason{ReasonKind::searched, {}, weighed(state, value, found_by)};
   }
   return reasons;
 }
