@@ -14,7 +14,7 @@ namespace jointer::desktop {
 class FileMenu : public QObject {
   Q_OBJECT
  public:
-  // All arguments must outlive this object.
+  // The other arguments must outlive this object, as must the objects that `context` refers to.
   FileMenu(const MenuContext& context, Workspaces& workspaces, Closing& closing, Recipes& recipes,
            views::RecentFiles& recent);
 

@@ -16,7 +16,8 @@ namespace jointer::desktop {
 class PassMenu : public QObject {
   Q_OBJECT
  public:
-  // All arguments must outlive this object.
+  // `passes`, `workspaces` and `recipes` must outlive this object, as must the objects that `context`
+  // refers to.
   PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& workspaces,
            Recipes& recipes);
 

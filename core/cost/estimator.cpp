@@ -81,7 +81,8 @@ Result<std::unique_ptr<Estimator>> make_profile(const EstimatorRequest& request,
   constexpr std::size_t kName = std::string_view("profile").size();
   const std::string trace = text_constant(std::string_view(request.name).substr(kName), "trace");
   if (trace.empty())
-    return fail(Error::Kind::usage, "`{}`: write the trace as profile{{trace=\"trace.json\"}}",
+    return fail(Error::Kind::usage,
+                "`{}`: expected profile{{trace=\"FILE\"}}, where FILE is a profiler trace",
                 request.name);
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(trace));
   JOINTER_TRY(ProfileData profile, ProfileData::read(trace, bytes));

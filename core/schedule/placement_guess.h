@@ -25,8 +25,9 @@ struct PlacementGuess {
   [[nodiscard]] bool matters() const;
 };
 
-// `analysis`: the analysis of `graph`. Estimates the collectives of these groups a second time and
-// simulates the step. Errors: same as make_estimator and Graph::assume.
+// Finds the groups whose placement is a guess. If there are any, estimates their collectives again
+// with each rank on a separate machine, and simulates the step. `analysis`: the analysis of `graph`.
+// Errors: same as make_estimator and Graph::assume.
 Result<PlacementGuess> guess_placement(const Graph& graph, const Analysis& analysis);
 
 }  // namespace jointer

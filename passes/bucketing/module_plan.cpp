@@ -181,9 +181,11 @@ Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const Mod
     const ModuleId parent = modules.module(ModuleId(i)).parent;
     if (!parent || of_module[parent.index()] == kNoEntry) continue;
     if (is_named[i])
-      return fail(Error::Kind::usage,
-                  "module_bucket_plans: {} is inside another module of the plan",
-                  modules.module(ModuleId(i)).path);
+      return fail(
+          Error::Kind::usage,
+          "module_bucket_plans: {} is inside {}, which is also in the plan; leave out one of "
+          "them",
+          modules.module(ModuleId(i)).path, modules.module(parent).path);
     of_module[i] = of_module[parent.index()];
   }
   std::vector<std::uint32_t> entries(graph.node_count(), kNoEntry);

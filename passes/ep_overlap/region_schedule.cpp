@@ -127,7 +127,8 @@ class Planner {
     for (std::size_t i = 0; i < exchanges_[0].size(); ++i)
       if (labels_[0][i] != labels_[1][i])
         return fail(Error::Kind::usage,
-                    "{} ({}): {} is a {} exchange, but its counterpart {} is a {} exchange",
+                    "{} ({}): the chunks must have the same sequence of token exchanges, but {} in "
+                    "chunk 0 is a {} exchange and {} in chunk 1 is a {} exchange",
                     region_.root, region_.direction(), graph_.name(exchanges_[0][i]), labels_[0][i],
                     graph_.name(exchanges_[1][i]), labels_[1][i]);
     return {};

@@ -213,10 +213,10 @@ QString TargetPage::best_text() const {
                : QString();
   const QString plan = figures_text(figures_of(best->point)) + ordered_by(best->point.order);
   return best->fits
-             ? tr("Without these conditions, the fastest plan found within the peak is %1.")
+             ? tr("Without these conditions, the fastest plan found within the target peak is %1.")
                    .arg(plan)
-             : tr("Without these conditions, no plan was found within the peak either; the closest "
-                  "is %1.")
+             : tr("Without these conditions, no plan was found within the target peak either; the "
+                  "closest is %1.")
                    .arg(plan);
 }
 

@@ -20,8 +20,9 @@ struct CompileOptions {
   at::Device device = at::kCPU;
 };
 
-// `inductor` compiles one region per part; `regional` compiles the marked regions. Error (run): the
-// compiler fails (run_compiler), or a package cannot be loaded or does not fit the graph.
+// `inductor` compiles one region per part; `regional` compiles the marked regions. Error (run):
+// `request.graph_index` is set, the compiler fails (run_compiler), or a package cannot be loaded or
+// does not fit the graph.
 Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
                                                     const CompileOptions& options,
                                                     Reporter& reporter);

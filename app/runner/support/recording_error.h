@@ -13,7 +13,8 @@
 namespace jointer::runner {
 
 inline constexpr std::string_view kRunWithoutRecording =
-    "run it without CUDA graphs, with --backend interpret";
+    "run it without CUDA graphs: leave out the pass cudagraph, or replace --backend cudagraph with "
+    "--backend interpret";
 
 // True for the texts with which CUDA and torch refuse a call because its stream is being captured.
 inline bool refuses_recording(std::string_view text) {
