@@ -30,8 +30,8 @@ inline constexpr std::string_view kSearch = "search";
 // Edit::by of a plan that was found together with an order. `order`: the passes that reorder the
 // graph, as a pipeline; may be empty.
 std::string searched_with(std::string_view order);
-// Edit::by of the user's own decisions, if they come with an order of the graph
-// (PlanOrder::passes). An edit with an empty `by` leaves the order as it is.
+// Edit::by of the user's own decisions, if they come with an order of the graph. `order`: as for
+// searched_with. An edit with an empty `by` leaves the order as it is.
 std::string decided_with(std::string_view order);
 // Returns true if the edit determines the order of the graph: its `by` is from searched_with or
 // decided_with.

@@ -9,6 +9,8 @@
 //      this may be an order that lowers the peak.
 //   2. If there is none, and the list exceeds the target, find the fastest order that does not
 //      raise the peak.
+// FindOrder returns only orders that shorten the step, so an order that lowers the peak but not the
+// step is not found.
 //
 // Cost: one or two calls of FindOrder.
 //

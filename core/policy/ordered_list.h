@@ -14,8 +14,8 @@
 namespace jointer {
 
 // Finds an order for the plan of a list. `make_graph` returns the graph of that plan in its own
-// order. Returns the own order, with the estimates of the list, if no other order is better. The
-// same, without calling `make_graph`, if the list has no changes or `find_order` is empty. Errors:
+// order. Returns the own order, with the estimates of the list, if no order within the limit is
+// faster. The same, without calling `make_graph`, if the list has no changes or `find_order` is empty. Errors:
 // same as these two functions.
 Result<PlanOrder> order_of_list(const ChangeList& list, const PlanTarget& target,
                                 const std::function<Result<Graph>()>& make_graph,

@@ -70,7 +70,8 @@ class MeasuredWriter {
     Group& group = groups_[{GroupKind::calls, stream}];
     const auto streams = analysis_.simulation.streams();
     const auto index = static_cast<std::size_t>(stream);
-    group.name = "calls: " + (index < streams.size() ? streams[index].name : "compute");
+    if (group.name.empty())
+      group.name = "calls: " + (index < streams.size() ? streams[index].name : "compute");
     return group;
   }
 
@@ -87,7 +88,7 @@ class MeasuredWriter {
     for (const NodeKernel& kernel : measurement_.kernels) {
       if (!has(kernel.node) || kernel.end_ns <= kernel.start_ns) continue;
       Group& group = groups_[{GroupKind::kernels, kernel.stream}];
-      group.name = fmt::format("stream {}", kernel.stream);
+      if (group.name.empty()) group.name = fmt::format("stream {}", kernel.stream);
       group.slices.push_back({.start = kernel.start_ns, .end = kernel.end_ns, .kernel = &kernel});
     }
   }
@@ -136,9 +137,8 @@ class MeasuredWriter {
   }
 
   [[nodiscard]] std::string_view category_of(const Node& node) const {
-    // Local copies replace the communication of a rank that runs alone.
-    if (graph_.is_wait(node)) return measurement_.alone ? "local copy" : "exposed";
-    if (graph_.is_collective_start(node) && measurement_.alone) return "local copy";
+    if (was_local_copy(graph_, measurement_, node)) return "local copy";
+    if (graph_.is_wait(node)) return "exposed";
     return graph_.is_asynchronous(node) ? "communication" : "compute";
   }
 

@@ -16,8 +16,8 @@ std::vector<std::size_t> paying_members(std::span<const std::int64_t> bytes, std
     stay.push_back(i);
     copies += own;
   }
-  // The first member saves nothing, so together they may still cost more than they save. Any other
-  // set of members gains less.
+  // The first member saves nothing, so together they may still cost more than they save. No other
+  // set of members gains more.
   if (stay.size() < 2 || copies > each * static_cast<double>(stay.size() - 1)) return {};
   return stay;
 }

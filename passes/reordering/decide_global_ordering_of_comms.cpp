@@ -50,7 +50,9 @@ Result<void> run_decide_global_ordering_of_comms(Graph& graph, const Arguments&,
               : fmt::format("Number {}: it follows {}.", format_count(number), behind));
       table.rows.push_back({context.decisions().back().node,
                             {number, std::string(calls.stream_name(graph, call)), behind,
-                             std::string(depends ? "yes" : "no")}});
+                             std::string(previous == kNoCall || previous < stretch.first ? ""
+                                         : depends                                       ? "yes"
+                                                                                         : "no")}});
       previous = call;
     }
   }

@@ -213,7 +213,7 @@ QString AliveModel::sentence() const {
 
 QString AliveModel::range_sentence() const {
   const RangeTotals& t = figures_->totals();
-  return tr("%1: %2 are allocated, %3 are freed; %4 are live at the start, %5 at the end")
+  return tr("%1: allocated %2, freed %3; live: %4 at the start, %5 at the end")
       .arg(time_range_text(figures_->range().begin, figures_->range().end),
            storages_text(t.allocated_bytes, t.allocated), storages_text(t.freed_bytes, t.freed),
            bytes_text(t.begin_bytes), bytes_text(t.end_bytes));

@@ -316,12 +316,14 @@ class Describer {
   // The collectives of a profiled run in which ranks waited longest for other ranks.
   void waits() {
     const SkewReport report = collective_skew(graph_, result_.ranks);
-    if (report.collectives.empty() || report.collectives.front().skew_ns == 0) return;
+    if (report.collectives.empty() || report.collectives.front().skew_ns <= report.clock_error_ns)
+      return;
     InspectorSection& s = section(tr("Waiting for other ranks"));
     for (std::size_t i = 0; i < std::min(report.collectives.size(), kMaxNamed); ++i) {
       const CollectiveSkew& skew = report.collectives[i];
+      if (skew.skew_ns <= report.clock_error_ns) break;
       s.rows.push_back(
-          {.label = tr("longest wait"),
+          {.label = i == 0 ? tr("longest wait") : tr("wait"),
            .value = tr("%1 for rank %2, in").arg(time_text(skew.skew_ns)).arg(skew.last_rank),
            .provenance = Provenance::measured,
            .note = tr("From the start of the collective on the first of %1 ranks to its start on "
@@ -378,8 +380,8 @@ class Describer {
       for (const std::string& reason : gpu.slowdowns)
         state += QStringLiteral(" · ") + QString::fromStdString(reason);
       for (const QString& fact : uncommon(gpu)) state += QStringLiteral(" · ") + fact;
-      QString memory = tr("%1 of the GPU's memory are in use, by all processes.")
-                           .arg(bytes_text(gpu.used_bytes));
+      QString memory =
+          tr("All processes together use %1 of the GPU's memory.").arg(bytes_text(gpu.used_bytes));
       if (gpu.other_bytes)
         memory += tr(" Other processes use %1.").arg(bytes_text(*gpu.other_bytes));
       add(s, tr("rank %1").arg(rank.rank), state, Provenance::measured, memory);

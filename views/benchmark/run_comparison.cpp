@@ -100,6 +100,11 @@ class RunComparison {
         [](const BenchmarkResult& run) { return to_qstring(to_string(run.request.tf32)); });
     add(tr("iterations"),
         [](const BenchmarkResult& run) { return QString::number(run.request.iterations); });
+    add(tr("warm-up"),
+        [](const BenchmarkResult& run) { return QString::number(run.request.warmup); });
+    add(tr("memory limit"), [](const BenchmarkResult& run) {
+      return run.request.memory_limit == 0 ? tr("none") : bytes_text(run.request.memory_limit);
+    });
     add(tr("threads"), [](const BenchmarkResult& run) {
       return run.request.threads == 0 ? tr("default") : QString::number(run.request.threads);
     });
@@ -172,7 +177,8 @@ class RunComparison {
               compared(figure(*runs_[i]), first, i == 0, text, difference), Provenance::measured);
   }
 
-  // How each run ended and whether its outputs are right, if any of them is not plainly so.
+  // How each run ended and whether its outputs are right, unless all runs succeeded and no output is
+  // wrong.
   void add_outcomes() {
     const auto is_good = [](const BenchmarkResult* run) { return !is_bad(*run); };
     if (std::ranges::all_of(runs_, is_good)) return;

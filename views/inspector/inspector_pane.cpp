@@ -86,9 +86,10 @@ void InspectorPane::refresh() {
   const Selection& selection = document_.selection();
   const Theme& theme = Theme::of(palette());
   // An edit may have removed selected nodes.
-  const bool all_exist =
-      std::ranges::all_of(selection.nodes(), [this](NodeId node) { return document_.has(node); });
-  if (selection.nodes().empty() || !all_exist) {
+  std::vector<NodeId> nodes;
+  std::ranges::copy_if(selection.nodes(), std::back_inserter(nodes),
+                       [this](NodeId node) { return document_.has(node); });
+  if (nodes.empty()) {
     content_ = {};
     shown_ = {};
     const ShownRange& range = document_.shown_range();
@@ -98,12 +99,12 @@ void InspectorPane::refresh() {
     add_range();
     return show_content(0);
   }
-  const bool is_one = selection.nodes().size() == 1;
-  content_ = is_one ? describe(document_.snapshot(), selection.current(), document_.measured())
-                    : describe(document_.snapshot(), selection.nodes(), document_.measured());
+  const bool is_one = nodes.size() == 1;
+  content_ = is_one ? describe(document_.snapshot(), nodes.front(), document_.measured())
+                    : describe(document_.snapshot(), nodes, document_.measured());
   if (is_one) {
-    add_plan(selection.current());
-    add_reasons(selection.current());
+    add_plan(nodes.front());
+    add_reasons(nodes.front());
   }
   add_range();
   // If the graph has changed but the node is the same, keep the scroll position.

@@ -26,6 +26,7 @@ RangeBar::RangeBar(Document& document, int margin, QWidget* parent)
 
 void RangeBar::refresh() {
   setVisible(document_.shown_range().range().has_value());
+  note_->clear();  // it is about the previous range
   if (isVisible()) note_delay_.start();
 }
 

@@ -83,8 +83,12 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   connect(estimate_, &QToolButton::clicked, this, &Scoreboard::choose_estimates);
   connect(guess_, &GuessNote::clicked, this, &Scoreboard::choose_estimates);
   connect(&document_, &Document::changed, this, &Scoreboard::refresh);
-  connect(&planner_, &MovePlanner::held_changed, this, &Scoreboard::show_figures);
-  connect(&planner_, &MovePlanner::moved, this, &Scoreboard::show_figures);
+  const auto follow_block = [this] {
+    show_figures();
+    fit_width();
+  };
+  connect(&planner_, &MovePlanner::held_changed, this, follow_block);
+  connect(&planner_, &MovePlanner::moved, this, follow_block);
   connect(planned_, &PlanFigure::refreshed, this, &Scoreboard::fit_width);
   connect(&document_, &Document::measurement_changed, this, &Scoreboard::show_measurement);
   connect(&document_, &Document::costs_changed, this, [this] {

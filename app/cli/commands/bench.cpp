@@ -72,8 +72,7 @@ struct BenchCommand {
        "only in the cache"},
       {"--nsys", "FOLDER",
        "Run every rank under Nsight Systems, which records the measured steps; folder for one "
-       "report "
-       "per rank"},
+       "report per rank"},
       {"--iterations", "N", "Number of measured steps; default: 10"},
       {"--warmup", "N", "Number of unmeasured steps before --iterations; default: 3"},
       {"--threads", "N",

@@ -58,7 +58,7 @@ void add_drift(Table& table, const BenchmarkResult& r) {
     const auto drift = rank.measured ? step_drift(rank.measured->step_ns) : std::nullopt;
     if (drift && is_drift(*drift))
       table.add({fmt::format("drift, rank {}", rank.rank),
-                 fmt::format("the last quarter of steps was {} {} than the first",
+                 fmt::format("the last quarter of steps was {} {} than the first quarter",
                              format_percent(std::abs(*drift)), *drift > 0 ? "slower" : "faster")});
   }
 }

@@ -65,6 +65,10 @@ Result<std::vector<Measurement>> read_measured(const Graph& graph, const std::st
 Result<int> run(const ExportCommand& options, const CLI::App& command) {
   JOINTER_CHECK(check_options(command, options.format));
   std::vector<std::string> inputs = options.graph.inputs();
+  if (options.measured == "-" && std::ranges::find(inputs, "-") != inputs.end())
+    return fail(
+        Error::Kind::usage,
+        "FILE and --measured cannot both be standard input (`-`); give one of them as a file");
   inputs.push_back(options.measured);
   JOINTER_CHECK(check_outputs({{"--output", options.output}}, inputs));
   JOINTER_TRY(const Graph graph, options.graph.open(GraphOptions::Listing::none));

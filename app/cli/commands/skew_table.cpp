@@ -26,7 +26,10 @@ std::string skew_table(const BenchmarkResult& result, const Graph& graph) {
   using enum Table::Align;
   constexpr std::size_t kMaxRows = 10;
   const SkewReport report = collective_skew(graph, result.ranks);
-  if (report.collectives.empty() || report.collectives.front().skew_ns == 0) return {};
+  const auto is_real = [&](const CollectiveSkew& skew) {
+    return skew.skew_ns > report.clock_error_ns;
+  };
+  if (report.collectives.empty() || !is_real(report.collectives.front())) return {};
   Table table({{"collective", left},
                {"operator", left},
                {"ranks", left},
@@ -35,6 +38,7 @@ std::string skew_table(const BenchmarkResult& result, const Graph& graph) {
                {"communication", right}});
   for (std::size_t i = 0; i < std::min(kMaxRows, report.collectives.size()); ++i) {
     const CollectiveSkew& skew = report.collectives[i];
+    if (!is_real(skew)) break;  // nor are the following ones, which are shorter
     table.add({std::string(graph.name(skew.node)), std::string(graph.target(graph.node(skew.node))),
                ranks_of(skew), fmt::format("rank {}", skew.last_rank), format_ns(skew.skew_ns),
                format_ns(skew.transfer_ns)});

@@ -233,11 +233,13 @@ void Benchmarks::show_snapshot(std::uint64_t id) {
       document_.measurements(), [&](const MeasurementPtr& each) { return each->label == name; });
   if (known != document_.measurements().end())
     return take_snapshot(MeasurementPtr(*known), *writer);
+  if (!reading_.insert(name).second) return;
   say(tr("Reading the memory snapshot of rank %1...").arg(writer->rank));
   const auto read = [path, snapshot = document_.shared_snapshot()] {
     return read_measurement(snapshot->graph, path);
   };
-  const auto take = [this, rank = *writer](const Result<Measurement>& measurement) {
+  const auto take = [this, name, rank = *writer](const Result<Measurement>& measurement) {
+    reading_.erase(name);
     if (!measurement)
       return say(tr("Could not read the memory snapshot: %1")
                      .arg(QString::fromStdString(measurement.error().message)),

@@ -4,6 +4,8 @@
 #include <QObject>
 #include <QPointer>
 #include <QThreadPool>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "core/bench/history.h"
@@ -140,7 +142,8 @@ class Benchmarks : public QObject {
 
   std::vector<BenchmarkRow> rows_;
   std::uint64_t next_id_ = 1, shown_ = 0;
-  std::uint64_t measured_ = 0;  // the row whose measurement is shown, or 0
+  std::uint64_t measured_ = 0;     // the row whose measurement is shown, or 0
+  std::set<std::string> reading_;  // names of memory snapshots that are being read
   State state_ = State::fresh;
   std::string hash_;  // known once stored results have been loaded
   // The last edited graph whose hash was needed, and the hash.

@@ -43,10 +43,11 @@ void ShownRange::move_to(Document& shown) {
   }
   take_range();
   if (mapped) return;
-  emit cleared(&shown == &own_
-                   ? tr("Range cleared: apart from recomputed nodes, it has no nodes of the joint "
-                        "graph")
-                   : tr("Range cleared: it has no nodes that also run as partitioned"));
+  emit cleared(
+      &shown == &own_
+          ? tr("Range cleared: it contains only nodes that the joint graph does not run, or "
+               "recomputed nodes")
+          : tr("Range cleared: none of its nodes runs in the graph as partitioned"));
 }
 
 void ShownRange::forget_pair() {

@@ -415,9 +415,7 @@ void TimelineData::place_kernels(const Graph& graph, const Analysis& analysis,
   const auto color_of = [&](NodeId node) {
     const Node& n = graph.node(node);
     if (is_compiled[node.index()]) return ItemColor::compiled;
-    // The collectives of a rank that runs alone are local copies.
-    if (measurement.alone && (graph.is_collective_start(n) || graph.is_wait(n)))
-      return ItemColor::memory;
+    if (was_local_copy(graph, measurement, n)) return ItemColor::memory;
     return graph.is_asynchronous(n) ? collective_color(graph.op(n).collective)
                                     : kernel_color(graph, n, analysis.flops[node.index()]);
   };
