@@ -210,7 +210,9 @@ StepOr<StepsTimed> time_steps(const MeasuredProgram& run) {
 
 StepOr<TimesOfNodes> measure_nodes(const MeasuredProgram& run, std::vector<CompiledBlock>& blocks) {
   run.status.set_stage("profile");
+  run.platform.keep_history(false);  // it would make calls slower
   auto timed = time_steps(run);
+  run.platform.keep_history(true);
   if (!timed) return tl::unexpected(timed.error());
   TimesOfNodes result;
   std::vector<NodeTime>& times = result.nodes;

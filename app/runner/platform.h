@@ -74,8 +74,7 @@ class Platform {
   [[nodiscard]] virtual std::vector<std::string> environment() const { return {}; }
   // Notes for the user about how the rank uses the device and its machine.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
-  // The device's clocks, power, temperature and memory in use now; std::nullopt if it does not
-  // report them.
+  // The device's state now; std::nullopt if it does not report one.
   [[nodiscard]] virtual std::optional<GpuState> state() const { return std::nullopt; }
   // The clock of the watchdog. May be called from any thread.
   [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const {

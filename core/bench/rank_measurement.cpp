@@ -12,12 +12,11 @@ std::string_view short_hash(std::string_view hash) {
   return hash.substr(0, 8);
 }
 
-// With a file per rank, ranks may run different graphs.
+}  // namespace
+
 bool ran_same_graph(const RankResult& rank, const RankResult& first) {
   return !rank.started || !first.started || rank.started->hash == first.started->hash;
 }
-
-}  // namespace
 
 std::string measurement_label(const BenchmarkResult& result, const RankResult& rank) {
   return fmt::format("rank {}, {}", rank.rank, to_string(result.request.backend));

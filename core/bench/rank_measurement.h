@@ -12,6 +12,9 @@
 
 namespace jointer {
 
+// True unless the ranks report different graphs: with a file per rank, they may run different ones.
+bool ran_same_graph(const RankResult& rank, const RankResult& first);
+
 // "rank 0, interpret".
 std::string measurement_label(const BenchmarkResult& result, const RankResult& rank);
 

@@ -7,7 +7,7 @@ namespace jointer {
 std::string reached_rates(const Graph& graph, const Analysis& analysis,
                           const Measurement& measurement, NodeId call, std::int64_t ns) {
   const Node& node = graph.node(call);
-  if (measurement.alone && graph.is_collective_start(node)) return {};
+  if (was_local_copy(graph, measurement, node)) return {};
   const DeviceDescription* device =
       describes_gpu(analysis.device, measurement.device) ? &analysis.device : nullptr;
   return rates_text(

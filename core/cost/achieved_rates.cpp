@@ -57,7 +57,7 @@ AchievedRates achieved_rates(const Graph& graph, const Node& call, std::int64_t 
       rates.bus_share = rates.bus / (device->links.intra_gbps * kGiga);
     return rates;
   }
-  rates.flops = static_cast<double>(node_flops(graph, call).total) / seconds;
+  rates.flops = computed_flops(graph, call, node_flops(graph, call).total) / seconds;
   const Traffic traffic = node_traffic(graph, call);
   if (traffic.kind == Traffic::Kind::kernel)
     rates.bytes = static_cast<double>(traffic.bytes) / seconds;

@@ -21,7 +21,8 @@
 // Memory bandwidth: 2 transfers per memory clock x the width of the bus. For a MIG slice, which
 // reports the whole chip's bus, the bandwidth is the chip's times the slice's share of the memory.
 //
-// Deviation: the H20 computes tensor products at 148 TFLOP/s (NVIDIA's data sheet), less than its
+// Deviations: 7.0 has no int8 tensor cores, so its int8 peak is too high. The B300 (10.3) is given
+// the float64 rate of the B200, which is higher than its own. The H20 computes tensor products at 148 TFLOP/s (NVIDIA's data sheet), less than its
 // multiprocessors would by this rule.
 //
 // Efficiencies, times of the host and of launches, and network links are those of the closest

@@ -124,6 +124,12 @@ NodeCost fused_cost(const Graph& graph, const Node& node, const FusedMatmul& fus
 
 }  // namespace
 
+double computed_flops(const Graph& graph, const Node& call, std::int64_t flops) {
+  const bool is_half =
+      is_attention(graph.op(call).packet()) || graph.op(call).has(OperatorTag::higher_order);
+  return static_cast<double>(flops) / (is_half && is_causal(graph, call) ? 2 : 1);
+}
+
 DType arithmetic_type(const Graph& graph, const Node& call) {
   const auto tensors = graph.tensors(call);
   return tensors.empty() ? DType::float32 : tensors.front().dtype;
@@ -139,13 +145,12 @@ double RooflineEstimator::compute_us(const Graph& graph, const Node& node,
                                      std::int64_t flops) const {
   if (flops == 0) return 0;
   const std::string_view packet = graph.op(node).packet();
-  double work = static_cast<double>(flops);
+  const double work = computed_flops(graph, node, flops);
   double efficiency = device_.efficiency.matmul;
   if (is_attention(packet) || graph.op(node).has(OperatorTag::higher_order)) {
     const bool backward = packet.find("backward") != std::string_view::npos;
     efficiency =
         backward ? device_.efficiency.attention_backward : device_.efficiency.attention_forward;
-    if (is_causal(graph, node)) work /= 2;
   } else {
     efficiency *= fill(graph, node, device_.matmul_units);
   }

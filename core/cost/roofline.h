@@ -4,6 +4,10 @@
 
 namespace jointer {
 
+// The FLOPs that the kernel of a call computes: half of `flops`, the formula's number, for causal
+// attention, which skips the upper triangle.
+double computed_flops(const Graph& graph, const Node& call, std::int64_t flops);
+
 // The element type whose peak limits the arithmetic of a call: that of its first result.
 DType arithmetic_type(const Graph& graph, const Node& call);
 

@@ -8,7 +8,8 @@
 
 #include "app/cli/commands/table.h"
 #include "core/base/units.h"
-#include "core/cost/achieved_rates.h"
+#include "core/bench/rank_measurement.h"
+#include "core/bench/reached_rates.h"
 
 namespace jointer::cli {
 
@@ -16,23 +17,22 @@ std::string slowest_calls(const BenchmarkResult& result, const Graph& graph,
                           const Analysis& analysis) {
   using enum Table::Align;
   constexpr std::size_t kMax = 10;
-  const auto rank = std::ranges::find_if(result.ranks, [](const RankResult& each) {
-    return each.measured && !each.measured->nodes.empty();
+  const auto rank = std::ranges::find_if(result.ranks, [&](const RankResult& each) {
+    return each.measured && !each.measured->nodes.empty() &&
+           ran_same_graph(each, result.ranks.front());
   });
   if (rank == result.ranks.end()) return {};
+  const Measurement measurement = measurement_of(graph, result, *rank);
   const auto is_shown = [&](const NodeTime& time) {
     if (time.own_ns <= 0 || time.position >= graph.order().size()) return false;
     const Node& node = graph.node(graph.order()[time.position]);
-    // Local copies replaced the collectives of a rank that ran alone.
-    return !graph.is_wait(node) && !(result.request.solo && graph.is_collective_start(node));
+    return !graph.is_wait(node) && !was_local_copy(graph, measurement, node);
   };
   std::vector<NodeTime> times;
   std::ranges::copy_if(rank->measured->nodes, std::back_inserter(times), is_shown);
   if (times.empty()) return {};
   std::ranges::stable_sort(times, std::greater<>(), &NodeTime::own_ns);
   if (times.size() > kMax) times.resize(kMax);
-  const DeviceDescription* device =
-      describes_gpu(analysis.device, result.device()) ? &analysis.device : nullptr;
   Table table({{"slowest calls", left},
                {"operator", left},
                {"time", right},
@@ -43,8 +43,7 @@ std::string slowest_calls(const BenchmarkResult& result, const Graph& graph,
     const Node& node = graph.node(id);
     table.add({std::string(graph.name(id)), std::string(graph.target(node)), format_ns(time.own_ns),
                format_ns(analysis.costs[id.index()].ns),
-               rates_text(achieved_rates(graph, node, time.own_ns, device,
-                                         analysis.options.estimator.gpus_per_node))});
+               reached_rates(graph, analysis, measurement, id, time.own_ns)});
   }
   return fmt::format("\nrank {}\n{}", rank->rank, table.text());
 }

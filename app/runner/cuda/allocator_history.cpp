@@ -31,6 +31,7 @@ AllocatorHistory::AllocatorHistory() : state_(std::make_shared<State>()) {
   const auto observe = [state = state_](std::int64_t, std::size_t, std::size_t, std::size_t) {
     state->bytes.clear();
     if (!state->is_kept) return;
+    state->unusable.clear();
     try {
       state->bytes = torch::cuda::_memory_snapshot_pickled();
     } catch (const std::exception& error) {
@@ -45,7 +46,7 @@ AllocatorHistory::AllocatorHistory() : state_(std::make_shared<State>()) {
 }
 
 void AllocatorHistory::keep(bool keeps) {
-  if (state_->is_kept == keeps || !state_->unusable.empty()) return;
+  if (state_->is_kept == keeps) return;
   try {
     // Call stacks would be those of this program. Without a context, none are recorded.
     torch::cuda::_record_memory_history(keeps ? std::optional<std::string>("all") : std::nullopt,

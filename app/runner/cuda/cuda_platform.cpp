@@ -189,7 +189,7 @@ class CudaPlatform final : public DevicePlatform {
     facts.push_back(fmt::format("cuDNN {}.{}.{}", cudnn / 10000, cudnn / 100 % 100, cudnn % 100));
     facts.push_back(fmt::format("NCCL {}", nccl_version()));
     for (std::string& setting : settings()) facts.push_back(std::move(setting));
-    facts.insert(facts.end(), surroundings_.facts().begin(), surroundings_.facts().end());
+    for (std::string& fact : surroundings_.facts()) facts.push_back(std::move(fact));
     return facts;
   }
   [[nodiscard]] std::vector<std::string> notes() const override { return surroundings_.notes(); }

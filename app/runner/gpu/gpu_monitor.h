@@ -20,8 +20,8 @@ class GpuMonitor {
   // report are 0.
   [[nodiscard]] std::optional<GpuState> read() const;
 
-  // Names what NVML does not report about this GPU, such as "memory errors (ECC)". Empty if `read` returns
-  // std::nullopt.
+  // Names what NVML does not report about this GPU, such as "memory errors (ECC)". Empty if `read`
+  // returns std::nullopt.
   [[nodiscard]] std::vector<std::string> unreported() const;
 
  private:

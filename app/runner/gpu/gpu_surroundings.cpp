@@ -17,8 +17,6 @@ GpuSurroundings::GpuSurroundings(SurroundingsOptions options)
   if (nvml_) {
     for (std::string& link : describe_links(*nvml_, options.gpu, options.others))
       facts_.push_back(std::move(link));
-    if (const auto unreported = monitor_.unreported(); !unreported.empty())
-      facts_.push_back(fmt::format("NVML does not report: {}", fmt::join(unreported, ", ")));
   } else {
     notes_.push_back(
         fmt::format("NVML ({}) is missing: the GPU's clocks, memory errors, other processes and "
@@ -26,6 +24,13 @@ GpuSurroundings::GpuSurroundings(SurroundingsOptions options)
                     options.nvml));
   }
   if (options.pins) pin(options);
+}
+
+std::vector<std::string> GpuSurroundings::facts() const {
+  std::vector<std::string> facts = facts_;
+  if (const auto unreported = monitor_.unreported(); nvml_ && !unreported.empty())
+    facts.push_back(fmt::format("NVML does not report: {}", fmt::join(unreported, ", ")));
+  return facts;
 }
 
 void GpuSurroundings::pin(const SurroundingsOptions& options) {

@@ -26,7 +26,8 @@ class GpuSurroundings {
 
   [[nodiscard]] const GpuMonitor& monitor() const { return monitor_; }
   // Where the GPU is, its links to the others, and what is unknown; for the environment of a result.
-  [[nodiscard]] const std::vector<std::string>& facts() const { return facts_; }
+  // NVML lists this process, and hence the memory of others, only once the process uses the GPU.
+  [[nodiscard]] std::vector<std::string> facts() const;
   // Notes for the user: that NVML is missing, and that the rank is pinned.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   // The number of CPUs to which the rank is pinned; 0 if it is not.

@@ -12,6 +12,8 @@ import os
 import sys
 from typing import Any
 
+import torch
+
 from .errors import CaptureError
 from .pretended_gpu import GPUS, pretended_gpu
 
@@ -24,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--half", choices=("forward", "backward"), help="of a pair: the half to schedule"
     )
     parser.add_argument("--assume", default="", metavar="SYMBOL=NUMBER,...")
+    parser.add_argument("--torch", default="", help="refuse to run with another version: 2.15")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -37,7 +40,7 @@ def main(options: argparse.Namespace) -> int:
         print(_first_line(error), file=sys.stderr)
         return 3
     except Exception as error:  # of Inductor, which raises any type
-        print(f"Inductor cannot schedule this graph: {_first_line(error)}", file=sys.stderr)
+        print(_first_line(error), file=sys.stderr)
         return 4
     json.dump(answer, output)
     output.write("\n")
@@ -50,6 +53,8 @@ def _first_line(error: Exception) -> str:
 
 def kernels_of_file(options: argparse.Namespace) -> dict[str, Any]:
     """The kernels of the capture that the options name, as ``kernels_of`` returns them."""
+    if options.torch and not torch.__version__.startswith(f"{options.torch}."):
+        raise CaptureError(f"this Python has torch {torch.__version__}, not {options.torch}")
     with pretended_gpu(GPUS[options.device]):
         # torch._inductor is imported only now: see pretended_gpu.
         from .inductor_kernels import kernels_of

@@ -179,10 +179,8 @@ def _answer_triton(gpu: Gpu, answer: Callable[..., None]) -> None:
         get_device_interface=lambda: torch.cuda,
         utils=SimpleNamespace(get_device_properties=lambda device: facts),
     )
-    if hasattr(driver, "set_active"):
-        driver.set_active(active)
-    else:
-        type(driver).active = active
+    # The property `active` creates a driver, which fails without a GPU.
+    answer(driver, **{"_active" if hasattr(driver, "_active") else "active": active})
 
 
 def _answer_inductor(gpu: Gpu, answer: Callable[..., None]) -> None:
