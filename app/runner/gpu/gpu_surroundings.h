@@ -26,7 +26,7 @@ class GpuSurroundings {
 
   [[nodiscard]] const GpuMonitor& monitor() const { return monitor_; }
   // Where the GPU is, its links to the others, and what is unknown; for the environment of a result.
-  // NVML lists this process, and hence the memory of others, only once the process uses the GPU.
+  // NVML lists this process, and hence the memory of all processes, only once it uses the GPU.
   [[nodiscard]] std::vector<std::string> facts() const;
   // Notes for the user: that NVML is missing, and that the rank is pinned.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
