@@ -57,9 +57,10 @@ def test_every_call_that_computes_is_in_a_kernel(kernels: Callable[..., Any]) ->
     [
         (["llama_debug_fsdp2.min_cut.json.zst"], "choose a half with --half"),
         (["llama_debug_fsdp2.joint.json.zst", "--half", "forward"], "is not a pair"),
+        (["llama_debug_fsdp2.joint.json.zst", "--torch", "2.1"], "not 2.1"),
     ],
 )
-def test_a_pair_needs_a_half(arguments: list[str], message: str, kernels: Callable[..., Any]) -> None:
+def test_requests_that_do_not_fit_are_refused(arguments: list[str], message: str, kernels: Callable[..., Any]) -> None:
     done = kernels(SAMPLES / arguments[0], *arguments[1:])
     assert (done.returncode, done.stdout) == (3, "")
     assert message in done.stderr

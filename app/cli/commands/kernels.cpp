@@ -62,6 +62,7 @@ Result<Json> ask_inductor(const std::string& capture, const KernelsCommand& opti
                      .on_error_line = {},
                      .deadline = {}};
   child.command.insert(child.command.end(), {"kernels", capture, "--device", options.device});
+  if (!options.torch.empty()) child.command.insert(child.command.end(), {"--torch", options.torch});
   JOINTER_TRY(Child process, Child::start(std::move(child)));
   const ChildEnd end = process.wait();
   constexpr int kUnreadable = 3;
