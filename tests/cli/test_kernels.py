@@ -1,5 +1,4 @@
-"""`jointer kernels`: requests that do not fit are refused. What it answers is compared with torch in
-tests/differential."""
+"""`jointer kernels`: requests that do not fit are refused. tests/differential compares its answers with torch's."""
 
 from __future__ import annotations
 
