@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/bench/result.h"
+#include "core/base/median.h"
 
 namespace jointer {
 
@@ -11,11 +11,10 @@ std::optional<double> step_drift(std::span<const std::int64_t> step_ns) {
   constexpr std::size_t kMinIterations = 8, kParts = 4;
   if (step_ns.size() < kMinIterations) return std::nullopt;
   const std::size_t part = step_ns.size() / kParts;
-  const auto median = [](std::span<const std::int64_t> some) {
-    return static_cast<double>(
-        summarize(std::vector<std::int64_t>(some.begin(), some.end())).median_ns);
+  const auto median_of = [](std::span<const std::int64_t> some) {
+    return static_cast<double>(median(std::vector<std::int64_t>(some.begin(), some.end())));
   };
-  const double first = median(step_ns.first(part)), last = median(step_ns.last(part));
+  const double first = median_of(step_ns.first(part)), last = median_of(step_ns.last(part));
   if (first <= 0) return std::nullopt;
   return last / first - 1;
 }
