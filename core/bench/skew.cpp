@@ -168,7 +168,7 @@ class SkewFinder {
     }
     std::vector<std::int64_t>& used = exact.empty() ? all : exact;
     ClockOffset offset{.ns = median(used)};
-    // Collectives that end inexactly may leave no such range.
+    // If ends are not exact, the bounds may contradict each other; the median then stays as it is.
     if (min <= max) offset.ns = std::clamp(offset.ns, min, max);
     for (std::int64_t& difference : used) difference = std::abs(difference - offset.ns);
     offset.error_ns = median(std::move(used));

@@ -29,7 +29,8 @@ struct RankProgram {
 // open_graph.
 Result<std::vector<RankProgram>> open_ranks(const std::vector<RankFiles>& files);
 
-// The graphs in the form that check_spmd expects.
+// The graphs in the form that check_spmd expects. They point into `programs`, which must outlive
+// them.
 std::vector<RankGraph> rank_graphs(const std::vector<RankProgram>& programs);
 
 }  // namespace jointer

@@ -76,8 +76,8 @@ class Child {
   // The last line of `errors` that is not blank.
   [[nodiscard]] std::string last_error() const;
 
-  // Queues the text; `pump` writes it as fast as the child reads it. Once the child has closed
-  // its standard input, the text is discarded.
+  // Writes as much of the text as the pipe accepts, and queues the rest for `pump`. Discards the
+  // text after `close_input`, or once the child has closed its standard input.
   void write(std::string_view text);
   void close_input();
 

@@ -36,7 +36,7 @@ enum class MemoryRules : std::uint8_t {
 // from the allocations of step `first` to the frees of step `last`. If `first` is -1, it is
 // allocated before the first step. If `last` is the number of steps, it is never freed.
 struct Lifetime {
-  StorageId storage;  // none for optimizer state and copies of collectives
+  StorageId storage;  // none for optimizer state and buffers of the collective library
   NodeId producer;
   std::int64_t bytes = 0;
   std::int32_t first = -1, last = -1;

@@ -63,8 +63,8 @@ class MemoryTimeline {
   // state.
   [[nodiscard]] std::int64_t static_bytes() const { return static_bytes_; }
 
-  // One lifetime per storage, in order of allocation; then those of copies of collectives and of
-  // optimizer state.
+  // One lifetime per storage, in order of allocation; then those of the buffers that the collective
+  // library allocates, and of optimizer state.
   [[nodiscard]] std::span<const Lifetime> lifetimes() const { return lifetimes_; }
   // The index in lifetimes() of `storage`; nullopt if the storage is empty or on another device.
   [[nodiscard]] std::optional<std::size_t> lifetime_of(StorageId storage) const;

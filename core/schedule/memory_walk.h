@@ -3,7 +3,7 @@
 // Walks the calls of a graph in the order in which they run, and determines which memory each call
 // needs and for how long, by rules 1, 2 and 4 at the top of lifetimes.cpp. `Uses` determines
 // how calls are represented and what is recorded: lifetimes, the items of an order that is being
-// edited, the copies of collectives, or the memory of a plan.
+// edited, the buffers of the collective library, or the memory of a plan.
 
 #include <cstddef>
 #include <cstdint>

@@ -25,8 +25,9 @@ Result<void> add_hint(ChunkHints& hints, const std::string& symbol, std::int64_t
   const auto [at, is_new] = hints.try_emplace(symbol, hint);
   if (!is_new && at->second != hint)
     return fail(Error::Kind::usage,
-                "{} gives the chunk symbol {} the value {}, but another node gives it {}", node,
-                symbol, hint, at->second);
+                "{}: the chunk symbol {} has the value {}, but earlier in the graph it had the "
+                "value {}; trace the step again with --compile.ep_overlap.enabled",
+                node, symbol, hint, at->second);
   return {};
 }
 
@@ -231,21 +232,21 @@ Result<Dim> ChunkSizes::half(const Dim& dim) {
 }
 
 Result<Dim> ChunkSizes::times(const Dim& dim, std::int64_t factor) {
-  const auto product = [&](std::int64_t a, std::int64_t& into) {
-    return !__builtin_mul_overflow(a, factor, &into);
+  const auto multiply = [&](std::int64_t a, std::int64_t& into) -> Result<void> {
+    if (!__builtin_mul_overflow(a, factor, &into)) return {};
+    return fail(Error::Kind::usage,
+                "a size, stride or offset of a chunk's tensor overflows 64 bits: {} * {}", a,
+                factor);
   };
   Dim changed = dim;
   if (!dim.expression) {
-    if (!product(dim.value, changed.value))
-      return fail(Error::Kind::usage, "the size of a chunk's tensor overflows 64 bits");
+    JOINTER_CHECK(multiply(dim.value, changed.value));
     return changed;
   }
   const auto& sum = parse(dim.expression);
   if (!sum) return unsupported(dim.expression, kSums);
   Sum scaled = *sum;
-  for (SizeTerm& term : scaled)
-    if (!product(term.factor, term.factor))
-      return fail(Error::Kind::usage, "the size of a chunk's tensor overflows 64 bits");
+  for (SizeTerm& term : scaled) JOINTER_CHECK(multiply(term.factor, term.factor));
   return intern(std::move(scaled), dim.expression);
 }
 

@@ -82,8 +82,9 @@ Result<void> run_ep_overlap_chunk(Graph& graph, const Arguments& arguments, Pass
   }
   if (count == 0)
     return fail(Error::Kind::usage,
-                "no tensor in the modules that match {} has a dimension that can be split; run "
-                "populate_chunk_dim_metadata first, on a step traced for graph chunking",
+                "nothing in the modules that match {} depends on a size that can be split; choose "
+                "another mode or module_pattern, or trace the step again with "
+                "--compile.ep_overlap.enabled",
                 pattern);
   JOINTER_CHECK(program.finish());
   for (Made& each : made)

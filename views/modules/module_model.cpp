@@ -202,8 +202,10 @@ QString ModuleModel::note(int row, int column) const {
   if (column == name_column) {
     if (r.members == 1) return QString::fromStdString(place(r).path);
     return tr(
-        "Identical modules call the same operators with the same output shapes, in any order, in "
-        "both the forward and the backward.");
+        "Identical modules call the same operators in the same submodules, with outputs of the "
+        "same "
+        "shapes and dtypes, in both the forward and the backward. The order of the calls may "
+        "differ.");
   }
   const auto value = number(row, column);
   if (r.members == 1 || !value) return {};

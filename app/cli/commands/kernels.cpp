@@ -24,7 +24,7 @@
 namespace jointer::cli {
 namespace {
 
-constexpr std::size_t kMaxShown = 20, kMaxNodesShown = 4;
+constexpr std::size_t kMaxShown = 20, kMaxNodesShown = 4, kMaxQuoted = 80;
 
 struct KernelsCommand {
   GraphOptions graph;
@@ -73,8 +73,8 @@ Result<Json> ask_inductor(const std::string& capture, const KernelsCommand& opti
                 process.last_error());
   const auto answer = parse_tree(output);
   if (!answer || !answer->is_object())
-    return fail(Error::Kind::run, "the answer of Inductor's scheduler is not JSON: {}",
-                process.last_error());
+    return fail(Error::Kind::run, "expected a JSON object from Inductor's scheduler, got `{}`",
+                output.substr(0, kMaxQuoted));
   return *answer;
 }
 

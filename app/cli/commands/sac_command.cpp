@@ -104,8 +104,9 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
     return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
   if (!options.checkpointed.empty() && (options.slower || budget > 1))
     return fail(Error::Kind::usage,
-                "option --checkpoint: a search within a limit makes its own plan; use --checkpoint "
-                "with a policy or an activation budget");
+                "options --checkpoint and {} cannot be used together: the search makes its own "
+                "plan; use --checkpoint with a policy or an activation budget",
+                options.slower ? "--slower" : "--budget BYTES");
   const bool frees = !options.target.free.empty();
   if (frees && (options.slower || budget > 1))
     return fail(Error::Kind::usage,

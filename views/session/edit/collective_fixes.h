@@ -46,8 +46,8 @@ struct CollectiveFixes {
     return of(kind).after.peak_bytes - before.peak_bytes;
   }
   // The move in the collective's own layer that makes the step shortest; among equals, the one with
-  // the least exposed time, then the lowest peak, then the fewest nodes. nullopt if no move saves
-  // time.
+  // the least exposed time, then the lowest peak, then the fewest nodes. nullopt if there is no
+  // move.
   [[nodiscard]] std::optional<FixKind> best() const;
 };
 

@@ -36,8 +36,8 @@ class FixSearch : public QObject {
   [[nodiscard]] bool is_running() const { return finding_.is_running(); }
 
   // Apply a move of the collective as one history entry: the best move in its own layer, or the
-  // move of this kind. Find the moves first if they are not known yet. Emit `refused` if no such
-  // move saves time. A newer request replaces a pending one.
+  // move of this kind. Find the moves first if they are not known yet. Emit `refused`, with the
+  // reason, if there is no such move. A newer request replaces a pending one.
   void apply_best(NodeId start);
   void apply(NodeId start, FixKind kind);
 
