@@ -130,8 +130,8 @@ void PassMenu::follow(const DocumentTab* tab) {
     context_.status.say(session.message());
   });
   connect(&session, &PipelineSession::asks, questions_, &CodeQuestions::ask);
-  const auto open = [this, document](const QString& capture, const QString& recipe) {
-    open_graph_of_step(*document, capture, recipe);
+  const auto open = [this, document](const OpenRequest& graph, const QString& recipe) {
+    open_graph_of_step(*document, graph, recipe);
   };
   connect(&session, &PipelineSession::graph_made, this, open);
   connect(&tab->session()->tune(), &TuneSession::graph_made, this, open);
@@ -160,10 +160,9 @@ void PassMenu::show_states(const EditHistory& before, const EditHistory& after) 
 // The recipe contains the edits of the steps after the one that made the graph. It is applied once
 // the graph has loaded, also if the user shows another document in the meantime or has to retry.
 // Loading the tab again later does not apply it again: the edits are in the journal.
-void PassMenu::open_graph_of_step(const Document& source, const QString& capture,
+void PassMenu::open_graph_of_step(const Document& source, const OpenRequest& graph,
                                   const QString& recipe) {
-  DocumentTab* tab =
-      workspaces_.open_made({.path = capture.toStdString()}, source.analysis().options);
+  DocumentTab* tab = workspaces_.open_made(graph, source.analysis().options);
   if (recipe.isEmpty()) return;
   connect(
       tab, &DocumentTab::ready, this,

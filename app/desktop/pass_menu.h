@@ -33,7 +33,7 @@ class PassMenu : public QObject {
   void with_pipeline_pane(std::function<void(views::PipelinePane&)> action);
   void show_states(const views::EditHistory& before, const views::EditHistory& after);
   // `source`: the document that the graph was made from.
-  void open_graph_of_step(const views::Document& source, const QString& capture,
+  void open_graph_of_step(const views::Document& source, const OpenRequest& graph,
                           const QString& recipe);
 
   MenuContext context_;

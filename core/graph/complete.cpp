@@ -1,6 +1,7 @@
 #include "core/graph/complete.h"
 
 #include "core/graph/derive.h"
+#include "core/graph/inherited_assumptions.h"
 #include "core/graph/storage_rules.h"
 #include "core/graph/validate.h"
 
@@ -16,6 +17,12 @@ Result<void> complete(Graph& graph) {
   for (std::string& warning : find_warnings(graph))
     graph.add_fact(Fact::Kind::warning, std::move(warning));
   return {};
+}
+
+Result<void> complete(Graph& graph, const Graph& from) {
+  JOINTER_CHECK(complete(graph));
+  if (from.assumptions().empty()) return {};
+  return graph.assume(inherited_assumptions(from.assumptions(), graph));
 }
 
 }  // namespace jointer

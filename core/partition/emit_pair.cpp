@@ -54,7 +54,7 @@ class PairEmitter {
     write_backward();
     const std::string name(joint_.title());
     pair_.set_title(name + suffix());
-    JOINTER_CHECK(complete(pair_));
+    JOINTER_CHECK(complete(pair_, joint_));
     link_recomputed();
     JOINTER_CHECK(offload());
     return std::move(pair_);

@@ -94,7 +94,7 @@ class PairJoiner {
     copy_.finish_constants();
     joint_.set_title(joint_name(pair_.title()));
     find_plan();
-    JOINTER_CHECK(complete(joint_));
+    JOINTER_CHECK(complete(joint_, pair_));
     remove_derived_tags();
     return JoinedPair{.joint = std::move(joint_),
                       .plan = std::move(plan_),

@@ -74,7 +74,7 @@ class Multiplexer {
     backward.finish_constants();
     drop_dead_calls(made_);
     made_.set_title(std::move(name));
-    JOINTER_CHECK(complete(made_));
+    JOINTER_CHECK(complete(made_, pair_));
     return std::move(made_);
   }
 

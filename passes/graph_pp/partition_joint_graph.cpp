@@ -224,7 +224,7 @@ class StagePartition {
         n.desc = pair.intern(R"({"type":"TangentAOTInput"})");
     }
     pair.set_title(std::string(joint_.title()) + ".graph_pp");
-    JOINTER_CHECK(complete(pair));
+    JOINTER_CHECK(complete(pair, joint_));
     return pair;
   }
 

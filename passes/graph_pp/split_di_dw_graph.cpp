@@ -136,7 +136,7 @@ class Splitter {
                      join_descriptions(std::span(all).first(first), dw.outputs.size()), renamed);
     for (StageGraph& each : made) {
       each.graph.set_title(each.graph.part(PartId(0)).name);
-      JOINTER_CHECK(complete(each.graph));
+      JOINTER_CHECK(complete(each.graph, graph_));
     }
     return made;
   }

@@ -30,7 +30,7 @@ Result<StageGraph> write_stage(const Graph& graph, PartId part, const Extraction
   write_extraction(graph, part, extraction, made.graph, kind,
                    graph.part(part).name + "." + std::move(role), descriptions);
   made.graph.set_title(made.graph.part(PartId(0)).name);
-  JOINTER_CHECK(complete(made.graph));
+  JOINTER_CHECK(complete(made.graph, graph));
   return made;
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/environment.h"
+#include "core/capture/native_writer.h"
 #include "core/graph/canonical.h"
 #include "core/pass/pipeline_file.h"
 #include "core/process/child.h"
@@ -36,6 +37,18 @@ using test::child;
 using test::kPatienceMs;
 using test::kSample;
 
+constexpr std::string_view kGatheringJoint = R"(
+  w: f32[16,64] = parameter
+  x: f32[u0,64] = input
+  dy: f32[u0,64] = tangent
+  g: f32[64,64] = _c10d_functional.all_gather_into_tensor(w, 4, 'fsdp')
+  v: f32[64,64] = _c10d_functional.wait_tensor(g)
+  y: f32[u0,64] = aten.mm(x, v)
+  t: f32[64,64] = aten.t(v)           {backward}
+  gx: f32[u0,64] = aten.mm(dy, t)     {backward}
+  return [y, None, gx]
+)";
+
 }  // namespace
 
 class PipelineWindowTest : public test::AppWindow {
@@ -50,6 +63,7 @@ class PipelineWindowTest : public test::AppWindow {
   void the_menu_adds_a_pass_and_compare_shows_both_sides();
   void a_pair_opens_with_the_steps_that_follow();
   void the_steps_that_follow_reach_a_pair_in_the_background();
+  void a_pair_opens_with_the_assumptions();
   void a_dropped_pipeline_is_loaded_and_runs_nothing();
   void failing_plugin_is_reported();
   void workspace_stores_the_pipeline();
@@ -176,6 +190,31 @@ void PipelineWindowTest::the_steps_that_follow_reach_a_pair_in_the_background() 
   QVERIFY(document().graph().is_pair());
   QTRY_COMPARE_WITH_TIMEOUT(graph_hash(document().graph()), after, kPatienceMs);
   QCOMPARE(document().editing().entry_count(), 1);
+}
+
+// The capture lacks the ranks of the group and the value of u0.
+void PipelineWindowTest::a_pair_opens_with_the_assumptions() {
+  const QString path = folder_->filePath("joint.json");
+  const SnapshotPtr joint = test::snapshot_of(kGatheringJoint);
+  QVERIFY(write_bytes(path.toStdString(), write_native(joint->graph)));
+  make_window();
+  OpenRequest request{.path = path.toStdString()};
+  request.assumptions = *Assumptions::parse("stride:fsdp=2,u0=32");
+  QSignalSpy opened(window_.get(), &MainWindow::opened);
+  window_->open(request);
+  QVERIFY(opened.wait(kPatienceMs) && show_pipeline());
+  session_->draft().set_pipeline(*parse_step_lines("min_cut_partition"));
+  session_->run();
+  QVERIFY(settle());
+  const StepFigures estimated = session_->outcome(0)->result.after;
+  auto& steps = child<StepList>(window_pane());
+  steps.setCurrentIndex(steps.model().index(0));
+  child<QAction>(window_pane(), "open_graph").trigger();
+  QVERIFY(opened.wait(kPatienceMs));
+  QVERIFY(document().graph().is_pair());
+  QCOMPARE(document().graph().assumptions().text(), request.assumptions.text());
+  QCOMPARE(document().analysis().simulation.step_ns(), estimated.figures.step_ns);
+  QCOMPARE(document().analysis().memory.peak_bytes(), estimated.figures.peak_bytes);
 }
 
 void PipelineWindowTest::a_dropped_pipeline_is_loaded_and_runs_nothing() {

@@ -28,7 +28,10 @@ StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent),
   connect(details_, &QTextBrowser::anchorClicked, this, [this] {
     const auto place = session_.draft().find(id_);
     const StepFailure* failure = place ? session_.failure(*place) : nullptr;
-    if (failure != nullptr) emit session_.graph_made(failure->reproducer, {});
+    if (failure == nullptr) return;
+    OpenRequest reproducer{.path = failure->reproducer.toStdString()};
+    reproducer.assumptions = failure->assumptions;
+    emit session_.graph_made(reproducer, {});
   });
   report_ = new StepReport(session_.document(), this);
   column->addWidget(report_, 1);

@@ -13,7 +13,6 @@ namespace jointer::views {
 Result<SnapshotPtr> pair_of(const SacState& state) {
   const Graph& joint = state.base->partition.joint;
   JOINTER_TRY(Graph pair, emit_pair(joint, state.plan, state.base->settings.partitioner));
-  JOINTER_CHECK(pair.assume(joint.assumptions()));
   return make_snapshot(std::move(pair), state.snapshot->analysis.options);
 }
 

@@ -549,7 +549,7 @@ void PipelineSession::open_graph(int place) {
   run_in_background(this, write, [this](const Result<GraphFiles>& files) {
     if (!files) return say(QString::fromStdString(files.error().message), true);
     say({});
-    emit graph_made(files->capture, files->recipe);
+    emit graph_made(files->graph, files->recipe);
   });
 }
 

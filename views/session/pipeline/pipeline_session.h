@@ -121,7 +121,7 @@ class PipelineSession : public QObject {
   void step_ended(quint64 step);
   // A graph that no edit leads to was written: to a capture, and to a recipe with the edits of the
   // following steps. `recipe` is empty if there are no such edits.
-  void graph_made(const QString& capture, const QString& recipe);
+  void graph_made(const jointer::OpenRequest& graph, const QString& recipe);
 
  private:
   // A step of the last run.

@@ -2,6 +2,7 @@
 
 #include <QDir>
 
+#include "core/graph/inherited_assumptions.h"
 #include "views/session/pipeline/pass_service.h"
 
 namespace jointer::views {
@@ -34,10 +35,12 @@ void add_reproducer(StepFailure& failure, const Graph& graph, const PipelineStep
   const std::string path = unused_reproducer_path(folder.toStdString(), step.pass);
   if (const auto written =
           write_reproducer(path, graph, step, failure.error, settings_of(work, step));
-      !written)
+      !written) {
     failure.no_reproducer = QString::fromStdString(written.error().message);
-  else
-    failure.reproducer = QString::fromStdString(path);
+    return;
+  }
+  failure.reproducer = QString::fromStdString(path);
+  failure.assumptions = inherited_assumptions(graph.assumptions(), graph);
 }
 
 // Drops an edit that the document would refuse; the result then becomes a separate graph.
@@ -71,6 +74,7 @@ void work_pipeline(const PipelineWork& work, const Reporter<StepDone>& job) {
                                                                .text = to_text(each.step),
                                                                .error = result.error(),
                                                                .reproducer = {},
+                                                               .assumptions = {},
                                                                .no_reproducer = {},
                                                                .printed = {}});
       add_reproducer(*failure, *graph, each.step, work);

@@ -24,10 +24,11 @@ using StepOutcomePtr = std::shared_ptr<const StepOutcome>;
 // The failure of one step.
 struct StepFailure {
   quint64 step = 0;
-  std::string text;       // the step as text
-  Error error;            // starts with the pass's name
-  QString reproducer;     // the reproducer's file; empty if none was written
-  QString no_reproducer;  // why no reproducer was written
+  std::string text;         // the step as text
+  Error error;              // starts with the pass's name
+  QString reproducer;       // the reproducer's file; empty if none was written
+  Assumptions assumptions;  // of the graph in that file, which cannot contain all of them
+  QString no_reproducer;    // why no reproducer was written
   QStringList printed;
 };
 

@@ -4,14 +4,13 @@
 #include <QDir>
 #include <QRegularExpression>
 #include <QStandardPaths>
-#include <set>
 #include <string>
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
 #include "core/edit/edit.h"
 #include "core/edit/recipe.h"
-#include "core/graph/group_argument.h"
+#include "core/graph/inherited_assumptions.h"
 #include "core/partition/join_pair.h"
 #include "core/policy/export.h"
 #include "views/session/sac/ordered_plan.h"
@@ -39,23 +38,11 @@ Result<QString> write_graph_file(const Graph& graph, const QString& title) {
   return path;
 }
 
-// Those of the assumptions that also hold for a graph made from one with these assumptions. The new
-// graph may lack some of the symbols, and no call may use a group any more.
-Assumptions still_valid(Assumptions assumptions, const Graph& made) {
-  std::set<std::string, std::less<>> known;
-  for (const SymbolValue& symbol : made.symbols()) known.insert(symbol.name);
-  for (const NodeId id : made.order())
-    if (const GroupId group = made.node(id).group)
-      known.insert(stride_name(made.text(made.group(group).name)));
-  std::erase_if(assumptions.named, [&](const auto& each) { return !known.contains(each.first); });
-  return assumptions;
-}
-
-Result<OpenRequest> write_to_open(const Graph& made, const Assumptions& assumptions,
-                                  const QString& title) {
-  JOINTER_TRY(const QString path, write_graph_file(made, title));
+// A capture cannot contain the distances between the ranks of a group.
+Result<OpenRequest> write_to_open(const Graph& graph, const QString& title) {
+  JOINTER_TRY(const QString path, write_graph_file(graph, title));
   OpenRequest request{.path = path.toStdString()};
-  request.assumptions = still_valid(assumptions, made);
+  request.assumptions = inherited_assumptions(graph.assumptions(), graph);
   return request;
 }
 
@@ -63,22 +50,22 @@ Result<OpenRequest> write_to_open(const Graph& made, const Assumptions& assumpti
 
 Result<OpenRequest> write_pair(const SacState& state, const QString& title) {
   JOINTER_TRY(const Graph pair, ordered_graph(plan_of(state)));
-  return write_to_open(pair, state.snapshot->graph.assumptions(), title);
+  return write_to_open(pair, title);
 }
 
 Result<OpenRequest> write_joint(const Graph& pair, const QString& title) {
   JOINTER_TRY(JoinedPair joined, join_with_plan(pair));
   JOINTER_TRY(const Edit tags, tag_as_planned(joined.joint, joined.plan));
   JOINTER_CHECK(apply(joined.joint, tags));
-  return write_to_open(joined.joint, pair.assumptions(), title);
+  return write_to_open(joined.joint, title);
 }
 
 Result<GraphFiles> write_graph_and_edits(const Graph& graph, const Graph& after,
                                          const std::vector<Edit>& edits, const QString& title) {
   GraphFiles files;
-  JOINTER_TRY(files.capture, write_graph_file(graph, title));
+  JOINTER_TRY(files.graph, write_to_open(graph, title));
   if (edits.empty()) return files;
-  files.recipe = files.capture + QStringLiteral(".recipe.json");
+  files.recipe = QString::fromStdString(files.graph.path) + QStringLiteral(".recipe.json");
   JOINTER_CHECK(write_bytes(files.recipe.toStdString(),
                             write_recipe(make_recipe(graph, after, edits, title.toStdString()))));
   return files;

@@ -8,21 +8,20 @@
 namespace jointer::views {
 
 // Writes graphs to the application's data folder. The file names contain a hash of the graph, so
-// equal graphs with the same title share a file. The functions run on worker threads. In addition to
-// the errors listed, Error (input): the folder could not be created; (run): a file could not be
-// written.
+// equal graphs with the same title share a file. A request opens the file with the graph's
+// assumptions. The functions run on worker threads. In addition to the errors listed, Error (input):
+// the folder could not be created; (run): a file could not be written.
 
-// Writes the pair of a state's plan, in the plan's order. The request opens the file with the same
-// assumptions: a capture cannot contain the distances between the ranks of a group. Errors: see
-// ordered_graph.
+// Writes the pair of a state's plan, in the plan's order. Errors: see ordered_graph.
 Result<OpenRequest> write_pair(const SacState& state, const QString& title);
 // Joins a pair and writes the joint graph, tagged so that partitioning it reproduces the pair's plan.
-// The request has the pair's assumptions. Error (usage): the halves do not fit together.
+// Error (usage): the halves do not fit together.
 Result<OpenRequest> write_joint(const Graph& pair, const QString& title);
 
 // The file of a graph, and the recipe with its edits; `recipe` is empty if there are no edits.
 struct GraphFiles {
-  QString capture, recipe;
+  OpenRequest graph;
+  QString recipe;
 };
 // Writes `graph`, and a recipe of the edits that lead from it to `after`.
 Result<GraphFiles> write_graph_and_edits(const Graph& graph, const Graph& after,

@@ -203,7 +203,7 @@ void TuneSession::apply(const Pipeline& pipeline) {
     } else if (searched == searched_) {
       if (!done->pair || (searched_place() && !done->edits.empty()))
         apply_edits(done->edits, done->figures);
-      if (done->pair) emit graph_made(done->pair->capture, done->pair->recipe);
+      if (done->pair) emit graph_made(done->pair->graph, done->pair->recipe);
     }
     emit changed();
   });

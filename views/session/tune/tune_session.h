@@ -69,8 +69,8 @@ class TuneSession : public QObject {
   void limit_changed();
   // The result of a command, or why it failed.
   void message(const QString& sentence);
-  // The receiver should open the capture and apply the recipe, if there is one.
-  void graph_made(const QString& capture, const QString& recipe);
+  // The receiver should open the graph and apply the recipe, if there is one.
+  void graph_made(const jointer::OpenRequest& graph, const QString& recipe);
 
  private:
   struct Shared {

@@ -62,6 +62,27 @@ TEST_F(APartitionedGraph, HasTheFiguresOfThePlanAndFollowsIt) {
   compare_figures();
 }
 
+// The pair lacks the only call with u1, which nothing reads.
+TEST_F(APartitionedGraph, HasTheAssumptionsThatHoldForIt) {
+  Document guessed{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(R"(
+    w: f32[64,64] = parameter
+    x: f32[u0,64] = input
+    dy: f32[u0,64] = tangent
+    seen: i64[u1,2] = aten.nonzero(w)
+    y: f32[u0,64] = aten.mm(x, w)
+    t: f32[64,64] = aten.t(w)           {backward}
+    gx: f32[u0,64] = aten.mm(dy, t)     {backward}
+    return [y, None, gx]
+  )")};
+  guessed.assume(Assumptions::parse("u0=32,u1=7").value());
+  Partitioned made{guessed};
+  made.set_wanted(true);
+  run_all();
+  ASSERT_NE(made.document(), nullptr);
+  EXPECT_EQ(guessed.graph().assumptions().text(), "u0=32,u1=7");
+  EXPECT_EQ(made.document()->graph().assumptions().text(), "u0=32");
+}
+
 TEST_F(APartitionedGraph, SharesTheSelectionByName) {
   partitioned.set_wanted(true);
   run_all();

@@ -77,6 +77,12 @@ TEST(GraphFiles, KeepTheAssumptions) {
   const Result<Graph> joined = open_graph(*joint_file);
   ASSERT_TRUE(joined) << joined.error().message;
   EXPECT_EQ(joined->assumptions().text(), assumed);
+  // So do the graphs of pipeline steps and of searches over pipelines.
+  const auto files = write_graph_and_edits(*pair, *pair, {}, QStringLiteral("made"));
+  ASSERT_TRUE(files) << files.error().message;
+  const Result<Graph> made = open_graph(files->graph);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->assumptions().text(), assumed);
 }
 
 TEST(JointOfAPair, NeedsAPair) {

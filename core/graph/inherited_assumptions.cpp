@@ -1,0 +1,35 @@
+#include "core/graph/inherited_assumptions.h"
+
+#include <set>
+#include <string_view>
+
+#include "core/graph/group_argument.h"
+
+namespace jointer {
+
+Assumptions inherited_assumptions(const Assumptions& given, const Graph& made) {
+  Assumptions held;
+  held.fallback = given.fallback;
+  if (given.named.empty()) return held;
+  for (const SymbolValue& symbol : made.symbols())
+    if (const auto found = given.named.find(symbol.name); found != given.named.end())
+      held.named.insert(*found);
+  std::set<std::string_view> used;
+  for (const NodeId id : made.order())
+    if (const GroupId group = made.node(id).group) used.insert(made.text(made.group(group).name));
+  for (std::size_t i = 0; i < made.group_count(); ++i) {
+    const ProcessGroup& group = made.group(GroupId(i));
+    const std::string_view name = made.text(group.name);
+    if (!used.contains(name) || !has_guessed_ranks(made, group)) continue;
+    for (const ProcessGroup* each = &group; each != nullptr; each = original_of(made, *each)) {
+      const std::string_view known = made.text(each->name);
+      const auto found = given.named.find(stride_name(known));
+      if (found == given.named.end()) continue;
+      held.named.emplace(stride_name(used.contains(known) ? known : name), found->second);
+      break;
+    }
+  }
+  return held;
+}
+
+}  // namespace jointer
