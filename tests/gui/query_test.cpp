@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QSpinBox>
 #include <QTest>
+#include <QTextBlock>
 #include <QToolButton>
 
 #include "tests/gui/app_window.h"
@@ -45,6 +46,8 @@ class QueryTest : public test::AppWindow {
     QTest::newRow("large") << QSize(1600, 1000);
   }
   void control_enter_runs_the_query();
+  void no_line_is_cut_off_data() { control_enter_runs_the_query_data(); }
+  void no_line_is_cut_off();
   void a_row_selects_its_node();
   void says_what_is_wrong();
   void stops_a_query();
@@ -95,6 +98,25 @@ void QueryTest::control_enter_runs_the_query() {
   QCOMPARE(window_->size(), size);
   QVERIFY(pane_->rect().contains(editor().mapTo(pane_, editor().rect().bottomRight())));
   QVERIFY2(table().view().viewport()->height() > 60, "there is space for rows");
+}
+
+void QueryTest::no_line_is_cut_off() {
+  QFETCH(QSize, size);
+  window_->resize(size);
+  QTest::qWait(50);
+  const QStringList lines(40, QStringLiteral("SELECT 1"));
+  editor().setPlainText(lines.join(u'\n'));
+  // Also in panes of other heights.
+  for (int less = 0; less < 20; ++less) {
+    editor().resize(editor().width(), editor().height() - 1);
+    const int bottom = editor().viewport()->height();
+    for (QTextBlock line = editor().document()->begin(); line.isValid(); line = line.next()) {
+      const QRect place = editor().cursorRect(QTextCursor(line));
+      QVERIFY2(
+          place.top() >= bottom || place.bottom() <= bottom,
+          qPrintable(QStringLiteral("a line ends at %1 of %2").arg(place.bottom()).arg(bottom)));
+    }
+  }
 }
 
 void QueryTest::a_row_selects_its_node() {

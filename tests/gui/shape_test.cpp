@@ -4,6 +4,7 @@
 #include <QAbstractButton>
 #include <QComboBox>
 #include <QLabel>
+#include <QPushButton>
 #include <QScreen>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -12,11 +13,13 @@
 #include <cstdlib>
 
 #include "app/desktop/window_geometry.h"
+#include "core/open/open.h"
 #include "tests/gui/app_window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
 #include "tests/support/paths.h"
 #include "views/compare/compare_pane.h"
+#include "views/exposed/exposed_pane.h"
 #include "views/history/history_model.h"
 #include "views/history/history_pane.h"
 #include "views/operators/operators_pane.h"
@@ -100,6 +103,10 @@ class ShapeTest : public test::AppWindow {
   void a_histogram_leaves_rows();
   void the_ruler_shows_no_partial_labels();
   void columns_are_as_narrow_as_their_texts();
+  void columns_give_way_in_a_narrow_pane_data();
+  void columns_give_way_in_a_narrow_pane();
+  void gains_of_exposed_collectives_are_not_cut_off();
+  void nothing_is_empty_above_the_controls_of_a_pair();
 
  private:
   void open_sample();
@@ -395,6 +402,81 @@ void ShapeTest::columns_are_as_narrow_as_their_texts() {
   const auto& steps = child<TableView>(*pane, "steps");
   QTRY_VERIFY2(steps.columnWidth(HistoryModel::place_column) < kWidest,
                qPrintable(QString::number(steps.columnWidth(HistoryModel::place_column))));
+}
+
+void ShapeTest::columns_give_way_in_a_narrow_pane_data() {
+  QTest::addColumn<QSize>("size");
+  for (const QSize size : {QSize(1280, 800), QSize(1600, 1000)})
+    QTest::addRow("%dx%d", size.width(), size.height()) << size;
+}
+
+// The tables of History and SAC do not scroll sideways; the columns return in a wide pane.
+void ShapeTest::columns_give_way_in_a_narrow_pane() {
+  QFETCH(QSize, size);
+  make_window();
+  resize_to(size);
+  open_sample();
+  QVERIFY(recompute_all());
+  auto* sac = qobject_cast<SacPane*>(window_->dock("sac")->pane());
+  TableView& tensors = child<SacTable>(*sac).view();
+  QTRY_VERIFY(tensors.model()->rowCount() > 0);
+  QTRY_COMPARE(tensors.horizontalScrollBar()->maximum(), 0);
+  QVERIFY(!tensors.isColumnHidden(SacModel::policy_column));
+  QVERIFY(!tensors.isColumnHidden(SacModel::bytes_column));
+  QVERIFY(tensors.isColumnHidden(SacModel::module_column));
+  auto* history = show_pane<HistoryPane>("history");
+  QVERIFY(history != nullptr);
+  auto& steps = child<TableView>(*history, "steps");
+  QTRY_VERIFY(steps.model()->rowCount() == 2);
+  QTRY_COMPARE(steps.horizontalScrollBar()->maximum(), 0);
+  QVERIFY(!steps.isColumnHidden(HistoryModel::peak_change_column));
+  QVERIFY(!steps.isColumnHidden(HistoryModel::step_change_column));
+  // As in a floating pane. A column that the user chose stays.
+  steps.choose_column(HistoryModel::exposed_column, true);
+  steps.resize(1400, steps.height());
+  QVERIFY(!steps.isColumnHidden(HistoryModel::peak_column));
+  steps.resize(260, steps.height());
+  QVERIFY(steps.isColumnHidden(HistoryModel::peak_column));
+  QVERIFY(!steps.isColumnHidden(HistoryModel::exposed_column));
+}
+
+void ShapeTest::gains_of_exposed_collectives_are_not_cut_off() {
+  make_window();
+  open_sample();
+  auto* pane = show_pane<ExposedPane>("exposed");
+  QVERIFY(pane != nullptr);
+  const TableView& view = pane->view();
+  QTRY_VERIFY(view.model()->rowCount() > 0);
+  const auto end_of = [&](int column) {
+    return view.columnViewportPosition(column) + view.columnWidth(column);
+  };
+  QTRY_VERIFY2(end_of(ExposedModel::layers_column) <= view.viewport()->width(),
+               qPrintable(QStringLiteral("it ends at %1 of %2")
+                              .arg(end_of(ExposedModel::layers_column))
+                              .arg(view.viewport()->width())));
+}
+
+// The plan of a pair cannot be changed, so it has no previews, and no space for them.
+void ShapeTest::nothing_is_empty_above_the_controls_of_a_pair() {
+  auto graph = open_graph(
+      {.path = test::source_path("resources/samples/llama_debug_tp2_fsdp2.min_cut.json.zst")});
+  QVERIFY(graph);
+  Document opened(OpenRequest{.path = "pair"}, *make_snapshot(*std::move(graph), {}));
+  SacPane pane(opened);
+  pane.resize(800, 700);
+  pane.show();
+  QTRY_VERIFY_WITH_TIMEOUT(opened.sac().state() != nullptr, kPatienceMs);
+  const auto& figures = child<SacFigures>(pane);
+  const auto& button = child<QPushButton>(pane, "to_joint");
+  QTRY_VERIFY(button.isVisible());
+  const auto space = [&] {
+    int bottom = 0;  // of the numbers
+    for (const auto* box : figures.findChildren<FigureBox*>())
+      if (box->isVisible())
+        bottom = std::max(bottom, box->mapTo(&pane, QPoint(0, box->height())).y());
+    return button.mapTo(&pane, QPoint()).y() - bottom;
+  };
+  QTRY_VERIFY2(space() <= 2 * kMargin, qPrintable(QString::number(space())));
 }
 
 }  // namespace jointer

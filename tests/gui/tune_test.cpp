@@ -58,6 +58,7 @@ class TuneTest : public test::SacWindow {
   void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
   void init() { make_window(); }
   void cleanup() { close_window(); }
+  void an_unused_pane_says_how_to_start();
   void best_is_applied_step_by_step_and_undone();
   void clicking_points_applies_them();
   void stopping_keeps_the_result_so_far();
@@ -70,6 +71,16 @@ class TuneTest : public test::SacWindow {
   void tuned_point_has_reserved_memory();
 };
 
+void TuneTest::an_unused_pane_says_how_to_start() {
+  QVERIFY(open_tune(test::kPair));
+  const auto& hint = test::child<QLabel>(pane(), "hint");
+  const auto& steps = test::child<QTreeWidget>(pane());
+  QVERIFY(hint.isVisible() && hint.text().contains(QStringLiteral("press Start")));
+  QVERIFY(!steps.isVisible());
+  QVERIFY(search(10));
+  QVERIFY(!hint.isVisible());
+}
+
 void TuneTest::best_is_applied_step_by_step_and_undone() {
   QVERIFY(open_tune(test::kPair));
   const std::string before = hash_of(document());
@@ -81,6 +92,7 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
   QVERIFY(result != nullptr && result->winner);
   QCOMPARE(result->evaluated, 40U);
   const auto& list = test::child<QTreeWidget>(pane());
+  QVERIFY(list.isVisible());
   QCOMPARE(list.topLevelItemCount(), static_cast<int>(result->steps.size()));
   QVERIFY(list.topLevelItem(0)->text(1).contains(u'+'));
   QVERIFY(list.topLevelItem(0)->toolTip(1).startsWith(QStringLiteral("Without it")));

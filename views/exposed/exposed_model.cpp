@@ -13,6 +13,8 @@
 namespace jointer::views {
 namespace {
 
+constexpr int kMaxName = 320;
+
 bool is_of_fix(int column) {
   return column >= ExposedModel::alone_column && column <= ExposedModel::layers_peak_column;
 }
@@ -31,7 +33,9 @@ ExposedModel::ExposedModel(QObject* parent)
     : TableModel({tr("1 collective"), tr("%1 collectives")}, parent) {
   const QString peak = tr("Change in peak memory due to the move in the previous column.");
   std::vector<Column> columns{
-      {.title = tr("collective"), .meaning = tr("Node that starts the collective.")},
+      {.title = tr("collective"),
+       .meaning = tr("Node that starts the collective."),
+       .max_width = kMaxName},
       {.title = tr("exposed"),
        .unit = Unit::time,
        .meaning = tr("Estimated time for which the compute stream waits for the collective, or the "

@@ -224,8 +224,9 @@ QWidget* PipelinePane::make_empty_page() {
   auto* page = new QWidget(this);
   QVBoxLayout* column = make_column(page, {2 * kMargin, kMargin, 2 * kMargin, kMargin});
   column->addStretch(1);
-  column->addWidget(make_hint(tr("No steps yet. Add a pass, choose a preset, drop a pipeline file "
-                                 "here, or write the steps on the Text page."),
+  column->addWidget(make_hint(tr("A pipeline is a list of passes that change the graph one after "
+                                 "another. Add a pass, choose a preset, drop a pipeline file here, "
+                                 "or write the steps on the Text page."),
                               page));
   auto* row = new QHBoxLayout;
   row->addStretch(1);

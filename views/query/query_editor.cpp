@@ -2,6 +2,8 @@
 
 #include <QFontDatabase>
 #include <QKeyEvent>
+#include <algorithm>
+#include <cmath>
 
 namespace jointer::views {
 namespace {
@@ -23,7 +25,19 @@ QueryEditor::QueryEditor(QWidget* parent) : QPlainTextEdit(parent) {
   fixed.setPixelSize(fontInfo().pixelSize());
   setFont(fixed);
   setTabChangesFocus(true);
-  setMinimumHeight(kMinLines * fontMetrics().lineSpacing());
+  setMinimumHeight(kMinLines * fontMetrics().lineSpacing() + edges());
+}
+
+// The height without lines: the frame, and the margins above and below the text.
+int QueryEditor::edges() const {
+  return 2 * frameWidth() + static_cast<int>(std::ceil(2 * document()->documentMargin()));
+}
+
+// The editor scrolls by lines, so the last line would be cut off if a part of a line remained.
+void QueryEditor::resizeEvent(QResizeEvent* event) {
+  QPlainTextEdit::resizeEvent(event);
+  const int rest = std::max(0, height() - edges()) % fontMetrics().lineSpacing();
+  if (rest != viewportMargins().bottom()) setViewportMargins(0, 0, 0, rest);
 }
 
 // Claims Ctrl+Enter, which could otherwise trigger a shortcut of the window.

@@ -4,7 +4,7 @@
 
 namespace jointer::views {
 
-// The text of a query. Ctrl+Enter runs it.
+// The text of a query. Ctrl+Enter runs it. Its height is used only for whole lines.
 class QueryEditor : public QPlainTextEdit {
   Q_OBJECT
  public:
@@ -16,6 +16,10 @@ class QueryEditor : public QPlainTextEdit {
  protected:
   bool event(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  [[nodiscard]] int edges() const;
 };
 
 }  // namespace jointer::views

@@ -59,7 +59,7 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   line_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   // The label has a fixed height, so that nothing moves when a preview appears.
   line_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  line_->setFixedHeight(kLines * line_->fontMetrics().lineSpacing());
+  set_lines(kLines);
   connect(&session_, &SacSession::changed, this, &SacFigures::refresh);
   connect(&session_, &SacSession::previewed, this, &SacFigures::show_preview);
   connect(&session_.reserved(), &PlanReserved::changed, this, &SacFigures::show_reserved);
@@ -94,6 +94,7 @@ void SacFigures::refresh() {
   const SacStatePtr state = session_.state();
   setVisible(state != nullptr);
   if (!state) return;
+  fit_line();
   const PlanFigures& now = state->figures;
   peak_->value().setText(bytes_text(now.figures.peak_bytes));
   step_->value().setText(time_text(now.figures.step_ns));
@@ -224,7 +225,10 @@ void SacFigures::show_preview() {
         what_if_text_ = tr("None of the plans found fits. %1").arg(what_if_text_);
     }
   }
-  const QString text = what_if_text_.isEmpty() && is_compact_ ? summary() : what_if_text_;
+  const QString at_rest =
+      is_compact_ ? summary()
+                  : tr("Point at S, R or O in the table, or drag the budget, to preview a change.");
+  const QString text = what_if_text_.isEmpty() ? at_rest : what_if_text_;
   const bool is_one_line = line_->height() < kLines * line_->fontMetrics().lineSpacing();
   line_->setText(is_one_line ? line_->fontMetrics().elidedText(text, Qt::ElideRight, line_->width())
                              : text);
@@ -263,10 +267,18 @@ void SacFigures::show_boxes() {
 }
 
 void SacFigures::set_lines(int lines) {
-  line_->setFixedHeight(lines * line_->fontMetrics().lineSpacing());
+  lines_ = lines;
+  fit_line();
   const int top = lines < kLines ? kCompactTop : kTop;
   layout()->setContentsMargins(kMargin, top, kMargin, 0);
   show_preview();
+}
+
+// There are no previews of a plan that cannot be changed.
+void SacFigures::fit_line() {
+  const SacStatePtr state = session_.state();
+  line_->setVisible(is_compact_ || (state && state->can_change()));
+  line_->setFixedHeight(lines_ * line_->fontMetrics().lineSpacing());
 }
 
 QString SacFigures::summary() const {

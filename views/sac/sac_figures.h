@@ -11,7 +11,8 @@ namespace jointer::views {
 
 // The numbers of the plan, compared with the plan as solved and with the joint graph. For a flat
 // training step, the numbers with its tags applied, compared with those without tags. Below them is
-// the current preview, such as that of the switch under the pointer.
+// the current preview, such as that of the switch under the pointer, or a hint; nothing if the plan
+// cannot be changed.
 class SacFigures : public QWidget {
   Q_OBJECT
  public:
@@ -38,6 +39,7 @@ class SacFigures : public QWidget {
   [[nodiscard]] QString fit_difference(const Fit& fit) const;
   [[nodiscard]] QString reserved_difference(std::optional<std::int64_t> reserved) const;
   void set_lines(int lines);
+  void fit_line();
   // As many numbers as fit into the lines, most important first.
   [[nodiscard]] QString summary() const;
   [[nodiscard]] QString tensors_of(const SacSession::Preview& preview) const;
@@ -54,6 +56,7 @@ class SacFigures : public QWidget {
   QWidget* boxes_ = nullptr;
   QLabel* line_ = nullptr;
   QString what_if_text_;
+  int lines_ = 0;  // of text below the boxes, or instead of them
   bool is_compact_ = false;
 };
 

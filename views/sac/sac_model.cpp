@@ -37,7 +37,8 @@ SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors
       {.title = tr("policy"), .meaning = {}},
       {.title = tr("count"),
        .unit = Unit::count,
-       .meaning = tr("Number of tensors that the backward reads or needs for recomputation.")},
+       .meaning = tr("Number of tensors that the backward reads or needs for recomputation."),
+       .gives_way = 2},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
        .meaning = tr(
@@ -46,16 +47,20 @@ SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors
        .adds_up = true,
        .total_title = tr("if saved")},
       {.title = tr("recompute"), .unit = Unit::time, .adds_up = true},
-      {.title = tr("FLOPs"), .unit = Unit::flops, .adds_up = true},
+      {.title = tr("FLOPs"), .unit = Unit::flops, .adds_up = true, .gives_way = 3},
       {.title = tr("bytes/us"),
        .unit = Unit::bytes,
        .meaning = tr(
            "Bytes freed per microsecond of recomputation. It is best to recompute tensors with "
-           "high values and to save those with low values. Empty if recomputation takes no time.")},
+           "high values and to save those with low values. Empty if recomputation takes no time."),
+       .gives_way = 1},
       {.title = tr("decided by"), .meaning = {}},
-      {.title = tr("why"), .max_width = kMaxWhy},
-      {.title = tr("operator"), .meaning = tr("Operator that computes the tensor.")},
-      {.title = tr("module"), .meaning = tr("Module that computes the tensor.")},
+      // The reasons are also below the table.
+      {.title = tr("why"), .max_width = kMaxWhy, .gives_way = 4},
+      {.title = tr("operator"),
+       .meaning = tr("Operator that computes the tensor."),
+       .gives_way = 5},
+      {.title = tr("module"), .meaning = tr("Module that computes the tensor."), .gives_way = 6},
   });
   explain_columns();
 }

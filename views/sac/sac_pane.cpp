@@ -131,7 +131,8 @@ QWidget* SacPane::make_last_change(QWidget* parent) {
 // is reserved or it is never shown.
 void SacPane::show_last_change(bool has_changed) {
   has_changed_ = has_changed;
-  const bool has_space = height_ >= kMinRoomy;
+  const SacStatePtr state = session_.state();
+  const bool has_space = height_ >= kMinRoomy && state && state->can_change();
   QSizePolicy policy = last_change_->sizePolicy();
   policy.setRetainSizeWhenHidden(has_space);
   last_change_->setSizePolicy(policy);
@@ -216,6 +217,7 @@ void SacPane::refresh() {
   to_joint_->setVisible(document_.graph().is_pair());
   for (QWidget* page : std::initializer_list<QWidget*>{pareto_, targets_, changes_})
     pages_->setTabVisible(pages_->indexOf(page), state && state->can_change());
+  show_last_change(has_changed_);
   show_reasons();
   for (QAction* action : of_partitioner_) action->setVisible(!is_step);
   for (QAction* action : {apply_tags_, untag_}) action->setVisible(is_step);

@@ -327,7 +327,7 @@ void TablePane::show_columns_menu(QPoint at) {
   for (int column = 1; column < model_.columnCount(); ++column) {
     QAction* action =
         menu.addAction(model_.columns()[static_cast<std::size_t>(column)].title,
-                       [this, column](bool show) { view_->setColumnHidden(column, !show); });
+                       [this, column](bool show) { view_->choose_column(column, show); });
     action->setCheckable(true);
     action->setChecked(!view_->isColumnHidden(column));
   }

@@ -4,9 +4,12 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QResizeEvent>
 #include <QScopedValueRollback>
 #include <QScrollBar>
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "views/tables/table_delegate.h"
 
@@ -15,6 +18,9 @@ namespace {
 
 constexpr int kMinColumn = 44;
 constexpr int kMaxTextColumn = 320;
+// The least widths of columns that become narrower, so that those after them fit. The first column
+// has the names.
+constexpr int kMinNames = 140, kMinElided = 96;
 constexpr int kMaxNumberColumn = 140;
 constexpr int kSortMark = 18;  // space for a header's sort arrow
 
@@ -56,6 +62,9 @@ TableView::TableView(TableModel& model, QWidget* parent) : QTreeView(parent), mo
   connect(&model, &QAbstractItemModel::modelAboutToBeReset, this, &TableView::remember);
   connect(&model, &QAbstractItemModel::modelReset, this, &TableView::restore);
   connect(this, &QAbstractItemView::clicked, this, &TableView::rows_chosen);
+  connect(header(), &QHeaderView::sectionResized, this, [this] {
+    if (!is_laying_out_) has_user_widths_ = true;
+  });
 }
 
 void TableView::set_flat() {
@@ -122,25 +131,111 @@ void TableView::uncover_row(int row) {
 }
 
 void TableView::fit_columns() {
-  for (int c = 0; c < model_.columnCount(); ++c) {
-    const int mark = isSortingEnabled() ? kSortMark : 0;
-    const int title = fontMetrics().horizontalAdvance(
-                          model_.headerData(c, Qt::Horizontal, Qt::DisplayRole).toString()) +
-                      mark + 12;
-    const Unit unit = model_.columns()[static_cast<std::size_t>(c)].unit;
-    const bool is_text = unit == Unit::text;
-    const int content =
-        sizeHintForColumn(c) + 8 + (c == 0 && rootIsDecorated() ? indentation() : 0);
-    // Leave space for the longer numbers of other moments and graphs.
-    const int figure =
-        is_text ? 0 : fontMetrics().horizontalAdvance(longest_number(unit)) + kSortMark;
-    const int own_limit = model_.columns()[static_cast<std::size_t>(c)].max_width;
-    const int most = own_limit > 0 ? own_limit : is_text ? kMaxTextColumn : kMaxNumberColumn;
-    int width = std::clamp(std::max({content, title, figure}), kMinColumn, most);
-    // In a narrow pane, limit the first column, which has the names, so that the next columns fit.
-    if (c == 0) width = std::clamp(width, kMinColumn, std::max(140, viewport()->width() * 9 / 20));
-    setColumnWidth(c, width);
+  widths_.clear();
+  for (int c = 0; c < model_.columnCount(); ++c) widths_.push_back(widths_of(c));
+  has_user_widths_ = false;
+  lay_out_columns();
+}
+
+TableView::ColumnWidths TableView::widths_of(int c) const {
+  const Column& column = model_.columns()[static_cast<std::size_t>(c)];
+  const int mark = isSortingEnabled() ? kSortMark : 0;
+  const int title = fontMetrics().horizontalAdvance(
+                        model_.headerData(c, Qt::Horizontal, Qt::DisplayRole).toString()) +
+                    mark + 12;
+  const bool is_text = column.unit == Unit::text;
+  const int content = sizeHintForColumn(c) + 8 + (c == 0 && rootIsDecorated() ? indentation() : 0);
+  // Leave space for the longer numbers of other moments and graphs.
+  const int figure =
+      is_text ? 0 : fontMetrics().horizontalAdvance(longest_number(column.unit)) + kSortMark;
+  const int most = column.max_width > 0 ? column.max_width
+                   : is_text            ? kMaxTextColumn
+                                        : kMaxNumberColumn;
+  ColumnWidths widths{.min = std::clamp(std::max(content, title), kMinColumn, most),
+                      .wanted = std::clamp(std::max({content, title, figure}), kMinColumn, most),
+                      .content = content};
+  if (is_text && column.max_width > 0)
+    widths.min = std::min(widths.min, std::max(title, c == 0 ? kMinNames : kMinElided));
+  return widths;
+}
+
+// Hides as few columns as possible, and shows those that fit again.
+void TableView::hide_what_gives_way(int space) {
+  for (const int c : std::exchange(gave_way_, {})) setColumnHidden(c, false);
+  const auto rank = [this](int c) {
+    return chosen_.contains(c) ? 0 : model_.columns()[static_cast<std::size_t>(c)].gives_way;
+  };
+  for (std::vector<int> shown = shown_columns(); !shown.empty(); shown = shown_columns()) {
+    int needed = 0;
+    for (const int c : shown) needed += widths_[static_cast<std::size_t>(c)].min;
+    const int next =
+        *std::ranges::max_element(shown, [&](int a, int b) { return rank(a) < rank(b); });
+    if (needed <= space || rank(next) == 0) return;
+    gave_way_.insert(next);
+    setColumnHidden(next, true);
   }
+}
+
+std::vector<int> TableView::shown_columns() const {
+  std::vector<int> shown;
+  for (int visual = 0; visual < header()->count(); ++visual)
+    if (const int c = header()->logicalIndex(visual); !isColumnHidden(c)) shown.push_back(c);
+  return shown;
+}
+
+// The first column that would be cut off becomes visible as a whole, if the columns up to it can be
+// narrow enough.
+void TableView::lay_out_columns() {
+  const QScopedValueRollback laying_out(is_laying_out_, true);
+  const int space = viewport()->width();
+  hide_what_gives_way(space);
+  std::vector<int> widths;  // of all columns
+  for (const ColumnWidths& each : widths_) widths.push_back(each.wanted);
+  // In a narrow pane, limit the first column, which has the names, so that the next columns fit.
+  if (!widths.empty())
+    widths[0] = std::clamp(widths[0], kMinColumn, std::max(kMinNames, space * 9 / 20));
+  const std::vector<int> shown = shown_columns();
+  const auto width_of = [&](int c) -> int& { return widths[static_cast<std::size_t>(c)]; };
+  const auto min_of = [&](int c) {
+    return std::min(widths_[static_cast<std::size_t>(c)].min, width_of(c));
+  };
+  int sum = 0, sum_of_mins = 0;
+  std::size_t count = 0;  // of the columns that should fit
+  while (count < shown.size() && sum < space) {
+    sum += width_of(shown[count]);
+    sum_of_mins += min_of(shown[count]);
+    ++count;
+  }
+  if (sum_of_mins <= space) {
+    const std::span<const int> fitted = std::span(shown).first(count);
+    // Take from the column that has the most to give.
+    const auto has_less = [&](int a, int b) {
+      return width_of(a) - min_of(a) < width_of(b) - min_of(b);
+    };
+    for (; sum > space; --sum) --width_of(*std::ranges::max_element(fitted, has_less));
+    if (!shown.empty() && count == shown.size()) {
+      const int first = shown.front();
+      const int more = widths_[static_cast<std::size_t>(first)].content - width_of(first);
+      width_of(first) += std::clamp(more, 0, space - sum);
+    }
+  }
+  for (int c = 0; c < static_cast<int>(widths.size()); ++c) setColumnWidth(c, width_of(c));
+}
+
+void TableView::choose_column(int column, bool is_shown) {
+  const QScopedValueRollback laying_out(is_laying_out_, true);
+  chosen_.insert(column);
+  gave_way_.erase(column);
+  setColumnHidden(column, !is_shown);
+}
+
+void TableView::resizeEvent(QResizeEvent* event) {
+  QTreeView::resizeEvent(event);
+  const bool any_gives_way = std::ranges::any_of(
+      model_.columns(), [](const Column& column) { return column.gives_way > 0; });
+  if (any_gives_way && !widths_.empty() && !has_user_widths_ &&
+      event->size().width() != event->oldSize().width())
+    lay_out_columns();
 }
 
 void TableView::copy() {

@@ -28,8 +28,11 @@ class TableView : public QTreeView {
   // Like show_row, but expands the ancestors. Other rows expanded by an earlier call are collapsed
   // again, unless the user has selected rows since.
   void uncover_row(int row);
-  // Fits the column widths to the titles and visible cells.
+  // Fits the column widths to the titles and visible cells. If the columns are too wide together,
+  // some are hidden or become narrower (column.h); hidden ones return when the table becomes wider.
   void fit_columns();
+  // Shows or hides a column on the user's request, whatever its width.
+  void choose_column(int column, bool is_shown);
 
  public slots:
   void copy();
@@ -42,13 +45,27 @@ class TableView : public QTreeView {
  protected:
   void selectionChanged(const QItemSelection& selected, const QItemSelection& deselected) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  // In pixels; `content`: without limits.
+  struct ColumnWidths {
+    int min = 0, wanted = 0, content = 0;
+  };
+  [[nodiscard]] ColumnWidths widths_of(int column) const;
+  void lay_out_columns();
+  void hide_what_gives_way(int space);
+  // The columns that are shown, from left to right.
+  [[nodiscard]] std::vector<int> shown_columns() const;
   void remember();
   void restore();
 
   TableModel& model_;
   bool is_restoring_ = false;
+  std::vector<ColumnWidths> widths_;  // since the columns were fitted; empty before
+  std::unordered_set<int> gave_way_;  // columns
+  std::unordered_set<int> chosen_;    // columns that the user showed or hid
+  bool is_laying_out_ = false, has_user_widths_ = false;
   std::unordered_set<std::uint64_t> uncovered_;  // keys of the rows that uncover_row expanded
 
   struct Remembered {

@@ -44,6 +44,13 @@ QString pass_names(const Pipeline& pipeline) {
 TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), session_(session) {
   QVBoxLayout* column = make_column(this, {}, 0);
   make_controls();
+  hint_ =
+      add_control(*column,
+                  make_hint(tr("Tune searches for the pipeline of passes with the shortest step "
+                               "within the peak limit. Set the limit and press Start."),
+                            this),
+                  "hint");
+  hint_->setContentsMargins(kMargin, 0, kMargin, kMargin);
   auto* halves = new QSplitter(Qt::Vertical, this);
   halves->setChildrenCollapsible(false);
   plot_ = new ParetoPlot(halves);
@@ -196,6 +203,8 @@ void TunePane::refresh() {
   for (QWidget* box : {static_cast<QWidget*>(budget_), static_cast<QWidget*>(evaluations_),
                        static_cast<QWidget*>(seconds_), static_cast<QWidget*>(seed_)})
     box->setEnabled(!session_.is_running());
+  hint_->setVisible(result == nullptr && !session_.is_running());
+  steps_->setVisible(result != nullptr);
   status_->setText(status_text());
   status_->setToolTip(result == nullptr ? QString() : QString::fromStdString(result->out_of_reach));
   refresh_marks();

@@ -52,6 +52,7 @@ class TunePane : public QWidget {
   QPushButton* copy_ = nullptr;
   QPushButton* save_ = nullptr;
   QLabel* status_ = nullptr;
+  QLabel* hint_ = nullptr;  // until the first search
   ParetoPlot* plot_ = nullptr;
   QTreeWidget* steps_ = nullptr;
   // The plot's marks in order: first plans, as indices of points in the SAC pane's search, then
