@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "core/open/open.h"
-#include "core/schedule/range_figures.h"
 #include "tests/support/paths.h"
 #include "views/inspector/describe_nodes.h"
 #include "views/modules/module_model.h"
 #include "views/operators/operator_model.h"
 #include "views/session/document/partitioned.h"
 #include "views/session/sac/sac_solver.h"
+#include "views/session/snapshot/range_figures.h"
 #include "views/session/text/number_text.h"
 
 namespace jointer::views {
@@ -97,23 +97,23 @@ class TotalsOfRanges : public testing::TestWithParam<std::string> {
 
   static void compare(const SnapshotPtr& shown, TimeRange range) {
     const RangeSums sums(*shown, range);
+    const RangeFiguresPtr figures = range_figures(*shown, range);
     const std::int64_t ns = sums.compute_ns + sums.communication_ns;
     OperatorModel operators;
-    operators.set_snapshot(shown, range);
+    operators.set_snapshot(shown, figures);
     EXPECT_EQ(sum_in(operators, OperatorModel::count_column), sums.calls);
     EXPECT_EQ(sum_in(operators, OperatorModel::time_column), ns);
     EXPECT_EQ(sum_in(operators, OperatorModel::exposed_column), sums.exposed_ns);
     EXPECT_EQ(sum_in(operators, OperatorModel::flops_column), sums.flops);
     ModuleModel modules;
-    modules.set_snapshot(shown, range);
+    modules.set_snapshot(shown, figures);
     EXPECT_EQ(sum_in(modules, ModuleModel::nodes_column), sums.nodes);
     EXPECT_EQ(sum_in(modules, ModuleModel::forward_column) +
                   sum_in(modules, ModuleModel::backward_column),
               ns);
     EXPECT_EQ(sum_in(modules, ModuleModel::flops_column), sums.flops);
     std::map<QString, QString> inspector;
-    for (const InspectorRow& row : describe_range(*shown, range).rows)
-      inspector[row.label] = row.value;
+    for (const InspectorRow& row : describe_range(*figures).rows) inspector[row.label] = row.value;
     EXPECT_EQ(inspector["nodes"], count_text(sums.nodes));
     EXPECT_EQ(inspector["compute"], time_text(sums.compute_ns));
     EXPECT_EQ(inspector["communication"], time_text(sums.communication_ns));
@@ -135,7 +135,7 @@ class TotalsOfRanges : public testing::TestWithParam<std::string> {
   // The calls of an operator in the whole step.
   static std::int64_t count_of(const SnapshotPtr& shown, const QString& name) {
     OperatorModel operators;
-    operators.set_snapshot(shown, whole_step(shown->analysis.simulation));
+    operators.set_snapshot(shown, whole_step_figures(*shown));
     for (int row = 0; row < operators.row_count(); ++row)
       if (operators.text(row, OperatorModel::name_column) == name)
         return *operators.number(row, OperatorModel::count_column);

@@ -11,7 +11,6 @@
 #include <set>
 
 #include "core/open/open.h"
-#include "core/schedule/range_figures.h"
 #include "tests/support/child.h"
 #include "tests/support/paths.h"
 #include "views/alive/alive_model.h"
@@ -24,6 +23,7 @@
 #include "views/sac/sac_model.h"
 #include "views/session/document/document.h"
 #include "views/session/sac/sac_solver.h"
+#include "views/session/snapshot/range_figures.h"
 #include "views/session/text/capacity_text.h"
 #include "views/session/text/number_text.h"
 #include "views/timeline/timeline_content.h"
@@ -324,7 +324,8 @@ TEST_P(TotalsOfCaptures, RangeOfTheWholeStep) {
 TEST_P(TotalsOfCaptures, PanesOfARange) {
   const std::int64_t all = analysis().simulation.step_ns();
   const TimeRange range{all / 3, all * 2 / 3};
-  const RangeFigures figures(graph(), analysis(), range);
+  const RangeFiguresPtr shared = range_figures(*snapshot_, range);
+  const RangeFigures& figures = *shared;
   NodeSums nodes;
   std::int64_t exposed = 0;
   for (const NodeId id : graph().order()) {
@@ -336,20 +337,19 @@ TEST_P(TotalsOfCaptures, PanesOfARange) {
     exposed += figures.exposed_ns(id);
   }
   OperatorModel operators;
-  operators.set_snapshot(snapshot_, range);
+  operators.set_snapshot(snapshot_, shared);
   EXPECT_EQ(total(operators, OperatorModel::count_column), nodes.count);
   EXPECT_EQ(total(operators, OperatorModel::time_column), nodes.forward_ns + nodes.ns);
   EXPECT_EQ(total(operators, OperatorModel::exposed_column), exposed);
   EXPECT_EQ(exposed, figures.totals().exposed_ns);
   ModuleModel modules;
-  modules.set_snapshot(snapshot_, range);
+  modules.set_snapshot(snapshot_, shared);
   EXPECT_EQ(total(modules, ModuleModel::nodes_column), nodes.count);
   EXPECT_EQ(total(modules, ModuleModel::forward_column), nodes.forward_ns);
   EXPECT_EQ(total(modules, ModuleModel::backward_column), nodes.ns);
   EXPECT_EQ(total(modules, ModuleModel::flops_column), nodes.flops);
   AliveModel alive;
-  alive.set_range(range);
-  alive.set_snapshot(snapshot_, 0);
+  alive.set_snapshot(snapshot_, 0, shared);
   alive.set_grouping(AliveModel::Grouping::change);
   std::map<QString, std::int64_t> by_change;
   for (const int row : alive.shown(-1))
@@ -368,11 +368,11 @@ TEST_P(TotalsOfCaptures, PanesOfARange) {
   };
   OperatorModel without, whole;
   without.set_snapshot(snapshot_);
-  whole.set_snapshot(snapshot_, TimeRange{0, all});
+  whole.set_snapshot(snapshot_, range_figures(*snapshot_, {0, all}));
   same(without, whole);
   ModuleModel modules_without, modules_whole;
   modules_without.set_snapshot(snapshot_);
-  modules_whole.set_snapshot(snapshot_, TimeRange{0, all});
+  modules_whole.set_snapshot(snapshot_, range_figures(*snapshot_, {0, all}));
   same(modules_without, modules_whole);
 }
 

@@ -65,7 +65,7 @@ AliveModel::AliveModel(QObject* parent) : TableModel({tr("1 storage"), tr("%1 st
   });
 }
 
-void AliveModel::set_snapshot(SnapshotPtr snapshot, std::size_t moment) {
+void AliveModel::set_snapshot(SnapshotPtr snapshot, std::size_t moment, RangeFiguresPtr figures) {
   begin_rows();
   snapshot_ = std::move(snapshot);
   moment_ = moment;
@@ -82,17 +82,14 @@ void AliveModel::set_snapshot(SnapshotPtr snapshot, std::size_t moment) {
   std::stable_sort(by_size_.begin(), by_size_.end(), [&](std::int32_t a, std::int32_t b) {
     return lifetimes[as_index(a)].bytes > lifetimes[as_index(b)].bytes;
   });
-  if (range_) figures_.emplace(snapshot_->graph, snapshot_->analysis, *range_);
+  figures_ = std::move(figures);
   make_rows();
 }
 
-void AliveModel::set_range(std::optional<TimeRange> range) {
-  if (range == range_) return;
-  range_ = range;
-  if (!snapshot_) return;
+void AliveModel::set_figures(RangeFiguresPtr figures) {
+  if (!snapshot_ || figures == figures_) return;
   begin_rows();
-  figures_.reset();
-  if (range_) figures_.emplace(snapshot_->graph, snapshot_->analysis, *range_);
+  figures_ = std::move(figures);
   make_rows();
 }
 

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "core/schedule/range_figures.h"
 #include "views/session/snapshot/module_locations.h"
+#include "views/session/snapshot/range_figures.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/tables/table_model.h"
 #include "views/theme/theme.h"
@@ -38,10 +38,10 @@ class AliveModel : public TableModel {
   explicit AliveModel(QObject* parent = nullptr);
 
   // `moment` is a point in the memory profile.
-  void set_snapshot(SnapshotPtr snapshot, std::size_t moment);
+  void set_snapshot(SnapshotPtr snapshot, std::size_t moment, RangeFiguresPtr figures = {});
   void set_moment(std::size_t moment);
-  // nullopt shows the storages that are live at the moment.
-  void set_range(std::optional<TimeRange> range);
+  // Null shows the storages that are live at the moment.
+  void set_figures(RangeFiguresPtr figures);
   void set_grouping(Grouping grouping);
   // The theme that provides the colors of categories.
   void set_theme(const Theme& theme);
@@ -88,8 +88,7 @@ class AliveModel : public TableModel {
   std::vector<int> row_by_lifetime_;   // -1 if the lifetime is not shown
   std::vector<Row> rows_;
   std::size_t moment_ = 0, alive_count_ = 0;
-  std::optional<TimeRange> range_;
-  std::optional<RangeFigures> figures_;  // for the range
+  RangeFiguresPtr figures_;  // of the range; null without one
   Grouping grouping_ = Grouping::none;
   const Theme* theme_ = &Theme::light_theme();
 };

@@ -45,13 +45,14 @@ void AlivePane::offer_changes(bool has_range) {
 
 void AlivePane::refresh() {
   const SnapshotPtr snapshot = subject().shared_snapshot();
-  const auto range = document().shown_range().range();
-  model_->set_range(range);
-  offer_changes(range.has_value());
+  const ShownRange& shown = document().shown_range();
+  const RangeFiguresPtr figures = shown.range() ? shown.figures() : nullptr;
+  if (snapshot == shown_) model_->set_figures(figures);
+  offer_changes(figures != nullptr);
   if (snapshot == shown_)
     model_->set_moment(subject().moment());
   else
-    model_->set_snapshot(snapshot, subject().moment());
+    model_->set_snapshot(snapshot, subject().moment(), figures);
   shown_ = snapshot;
   set_headline(model_->sentence());
 }

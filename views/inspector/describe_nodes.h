@@ -3,7 +3,7 @@
 #include <QString>
 #include <span>
 
-#include "core/schedule/time_range.h"
+#include "core/schedule/range_figures.h"
 #include "views/session/snapshot/measured_timeline.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/widgets/inspector_content.h"
@@ -18,7 +18,7 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
                           const MeasuredTimeline* measured = nullptr);
 
 // Describes a range of the step by its totals, as one section.
-InspectorSection describe_range(const Snapshot& snapshot, TimeRange range);
+InspectorSection describe_range(const RangeFigures& figures);
 
 // Arguments as FX prints them, such as `mm_1, 'sum', [1, 2]`.
 QString arguments_text(const Graph& graph, const Node& node);

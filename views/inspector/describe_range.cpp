@@ -1,4 +1,3 @@
-#include "core/schedule/range_figures.h"
 #include "views/inspector/describe_nodes.h"
 #include "views/inspector/inspector_words.h"
 #include "views/session/text/number_text.h"
@@ -9,8 +8,7 @@ namespace jointer::views {
 
 using namespace inspector;
 
-InspectorSection describe_range(const Snapshot& snapshot, TimeRange range) {
-  const RangeFigures figures(snapshot.graph, snapshot.analysis, range);
+InspectorSection describe_range(const RangeFigures& figures) {
   const RangeTotals& t = figures.totals();
   InspectorSection section{
       tr("Range %1").arg(time_range_text(figures.range().begin, figures.range().end)), {}};

@@ -122,9 +122,8 @@ void InspectorPane::show_content(int scroll) {
 // If a range is selected, adds its totals as the first section.
 void InspectorPane::add_range() {
   const ShownRange& shown = document_.shown_range();
-  if (const auto range = shown.range())
-    content_.sections.insert(content_.sections.begin(),
-                             describe_range(shown.document().snapshot(), *range));
+  if (shown.range())
+    content_.sections.insert(content_.sections.begin(), describe_range(*shown.figures()));
 }
 
 // If there is a plan, adds the node's policy and the reasons for it as the first section, in the

@@ -71,11 +71,10 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel({tr("1 module"), tr("%1 m
   });
 }
 
-void ModuleModel::set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range) {
+void ModuleModel::set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures) {
   begin_rows();
   snapshot_ = std::move(snapshot);
-  figures_.emplace(snapshot_->graph, snapshot_->analysis,
-                   range.value_or(whole_step(snapshot_->analysis.simulation)));
+  figures_ = figures ? std::move(figures) : whole_step_figures(*snapshot_);
   places_ = ModuleLocations(snapshot_->graph, snapshot_->analysis.modules);
   column_at(name_column).title = shows_source_lines() ? tr("source line") : tr("module");
   column_at(type_column).title = shows_source_lines() ? tr("code") : tr("class");

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "core/schedule/range_figures.h"
 #include "views/session/snapshot/module_locations.h"
+#include "views/session/snapshot/range_figures.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/tables/table_model.h"
 
@@ -28,8 +28,8 @@ class ModuleModel : public TableModel {
 
   explicit ModuleModel(QObject* parent = nullptr);
 
-  // With a range, shows the modules with nodes that run in it, and their time in it.
-  void set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range = {});
+  // With the totals of a range, shows the modules with nodes that run in it, and their time in it.
+  void set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures = {});
   // True if the capture has no module names, so that rows are source lines.
   [[nodiscard]] bool shows_source_lines() const { return places_.are_source_lines(); }
 
@@ -62,7 +62,7 @@ class ModuleModel : public TableModel {
   }
 
   SnapshotPtr snapshot_;
-  std::optional<RangeFigures> figures_;
+  RangeFiguresPtr figures_;  // not null once there is a snapshot
   ModuleLocations places_;
   std::vector<Sums> sums_;  // by place, including its descendants
   std::vector<Row> rows_;

@@ -12,7 +12,7 @@ ModulesPane::ModulesPane(Document& document, QWidget* parent)
 }
 
 void ModulesPane::refresh() {
-  model_->set_snapshot(subject().shared_snapshot(), document().shown_range().range());
+  model_->set_snapshot(subject().shared_snapshot(), document().shown_range().figures());
 }
 
 }  // namespace jointer::views

@@ -47,19 +47,18 @@ OperatorModel::OperatorModel(QObject* parent)
   });
 }
 
-void OperatorModel::set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range) {
+void OperatorModel::set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures) {
   begin_rows();
   snapshot_ = std::move(snapshot);
   const Graph& graph = snapshot_->graph;
   const Analysis& analysis = snapshot_->analysis;
-  const RangeFigures& figures =
-      figures_.emplace(graph, analysis, range.value_or(whole_step(analysis.simulation)));
-  column_at(share_column).whole = figures.range().length();
+  figures_ = figures ? std::move(figures) : whole_step_figures(*snapshot_);
+  column_at(share_column).whole = figures_->range().length();
   rows_.clear();
   row_by_operator_.assign(graph.operator_count(), -1);
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
-    if (n.kind != NodeKind::call || !figures.contains(id)) continue;
+    if (n.kind != NodeKind::call || !figures_->contains(id)) continue;
     int& at = row_by_operator_[n.target.index()];
     if (at < 0) {
       at = static_cast<int>(rows_.size());
@@ -69,9 +68,9 @@ void OperatorModel::set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> 
     ++row.count;
     if (n.phase == Phase::forward) ++row.forward;
     row.bytes += graph.output_bytes(n);
-    row.ns += figures.ns(id);
+    row.ns += figures_->ns(id);
     row.flops += analysis.flops[id.index()].total;
-    row.exposed_ns += figures.exposed_ns(id);
+    row.exposed_ns += figures_->exposed_ns(id);
   }
   set_rows(std::vector<int>(rows_.size(), -1));
 }

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/schedule/range_figures.h"
+#include "views/session/snapshot/range_figures.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/tables/table_model.h"
 
@@ -27,8 +27,8 @@ class OperatorModel : public TableModel {
 
   explicit OperatorModel(QObject* parent = nullptr);
 
-  // With a range, counts the calls that run in it, and their time in it.
-  void set_snapshot(SnapshotPtr snapshot, std::optional<TimeRange> range = {});
+  // With the totals of a range, counts the calls that run in it, and their time in it.
+  void set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures = {});
 
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
@@ -45,7 +45,7 @@ class OperatorModel : public TableModel {
   };
 
   SnapshotPtr snapshot_;
-  std::optional<RangeFigures> figures_;
+  RangeFiguresPtr figures_;  // not null once there is a snapshot
   std::vector<Row> rows_;
   std::vector<int> row_by_operator_;  // -1 for operators without a row
 };

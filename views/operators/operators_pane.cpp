@@ -16,7 +16,7 @@ OperatorsPane::OperatorsPane(Document& document, QWidget* parent)
 }
 
 void OperatorsPane::refresh() {
-  model_->set_snapshot(subject().shared_snapshot(), document().shown_range().range());
+  model_->set_snapshot(subject().shared_snapshot(), document().shown_range().figures());
 }
 
 }  // namespace jointer::views

@@ -51,13 +51,12 @@ CallHistogram::CallHistogram(QWidget* parent) : QWidget(parent) {
 }
 
 void CallHistogram::show_calls(SnapshotPtr snapshot, const QString& title,
-                               const std::vector<NodeId>& nodes, std::optional<TimeRange> range) {
+                               const std::vector<NodeId>& nodes, RangeFiguresPtr figures) {
   snapshot_ = std::move(snapshot);
   title_ = title;
   calls_.clear();
   const Graph& graph = snapshot_->graph;
-  figures_.reset();
-  if (range) figures_.emplace(graph, snapshot_->analysis, *range);
+  figures_ = std::move(figures);
   for (const NodeId node : nodes)
     if (node.index() < graph.node_count() && graph.node(node).kind == NodeKind::call &&
         (!figures_ || figures_->contains(node)))

@@ -5,7 +5,7 @@
 #include <QWidget>
 #include <optional>
 
-#include "core/schedule/range_figures.h"
+#include "views/session/snapshot/range_figures.h"
 #include "views/session/snapshot/snapshot.h"
 #include "views/widgets/histogram_plot.h"
 
@@ -19,10 +19,10 @@ class CallHistogram : public QWidget {
  public:
   explicit CallHistogram(QWidget* parent = nullptr);
 
-  // Nodes that are not calls are ignored, and so are those outside of `range`. `title` names the
-  // rows.
+  // Nodes that are not calls are ignored, and so are those outside of the range of `figures`, if
+  // given. `title` names the rows.
   void show_calls(SnapshotPtr snapshot, const QString& title, const std::vector<NodeId>& nodes,
-                  std::optional<TimeRange> range);
+                  RangeFiguresPtr figures);
   // Lowers the bars so that the widget is at most `height` pixels high or, if they do not fit, at
   // most `max_height`. Hides the bars if they do not fit into that either.
   void fit(int height, int max_height);
@@ -39,7 +39,7 @@ class CallHistogram : public QWidget {
   void refresh();
 
   SnapshotPtr snapshot_;
-  std::optional<RangeFigures> figures_;  // of the range; nullopt for the whole step
+  RangeFiguresPtr figures_;  // of the range; null for the whole step
   QString title_;
   std::vector<NodeId> calls_;  // sorted by the quantity
   QWidget* bar_ = nullptr;     // the label and the buttons

@@ -156,8 +156,10 @@ void TablePane::update_histogram() {
   const QString title =
       rows.size() == 1 ? model_.text(rows.front(), 0) : tr("%1 rows").arg(count_text(rows.size()));
   const bool was_hidden = histogram_->isHidden();
+  const ShownRange& shown = document_.shown_range();
+  const bool has_range = follows_range_ && shown.range();
   histogram_->show_calls(subject().shared_snapshot(), title, nodes,
-                         follows_range_ ? document_.shown_range().range() : std::nullopt);
+                         has_range ? shown.figures() : nullptr);
   if (histogram_->isHidden()) return;
   fit_histogram();
   if (!was_hidden) return;

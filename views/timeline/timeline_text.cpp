@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/schedule/range_figures.h"
+#include "views/session/document/shown_range.h"
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
@@ -127,6 +127,13 @@ std::int64_t measured_part(const Snapshot& s, const MeasuredNode& node, std::int
                                    static_cast<double>(whole));
 }
 
+// Shared with the panes, unless a held block changes the graph.
+RangeFiguresPtr figures_in(const TimelineContent& content, TimeRange range) {
+  const ShownRange& shown = content.document().shown_range();
+  const bool is_shared = &content.shown() == &shown.document().snapshot() && shown.range() == range;
+  return is_shared ? shown.figures() : range_figures(content.shown(), range);
+}
+
 }  // namespace
 
 QString moment_text(const TimelineContent& content, std::size_t moment) {
@@ -139,7 +146,8 @@ QString moment_text(const TimelineContent& content, std::size_t moment) {
 
 QStringList range_lines(const TimelineContent& content, TimeRange range) {
   const Snapshot& s = content.shown();
-  const RangeFigures figures(s.graph, s.analysis, range);
+  const RangeFiguresPtr shared = figures_in(content, range);
+  const RangeFigures& figures = *shared;
   const RangeTotals& totals = figures.totals();
   std::int64_t measured_compute = 0;
   std::vector<const MeasuredBlock*> blocks;

@@ -1,6 +1,5 @@
 #include "views/widgets/range_bar.h"
 
-#include "core/schedule/range_figures.h"
 #include "views/session/document/shown_range.h"
 #include "views/session/text/range_text.h"
 #include "views/widgets/controls.h"
@@ -32,11 +31,8 @@ void RangeBar::refresh() {
 
 void RangeBar::update_note() {
   const ShownRange& shown = document_.shown_range();
-  const auto range = shown.range();
-  if (!range || !isVisible()) return;
-  const Document& document = shown.document();
-  const std::size_t recomputed =
-      RangeFigures(document.graph(), document.analysis(), *range).totals().recomputed;
+  if (!shown.range() || !isVisible()) return;
+  const std::size_t recomputed = shown.figures()->totals().recomputed;
   QStringList parts;
   if (shown.is_partitioned()) parts << tr("as partitioned");
   if (recomputed > 0) parts << recomputed_text(recomputed);

@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "core/schedule/range_figures.h"
 #include "tests/support/snapshots.h"
 #include "views/inspector/describe_nodes.h"
+#include "views/session/snapshot/range_figures.h"
 #include "views/session/text/number_text.h"
 #include "views/session/text/range_text.h"
 
@@ -16,8 +16,11 @@ class ADescribedRange : public testing::Test {
   [[nodiscard]] const NodeTiming& timing(const char* name) const {
     return snapshot->analysis.simulation.timing(snapshot->graph.find(name));
   }
+  [[nodiscard]] InspectorSection described(TimeRange range) const {
+    return describe_range(*range_figures(*snapshot, range));
+  }
   [[nodiscard]] InspectorSection describe_run(const char* name) const {
-    return describe_range(*snapshot, {timing(name).start, timing(name).end});
+    return described({timing(name).start, timing(name).end});
   }
   // The values by label. Each label is used once.
   static std::map<QString, QString> values(const InspectorSection& section) {
@@ -82,7 +85,7 @@ TEST_F(ADescribedRange, CountsACollectiveWhereItsWaitStalls) {
 
 TEST_F(ADescribedRange, EndsWithTheStep) {
   const std::int64_t all = snapshot->analysis.simulation.step_ns();
-  const InspectorSection section = describe_range(*snapshot, {-7, all + 7});
+  const InspectorSection section = described({-7, all + 7});
   EXPECT_EQ(section.title, "Range " + time_range_text(0, all));
   auto shown = values(section);
   EXPECT_EQ(shown["nodes"], count_text(snapshot->graph.order().size()));
@@ -100,7 +103,7 @@ TEST_F(ADescribedRange, SaysHowManyNodesAreRecomputed) {
   )");
   EXPECT_EQ(values(describe_run("again"))["recomputed"], "1 node");
   EXPECT_FALSE(values(describe_run("a")).contains("recomputed"));
-  auto whole = values(describe_range(*snapshot, whole_step(snapshot->analysis.simulation)));
+  auto whole = values(described(whole_step(snapshot->analysis.simulation)));
   EXPECT_EQ(whole["recomputed"], "1 node");
   EXPECT_EQ(whole["compute"], time_text(snapshot->analysis.simulation.compute_ns()))
       << "both runs count";

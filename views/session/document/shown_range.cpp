@@ -20,6 +20,16 @@ Document& ShownRange::document() const {
   return range() ? *shown_ : own_;
 }
 
+const RangeFiguresPtr& ShownRange::figures() const {
+  if (is_partitioned()) return document().shown_range().figures();
+  const SnapshotPtr now = own_.shared_snapshot();
+  if (figures_ && figures_range_ == range() && figures_of_.lock() == now) return figures_;
+  figures_range_ = range();
+  figures_of_ = now;
+  figures_ = figures_range_ ? range_figures(*now, *figures_range_) : whole_step_figures(*now);
+  return figures_;
+}
+
 void ShownRange::move_to(Document& shown) {
   if (&shown == shown_) return;
   Document& before = *std::exchange(shown_, &shown);

@@ -2,9 +2,11 @@
 
 #include <QObject>
 #include <QString>
+#include <memory>
 #include <optional>
 
 #include "core/schedule/time_range.h"
+#include "views/session/snapshot/range_figures.h"
 #include "views/session/snapshot/snapshot.h"
 
 namespace jointer::views {
@@ -28,6 +30,9 @@ class ShownRange : public QObject {
   // The document that the range is a part of: the pair, or the own document. Without a range, the
   // own document. Tables of a range have rows for the nodes of this document.
   [[nodiscard]] Document& document() const;
+  // The totals of the range or, without a range, of the whole step, in that document. All callers
+  // share one sum, which is computed for the first of them.
+  [[nodiscard]] const RangeFiguresPtr& figures() const;
   // Returns true if the range is a part of the pair.
   [[nodiscard]] bool is_partitioned() const { return &document() != &own_; }
 
@@ -63,6 +68,11 @@ class ShownRange : public QObject {
   // The pair's graph when panes were last informed; null if they show the own document.
   SnapshotPtr pair_;
   bool is_moving_ = false;
+
+  // The latest totals, and the range and the graph that they are of.
+  mutable RangeFiguresPtr figures_;
+  mutable std::optional<TimeRange> figures_range_;
+  mutable std::weak_ptr<const Snapshot> figures_of_;
 };
 
 }  // namespace jointer::views

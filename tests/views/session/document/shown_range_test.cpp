@@ -107,6 +107,29 @@ TEST_F(AShownRange, IgnoresRecomputedNodes) {
   EXPECT_TRUE(why.startsWith("Range cleared")) << why.toStdString();
 }
 
+// The Inspector, tables and the timeline ask for the totals one after the other.
+TEST_F(AShownRange, IsSummedOnce) {
+  const RangeFiguresPtr whole = shown().figures();
+  EXPECT_EQ(whole->range(), whole_step(joint.analysis().simulation));
+  EXPECT_EQ(shown().figures(), whole);
+  const TimeRange range = between(joint, "mm1", "out2");
+  joint.selection().set_range(range);
+  const RangeFiguresPtr first = shown().figures();
+  EXPECT_NE(first, whole);
+  EXPECT_EQ(first->range(), range);
+  EXPECT_EQ(shown().figures(), first);
+  shown().move_to(pair());
+  const RangeFiguresPtr of_pair = shown().figures();
+  EXPECT_EQ(of_pair->range(), between(pair(), "mm1", "out2"));
+  EXPECT_EQ(shown().figures(), of_pair);
+  EXPECT_EQ(pair().shown_range().figures(), of_pair);
+  // A new graph has new totals, even for the same range.
+  const Graph& graph = joint.graph();
+  joint.sac().set_action({graph.find("mm1"), graph.find("act1")}, PlanAction::save);
+  run_all();
+  EXPECT_NE(shown().figures(), of_pair);
+}
+
 TEST_F(AShownRange, AnnouncesWhatHasChanged) {
   int ranges = 0, graphs = 0, nodes = 0;
   const QObject context;
