@@ -65,6 +65,7 @@ BenchmarkPane::BenchmarkPane(Benchmarks& benchmarks, QWidget* parent)
           [this](quint64 row) { table_->select(row); });
   connect(table_, &BenchmarkTable::current_changed, this, &BenchmarkPane::show_details);
   connect(&benchmarks_.document(), &Document::changed, this, &BenchmarkPane::show_details);
+  connect(&benchmarks_, &Benchmarks::hash_found, this, &BenchmarkPane::show_details);
   connect(details_, &QTextBrowser::anchorClicked, this, &BenchmarkPane::follow);
   tick_.setInterval(kTickMs);
   connect(&tick_, &QTimer::timeout, this, [this] {
@@ -193,8 +194,10 @@ void BenchmarkPane::show_details() {
                     "timeline. Select several to compare them.")));
     return;
   }
-  const bool are_of_graph = std::ranges::all_of(
-      selected, [this](const auto* result) { return benchmarks_.ran_what_is_shown(*result); });
+  // If that is not known yet, `hash_found` follows.
+  const bool are_of_graph = std::ranges::all_of(selected, [this](const auto* result) {
+    return benchmarks_.ran_what_is_shown(*result).value_or(false);
+  });
   const Snapshot& snapshot = benchmarks_.document().snapshot();
   content_ = selected.size() == 1 ? describe_benchmark(*selected.front(), snapshot, are_of_graph)
                                   : compare_runs(selected, snapshot, are_of_graph);

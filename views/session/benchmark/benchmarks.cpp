@@ -106,8 +106,9 @@ void Benchmarks::start(bool calibrates, bool any_size) {
   say({});
   ask({});
   since_start_.start();
+  ran_ = document_.shared_snapshot();
   run_ = service_->start({.request = asked,
-                          .snapshot = document_.shared_snapshot(),
+                          .snapshot = ran_,
                           .title = document_.title(),
                           .is_edited = document_.editing().is_edited(),
                           .any_size = any_size});
@@ -129,6 +130,7 @@ void Benchmarks::take_progress(quint64 run, const BenchmarkResult& so_far) {
 
 void Benchmarks::end_run() {
   run_ = 0;
+  ran_.reset();
   is_cancelling_ = false;
   emit running_changed();
 }
@@ -152,6 +154,10 @@ void Benchmarks::take_end(quint64 run, const BenchmarkResult& result, bool cance
     say(tr("Cancelled after %1.").arg(elapsed));
     return end_run();
   }
+  if (!result.graph_hash.empty()) {
+    hashed_ = ran_;
+    hash_of_hashed_ = result.graph_hash;
+  }
   const std::uint64_t id = next_id_++;
   rows_.push_back({id, std::make_shared<const BenchmarkResult>(result)});
   if (rows_.size() > BenchmarkHistory::kMaxResults) rows_.erase(rows_.begin());
@@ -161,10 +167,8 @@ void Benchmarks::take_end(quint64 run, const BenchmarkResult& result, bool cance
     say(tr("Failed after %1: %2").arg(elapsed, status_text(result)), true);
   emit rows_changed();
   show(id);
-  if (calibrates_ && result.succeeded() && ran_what_is_shown(result)) {
-    const auto measurements = measurements_of(result);
-    if (!measurements.empty()) emit calibrated(measurements.front());
-  }
+  if (calibrates_ && result.succeeded()) to_calibrate_ = id;
+  calibrate_waiting();
   save();
   end_run();
 }
@@ -197,22 +201,53 @@ std::vector<MeasurementPtr> Benchmarks::measurements_of(const BenchmarkResult& r
 }
 
 // Measurements identify nodes by position, so the graph that ran must be the current one.
-bool Benchmarks::ran_what_is_shown(const BenchmarkResult& result) const {
+std::optional<bool> Benchmarks::ran_what_is_shown(const BenchmarkResult& result) {
   if (result.graph_hash.empty()) return true;
   if (!hash_.empty() && !document_.editing().is_edited()) return result.graph_hash == hash_;
-  if (hashed_ != document_.shared_snapshot()) {
-    hashed_ = document_.shared_snapshot();
-    hash_of_edited_ = graph_hash(hashed_->graph);
+  if (hashed_.lock() == document_.shared_snapshot()) return result.graph_hash == hash_of_hashed_;
+  find_hash();
+  return std::nullopt;
+}
+
+void Benchmarks::find_hash() {
+  const SnapshotPtr now = document_.shared_snapshot();
+  if (hashing_.is_running() && being_hashed_ == now) return;
+  being_hashed_ = now;
+  hashing_.start([now] { return graph_hash(now->graph); },
+                 [this, now](const Result<std::string>& hash) { take_hash(now, hash); });
+}
+
+// If the graph has changed in the meantime, the rows that wait ask for the hash of the new one.
+void Benchmarks::take_hash(const SnapshotPtr& snapshot, const Result<std::string>& hash) {
+  being_hashed_.reset();
+  if (!hash) {
+    to_show_ = to_calibrate_ = 0;
+    return say(tr("Could not compare this graph with the one that ran: %1")
+                   .arg(QString::fromStdString(hash.error().message)),
+               true);
   }
-  return result.graph_hash == hash_of_edited_;
+  hashed_ = snapshot;
+  hash_of_hashed_ = *hash;
+  show_waiting();
+  calibrate_waiting();
+  emit hash_found();
 }
 
 void Benchmarks::show(std::uint64_t id) {
-  const BenchmarkResult* result = find(id);
-  if (result == nullptr) return;
+  if (find(id) == nullptr) return;
   shown_ = id;
+  to_show_ = id;
   emit row_shown(id);
-  if (!ran_what_is_shown(*result))
+  show_waiting();
+}
+
+void Benchmarks::show_waiting() {
+  const BenchmarkResult* result = find(to_show_);
+  if (result == nullptr) return;
+  const std::optional<bool> ran = ran_what_is_shown(*result);
+  if (!ran) return;
+  const std::uint64_t id = std::exchange(to_show_, 0);
+  if (!*ran)
     return say(
         tr("This run measured a different state of the graph, so the timeline does not show "
            "its measurement."));
@@ -220,6 +255,17 @@ void Benchmarks::show(std::uint64_t id) {
     measured_ = id;
     document_.set_run(std::move(measurements));
   }
+}
+
+void Benchmarks::calibrate_waiting() {
+  const BenchmarkResult* result = find(to_calibrate_);
+  if (result == nullptr) return;
+  const std::optional<bool> ran = ran_what_is_shown(*result);
+  if (!ran) return;
+  to_calibrate_ = 0;
+  if (!*ran) return;
+  if (const auto measurements = measurements_of(*result); !measurements.empty())
+    emit calibrated(measurements.front());
 }
 
 void Benchmarks::show_snapshot(std::uint64_t id) {

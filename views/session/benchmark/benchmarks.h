@@ -4,6 +4,8 @@
 #include <QObject>
 #include <QPointer>
 #include <QThreadPool>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "views/session/benchmark/benchmark_row.h"
 #include "views/session/benchmark/benchmark_service.h"
 #include "views/session/document/document.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -65,12 +68,13 @@ class Benchmarks : public QObject {
   [[nodiscard]] const std::vector<BenchmarkRow>& rows() const { return rows_; }
   [[nodiscard]] const BenchmarkResult* find(std::uint64_t id) const;
   // Returns true if the run measured the graph as it is now. Positions of calls in its measurements
-  // are then positions in this graph.
-  [[nodiscard]] bool ran_what_is_shown(const BenchmarkResult& result) const;
+  // are then positions in this graph. nullopt if the hash of this graph is not known yet;
+  // `hash_found` follows.
+  [[nodiscard]] std::optional<bool> ran_what_is_shown(const BenchmarkResult& result);
   // The measurement of a removed row is no longer shown.
   void remove(const std::vector<std::uint64_t>& ids);
   // Selects a row and, if its run measured the current graph, shows the measurement together with
-  // the estimates. Ignored if there is no such row.
+  // the estimates, at once or after `hash_found`. Ignored if there is no such row.
   void show(std::uint64_t id);
   // Reads the memory snapshot that a rank of this run wrote when it ran out of memory, shows it
   // together with the estimates, and selects the node that needed more memory. A message says so, or
@@ -84,8 +88,10 @@ class Benchmarks : public QObject {
   void load();
   // Returns true while stored results are being loaded; `rows_changed` follows.
   [[nodiscard]] bool is_loading() const { return state_ == State::loading; }
-  // Returns true if nothing is being loaded or saved.
-  [[nodiscard]] bool is_settled() const { return !is_loading() && saving_ == 0; }
+  // Returns true if nothing is being loaded, hashed or saved.
+  [[nodiscard]] bool is_settled() const {
+    return !is_loading() && saving_ == 0 && !hashing_.is_running();
+  }
 
  public slots:
   void run();
@@ -101,6 +107,8 @@ class Benchmarks : public QObject {
   void running_changed();
   void progressed();
   void rows_changed();
+  // The hash of a graph is known that `ran_what_is_shown` asked for.
+  void hash_found();
   // A row was shown, by the user or because its run ended.
   void row_shown(quint64 row);
   void message_changed();
@@ -117,6 +125,10 @@ class Benchmarks : public QObject {
   void take_failure(quint64 run, const QString& why);
   void take_too_large(quint64 run, const QString& why);
   void end_run();
+  void find_hash();
+  void take_hash(const SnapshotPtr& snapshot, const Result<std::string>& hash);
+  void show_waiting();
+  void calibrate_waiting();
   void take_snapshot(const MeasurementPtr& measurement, const RankResult& rank);
   void take_history(BenchmarkHistory::Loaded loaded, std::string hash);
   void save();
@@ -146,9 +158,14 @@ class Benchmarks : public QObject {
   std::set<std::string> reading_;  // names of memory snapshots that are being read
   State state_ = State::fresh;
   std::string hash_;  // known once stored results have been loaded
-  // The last edited graph whose hash was needed, and the hash.
-  mutable SnapshotPtr hashed_;
-  mutable std::string hash_of_edited_;
+  SnapshotPtr ran_;   // the graph of the current run
+  // The last graph that ran or was hashed, and its hash.
+  std::weak_ptr<const Snapshot> hashed_;
+  std::string hash_of_hashed_;
+  Task<std::string> hashing_;
+  SnapshotPtr being_hashed_;
+  // Rows whose measurement is shown, or reported, once the hash is known; 0 for none.
+  std::uint64_t to_show_ = 0, to_calibrate_ = 0;
   QThreadPool keeping_;  // a single thread, so that files are written in order
   int saving_ = 0;
 };

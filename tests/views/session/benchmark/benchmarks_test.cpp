@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QCoreApplication>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -11,8 +12,10 @@
 
 #include "core/graph/canonical.h"
 #include "tests/support/fake_benchmarks.h"
+#include "tests/support/held_pool.h"
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
+#include "views/session/edit/editing.h"
 
 namespace jointer::views {
 namespace {
@@ -267,6 +270,63 @@ TEST_F(BenchmarksOfADocument, ADamagedFileIsReportedAndMovedAside) {
   run_well();
   make_again();
   EXPECT_EQ(benchmarks->rows().size(), 1U);
+}
+
+class BenchmarksOfAnEditedDocument : public BenchmarksOfADocument {
+ protected:
+  void SetUp() override {
+    run_well();
+    settle();
+    document->editing().apply(
+        {.title = "Move", .changes = {MoveNodes{.nodes = {"t0"}, .before = "g1"}}});
+    settle_edits();
+    ASSERT_TRUE(document->editing().is_edited());
+  }
+  void settle_edits() const {
+    EXPECT_TRUE(QTest::qWaitFor([this] { return document->editing().is_settled(); }));
+  }
+  [[nodiscard]] bool says_different() const {
+    return benchmarks->message().contains("different state");
+  }
+};
+
+// The pool is held, so an answer at once would have been computed on this thread.
+TEST_F(BenchmarksOfAnEditedDocument, AreComparedWithItOnAnotherThread) {
+  QSignalSpy found(benchmarks, &Benchmarks::hash_found);
+  test::HeldPool pool;
+  benchmarks->show(benchmarks->rows().front().id);
+  EXPECT_EQ(benchmarks->shown(), benchmarks->rows().front().id);
+  EXPECT_FALSE(benchmarks->ran_what_is_shown(*benchmarks->rows().front().result).has_value());
+  EXPECT_FALSE(says_different());
+  EXPECT_FALSE(benchmarks->is_settled());
+  pool.run_started();
+  EXPECT_TRUE(QTest::qWaitFor([this] { return says_different(); }));
+  EXPECT_EQ(found.count(), 1);
+  EXPECT_EQ(benchmarks->ran_what_is_shown(*benchmarks->rows().front().result), false);
+}
+
+TEST_F(BenchmarksOfAnEditedDocument, AreComparedWithTheGraphAfterAnUndo) {
+  QSignalSpy changed(document.get(), &Document::measurement_changed);
+  test::HeldPool pool;
+  document->editing().undo();
+  benchmarks->show(benchmarks->rows().front().id);  // the graph is still the edited one
+  for (int i = 0; i < 10; ++i) {
+    pool.run_started();
+    QCoreApplication::processEvents();
+  }
+  EXPECT_FALSE(document->editing().is_edited());
+  EXPECT_FALSE(says_different());
+  EXPECT_GE(changed.count(), 1);
+  ASSERT_NE(document->measured(), nullptr);
+  EXPECT_EQ(document->measured()->measurement().label, "rank 0, interpret");
+}
+
+// A run that ends has the hash of its graph.
+TEST_F(BenchmarksOfAnEditedDocument, ANewRunIsShownAtOnce) {
+  const test::HeldPool pool;
+  run_well();
+  EXPECT_EQ(benchmarks->ran_what_is_shown(*benchmarks->rows().back().result), true);
+  EXPECT_FALSE(says_different());
 }
 
 TEST_F(BenchmarksOfADocument, CalibratingProfilesAndReportsTheTimes) {
