@@ -8,7 +8,8 @@
 //   1. Find the fastest order within the target. If the list exceeds the target in its own order,
 //      this may be an order that lowers the peak.
 //   2. If there is none, and the list exceeds the target, find the fastest order that does not
-//      raise the peak.
+//      raise the peak. Not for a list without changes, since that order would be all that the list
+//      does, without reaching the target.
 // FindOrder returns only orders that shorten the step, so an order that lowers the peak but not the
 // step is not found.
 //
@@ -18,19 +19,27 @@
 
 #include "core/policy/ordered_list.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "core/base/units.h"
+
 namespace jointer {
+
+bool needs_order(const ChangeList& list) {
+  return !list.changes.empty() || !list.is_reached;
+}
 
 Result<PlanOrder> order_of_list(const ChangeList& list, const PlanTarget& target,
                                 const std::function<Result<Graph>()>& make_graph,
                                 const FindOrder& find_order) {
   PlanOrder own{.passes = {}, .figures = list.figures.figures};
-  if (!find_order || list.changes.empty()) return own;
+  if (!find_order || !needs_order(list)) return own;
   JOINTER_TRY(const Graph graph, make_graph());
   JOINTER_TRY(PlanOrder order, find_order(graph, {.bytes = target.peak_bytes}));
-  if (order.passes.empty() && !list.is_reached) {
+  if (order.passes.empty() && !list.is_reached && !list.changes.empty()) {
     JOINTER_TRY(order, find_order(graph, {.bytes = own.figures.peak_bytes}));
   }
   return order.passes.empty() ? std::move(own) : std::move(order);
@@ -38,6 +47,21 @@ Result<PlanOrder> order_of_list(const ChangeList& list, const PlanTarget& target
 
 bool is_reached(const PlanOrder& order, const PlanTarget& target) {
   return order.figures.peak_bytes <= target.peak_bytes;
+}
+
+std::string why_not_reached(const ChangeList& list, const PlanOrder& order,
+                            const PlanTarget& target) {
+  if (is_reached(order, target)) return {};
+  std::string text = why_not_reached(list, target);
+  if (order.passes.empty()) return text;
+  const std::int64_t peak = order.figures.peak_bytes;
+  if (peak >= list.figures.figures.peak_bytes)
+    return text + " The order found for the plan does not lower the peak.";
+  return text +
+         fmt::format(
+             " These bytes are for the plan's own order. In the order found for it, the peak "
+             "is {}, still {} above the limit.",
+             format_bytes(peak), format_bytes(peak - target.peak_bytes));
 }
 
 ParetoPoint point_of_list(const ChangeList& list, const PlanOrder& order, Partitioner partitioner) {

@@ -4,6 +4,7 @@
 // to compare a list with. ordered_list.cpp describes how.
 
 #include <functional>
+#include <string>
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
@@ -13,16 +14,25 @@
 
 namespace jointer {
 
+// False if the plan keeps its own order, since the list has no changes and needs none.
+bool needs_order(const ChangeList& list);
+
 // Finds an order for the plan of a list. `make_graph` returns the graph of that plan in its own
 // order. Returns the own order, with the estimates of the list, if no order within the limit is
-// faster. The same, without calling `make_graph`, if the list has no changes or `find_order` is empty. Errors:
-// same as these two functions.
+// faster. The same, without calling `make_graph`, if `find_order` is empty or the list needs no
+// order. A list without changes gets only an order that reaches the target. Errors: same as these
+// two functions.
 Result<PlanOrder> order_of_list(const ChangeList& list, const PlanTarget& target,
                                 const std::function<Result<Graph>()>& make_graph,
                                 const FindOrder& find_order);
 
 // True if the plan of the list is within the target in this order. An order may lower the peak.
 bool is_reached(const PlanOrder& order, const PlanTarget& target);
+
+// The reason why the plan is not within the target in this order; empty if it is. After the reason
+// for the list, which is about the own order, says what the order found for it changes.
+std::string why_not_reached(const ChangeList& list, const PlanOrder& order,
+                            const PlanTarget& target);
 
 // The plan of the list in this order. `partitioner`: that of its pair.
 ParetoPoint point_of_list(const ChangeList& list, const PlanOrder& order, Partitioner partitioner);

@@ -148,9 +148,12 @@ void TargetPage::refresh() {
   orders_->show_for(state);
   if (can && bytes_->bytes() == 0)
     bytes_->set_bytes(state->figures.figures.peak_bytes / kUsualPart);
-  if (const auto* found = search_->found(); found != shown_) take_found();
+  const auto* found = search_->found();
+  if (found != shown_) take_found();
   table_->set_answer(answer());
-  table_->apply_button().setEnabled(is_current() && !search_->found()->list.changes.empty());
+  table_->apply_button().setEnabled(
+      is_current() &&
+      (!found->list.changes.empty() || (found->order && !found->order->passes.empty())));
 }
 
 void TargetPage::take_found() {
@@ -175,9 +178,14 @@ QString TargetPage::answer() const {
   const ChangeList& list = found->list;
   QStringList lines;
   if (!found->is_reached()) {
-    lines << QString::fromStdString(why_not_reached(list, found->target));
+    lines << QString::fromStdString(found->order
+                                        ? why_not_reached(list, *found->order, found->target)
+                                        : why_not_reached(list, found->target));
   } else if (list.changes.empty()) {
-    lines << tr("The peak is already within %1.").arg(bytes_text(found->target.peak_bytes));
+    const QString limit = bytes_text(found->target.peak_bytes);
+    lines << (list.is_reached
+                  ? tr("The peak is already within %1.").arg(limit)
+                  : tr("No changes: in a different order, the peak is within %1.").arg(limit));
   } else {
     lines << tr("%1: %2 before, %3 after. %4")
                  .arg(list.changes.size() == 1 ? tr("1 change")
@@ -226,7 +234,7 @@ void TargetPage::apply() {
   if (!is_current()) return;
   const auto& order = found->order;
   const QString title = tr("Lower the peak to %1").arg(bytes_text(found->figures().peak_bytes));
-  if (found->state->is_step())
+  if (found->state->is_step() || found->list.changes.empty())
     return session_.apply_plan(found->list.plan, title,
                                searched_with(order ? order->passes : found->state->order));
   Edit edit = edit_of(found->list, found->state->snapshot->graph, title);

@@ -93,7 +93,7 @@ Result<PlanTarget> TargetOptions::target(const CLI::App& command, bool no_offloa
 }
 
 std::string TargetAnswer::why_not_reached() const {
-  return is_reached() ? std::string() : jointer::why_not_reached(list, target);
+  return jointer::why_not_reached(list, order, target);
 }
 
 Json to_json(const TargetAnswer& answer, const Graph& graph) {
@@ -152,7 +152,10 @@ void print_table(const TargetAnswer& answer, const Graph& graph) {
     fmt::print("In the order found for it, the plan has a peak of {} and a step of {}.\n",
                format_bytes(answer.order.figures.peak_bytes),
                format_ns(answer.order.figures.step_ns));
-  if (answer.is_reached())
+  if (answer.is_reached() && list.changes.empty() && !list.is_reached)
+    fmt::print("The peak is within {} after reordering, without changes.\n",
+               format_bytes(answer.target.peak_bytes));
+  else if (answer.is_reached())
     fmt::print("The peak is within {} after {}{}.\n", format_bytes(answer.target.peak_bytes),
                counted(list.changes.size(), "change"),
                !list.is_reached   ? " and reordering; a shorter list may exist"

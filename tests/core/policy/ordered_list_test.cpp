@@ -93,6 +93,38 @@ TEST_F(OrderedListTest, AListWithoutChangesKeepsTheOrder) {
   EXPECT_EQ(graphs_, 0);
 }
 
+// An order alone may be enough.
+TEST_F(OrderedListTest, AListWithoutChangesThatMissesTheTargetGetsAnOrder) {
+  orders_ = {order(115), order(95)};
+  ChangeList list = list_with(120);
+  list.changes.clear();
+  const PlanOrder found = find(list).value();
+  EXPECT_EQ(found.figures.peak_bytes, 95);
+  EXPECT_TRUE(is_reached(found, kTarget));
+  EXPECT_EQ(why_not_reached(list, found, kTarget), "");
+  // An order that does not reach the target would be all that the list does.
+  orders_ = {order(115)};
+  limits_.clear();
+  EXPECT_EQ(find(list)->passes, "");
+  EXPECT_THAT(limits_, ElementsAre(kLimit));
+}
+
+TEST_F(OrderedListTest, TheReasonSaysWhatTheOrderChanges) {
+  ChangeList list = list_with(120);
+  list.before.figures.peak_bytes = 130;
+  const std::string own = why_not_reached(list, kTarget);
+  ASSERT_FALSE(own.empty());
+  const PlanOrder kept{.passes = {}, .figures = list.figures.figures};
+  EXPECT_EQ(why_not_reached(list, kept, kTarget), own);
+  EXPECT_EQ(why_not_reached(list, order(115), kTarget),
+            own +
+                " These bytes are for the plan's own order. In the order found for it, the peak is "
+                "115 B, still 15 B above the limit.");
+  EXPECT_EQ(why_not_reached(list, order(120), kTarget),
+            own + " The order found for the plan does not lower the peak.");
+  EXPECT_EQ(why_not_reached(list, order(100), kTarget), "");
+}
+
 TEST_F(OrderedListTest, WithoutAFunctionTheOrderIsKept) {
   const ChangeList list = list_with(90);
   const auto make_graph = [this]() -> Result<Graph> {

@@ -37,7 +37,7 @@ void TargetSearch::find(const SacStatePtr& state, const PlanTarget& target,
 
 void TargetSearch::find_order() {
   const Graph& graph = found_->state->snapshot->graph;
-  if (!settings_.orders || found_->list.changes.empty() || !communicates(graph)) return find_best();
+  if (!settings_.orders || !needs_order(found_->list) || !communicates(graph)) return find_best();
   const auto run = [found = *found_, settings = settings_](const Cancellation& job) {
     const SacState& state = *found.state;
     const auto make_graph = [&] {

@@ -27,7 +27,7 @@ class TargetSearch : public QObject {
     ChangeList list;
     // The order found for the plan of the list; without passes, its own order is the best. nullopt
     // until it is found, and if no order is searched: if the settings or the graph rule that out,
-    // or if the list has no changes.
+    // or if the list does not need one.
     std::optional<PlanOrder> order = {};
 
     // The estimates after the list, in its order if that is known.
