@@ -10,6 +10,8 @@
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTextBrowser>
+#include <QUrl>
 #include <memory>
 
 #include "core/base/bytes.h"
@@ -69,6 +71,7 @@ class PipelineTest : public QObject {
   void a_changed_limit_runs_again();
   void stopping_is_immediate();
   void a_failure_leaves_the_graph_and_a_reproducer();
+  void a_reproducer_opens_with_the_assumptions();
   void concurrent_edit_is_not_lost();
   void a_wrong_order_is_refused_at_its_step();
   void steps_that_cannot_apply_are_refused_before_anything_runs();
@@ -76,10 +79,10 @@ class PipelineTest : public QObject {
   void document_may_be_closed_during_a_run();
 
  private:
-  void make_pane(const char* text = "") {
+  void make_pane(const char* text = "") { make_pane(text, test::snapshot_of(test::kSmallStep)); }
+  void make_pane(const char* text, const SnapshotPtr& snapshot) {
     service_ = std::make_unique<test::FakePasses>();
-    document_ = std::make_unique<Document>(OpenRequest{.path = "small.json"},
-                                           test::snapshot_of(test::kSmallStep));
+    document_ = std::make_unique<Document>(OpenRequest{.path = "small.json"}, snapshot);
     session_ = new PipelineSession(*document_, *service_, document_.get());
     session_->draft().set_pipeline(*parse_step_lines(text));
     pane_ = std::make_unique<PipelinePane>(*session_);
@@ -499,6 +502,31 @@ void PipelineTest::a_failure_leaves_the_graph_and_a_reproducer() {
     QCOMPARE(status(1), StepStatus::idle);
     cleanup();
   }
+}
+
+// The file cannot contain the distance between the ranks of the group.
+void PipelineTest::a_reproducer_opens_with_the_assumptions() {
+  Graph graph = test::snapshot_of(R"(
+    x: f32[16,64] = input
+    g: f32[64,64] = _c10d_functional.all_gather_into_tensor(x, 4, 'fsdp')
+    v: f32[64,64] = _c10d_functional.wait_tensor(g)
+    return [v]
+  )")
+                    ->graph;
+  QVERIFY(graph.assume(*Assumptions::parse("stride:fsdp=2")));
+  make_pane("fails", *make_snapshot(std::move(graph), {}));
+  press(button("run"));
+  QVERIFY(settle());
+  QCOMPARE(status(0), StepStatus::failed);
+  OpenRequest asked;
+  connect(session_, &PipelineSession::graph_made, pane_.get(),
+          [&asked](const OpenRequest& made, const QString& /*recipe*/) { asked = made; });
+  for (auto* page : pane_->findChildren<QTextBrowser*>())
+    if (page->accessibleName() == "Step output") emit page->anchorClicked(QUrl("reproducer"));
+  const auto again = open_graph(asked);
+  QVERIFY2(again, again ? "" : again.error().message.c_str());
+  QCOMPARE(again->assumptions().text(), std::string("stride:fsdp=2"));
+  QFile::remove(QString::fromStdString(asked.path));
 }
 
 void PipelineTest::concurrent_edit_is_not_lost() {

@@ -3,7 +3,6 @@
 #include <QButtonGroup>
 #include <QLabel>
 #include <QWidget>
-#include <optional>
 
 #include "views/session/snapshot/range_figures.h"
 #include "views/session/snapshot/snapshot.h"
