@@ -10,7 +10,7 @@
 namespace jointer {
 
 struct JoinedPair {
-  Graph joint;
+  Graph joint;             // with the assumptions of the pair
   SavePlan plan;           // of the joint graph: what the pair saves and offloads
   std::size_t merged = 0;  // number of calls of the backward that repeat calls of the forward
   // Number of calls through random states that the pair does not describe: the capture lacks their
