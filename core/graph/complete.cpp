@@ -21,8 +21,7 @@ Result<void> complete(Graph& graph) {
 
 Result<void> complete(Graph& graph, const Graph& from) {
   JOINTER_CHECK(complete(graph));
-  if (from.assumptions().empty()) return {};
-  return graph.assume(inherited_assumptions(from.assumptions(), graph));
+  return inherit_assumptions(graph, from);
 }
 
 }  // namespace jointer

@@ -10,8 +10,8 @@ namespace jointer {
 // memory, calls `validate`, and adds warnings to Graph::facts. Error (input): the graph is invalid;
 // the message does not name the file.
 Result<void> complete(Graph& graph);
-// The same for a graph that was made from another one, which gets the assumptions of `from` that
-// hold for it (inherited_assumptions). Error also: its sizes are invalid under them.
+// The same for a graph that was made from `from`, whose assumptions it inherits
+// (inherited_assumptions.h). Error also: its sizes are invalid under them.
 Result<void> complete(Graph& graph, const Graph& from);
 
 }  // namespace jointer

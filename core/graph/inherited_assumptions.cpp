@@ -32,4 +32,9 @@ Assumptions inherited_assumptions(const Assumptions& given, const Graph& made) {
   return held;
 }
 
+Result<void> inherit_assumptions(Graph& made, const Graph& from) {
+  if (from.assumptions().empty()) return {};
+  return made.assume(inherited_assumptions(from.assumptions(), made));
+}
+
 }  // namespace jointer

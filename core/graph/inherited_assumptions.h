@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/result.h"
 #include "core/graph/graph.h"
 
 namespace jointer {
@@ -9,5 +10,8 @@ namespace jointer {
 // contains a group with guessed ranks only if a call uses it; if calls use only the twin of such a
 // group, the distance of the group becomes that of the twin. `made` must be complete.
 Assumptions inherited_assumptions(const Assumptions& given, const Graph& made);
+
+// Makes the assumptions of `from` that hold for `made`. Errors: see Graph::assume.
+Result<void> inherit_assumptions(Graph& made, const Graph& from);
 
 }  // namespace jointer

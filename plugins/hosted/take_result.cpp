@@ -6,6 +6,7 @@
 
 #include "core/edit/difference.h"
 #include "core/graph/canonical.h"
+#include "core/graph/inherited_assumptions.h"
 #include "plugins/hosted/signature.h"
 
 namespace jointer {
@@ -84,6 +85,7 @@ Result<void> take_result(Graph& graph, const Graph& given, Graph result, PassCon
   }
   context.decide("replaced",
                  fmt::format("the result is a new graph: {}", by_edits.error().message));
+  JOINTER_CHECK(inherit_assumptions(result, graph));
   graph = std::move(result);
   return {};
 }

@@ -92,6 +92,27 @@ TEST_F(TakeResultTest, TheGraphIsNewIfNoEditProducesIt) {
   EXPECT_THAT(context.decisions()[0].reason, HasSubstr("a new graph: k"));
 }
 
+// The file that the host returns lacks the distance between the ranks of the group.
+TEST_F(TakeResultTest, ANewGraphInheritsTheAssumptions) {
+  Graph graph = graph_of(R"(
+    x: f32[8] = input
+    g: f32[32] = _c10d_functional.all_gather_into_tensor(x, 4, 'fsdp')
+    w: f32[32] = _c10d_functional.wait_tensor(g)
+    return [w]
+  )");
+  ASSERT_TRUE(graph.assume(Assumptions::parse("stride:fsdp=2").value()));
+  const Graph result = graph_of(R"(
+    x: f32[8] = input
+    k: f32[8] = constant
+    g: f32[32] = _c10d_functional.all_gather_into_tensor(k, 4, 'fsdp')
+    w: f32[32] = _c10d_functional.wait_tensor(g)
+    return [w]
+  )");
+  ASSERT_TRUE(take_result(graph, through_file(graph), result, context));
+  EXPECT_FALSE(replaced().empty());
+  EXPECT_EQ(graph.assumptions().text(), "stride:fsdp=2");
+}
+
 // A pass's result for kGraph, and the error message.
 struct BrokenSignature {
   const char *name, *result, *message;
