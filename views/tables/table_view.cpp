@@ -23,6 +23,7 @@ constexpr int kMaxTextColumn = 320;
 constexpr int kMinNames = 140, kMinElided = 96;
 constexpr int kMaxNumberColumn = 140;
 constexpr int kSortMark = 18;  // space for a header's sort arrow
+constexpr int kCellMargins = 8;
 
 // The longest number that a column usually has.
 QString longest_number(Unit unit) {
@@ -144,15 +145,17 @@ TableView::ColumnWidths TableView::widths_of(int c) const {
                         model_.headerData(c, Qt::Horizontal, Qt::DisplayRole).toString()) +
                     mark + 12;
   const bool is_text = column.unit == Unit::text;
-  const int content = sizeHintForColumn(c) + 8 + (c == 0 && rootIsDecorated() ? indentation() : 0);
+  const int content =
+      sizeHintForColumn(c) + kCellMargins + (c == 0 && rootIsDecorated() ? indentation() : 0);
   // Leave space for the longer numbers of other moments and graphs.
   const int figure =
-      is_text ? 0 : fontMetrics().horizontalAdvance(longest_number(column.unit)) + kSortMark;
+      is_text ? 0 : fontMetrics().horizontalAdvance(longest_number(column.unit)) + kCellMargins;
   const int most = column.max_width > 0 ? column.max_width
                    : is_text            ? kMaxTextColumn
                                         : kMaxNumberColumn;
-  ColumnWidths widths{.min = std::clamp(std::max(content, title), kMinColumn, most),
-                      .wanted = std::clamp(std::max({content, title, figure}), kMinColumn, most),
+  const int wanted = std::max({content, title, is_text ? 0 : figure + kSortMark - kCellMargins});
+  ColumnWidths widths{.min = std::clamp(std::max({content, title, figure}), kMinColumn, most),
+                      .wanted = std::clamp(wanted, kMinColumn, most),
                       .content = content};
   if (is_text && column.max_width > 0)
     widths.min = std::min(widths.min, std::max(title, c == 0 ? kMinNames : kMinElided));
