@@ -211,7 +211,7 @@ void EditMenu::change_collectives(bool merge) {
                                      : tr("First select the collective to split."));
   const Result<Edit> edit = merge ? merge_collectives(document->graph(), starts)
                                   : split_collective(document->graph(), starts.front());
-  if (!edit) return context_.status.warn(QString::fromStdString(edit.error().message));
+  if (!edit) return context_.status.warn(to_qstring(edit.error().message));
   document->editing().apply(*edit);
 }
 
@@ -224,8 +224,7 @@ void EditMenu::choose_operator() {
   if (!document->has(node) || graph.node(node).kind != NodeKind::call)
     return context_.status.say(tr("First select a node that calls an operator."));
   QStringList operators;
-  for (const std::string& name : replacing_operators(graph, node))
-    operators << QString::fromStdString(name);
+  for (const std::string& name : replacing_operators(graph, node)) operators << to_qstring(name);
   const QString call = to_qstring(graph.name(node)),
                 target = to_qstring(graph.target(graph.node(node)));
   if (operators.isEmpty())
@@ -245,10 +244,10 @@ void EditMenu::choose_operator() {
             if (!now)
               return context_.status.warn(
                   tr("The operator of %1 was not replaced, because an edit has removed this node.")
-                      .arg(QString::fromStdString(name)));
+                      .arg(to_qstring(name)));
             const Result<Edit> edit =
                 replace_call(document->graph(), now, chosen.trimmed().toStdString());
-            if (!edit) return context_.status.warn(QString::fromStdString(edit.error().message));
+            if (!edit) return context_.status.warn(to_qstring(edit.error().message));
             document->editing().apply(*edit);
           });
   dialog->open();
@@ -275,7 +274,7 @@ void EditMenu::copy_report() {
   const Document* document = context_.documents.document();
   if (document == nullptr) return;
   QApplication::clipboard()->setText(
-      QString::fromStdString(export_markdown(document->graph(), document->analysis())));
+      to_qstring(export_markdown(document->graph(), document->analysis())));
   context_.status.say(tr("The report was copied to the clipboard."));
 }
 

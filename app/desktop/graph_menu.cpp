@@ -82,10 +82,10 @@ void GraphMenu::import_measurement(const QString& path) {
     if (read_one) {
       document->add_import(std::make_shared<const Measurement>(*read_one));
       context_.status.say(
-          tr("Showing %1 alongside the estimates.").arg(QString::fromStdString(read_one->label)));
+          tr("Showing %1 alongside the estimates.").arg(to_qstring(read_one->label)));
       return;
     }
-    show_warning(tr("Import"), QString::fromStdString(read_one.error().message), &context_.window);
+    show_warning(tr("Import"), to_qstring(read_one.error().message), &context_.window);
   });
 }
 
@@ -97,11 +97,11 @@ void GraphMenu::store_costs(Document& document, const MeasurementPtr& measuremen
   };
   run_in_background(
       &document, work, [this, &document, measurement](const Result<CostSamples>& stored) {
-        if (!stored) return context_.status.warn(QString::fromStdString(stored.error().message));
+        if (!stored) return context_.status.warn(to_qstring(stored.error().message));
         context_.status.say(tr("Saved measured costs of %1 and %2 on %3; estimates now use them.")
                                 .arg(to_qstring(counted(stored->nodes.size(), "distinct call")),
                                      to_qstring(counted(stored->collectives.size(), "collective")),
-                                     QString::fromStdString(measurement->device)));
+                                     to_qstring(measurement->device)));
         AnalysisOptions options = document.wanted_options();
         const EstimatorRequest measured = measured_on(measurement->device);
         options.estimator.name = measured.name;

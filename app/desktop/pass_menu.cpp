@@ -41,11 +41,11 @@ PassMenu::PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& 
   QMenu* presets = menu->addMenu(tr("Pr&esets"));
   presets->setToolTipsVisible(true);
   for (const PipelinePreset& preset : pipeline_presets()) {
-    const QString name = QString::fromStdString(preset.name);
+    const QString name = to_qstring(preset.name);
     QAction* action = context_.actions.add(
         presets, tr("Preset %1").arg(name), {}, Needs::document, this,
         [this, name] { with_pipeline([name](PipelineSession& s) { load_preset(s, name); }); });
-    action->setToolTip(QString::fromStdString(preset.summary));
+    action->setToolTip(to_qstring(preset.summary));
     connect(presets, &QMenu::aboutToShow, action, [this, action, &preset] {
       if (Session* session = context_.documents.session())
         describe_preset(*action, preset, session->pipeline());
@@ -83,10 +83,10 @@ void PassMenu::fill_pass_menu() {
       stage = pass_menu_->addMenu(to_qstring(to_string(pass.info.stage)));
       stage->setToolTipsVisible(true);
     }
-    const QString name = QString::fromStdString(pass.info.name);
+    const QString name = to_qstring(pass.info.name);
     // The menu, not the window, owns the action, so that both are deleted together.
     auto* action = new QAction(tr("Add Pass %1").arg(name), stage);
-    action->setToolTip(QString::fromStdString(pass.info.summary));
+    action->setToolTip(to_qstring(pass.info.summary));
     action->setEnabled(context_.documents.document() != nullptr);
     connect(action, &QAction::triggered, this, [this, name] {
       with_pipeline_pane([name](PipelinePane& pane) { pane.add_pass(name); });
@@ -117,7 +117,7 @@ void PassMenu::with_pipeline_pane(std::function<void(PipelinePane&)> action) {
 void PassMenu::load_pipeline_file(const QString& path) {
   with_pipeline([path](PipelineSession& session) {
     if (const auto loaded = load_pipeline(session, path); !loaded)
-      session.say(QString::fromStdString(loaded.error().message), true);
+      session.say(to_qstring(loaded.error().message), true);
   });
 }
 

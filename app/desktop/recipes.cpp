@@ -8,6 +8,7 @@
 #include "core/base/bytes.h"
 #include "core/edit/replay.h"
 #include "views/session/edit/editing.h"
+#include "views/session/translation/qstring.h"
 #include "views/session/work/task.h"
 
 namespace jointer::desktop {
@@ -36,7 +37,7 @@ void Recipes::export_recipe() {
   if (path.isEmpty()) return;
   context_.folder.remember(path);
   const auto written = document->editing().write_recipe(path);
-  if (!written) return context_.status.warn(QString::fromStdString(written.error().message));
+  if (!written) return context_.status.warn(to_qstring(written.error().message));
   context_.status.say(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)));
 }
 
@@ -64,19 +65,16 @@ void Recipes::apply(const QString& path, Document& document) {
     const QString name = QFileInfo(path).fileName();
     QString text, details;
     if (!done) {
-      text = tr("%1 was not applied: %2").arg(name, QString::fromStdString(done.error().message));
+      text = tr("%1 was not applied: %2").arg(name, to_qstring(done.error().message));
     } else {
       document.editing().apply_all(done->done);
       text = tr("%1: applied %2 of %3 edits.")
                  .arg(name)
                  .arg(done->done.size())
                  .arg(done->done.size() + done->skipped.size());
-      if (!done->other_rank.empty())
-        text += tr(" Note: %1.").arg(QString::fromStdString(done->other_rank));
+      if (!done->other_rank.empty()) text += tr(" Note: %1.").arg(to_qstring(done->other_rank));
       for (const SkippedEdit& skipped : done->skipped)
-        details +=
-            tr("%1: %2\n")
-                .arg(QString::fromStdString(skipped.title), QString::fromStdString(skipped.why));
+        details += tr("%1: %2\n").arg(to_qstring(skipped.title), to_qstring(skipped.why));
     }
     context_.status.say(text);
     if (done && details.isEmpty()) return;

@@ -12,6 +12,7 @@
 #include "views/session/document/marks.h"
 #include "views/session/edit/editing.h"
 #include "views/session/pipeline/pipeline_session.h"
+#include "views/session/translation/qstring.h"
 #include "views/session/workspace/workspace_options.h"
 #include "views/window/restore_bar.h"
 
@@ -27,7 +28,7 @@ const QString kSuffix = QStringLiteral(".jointer");
 
 // Replaces the parts of the workspace that the journal contains, since the journal is newer.
 void take_journal(const LeftJournal& left, SavedWork& found) {
-  found.journal = QString::fromStdString(left.path);
+  found.journal = to_qstring(left.path);
   found.changed_at = left.state.changed_at;
   found.workspace.history = left.state.workspace.history;
   found.workspace.options = left.state.workspace.options;
@@ -74,7 +75,7 @@ void Workspaces::open_workspace(const OpenRequest& request) {
     return;
   }
   SavedWork found{.workspace = *std::move(workspace),
-                  .path = QFileInfo(QString::fromStdString(request.path)).absoluteFilePath(),
+                  .path = QFileInfo(to_qstring(request.path)).absoluteFilePath(),
                   .journal = {}};
   auto capture = locate_capture(found.workspace, request.path);
   if (!capture) {
@@ -92,12 +93,12 @@ void Workspaces::open_found(SavedWork found, const OpenRequest& request) {
 }
 
 void Workspaces::ask_for_capture(const std::string& path, const Workspace& workspace) {
-  auto* box = new QMessageBox(
-      QMessageBox::Question, tr("Capture Not Found"),
-      tr("%1 refers to a capture that has been moved or deleted. Where is %2 now?")
-          .arg(QFileInfo(QString::fromStdString(path)).fileName(),
-               QFileInfo(QString::fromStdString(workspace.capture.path)).fileName()),
-      QMessageBox::Cancel, &window_);
+  auto* box =
+      new QMessageBox(QMessageBox::Question, tr("Capture Not Found"),
+                      tr("%1 refers to a capture that has been moved or deleted. Where is %2 now?")
+                          .arg(QFileInfo(to_qstring(path)).fileName(),
+                               QFileInfo(to_qstring(workspace.capture.path)).fileName()),
+                      QMessageBox::Cancel, &window_);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setObjectName(QStringLiteral("ask_for_capture"));
   QPushButton* choose = box->addButton(tr("Choose..."), QMessageBox::AcceptRole);
@@ -106,7 +107,7 @@ void Workspaces::ask_for_capture(const std::string& path, const Workspace& works
       return QFileDialog::getOpenFileName(&window_, title, folder_.path).toStdString();
     };
     SavedWork found{.workspace = workspace,
-                    .path = QFileInfo(QString::fromStdString(path)).absoluteFilePath(),
+                    .path = QFileInfo(to_qstring(path)).absoluteFilePath(),
                     .journal = {}};
     CaptureReference& capture = found.workspace.capture;
     const bool is_pair = !capture.backward.empty() || !capture.relative_backward.empty();
@@ -116,7 +117,7 @@ void Workspaces::ask_for_capture(const std::string& path, const Workspace& works
     capture.relative.clear();
     capture.relative_backward.clear();
     const auto located = locate_capture(found.workspace, path);
-    if (!located) return emit failed(QString::fromStdString(located.error().message));
+    if (!located) return emit failed(to_qstring(located.error().message));
     open_found(std::move(found), *located);
   });
   box->open();
@@ -131,8 +132,7 @@ void Workspaces::restore_left(const std::vector<OpenRequest>& asked) {
   for (const OpenRequest& request : asked) asked_for.insert(journal_of(all, request));
   for (const LeftJournal& left : all) {
     if (left.state.is_closed || asked_for.contains(&left)) continue;
-    SavedWork found{
-        .workspace = {}, .path = QString::fromStdString(left.state.workspace_path), .journal = {}};
+    SavedWork found{.workspace = {}, .path = to_qstring(left.state.workspace_path), .journal = {}};
     // Only the workspace stores benchmarks and the layout.
     if (auto saved = read_workspace(left.state.workspace_path)) found.workspace = *saved;
     take_journal(left, found);
@@ -172,13 +172,12 @@ void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
     const LeftJournal* journal = journal_of(left, tab->request());
     is_found = journal != nullptr;
     if (is_found) {
-      found.path = QString::fromStdString(journal->state.workspace_path);
+      found.path = to_qstring(journal->state.workspace_path);
       take_journal(*journal, found);
     }
   }
   if (found.path.isEmpty())
-    recent_.add(QString::fromStdString(tab->request().path),
-                QString::fromStdString(tab->request().backward));
+    recent_.add(to_qstring(tab->request().path), to_qstring(tab->request().backward));
   else
     recent_.add(found.path, {});
   if (!is_found) return;

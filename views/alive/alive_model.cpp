@@ -231,7 +231,7 @@ QString AliveModel::group_name(const Row& row) const {
   if (grouping_ == Grouping::category)
     return category_label(static_cast<MemoryCategory>(row.group));
   if (grouping_ == Grouping::change) return change_text(static_cast<RangeChange>(row.group));
-  return QString::fromStdString(places_.all()[as_index(row.group)].name);
+  return to_qstring(places_.all()[as_index(row.group)].name);
 }
 
 QString AliveModel::tensor_of(const Lifetime& l) const {
@@ -285,7 +285,7 @@ QString AliveModel::text(int row, int column) const {
     case tensor_column:
       return tensor_of(l);
     case module_column:
-      return QString::fromStdString(places_.all()[as_index(places_.of(l.producer))].path);
+      return to_qstring(places_.all()[as_index(places_.of(l.producer))].path);
     case why_column:
       return why(l);
     case change_column:

@@ -33,7 +33,7 @@ class Describer {
                                           : tr("%1 ranks").arg(result_.ranks.size()));
     content_.subtitle = when_text(result_);
     if (const std::string device = result_.device(); !device.empty())
-      content_.subtitle += QStringLiteral(" · ") + QString::fromStdString(device);
+      content_.subtitle += QStringLiteral(" · ") + to_qstring(device);
     failure();
     peak();
     time();
@@ -61,7 +61,7 @@ class Describer {
     if (const NodeId node = graph_.find(name))
       row.links = {node};
     else
-      row.value = QString::fromStdString(name);
+      row.value = to_qstring(name);
     return row;
   }
   [[nodiscard]] NodeId node_at(std::uint32_t position) const {
@@ -78,12 +78,11 @@ class Describer {
     InspectorSection& s = section(tr("Failed"));
     add(s, tr("rank"), QString::number(culprit->rank), Provenance::measured);
     if (!culprit->stage.empty())
-      add(s, tr("during"), QString::fromStdString(culprit->stage), Provenance::measured);
+      add(s, tr("during"), to_qstring(culprit->stage), Provenance::measured);
     if (!culprit->node.empty()) s.rows.push_back(named(tr("at"), culprit->node));
-    add(s, tr("why"), QString::fromStdString(culprit->reason), Provenance::measured);
+    add(s, tr("why"), to_qstring(culprit->reason), Provenance::measured);
     if (const RankResult* writer = result_.snapshot_writer())
-      add(s, tr("memory snapshot"), QString::fromStdString(writer->memory_snapshot),
-          Provenance::measured,
+      add(s, tr("memory snapshot"), to_qstring(writer->memory_snapshot), Provenance::measured,
           tr("Written by rank %1 when it ran out of GPU memory: all allocated blocks, and the "
              "allocations and releases before.")
               .arg(writer->rank));
@@ -162,8 +161,7 @@ class Describer {
       const PeakExplanation::Block& block = peak.blocks[i];
       add(s, tr("compiled"),
           QStringLiteral("%1 (%2): %3")
-              .arg(QString::fromStdString(block.name), nodes_text(block.nodes),
-                   bytes_text(block.peak_bytes)),
+              .arg(to_qstring(block.name), nodes_text(block.nodes), bytes_text(block.peak_bytes)),
           Provenance::measured,
           tr("Maximum of allocated bytes while the compiled code ran in place of these nodes."));
     }
@@ -171,8 +169,7 @@ class Describer {
       const PeakExplanation::OperatorScratch& each = peak.operators[i];
       s.rows.push_back(
           {.label = tr("scratch"),
-           .value = tr("%1: up to %2, in")
-                        .arg(QString::fromStdString(each.target), bytes_text(each.max_bytes)),
+           .value = tr("%1: up to %2, in").arg(to_qstring(each.target), bytes_text(each.max_bytes)),
            .provenance = Provenance::measured,
            .note = each.calls == 1
                        ? tr("Used by 1 call, which frees the memory before it returns.")
@@ -215,17 +212,15 @@ class Describer {
             : tr("Median of %1 iterations on the slowest rank.").arg(result_.request.iterations));
     const QString ratio = ratio_text(step.median_ns, result_.predicted.step_ns);
     add(s, tr("predicted"), time_text(result_.predicted.step_ns), Provenance::estimated,
-        QString::fromStdString(result_.predicted.estimator));
+        to_qstring(result_.predicted.estimator));
     if (!ratio.isEmpty())
       add(s, tr("ratio"), tr("%1 the prediction").arg(ratio), Provenance::measured);
     const Throughput& t = result_.throughput;
     QStringList rates;
     if (t.tokens_per_second)
-      rates << tr("%1 tokens/s")
-                   .arg(QString::fromStdString(format_significant(*t.tokens_per_second)));
-    if (t.tflops)
-      rates << tr("%1 TFLOP/s").arg(QString::fromStdString(format_significant(*t.tflops)));
-    if (t.mfu) rates << tr("MFU %1").arg(QString::fromStdString(format_percent(*t.mfu)));
+      rates << tr("%1 tokens/s").arg(to_qstring(format_significant(*t.tokens_per_second)));
+    if (t.tflops) rates << tr("%1 TFLOP/s").arg(to_qstring(format_significant(*t.tflops)));
+    if (t.mfu) rates << tr("MFU %1").arg(to_qstring(format_percent(*t.mfu)));
     if (!rates.isEmpty())
       add(s, tr("throughput"), rates.join(QStringLiteral(" · ")), Provenance::measured);
     drift(s);
@@ -239,7 +234,7 @@ class Describer {
     for (const RankResult& rank : result_.ranks) {
       const auto drift = rank.measured ? step_drift(rank.measured->step_ns) : std::nullopt;
       if (!drift || !is_drift(*drift)) continue;
-      const QString percent = QString::fromStdString(format_percent(std::abs(*drift)));
+      const QString percent = to_qstring(format_percent(std::abs(*drift)));
       add(s, tr("drift, rank %1").arg(rank.rank),
           *drift > 0 ? tr("%1 slower").arg(percent) : tr("%1 faster").arg(percent),
           Provenance::measured,
@@ -275,7 +270,7 @@ class Describer {
     std::ranges::stable_sort(blocks, std::greater<>(), &CompiledBlock::own_ns);
     for (std::size_t i = 0; i < std::min(blocks.size(), kMaxNamed); ++i)
       add(s, tr("compiled"),
-          tr("%1: %2").arg(QString::fromStdString(blocks[i]->name), time_text(blocks[i]->own_ns)),
+          tr("%1: %2").arg(to_qstring(blocks[i]->name), time_text(blocks[i]->own_ns)),
           Provenance::measured,
           tr("Duration of the code that ran in place of %1, measured alone: the median of "
              "several runs.")
@@ -349,15 +344,13 @@ class Describer {
       }
       if (rank.status != RankResult::Status::done) {
         figures << to_qstring(to_string(rank.status));
-        if (!rank.stage.empty())
-          figures.back() += tr(" during %1").arg(QString::fromStdString(rank.stage));
+        if (!rank.stage.empty()) figures.back() += tr(" during %1").arg(to_qstring(rank.stage));
       }
       add(s, tr("rank %1").arg(rank.rank), figures.join(QStringLiteral(" · ")),
           Provenance::measured,
-          rank.started ? tr("Process %1 on %2.")
-                             .arg(rank.started->pid)
-                             .arg(QString::fromStdString(rank.started->device))
-                       : QString::fromStdString(rank.reason));
+          rank.started
+              ? tr("Process %1 on %2.").arg(rank.started->pid).arg(to_qstring(rank.started->device))
+              : to_qstring(rank.reason));
     }
   }
 
@@ -378,7 +371,7 @@ class Describer {
                           .arg(gpu.milliwatts / kMilliwatts)
                           .arg(gpu.celsius);
       for (const std::string& reason : gpu.slowdowns)
-        state += QStringLiteral(" · ") + QString::fromStdString(reason);
+        state += QStringLiteral(" · ") + to_qstring(reason);
       for (const QString& fact : uncommon(gpu)) state += QStringLiteral(" · ") + fact;
       QString memory =
           tr("All processes together use %1 of the GPU's memory.").arg(bytes_text(gpu.used_bytes));
@@ -409,7 +402,7 @@ class Describer {
     const auto verified = result_.verified();
     if (!verified) return;
     InspectorSection& s = section(tr("Verified"));
-    add(s, tr("against"), QString::fromStdString(verified->against), Provenance::measured);
+    add(s, tr("against"), to_qstring(verified->against), Provenance::measured);
     add(s, tr("outputs"),
         tr("%1 compared: %2").arg(count_text(verified->compared), verified_text(verified)),
         Provenance::measured);
@@ -423,7 +416,7 @@ class Describer {
     if (notes.empty()) return;
     InspectorSection& s = section(tr("Notes"));
     for (const std::string& note : notes)
-      add(s, tr("note"), QString::fromStdString(note), Provenance::measured);
+      add(s, tr("note"), to_qstring(note), Provenance::measured);
   }
 
   void asked() {
@@ -438,7 +431,7 @@ class Describer {
     add(s, tr("profiled"), r.profile ? tr("yes") : tr("no"));
     if (!r.assumptions.empty())
       s.rows.push_back({.label = tr("assumed"),
-                        .value = QString::fromStdString(r.assumptions),
+                        .value = to_qstring(r.assumptions),
                         .provenance = Provenance::requested,
                         .is_code = true});
   }

@@ -159,7 +159,7 @@ void BenchmarkForm::show_settings() {
   solo_->setValue(r.solo.value_or(0));
   solo_field_->setVisible(ranks_->currentIndex() == 1);
   // The settings do not contain the spaces at the ends of the text, which the user may be typing.
-  if (const QString text = QString::fromStdString(r.marked);
+  if (const QString text = to_qstring(r.marked);
       r.backend == Backend::regional && marked_->text().trimmed() != text)
     marked_->setText(text);
   marked_field_->setVisible(r.backend == Backend::regional);

@@ -111,7 +111,7 @@ QString BenchmarkModel::text(int row, int column) const {
     case ranks_column:
       return ranks_text(r);
     case device_column:
-      return QString::fromStdString(r.device());
+      return to_qstring(r.device());
     case verified_column:
       return verified_text(r.verified());
     case status_column:
@@ -136,7 +136,7 @@ QString BenchmarkModel::note(int row, int column) const {
                                              .arg(r.request.iterations);
     case predicted_peak_column:
     case predicted_step_column:
-      return QString::fromStdString(r.predicted.estimator);
+      return to_qstring(r.predicted.estimator);
     default:
       return {};
   }

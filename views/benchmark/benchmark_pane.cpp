@@ -115,7 +115,7 @@ void BenchmarkPane::show_snapshot_offer() {
           ? tr("Rank %1 ran out of GPU memory. Its memory snapshot shows what was allocated.")
                 .arg(number)
           : tr("Rank %1 ran out of GPU memory at %2. Its memory snapshot shows what was allocated.")
-                .arg(number, QString::fromStdString(rank->node)));
+                .arg(number, to_qstring(rank->node)));
 }
 
 void BenchmarkPane::showEvent(QShowEvent* event) {

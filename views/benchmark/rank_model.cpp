@@ -44,13 +44,12 @@ void RankModel::update(const BenchmarkResult& so_far, qint64 now_ms) {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const RankResult& from = so_far.ranks[i];
     Rank& to = ranks_[i];
-    const QString stage =
-        from.progress ? QString::fromStdString(from.progress->stage) : tr("starting");
+    const QString stage = from.progress ? to_qstring(from.progress->stage) : tr("starting");
     if (stage != to.stage || is_new) to.stage_since_ms = now_ms;
     to.rank = from.rank;
     to.status = from.status;
     to.stage = stage;
-    to.reason = QString::fromStdString(from.reason);
+    to.reason = to_qstring(from.reason);
     to.done = from.progress ? from.progress->done : 0;
     to.total = from.progress ? from.progress->total : 0;
   }

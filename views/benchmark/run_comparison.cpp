@@ -84,16 +84,15 @@ class RunComparison {
       add_row(label, values.join(QStringLiteral(" → ")), Provenance::requested);
     };
     add(tr("graph"), [](const BenchmarkResult& run) {
-      return QStringLiteral("%1 (%2)").arg(QString::fromStdString(run.graph_name),
-                                           QString::fromStdString(run.graph_hash).left(8));
+      return QStringLiteral("%1 (%2)").arg(to_qstring(run.graph_name),
+                                           to_qstring(run.graph_hash).left(8));
     });
     add(tr("backend"), [](const BenchmarkResult& run) {
       const QString backend = to_qstring(to_string(run.request.backend));
       return run.request.recorded ? tr("%1, recorded").arg(backend) : backend;
     });
     add(tr("ranks"), ranks_text);
-    add(tr("device"),
-        [](const BenchmarkResult& run) { return QString::fromStdString(run.device()); });
+    add(tr("device"), [](const BenchmarkResult& run) { return to_qstring(run.device()); });
     add(tr("attention"),
         [](const BenchmarkResult& run) { return to_qstring(to_string(run.request.attention)); });
     add(tr("TF32"),
@@ -110,7 +109,7 @@ class RunComparison {
     });
     add(tr("seed"), [](const BenchmarkResult& run) { return QString::number(run.request.seed); });
     add(tr("compiled regions"),
-        [](const BenchmarkResult& run) { return QString::fromStdString(run.request.marked); });
+        [](const BenchmarkResult& run) { return to_qstring(run.request.marked); });
     add(tr("environment"), environment_text);
     if (content_.sections.back().rows.empty())
       add_row(tr("none"), tr("The runs have the same settings."), Provenance::requested);
@@ -196,8 +195,7 @@ class RunComparison {
     for (const RankResult& rank : run.ranks) {
       if (!rank.started) continue;
       QStringList lines;
-      for (const std::string& line : rank.started->environment)
-        lines << QString::fromStdString(line);
+      for (const std::string& line : rank.started->environment) lines << to_qstring(line);
       return lines.join(QStringLiteral(", "));
     }
     return {};

@@ -97,8 +97,7 @@ template <class Line>
 void add_values(const Comparison& comparison, std::size_t most, Line line) {
   const std::vector<PlanChangeRow>& rows = comparison.plan->difference.rows;
   for (std::size_t i = 0; i < std::min(most, rows.size()); ++i)
-    line(QStringList{transition_text(rows[i]), QString::fromStdString(rows[i].name),
-                     QString::fromStdString(rows[i].target),
+    line(QStringList{transition_text(rows[i]), to_qstring(rows[i].name), to_qstring(rows[i].target),
                      bytes_difference_text(0, rows[i].change.saved_bytes),
                      bytes_difference_text(0, rows[i].change.offloaded_bytes),
                      time_difference_text(0, rows[i].change.recompute_ns)});

@@ -93,7 +93,7 @@ QString StateTableModel::text(int row, int column) const {
 QString StateTableModel::note(int row, int column) const {
   const auto& found = rows_[static_cast<std::size_t>(row)].metrics;
   if (column != name_column || !found || *found) return {};
-  return QString::fromStdString(found->error().message);
+  return to_qstring(found->error().message);
 }
 
 bool StateTableModel::is_alarm(int row) const {

@@ -72,7 +72,7 @@ QString DifferenceModel::text(int row, int column) const {
     case operator_column:
       return to_qstring(graph.target(graph.node(node.node)));
     case module_column:
-      return QString::fromStdString(differences_->module_of(node).path);
+      return to_qstring(differences_->module_of(node).path);
     case detail_column:
       return differences_->detail(node);
     default:

@@ -13,7 +13,7 @@ namespace jointer::views {
 namespace {
 
 QString name_of(const Graph& graph, NodeId node) {
-  return QString::fromStdString(edit_name(graph, node));
+  return to_qstring(edit_name(graph, node));
 }
 
 }  // namespace
@@ -135,8 +135,7 @@ QString NodeDifferences::detail(const NodeDifference& node) const {
   QStringList parts;
   for (const DetailDifference& each : comparer.detail_differences(was, node.node))
     parts << tr("%1 %2, was %3")
-                 .arg(QString::fromStdString(each.part), QString::fromStdString(each.after),
-                      QString::fromStdString(each.before));
+                 .arg(to_qstring(each.part), to_qstring(each.after), to_qstring(each.before));
   return parts.empty() ? tr("result changed") : parts.join(QStringLiteral("; "));
 }
 

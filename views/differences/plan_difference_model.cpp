@@ -65,7 +65,7 @@ void PlanDifferenceModel::add_leaves(const std::vector<std::size_t>& values, int
 void PlanDifferenceModel::add_layers(PlanChangeLayers layers) {
   const std::vector<PlanChangeRow>& all = changes_->difference.rows;
   const auto fold = static_cast<int>(rows_.size());
-  const QString name = QString::fromStdString(layers.all.name);
+  const QString name = to_qstring(layers.all.name);
   const std::vector<std::size_t> values = layers.all.rows;
   add_row(
       {.values = std::move(layers.all.rows),
@@ -80,14 +80,14 @@ void PlanDifferenceModel::add_layers(PlanChangeLayers layers) {
     PlanAmounts change;
     for (const std::size_t index : entry) change += all[index].change;
     const std::vector<std::size_t> members = entry;
-    add_row({.values = std::move(entry),
-             .group = tr("%1  ×%2")
-                          .arg(QString::fromStdString(first.name))
-                          .arg(static_cast<qulonglong>(members.size())),
-             .change = change,
-             .key = QStringLiteral("entry ") + QString::fromStdString(first.name),
-             .is_entry = true},
-            fold);
+    add_row(
+        {.values = std::move(entry),
+         .group =
+             tr("%1  ×%2").arg(to_qstring(first.name)).arg(static_cast<qulonglong>(members.size())),
+         .change = change,
+         .key = QStringLiteral("entry ") + to_qstring(first.name),
+         .is_entry = true},
+        fold);
     add_leaves(members, parent);
   }
 }
@@ -103,7 +103,7 @@ void PlanDifferenceModel::make_rows(const SnapshotPtr& shown) {
       const auto parent = static_cast<int>(rows_.size());
       const std::vector<std::size_t> values = group.rows;
       add_row({.values = std::move(group.rows),
-               .group = QString::fromStdString(group.name),
+               .group = to_qstring(group.name),
                .change = group.change},
               -1);
       add_leaves(values, parent);
@@ -143,15 +143,15 @@ QString PlanDifferenceModel::text(int row, int column) const {
   const PlanChangeRow& first = value(row);
   switch (column) {
     case name_column:
-      return is_group ? r.group : QString::fromStdString(first.name);
+      return is_group ? r.group : to_qstring(first.name);
     case change_column:
       return is_group ? views::counts_text(changes_->difference, r.values) : transition_text(first);
     case operator_column:
-      return is_group && !r.is_entry ? QString() : QString::fromStdString(first.target);
+      return is_group && !r.is_entry ? QString() : to_qstring(first.target);
     case module_column:
-      return r.is_entry ? QString::fromStdString(path_in_any_layer(first.module))
+      return r.is_entry ? to_qstring(path_in_any_layer(first.module))
              : is_group ? QString()
-                        : QString::fromStdString(first.module);
+                        : to_qstring(first.module);
     default:
       return {};
   }

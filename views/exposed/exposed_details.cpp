@@ -54,10 +54,10 @@ QString ExposedDetails::why(int row) const {
         .toStdString();
   };
   const CollectiveTiming& c = model_.collective(row);
-  const QString name = QString::fromStdString(link(c.start));
+  const QString name = to_qstring(link(c.start));
   if (!c.is_exposed()) return tr("%1 is hidden.").arg(name);
   const Simulation& simulation = model_.snapshot()->analysis.simulation;
-  return tr("%1: %2.").arg(name, QString::fromStdString(exposure_text(graph, simulation, c, link)));
+  return tr("%1: %2.").arg(name, to_qstring(exposure_text(graph, simulation, c, link)));
 }
 
 // Sets the button's text, such as "Move to Best Position: −1.42 ms, peak +12.0 MiB", and its tooltip.
@@ -75,9 +75,8 @@ void ExposedDetails::show_fix(QPushButton& button, const QString& verb, int row,
   button.setText(text);
   button.setEnabled(gains);
   const QString why_not =
-      fixes ? QString::fromStdString(fixes->of(kind.value_or(FixKind::with_chains)).why_not)
-            : QString();
-  const QString about = gains ? QString::fromStdString(fixes->of(*kind).edit->title) : why_not;
+      fixes ? to_qstring(fixes->of(kind.value_or(FixKind::with_chains)).why_not) : QString();
+  const QString about = gains ? to_qstring(fixes->of(*kind).edit->title) : why_not;
   const QString key = tr("Key: %1").arg(button.property("key").toString());
   button.setToolTip(about.isEmpty() ? key : about + u'\n' + key);
 }

@@ -151,7 +151,7 @@ QString ExposedModel::text(int row, int column) const {
     case name_column:
       return to_qstring(graph.name(c.start));
     case why_column:
-      return c.is_exposed() ? QString::fromStdString(exposure_text(
+      return c.is_exposed() ? to_qstring(exposure_text(
                                   graph, snapshot_->analysis.simulation, c,
                                   [&](NodeId node) { return std::string(graph.name(node)); }))
                             : tr("hidden");
@@ -165,7 +165,7 @@ QString ExposedModel::text(int row, int column) const {
              (graph.group_size(start) == 1 ? tr("1 rank")
                                            : tr("%1 ranks").arg(graph.group_size(start)));
     case module_column:
-      return QString::fromStdString(places_.all()[as_index(places_.of(c.start))].path);
+      return to_qstring(places_.all()[as_index(places_.of(c.start))].path);
     case phase_column:
       return phase_text(start);
     default:
@@ -180,7 +180,7 @@ QString ExposedModel::note(int row, int column) const {
   if (column == name_column) return to_qstring(graph.target(graph.node(collective(row).start)));
   if (!is_of_fix(column) || !fixes(row)) return {};
   const CollectiveFix& fix = fixes(row)->of(kind_of(column));
-  return QString::fromStdString(fix.edit ? fix.edit->title : fix.why_not);
+  return to_qstring(fix.edit ? fix.edit->title : fix.why_not);
 }
 
 std::uint64_t ExposedModel::key(int row) const {

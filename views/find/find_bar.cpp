@@ -123,7 +123,7 @@ void FindBar::update_matches() {
   if (found)
     matches_ = *std::move(found);
   else
-    error_ = QString::fromStdString(found.error().message);
+    error_ = to_qstring(found.error().message);
 }
 
 void FindBar::search() {

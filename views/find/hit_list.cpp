@@ -64,7 +64,7 @@ QString HitModel::text(int row, int column) const {
                                                      : QString();
     case module_column: {
       const ModuleTree& modules = snapshot_->analysis.modules;
-      return QString::fromStdString(modules.module(modules.of(node)).path);
+      return to_qstring(modules.module(modules.of(node)).path);
     }
     default:
       return {};

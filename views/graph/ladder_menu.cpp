@@ -18,7 +18,7 @@ void add_ladder_actions(QMenu& menu, LadderModel& model, LadderSelection& select
       under.place.node >= 0 ? std::optional(model.ladder().boxes(
                                   row, side)[static_cast<std::size_t>(under.place.node)])
                             : std::nullopt;
-  const QString path = QString::fromStdString(r.path.empty() ? r.name : r.path);
+  const QString path = to_qstring(r.path.empty() ? r.name : r.path);
   menu.addAction(model.is_open(row) ? tr("&Collapse") : tr("&Expand"), &model,
                  [&model, &selection, row, side] {
                    selection.set_side(side);

@@ -19,7 +19,7 @@ constexpr double kChipGap = 4;
 }  // namespace
 
 QString row_name(const LadderRow& row) {
-  QString name = QString::fromStdString(row.name);
+  QString name = to_qstring(row.name);
   if (row.members > 1) name += QStringLiteral("..%1").arg(row.number + row.members - 1);
   return name;
 }
@@ -251,7 +251,7 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
   if (!is_forward && row.side(side).recomputed > 0)
     details << tr("%1 recomputed").arg(count_text(row.side(side).recomputed));
   if (row.kind != LadderRow::Kind::nodes && !row.type.empty() && is_forward)
-    details << QString::fromStdString(row.type);
+    details << to_qstring(row.type);
   painter_.setFont(small_.font);
   const QFontMetricsF& small = small_.metrics;
   painter_.setPen(quiet);

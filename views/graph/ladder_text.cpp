@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxNamed = 5;
 
 QString full_name(const LadderRow& row) {
-  return row.path.empty() ? row_name(row) : QString::fromStdString(row.path);
+  return row.path.empty() ? row_name(row) : to_qstring(row.path);
 }
 
 QStringList row_lines(const LadderModel& model, int row, LadderSide side) {
@@ -26,7 +26,7 @@ QStringList row_lines(const LadderModel& model, int row, LadderSide side) {
     all.front() = tr("%1, %2 identical").arg(row_name(r)).arg(r.members);
   else if (r.kind == LadderRow::Kind::nodes && r.type == "itself")
     all.front() += tr(", own nodes");
-  if (!r.type.empty() && r.type != "itself") all << QString::fromStdString(r.type);
+  if (!r.type.empty() && r.type != "itself") all << to_qstring(r.type);
   all << tr("%1: %2, %3 estimated")
              .arg(side == LadderSide::forward ? tr("forward") : tr("backward"), nodes_text(s.nodes),
                   time_text(s.ns));

@@ -115,7 +115,7 @@ void HistoryPane::add_figures(HistoryModel::Row& row, const EditHistory& history
   const auto found = plans_.find(history);
   if (!found) return;
   if (!*found) {
-    row.about = QString::fromStdString(found->error().message);
+    row.about = to_qstring(found->error().message);
     return;
   }
   row.figures = **found;

@@ -181,7 +181,7 @@ class Describer {
     InspectorSection& s = section(tr("Cost"));
     if (measured != nullptr) add_measured(s, *measured);
     if (block != nullptr) add_measured(s, *block);
-    const QString estimator = QString::fromStdString(snapshot_.analysis.estimator);
+    const QString estimator = to_qstring(snapshot_.analysis.estimator);
     if (cost.ns > 0)
       s.rows.push_back(
           {.label = tr("time"),
@@ -202,12 +202,11 @@ class Describer {
            .note = tr("%1, computed from shapes; torch.utils.flop_counter counts %2.")
                        .arg(count_text(flops.total), count_text(flops.torch_registry))});
     if (flops.total > 0 && cost.ns > 0)
-      s.rows.push_back(
-          {.label = tr("rate"),
-           .value = QString::fromStdString(format_rate(static_cast<double>(flops.total) /
-                                                       (static_cast<double>(cost.ns) / 1e9))),
-           .provenance = Provenance::estimated,
-           .note = tr("FLOPs divided by the estimated time.")});
+      s.rows.push_back({.label = tr("rate"),
+                        .value = to_qstring(format_rate(static_cast<double>(flops.total) /
+                                                        (static_cast<double>(cost.ns) / 1e9))),
+                        .provenance = Provenance::estimated,
+                        .note = tr("FLOPs divided by the estimated time.")});
   }
 
   void add_measured(InspectorSection& s, const MeasuredNode& m) {
@@ -218,12 +217,10 @@ class Describer {
       s.rows.push_back(
           {.label = tr("measured"),
            .value = tr("%1 (%2) · estimated %3")
-                        .arg(time_text(*ns), QString::fromStdString(measurement.label),
-                             time_text(estimate)),
+                        .arg(time_text(*ns), to_qstring(measurement.label), time_text(estimate)),
            .provenance = Provenance::measured,
-           .note =
-               tr("%1 ns on %2.").arg(count_text(*ns), QString::fromStdString(measurement.device)) +
-               (ratio.isEmpty() ? QString() : tr(" %1 the estimate.").arg(ratio))});
+           .note = tr("%1 ns on %2.").arg(count_text(*ns), to_qstring(measurement.device)) +
+                   (ratio.isEmpty() ? QString() : tr(" %1 the estimate.").arg(ratio))});
     }
     add_rates(s, m);
     s.rows.push_back({.label = tr("ran"),
@@ -241,7 +238,7 @@ class Describer {
     if (rates.empty()) return;
     s.rows.push_back(
         {.label = tr("reached"),
-         .value = QString::fromStdString(rates),
+         .value = to_qstring(rates),
          .provenance = Provenance::measured,
          .note = tr("FLOPs, and the minimum number of bytes that the kernel must move, divided by "
                     "the measured time. For a collective, the bus bandwidth as nccl-tests define "
@@ -255,11 +252,11 @@ class Describer {
                       .provenance = Provenance::measured,
                       .note = tr("On %1, a compiled package ran in place of the block's nodes, "
                                  "which were not timed individually.")
-                                  .arg(QString::fromStdString(measurement.device))});
+                                  .arg(to_qstring(measurement.device))});
     s.rows.push_back(
         {.label = tr("block"),
          .value = tr("%1 (%2) · estimated %3")
-                      .arg(time_text(block.own_ns), QString::fromStdString(measurement.label),
+                      .arg(time_text(block.own_ns), to_qstring(measurement.label),
                            time_text(estimated_ns(snapshot_, block))),
          .provenance = Provenance::measured,
          .note = tr("Duration of the whole block measured alone: the median of several runs. In "
@@ -279,7 +276,7 @@ class Describer {
         snapshot_.analysis.simulation.collectives()[static_cast<std::size_t>(index)];
     InspectorSection& s = section(c.is_transfer ? tr("Copy") : tr("Collective"));
     const Node& start = graph_.node(c.start);
-    const QString reason = QString::fromStdString(reason_text(graph_, c));
+    const QString reason = to_qstring(reason_text(graph_, c));
     s.rows.push_back(
         {.label = tr("exposed"),
          .value = c.is_exposed() ? time_text(c.exposed_ns) : tr("hidden"),
@@ -331,8 +328,8 @@ class Describer {
     const Module& module = snapshot_.analysis.modules.module(snapshot_.analysis.modules.of(id_));
     if (!module.path.empty())
       s.rows.push_back({.label = tr("module"),
-                        .value = QString::fromStdString(module.path),
-                        .note = QString::fromStdString(module.type),
+                        .value = to_qstring(module.path),
+                        .note = to_qstring(module.type),
                         .is_code = true});
     if (node_.role != Role::none)
       s.rows.push_back({.label = tr("role"), .value = role_text(node_.role)});

@@ -137,11 +137,10 @@ void InspectorPane::add_plan(NodeId node) {
     section.rows.push_back({.label = label, .value = value, .provenance = Provenance::computed});
   };
   add(tr("policy"), policy_text(*tensor));
-  add(tr("why"), QString::fromStdString(why(*state, *tensor)));
+  add(tr("why"), to_qstring(why(*state, *tensor)));
   ValueReasons& reasons = document_.sac().value_reasons();
   reasons.follow(state, node);
-  for (const MarginLine& line : reasons.lines())
-    add(QString::fromStdString(line.label), QString::fromStdString(line.text));
+  for (const MarginLine& line : reasons.lines()) add(to_qstring(line.label), to_qstring(line.text));
   if (reasons.is_working()) add(tr("solvers"), tr("Comparing with other solvers..."));
   content_.sections.insert(content_.sections.begin(), std::move(section));
 }

@@ -24,7 +24,7 @@ std::optional<InspectorRow> measured_row(const Snapshot& snapshot, std::span<con
     estimate += estimated_ns(snapshot, id);
   }
   if (count == 0) return std::nullopt;
-  const QString label = QString::fromStdString(measured.measurement().label);
+  const QString label = to_qstring(measured.measurement().label);
   return InspectorRow{
       .label = tr("measured"),
       .value = tr("%1 (%2) · estimated %3").arg(time_text(ns), label, time_text(estimate)),
@@ -50,11 +50,11 @@ void add_blocks(const Snapshot& snapshot, std::span<const NodeId> nodes,
   for (const auto& [block, count] : counts)
     section.rows.push_back(
         {.label = tr("compiled"),
-         .value = tr("%1 of %2 nodes of %3: %4 (%5) · estimated %6")
-                      .arg(count_text(count), count_text(block->nodes.size()),
-                           QString::fromStdString(block->name), time_text(block->own_ns),
-                           QString::fromStdString(measured.measurement().label),
-                           time_text(estimated_ns(snapshot, *block))),
+         .value =
+             tr("%1 of %2 nodes of %3: %4 (%5) · estimated %6")
+                 .arg(count_text(count), count_text(block->nodes.size()), to_qstring(block->name),
+                      time_text(block->own_ns), to_qstring(measured.measurement().label),
+                      time_text(estimated_ns(snapshot, *block))),
          .provenance = Provenance::measured,
          .note = tr("Time of the whole compiled package, whose nodes were not timed individually. "
                     "Peak memory while it ran: %1.")
@@ -113,7 +113,7 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
                     .value = time_text(ns),
                     .provenance = Provenance::estimated,
                     .note = tr("Sum of device times; streams may overlap. Estimator: %1.")
-                                .arg(QString::fromStdString(analysis.estimator))});
+                                .arg(to_qstring(analysis.estimator))});
   s.rows.push_back({.label = tr("FLOPs"),
                     .value = flops == 0 ? QStringLiteral("0") : flops_text(flops),
                     .provenance = Provenance::computed});

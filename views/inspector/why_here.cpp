@@ -60,17 +60,17 @@ std::vector<EditReason> reasons_for(const EditHistory& history, const Graph& gra
   std::vector<EditReason> reasons;
   for (std::size_t i = history.size(); i-- > 0;) {
     const DoneEdit& done = *history[i];
-    const QString by = QString::fromStdString(done.edit.by);
+    const QString by = to_qstring(done.edit.by);
     const std::size_t before = reasons.size();
     for (const Decision& decision : done.edit.decisions) {
       const bool is_own = decision.node == name;
       if (decision.node.empty() || (!is_own && decision.node != origin)) continue;
       reasons.push_back({.edit = i + 1,
                          .by = by,
-                         .action = QString::fromStdString(decision.action),
-                         .reason = QString::fromStdString(decision.reason),
-                         .effect = QString::fromStdString(decision.effect),
-                         .about = is_own ? QString() : QString::fromStdString(origin)});
+                         .action = to_qstring(decision.action),
+                         .reason = to_qstring(decision.reason),
+                         .effect = to_qstring(decision.effect),
+                         .about = is_own ? QString() : to_qstring(origin)});
     }
     if (reasons.size() > before) continue;
     const QString what = effect_on(done, name);
@@ -78,7 +78,7 @@ std::vector<EditReason> reasons_for(const EditHistory& history, const Graph& gra
     const bool is_by_pass = !by.isEmpty() && !is_search(by);
     reasons.push_back({.edit = i + 1,
                        .by = by,
-                       .action = is_by_pass ? what : QString::fromStdString(done.edit.title),
+                       .action = is_by_pass ? what : to_qstring(done.edit.title),
                        .reason = is_by_pass ? tr("The pass recorded no reason.") : QString(),
                        .effect = {},
                        .about = {}});

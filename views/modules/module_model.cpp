@@ -192,14 +192,14 @@ std::optional<std::int64_t> ModuleModel::number(int row, int column) const {
 QString ModuleModel::text(int row, int column) const {
   const Row& r = rows_[as_index(row)];
   const ModuleLocation& p = place(r);
-  if (column == type_column) return QString::fromStdString(p.type);
-  return folded_name(QString::fromStdString(p.name), p.number, r.members);
+  if (column == type_column) return to_qstring(p.type);
+  return folded_name(to_qstring(p.name), p.number, r.members);
 }
 
 QString ModuleModel::note(int row, int column) const {
   const Row& r = rows_[as_index(row)];
   if (column == name_column) {
-    if (r.members == 1) return QString::fromStdString(place(r).path);
+    if (r.members == 1) return to_qstring(place(r).path);
     return tr(
         "Identical modules call the same operators in the same submodules, with outputs of the "
         "same "

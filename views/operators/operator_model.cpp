@@ -104,7 +104,7 @@ QString OperatorModel::text(int row, int /*column*/) const {
 
 QString OperatorModel::note(int /*row*/, int column) const {
   if (column != time_column && column != share_column) return {};
-  return tr("Estimator: %1").arg(QString::fromStdString(snapshot_->analysis.estimator));
+  return tr("Estimator: %1").arg(to_qstring(snapshot_->analysis.estimator));
 }
 
 std::uint64_t OperatorModel::key(int row) const {

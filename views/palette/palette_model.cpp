@@ -99,12 +99,12 @@ void PaletteModel::add_modules(const QString& text) {
   std::vector<Row> found;
   for (std::size_t i = 1; i < modules.size(); ++i) {
     const Module& module = modules.module(ModuleId(i));
-    QString path = QString::fromStdString(module.path);
+    QString path = to_qstring(module.path);
     const auto match = fuzzy_match(text, path);
     if (!match || !is_close(*match)) continue;
     found.push_back({.module = ModuleId(i),
                      .title = std::move(path),
-                     .detail = QString::fromStdString(module.type),
+                     .detail = to_qstring(module.type),
                      .positions = to_list(match->positions),
                      .score = match->score});
   }

@@ -13,10 +13,8 @@ constexpr int kInSummary = -1'000'000;
 
 std::optional<int> score(const Pass& pass, const QString& text) {
   if (text.isEmpty()) return 0;
-  if (const auto match = fuzzy_match(text, QString::fromStdString(pass.info.name)))
-    return match->score;
-  if (QString::fromStdString(pass.info.summary).contains(text, Qt::CaseInsensitive))
-    return kInSummary;
+  if (const auto match = fuzzy_match(text, to_qstring(pass.info.name))) return match->score;
+  if (to_qstring(pass.info.summary).contains(text, Qt::CaseInsensitive)) return kInSummary;
   return std::nullopt;
 }
 
@@ -47,8 +45,7 @@ void CatalogModel::fill() {
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     if (!found.empty()) rows_.push_back({.title = to_qstring(to_string(stage))});
     for (const auto& each : found)
-      rows_.push_back(
-          {.title = QString::fromStdString(each.second->info.name), .pass = each.second});
+      rows_.push_back({.title = to_qstring(each.second->info.name), .pass = each.second});
   }
   if (!problems_.isEmpty()) rows_.push_back({.title = tr("Not loaded")});
   for (const QString& problem : problems_) rows_.push_back({.title = problem, .is_problem = true});
@@ -88,15 +85,14 @@ QVariant CatalogModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
       return row.title;
     case Qt::ToolTipRole:
-      return row.pass == nullptr
-                 ? row.title
-                 : QStringLiteral("%1\n%2").arg(
-                       QString::fromStdString(row.pass->info.summary),
-                       tr("source: %1").arg(QString::fromStdString(row.pass->info.source)));
+      return row.pass == nullptr ? row.title
+                                 : QStringLiteral("%1\n%2").arg(
+                                       to_qstring(row.pass->info.summary),
+                                       tr("source: %1").arg(to_qstring(row.pass->info.source)));
     case summary_role:
-      return row.pass == nullptr ? QString() : QString::fromStdString(row.pass->info.summary);
+      return row.pass == nullptr ? QString() : to_qstring(row.pass->info.summary);
     case source_role:
-      return row.pass == nullptr ? QString() : QString::fromStdString(row.pass->info.source);
+      return row.pass == nullptr ? QString() : to_qstring(row.pass->info.source);
     case heading_role:
       return row.pass == nullptr && !row.is_problem;
     case problem_role:

@@ -35,17 +35,17 @@ void describe_preset(QAction& action, const PipelinePreset& preset,
   const QString why_not = pipeline ? session.why_not(*pipeline) : QString();
   action.setEnabled(why_not.isEmpty());
   action.setToolTip(QStringLiteral("%1\n%2").arg(
-      QString::fromStdString(preset.summary),
-      why_not.isEmpty() ? QString::fromStdString(preset.pipeline)
-                        : PipelinePane::tr("Cannot apply: %1").arg(why_not)));
+      to_qstring(preset.summary), why_not.isEmpty()
+                                      ? to_qstring(preset.pipeline)
+                                      : PipelinePane::tr("Cannot apply: %1").arg(why_not)));
 }
 
 void load_preset(PipelineSession& session, const QString& name) {
   const auto pipeline = preset_pipeline(name.toStdString());
-  if (!pipeline) return session.say(QString::fromStdString(pipeline.error().message), true);
+  if (!pipeline) return session.say(to_qstring(pipeline.error().message), true);
   session.draft().set_pipeline(*pipeline);
   for (const PipelinePreset& preset : pipeline_presets())
-    if (preset.name == name.toStdString()) session.say(QString::fromStdString(preset.summary));
+    if (preset.name == name.toStdString()) session.say(to_qstring(preset.summary));
 }
 
 Result<void> load_pipeline(PipelineSession& session, const QString& path) {
@@ -181,7 +181,7 @@ QMenu* PipelinePane::make_presets() {
   auto* menu = new QMenu(this);
   menu->setToolTipsVisible(true);
   for (const PipelinePreset& preset : pipeline_presets()) {
-    const QString name = QString::fromStdString(preset.name);
+    const QString name = to_qstring(preset.name);
     QAction* action = menu->addAction(name, this, [this, name] { load_preset(session_, name); });
     connect(menu, &QMenu::aboutToShow, action,
             [this, action, &preset] { describe_preset(*action, preset, session_); });
@@ -274,7 +274,7 @@ void PipelinePane::choose_file() {
   if (path.isEmpty()) return;
   last_folder_ = QFileInfo(path).absolutePath();
   if (const auto loaded = load_pipeline(session_, path); !loaded)
-    session_.say(QString::fromStdString(loaded.error().message), true);
+    session_.say(to_qstring(loaded.error().message), true);
 }
 
 void PipelinePane::save_file() {
@@ -288,7 +288,7 @@ void PipelinePane::save_file() {
   if (saved)
     session_.say(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)));
   else
-    session_.say(QString::fromStdString(saved.error().message), true);
+    session_.say(to_qstring(saved.error().message), true);
 }
 
 void PipelinePane::run_to_current() {
@@ -329,10 +329,10 @@ void PipelinePane::refresh() {
   next_->setEnabled(why_not.isEmpty());
   const auto next = session_.next();
   run_->setToolTip(why_not.isEmpty() ? tr("Run all remaining steps (Ctrl+Shift+R)") : why_not);
-  next_->setToolTip(why_not.isEmpty() && next ? tr("Run only %1 (F10)")
-                                                    .arg(QString::fromStdString(
-                                                        session_.draft().steps()[*next].step.pass))
-                                              : why_not);
+  next_->setToolTip(
+      why_not.isEmpty() && next
+          ? tr("Run only %1 (F10)").arg(to_qstring(session_.draft().steps()[*next].step.pass))
+          : why_not);
   stop_->setEnabled(is_running);
   for (QAction* action : step_actions_) action->setEnabled(list_->current().has_value());
   to_here_->setEnabled(list_->current().has_value() && !is_running);
@@ -351,9 +351,8 @@ void PipelinePane::show_status() {
   QString text;
   if (progress) {
     const auto& steps = session_.draft().steps();
-    const QString pass = progress->place < steps.size()
-                             ? QString::fromStdString(steps[progress->place].step.pass)
-                             : QString();
+    const QString pass =
+        progress->place < steps.size() ? to_qstring(steps[progress->place].step.pass) : QString();
     text = progress->is_applying
                ? tr("Applying the result to the document...")
                : tr("Step %1 of %2: %3, %4")
@@ -374,10 +373,9 @@ void PipelinePane::show_status() {
   } else if (!session_.draft().empty()) {
     const auto next = session_.next();
     const QString why_not = session_.why_not();
-    text =
-        next && why_not.isEmpty()
-            ? tr("Next: %1.").arg(QString::fromStdString(session_.draft().steps()[*next].step.pass))
-            : why_not;
+    text = next && why_not.isEmpty()
+               ? tr("Next: %1.").arg(to_qstring(session_.draft().steps()[*next].step.pass))
+               : why_not;
   } else {
     text = tr("Passes run in order; each step can be undone.");
   }

@@ -62,7 +62,7 @@ StepForm::StepForm(PipelineSession& session, QWidget* parent)
   connect(load_, &QPushButton::clicked, this, [this] {
     const auto place = session_.draft().find(id_);
     if (!place) return;
-    const QString pass = QString::fromStdString(session_.draft().steps()[*place].step.pass);
+    const QString pass = to_qstring(session_.draft().steps()[*place].step.pass);
     if (const auto code = session_.service().code_at(session_.draft().source_of(pass)))
       emit load_wanted(*code);
   });
@@ -109,7 +109,7 @@ void StepForm::refresh() {
   mistake_->setText(is_at_field ? QString() : session_.mistake(*place));
   mistake_->setVisible(!mistake_->text().isEmpty());
   set_color(*mistake_, Theme::of(palette()).error);
-  const QString source = session_.draft().source_of(QString::fromStdString(step.pass));
+  const QString source = session_.draft().source_of(to_qstring(step.pass));
   load_->setVisible(pass == nullptr && session_.service().code_at(source).has_value());
 }
 
@@ -128,15 +128,15 @@ void StepForm::show_nothing() {
 void StepForm::make_fields(const Pass* pass) {
   for (ParameterField* each : fields_) delete each;
   fields_.clear();
-  title_->setText(QString::fromStdString(shown_pass_));
+  title_->setText(to_qstring(shown_pass_));
   summary_->setForegroundRole(QPalette::WindowText);
   summary_->setVisible(pass != nullptr);
   notes_->setVisible(pass != nullptr);
   if (pass == nullptr) return;
   const PassInfo& info = pass->info;
-  summary_->setText(QString::fromStdString(info.summary));
+  summary_->setText(to_qstring(info.summary));
   QStringList notes{tr("stage: %1").arg(to_qstring(to_string(info.stage))),
-                    tr("source: %1").arg(QString::fromStdString(info.source))};
+                    tr("source: %1").arg(to_qstring(info.source))};
   if (!info.keeps_numerics) notes << tr("outputs may not be bitwise equal");
   if (info.parameters.empty()) notes << tr("no parameters");
   notes_->setText(notes.join(QStringLiteral(" · ")));

@@ -136,7 +136,7 @@ QString StepPage::details_html(const StepOutcomePtr& outcome, const StepFailure*
   if (failure != nullptr) {
     paragraph(QStringLiteral("<span style=\"color:%1\">%2</span>")
                   .arg(Theme::of(palette()).error.name(),
-                       QString::fromStdString(failure->error.message).toHtmlEscaped()));
+                       to_qstring(failure->error.message).toHtmlEscaped()));
     if (!failure->reproducer.isEmpty())
       paragraph(QStringLiteral("%1<br><code>%2</code><br><a href=\"reproducer\">%3</a>")
                     .arg(tr("The graph, the step and the error were saved to a file:"),
@@ -145,7 +145,7 @@ QString StepPage::details_html(const StepOutcomePtr& outcome, const StepFailure*
   if (outcome != nullptr && outcome->is_another_graph())
     paragraph(tr("The step created a separate graph instead of editing this graph: %1. Later steps "
                  "use the new graph; Show > Graph in New Tab opens it.")
-                  .arg(QString::fromStdString(outcome->result.edit_refusal))
+                  .arg(to_qstring(outcome->result.edit_refusal))
                   .toHtmlEscaped());
   const QStringList printed = failure != nullptr   ? failure->printed
                               : outcome != nullptr ? outcome->printed

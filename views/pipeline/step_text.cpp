@@ -18,8 +18,7 @@ QString words(const char* text) {
 
 QString arguments_text(const PipelineStep& step) {
   QStringList parts;
-  for (const auto& [name, value] : step.given)
-    parts << QString::fromStdString(name + "=" + to_text(value));
+  for (const auto& [name, value] : step.given) parts << to_qstring(name + "=" + to_text(value));
   return parts.join(QStringLiteral(", "));
 }
 
@@ -50,13 +49,13 @@ QString detail_text(const PipelineSession& session, std::size_t place) {
   if (status == StepStatus::wrong || status == StepStatus::disabled)
     if (const QString mistake = session.mistake(place); !mistake.isEmpty()) return mistake;
   if (const StepFailure* failure = session.failure(place); status == StepStatus::failed)
-    return QString::fromStdString(failure->error.message);
+    return to_qstring(failure->error.message);
   const auto outcome = session.outcome(place);
   const bool has_run =
       status == StepStatus::done || status == StepStatus::undone || status == StepStatus::outdated;
   if (has_run && outcome) return outcome_text(*outcome);
   const Pass* pass = session.service().registry()->find(session.draft().steps()[place].step.pass);
-  return pass == nullptr ? QString() : QString::fromStdString(pass->info.summary);
+  return pass == nullptr ? QString() : to_qstring(pass->info.summary);
 }
 
 QString status_line(const PipelineSession& session, std::size_t place) {
@@ -75,9 +74,8 @@ QString status_line(const PipelineSession& session, std::size_t place) {
 
 QString parameter_text(const Parameter& parameter) {
   QStringList parts{to_qstring(to_string(parameter.type))};
-  if (const std::string range = range_text(parameter); !range.empty())
-    parts << QString::fromStdString(range);
-  parts << words("default %1").arg(QString::fromStdString(default_text(parameter)));
+  if (const std::string range = range_text(parameter); !range.empty()) parts << to_qstring(range);
+  parts << words("default %1").arg(to_qstring(default_text(parameter)));
   return parts.join(QStringLiteral(", "));
 }
 

@@ -226,7 +226,7 @@ void ParetoPage::refresh_marks() {
            .peak_bytes = ordered->figures.peak_bytes,
            .step_ns = ordered->figures.step_ns,
            .reserved_bytes = ordered->reserved_bytes,
-           .order = QString::fromStdString(state->order)},
+           .order = to_qstring(state->order)},
           {});
     else
       add_figures(ParetoKind::now, tr("now"), state->figures.figures, session_.reserved().bytes(),
@@ -293,7 +293,7 @@ void ParetoPage::take(const ParetoPoint& point, SolveSettings settings) {
   settings.partitioner = Partitioner::min_cut;
   settings.activation_budget = point.budget >= 0 ? point.budget : SolveSettings().activation_budget;
   if (point.budget >= 0 && state->base) return session_.solve(settings);
-  if (!point.name.empty()) return bar_.apply_preset(QString::fromStdString(point.name), settings);
+  if (!point.name.empty()) return bar_.apply_preset(to_qstring(point.name), settings);
   use_plan(point.plan, point.figures.figures, {});
 }
 
@@ -311,8 +311,7 @@ void ParetoPage::use_fit(const Fit& fit, const SacStatePtr& of) {
   QString what =
       plan_text(figures.peak_bytes, has_reserved(*state) ? fit.point.reserved_bytes : std::nullopt,
                 figures.step_ns);
-  if (!fit.point.order.empty())
-    what += tr(", ordered by %1").arg(QString::fromStdString(fit.point.order));
+  if (!fit.point.order.empty()) what += tr(", ordered by %1").arg(to_qstring(fit.point.order));
   if (!fit.fits)
     return emit message(tr("None of the plans found fits. The closest one: %1.").arg(what));
   const bool is_now = fit.point.order == state->order &&

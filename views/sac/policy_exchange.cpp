@@ -71,7 +71,7 @@ std::int64_t distance_of(const PolicyExport& made) {
 
 // The first sentence, and the number of sentences that follow.
 QString first_of(const std::vector<std::string>& sentences) {
-  const QString first = QString::fromStdString(sentences.front());
+  const QString first = to_qstring(sentences.front());
   if (sentences.size() == 1) return first;
   return PolicyExchange::tr("%1 (and %2 more)").arg(first).arg(sentences.size() - 1);
 }
@@ -84,7 +84,7 @@ QString with_omissions(const QString& done, const PolicyExport& made) {
 
 // For example, "Imported operator set, 14 operators. No call of this graph is ...".
 QString import_summary(const ImportedPolicy& policy) {
-  const QString what = PolicyExchange::tr("Imported %1.").arg(QString::fromStdString(policy.what));
+  const QString what = PolicyExchange::tr("Imported %1.").arg(to_qstring(policy.what));
   return policy.notes.empty() ? what : what + u' ' + first_of(policy.notes);
 }
 
@@ -162,7 +162,7 @@ void PolicyExchange::export_then(PolicyFormat format, std::function<void(const P
   };
   run_in_background(this, make, [this, format, use, instead](const Result<Exported>& exported) {
     if (!exported)
-      emit message(QString::fromStdString(exported.error().message));
+      emit message(to_qstring(exported.error().message));
     else if (exported->made.gives_plan)
       use(exported->made);
     else
@@ -182,7 +182,7 @@ void PolicyExchange::ask(PolicyFormat format, const Exported& exported,
   box->setInformativeText(effect
                               ? tr("The plan: %1.\nWith the exported text: %2.")
                                     .arg(effect_text(effect->of_plan), effect_text(effect->of_text))
-                              : QString::fromStdString(exported.made.differences.front()));
+                              : to_qstring(exported.made.differences.front()));
   const auto add = [&](const QString& text, std::function<void()> action) {
     connect(box->addButton(text, QMessageBox::ActionRole), &QPushButton::clicked, this,
             std::move(action));
@@ -201,7 +201,7 @@ void PolicyExchange::ask(PolicyFormat format, const Exported& exported,
 
 void PolicyExchange::copy(PolicyFormat format) {
   const auto use = [this](const PolicyExport& made) {
-    QGuiApplication::clipboard()->setText(QString::fromStdString(made.text));
+    QGuiApplication::clipboard()->setText(to_qstring(made.text));
     emit message(with_omissions(tr("Copied."), made));
   };
   export_then(format, use, [this](PolicyFormat other) { copy(other); });
@@ -211,7 +211,7 @@ void PolicyExchange::write(PolicyFormat format, const QString& path) {
   const auto use = [this, path](const PolicyExport& made) {
     const auto written = write_bytes(path.toStdString(), made.text);
     emit message(written ? with_omissions(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)), made)
-                         : QString::fromStdString(written.error().message));
+                         : to_qstring(written.error().message));
   };
   export_then(format, use, [this](PolicyFormat other) { ask_where(other); });
 }
@@ -233,8 +233,8 @@ void PolicyExchange::ask_what() {
 
 void PolicyExchange::read(const QString& path) {
   const auto bytes = read_bytes(path.toStdString());
-  if (!bytes) return emit message(QString::fromStdString(bytes.error().message));
-  take(QString::fromUtf8(bytes->view().data(), static_cast<qsizetype>(bytes->view().size())));
+  if (!bytes) return emit message(to_qstring(bytes.error().message));
+  take(to_qstring(bytes->view()));
 }
 
 // Adds one history entry with the tags and, for a joint graph, the plan that is solved with them.
@@ -246,7 +246,7 @@ void PolicyExchange::take(const QString& text) {
     return import_policy(snapshot->graph, text.toStdString(), fsdp_policy(opened->graph));
   };
   run_in_background(this, read, [this](const Result<ImportedPolicy>& policy) {
-    if (!policy) return emit message(QString::fromStdString(policy.error().message));
+    if (!policy) return emit message(to_qstring(policy.error().message));
     if (policy->edits.empty())
       return emit message(tr("The imported policy does not apply to this graph."));
     Edit edit = policy->edits.front();

@@ -276,8 +276,8 @@ QMenu* SacBar::make_presets() {
       named(kApplySac));
   menu->addSeparator();
   for (const MemoryPolicyPreset& preset : memory_policy_presets())
-    add(tr("Policy “%1”").arg(QString::fromStdString(preset.name)),
-        QString::fromStdString(preset.summary), named(preset.name));
+    add(tr("Policy “%1”").arg(to_qstring(preset.name)), to_qstring(preset.summary),
+        named(preset.name));
   menu->addSeparator();
   add(tr("Recompute Gathered Parameters"), tr("fsdp_reshard_after_fwd: always"), gathered(true));
   add(tr("Save Gathered Parameters"), tr("fsdp_reshard_after_fwd: never"), gathered(false));
@@ -305,7 +305,7 @@ void SacBar::check_presets() {
       const Result<void> checked = make(now->graph, opened->graph).and_then([&](const Edit& edit) {
         return check_tags(now->graph, edit);
       });
-      reasons.push_back(checked ? QString() : QString::fromStdString(checked.error().message));
+      reasons.push_back(checked ? QString() : to_qstring(checked.error().message));
     }
     return reasons;
   };
@@ -335,7 +335,7 @@ void SacBar::apply(const Result<Edit>& edit) {
 
 // Solves without `ignore_tags`, which would ignore the tags of the preset, too.
 void SacBar::apply(const Result<Edit>& edit, SolveSettings settings) {
-  if (!edit) return emit message(QString::fromStdString(edit.error().message));
+  if (!edit) return emit message(to_qstring(edit.error().message));
   settings.ignore_tags = false;
   session_.apply_and_solve(*edit, settings);
 }

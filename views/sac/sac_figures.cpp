@@ -121,7 +121,7 @@ void SacFigures::show_ordered() {
   if (!ordered.has_order()) return show_preview();
   QStringList lines{tr("Step time and peak after the passes that the search found for this plan: "
                        "%1. Opening the pair, or applying the tags, runs these passes.")
-                        .arg(QString::fromStdString(state->order))};
+                        .arg(to_qstring(state->order))};
   if (const auto& found = ordered.figures()) {
     ordered_->value().setText(tr("%1 · %2").arg(time_text(found->figures.step_ns),
                                                 bytes_text(found->figures.peak_bytes)));
@@ -129,7 +129,7 @@ void SacFigures::show_ordered() {
     if (found->reserved_bytes) lines << tr("Reserved: %1").arg(bytes_text(*found->reserved_bytes));
   } else {
     ordered_->value().setText(ordered.problem().empty() ? QStringLiteral("…") : tr("not known"));
-    if (!ordered.problem().empty()) lines << QString::fromStdString(ordered.problem());
+    if (!ordered.problem().empty()) lines << to_qstring(ordered.problem());
   }
   ordered_->explain(lines.join(u'\n'));
   show_preview();
@@ -207,10 +207,10 @@ void SacFigures::show_preview() {
       const bool is_found = preview->plan_request && preview->plan_request->fit;
       const bool fits = is_found && preview->plan_request->fit->fits;
       const QString what =
-          fits                ? tr("Preview: fastest plan found")
-          : is_found          ? tr("Preview: closest plan found")
-          : preview->settings ? tr("Preview: solve with %1")
-                                    .arg(QString::fromStdString(describe(*preview->settings)))
+          fits       ? tr("Preview: fastest plan found")
+          : is_found ? tr("Preview: closest plan found")
+          : preview->settings
+              ? tr("Preview: solve with %1").arg(to_qstring(describe(*preview->settings)))
           : preview->action
               ? tr("Preview: %1 %2").arg(action_word(*preview->action), tensors_of(*preview))
               : (state->is_step() ? tr("Preview: untag %1")
@@ -242,7 +242,7 @@ QString SacFigures::fit_difference(const Fit& fit) const {
   now.figures = session_.figures_in_order();
   QString text = plan_difference_text(now, fit.point.figures);
   if (!fit.point.order.empty())
-    text += kBetween + tr("ordered by %1").arg(QString::fromStdString(fit.point.order));
+    text += kBetween + tr("ordered by %1").arg(to_qstring(fit.point.order));
   return text + reserved_difference(fit.point.reserved_bytes);
 }
 

@@ -219,7 +219,7 @@ void SacModel::prepare_filter() {
   }
   const auto found = search_->find(std::string_view(filter().toStdString()));
   if (!found) {
-    mistake_ = QString::fromStdString(found.error().message);
+    mistake_ = to_qstring(found.error().message);
     return;
   }
   found_.emplace(state_->snapshot->graph.node_count(), 0);
@@ -329,7 +329,7 @@ QString SacModel::policy_words(int index) const {
 
 QString SacModel::why_words(int index) const {
   const SacRow& r = row(index);
-  if (r.tensor >= 0) return QString::fromStdString(why(*state_, tensor(r.first)));
+  if (r.tensor >= 0) return to_qstring(why(*state_, tensor(r.first)));
   std::map<std::string, int> counts;
   for (std::size_t i = r.first; i < r.last; ++i) ++counts[why_in_short(*state_, tensor(i))];
   std::vector<std::pair<int, std::string>> most;
@@ -337,7 +337,7 @@ QString SacModel::why_words(int index) const {
   std::sort(most.begin(), most.end());
   QStringList parts;
   for (std::size_t i = 0; i < std::min(most.size(), kMaxReasons); ++i) {
-    const QString reason = QString::fromStdString(most[i].second);
+    const QString reason = to_qstring(most[i].second);
     parts << (most.size() == 1 ? reason
                                : QStringLiteral("%1 %2").arg(count_text(-most[i].first), reason));
   }
@@ -350,7 +350,7 @@ QString SacModel::text(int index, int column) const {
   const Graph& graph = state_->snapshot->graph;
   switch (column) {
     case name_column:
-      return folded_name(QString::fromStdString(r.name), r.number, r.members);
+      return folded_name(to_qstring(r.name), r.number, r.members);
     case policy_column:
       return policy_words(index);
     case decider_column: {
@@ -369,7 +369,7 @@ QString SacModel::text(int index, int column) const {
                  : tr("input");
     case module_column:
       if (r.tensor < 0) return {};
-      return QString::fromStdString(places_.all()[as_index(places_.of(tensor(r.first).node))].path);
+      return to_qstring(places_.all()[as_index(places_.of(tensor(r.first).node))].path);
     default:
       return {};
   }

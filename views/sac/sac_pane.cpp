@@ -267,7 +267,7 @@ void SacPane::make_pair() {
     if (request)
       emit pair_made(*request, state->snapshot->analysis.options);
     else
-      emit message(QString::fromStdString(request.error().message));
+      emit message(to_qstring(request.error().message));
   });
 }
 
@@ -281,7 +281,7 @@ void SacPane::make_joint() {
     return write_joint(snapshot->graph, title);
   };
   making_pair_.start(make, [this, state](const Result<OpenRequest>& request) {
-    if (!request) return emit message(QString::fromStdString(request.error().message));
+    if (!request) return emit message(to_qstring(request.error().message));
     emit message(
         tr("The joint graph is tagged with the pair's plan. To partition it from scratch, ignore "
            "the tags."));

@@ -54,10 +54,10 @@ void SacReasons::refresh() {
   QStringList lines;
   if (tensor != nullptr) {
     lines << QStringLiteral("%1: %2.").arg(to_qstring(state->snapshot->graph.name(tensor->node)),
-                                           QString::fromStdString(why(*state, *tensor)));
+                                           to_qstring(why(*state, *tensor)));
     ValueReasons& reasons = document_.sac().value_reasons();
     reasons.follow(state, tensor->node);
-    for (const MarginLine& line : reasons.lines()) lines << QString::fromStdString(line.text);
+    for (const MarginLine& line : reasons.lines()) lines << to_qstring(line.text);
   }
   const QString text = lines.join(u'\n');
   if (text != toPlainText()) setPlainText(text);

@@ -103,14 +103,14 @@ void SacTable::update_headline() {
         << (!state->applied_tags.refusal.empty()
                 ? tr("This training step is shown without its tags, because they cannot be "
                      "applied: %1.")
-                      .arg(QString::fromStdString(state->applied_tags.refusal))
+                      .arg(to_qstring(state->applied_tags.refusal))
             : state->applied_tags.any
                 ? tr("This training step is shown with its tags applied; “Apply Tags” changes the "
                      "graph itself.")
                 : tr("This training step has no tags to apply. Choosing S, R or O for a row adds a "
                      "tag and shows the result of applying it."));
   if (state && !state->refused.empty()) {
-    const QString why = QString::fromStdString(state->refused.front().text);
+    const QString why = to_qstring(state->refused.front().text);
     lines << (state->refused.size() == 1 ? tr("1 policy cannot be applied: %1").arg(why)
                                          : tr("%1 policies cannot be applied: %2")
                                                .arg(count_text(state->refused.size()), why));

@@ -24,8 +24,7 @@ QString figures_text(const Figures& figures) {
 
 // Empty if the plan keeps its own order.
 QString ordered_by(const std::string& passes) {
-  return passes.empty() ? QString()
-                        : TargetPage::tr(", ordered by %1").arg(QString::fromStdString(passes));
+  return passes.empty() ? QString() : TargetPage::tr(", ordered by %1").arg(to_qstring(passes));
 }
 
 }  // namespace
@@ -178,9 +177,8 @@ QString TargetPage::answer() const {
   const ChangeList& list = found->list;
   QStringList lines;
   if (!found->is_reached()) {
-    lines << QString::fromStdString(found->order
-                                        ? why_not_reached(list, *found->order, found->target)
-                                        : why_not_reached(list, found->target));
+    lines << to_qstring(found->order ? why_not_reached(list, *found->order, found->target)
+                                     : why_not_reached(list, found->target));
   } else if (list.changes.empty()) {
     const QString limit = bytes_text(found->target.peak_bytes);
     lines << (list.is_reached

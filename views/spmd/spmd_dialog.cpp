@@ -20,10 +20,9 @@ constexpr int kNodeRole = Qt::UserRole;
 QString ranks_text(const SpmdReport& report) {
   QStringList groups;
   for (const SpmdGroup& group : report.groups)
-    groups << (group.calls == 1
-                   ? SpmdDialog::tr("%1 (1 call)").arg(QString::fromStdString(group.label))
-                   : SpmdDialog::tr("%1 (%2 calls)")
-                         .arg(QString::fromStdString(group.label), count_text(group.calls)));
+    groups << (group.calls == 1 ? SpmdDialog::tr("%1 (1 call)").arg(to_qstring(group.label))
+                                : SpmdDialog::tr("%1 (%2 calls)")
+                                      .arg(to_qstring(group.label), count_text(group.calls)));
   return groups.isEmpty() ? SpmdDialog::tr("No group contains two of these ranks.")
                           : SpmdDialog::tr("Compared: %1.").arg(groups.join(QStringLiteral(", ")));
 }
@@ -123,7 +122,7 @@ void SpmdDialog::add_files(const QStringList& paths) {
 
 void SpmdDialog::choose_files() {
   if (!document_) return;
-  const QString folder = QFileInfo(QString::fromStdString(document_->source().path)).absolutePath();
+  const QString folder = QFileInfo(to_qstring(document_->source().path)).absolutePath();
   add_files(QFileDialog::getOpenFileNames(this, tr("Add Captures of Other Ranks"), folder));
 }
 
@@ -151,7 +150,7 @@ void SpmdDialog::check() {
     if (result)
       show_result(*result);
     else
-      show_error(QString::fromStdString(result.error().message));
+      show_error(to_qstring(result.error().message));
     emit checked();
   });
   refresh();
@@ -165,12 +164,12 @@ void SpmdDialog::show_error(const QString& sentence) {
 
 void SpmdDialog::show_result(const RankCheck& result) {
   const SpmdReport& report = result.report;
-  QString text = report.mismatch         ? QString::fromStdString(report.mismatch->brief)
+  QString text = report.mismatch         ? to_qstring(report.mismatch->brief)
                  : report.groups.empty() ? tr("Nothing was compared.")
                                          : tr("All ranks make the same calls in the same order.");
   text[0] = text[0].toUpper();
   text += u'\n' + ranks_text(report);
-  for (const std::string& note : report.notes) text += u'\n' + QString::fromStdString(note);
+  for (const std::string& note : report.notes) text += u'\n' + to_qstring(note);
   answer_->setText(text);
   sides_->clear();
   sides_->setVisible(report.mismatch.has_value());
@@ -183,9 +182,9 @@ void SpmdDialog::show_result(const RankCheck& result) {
         sides_, {QString::number(side.rank),
                  side.node ? to_qstring(graph.name(side.node)) : QStringLiteral("–"),
                  side.node ? count_text(side.position) : QString(),
-                 side.node ? QString::fromStdString(side.does) : tr("no more calls")});
+                 side.node ? to_qstring(side.does) : tr("no more calls")});
     if (is_own && side.node) item->setData(0, kNodeRole, side.node.value());
-    item->setToolTip(1, is_own ? tr("In this window") : QString::fromStdString(program->path));
+    item->setToolTip(1, is_own ? tr("In this window") : to_qstring(program->path));
   }
 }
 

@@ -35,7 +35,7 @@ QString exact_in(Unit unit, std::int64_t number) {
 QString change_text(double fraction) {
   if (fraction == 0) return QStringLiteral("0%");
   return (fraction < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
-         QString::fromStdString(format_significant(std::abs(fraction) * 100)) + QStringLiteral("%");
+         to_qstring(format_significant(std::abs(fraction) * 100)) + QStringLiteral("%");
 }
 
 // Skips leading zeros at `at`, so that 007 equals 7.
@@ -66,11 +66,11 @@ QString number_text(const Column& column, std::optional<std::int64_t> number) {
     case Unit::flops:
       return *number == 0 ? QStringLiteral("0") : flops_text(*number);
     case Unit::share:
-      return QString::fromStdString(format_percent(fraction(column, *number)));
+      return to_qstring(format_percent(fraction(column, *number)));
     case Unit::thousandths:
-      return QString::fromStdString(format_significant(static_cast<double>(*number) / 1000));
+      return to_qstring(format_significant(static_cast<double>(*number) / 1000));
     case Unit::fraction:
-      return QString::fromStdString(format_percent(static_cast<double>(*number) / kPartsPerOne));
+      return to_qstring(format_percent(static_cast<double>(*number) / kPartsPerOne));
     case Unit::change:
       return change_text(static_cast<double>(*number) / kPartsPerOne);
   }

@@ -297,7 +297,7 @@ void TablePane::save_as() {
       tr("Tab-separated values (*.tsv);;Comma-separated values (*.csv)"));
   if (path.isEmpty()) return;
   if (const auto written = write_table(model_, path); !written)
-    QMessageBox::warning(this, tr("Save Table"), QString::fromStdString(written.error().message));
+    QMessageBox::warning(this, tr("Save Table"), to_qstring(written.error().message));
 }
 
 void TablePane::show_menu(QPoint at) {

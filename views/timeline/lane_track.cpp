@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/session/translation/qstring.h"
+
 namespace jointer::views {
 namespace {
 
@@ -98,8 +100,7 @@ void LaneTrack::paint_names(QPainter& painter) const {
     const std::string_view name = item_text != nullptr ? *item_text : graph_.name(item.node);
     const QRect box(run.left + kNamePadding, area_.top(), run.right - run.left - 2 * kNamePadding,
                     area_.height());
-    const QString text = metrics.elidedText(
-        QString::fromUtf8(name.data(), static_cast<int>(name.size())), Qt::ElideRight, box.width());
+    const QString text = metrics.elidedText(to_qstring(name), Qt::ElideRight, box.width());
     const QColor full = theme_.item(item.color);
     painter.setPen(Theme::text_on(style_ == LaneStyle::estimated ? theme_.pale(full) : full));
     painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, text);

@@ -88,7 +88,7 @@ LanesPainter::Detail LanesPainter::detail_of(const TimelineContent::Row& row) co
     const Lane& lane = scene_.content.lane(row);
     std::int64_t busy = 0;
     for (const std::int64_t ns : lane.times(0, lane.items().size())) busy += ns;
-    return {QStringLiteral("%1  %2").arg(QString::fromStdString(lane.name()), time_text(busy))};
+    return {QStringLiteral("%1  %2").arg(to_qstring(lane.name()), time_text(busy))};
   }
   if (row.is_measured) {
     std::int64_t busy = 0;
@@ -130,8 +130,8 @@ void LanesPainter::paint_label(QPainter& painter, std::size_t row) const {
   if (const GroupId group = scene_.lane(row).group())
     painter.fillRect(QRect(kGroupMark, area.top(), kGroupMark, area.height()),
                      scene_.theme.group(group));
-  const QString name = metrics.elidedText(QString::fromStdString(scene_.lane(row).name()),
-                                          Qt::ElideRight, box.width());
+  const QString name =
+      metrics.elidedText(to_qstring(scene_.lane(row).name()), Qt::ElideRight, box.width());
   painter.setPen(scene_.theme.text);
   if (detail.text.isEmpty() || area.height() < 2 * metrics.height()) {
     painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, name);

@@ -35,7 +35,7 @@ QString loss_text(const TuneStep& step) {
 // The names of the passes, without parameters: "raise_comms, sink_waits".
 QString pass_names(const Pipeline& pipeline) {
   QStringList names;
-  for (const PipelineStep& step : pipeline) names << QString::fromStdString(step.pass);
+  for (const PipelineStep& step : pipeline) names << to_qstring(step.pass);
   return names.join(QStringLiteral(", "));
 }
 
@@ -74,8 +74,7 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
           [this] { budget_->set_bytes(session_.limit()); });
   connect(copy_, &QPushButton::clicked, this, [this] {
     if (const TuneResult* result = session_.result(); result != nullptr && result->winner)
-      QGuiApplication::clipboard()->setText(
-          QString::fromStdString(to_text(result->winner->pipeline)));
+      QGuiApplication::clipboard()->setText(to_qstring(to_text(result->winner->pipeline)));
   });
   connect(plot_, &ParetoPlot::chosen, this, &TunePane::choose);
   connect(&session_.document().sac().pareto(), &ParetoSearch::changed, this,
@@ -206,7 +205,7 @@ void TunePane::refresh() {
   hint_->setVisible(result == nullptr && !session_.is_running());
   steps_->setVisible(result != nullptr);
   status_->setText(status_text());
-  status_->setToolTip(result == nullptr ? QString() : QString::fromStdString(result->out_of_reach));
+  status_->setToolTip(result == nullptr ? QString() : to_qstring(result->out_of_reach));
   refresh_marks();
   refresh_steps();
 }
@@ -230,7 +229,7 @@ void TunePane::refresh_marks() {
     for (const TunePoint& point : result->frontier)
       add(ParetoKind::pipeline, pass_names(point.pipeline), point);
     for (const TunePoint& preset : result->presets)
-      add(ParetoKind::pipeline_preset, QString::fromStdString(preset.name), preset);
+      add(ParetoKind::pipeline_preset, to_qstring(preset.name), preset);
     add(ParetoKind::now, tr("unedited"), result->unedited);
     if (result->winner) add(ParetoKind::tuned, tr("best"), *result->winner);
   }
@@ -248,12 +247,11 @@ void TunePane::refresh_steps() {
   if (result == nullptr) return;
   const PassRegistry registry = built_in_passes();
   for (const TuneStep& step : result->steps) {
-    auto* item =
-        new QTreeWidgetItem(steps_, {QString::fromStdString(to_text(step.step)), loss_text(step)});
-    item->setToolTip(1, QString::fromStdString(gain_text(step)));
+    auto* item = new QTreeWidgetItem(steps_, {to_qstring(to_text(step.step)), loss_text(step)});
+    item->setToolTip(1, to_qstring(gain_text(step)));
     if (const Pass* pass = registry.find(step.step.pass))
-      item->setToolTip(
-          0, QString::fromStdString(fmt::format("{}\n{}", to_text(step.step), pass->info.summary)));
+      item->setToolTip(0,
+                       to_qstring(fmt::format("{}\n{}", to_text(step.step), pass->info.summary)));
   }
 }
 

@@ -50,7 +50,7 @@ void EstimatesDialog::add_estimator(QFormLayout& form) {
   estimator_->setEditable(true);
   for (const char* name : {"roofline", "simple", "torch-2.11", "torch-2.15", "measured"})
     estimator_->addItem(QLatin1String(name));
-  estimator_->setCurrentText(QString::fromStdString(document_.wanted_options().estimator.name));
+  estimator_->setCurrentText(to_qstring(document_.wanted_options().estimator.name));
   estimator_->setToolTip(tr(
       "Accepts the same values as the command-line option --estimator, such as "
       "simple{coll_us=20,...}, profile{trace=\"trace.json\"} or measured{device=\"NVIDIA H200\"}"));

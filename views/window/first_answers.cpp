@@ -60,7 +60,7 @@ FirstAnswer answer_communication(const Snapshot& snapshot) {
                      "exposed communication. Reason: %5. Press E for the next exposed collective.")
                       .arg(name_of(snapshot.graph, most->start), time_text(most->exposed_ns),
                            time_text(simulation.exposed_ns()), time_text(simulation.step_ns()),
-                           QString::fromStdString(reason_text(snapshot.graph, *most))),
+                           to_qstring(reason_text(snapshot.graph, *most))),
           .node = most->start};
 }
 

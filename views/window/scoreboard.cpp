@@ -153,17 +153,15 @@ void Scoreboard::fill_devices() {
   device_->clear();
   for (const std::string_view id : device_ids()) {
     const auto device = load_device(id);
-    if (device)
-      device_->addItem(QString::fromStdString(device->name), QString::fromStdString(device->id));
+    if (device) device_->addItem(to_qstring(device->name), to_qstring(device->id));
   }
   device_->insertSeparator(device_->count());
   // Add the devices with costs measured by benchmarks and traces, if the database can be read.
   if (const auto database = CostDatabase::open(CostDatabase::default_path())) {
     const auto measured = database->devices();
     for (const MeasuredDevice& device : measured ? *measured : std::vector<MeasuredDevice>()) {
-      const QString name = QString::fromStdString(device.name);
-      device_->addItem(tr("measured on %1").arg(name),
-                       QString::fromStdString(measured_on(device.name).name));
+      const QString name = to_qstring(device.name);
+      device_->addItem(tr("measured on %1").arg(name), to_qstring(measured_on(device.name).name));
     }
     if (measured && !measured->empty()) device_->insertSeparator(device_->count());
   }
@@ -256,7 +254,7 @@ void Scoreboard::shorten(Shortening shortening) {
     (is_stacked ? devices_ : estimates_)->removeWidget(optimizer_);
     row->insertWidget(0, optimizer_);
   }
-  const QString estimator = QString::fromStdString(document_.analysis().estimator);
+  const QString estimator = to_qstring(document_.analysis().estimator);
   estimate_->setText(is_stacked ? brief_estimator(estimator, estimate_->fontMetrics()) : estimator);
   guess_->set_brief(is_stacked);
 }
@@ -310,9 +308,9 @@ void Scoreboard::show_figures() {
 void Scoreboard::show_rate(FigureBox& figure, std::optional<double> rate,
                            std::string (*format)(double), const UnknownRate& unknown) {
   const QString how = figure.property("how").toString();
-  figure.value().setText(rate ? QString::fromStdString(format(*rate)) : QStringLiteral("\u2013"));
-  figure.set_was(rate ? QString() : QString::fromStdString(unknown.brief));
-  figure.explain(rate ? how : how + u'\n' + QString::fromStdString(unknown.sentence));
+  figure.value().setText(rate ? to_qstring(format(*rate)) : QStringLiteral("\u2013"));
+  figure.set_was(rate ? QString() : to_qstring(unknown.brief));
+  figure.explain(rate ? how : how + u'\n' + to_qstring(unknown.sentence));
 }
 
 void Scoreboard::refresh() {
@@ -321,23 +319,21 @@ void Scoreboard::refresh() {
   show_figures();
   reserved_->setVisible(document_.graph().main_device() == DeviceType::cuda);
   exposed_->setVisible(!a.simulation.collectives().empty());
-  estimate_->setText(QString::fromStdString(a.estimator));
+  estimate_->setText(to_qstring(a.estimator));
   estimate_->setToolTip(
       estimate_->text() + u'\n' +
       tr("Choose the estimator, the number of GPUs per node, and the placement of process groups "
          "that the capture does not describe"));
-  const QString estimator = QString::fromStdString(a.options.estimator.name);
-  int index =
-      device_->findData(is_estimator(estimator) ? estimator : QString::fromStdString(a.device.id));
+  const QString estimator = to_qstring(a.options.estimator.name);
+  int index = device_->findData(is_estimator(estimator) ? estimator : to_qstring(a.device.id));
   if (index < 0 && is_estimator(estimator)) {
     // The database has changed since the estimate was made, so list the estimator under its own
     // name.
-    device_->insertItem(0, QString::fromStdString(a.estimator), estimator);
+    device_->insertItem(0, to_qstring(a.estimator), estimator);
     index = 0;
   } else if (index < 0) {
     // The user's own device is shown by name and stored by path.
-    device_->insertItem(0, QString::fromStdString(a.device.name),
-                        QString::fromStdString(a.options.estimator.device));
+    device_->insertItem(0, to_qstring(a.device.name), to_qstring(a.options.estimator.device));
     index = 0;
   }
   device_->setCurrentIndex(index);
@@ -357,7 +353,7 @@ void Scoreboard::choose_device(int index) {
     options.estimator.name = device.toStdString();
     options.estimator.device.clear();
   } else {
-    if (is_estimator(QString::fromStdString(options.estimator.name)))
+    if (is_estimator(to_qstring(options.estimator.name)))
       options.estimator.name = EstimatorRequest().name;
     options.estimator.device = device.toStdString();
   }

@@ -35,7 +35,7 @@ QVariant SymbolModel::data(const QModelIndex& index, int role) const {
   if (role != Qt::DisplayRole && role != Qt::EditRole) return {};
   switch (index.column()) {
     case name_column:
-      return QString::fromStdString(symbol.name);
+      return to_qstring(symbol.name);
     case value_column:
       return static_cast<qlonglong>(edited == edited_.end() ? symbol.value : edited->second);
     default:

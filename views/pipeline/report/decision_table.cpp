@@ -79,11 +79,11 @@ void DecisionTable::refresh() {
 }
 
 bool DecisionTable::has_action(const std::string& action) const {
-  return actions_->findData(QString::fromStdString(action)) >= 0;
+  return actions_->findData(to_qstring(action)) >= 0;
 }
 
 void DecisionTable::show_action(const std::string& action) {
-  actions_->setCurrentIndex(std::max(0, actions_->findData(QString::fromStdString(action))));
+  actions_->setCurrentIndex(std::max(0, actions_->findData(to_qstring(action))));
 }
 
 void DecisionTable::fill_actions() {
@@ -91,7 +91,7 @@ void DecisionTable::fill_actions() {
   actions_->clear();
   actions_->addItem(tr("All actions"), QString());
   for (const auto& [action, count] : model_->list().actions) {
-    const QString name = QString::fromStdString(action);
+    const QString name = to_qstring(action);
     actions_->addItem(QStringLiteral("%1 (%2)").arg(name, count_text(count)), name);
   }
 }

@@ -52,10 +52,10 @@ void PassTableModel::set(TablePtr table, const SnapshotPtr& shown) {
   std::vector<std::string> names;
   if (table_) {
     for (const PassTable::Column& column : table_->columns)
-      columns.push_back({.title = QString::fromStdString(column.name),
+      columns.push_back({.title = to_qstring(column.name),
                          .unit = unit_of(column.unit),
                          .adds_up = adds_up(column.unit),
-                         .total_title = QString::fromStdString(column.name),
+                         .total_title = to_qstring(column.name),
                          .max_width = kMaxWidth});
     const bool has_nodes = std::any_of(table_->rows.begin(), table_->rows.end(),
                                        [](const auto& row) { return !row.node.empty(); });
@@ -86,13 +86,12 @@ QString PassTableModel::summary() const {
     for (std::size_t c = 0; c < table_->columns.size(); ++c) {
       const PassTable::Cell* held = cell(*row, static_cast<int>(c) + 1);
       const PassTable::Column& column = table_->columns[c];
-      const QString shown =
-          held == nullptr ? QString() : QString::fromStdString(cell_text(*held, column.unit));
+      const QString shown = held == nullptr ? QString() : to_qstring(cell_text(*held, column.unit));
       if (shown.isEmpty()) continue;
       if (column.unit == PassTable::Unit::text && name.isEmpty())
         name = shown;
       else
-        parts << QStringLiteral("%1 %2").arg(QString::fromStdString(column.name), shown);
+        parts << QStringLiteral("%1 %2").arg(to_qstring(column.name), shown);
     }
     lines << (name.isEmpty() ? QString() : name + QStringLiteral(": ")) +
                  parts.join(QStringLiteral(" · "));
@@ -115,10 +114,9 @@ std::optional<std::int64_t> PassTableModel::number(int row, int column) const {
 }
 
 QString PassTableModel::text(int row, int column) const {
-  if (column == kNodeColumn) return QString::fromStdString(at(row).node);
+  if (column == kNodeColumn) return to_qstring(at(row).node);
   const PassTable::Cell* held = cell(at(row), column);
-  return held == nullptr ? QString()
-                         : QString::fromStdString(cell_text(*held, PassTable::Unit::text));
+  return held == nullptr ? QString() : to_qstring(cell_text(*held, PassTable::Unit::text));
 }
 
 }  // namespace jointer::views

@@ -25,10 +25,9 @@ std::vector<MetricRow> report_rows(std::span<const ReportedStep> steps) {
 }
 
 QString report_title(std::span<const ReportedStep> steps) {
-  if (steps.size() == 1) return QString::fromStdString(steps.front().result->step);
+  if (steps.size() == 1) return to_qstring(steps.front().result->step);
   QStringList names;
-  for (const ReportedStep& step : steps)
-    names << QString::fromStdString(step.result->step).section(u'{', 0, 0);
+  for (const ReportedStep& step : steps) names << to_qstring(step.result->step).section(u'{', 0, 0);
   return tr("%1 steps: %2").arg(count_text(steps.size()), names.join(QStringLiteral(", ")));
 }
 

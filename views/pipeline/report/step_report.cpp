@@ -137,14 +137,14 @@ void StepReport::show_steps(std::vector<ReportedStep> steps) {
     if (differences)
       made->differences = std::make_shared<const NodeDifferences>(*std::move(differences));
     else
-      made->refusal = QString::fromStdString(differences.error().message);
+      made->refusal = to_qstring(differences.error().message);
     made->decisions = list_decisions(steps);
     return made;
   };
   making_.start(make, [this](const Result<std::shared_ptr<Made>>& made) {
     if (made) return take(**made);
     Made failed;
-    failed.refusal = QString::fromStdString(made.error().message);
+    failed.refusal = to_qstring(made.error().message);
     take(failed);
   });
 }
@@ -180,10 +180,10 @@ void StepReport::add_tables() {
     for (const PassTable& each : steps_[step].result->tables) {
       const PassTableModel::TablePtr table(steps_[step].result, &each);
       auto* pane = new PassTablePane(document_, table, pages_);
-      const QString title = QString::fromStdString(each.title);
+      const QString title = to_qstring(each.title);
       const int index = pages_->addTab(
           pane, steps_.size() == 1 ? title : QStringLiteral("%1 · %2").arg(step + 1).arg(title));
-      pages_->setTabToolTip(index, QString::fromStdString(steps_[step].result->step));
+      pages_->setTabToolTip(index, to_qstring(steps_[step].result->step));
       watch(*pane, pane->model());
       pane->addActions(decisions_->actions());
       tables_.push_back(pane);
@@ -266,7 +266,7 @@ void StepReport::notice_gone(const std::string& name) {
   // Search backward for the latest state that has the node.
   std::size_t after = steps_.size() + 1;
   while (after > 0 && !state(after - 1).find(name)) --after;
-  const QString shown = QString::fromStdString(name);
+  const QString shown = to_qstring(name);
   if (after == 0) {
     notice_->setText(tr("No state of this run contains %1.").arg(shown.toHtmlEscaped()));
     return;
@@ -277,8 +277,7 @@ void StepReport::notice_gone(const std::string& name) {
   QString text = is_removed ? tr("%1 is not in the current graph: %2 removed it.")
                             : tr("%1 is not in the current graph; %2 added it.");
   const std::size_t step = is_removed ? after : adding_step(name);
-  text = text.arg(shown, QString::fromStdString(steps_[step].result->step).section(u'{', 0, 0))
-             .toHtmlEscaped();
+  text = text.arg(shown, to_qstring(steps_[step].result->step).section(u'{', 0, 0)).toHtmlEscaped();
   if (gone_place_ >= 0)
     text += u' ' + link(QStringLiteral("state"),
                         is_removed ? tr("Show the state before that step")

@@ -16,7 +16,7 @@ QString scientific(double number) {
 }  // namespace
 
 QString when_text(const BenchmarkResult& result) {
-  return QString::fromStdString(result.started_at).left(16).replace(u'T', u' ');
+  return to_qstring(result.started_at).left(16).replace(u'T', u' ');
 }
 
 QString ranks_text(const BenchmarkResult& result) {
@@ -30,14 +30,14 @@ QString verified_text(const std::optional<RankVerified>& verified) {
   if (verified->equal)
     return tr("equal within %1 (largest difference %2)")
         .arg(scientific(verified->bound), scientific(verified->max_abs_diff));
-  const QString output = QString::fromStdString(verified->output);
+  const QString output = to_qstring(verified->output);
   return output.isEmpty()
              ? tr("differs by %1").arg(scientific(verified->max_abs_diff))
              : tr("differs by %1 in %2").arg(scientific(verified->max_abs_diff), output);
 }
 
 QString status_text(const BenchmarkResult& result) {
-  return result.succeeded() ? tr("done") : QString::fromStdString(result.failure());
+  return result.succeeded() ? tr("done") : to_qstring(result.failure());
 }
 
 bool is_bad(const BenchmarkResult& result) {

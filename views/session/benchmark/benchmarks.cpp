@@ -287,9 +287,9 @@ void Benchmarks::show_snapshot(std::uint64_t id) {
   const auto take = [this, name, rank = *writer](const Result<Measurement>& measurement) {
     reading_.erase(name);
     if (!measurement)
-      return say(tr("Could not read the memory snapshot: %1")
-                     .arg(QString::fromStdString(measurement.error().message)),
-                 true);
+      return say(
+          tr("Could not read the memory snapshot: %1").arg(to_qstring(measurement.error().message)),
+          true);
     const auto shared = std::make_shared<const Measurement>(*measurement);
     document_.add_import(shared);
     take_snapshot(shared, rank);
@@ -302,7 +302,7 @@ void Benchmarks::take_snapshot(const MeasurementPtr& measurement, const RankResu
   const NodeId node = rank.node.empty() ? NodeId{} : document_.graph().find(rank.node);
   if (node) go_to(document_, node);
   say(node ? tr("The timeline shows the memory snapshot of rank %1, which ran out of memory at %2.")
-                 .arg(QString::number(rank.rank), QString::fromStdString(rank.node))
+                 .arg(QString::number(rank.rank), to_qstring(rank.node))
            : tr("The timeline shows the memory snapshot of rank %1.").arg(rank.rank));
 }
 
@@ -351,8 +351,7 @@ void Benchmarks::load() {
   const auto take = [this](Result<Read> read) {
     if (read) return take_history(std::move(read->second), std::move(read->first));
     state_ = State::fresh;  // so that the next request tries again
-    say(tr("Could not load earlier results: %1").arg(QString::fromStdString(read.error().message)),
-        true);
+    say(tr("Could not load earlier results: %1").arg(to_qstring(read.error().message)), true);
     emit rows_changed();
   };
   run_in_background(this, work, take, keeping_);
@@ -367,7 +366,7 @@ void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash)
     if (!has(result))
       rows.push_back({next_id_++, std::make_shared<const BenchmarkResult>(std::move(result))});
   rows_.insert(rows_.begin(), rows.begin(), rows.end());
-  if (!loaded.note.empty()) say(QString::fromStdString(loaded.note), true);
+  if (!loaded.note.empty()) say(to_qstring(loaded.note), true);
   emit rows_changed();
   // Save rows that were added before the stored ones were loaded, and replace a damaged file.
   if (has_new || !loaded.note.empty()) save();
@@ -385,8 +384,7 @@ void Benchmarks::save() {
   const auto take = [this](const Result<void>& saved) {
     --saving_;
     if (!saved)
-      say(tr("Could not save the results: %1").arg(QString::fromStdString(saved.error().message)),
-          true);
+      say(tr("Could not save the results: %1").arg(to_qstring(saved.error().message)), true);
   };
   run_in_background(this, work, take, keeping_);
 }

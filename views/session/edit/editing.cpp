@@ -8,13 +8,14 @@
 #include "views/session/edit/move_planner.h"
 #include "views/session/edit/repeat.h"
 #include "views/session/edit/stored_history.h"
+#include "views/session/translation/qstring.h"
 
 namespace jointer::views {
 namespace {
 
 QStringList to_list(const std::vector<std::string>& texts) {
   QStringList list;
-  for (const std::string& text : texts) list << QString::fromStdString(text);
+  for (const std::string& text : texts) list << to_qstring(text);
   return list;
 }
 
@@ -90,7 +91,7 @@ void Editing::follow(const EditHistory& history, std::function<void()> done) {
             history[first + i]->inverse = std::move((*inverses)[i]);
           history_ = history;
         } else {
-          emit refused(QString::fromStdString(result.error().message));
+          emit refused(to_qstring(result.error().message));
         }
         done();
       });
@@ -144,12 +145,10 @@ void Editing::push_entries(const Batch& batch, EditHistory before) {
 
 void Editing::do_one(MakeEdits make) {
   do_batch(std::move(make), history_, [this](const Batch& batch) {
-    for (const std::string& sentence : batch.run.refused)
-      emit refused(QString::fromStdString(sentence));
+    for (const std::string& sentence : batch.run.refused) emit refused(to_qstring(sentence));
     for (const DoneEditPtr& done : batch.run.done)
-      emit applied(
-          (QStringList(QString::fromStdString(done->edit.title)) + to_list(done->edit.notes))
-              .join(QStringLiteral(" · ")));
+      emit applied((QStringList(to_qstring(done->edit.title)) + to_list(done->edit.notes))
+                       .join(QStringLiteral(" · ")));
   });
 }
 
@@ -273,7 +272,7 @@ void Editing::do_restore(const History& history) {
     return DocumentState{restored->now, state.baseline};
   };
   work(job, [this, restored](const Result<void>& result) {
-    if (!result) return emit refused(QString::fromStdString(result.error().message));
+    if (!result) return emit refused(to_qstring(result.error().message));
     entries_ = EntryStack(std::move(restored->entries), static_cast<int>(restored->place));
     named_ = std::move(restored->named);
     history_ = target_ = history_at(place());

@@ -82,7 +82,7 @@ void MovePlanner::take_basis(Result<std::shared_ptr<Basis>> basis) {
   if (!basis) {
     waiting_.clear();
     taking_.reset();
-    emit refused(QString::fromStdString(basis.error().message));
+    emit refused(to_qstring(basis.error().message));
     return;
   }
   // While the new basis was computed, the graph may have returned to the state of the old one. If
@@ -174,13 +174,13 @@ void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
     held->carried = tr("%1 selected nodes move together.").arg(count_text(held->block.size()));
   Result<RangePreview> preview = basis_->what_if->preview(held->block);
   if (!preview) {
-    emit refused(QString::fromStdString(preview.error().message));
+    emit refused(to_qstring(preview.error().message));
     return;
   }
   held->preview = MovePreview(*std::move(preview), open_.baseline()->analysis.memory.peak_bytes());
   held->gap = held->shown_gap = held->preview.current();
-  held->earliest = QString::fromStdString(earliest_reason(graph, held->preview.range.range));
-  held->latest = QString::fromStdString(latest_reason(graph, held->preview.range.range));
+  held->earliest = to_qstring(earliest_reason(graph, held->preview.range.range));
+  held->latest = to_qstring(latest_reason(graph, held->preview.range.range));
   held->from = held->shown = from;
   live_.cancel();
   held_ = std::move(held);
@@ -211,7 +211,7 @@ void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {
                    : taken.size() == 1 ? tr("No cheap nodes move with this node.")
                                        : tr("No cheap nodes move with the selected ones.");
   else if (taken.size() == 1)
-    held.carried = QString::fromStdString(sentence);
+    held.carried = to_qstring(sentence);
   else if (const std::size_t more = held.block.size() - taken.size(); more == 1)
     held.carried = tr("Also moved 1 node that feeds or reads the selected ones.");
   else
@@ -225,7 +225,7 @@ void MovePlanner::move_to(std::size_t gap) {
   if (gap == held_->gap) return;
   held_->gap = gap;
   const Graph& graph = held_->from->graph;
-  held_->reordered = QString::fromStdString(reordering_text(graph, graph.order(), move_of(*held_)));
+  held_->reordered = to_qstring(reordering_text(graph, graph.order(), move_of(*held_)));
   show_live();
   emit moved();
 }
@@ -274,7 +274,7 @@ void MovePlanner::drop() {
   const NodeId before = node_after(graph.order(), move_of(*held_));
   Result<Edit> edit = move_edit(graph, held_->block, before);
   if (!edit) {
-    emit refused(QString::fromStdString(edit.error().message));
+    emit refused(to_qstring(edit.error().message));
     return give_up();
   }
   if (held_->carries) edit->notes.push_back(held_->carried.toStdString());
@@ -425,8 +425,7 @@ void MovePlanner::take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
   if (!plan) {
     // The what-if contains only some of the moves.
     basis_.reset();
-    if (plan.error().kind != Error::Kind::cancelled)
-      emit refused(QString::fromStdString(plan.error().message));
+    if (plan.error().kind != Error::Kind::cancelled) emit refused(to_qstring(plan.error().message));
     return prepare();
   }
   if (open_.shared_snapshot() != from || !editing_.is_settled()) {
@@ -436,7 +435,7 @@ void MovePlanner::take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
     return prepare();
   }
   if (plan->edit) return editing_.apply(*plan->edit);
-  const QString why = QString::fromStdString(plan->refusal);
+  const QString why = to_qstring(plan->refusal);
   if (command.is_best)
     emit refused(tr("No other position is better. %1").arg(why).trimmed());
   else

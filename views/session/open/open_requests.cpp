@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/open/readers.h"
+#include "views/session/translation/qstring.h"
 #include "views/session/translation/tr.h"
 
 namespace jointer::views {
@@ -54,9 +55,7 @@ std::vector<OpenRequest> requests_for(const QStringList& paths) {
 
 QString graph_file_filter() {
   QStringList patterns;
-  for (const GraphReader* reader : graph_readers())
-    patterns +=
-        QString::fromUtf8(reader->pattern.data(), static_cast<qsizetype>(reader->pattern.size()));
+  for (const GraphReader* reader : graph_readers()) patterns += to_qstring(reader->pattern);
   return tr("Graphs (%1);;All files (*)").arg(patterns.join(u' '));
 }
 

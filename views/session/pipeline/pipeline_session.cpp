@@ -20,7 +20,7 @@ namespace {
 constexpr int kTickMs = 50;
 
 QString sentence_of(const std::string& text) {
-  QString sentence = QString::fromStdString(text);
+  QString sentence = to_qstring(text);
   if (!sentence.endsWith(u'.')) sentence += u'.';
   return sentence;
 }
@@ -32,14 +32,14 @@ QString own_mistake(const PipelineStep& step, const PassRegistry& registry, cons
     const auto fits = Arguments::check(pass->info.parameters, step.given);
     return fits ? QString() : sentence_of(fits.error().message);
   }
-  const QString name = QString::fromStdString(step.pass);
+  const QString name = to_qstring(step.pass);
   if (!source.isEmpty()) return PipelineSession::tr("%1 is not loaded (%2).").arg(name, source);
   std::vector<std::string_view> names;
   for (const Pass& each : registry.passes()) names.emplace_back(each.info.name);
   const std::string_view nearest = nearest_name(step.pass, names);
   return nearest.empty() ? PipelineSession::tr("Unknown pass %1.").arg(name)
                          : PipelineSession::tr("Unknown pass %1; did you mean %2?")
-                               .arg(name, QString::fromStdString(std::string(nearest)));
+                               .arg(name, to_qstring(nearest));
 }
 
 // The edit for a partitioner step, as the SAC pane makes it: the plan follows from the tags, and
@@ -107,15 +107,15 @@ void PipelineSession::take_reproducer(const Reproduced& said) {
     const auto name = [&](const QString& source) {
       for (const PipelineStep& step : *pipeline)
         if (service_.registry()->find(step.pass) == nullptr)
-          draft_.set_source(QString::fromStdString(step.pass), source);
+          draft_.set_source(to_qstring(step.pass), source);
     };
     for (const std::string& folder : said.settings.plugins)
-      name(kPluginSource + QString::fromStdString(folder));
+      name(kPluginSource + to_qstring(folder));
     for (const std::string& spec : said.settings.python_passes)
-      name(kPythonSource + QString::fromStdString(spec));
+      name(kPythonSource + to_qstring(spec));
     draft_.set_pipeline(*pipeline);
   }
-  say(tr("This is a reproducer. Recorded error: %1").arg(QString::fromStdString(said.error)));
+  say(tr("This is a reproducer. Recorded error: %1").arg(to_qstring(said.error)));
 }
 
 PipelineSession::~PipelineSession() = default;
@@ -275,9 +275,9 @@ void PipelineSession::find_mistakes() {
   const auto registry = service_.registry();
   mistakes_.clear();
   for (const PipelineStep& step : pipeline) {
-    const QString name = QString::fromStdString(step.pass);
+    const QString name = to_qstring(step.pass);
     if (const Pass* pass = registry->find(step.pass)) {
-      const QString source = QString::fromStdString(pass->info.source);
+      const QString source = to_qstring(pass->info.source);
       // Set the source only once: `code_at` reads the file.
       if (draft_.source_of(name) != source && service_.code_at(source))
         draft_.set_source(name, source);
@@ -318,7 +318,7 @@ void PipelineSession::run_until(std::size_t end) {
       return say(tr("Step %1: %2").arg(place + 1).arg(mistakes_[place]), true);
     if (i < first) continue;
     steps.push_back(all[i]);
-    const auto foreign = service_.unallowed(QString::fromStdString(all[i].step.pass));
+    const auto foreign = service_.unallowed(to_qstring(all[i].step.pass));
     if (!foreign) continue;
     const auto known = std::find_if(code.begin(), code.end(), [&](const ForeignCode& each) {
       return each.source == foreign->source;
@@ -404,8 +404,7 @@ void PipelineSession::finish(const Result<void>& result) {
 void PipelineSession::cancel() {
   if (!run_ || run_->is_applying) return;
   const std::size_t done = run_->outcomes.size();
-  const QString pass =
-      QString::fromStdString(run_->steps[std::min(done, run_->steps.size() - 1)].step.pass);
+  const QString pass = to_qstring(run_->steps[std::min(done, run_->steps.size() - 1)].step.pass);
   apply(done == 0 ? tr("Cancelled during %1; nothing was changed.").arg(pass)
         : done == 1
             ? tr("Cancelled during %1; the previous step was kept.").arg(pass)
@@ -433,7 +432,7 @@ QString PipelineSession::done_text() const {
     text += u' ' + ((*other)->result.graph->is_pair() && !(*other)->before->is_pair()
                         ? tr("(%1 created a pair: Show > Graph in New Tab opens it.)")
                         : tr("(%1 created a separate graph: Show > Graph in New Tab opens it.)"))
-                       .arg(QString::fromStdString((*other)->result.step));
+                       .arg(to_qstring((*other)->result.step));
   return text;
 }
 
@@ -547,7 +546,7 @@ void PipelineSession::open_graph(int place) {
        title = document_.title()] { return write_graph_and_edits(*graph, *after, edits, title); };
   say(tr("Writing the graph..."));
   run_in_background(this, write, [this](const Result<GraphFiles>& files) {
-    if (!files) return say(QString::fromStdString(files.error().message), true);
+    if (!files) return say(to_qstring(files.error().message), true);
     say({});
     emit graph_made(files->graph, files->recipe);
   });

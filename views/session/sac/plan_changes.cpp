@@ -23,7 +23,7 @@ PlanChangesPtr changes_between(const SacState& from, const SacState& to) {
 }
 
 QString summary_text(const PlanChanges& changes) {
-  return QString::fromStdString(summary(changes.difference, kArrow));
+  return to_qstring(summary(changes.difference, kArrow));
 }
 
 QString transition_text(const PlanChangeRow& row) {
@@ -34,7 +34,7 @@ QString transition_text(const PlanChangeRow& row) {
 }
 
 QString counts_text(const PlanDifference& difference, std::span<const std::size_t> rows) {
-  return QString::fromStdString(jointer::counts_text(difference, rows, kArrow));
+  return to_qstring(jointer::counts_text(difference, rows, kArrow));
 }
 
 bool changes_plan(const Edit& edit) {

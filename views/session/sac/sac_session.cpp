@@ -164,7 +164,7 @@ void SacSession::pump() {
       answer = *std::move(made);
     } else {
       answer.state = tl::unexpected(made.error());
-      if (preview) answer.preview->refusal = QString::fromStdString(made.error().message);
+      if (preview) answer.preview->refusal = to_qstring(made.error().message);
     }
     if (!preview || preview->is_to_be_done || cleared == cleared_) show(answer, choice);
     pump();
@@ -198,14 +198,14 @@ SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& re
     if (auto outcome = solver.outcome(request))
       preview.outcome = *std::move(outcome);
     else
-      preview.refusal = QString::fromStdString(outcome.error().message);
+      preview.refusal = to_qstring(outcome.error().message);
   } else if (auto trial = solver.try_solving(request, *preview.plan_request)) {
     if (!preview.plan_request->fit) preview.settings = trial->settings;
     preview.plan = std::move(trial->plan);
     preview.outcome = std::move(trial->outcome);
     preview.trial = std::move(trial->trial);
   } else {
-    preview.refusal = QString::fromStdString(trial.error().message);
+    preview.refusal = to_qstring(trial.error().message);
   }
   return {.state = SacStatePtr(), .preview = std::move(preview)};
 }
@@ -223,8 +223,7 @@ void SacSession::show(const Answer& answer, const std::optional<PolicyChoice>& c
     if (choice) queued_.insert(queued_.begin(), *choice);
     return;
   }
-  const QString mistake =
-      answer.state ? QString() : QString::fromStdString(answer.state.error().message);
+  const QString mistake = answer.state ? QString() : to_qstring(answer.state.error().message);
   if (!answer.state && choice) {
     emit refused(mistake);
     return;
@@ -471,7 +470,7 @@ void SacSession::start_applying_tags() {
 
 void SacSession::finish_applying_tags(const Result<std::vector<Edit>>& edits,
                                       const SnapshotPtr& of) {
-  if (!edits) return emit refused(QString::fromStdString(edits.error().message));
+  if (!edits) return emit refused(to_qstring(edits.error().message));
   // These edits are for the graph `of`. If the document has changed since, or is changing, drop
   // them and compute them again once its own edits are done.
   if (open_.shared_snapshot() != of || !editing_.is_settled())
@@ -491,7 +490,7 @@ void SacSession::checkpoint_layers(const std::vector<NodeId>& nodes) {
   const std::vector<std::vector<NodeId>> layers = calls_of_layers(graph, nodes);
   if (layers.empty()) return emit refused(tr("The selection is not in a layer."));
   const auto change = checkpoint(graph, *state_->what_if(), state_->plan, layers);
-  if (!change) return emit refused(QString::fromStdString(change.error().message));
+  if (!change) return emit refused(to_qstring(change.error().message));
   apply_plan(change->plan,
              layers.size() == 1 ? tr("Checkpoint 1 layer")
                                 : tr("Checkpoint %1 layers").arg(count_text(layers.size())),
@@ -503,7 +502,7 @@ void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::str
   const Graph& graph = open_.graph();
   if (state_->is_step()) {
     auto edit = tag_as_planned(graph, plan);
-    if (!edit) return emit refused(QString::fromStdString(edit.error().message));
+    if (!edit) return emit refused(to_qstring(edit.error().message));
     if (edit->changes.empty() && !order_of(by).empty()) *edit = restated(graph, plan);
     if (edit->changes.empty()) return emit refused(tr("The training step already has this plan."));
     edit->title = title.toStdString();
@@ -513,7 +512,7 @@ void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::str
   // The plan is for min_cut's pair, so also request min_cut as the partitioner.
   if (state_->base->settings.partitioner != Partitioner::min_cut) {
     auto edit = tag_as_planned(graph, plan);
-    if (!edit) return emit refused(QString::fromStdString(edit.error().message));
+    if (!edit) return emit refused(to_qstring(edit.error().message));
     edit->title = title.toStdString();
     edit->by = by;
     return apply_and_solve(*std::move(edit), {});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/characters.h"
+#include "views/session/translation/qstring.h"
 
 namespace jointer::views {
 namespace {
@@ -146,10 +147,7 @@ NodeSearch::Flags NodeSearch::holds(const SearchTerm& term) const {
   }
   const auto text_matches = [&](std::string_view text) {
     if (text.empty()) return false;
-    if (term.pattern)
-      return term.pattern
-          ->match(QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())))
-          .hasMatch();
+    if (term.pattern) return term.pattern->match(to_qstring(text)).hasMatch();
     return contains_any(lowercase(text), term.texts);
   };
   std::vector<char> groups(graph.group_count());  // by group: its label matches

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/characters.h"
+#include "views/session/translation/qstring.h"
 
 namespace jointer::views {
 namespace {
@@ -77,9 +78,7 @@ void SearchTexts::mark_matches(const QRegularExpression& pattern, Flags& flags) 
 }
 
 bool SearchTexts::matches(const QRegularExpression& pattern, std::size_t i) const {
-  const std::string_view text = (*this)[i];
-  return pattern.match(QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())))
-      .hasMatch();
+  return pattern.match(to_qstring((*this)[i])).hasMatch();
 }
 
 std::size_t SearchTexts::index_at(std::size_t offset) const {

@@ -26,7 +26,7 @@ QString kernel_name_text(const std::string& name) {
 QString kernel_rates_text(const Snapshot& snapshot, const MeasuredTimeline& measured,
                           const NodeKernel& kernel) {
   const auto rates = [&](std::int64_t ns) {
-    return QString::fromStdString(
+    return to_qstring(
         reached_rates(snapshot.graph, snapshot.analysis, measured.measurement(), kernel.node, ns));
   };
   const std::size_t count = measured.kernels_of(kernel.node).size();
@@ -46,7 +46,7 @@ QString kernel_rates_text(const Snapshot& snapshot, const MeasuredTimeline& meas
 
 QString ratio_text(std::int64_t measured, std::int64_t estimated) {
   if (estimated <= 0) return {};
-  return QString::fromStdString(
+  return to_qstring(
              format_significant(static_cast<double>(measured) / static_cast<double>(estimated))) +
          QStringLiteral(" ×");
 }
@@ -62,9 +62,9 @@ QString measured_bytes_text(std::int64_t measured, std::int64_t estimated) {
 }
 
 QString measurement_text(const Measurement& measurement) {
-  const QString label = QString::fromStdString(measurement.label);
+  const QString label = to_qstring(measurement.label);
   if (measurement.device.empty()) return label;
-  return tr("%1, on %2").arg(label, QString::fromStdString(measurement.device));
+  return tr("%1, on %2").arg(label, to_qstring(measurement.device));
 }
 
 std::int64_t estimated_ns(const Snapshot& snapshot, NodeId node) {
@@ -89,14 +89,13 @@ std::int64_t estimated_ns(const Snapshot& snapshot, const MeasuredBlock& block) 
 }
 
 QString block_text(const MeasuredBlock& block) {
-  return tr("compiled %1, %2")
-      .arg(QString::fromStdString(block.name), nodes_text(block.nodes.size()));
+  return tr("compiled %1, %2").arg(to_qstring(block.name), nodes_text(block.nodes.size()));
 }
 
 QStringList measured_lines(const Snapshot& snapshot, const MeasuredTimeline& measured,
                            NodeId node) {
   QStringList lines;
-  const QString label = QString::fromStdString(measured.measurement().label);
+  const QString label = to_qstring(measured.measurement().label);
   if (const MeasuredBlock* block = measured.block_of(node))
     return lines
            << block_text(*block)
@@ -127,7 +126,7 @@ QStringList kernel_lines(const Snapshot& snapshot, const MeasuredTimeline& measu
                       to_qstring(snapshot.graph.target(snapshot.graph.node(k.node))));
   lines << tr("ran from %1 (%2)")
                .arg(time_range_text(k.start_ns, k.end_ns),
-                    QString::fromStdString(measured.measurement().label));
+                    to_qstring(measured.measurement().label));
   const QString rates =
       measured.block_of(k.node) == nullptr ? kernel_rates_text(snapshot, measured, k) : QString();
   return rates.isEmpty() ? lines : lines << rates;

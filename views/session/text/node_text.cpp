@@ -98,17 +98,16 @@ QStringList hover_lines(const Snapshot& snapshot, NodeId id) {
     lines << (is_known ? tr("%1 (bound by %2)").arg(when, to_qstring(to_string(limit))) : when);
   }
   const Module& module = snapshot.analysis.modules.module(snapshot.analysis.modules.of(id));
-  if (!module.path.empty()) lines << QString::fromStdString(module.path);
+  if (!module.path.empty()) lines << to_qstring(module.path);
   const std::int32_t collective = snapshot.analysis.simulation.collective_of(id);
   if (collective >= 0) {
     const CollectiveTiming& c =
         snapshot.analysis.simulation.collectives()[static_cast<std::size_t>(collective)];
     if (!c.is_transfer)
       lines << tr("message %1").arg(bytes_text(collective_bytes(graph, graph.node(c.start))));
-    lines << (c.is_exposed()
-                  ? tr("exposed %1: %2")
-                        .arg(time_text(c.exposed_ns), QString::fromStdString(reason_text(graph, c)))
-                  : tr("hidden"));
+    lines << (c.is_exposed() ? tr("exposed %1: %2")
+                                   .arg(time_text(c.exposed_ns), to_qstring(reason_text(graph, c)))
+                             : tr("hidden"));
   }
   return lines;
 }

@@ -4,14 +4,11 @@
 #include <QStringList>
 
 #include "views/session/snapshot/snapshot.h"
+#include "views/session/translation/qstring.h"
 
 namespace jointer::views {
 
 // Text for nodes, the same in every pane.
-
-inline QString to_qstring(std::string_view text) {
-  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 // "bf16[8192, 7168]"
 QString tensor_text(const Graph& graph, const Tensor& tensor);

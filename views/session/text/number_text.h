@@ -4,6 +4,7 @@
 #include <concepts>
 
 #include "core/base/units.h"
+#include "views/session/translation/qstring.h"
 #include "views/session/translation/tr.h"
 
 namespace jointer::views {
@@ -14,19 +15,19 @@ namespace jointer::views {
 inline constexpr double kPartsPerOne = 1e6;
 
 inline QString bytes_text(std::int64_t bytes) {
-  return QString::fromStdString(format_bytes(bytes));
+  return to_qstring(format_bytes(bytes));
 }
 
 inline QString time_text(std::int64_t ns) {
-  return QString::fromStdString(format_ns(ns));
+  return to_qstring(format_ns(ns));
 }
 
 inline QString flops_text(std::int64_t flops) {
-  return QString::fromStdString(format_flops(static_cast<double>(flops)));
+  return to_qstring(format_flops(static_cast<double>(flops)));
 }
 
 QString count_text(std::integral auto count) {
-  return QString::fromStdString(format_count(static_cast<std::int64_t>(count)));
+  return to_qstring(format_count(static_cast<std::int64_t>(count)));
 }
 
 inline QString nodes_text(std::size_t count) {

@@ -11,14 +11,14 @@ namespace jointer::views {
 // "334.12 ms to 334.15 ms" (core/base/number_range.h). The arguments are in nanoseconds.
 inline QString time_range_text(std::int64_t begin, std::int64_t end) {
   const RangeText text = format_ns_range(begin, end);
-  return tr("%1 to %2").arg(QString::fromStdString(text.begin), QString::fromStdString(text.end));
+  return tr("%1 to %2").arg(to_qstring(text.begin), to_qstring(text.end));
 }
 
 // The same range in a shorter form for narrow spaces: "334.12–334.15 ms".
 inline QString short_time_range_text(std::int64_t begin, std::int64_t end) {
   const RangeText text = format_ns_range(begin, end);
   const std::string number = text.begin.substr(0, text.begin.rfind(' '));
-  return QString::fromStdString(number + "–" + text.end);
+  return to_qstring(number + "–" + text.end);
 }
 
 // "1.2 GiB in 12 storages".

@@ -159,7 +159,7 @@ void TuneSession::start(const TuneSettings& settings) {
     if (result)
       result_ = *result;
     else if (result.error().kind != Error::Kind::cancelled)
-      emit message(QString::fromStdString(result.error().message));
+      emit message(to_qstring(result.error().message));
     find_reserved();
     emit changed();
   });
@@ -199,7 +199,7 @@ void TuneSession::apply(const Pipeline& pipeline) {
                      title = document_.title()] { return run(*snapshot, pipeline, budget, title); };
   applying_.start(work, [this, searched = searched_](const Result<PipelineResult>& done) {
     if (!done) {
-      emit message(QString::fromStdString(done.error().message));
+      emit message(to_qstring(done.error().message));
     } else if (searched == searched_) {
       if (!done->pair || (searched_place() && !done->edits.empty()))
         apply_edits(done->edits, done->figures);
@@ -241,7 +241,7 @@ void TuneSession::write_winner(const QString& path) {
   };
   emit message(tr("Writing %1...").arg(path));
   run_in_background(this, write, [this](const Result<QString>& written) {
-    emit message(written ? *written : QString::fromStdString(written.error().message));
+    emit message(written ? *written : to_qstring(written.error().message));
   });
 }
 
@@ -256,7 +256,7 @@ void TuneSession::apply_edits(const std::vector<Edit>& edits, const StepFigures&
   if (edits.empty()) return editing.go_to(*place);
   editing.apply_all_from(*place, edits);
   emit message(tr("Applied %1: step time %2, peak %3.")
-                   .arg(QString::fromStdString(counted(edits.size(), "pipeline step")),
+                   .arg(to_qstring(counted(edits.size(), "pipeline step")),
                         time_text(figures.figures.step_ns),
                         bytes_text(figures.figures.peak_bytes)));
 }

@@ -8,6 +8,7 @@
 #include "core/workspace/workspace_capture.h"
 #include "views/session/document/marks.h"
 #include "views/session/edit/stored_history.h"
+#include "views/session/translation/qstring.h"
 #include "views/session/work/task.h"
 #include "views/session/workspace/workspace_options.h"
 
@@ -23,9 +24,8 @@ const DoneEdit* last_of(const EditHistory& history) {
 const LeftJournal* journal_of(std::span<const LeftJournal> left, const OpenRequest& request) {
   const bool is_workspace = request.backward.empty() && is_workspace_file(request.path);
   const std::string path =
-      is_workspace
-          ? QFileInfo(QString::fromStdString(request.path)).absoluteFilePath().toStdString()
-          : absolute_path(request.path);
+      is_workspace ? QFileInfo(to_qstring(request.path)).absoluteFilePath().toStdString()
+                   : absolute_path(request.path);
   const std::string backward = absolute_path(request.backward);
   const auto found = std::ranges::find_if(left, [&](const LeftJournal& journal) {
     if (is_workspace) return journal.state.workspace_path == path;
@@ -130,7 +130,7 @@ void Autosave::start_journal(const Workspace& start) {
   std::unique_ptr<Journal> old = std::move(journal_);
   if (folder_.isEmpty()) return;
   const auto complain = [this](const std::string& sentence) {
-    emit failed(tr("Autosave stopped: %1. Save now.").arg(QString::fromStdString(sentence)));
+    emit failed(tr("Autosave stopped: %1. Save now.").arg(to_qstring(sentence)));
   };
   const auto complain_here = [complain,
                               window = complaints_.address()](const std::string& sentence) {
@@ -194,7 +194,7 @@ void Autosave::restore(const SavedWork& found) {
       journal_ = *std::move(taken);
     else {
       is_restoring_ = is_found_dirty_ = false;
-      emit restore_failed(QString::fromStdString(taken.error().message));
+      emit restore_failed(to_qstring(taken.error().message));
       return;
     }
   }
@@ -241,7 +241,7 @@ void Autosave::discard() {
   found.path = path_;
   if (!path_.isEmpty()) {
     auto workspace = read_workspace(path_.toStdString());
-    if (!workspace) return emit failed(QString::fromStdString(workspace.error().message));
+    if (!workspace) return emit failed(to_qstring(workspace.error().message));
     found.workspace = *std::move(workspace);
     found.workspace.benchmarks.clear();  // these have already been loaded
   }
@@ -283,8 +283,7 @@ void Autosave::write_file(const QString& path, const QByteArray& layout) {
   const auto take = [this, path, history = workspace.history, known = current_summary(),
                      setup = current_setup()](const Result<void>& written) {
     is_saving_ = false;
-    if (!written)
-      return emit failed(tr("Not saved: %1").arg(QString::fromStdString(written.error().message)));
+    if (!written) return emit failed(tr("Not saved: %1").arg(to_qstring(written.error().message)));
     path_ = path;
     remember(known, setup, history);
     take_saved();
