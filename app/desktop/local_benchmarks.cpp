@@ -77,8 +77,6 @@ LocalBenchmarks::LocalBenchmarks(QObject* parent)
     devices_ << (machine_.gpus == 1 ? tr("1 GPU") : tr("%1 GPUs").arg(machine_.gpus));
 }
 
-LocalBenchmarks::~LocalBenchmarks() = default;
-
 QString LocalBenchmarks::why_not(Backend backend) const {
   if (backend == Backend::cudagraph && machine_.gpus == 0)
     return tr("CUDA graphs need a GPU; this machine has none.");

@@ -16,9 +16,6 @@ class LocalBenchmarks : public views::BenchmarkService {
   Q_OBJECT
  public:
   explicit LocalBenchmarks(QObject* parent = nullptr);
-  ~LocalBenchmarks() override;
-  LocalBenchmarks(const LocalBenchmarks&) = delete;
-  LocalBenchmarks& operator=(const LocalBenchmarks&) = delete;
 
   [[nodiscard]] QStringList devices() const override { return devices_; }
   [[nodiscard]] QString why_not(Backend backend) const override;

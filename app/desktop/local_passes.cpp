@@ -86,8 +86,6 @@ LocalPasses::LocalPasses(QSettings& settings, QObject* parent)
   make_registry();
 }
 
-LocalPasses::~LocalPasses() = default;
-
 PythonRunner LocalPasses::python() const {
   return python_runner(host_);
 }

@@ -20,9 +20,6 @@ class LocalPasses : public views::PassService {
  public:
   // `settings` must outlive this object.
   explicit LocalPasses(QSettings& settings, QObject* parent = nullptr);
-  ~LocalPasses() override;
-  LocalPasses(const LocalPasses&) = delete;
-  LocalPasses& operator=(const LocalPasses&) = delete;
 
   [[nodiscard]] std::shared_ptr<const PassRegistry> registry() const override { return registry_; }
   [[nodiscard]] QStringList problems() const override { return problems_; }

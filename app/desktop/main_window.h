@@ -49,8 +49,6 @@ class MainWindow : public QMainWindow {
   MainWindow(QSettings& settings, AnalysisOptions analysis, views::BenchmarkService& service,
              BenchmarkHistory history, QWidget* parent = nullptr);
   ~MainWindow() override;
-  MainWindow(const MainWindow&) = delete;
-  MainWindow& operator=(const MainWindow&) = delete;
 
   // Opens a graph or a workspace in a new tab and makes it current.
   void open(const OpenRequest& request);

@@ -20,8 +20,6 @@ class PaneFocus : public QObject {
   // The window's header and status bar must have been set. All arguments must outlive this object.
   PaneFocus(QMainWindow& window, Documents& documents, PaneDocks& panes);
   ~PaneFocus() override;
-  PaneFocus(const PaneFocus&) = delete;
-  PaneFocus& operator=(const PaneFocus&) = delete;
 
   // Moves the focus to the next area, or to the previous one if `direction` is negative: the
   // header, the panes from left to right, the timeline, the status bar.

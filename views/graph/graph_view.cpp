@@ -40,8 +40,6 @@ GraphView::GraphView(Document& document, QWidget* parent)
   take_layout();
 }
 
-GraphView::~GraphView() = default;
-
 void GraphView::connect_parts() {
   connect(&model_, &LadderModel::rows_about_to_change, this, [this](int row, LadderSide side) {
     row_anchor_ = row < 0 ? scroll_.anchor_on_screen() : scroll_.anchor_at(row, side);

@@ -26,9 +26,6 @@ class GraphView : public QAbstractScrollArea {
   Q_OBJECT
  public:
   explicit GraphView(Document& document, QWidget* parent = nullptr);
-  ~GraphView() override;
-  GraphView(const GraphView&) = delete;
-  GraphView& operator=(const GraphView&) = delete;
 
   [[nodiscard]] LadderModel& model() { return model_; }
   [[nodiscard]] LadderScroll& scroll() { return scroll_; }

@@ -16,8 +16,6 @@ class GroupQueue : public QObject {
  public:
   GroupQueue();
   ~GroupQueue() override;
-  GroupQueue(const GroupQueue&) = delete;
-  GroupQueue& operator=(const GroupQueue&) = delete;
 
   // The cached layout of a group. If there is none, requests it and returns null.
   [[nodiscard]] GroupLayoutPtr find_or_request(GroupGraphs graphs);

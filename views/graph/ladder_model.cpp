@@ -24,8 +24,6 @@ LadderModel::LadderModel(Document& document, int width)
   relayout();
 }
 
-LadderModel::~LadderModel() = default;
-
 // --- The document ---
 
 void LadderModel::take_document() {

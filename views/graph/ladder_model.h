@@ -20,9 +20,6 @@ class LadderModel : public QObject {
  public:
   // `width` is the number of pixels available for the ladder. `document` must outlive this object.
   LadderModel(Document& document, int width);
-  ~LadderModel() override;
-  LadderModel(const LadderModel&) = delete;
-  LadderModel& operator=(const LadderModel&) = delete;
 
   [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
   [[nodiscard]] const Ladder& ladder() const { return *ladder_; }

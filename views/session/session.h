@@ -36,8 +36,6 @@ class Session : public QObject {
   Session(OpenRequest source, SnapshotPtr snapshot, const SessionServices& services,
           QObject* parent = nullptr);
   ~Session() override;
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
 
   [[nodiscard]] Document& document() const { return *document_; }
   [[nodiscard]] Benchmarks& benchmarks() const { return *benchmarks_; }

@@ -40,8 +40,6 @@ class TimelineView : public QAbstractScrollArea {
   explicit TimelineView(Document& document, QWidget* parent = nullptr,
                         Moves moves = Moves::allowed);
   ~TimelineView() override;
-  TimelineView(const TimelineView&) = delete;
-  TimelineView& operator=(const TimelineView&) = delete;
 
   [[nodiscard]] TimelineContent& content() { return content_; }
   [[nodiscard]] TimelineRange& range() { return range_; }

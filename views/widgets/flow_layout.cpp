@@ -10,8 +10,6 @@ FlowLayout::FlowLayout(QWidget* parent, int horizontal_spacing, int vertical_spa
       horizontal_spacing_(horizontal_spacing),
       vertical_spacing_(vertical_spacing) {}
 
-FlowLayout::~FlowLayout() = default;
-
 void FlowLayout::addItem(QLayoutItem* item) {
   items_.emplace_back(item);
 }

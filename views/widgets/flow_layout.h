@@ -10,9 +10,6 @@ namespace jointer::views {
 class FlowLayout : public QLayout {
  public:
   FlowLayout(QWidget* parent, int horizontal_spacing, int vertical_spacing);
-  ~FlowLayout() override;
-  FlowLayout(const FlowLayout&) = delete;
-  FlowLayout& operator=(const FlowLayout&) = delete;
 
   void addItem(QLayoutItem* item) override;
   [[nodiscard]] int count() const override { return static_cast<int>(items_.size()); }

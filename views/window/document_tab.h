@@ -24,8 +24,6 @@ class DocumentTab : public QWidget {
   DocumentTab(OpenRequest request, AnalysisOptions options, MakeSession make_session,
               QWidget* parent = nullptr);
   ~DocumentTab() override;
-  DocumentTab(const DocumentTab&) = delete;
-  DocumentTab& operator=(const DocumentTab&) = delete;
 
   // Loads or reloads the file. The current document stays open until the new one has been loaded,
   // or if loading fails.

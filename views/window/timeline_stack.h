@@ -16,8 +16,6 @@ class TimelineStack : public QStackedWidget {
   // `document` must outlive this object.
   explicit TimelineStack(Document& document, QWidget* parent = nullptr);
   ~TimelineStack() override;
-  TimelineStack(const TimelineStack&) = delete;
-  TimelineStack& operator=(const TimelineStack&) = delete;
 
   // The timeline on screen.
   [[nodiscard]] TimelineView* shown() const;

@@ -34,8 +34,6 @@ class Benchmarks : public QObject {
   Benchmarks(Document& document, BenchmarkService& service, BenchmarkHistory history,
              QObject* parent = nullptr);
   ~Benchmarks() override;
-  Benchmarks(const Benchmarks&) = delete;
-  Benchmarks& operator=(const Benchmarks&) = delete;
 
   [[nodiscard]] Document& document() const { return document_; }
   [[nodiscard]] BenchmarkService& service() const { return *service_; }

@@ -18,8 +18,6 @@ class Document : public OpenGraph {
  public:
   Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent = nullptr);
   ~Document() override;
-  Document(const Document&) = delete;
-  Document& operator=(const Document&) = delete;
 
   [[nodiscard]] Editing& editing() const { return *editing_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }

@@ -24,8 +24,6 @@ class Partitioned : public QObject {
   // `joint` must outlive this object, and its graph must be a joint graph.
   explicit Partitioned(Document& joint, QObject* parent = nullptr);
   ~Partitioned() override;
-  Partitioned(const Partitioned&) = delete;
-  Partitioned& operator=(const Partitioned&) = delete;
 
   // Builds the pair and keeps it up to date, or stops doing so. A pair that has been built is kept.
   void set_wanted(bool is_wanted);

@@ -28,8 +28,6 @@ class Editing : public QObject {
   // `open` must outlive this object.
   explicit Editing(OpenGraph& open);
   ~Editing() override;
-  Editing(const Editing&) = delete;
-  Editing& operator=(const Editing&) = delete;
 
   [[nodiscard]] MovePlanner& planner() const { return *planner_; }
 

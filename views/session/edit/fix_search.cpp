@@ -14,8 +14,6 @@ FixSearch::FixSearch(OpenGraph& open, Editing& editing, QObject* parent)
   connect(&editing_, &Editing::refused, this, &FixSearch::apply_pending);
 }
 
-FixSearch::~FixSearch() = default;
-
 void FixSearch::want(std::vector<NodeId> starts) {
   wanted_ = std::move(starts);
   if (!wanted_.empty() || to_apply_) return pump();

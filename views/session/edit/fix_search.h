@@ -24,9 +24,6 @@ class FixSearch : public QObject {
  public:
   // `open` and `editing` must outlive this object.
   FixSearch(OpenGraph& open, Editing& editing, QObject* parent = nullptr);
-  ~FixSearch() override;
-  FixSearch(const FixSearch&) = delete;
-  FixSearch& operator=(const FixSearch&) = delete;
 
   // Finds the fixes of the collectives that start with these nodes, in this order. The request
   // replaces earlier ones. An empty list stops the search, unless a move is waiting to be applied.

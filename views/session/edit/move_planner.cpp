@@ -40,8 +40,6 @@ MovePlanner::MovePlanner(OpenGraph& open, Editing& editing) : open_(open), editi
   connect(&open_, &OpenGraph::changed, this, &MovePlanner::take_graph);
 }
 
-MovePlanner::~MovePlanner() = default;
-
 // --- The what-if ---
 
 bool MovePlanner::is_ready() const {

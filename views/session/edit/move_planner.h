@@ -51,9 +51,6 @@ class MovePlanner : public QObject {
  public:
   // `open` and `editing` must outlive this object.
   MovePlanner(OpenGraph& open, Editing& editing);
-  ~MovePlanner() override;
-  MovePlanner(const MovePlanner&) = delete;
-  MovePlanner& operator=(const MovePlanner&) = delete;
 
   // Null while nothing is held.
   [[nodiscard]] const HeldMove* held() const { return held_.get(); }

@@ -14,8 +14,6 @@ Loader::Loader(OpenRequest request, AnalysisOptions options, QObject* parent)
   timer_.setInterval(kReportEveryMs);
 }
 
-Loader::~Loader() = default;
-
 void Loader::start() {
   elapsed_.start();
   timer_.start();

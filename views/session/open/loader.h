@@ -20,9 +20,6 @@ class Loader : public QObject {
   Q_OBJECT
  public:
   Loader(OpenRequest request, AnalysisOptions options, QObject* parent = nullptr);
-  ~Loader() override;
-  Loader(const Loader&) = delete;
-  Loader& operator=(const Loader&) = delete;
 
   void start();
   [[nodiscard]] const OpenRequest& request() const { return request_; }

@@ -8,8 +8,6 @@ namespace jointer::views {
 OpenGraph::OpenGraph(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
     : QObject(parent), source_(std::move(source)), state_{snapshot, snapshot} {}
 
-OpenGraph::~OpenGraph() = default;
-
 QString OpenGraph::title() const {
   const auto title = graph().title();
   if (!title.empty()) return QString::fromUtf8(title.data(), static_cast<int>(title.size()));

@@ -21,9 +21,6 @@ class OpenGraph : public QObject {
   Q_OBJECT
  public:
   OpenGraph(OpenRequest source, SnapshotPtr snapshot, QObject* parent = nullptr);
-  ~OpenGraph() override;
-  OpenGraph(const OpenGraph&) = delete;
-  OpenGraph& operator=(const OpenGraph&) = delete;
 
   [[nodiscard]] const Snapshot& snapshot() const { return *state_.now; }
   // The current snapshot as a shared pointer, which stays valid when a newer snapshot replaces it,

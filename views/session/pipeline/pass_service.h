@@ -37,8 +37,6 @@ class PassService : public QObject {
   explicit PassService(QObject* parent = nullptr);
   // Waits for cancelled runs that have not ended yet.
   ~PassService() override;
-  PassService(const PassService&) = delete;
-  PassService& operator=(const PassService&) = delete;
 
   // The threads that passes run on. A cancelled pass does not end immediately, so it may outlive
   // its document.

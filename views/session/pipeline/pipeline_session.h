@@ -44,8 +44,6 @@ class PipelineSession : public QObject {
   // Both arguments must outlive this object.
   PipelineSession(Document& document, PassService& service, QObject* parent = nullptr);
   ~PipelineSession() override;
-  PipelineSession(const PipelineSession&) = delete;
-  PipelineSession& operator=(const PipelineSession&) = delete;
 
   [[nodiscard]] Document& document() const { return document_; }
   [[nodiscard]] PassService& service() const { return service_; }

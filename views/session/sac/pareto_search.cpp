@@ -53,8 +53,6 @@ ParetoSearch::ParetoSearch(QObject* parent) : QObject(parent) {
   connect(&soon_, &QTimer::timeout, this, &ParetoSearch::start_trial);
 }
 
-ParetoSearch::~ParetoSearch() = default;
-
 void ParetoSearch::cancel() {
   stop_waiting();
   if (!is_running()) return;

@@ -34,9 +34,6 @@ class ParetoSearch : public QObject {
   static constexpr const char* kNow = "now";
 
   explicit ParetoSearch(QObject* parent = nullptr);
-  ~ParetoSearch() override;
-  ParetoSearch(const ParetoSearch&) = delete;
-  ParetoSearch& operator=(const ParetoSearch&) = delete;
 
   [[nodiscard]] bool is_running() const { return search_.is_running() || fit_.is_running(); }
   // The plans that a search found, those of budgets and presets, and the state's own, sorted by

@@ -5,8 +5,6 @@ namespace jointer::views {
 PlanOrdered::PlanOrdered(QObject* parent)
     : QObject(parent), found_(ordered_figures, [this] { emit changed(); }) {}
 
-PlanOrdered::~PlanOrdered() = default;
-
 void PlanOrdered::follow(const SacStatePtr& state) {
   has_order_ = state && !state->order.empty();
   found_.follow(has_order_ ? std::optional(plan_of(*state)) : std::nullopt);

@@ -16,9 +16,6 @@ class PlanOrdered : public QObject {
   Q_OBJECT
  public:
   explicit PlanOrdered(QObject* parent = nullptr);
-  ~PlanOrdered() override;
-  PlanOrdered(const PlanOrdered&) = delete;
-  PlanOrdered& operator=(const PlanOrdered&) = delete;
 
   // Starts computing the estimates of this state, unless it is null or its plan has no order.
   void follow(const SacStatePtr& state);

@@ -9,8 +9,6 @@ namespace jointer::views {
 PlanReserved::PlanReserved(QObject* parent)
     : QObject(parent), found_(reserved_of, [this] { show(found_.value()); }) {}
 
-PlanReserved::~PlanReserved() = default;
-
 Result<std::int64_t> PlanReserved::reserved_of(const Plan& plan) {
   const SacBase& base = *plan.base;
   JOINTER_TRY(const Graph pair,

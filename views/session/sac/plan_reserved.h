@@ -16,9 +16,6 @@ class PlanReserved : public QObject {
   Q_OBJECT
  public:
   explicit PlanReserved(QObject* parent = nullptr);
-  ~PlanReserved() override;
-  PlanReserved(const PlanReserved&) = delete;
-  PlanReserved& operator=(const PlanReserved&) = delete;
 
   // Starts computing the value for this state, unless it is null or its graph is already
   // partitioned.

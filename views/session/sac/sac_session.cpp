@@ -48,8 +48,6 @@ SacSession::SacSession(OpenGraph& open, Editing& editing)
   connect(&editing_, &Editing::refused, this, &SacSession::follow_document);
 }
 
-SacSession::~SacSession() = default;
-
 void SacSession::start() {
   if (is_started_ && (state_ || is_running())) return;
   is_started_ = true;

@@ -32,9 +32,6 @@ class SacSession : public QObject {
  public:
   // Both arguments must outlive this object.
   SacSession(OpenGraph& open, Editing& editing);
-  ~SacSession() override;
-  SacSession(const SacSession&) = delete;
-  SacSession& operator=(const SacSession&) = delete;
 
   // Starts computing states; `changed` follows. Retries after an error.
   void start();

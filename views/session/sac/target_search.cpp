@@ -8,8 +8,6 @@ namespace jointer::views {
 
 TargetSearch::TargetSearch(QObject* parent) : QObject(parent) {}
 
-TargetSearch::~TargetSearch() = default;
-
 void TargetSearch::find(const SacStatePtr& state, const PlanTarget& target,
                         const ParetoSearch::Settings& settings) {
   cancel();

@@ -41,9 +41,6 @@ class TargetSearch : public QObject {
   };
 
   explicit TargetSearch(QObject* parent = nullptr);
-  ~TargetSearch() override;
-  TargetSearch(const TargetSearch&) = delete;
-  TargetSearch& operator=(const TargetSearch&) = delete;
 
   // Requires `state->can_change()`. Only the choice of orders in `settings` has an effect.
   void find(const SacStatePtr& state, const PlanTarget& target,

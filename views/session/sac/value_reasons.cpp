@@ -42,8 +42,6 @@ const Graph& graph_of(const SacState& state) {
 
 ValueReasons::ValueReasons(QObject* parent) : QObject(parent) {}
 
-ValueReasons::~ValueReasons() = default;
-
 void ValueReasons::follow(const SacStatePtr& state, NodeId node) {
   const SacTensor* tensor = state && state->can_change() ? state->tensor_of(node) : nullptr;
   const bool is_explained = tensor != nullptr && tensor->is_needed;

@@ -17,9 +17,6 @@ class ValueReasons : public QObject {
   Q_OBJECT
  public:
   explicit ValueReasons(QObject* parent = nullptr);
-  ~ValueReasons() override;
-  ValueReasons(const ValueReasons&) = delete;
-  ValueReasons& operator=(const ValueReasons&) = delete;
 
   // Starts explaining the tensor, unless it is already explained; `changed` follows. With a null
   // state, or a node that has no row or is not needed, only ends the current explanation.

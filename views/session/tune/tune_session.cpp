@@ -80,8 +80,6 @@ TuneSession::TuneSession(Document& document, QObject* parent)
   connect(&document.sac(), &SacSession::tuned_wanted, this, &TuneSession::apply_winner);
 }
 
-TuneSession::~TuneSession() = default;
-
 bool TuneSession::makes_a_pair() const {
   return searched_ && !searched_->graph.is_pair() &&
          searched_->graph.part(PartId(std::size_t{0})).kind == CaptureKind::joint;

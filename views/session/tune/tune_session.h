@@ -32,9 +32,6 @@ class TuneSession : public QObject {
  public:
   // `document` must outlive this object.
   explicit TuneSession(Document& document, QObject* parent = nullptr);
-  ~TuneSession() override;
-  TuneSession(const TuneSession&) = delete;
-  TuneSession& operator=(const TuneSession&) = delete;
 
   [[nodiscard]] Document& document() const { return document_; }
   [[nodiscard]] bool is_running() const { return running_ != nullptr; }

@@ -15,8 +15,6 @@ class Mailbox : public QObject {
   Mailbox();
   // Drops pending calls.
   ~Mailbox() override;
-  Mailbox(const Mailbox&) = delete;
-  Mailbox& operator=(const Mailbox&) = delete;
 
  private:
   struct Shared {

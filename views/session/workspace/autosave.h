@@ -39,8 +39,6 @@ class Autosave : public QObject {
   Autosave(Document& document, Benchmarks& benchmarks, QString folder,
            PipelineDraft* pipeline = nullptr, QObject* parent = nullptr);
   ~Autosave() override;
-  Autosave(const Autosave&) = delete;
-  Autosave& operator=(const Autosave&) = delete;
 
   [[nodiscard]] Document& document() const { return document_; }
   // The workspace file; empty until the document is first saved.
