@@ -27,23 +27,12 @@ QColor in_phase(const Theme& theme, ColorRole role) {
 }  // namespace
 
 QString label_of(LadderColor color) {
-  switch (color) {
-    case LadderColor::time:
-      return tr("time");
-    case LadderColor::bytes:
-      return tr("bytes");
-    case LadderColor::flops:
-      return tr("FLOPs");
-    case LadderColor::exposed:
-      return tr("exposed");
-    case LadderColor::phase:
-      return tr("phase");
-    case LadderColor::policy:
-      return tr("policy");
-    case LadderColor::plain:
-      return tr("plain");
-  }
-  return {};
+  constexpr std::array kLabels{
+      QT_TRANSLATE_NOOP("Jointer", "time"),  QT_TRANSLATE_NOOP("Jointer", "bytes"),
+      QT_TRANSLATE_NOOP("Jointer", "FLOPs"), QT_TRANSLATE_NOOP("Jointer", "exposed"),
+      QT_TRANSLATE_NOOP("Jointer", "phase"), QT_TRANSLATE_NOOP("Jointer", "policy"),
+      QT_TRANSLATE_NOOP("Jointer", "plain")};
+  return tr(kLabels[static_cast<std::size_t>(color)]);
 }
 
 LadderColors::LadderColors(const Snapshot& snapshot, const Ladder& ladder, LadderColor by)
@@ -186,21 +175,9 @@ std::vector<LadderColors::LegendEntry> LadderColors::legend(const Theme& theme) 
 }
 
 QString collective_letters(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::none:  // a copy to or from the host
-      return QStringLiteral("copy");
-    case CollectiveKind::all_gather:
-      return QStringLiteral("AG");
-    case CollectiveKind::reduce_scatter:
-      return QStringLiteral("RS");
-    case CollectiveKind::all_reduce:
-      return QStringLiteral("AR");
-    case CollectiveKind::all_to_all:
-      return QStringLiteral("A2A");
-    case CollectiveKind::broadcast:
-      return QStringLiteral("BC");
-  }
-  return {};
+  constexpr std::array kLetters{"copy", "AG",  "RS",
+                                "AR",   "A2A", "BC"};  // none: a copy to or from the host
+  return QString::fromLatin1(kLetters[static_cast<std::size_t>(kind)]);
 }
 
 }  // namespace jointer::views

@@ -1,65 +1,28 @@
 #include "views/theme/color_role.h"
 
+#include <array>
+
 namespace jointer::views {
+namespace {
+
+constexpr std::array<ColorRole, kMemoryCategories> kRolesOfCategories{
+    ColorRole::parameter,  ColorRole::buffer,    ColorRole::input,           ColorRole::tangent,
+    ColorRole::constant,   ColorRole::gradient,  ColorRole::optimizer_state, ColorRole::saved,
+    ColorRole::recomputed, ColorRole::temporary, ColorRole::communication,   ColorRole::output};
+constexpr std::array<ColorRole, kItemColors> kRolesOfItems{
+    ColorRole::host,         ColorRole::matmul,     ColorRole::attention,
+    ColorRole::memory_bound, ColorRole::other,      ColorRole::compiled,
+    ColorRole::exposed,      ColorRole::all_gather, ColorRole::reduce_scatter,
+    ColorRole::all_reduce,   ColorRole::all_to_all, ColorRole::broadcast};
+
+}  // namespace
 
 ColorRole role_of(MemoryCategory category) {
-  switch (category) {
-    case MemoryCategory::parameter:
-      return ColorRole::parameter;
-    case MemoryCategory::buffer:
-      return ColorRole::buffer;
-    case MemoryCategory::input:
-      return ColorRole::input;
-    case MemoryCategory::constant:
-      return ColorRole::constant;
-    case MemoryCategory::optimizer_state:
-      return ColorRole::optimizer_state;
-    case MemoryCategory::tangent:
-      return ColorRole::tangent;
-    case MemoryCategory::gradient:
-      return ColorRole::gradient;
-    case MemoryCategory::saved_activation:
-      return ColorRole::saved;
-    case MemoryCategory::recomputed:
-      return ColorRole::recomputed;
-    case MemoryCategory::temporary:
-      return ColorRole::temporary;
-    case MemoryCategory::communication:
-      return ColorRole::communication;
-    case MemoryCategory::output:
-      return ColorRole::output;
-  }
-  return ColorRole::temporary;
+  return kRolesOfCategories[static_cast<std::size_t>(category)];
 }
 
 ColorRole role_of(ItemColor item) {
-  switch (item) {
-    case ItemColor::host:
-      return ColorRole::host;
-    case ItemColor::matmul:
-      return ColorRole::matmul;
-    case ItemColor::attention:
-      return ColorRole::attention;
-    case ItemColor::memory:
-      return ColorRole::memory_bound;
-    case ItemColor::other:
-      return ColorRole::other;
-    case ItemColor::compiled:
-      return ColorRole::compiled;
-    case ItemColor::stall:
-      return ColorRole::exposed;
-    case ItemColor::all_gather:
-      return ColorRole::all_gather;
-    case ItemColor::reduce_scatter:
-      return ColorRole::reduce_scatter;
-    case ItemColor::all_reduce:
-      return ColorRole::all_reduce;
-    case ItemColor::all_to_all:
-      return ColorRole::all_to_all;
-    case ItemColor::broadcast:
-      return ColorRole::broadcast;
-  }
-  return ColorRole::other;
+  return kRolesOfItems[static_cast<std::size_t>(item)];
 }
 
 ColorRole role_of(GroupId group) {

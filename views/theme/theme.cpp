@@ -92,6 +92,35 @@ constexpr std::array<QRgb, kColorRoles> kDark{
     0xFF7B72,  // error
 };
 
+// Indexed by MemoryCategory.
+constexpr std::array<const char*, kMemoryCategories> kCategoryLabels{
+    QT_TRANSLATE_NOOP("Jointer", "parameters"),
+    QT_TRANSLATE_NOOP("Jointer", "buffers"),
+    QT_TRANSLATE_NOOP("Jointer", "inputs"),
+    QT_TRANSLATE_NOOP("Jointer", "tangents"),
+    QT_TRANSLATE_NOOP("Jointer", "constants"),
+    QT_TRANSLATE_NOOP("Jointer", "gradients"),
+    QT_TRANSLATE_NOOP("Jointer", "optimizer state"),
+    QT_TRANSLATE_NOOP("Jointer", "saved activations"),
+    QT_TRANSLATE_NOOP("Jointer", "recomputed"),
+    QT_TRANSLATE_NOOP("Jointer", "temporary"),
+    QT_TRANSLATE_NOOP("Jointer", "communication"),
+    QT_TRANSLATE_NOOP("Jointer", "outputs")};
+// Indexed by ItemColor.
+constexpr std::array<const char*, kItemColors> kItemLabels{
+    QT_TRANSLATE_NOOP("Jointer", "CPU"),
+    QT_TRANSLATE_NOOP("Jointer", "matmul"),
+    QT_TRANSLATE_NOOP("Jointer", "attention"),
+    QT_TRANSLATE_NOOP("Jointer", "memory-bound kernels"),
+    QT_TRANSLATE_NOOP("Jointer", "other"),
+    QT_TRANSLATE_NOOP("Jointer", "compiled"),
+    QT_TRANSLATE_NOOP("Jointer", "exposed"),
+    QT_TRANSLATE_NOOP("Jointer", "all-gather"),
+    QT_TRANSLATE_NOOP("Jointer", "reduce-scatter"),
+    QT_TRANSLATE_NOOP("Jointer", "all-reduce"),
+    QT_TRANSLATE_NOOP("Jointer", "all-to-all"),
+    QT_TRANSLATE_NOOP("Jointer", "broadcast")};
+
 void set_colors(Theme& theme, const std::array<QRgb, kColorRoles>& colors) {
   std::ranges::transform(colors, theme.colors.begin(), [](QRgb rgb) { return QColor(rgb); });
   theme.accent = theme.color(ColorRole::accent);
@@ -235,63 +264,11 @@ QString Theme::style_sheet() const {
 }
 
 QString category_label(MemoryCategory category) {
-  switch (category) {
-    case MemoryCategory::parameter:
-      return tr("parameters");
-    case MemoryCategory::buffer:
-      return tr("buffers");
-    case MemoryCategory::input:
-      return tr("inputs");
-    case MemoryCategory::tangent:
-      return tr("tangents");
-    case MemoryCategory::constant:
-      return tr("constants");
-    case MemoryCategory::gradient:
-      return tr("gradients");
-    case MemoryCategory::optimizer_state:
-      return tr("optimizer state");
-    case MemoryCategory::saved_activation:
-      return tr("saved activations");
-    case MemoryCategory::recomputed:
-      return tr("recomputed");
-    case MemoryCategory::temporary:
-      return tr("temporary");
-    case MemoryCategory::communication:
-      return tr("communication");
-    case MemoryCategory::output:
-      return tr("outputs");
-  }
-  return {};
+  return tr(kCategoryLabels[static_cast<std::size_t>(category)]);
 }
 
 QString item_label(ItemColor color) {
-  switch (color) {
-    case ItemColor::host:
-      return tr("CPU");
-    case ItemColor::matmul:
-      return tr("matmul");
-    case ItemColor::attention:
-      return tr("attention");
-    case ItemColor::memory:
-      return tr("memory-bound kernels");
-    case ItemColor::other:
-      return tr("other");
-    case ItemColor::compiled:
-      return tr("compiled");
-    case ItemColor::stall:
-      return tr("exposed");
-    case ItemColor::all_gather:
-      return tr("all-gather");
-    case ItemColor::reduce_scatter:
-      return tr("reduce-scatter");
-    case ItemColor::all_reduce:
-      return tr("all-reduce");
-    case ItemColor::all_to_all:
-      return tr("all-to-all");
-    case ItemColor::broadcast:
-      return tr("broadcast");
-  }
-  return {};
+  return tr(kItemLabels[static_cast<std::size_t>(color)]);
 }
 
 std::span<const MemoryCategory> stacking_order() {
