@@ -4,7 +4,6 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QImageWriter>
-#include <algorithm>
 #include <array>
 #include <span>
 
@@ -15,7 +14,6 @@
 #include "views/widgets/controls.h"
 
 namespace jointer::desktop {
-namespace {
 
 using namespace views;
 
@@ -25,6 +23,9 @@ struct ExportFormat {
   const char* suffix;
   std::string (*write)(const Graph& graph, const Analysis& analysis);
 };
+
+namespace {
+
 constexpr std::array kFormats{
     ExportFormat{QT_TRANSLATE_NOOP("MainWindow", "Perfetto Trace..."), "perfetto", ".perfetto.json",
                  export_perfetto},
@@ -43,14 +44,13 @@ ExportMenu::ExportMenu(const MenuContext& context, QMenu* menu, QObject* parent)
   const auto add = context_.adder(menu, this);
   for (const ExportFormat& format : kFormats)
     add(QCoreApplication::translate("MainWindow", format.title), {}, Needs::document,
-        [this, &format] {
-          export_as(QString::fromLatin1(format.format), QString::fromLatin1(format.suffix));
-        });
+        [this, &format] { export_as(format); });
   menu->addSeparator();
   add(tr("Window Screenshot (PNG)..."), {}, Needs::nothing, &ExportMenu::save_picture);
 }
 
-void ExportMenu::export_as(const QString& format, const QString& suffix) {
+void ExportMenu::export_as(const ExportFormat& format) {
+  const QString suffix = QString::fromLatin1(format.suffix);
   const DocumentTab* tab = context_.documents.tab();
   const QString path = QFileDialog::getSaveFileName(
       &context_.window, tr("Export"),
@@ -58,18 +58,16 @@ void ExportMenu::export_as(const QString& format, const QString& suffix) {
       QStringLiteral("*%1").arg(suffix));
   if (path.isEmpty()) return;
   context_.folder.remember(path);
-  const auto* chosen = std::find_if(kFormats.begin(), kFormats.end(),
-                                    [&](const ExportFormat& f) { return format == f.format; });
   context_.status.say(tr("Writing %1...").arg(QFileInfo(path).fileName()));
   // A trace contains the measurement that the timeline shows.
   const MeasuredTimeline* shown = tab->document()->measured();
-  const MeasurementPtr measured = format == QLatin1String("perfetto") && shown != nullptr
+  const MeasurementPtr measured = std::string_view(format.format) == "perfetto" && shown != nullptr
                                       ? shown->shared_measurement()
                                       : nullptr;
   // Writing the trace of a large graph takes a while. The snapshot is immutable, so another thread
   // can use it.
   const auto write = [path, snapshot = tab->document()->shared_snapshot(), measured,
-                      to_text = chosen->write] {
+                      to_text = format.write] {
     return write_bytes(path.toStdString(),
                        measured ? export_perfetto(snapshot->graph, snapshot->analysis,
                                                   std::span(measured.get(), 1))

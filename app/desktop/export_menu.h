@@ -6,6 +6,8 @@
 
 namespace jointer::desktop {
 
+struct ExportFormat;
+
 // Commands that export the current graph to other formats, or save a screenshot of the window.
 class ExportMenu : public QObject {
   Q_OBJECT
@@ -13,7 +15,7 @@ class ExportMenu : public QObject {
   ExportMenu(const MenuContext& context, QMenu* menu, QObject* parent);
 
  private:
-  void export_as(const QString& format, const QString& suffix);
+  void export_as(const ExportFormat& format);
   void save_picture();
 
   MenuContext context_;

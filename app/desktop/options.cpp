@@ -26,46 +26,33 @@ Result<Options> parse_options(const QStringList& arguments) {
   parser.setApplicationDescription(
       QStringLiteral("A workbench for PyTorch training graphs that shows where memory peaks and "
                      "which communication is exposed."));
-  const QCommandLineOption backward(QStringLiteral("backward"),
-                                    QStringLiteral("The backward half of a partitioned pair."),
-                                    QStringLiteral("FILE"));
-  const QCommandLineOption graph(QStringLiteral("graph"),
-                                 QStringLiteral("Index of the graph, from 0, if FILE contains "
-                                                "several."),
-                                 QStringLiteral("N"));
-  const QCommandLineOption assume(QStringLiteral("assume"),
-                                  QStringLiteral("Values of size symbols, such as u0=64,u1=32, or "
-                                                 "one value for all unbacked symbols; "
-                                                 "stride:fsdp=8 places the ranks of process group "
-                                                 "fsdp 8 apart, if the file does not list them."),
-                                  QStringLiteral("LIST"));
-  const QCommandLineOption device(
-      QStringLiteral("device"),
-      QStringLiteral("Device to estimate times for: a100, h100, h200, b200, mi300x, cpu, or a JSON "
-                     "file."),
-      QStringLiteral("DEVICE"));
-  const QCommandLineOption theme(QStringLiteral("theme"),
-                                 QStringLiteral("Theme: light, dark or system."),
-                                 QStringLiteral("THEME"));
-  const QCommandLineOption select(QStringLiteral("select"),
-                                  QStringLiteral("Select a node and show it."),
-                                  QStringLiteral("NODE"));
+  const auto option = [](const char* name, const char* about, const char* value = "") {
+    return QCommandLineOption(QLatin1String(name), QLatin1String(about), QLatin1String(value));
+  };
+  const auto backward = option("backward", "The backward half of a partitioned pair.", "FILE");
+  const auto graph = option("graph", "Index of the graph, from 0, if FILE contains several.", "N");
+  const auto assume =
+      option("assume",
+             "Values of size symbols, such as u0=64,u1=32, or one value for all unbacked symbols; "
+             "stride:fsdp=8 places the ranks of process group fsdp 8 apart, if the file does not "
+             "list them.",
+             "LIST");
+  const auto device =
+      option("device",
+             "Device to estimate times for: a100, h100, h200, b200, mi300x, cpu, or a JSON file.",
+             "DEVICE");
+  const auto theme = option("theme", "Theme: light, dark or system.", "THEME");
+  const auto select = option("select", "Select a node and show it.", "NODE");
   const QCommandLineOption pane(QStringLiteral("pane"),
                                 QStringLiteral("Bring a pane to the front: %1.")
                                     .arg(MainWindow::pane_names().join(QStringLiteral(", "))),
                                 QStringLiteral("PANE"));
-  const QCommandLineOption measured(
-      QStringLiteral("measured"),
-      QStringLiteral("Show the graph's latest benchmark next to the estimates."));
-  const QCommandLineOption picture(QStringLiteral("picture"),
-                                   QStringLiteral("Save a screenshot of the window and exit."),
-                                   QStringLiteral("FILE"));
-  const QCommandLineOption size(QStringLiteral("size"),
-                                QStringLiteral("Window size, such as 1600x1000."),
-                                QStringLiteral("WxH"));
-  const QCommandLineOption first_frame(
-      QStringLiteral("exit-after-first-frame"),
-      QStringLiteral("Print the time until the graph is on screen and exit."));
+  const auto measured =
+      option("measured", "Show the graph's latest benchmark next to the estimates.");
+  const auto picture = option("picture", "Save a screenshot of the window and exit.", "FILE");
+  const auto size = option("size", "Window size, such as 1600x1000.", "WxH");
+  const auto first_frame =
+      option("exit-after-first-frame", "Print the time until the graph is on screen and exit.");
   parser.addOptions(
       {backward, graph, assume, device, theme, select, pane, measured, picture, size, first_frame});
   parser.addHelpOption();

@@ -52,7 +52,7 @@ class Describer {
     return content_.sections.back();
   }
   static void add(InspectorSection& s, const QString& label, const QString& value,
-                  Provenance provenance = Provenance::requested, const QString& note = {}) {
+                  const QString& note = {}, Provenance provenance = Provenance::measured) {
     s.rows.push_back({.label = label, .value = value, .provenance = provenance, .note = note});
   }
   // A row with the name of a node, which is a link if the graph has the node.
@@ -71,18 +71,16 @@ class Describer {
   void failure() {
     const RankResult* culprit = result_.culprit();
     if (culprit == nullptr) {
-      if (!result_.succeeded())
-        add(section(tr("Stopped")), tr("why"), status_text(result_), Provenance::measured);
+      if (!result_.succeeded()) add(section(tr("Stopped")), tr("why"), status_text(result_));
       return;
     }
     InspectorSection& s = section(tr("Failed"));
-    add(s, tr("rank"), QString::number(culprit->rank), Provenance::measured);
-    if (!culprit->stage.empty())
-      add(s, tr("during"), to_qstring(culprit->stage), Provenance::measured);
+    add(s, tr("rank"), QString::number(culprit->rank));
+    if (!culprit->stage.empty()) add(s, tr("during"), to_qstring(culprit->stage));
     if (!culprit->node.empty()) s.rows.push_back(named(tr("at"), culprit->node));
-    add(s, tr("why"), to_qstring(culprit->reason), Provenance::measured);
+    add(s, tr("why"), to_qstring(culprit->reason));
     if (const RankResult* writer = result_.snapshot_writer())
-      add(s, tr("memory snapshot"), to_qstring(writer->memory_snapshot), Provenance::measured,
+      add(s, tr("memory snapshot"), to_qstring(writer->memory_snapshot),
           tr("Written by rank %1 when it ran out of GPU memory: all allocated blocks, and the "
              "allocations and releases before.")
               .arg(writer->rank));
@@ -104,10 +102,10 @@ class Describer {
     if (m == nullptr || m->peak_bytes <= 0) return;
     InspectorSection& s = section(tr("Peak memory"));
     const std::int64_t predicted = result_.predicted.peak_bytes;
-    add(s, tr("measured"), bytes_text(m->peak_bytes), Provenance::measured,
+    add(s, tr("measured"), bytes_text(m->peak_bytes),
         tr("At the peak, %1 bytes were allocated.").arg(count_text(m->peak_bytes)));
-    add(s, tr("predicted"), bytes_text(predicted), Provenance::estimated,
-        tr("%1 bytes.").arg(count_text(predicted)));
+    add(s, tr("predicted"), bytes_text(predicted), tr("%1 bytes.").arg(count_text(predicted)),
+        Provenance::estimated);
     const std::int64_t difference = m->peak_bytes - predicted;
     add(s, tr("difference"),
         difference == 0
@@ -115,17 +113,17 @@ class Describer {
             : QStringLiteral("%1 (%2)").arg(
                   bytes_difference_text(predicted, m->peak_bytes),
                   number_text({.unit = Unit::change}, change_of(m->peak_bytes, predicted))),
-        Provenance::measured, tr("%1 bytes.").arg(count_text(difference)));
+        tr("%1 bytes.").arg(count_text(difference)));
     if (is_of_graph_ && m->resident_peak_bytes > 0) explain(s, *m);
     if (m->reserved_peak_bytes > 0)
-      add(s, tr("reserved"), bytes_text(m->reserved_peak_bytes), Provenance::measured,
+      add(s, tr("reserved"), bytes_text(m->reserved_peak_bytes),
           tr("Peak of the memory that the caching allocator reserved on the device."));
     if (m->workspace_bytes > 0)
-      add(s, tr("workspaces"), bytes_text(m->workspace_bytes), Provenance::measured,
+      add(s, tr("workspaces"), bytes_text(m->workspace_bytes),
           tr("Memory that libraries such as cuBLAS keep on the device. The measured peak does not "
              "include it."));
     if (m->pinned_peak_bytes > 0)
-      add(s, tr("pinned on the host"), bytes_text(m->pinned_peak_bytes), Provenance::measured,
+      add(s, tr("pinned on the host"), bytes_text(m->pinned_peak_bytes),
           tr("Peak of the host memory that is pinned for copies to and from the device, for "
              "example for offloaded tensors."));
   }
@@ -143,18 +141,18 @@ class Describer {
   void explain(InspectorSection& s, const RankMeasured& m) {
     const PeakExplanation peak = explain_peak(graph_, memory_of_run(), m);
     if (peak.scratch != 0)
-      add(s, tr("in calls"), bytes_difference_text(0, peak.scratch), Provenance::measured,
+      add(s, tr("in calls"), bytes_difference_text(0, peak.scratch),
           tr("Difference due to memory that calls allocate and free before they return. The "
              "prediction counts only the graph's tensors."));
     if (peak.held != 0)
-      add(s, tr("held"), bytes_difference_text(0, peak.held), Provenance::measured,
+      add(s, tr("held"), bytes_difference_text(0, peak.held),
           peak.blocks.empty()
               ? tr("Difference in the memory that is held between calls, due to storages whose "
                    "size or lifetime differs from the prediction.")
               : tr("Difference in the memory that is held between calls or allocated by compiled "
                    "code, whose intermediate values differ from the graph's."));
     if (peak.rounding != 0)
-      add(s, tr("allocator"), bytes_difference_text(0, peak.rounding), Provenance::measured,
+      add(s, tr("allocator"), bytes_difference_text(0, peak.rounding),
           tr("Bytes by which the allocator's blocks exceed the requested sizes, beyond the "
              "rounding in the prediction."));
     for (std::size_t i = 0; i < std::min(peak.blocks.size(), kMaxNamed); ++i) {
@@ -162,7 +160,6 @@ class Describer {
       add(s, tr("compiled"),
           QStringLiteral("%1 (%2): %3")
               .arg(to_qstring(block.name), nodes_text(block.nodes), bytes_text(block.peak_bytes)),
-          Provenance::measured,
           tr("Maximum of allocated bytes while the compiled code ran in place of these nodes."));
     }
     for (std::size_t i = 0; i < std::min(peak.operators.size(), kMaxNamed); ++i) {
@@ -180,8 +177,7 @@ class Describer {
     if (peak.operators.size() > kMaxNamed) {
       const std::size_t more = peak.operators.size() - kMaxNamed;
       add(s, tr("scratch"),
-          more == 1 ? tr("1 more operator") : tr("%1 more operators").arg(count_text(more)),
-          Provenance::measured);
+          more == 1 ? tr("1 more operator") : tr("%1 more operators").arg(count_text(more)));
     }
     if (peak.peak_node)
       s.rows.push_back({.label = tr("peak in"),
@@ -206,23 +202,20 @@ class Describer {
     const StepTimes& step = *result_.step;
     add(s, tr("measured"),
         tr("%1 (%2)").arg(time_text(step.median_ns), time_range_text(step.min_ns, step.max_ns)),
-        Provenance::measured,
         result_.request.iterations == 1
             ? tr("1 iteration on the slowest rank.")
             : tr("Median of %1 iterations on the slowest rank.").arg(result_.request.iterations));
     const QString ratio = ratio_text(step.median_ns, result_.predicted.step_ns);
-    add(s, tr("predicted"), time_text(result_.predicted.step_ns), Provenance::estimated,
-        to_qstring(result_.predicted.estimator));
-    if (!ratio.isEmpty())
-      add(s, tr("ratio"), tr("%1 the prediction").arg(ratio), Provenance::measured);
+    add(s, tr("predicted"), time_text(result_.predicted.step_ns),
+        to_qstring(result_.predicted.estimator), Provenance::estimated);
+    if (!ratio.isEmpty()) add(s, tr("ratio"), tr("%1 the prediction").arg(ratio));
     const Throughput& t = result_.throughput;
     QStringList rates;
     if (t.tokens_per_second)
       rates << tr("%1 tokens/s").arg(to_qstring(format_significant(*t.tokens_per_second)));
     if (t.tflops) rates << tr("%1 TFLOP/s").arg(to_qstring(format_significant(*t.tflops)));
     if (t.mfu) rates << tr("MFU %1").arg(to_qstring(format_percent(*t.mfu)));
-    if (!rates.isEmpty())
-      add(s, tr("throughput"), rates.join(QStringLiteral(" · ")), Provenance::measured);
+    if (!rates.isEmpty()) add(s, tr("throughput"), rates.join(QStringLiteral(" · ")));
     drift(s);
     busy(s);
     compiled(s);
@@ -237,7 +230,6 @@ class Describer {
       const QString percent = to_qstring(format_percent(std::abs(*drift)));
       add(s, tr("drift, rank %1").arg(rank.rank),
           *drift > 0 ? tr("%1 slower").arg(percent) : tr("%1 faster").arg(percent),
-          Provenance::measured,
           tr("Median of the last quarter of iterations relative to that of the first quarter."));
     }
   }
@@ -252,7 +244,7 @@ class Describer {
           result_.request.backend == Backend::interpret && is_bound_by_launches(busy, step);
       const QString text = tr("%1 of %2").arg(time_text(busy), time_text(step));
       add(s, tr("GPU busy, rank %1").arg(rank.rank),
-          launches ? tr("%1: bound by launches").arg(text) : text, Provenance::measured,
+          launches ? tr("%1: bound by launches").arg(text) : text,
           launches ? tr("Time during which at least one kernel ran. The cudagraph backend avoids "
                         "launches.")
                    : tr("Time during which at least one kernel ran."));
@@ -271,7 +263,6 @@ class Describer {
     for (std::size_t i = 0; i < std::min(blocks.size(), kMaxNamed); ++i)
       add(s, tr("compiled"),
           tr("%1: %2").arg(to_qstring(blocks[i]->name), time_text(blocks[i]->own_ns)),
-          Provenance::measured,
           tr("Duration of the code that ran in place of %1, measured alone: the median of "
              "several runs.")
               .arg(nodes_text(blocks[i]->positions.size())));
@@ -347,7 +338,6 @@ class Describer {
         if (!rank.stage.empty()) figures.back() += tr(" during %1").arg(to_qstring(rank.stage));
       }
       add(s, tr("rank %1").arg(rank.rank), figures.join(QStringLiteral(" · ")),
-          Provenance::measured,
           rank.started
               ? tr("Process %1 on %2.").arg(rank.started->pid).arg(to_qstring(rank.started->device))
               : to_qstring(rank.reason));
@@ -377,7 +367,7 @@ class Describer {
           tr("All processes together use %1 of the GPU's memory.").arg(bytes_text(gpu.used_bytes));
       if (gpu.other_bytes)
         memory += tr(" Other processes use %1.").arg(bytes_text(*gpu.other_bytes));
-      add(s, tr("rank %1").arg(rank.rank), state, Provenance::measured, memory);
+      add(s, tr("rank %1").arg(rank.rank), state, memory);
     }
   }
 
@@ -402,21 +392,19 @@ class Describer {
     const auto verified = result_.verified();
     if (!verified) return;
     InspectorSection& s = section(tr("Verified"));
-    add(s, tr("against"), to_qstring(verified->against), Provenance::measured);
+    add(s, tr("against"), to_qstring(verified->against));
     add(s, tr("outputs"),
-        tr("%1 compared: %2").arg(count_text(verified->compared), verified_text(verified)),
-        Provenance::measured);
+        tr("%1 compared: %2").arg(count_text(verified->compared), verified_text(verified)));
     if (verified->bitwise || verified->output.empty()) return;
     s.rows.push_back(named(tr("largest error in"), verified->output));
-    add(s, tr("element"), count_text(verified->element), Provenance::measured);
+    add(s, tr("element"), count_text(verified->element));
   }
 
   void notes() {
     const auto notes = result_.notes();
     if (notes.empty()) return;
     InspectorSection& s = section(tr("Notes"));
-    for (const std::string& note : notes)
-      add(s, tr("note"), to_qstring(note), Provenance::measured);
+    for (const std::string& note : notes) add(s, tr("note"), to_qstring(note));
   }
 
   void asked() {
@@ -430,10 +418,9 @@ class Describer {
     add(s, tr("seed"), QString::number(r.seed));
     add(s, tr("profiled"), r.profile ? tr("yes") : tr("no"));
     if (!r.assumptions.empty())
-      s.rows.push_back({.label = tr("assumed"),
-                        .value = to_qstring(r.assumptions),
-                        .provenance = Provenance::requested,
-                        .is_code = true});
+      s.rows.push_back(
+          {.label = tr("assumed"), .value = to_qstring(r.assumptions), .is_code = true});
+    for (InspectorRow& row : s.rows) row.provenance = Provenance::requested;
   }
 
   const BenchmarkResult& result_;

@@ -175,8 +175,8 @@ std::vector<LadderColors::LegendEntry> LadderColors::legend(const Theme& theme) 
 }
 
 QString collective_letters(CollectiveKind kind) {
-  constexpr std::array kLetters{"copy", "AG",  "RS",
-                                "AR",   "A2A", "BC"};  // none: a copy to or from the host
+  // Indexed by CollectiveKind; none is a copy to or from the host.
+  constexpr std::array kLetters{"copy", "AG", "RS", "AR", "A2A", "BC"};
   return QString::fromLatin1(kLetters[static_cast<std::size_t>(kind)]);
 }
 

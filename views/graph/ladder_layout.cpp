@@ -59,11 +59,6 @@ void LadderExpansion::close(const Ladder& ladder, int row) {
     unfolded_.erase(ladder.row(member).key);
 }
 
-void LadderExpansion::clear() {
-  open_.clear();
-  unfolded_.clear();
-}
-
 // --- Rows ---
 
 LadderLayout::LadderLayout(const Ladder& ladder, const LadderExpansion& expansion,

@@ -45,8 +45,6 @@ class LadderExpansion {
   [[nodiscard]] bool is_open(const Ladder& ladder, int row) const;
   void open(const Ladder& ladder, int row);
   void close(const Ladder& ladder, int row);
-  [[nodiscard]] bool empty() const { return open_.empty() && unfolded_.empty(); }
-  void clear();
 
  private:
   // Sets of keys, so that all parts of a fold stay expanded if an edit splits it.

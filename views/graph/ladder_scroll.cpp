@@ -11,8 +11,7 @@ LadderScroll::LadderScroll(const LadderModel& model, QScrollBar& horizontal, QSc
   connect(&vertical_, &QScrollBar::valueChanged, this, &LadderScroll::take_bars);
 }
 
-void LadderScroll::set_view(const LadderView& view) {
-  view_ = view;
+void LadderScroll::take_view() {
   set_bars();
   emit changed();
 }
@@ -37,29 +36,25 @@ void LadderScroll::set_bars() {
 
 void LadderScroll::take_bars() {
   if (is_setting_bars_) return;
-  LadderView view = view_;
-  view.x = horizontal_.value();
-  view.y = vertical_.value();
-  set_view(view);
+  view_.x = horizontal_.value();
+  view_.y = vertical_.value();
+  take_view();
 }
 
 void LadderScroll::fit() {
-  LadderView view = view_;
-  view.fit(model_.layout());
-  set_view(view);
+  view_.fit(model_.layout());
+  take_view();
 }
 
 void LadderScroll::zoom_at(QPointF point, double factor) {
-  LadderView view = view_;
-  view.zoom_at(point.x(), point.y(), factor);
-  set_view(view);
+  view_.zoom_at(point.x(), point.y(), factor);
+  take_view();
 }
 
 void LadderScroll::pan(QPoint pixels) {
-  LadderView view = view_;
-  view.x -= pixels.x();
-  view.y -= pixels.y();
-  set_view(view);
+  view_.x -= pixels.x();
+  view_.y -= pixels.y();
+  take_view();
 }
 
 void LadderScroll::turn(QPointF pixels) {
@@ -68,31 +63,27 @@ void LadderScroll::turn(QPointF pixels) {
     return by > 0 ? std::min(offset, std::max(offset - by, 0.0))
                   : std::max(offset, std::min(offset - by, end));
   };
-  LadderView view = view_;
-  view.x = moved(view.x, pixels.x(), model_.layout().width() * view.scale, view.width);
-  view.y = moved(view.y, pixels.y(), model_.layout().height() * view.scale, view.height);
-  set_view(view);
+  view_.x = moved(view_.x, pixels.x(), model_.layout().width() * view_.scale, view_.width);
+  view_.y = moved(view_.y, pixels.y(), model_.layout().height() * view_.scale, view_.height);
+  take_view();
 }
 
 void LadderScroll::show_place(const LadderRect& rect, double room) {
-  LadderView view = view_;
-  view.show_y(rect.y, rect.bottom(), room);
+  view_.show_y(rect.y, rect.bottom(), room);
   // If a box is wider than the view, do not scroll horizontally.
-  if (rect.width * view.scale < view.width) view.show_x(rect.x, rect.right());
-  set_view(view);
+  if (rect.width * view_.scale < view_.width) view_.show_x(rect.x, rect.right());
+  take_view();
 }
 
 void LadderScroll::to_top() {
-  LadderView view = view_;
-  view.y = 0;
-  set_view(view);
+  view_.y = 0;
+  take_view();
 }
 
 void LadderScroll::center_at(double share) {
-  LadderView view = view_;
-  const double whole = model_.layout().height() * view.scale;
-  view.y = std::clamp(share * whole - view.height / 2, 0.0, std::max(whole - view.height, 0.0));
-  set_view(view);
+  const double whole = model_.layout().height() * view_.scale;
+  view_.y = std::clamp(share * whole - view_.height / 2, 0.0, std::max(whole - view_.height, 0.0));
+  take_view();
 }
 
 LadderScroll::Anchor LadderScroll::anchor_at(int row, LadderSide side) const {
@@ -115,19 +106,18 @@ LadderScroll::Anchor LadderScroll::anchor_on_screen() const {
 }
 
 void LadderScroll::restore(const Anchor& anchor, QSize area) {
-  LadderView view = view_;
-  view.width = area.width();
-  view.height = area.height();
+  view_.width = area.width();
+  view_.height = area.height();
   // An edit may have removed the row.
   if (const int row = anchor.key.empty() ? -1 : model_.ladder().find(anchor.key); row >= 0) {
     const LadderLayout& layout = model_.layout();
     const LadderItem& item = layout.item(layout.item_of_row(row));
     const LadderRect box = layout.box(item, anchor.side);
     const double outer = anchor.side == LadderSide::forward ? box.x : box.right();
-    view.x = outer * view.scale - anchor.x;
-    view.y = box.y * view.scale - anchor.y;
+    view_.x = outer * view_.scale - anchor.x;
+    view_.y = box.y * view_.scale - anchor.y;
   }
-  set_view(view);
+  take_view();
 }
 
 }  // namespace jointer::views

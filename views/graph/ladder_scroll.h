@@ -51,7 +51,7 @@ class LadderScroll : public QObject {
   void changed();
 
  private:
-  void set_view(const LadderView& view);
+  void take_view();
   void set_bars();
   void take_bars();
 
