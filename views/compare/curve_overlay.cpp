@@ -59,8 +59,7 @@ void CurveOverlay::paintEvent(QPaintEvent* /*event*/) {
            static_cast<int>(std::lround(static_cast<double>(bytes) / static_cast<double>(top) *
                                         (area.height() - 4)));
   };
-  QColor fill = theme.accent;
-  fill.setAlphaF(0.35F);
+  const QColor fill = with_alpha(theme.accent, 0.35F);
   int last = y_of(from.front());
   for (int x = 0; x < area.width(); ++x) {
     const int a = y_of(from[static_cast<std::size_t>(x)]);

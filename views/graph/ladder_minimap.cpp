@@ -59,8 +59,7 @@ void LadderMinimap::paint(QPainter& painter, const LadderScene& scene, const QRe
     const LadderItem& item = scene.layout.item(scene.marks.current_place.item);
     painter.fillRect(QRectF(map.left(), map.top() + item.y * scale - 1, map.width(), 2), t.accent);
   }
-  QColor veil = t.accent;
-  veil.setAlphaF(0.16F);
+  const QColor veil = with_alpha(t.accent, 0.16F);
   const QRectF window(map.left() + 0.5, map.top() + top + 0.5, map.width() - 1,
                       std::max(bottom - top, 6.0) - 1);
   painter.fillRect(window, veil);

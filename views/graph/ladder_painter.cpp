@@ -201,8 +201,7 @@ void LadderPainter::paint_box_text(const LadderItem& item, LadderSide side, cons
   const LadderRow& row = scene_.ladder.row(item.row);
   const double s = scene_.view.scale;
   const QColor text = Theme::text_on(fill);
-  QColor quiet = text;
-  quiet.setAlphaF(0.72F);
+  const QColor quiet = with_alpha(text, 0.72F);
   paint_toggle(item, side, box, quiet);
   const bool is_forward = side == LadderSide::forward;
   QRectF room = is_forward ? box.adjusted(kToggleRoom * s + 2 * s, 0, -(kPadding + 4) * s, 0)
@@ -280,9 +279,7 @@ double LadderPainter::paint_chips(const LadderRow& row, LadderSide side, const Q
     const double width = metrics.horizontalAdvance(label);
     if (room.width() > width + 90 * s) {
       const QRectF box(x - width - 8 * s, room.center().y() - 8 * s, width + 8 * s, 16 * s);
-      QColor behind = scene_.theme.surface;
-      behind.setAlphaF(0.88F);
-      painter_.fillRect(box, behind);
+      painter_.fillRect(box, with_alpha(scene_.theme.surface, 0.88F));
       painter_.setPen(scene_.theme.warning);
       painter_.drawText(box, Qt::AlignCenter, label);
       x = box.left() - kChipGap * s;
@@ -385,9 +382,8 @@ void LadderPainter::paint_node(const LadderItem& item, LadderSide side, std::siz
   paint_frame(box, is_selected || is_current, is_current);
   if (scene_.marks.is_hit(id)) paint_hit(box, side);
   if (node.has(Node::recomputed)) {
-    QColor line = scene_.theme.ghost;
-    line.setAlphaF(0.4F);
-    painter_.fillRect(box.adjusted(1, 1, -1, -1), QBrush(line, Qt::BDiagPattern));
+    painter_.fillRect(box.adjusted(1, 1, -1, -1),
+                      QBrush(with_alpha(scene_.theme.ghost, 0.4F), Qt::BDiagPattern));
   }
   const bool is_collective = graph.is_collective_start(node) || graph.is_wait(node);
   if (is_collective) {

@@ -155,8 +155,7 @@ void LadderPainter::paint_port_labels() {
     }
     labels.push_back(entry);
   }
-  QColor behind = scene_.theme.surface;
-  behind.setAlphaF(0.9F);
+  const QColor behind = with_alpha(scene_.theme.surface, 0.9F);
   const double room = (layout.channel_right() - layout.channel_left()) * s - 16 * s;
   for (const auto& [y, port] : labels) {
     const QString text =

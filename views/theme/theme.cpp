@@ -183,6 +183,11 @@ QColor blended(const QColor& a, const QColor& b, double share_of_b) {
   return {mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue())};
 }
 
+QColor with_alpha(QColor color, float alpha) {
+  color.setAlphaF(alpha);
+  return color;
+}
+
 QColor Theme::group(GroupId group) const {
   return group ? color(role_of(group)) : ghost;
 }

@@ -50,6 +50,7 @@ struct Theme {
 
 // A color between two others: `a` if the share is 0, `b` if it is 1.
 QColor blended(const QColor& a, const QColor& b, double share_of_b);
+QColor with_alpha(QColor color, float alpha);
 
 // Translated labels.
 QString category_label(MemoryCategory category);

@@ -74,9 +74,7 @@ void LanesPainter::paint_cut(QPainter& painter, std::size_t row) const {
   const QFontMetrics metrics = painter.fontMetrics();
   const int width = metrics.horizontalAdvance(label) + 10;
   const QRect box(area.right() + 1 - width, area.top(), width, area.height());
-  QColor behind = scene_.theme.surface;
-  behind.setAlphaF(0.9F);
-  painter.fillRect(box, behind);
+  painter.fillRect(box, with_alpha(scene_.theme.surface, 0.9F));
   painter.setPen(scene_.theme.muted_text);
   painter.drawText(box, Qt::AlignCenter, label);
 }
@@ -240,9 +238,8 @@ void LanesPainter::paint_flows(QPainter& painter) const {
     if (visible.size() > kMaxFlows) break;
   }
   if (visible.size() <= kMaxFlows) {
-    QColor quiet = scene_.theme.muted_text;
-    quiet.setAlphaF(0.75F);
-    for (const CollectiveTiming* c : visible) paint_flow(painter, *c, quiet);
+    for (const CollectiveTiming* c : visible)
+      paint_flow(painter, *c, with_alpha(scene_.theme.muted_text, 0.75F));
   }
   for (const NodeId node : scene_.content.document().selection().nodes().first(
            std::min(scene_.content.document().selection().nodes().size(), kMaxFlows))) {

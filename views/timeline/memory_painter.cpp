@@ -64,9 +64,8 @@ void MemoryPainter::paint_lifetime(QPainter& painter) const {
       const int x0 = static_cast<int>(
           scene_.axis.to_pixel(static_cast<double>(scene_.content.data().position(first))));
       const int x1 = std::max(static_cast<int>(scene_.axis.to_pixel(end)), x0 + 1);
-      QColor band = scene_.theme.accent;
-      band.setAlphaF(0.12F);
-      painter.fillRect(QRect(x0, area.top(), x1 - x0, area.height()), band);
+      painter.fillRect(QRect(x0, area.top(), x1 - x0, area.height()),
+                       with_alpha(scene_.theme.accent, 0.12F));
       painter.fillRect(QRect(x0, area.top(), x1 - x0, 3), scene_.theme.accent);
       break;
     }
@@ -115,9 +114,7 @@ void MemoryPainter::paint_zoom(QPainter& painter) const {
   const QRect box(area.left() + 4, area.bottom() - metrics.height() - 3,
                   std::min(metrics.horizontalAdvance(text) + 10, area.width() - 8),
                   metrics.height() + 2);
-  QColor behind = scene_.theme.surface;
-  behind.setAlphaF(0.85F);
-  painter.fillRect(box, behind);
+  painter.fillRect(box, with_alpha(scene_.theme.surface, 0.85F));
   painter.setPen(scene_.theme.text);
   painter.drawText(box, Qt::AlignCenter, metrics.elidedText(text, Qt::ElideRight, box.width() - 6));
 }
@@ -182,9 +179,7 @@ void MemoryPainter::paint_reserved(QPainter& painter, const MemoryTrack& track) 
   const QRect box(area.right() - width,
                   std::max(track.y_of(bytes) - 2 - metrics.height(), area.top() + 5), width,
                   metrics.height());
-  QColor behind = scene_.theme.surface;
-  behind.setAlphaF(0.85F);
-  painter.fillRect(box, behind);
+  painter.fillRect(box, with_alpha(scene_.theme.surface, 0.85F));
   painter.setPen(scene_.theme.muted_text);
   painter.drawText(box, Qt::AlignCenter, label);
 }

@@ -41,8 +41,7 @@ QRect MoveStrip::area() const {
 
 void MoveStrip::paint_range(QPainter& painter, const QRect& content) const {
   const int left = x_of(held_.preview.first()), right = x_of(held_.preview.last());
-  QColor veil = theme_.surface;
-  veil.setAlphaF(0.6F);
+  const QColor veil = with_alpha(theme_.surface, 0.6F);
   const QRect before(content.left(), content.top(), std::max(left - content.left(), 0),
                      content.height());
   const QRect after(right + 1, content.top(), std::max(content.right() - right, 0),
@@ -139,8 +138,7 @@ void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
     return row.area.bottom() - 1 -
            static_cast<int>(std::lround(static_cast<double>(v - least) * scale));
   };
-  QColor fill = row.color;
-  fill.setAlphaF(0.35F);
+  const QColor fill = with_alpha(row.color, 0.35F);
   std::vector<QRect> areas, lines;
   const auto columns = scale_.columns(axis_);
   for (std::size_t i = 0; i < columns.size(); ++i) {

@@ -86,9 +86,8 @@ void RulerPainter::paint_range(QPainter& painter) const {
   if (!range) return;
   const QRect area = scene_.layout.content();
   const auto [left, right] = columns_of(scene_, *range);
-  QColor shade = scene_.theme.accent;
-  shade.setAlphaF(0.14F);
-  painter.fillRect(QRect(left, area.top(), right - left, area.height()), shade);
+  painter.fillRect(QRect(left, area.top(), right - left, area.height()),
+                   with_alpha(scene_.theme.accent, 0.14F));
   painter.setPen(scene_.theme.accent);
   painter.drawLine(left, area.top(), left, area.bottom());
   painter.drawLine(right, area.top(), right, area.bottom());

@@ -27,8 +27,8 @@ void TimelineOverview::paint_curve(const TimelineScene& scene, qreal ratio) {
     for (const std::int64_t time : times) busy += time;
     const std::int64_t stalled = times[static_cast<std::size_t>(ItemColor::stall)];
     if (stalled == 0) continue;
-    QColor color = theme.warning;
-    color.setAlphaF(0.25F + 0.75F * static_cast<float>(stalled) / static_cast<float>(busy));
+    const QColor color = with_alpha(
+        theme.warning, 0.25F + 0.75F * static_cast<float>(stalled) / static_cast<float>(busy));
     inner.fillRect(run.left, area.height() - 4, std::max(run.right - run.left, 1), 4, color);
   }
 }
@@ -42,8 +42,7 @@ void TimelineOverview::paint(QPainter& painter, const TimelineScene& scene) {
   const double length = static_cast<double>(axis.length());
   const int x0 = area.left() + static_cast<int>(axis.begin() / length * area.width());
   const int x1 = area.left() + static_cast<int>(std::ceil(axis.end() / length * area.width()));
-  QColor veil = theme.surface;
-  veil.setAlphaF(0.62F);
+  const QColor veil = with_alpha(theme.surface, 0.62F);
   painter.fillRect(QRect(area.left(), area.top(), x0 - area.left(), area.height()), veil);
   painter.fillRect(QRect(x1, area.top(), area.right() + 1 - x1, area.height()), veil);
   painter.setPen(theme.accent);

@@ -187,9 +187,7 @@ void paint_hover(QPainter& painter, const TimelineScene& scene, QPoint at) {
   QStringList lines = card_lines(scene, at);
   if (lines.isEmpty()) return;
   if (scene.layout.content().contains(at)) {
-    QColor line = scene.theme.muted_text;
-    line.setAlphaF(0.5F);
-    painter.setPen(line);
+    painter.setPen(with_alpha(scene.theme.muted_text, 0.5F));
     painter.drawLine(at.x(), scene.layout.ruler.bottom(), at.x(), scene.layout.lanes.bottom());
   }
   if (PlanOverlay(scene).is_at_peak(at))

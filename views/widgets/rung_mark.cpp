@@ -26,9 +26,8 @@ Qt::BrushStyle rung_hatch(RungState state) {
 
 void hatch(QPainter& painter, const QRectF& box, Qt::BrushStyle style, const QColor& fill) {
   if (style == Qt::NoBrush) return;
-  QColor line = Theme::text_on(fill);
-  line.setAlphaF(0.3F);
-  painter.fillRect(box.adjusted(1, 1, -1, -1), QBrush(line, style));
+  painter.fillRect(box.adjusted(1, 1, -1, -1),
+                   QBrush(with_alpha(Theme::text_on(fill), 0.3F), style));
 }
 
 QString rung_letter(RungState state) {
