@@ -205,7 +205,7 @@ QString AliveModel::sentence() const {
   where[0] = where[0].toUpper();
   return tr("%1: %2 in %3")
       .arg(where, bytes_text(columns()[share_column].whole),
-           alive_count_ == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(alive_count_)));
+           counted_text(alive_count_, tr("1 storage"), tr("%1 storages")));
 }
 
 QString AliveModel::range_sentence() const {
@@ -263,8 +263,7 @@ QString AliveModel::text(int row, int column) const {
   const Row& r = rows_[as_index(row)];
   if (r.lifetime < 0) {
     if (column == name_column) return group_name(r);
-    if (column == why_column)
-      return r.count == 1 ? tr("1 storage") : tr("%1 storages").arg(count_text(as_index(r.count)));
+    if (column == why_column) return counted_text(r.count, tr("1 storage"), tr("%1 storages"));
     return {};
   }
   const Lifetime& l = lifetime(r);

@@ -168,16 +168,14 @@ class Describer {
           {.label = tr("scratch"),
            .value = tr("%1: up to %2, in").arg(to_qstring(each.target), bytes_text(each.max_bytes)),
            .provenance = Provenance::measured,
-           .note = each.calls == 1
-                       ? tr("Used by 1 call, which frees the memory before it returns.")
-                       : tr("Used by %1 calls; each frees the memory before it returns.")
-                             .arg(count_text(each.calls)),
+           .note = counted_text(each.calls,
+                                tr("Used by 1 call, which frees the memory before it returns."),
+                                tr("Used by %1 calls; each frees the memory before it returns.")),
            .links = {each.node}});
     }
     if (peak.operators.size() > kMaxNamed) {
       const std::size_t more = peak.operators.size() - kMaxNamed;
-      add(s, tr("scratch"),
-          more == 1 ? tr("1 more operator") : tr("%1 more operators").arg(count_text(more)));
+      add(s, tr("scratch"), counted_text(more, tr("1 more operator"), tr("%1 more operators")));
     }
     if (peak.peak_node)
       s.rows.push_back({.label = tr("peak in"),

@@ -198,8 +198,7 @@ void FindBar::show_status() {
   } else {
     const auto at = std::find(matches_.begin(), matches_.end(), document_.selection().current());
     text = at == matches_.end()
-               ? (matches_.size() == 1 ? tr("1 match")
-                                       : tr("%1 matches").arg(count_text(matches_.size())))
+               ? counted_text(matches_.size(), tr("1 match"), tr("%1 matches"))
                : tr("%1 of %2")
                      .arg(count_text(static_cast<std::size_t>(at - matches_.begin()) + 1),
                           count_text(matches_.size()));

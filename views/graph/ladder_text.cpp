@@ -43,9 +43,8 @@ QStringList row_lines(const LadderModel& model, int row, LadderSide side) {
                .arg(count_text(mark.count), kind, group, time_text(mark.exposed_ns));
   }
   if (r.parameters > 0)
-    all << tr("%1, %2").arg(
-        r.parameters == 1 ? tr("1 parameter") : tr("%1 parameters").arg(count_text(r.parameters)),
-        bytes_text(r.parameter_bytes));
+    all << tr("%1, %2").arg(counted_text(r.parameters, tr("1 parameter"), tr("%1 parameters")),
+                            bytes_text(r.parameter_bytes));
   if (const QString saved = rung_text(r.saved, r.recomputed_bytes);
       !saved.isEmpty() && side == LadderSide::forward)
     all << tr("values for the backward: %1").arg(saved);

@@ -143,9 +143,8 @@ void HistoryPane::fill_entries() {
     const EditEntry& entry = editing_.entry(i);
     QStringList notes = entry.notes;
     if (const std::size_t replaced = replaced_edits(entry); replaced > 0)
-      notes << (replaced == 1 ? tr("Replaces the previous edit; undo returns to that edit.")
-                              : tr("Replaces the previous %1 edits; undo returns to them.")
-                                    .arg(count_text(replaced)));
+      notes << counted_text(replaced, tr("Replaces the previous edit; undo returns to that edit."),
+                            tr("Replaces the previous %1 edits; undo returns to them."));
     HistoryModel::Row row{.place = QString::number(i + 1),
                           .title = entry.title,
                           .by = entry.by.isEmpty() ? tr("you") : entry.by,

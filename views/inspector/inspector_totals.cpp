@@ -29,8 +29,8 @@ std::optional<InspectorRow> measured_row(const Snapshot& snapshot, std::span<con
       .label = tr("measured"),
       .value = tr("%1 (%2) · estimated %3").arg(time_text(ns), label, time_text(estimate)),
       .provenance = Provenance::measured,
-      .note = count == 1 ? tr("Only 1 node was measured.")
-                         : tr("Sum over the %1 measured nodes.").arg(count_text(count))};
+      .note = counted_text(count, tr("Only 1 node was measured."),
+                           tr("Sum over the %1 measured nodes."))};
 }
 
 // A row for each compiled block that ran in place of some of the nodes.

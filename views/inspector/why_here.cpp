@@ -116,9 +116,9 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
   }
   if (reasons.size() > kMaxRows) {
     const std::size_t older = reasons.size() - kMaxRows;
-    section.rows.push_back({.label = tr("not shown"),
-                            .value = older == 1 ? tr("1 older reason")
-                                                : tr("%1 older reasons").arg(count_text(older))});
+    section.rows.push_back(
+        {.label = tr("not shown"),
+         .value = counted_text(older, tr("1 older reason"), tr("%1 older reasons"))});
   }
   return section;
 }

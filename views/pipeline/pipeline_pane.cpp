@@ -53,9 +53,8 @@ Result<void> load_pipeline(PipelineSession& session, const QString& path) {
   JOINTER_TRY(const PipelineFile file,
               read_pipeline_file(bytes.view(), QFileInfo(path).fileName().toStdString()));
   session.draft().set_pipeline(file.steps);
-  const QString steps = file.steps.size() == 1
-                            ? PipelineSession::tr("1 step")
-                            : PipelineSession::tr("%1 steps").arg(count_text(file.steps.size()));
+  const QString steps = counted_text(file.steps.size(), PipelineSession::tr("1 step"),
+                                     PipelineSession::tr("%1 steps"));
   session.say(PipelineSession::tr("Loaded %1 from %2.").arg(steps, QFileInfo(path).fileName()));
   return {};
 }

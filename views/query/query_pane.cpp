@@ -117,7 +117,7 @@ void QueryPane::show_running() {
 
 void QueryPane::show_answer(const QueryAnswer& answer) {
   const std::size_t rows = answer.result.rows.size();
-  const QString count = rows == 1 ? tr("1 row") : tr("%1 rows").arg(count_text(rows));
+  const QString count = counted_text(rows, tr("1 row"), tr("%1 rows"));
   const QString time = time_text(static_cast<std::int64_t>(answer.ms * 1e6));
   end(answer.result.is_cut ? tr("The first %1 in %2; there are more.").arg(count, time)
                            : tr("%1 in %2").arg(count, time),

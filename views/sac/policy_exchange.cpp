@@ -55,9 +55,8 @@ QString effect_text(const PlanEffect& effect) {
                            : QString();
   return PolicyExchange::tr("peak %1%2, %3 saved")
       .arg(bytes_text(effect.peak_bytes), step,
-           effect.activations == 1
-               ? PolicyExchange::tr("1 activation")
-               : PolicyExchange::tr("%1 activations").arg(count_text(effect.activations)));
+           counted_text(effect.activations, PolicyExchange::tr("1 activation"),
+                        PolicyExchange::tr("%1 activations")));
 }
 
 // The distance between the plan that a text produces and the exported plan: the difference between

@@ -390,7 +390,7 @@ QString SacModel::note(int index, int column) const {
   }
   if ((column == time_column || column == flops_column) && r.tensor >= 0 && state_->base) {
     const std::size_t chain = tensor(r.first).chain;
-    return chain == 1 ? tr("Recomputes 1 call") : tr("Recomputes %1 calls").arg(count_text(chain));
+    return counted_text(chain, tr("Recomputes 1 call"), tr("Recomputes %1 calls"));
   }
   return {};
 }

@@ -97,8 +97,8 @@ void CallHistogram::refresh() {
     const auto end = values.begin() + static_cast<std::ptrdiff_t>(bin.last);
     const std::int64_t sum = std::accumulate(begin, end, std::int64_t{0});
     return tr("%1 of %2 to %3, %4 in total")
-        .arg(bin.count() == 1 ? tr("1 call") : tr("%1 calls").arg(count_text(bin.count())),
-             text(bin.low), text(bin.high), text(sum));
+        .arg(counted_text(bin.count(), tr("1 call"), tr("%1 calls")), text(bin.low), text(bin.high),
+             text(sum));
   };
   plot_->show_bins(value_bins(values, kMaxBins), text_of, tip_of);
   plot_->setAccessibleName(label_->text());

@@ -185,7 +185,7 @@ TableModel::Totals TableModel::totals() const {
 QString TableModel::things_text(std::size_t things) const {
   if (!counted_.part.isEmpty() && things != parents_.size())
     return counted_.part.arg(count_text(things), count_text(parents_.size()));
-  return things == 1 ? counted_.one : counted_.several.arg(count_text(things));
+  return counted_text(things, counted_.one, counted_.several);
 }
 
 QString TableModel::totals_text(const Totals& totals) const {

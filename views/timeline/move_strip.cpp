@@ -64,7 +64,7 @@ QString MoveStrip::headline() const {
   const Figures& is = held_.figures();
   const std::size_t from = held_.preview.current();
   const std::size_t places = std::max(from, held_.gap) - std::min(from, held_.gap);
-  const QString moved = places == 1 ? tr("1 position") : tr("%1 positions").arg(count_text(places));
+  const QString moved = counted_text(places, tr("1 position"), tr("%1 positions"));
   const QString where = places == 0        ? tr("original position")
                         : held_.gap < from ? tr("%1 earlier").arg(moved)
                                            : tr("%1 later").arg(moved);

@@ -167,9 +167,7 @@ void TunePane::start_or_stop() {
 QString TunePane::status_text() const {
   const TuneResult* result = session_.result();
   if (result == nullptr) return session_.is_running() ? tr("evaluating the graph...") : QString();
-  QStringList parts{result->evaluated == 1
-                        ? tr("1 candidate")
-                        : tr("%1 candidates").arg(count_text(result->evaluated))};
+  QStringList parts{counted_text(result->evaluated, tr("1 candidate"), tr("%1 candidates"))};
   if (result->winner) {
     const Figures& f = result->winner->figures.figures;
     parts << tr("best: step %1, peak %2").arg(time_text(f.step_ns), bytes_text(f.peak_bytes));

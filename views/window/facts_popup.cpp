@@ -25,10 +25,6 @@ qsizetype count(const Graph& graph, Fact::Kind kind) {
                        [kind](const Fact& fact) { return fact.kind == kind; });
 }
 
-QString plural_text(qsizetype n, const QString& one, const QString& many) {
-  return n == 1 ? one : many.arg(count_text(n));
-}
-
 QString heading(Fact::Kind kind) {
   switch (kind) {
     case Fact::Kind::warning:
@@ -46,11 +42,11 @@ QString heading(Fact::Kind kind) {
 QString graph_summary(const Graph& graph) {
   QStringList parts{nodes_text(graph.order().size())};
   if (const auto n = count(graph, Fact::Kind::derived); n > 0)
-    parts << plural_text(n, tr("1 derived fact"), tr("%1 derived facts"));
+    parts << counted_text(n, tr("1 derived fact"), tr("%1 derived facts"));
   if (const auto n = count(graph, Fact::Kind::assumed); n > 0)
-    parts << plural_text(n, tr("1 assumption"), tr("%1 assumptions"));
+    parts << counted_text(n, tr("1 assumption"), tr("%1 assumptions"));
   if (const auto n = count(graph, Fact::Kind::warning); n > 0)
-    parts << plural_text(n, tr("1 warning"), tr("%1 warnings"));
+    parts << counted_text(n, tr("1 warning"), tr("%1 warnings"));
   return parts.join(QStringLiteral(" \u00b7 "));
 }
 

@@ -39,8 +39,7 @@ QString report_effort(std::span<const ReportedStep> steps) {
     decisions += step.result->decisions.size();
   }
   return tr("took %1 · %2")
-      .arg(time_text(ns),
-           decisions == 1 ? tr("1 decision") : tr("%1 decisions").arg(count_text(decisions)));
+      .arg(time_text(ns), counted_text(decisions, tr("1 decision"), tr("%1 decisions")));
 }
 
 std::vector<ReportCount> report_counts(const NodeDifferences& differences, std::size_t merged) {
@@ -57,9 +56,8 @@ std::vector<ReportCount> report_counts(const NodeDifferences& differences, std::
   add(NodeChange::changed, tr("changed"), d.changed.size());
   add(NodeChange::retagged, tr("with a changed policy or region"), d.retagged.size());
   if (merged > 0)
-    counts.push_back({QStringLiteral("merged"),
-                      merged == 1 ? tr("1 collective merged")
-                                  : tr("%1 collectives merged").arg(count_text(merged))});
+    counts.push_back({QStringLiteral("merged"), counted_text(merged, tr("1 collective merged"),
+                                                             tr("%1 collectives merged"))});
   return counts;
 }
 

@@ -416,9 +416,7 @@ QString PipelineSession::done_text() const {
   if (run_->outcomes.empty()) return {};
   std::int64_t ns = 0;
   for (const StepOutcomePtr& each : run_->outcomes) ns += each->result.ns;
-  const QString steps = run_->outcomes.size() == 1
-                            ? tr("1 step")
-                            : tr("%1 steps").arg(count_text(run_->outcomes.size()));
+  const QString steps = counted_text(run_->outcomes.size(), tr("1 step"), tr("%1 steps"));
   QString text = tr("%1 in %2: %3")
                      .arg(steps, time_text(ns),
                           figures_difference_text(run_->outcomes.front()->result.before.figures,

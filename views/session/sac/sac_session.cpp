@@ -490,9 +490,7 @@ void SacSession::checkpoint_layers(const std::vector<NodeId>& nodes) {
   const auto change = checkpoint(graph, *state_->what_if(), state_->plan, layers);
   if (!change) return emit refused(to_qstring(change.error().message));
   apply_plan(change->plan,
-             layers.size() == 1 ? tr("Checkpoint 1 layer")
-                                : tr("Checkpoint %1 layers").arg(count_text(layers.size())),
-             {});
+             counted_text(layers.size(), tr("Checkpoint 1 layer"), tr("Checkpoint %1 layers")), {});
 }
 
 void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::string_view by) {

@@ -30,12 +30,17 @@ QString count_text(std::integral auto count) {
   return to_qstring(format_count(static_cast<std::int64_t>(count)));
 }
 
+// `one` if the count is 1; otherwise `several` with the count in its place marker.
+QString counted_text(std::integral auto count, const QString& one, const QString& several) {
+  return count == 1 ? one : several.arg(count_text(count));
+}
+
 inline QString nodes_text(std::size_t count) {
-  return count == 1 ? tr("1 node") : tr("%1 nodes").arg(count_text(count));
+  return counted_text(count, tr("1 node"), tr("%1 nodes"));
 }
 
 inline QString exact_bytes_text(std::int64_t bytes) {
-  return bytes == 1 ? tr("1 byte") : tr("%1 bytes").arg(count_text(bytes));
+  return counted_text(bytes, tr("1 byte"), tr("%1 bytes"));
 }
 
 }  // namespace jointer::views
