@@ -33,8 +33,7 @@ QString hash_of(const QString& path) {
 }
 
 ForeignCode plugin_code(const QString& folder) {
-  ForeignCode code{
-      .kind = ForeignCode::Kind::plugin, .source = folder, .file = {}, .hash = {}, .passes = {}};
+  ForeignCode code{.kind = ForeignCode::Kind::plugin, .source = folder};
   if (const auto described = read_plugin_folder(folder.toStdString())) {
     code.file = QString::fromStdString(described->library_path());
     for (const PassInfo& info : described->passes) code.passes << QString::fromStdString(info.name);
@@ -45,11 +44,7 @@ ForeignCode plugin_code(const QString& folder) {
 
 ForeignCode python_code(const QString& spec) {
   const QString file = QString::fromStdString(python_file(spec.toStdString()));
-  return {.kind = ForeignCode::Kind::python,
-          .source = spec,
-          .file = file,
-          .hash = hash_of(file),
-          .passes = {}};
+  return {.kind = ForeignCode::Kind::python, .source = spec, .file = file, .hash = hash_of(file)};
 }
 
 QString key_of(const ForeignCode& code) {

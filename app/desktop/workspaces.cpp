@@ -75,8 +75,7 @@ void Workspaces::open_workspace(const OpenRequest& request) {
     return;
   }
   SavedWork found{.workspace = *std::move(workspace),
-                  .path = QFileInfo(to_qstring(request.path)).absoluteFilePath(),
-                  .journal = {}};
+                  .path = QFileInfo(to_qstring(request.path)).absoluteFilePath()};
   auto capture = locate_capture(found.workspace, request.path);
   if (!capture) {
     documents_.open(request, analysis_);
@@ -106,9 +105,7 @@ void Workspaces::ask_for_capture(const std::string& path, const Workspace& works
     const auto ask = [&](const QString& title) {
       return QFileDialog::getOpenFileName(&window_, title, folder_.path).toStdString();
     };
-    SavedWork found{.workspace = workspace,
-                    .path = QFileInfo(to_qstring(path)).absoluteFilePath(),
-                    .journal = {}};
+    SavedWork found{.workspace = workspace, .path = QFileInfo(to_qstring(path)).absoluteFilePath()};
     CaptureReference& capture = found.workspace.capture;
     const bool is_pair = !capture.backward.empty() || !capture.relative_backward.empty();
     capture.path = ask(is_pair ? tr("Choose Forward Graph") : tr("Choose Capture"));
@@ -132,7 +129,7 @@ void Workspaces::restore_left(const std::vector<OpenRequest>& asked) {
   for (const OpenRequest& request : asked) asked_for.insert(journal_of(all, request));
   for (const LeftJournal& left : all) {
     if (left.state.is_closed || asked_for.contains(&left)) continue;
-    SavedWork found{.workspace = {}, .path = to_qstring(left.state.workspace_path), .journal = {}};
+    SavedWork found{.path = to_qstring(left.state.workspace_path)};
     // Only the workspace stores benchmarks and the layout.
     if (auto saved = read_workspace(left.state.workspace_path)) found.workspace = *saved;
     take_journal(left, found);
@@ -209,8 +206,7 @@ void Workspaces::reload() {
   if (autosave != nullptr && !autosave->is_dirty() && !autosave->path().isEmpty())
     if (auto workspace = read_workspace(autosave->path().toStdString()))
       found_.insert_or_assign(
-          tab,
-          SavedWork{.workspace = *std::move(workspace), .path = autosave->path(), .journal = {}});
+          tab, SavedWork{.workspace = *std::move(workspace), .path = autosave->path()});
   tab->load();
 }
 

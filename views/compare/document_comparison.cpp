@@ -24,7 +24,7 @@ Result<SacStatePtr> plan_of(const StateOfDocument& state) {
   if (sac_kind(state.snapshot->graph) == SacKind::partitioned)
     return state_as_captured(state.snapshot);
   return SacSolver().state(
-      {.now = state.snapshot, .baseline = state.baseline, .history = state.history, .choices = {}});
+      {.now = state.snapshot, .baseline = state.baseline, .history = state.history});
 }
 
 // Replaces a joint graph with the pair that its plan produces.

@@ -77,7 +77,7 @@ const StateTable::Known* StateTable::known(const StateChoice& choice) {
 void StateTable::show_known() {
   std::vector<StateTableModel::Row> rows;
   for (const StateChoice& choice : choices_) {
-    StateTableModel::Row row{.name = choice.name, .metrics = {}};
+    StateTableModel::Row row{.name = choice.name};
     if (const Known* found = known(choice)) row.metrics = found->metrics;
     rows.push_back(std::move(row));
   }

@@ -58,8 +58,7 @@ void PlanDifferenceModel::add_row(Row row, int parent) {
 
 void PlanDifferenceModel::add_leaves(const std::vector<std::size_t>& values, int parent) {
   for (const std::size_t index : values)
-    add_row({.values = {index}, .group = {}, .change = changes_->difference.rows[index].change},
-            parent);
+    add_row({.values = {index}, .change = changes_->difference.rows[index].change}, parent);
 }
 
 void PlanDifferenceModel::add_layers(PlanChangeLayers layers) {

@@ -131,11 +131,6 @@ void HistoryPane::fill_entries() {
                           .title = editing_.entry_count() == 0
                                        ? tr("As opened: drag a collective or press V to edit")
                                        : tr("As opened"),
-                          .by = {},
-                          .notes = {},
-                          .figures = {},
-                          .before = {},
-                          .about = {},
                           .is_current = editing_.place() == 0};
   add_figures(first, {}, metrics_of(opened->graph, opened->analysis), {});
   rows.push_back(std::move(first));
@@ -149,9 +144,6 @@ void HistoryPane::fill_entries() {
                           .title = entry.title,
                           .by = entry.by.isEmpty() ? tr("you") : entry.by,
                           .notes = notes,
-                          .figures = {},
-                          .before = {},
-                          .about = {},
                           .is_current = editing_.place() == i + 1,
                           .is_undone = i + 1 > editing_.place()};
     add_figures(row, entry.after, entry.metrics, rows.back().figures);
@@ -167,13 +159,7 @@ void HistoryPane::fill_states() {
   add_figures(base, {}, metrics_of(opened->graph, opened->analysis), {});
   std::vector<HistoryModel::Row> rows;
   for (const NamedState& state : editing_.named()) {
-    HistoryModel::Row row{.place = {},
-                          .title = state.name,
-                          .by = {},
-                          .notes = {},
-                          .figures = {},
-                          .before = {},
-                          .about = {},
+    HistoryModel::Row row{.title = state.name,
                           .is_current = state.history == editing_.edit_history()};
     add_figures(row, state.history, state.metrics, base.figures);
     rows.push_back(std::move(row));

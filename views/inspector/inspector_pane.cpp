@@ -132,7 +132,7 @@ void InspectorPane::add_plan(NodeId node) {
   const SacStatePtr state = document_.sac().state();
   const SacTensor* tensor = state ? state->tensor_of(node) : nullptr;
   if (tensor == nullptr) return;
-  InspectorSection section{.title = tr("In the backward"), .rows = {}};
+  InspectorSection section{.title = tr("In the backward")};
   const auto add = [&section](const QString& label, const QString& value) {
     section.rows.push_back({.label = label, .value = value, .provenance = Provenance::computed});
   };

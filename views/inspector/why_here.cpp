@@ -79,9 +79,7 @@ std::vector<EditReason> reasons_for(const EditHistory& history, const Graph& gra
     reasons.push_back({.edit = i + 1,
                        .by = by,
                        .action = is_by_pass ? what : to_qstring(done.edit.title),
-                       .reason = is_by_pass ? tr("The pass recorded no reason.") : QString(),
-                       .effect = {},
-                       .about = {}});
+                       .reason = is_by_pass ? tr("The pass recorded no reason.") : QString()});
   }
   return reasons;
 }

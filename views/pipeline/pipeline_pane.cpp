@@ -61,7 +61,6 @@ Result<void> load_pipeline(PipelineSession& session, const QString& path) {
 
 Result<void> save_pipeline(const PipelineSession& session, const QString& path) {
   return write_pipeline_file(path.toStdString(), {.name = QFileInfo(path).baseName().toStdString(),
-                                                  .summary = {},
                                                   .steps = session.draft().pipeline()});
 }
 
@@ -262,8 +261,7 @@ void PipelinePane::open_catalog() {
 }
 
 void PipelinePane::add_pass(const QString& name) {
-  list_->set_current(
-      session_.draft().insert(list_->place_to_add(), {.pass = name.toStdString(), .given = {}}));
+  list_->set_current(session_.draft().insert(list_->place_to_add(), {.pass = name.toStdString()}));
   pages_->setCurrentWidget(form_);
 }
 

@@ -34,7 +34,7 @@ std::optional<PlanAction> SacModel::ActionCounts::one() const {
 SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors")}, parent) {
   set_columns({
       {.title = tr("tensor"), .max_width = kMaxName},
-      {.title = tr("policy"), .meaning = {}},
+      {.title = tr("policy")},
       {.title = tr("count"),
        .unit = Unit::count,
        .meaning = tr("Number of tensors that the backward reads or needs for recomputation."),
@@ -54,7 +54,7 @@ SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors
            "Bytes freed per microsecond of recomputation. It is best to recompute tensors with "
            "high values and to save those with low values. Empty if recomputation takes no time."),
        .gives_way = 1},
-      {.title = tr("decided by"), .meaning = {}},
+      {.title = tr("decided by")},
       // The reasons are also below the table.
       {.title = tr("why"), .max_width = kMaxWhy, .gives_way = 4},
       {.title = tr("operator"),

@@ -144,13 +144,13 @@ class Grouper {
   // Sorts the entries, since the program may order independent calls differently in identical
   // layers.
   [[nodiscard]] Layer layer_of(int index) const {
-    Layer met{.place = index, .entries = {}, .tensors = {}, .met = {}};
+    Layer met{.place = index};
     collect(index, {}, met);
     std::vector<std::size_t> order(met.entries.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return met.entries[a] < met.entries[b]; });
-    Layer layer{.place = index, .entries = {}, .tensors = {}, .met = {}};
+    Layer layer{.place = index};
     layer.met.resize(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
       layer.entries.push_back(std::move(met.entries[order[i]]));

@@ -141,7 +141,6 @@ void SpmdDialog::check() {
   for (const OpenRequest& request : requests_for(paths))
     files.push_back({.path = request.path,
                      .backward = request.backward,
-                     .index = {},
                      .assumptions = document_->graph().assumptions()});
   const auto work = [files, own = with_own_->isChecked() ? document_->shared_snapshot() : nullptr,
                      rank = rank_] { return check_ranks(files, own, rank); };

@@ -257,7 +257,7 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
                         : rough / power <= 5 ? 5
                                              : 10;
     const double step = unit * power;
-    Ticks found{.at = {}, .decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step))))};
+    Ticks found{.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step))))};
     for (double t = std::ceil(least / step) * step; t <= most; t += step) found.at.push_back(t);
     return found;
   };

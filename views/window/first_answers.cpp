@@ -34,7 +34,7 @@ QString nothing_exposed(const Simulation& simulation) {
 FirstAnswer answer_peak(const Snapshot& snapshot) {
   const MemoryTimeline& memory = snapshot.analysis.memory;
   const std::vector<std::size_t> alive = memory.alive_at(memory.peak_index());
-  if (alive.empty()) return {.text = tr("This graph allocates no memory."), .node = {}};
+  if (alive.empty()) return {.text = tr("This graph allocates no memory.")};
   const BytesByCategory bytes = memory.at(memory.peak_index());
   const auto largest = std::ranges::max_element(bytes);
   const auto category = static_cast<MemoryCategory>(largest - bytes.begin());
@@ -55,7 +55,7 @@ FirstAnswer answer_peak(const Snapshot& snapshot) {
 FirstAnswer answer_communication(const Snapshot& snapshot) {
   const Simulation& simulation = snapshot.analysis.simulation;
   const CollectiveTiming* most = most_exposed(simulation);
-  if (most == nullptr) return {.text = nothing_exposed(simulation), .node = {}};
+  if (most == nullptr) return {.text = nothing_exposed(simulation)};
   return {.text = tr("%1 does: compute waits for it for %2. In total, %3 of the step's %4 is "
                      "exposed communication. Reason: %5. Press E for the next exposed collective.")
                       .arg(name_of(snapshot.graph, most->start), time_text(most->exposed_ns),
@@ -68,15 +68,14 @@ FirstAnswer answer_what_if(const Snapshot& snapshot) {
   const Simulation& simulation = snapshot.analysis.simulation;
   const CollectiveTiming* most = most_exposed(simulation);
   if (most == nullptr || most->is_transfer)
-    return {
-        .text = tr("%1 Try a pass instead: add one in the Pipeline pane, run it, and compare "
+    return {.text =
+                tr("%1 Try a pass instead: add one in the Pipeline pane, run it, and compare "
                    "the numbers at the top. Ctrl+Z undoes its edit.")
                     .arg(most == nullptr
                              ? nothing_exposed(simulation)
                              : tr("The longest exposed time is that of %1, a copy to or from the "
                                   "host.")
-                                   .arg(name_of(snapshot.graph, most->start))),
-        .node = {}};
+                                   .arg(name_of(snapshot.graph, most->start)))};
   return {.text = tr("%1 is picked up. Drag it, or press Left and Right: the numbers at the top "
                      "show the result of each position. Enter drops it, B moves it to the best "
                      "position, Esc cancels. Ctrl+Z undoes the move.")

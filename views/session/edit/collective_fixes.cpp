@@ -56,7 +56,7 @@ struct FixFinder::Basis {
     PlannedMoves moves(graph, what_if, 0);
     moves.set_chains(kind == FixKind::with_chains);
     for (const NodeId node : nodes) moves.add(node, PlannedMoves::to_best_place(peak_limit));
-    CollectiveFix fix{.edit = {}, .why_not = why_not(moves.refusal()), .after = what_if.figures()};
+    CollectiveFix fix{.why_not = why_not(moves.refusal()), .after = what_if.figures()};
     const bool saves_time = std::tuple(fix.after.step_ns, fix.after.exposed_ns) <
                             std::tuple(figures.step_ns, figures.exposed_ns);
     if (saves_time) {
@@ -72,7 +72,7 @@ struct FixFinder::Basis {
   }
 
   CollectiveFix in_all_layers(const CollectiveFix& fix) {
-    CollectiveFix all{.edit = {}, .why_not = {}, .after = figures};
+    CollectiveFix all{.after = figures};
     Graph after = graph;
     if (const auto done = apply(after, *fix.edit, dependencies); !done) {
       all.why_not = done.error().message;
@@ -134,7 +134,7 @@ Result<CollectiveFixes> FixFinder::find(NodeId start, const std::atomic<bool>& c
   const CollectiveTiming& collective = simulation.collectives()[static_cast<std::size_t>(index)];
   std::vector<NodeId> nodes{collective.start};
   if (collective.wait) nodes.push_back(collective.wait);
-  CollectiveFixes fixes{.before = basis_->figures, .by_kind = {}};
+  CollectiveFixes fixes{.before = basis_->figures};
   for (const FixKind kind : {FixKind::alone, FixKind::with_chains}) {
     fixes.by_kind[static_cast<std::size_t>(kind)] = basis_->moved(nodes, peak_limit_, kind);
     if (cancel) return cancelled();

@@ -28,10 +28,8 @@ std::size_t replaced_edits(const EditEntry& entry) {
 EditEntry entry_of(const DoneEditPtr& done, const EditHistory& before) {
   EditEntry entry{.title = QString::fromStdString(done->edit.title),
                   .by = QString::fromStdString(done->edit.by),
-                  .notes = {},
                   .before = before,
-                  .after = before,
-                  .metrics = {}};
+                  .after = before};
   for (const std::string& note : done->edit.notes) entry.notes << QString::fromStdString(note);
   entry.after.push_back(done);
   return entry;

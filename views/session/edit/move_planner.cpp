@@ -132,8 +132,7 @@ void MovePlanner::take(NodeId node) {
               .arg(to_qstring(open_.graph().name(node))));
     return;
   }
-  taking_ =
-      std::make_shared<Taking>(Taking{.handle = node, .nodes = taken_with(node), .commands = {}});
+  taking_ = std::make_shared<Taking>(Taking{.handle = node, .nodes = taken_with(node)});
   when_ready([this, taking = taking_] { start_holding(taking); });
 }
 
@@ -409,7 +408,7 @@ void MovePlanner::start(const std::vector<NodeId>& selected, const Command& comm
       since.restart();
       job.report({static_cast<int>(i) + 1, static_cast<int>(nodes.size())});
     }
-    Plan plan{.edit = {}, .refusal = moves.refusal()};
+    Plan plan{.refusal = moves.refusal()};
     if (!moves.empty()) plan.edit = moves.edit(command.how.toStdString(), asked);
     return plan;
   };

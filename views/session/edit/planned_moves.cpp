@@ -81,14 +81,13 @@ void PlannedMoves::add(NodeId node, const Target& target) {
     first_title_ = edit->title;
   }
   if (const auto moved = moves_.move(block, move.to); !moved) return refuse(moved.error().message);
-  MoveNodes change{.nodes = {}, .before = edit_name(graph_, before)};
+  MoveNodes change{.before = edit_name(graph_, before)};
   for (const NodeId id : block) change.nodes.push_back(edit_name(graph_, id));
   changes_.emplace_back(std::move(change));
 }
 
 Edit PlannedMoves::edit(const std::string& how, std::size_t asked) const {
   Edit edit{.title = first_title_,
-            .by = {},
             .changes = changes_,
             .notes = rank_notes(graph_, starts_, collective_starts(graph_, what_if_.order()))};
   const std::size_t moved = changes_.size();

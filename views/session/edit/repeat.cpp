@@ -31,7 +31,7 @@ std::optional<PastEdit> last_edit_of(const EditHistory& history, const Graph& gr
     at = i;
     break;
   }
-  PastEdit past{.edit = history[at]->edit, .inverses = {}};
+  PastEdit past{.edit = history[at]->edit};
   for (std::size_t i = history.size(); i-- > at;) past.inverses.push_back(history[i]->inverse);
   return past;
 }

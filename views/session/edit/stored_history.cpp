@@ -49,7 +49,7 @@ class Restorer {
     note(added, {});
     history_.insert(history_.end(), added.done.begin(), added.done.end());
     if (history_ == before) return;
-    EditEntry next{.title = QString::fromStdString(stored.title), .by = {}, .notes = {}};
+    EditEntry next{.title = QString::fromStdString(stored.title)};
     if (added.done.size() == 1) next = entry_of(added.done.front(), before);
     next.title = QString::fromStdString(stored.title);
     next.before = before;
@@ -92,8 +92,7 @@ Result<Restored> restore_history(const DocumentState& state, const History& hist
 
 HistoryEntry to_history_entry(const EditEntry& entry) {
   HistoryEntry stored{.title = entry.title.toStdString(),
-                      .keep = entry.before.size() - replaced_edits(entry),
-                      .edits = {}};
+                      .keep = entry.before.size() - replaced_edits(entry)};
   for (std::size_t i = stored.keep; i < entry.after.size(); ++i)
     stored.edits.push_back(entry.after[i]->edit);
   return stored;

@@ -24,8 +24,7 @@ std::optional<std::size_t> PipelineDraft::find(quint64 id) const {
 }
 
 QString PipelineDraft::text() const {
-  return QString::fromStdString(
-      write_pipeline_text({.name = {}, .summary = {}, .steps = pipeline()}));
+  return QString::fromStdString(write_pipeline_text({.steps = pipeline()}));
 }
 
 void PipelineDraft::remember(const std::string& what) {
@@ -126,7 +125,7 @@ void PipelineDraft::set_argument(std::size_t place, const std::string& name,
 }
 
 WorkspacePipeline PipelineDraft::saved() const {
-  WorkspacePipeline saved{.text = text().toStdString(), .sources = {}, .extra = extra_};
+  WorkspacePipeline saved{.text = text().toStdString(), .extra = extra_};
   // Leave out the sources of passes that are no longer used.
   for (const auto& [pass, source] : sources_) {
     const std::string& name = pass;

@@ -46,11 +46,8 @@ QString own_mistake(const PipelineStep& step, const PassRegistry& registry, cons
 // the graph stays the joint graph.
 std::optional<Edit> partition_edit(const StepResult& result) {
   if (!parse_solve(result.step)) return std::nullopt;
-  return Edit{.title = result.step,
-              .by = result.step,
-              .changes = {},
-              .notes = {},
-              .decisions = kept_decisions(result.decisions)};
+  return Edit{
+      .title = result.step, .by = result.step, .decisions = kept_decisions(result.decisions)};
 }
 
 }  // namespace

@@ -70,23 +70,16 @@ void work_pipeline(const PipelineWork& work, const Reporter<StepDone>& job) {
     Result<StepResult> result = run();
     if (job.is_cancelled()) return;  // the result is no longer needed
     if (!result) {
-      auto failure = std::make_shared<StepFailure>(StepFailure{.step = each.id,
-                                                               .text = to_text(each.step),
-                                                               .error = result.error(),
-                                                               .reproducer = {},
-                                                               .assumptions = {},
-                                                               .no_reproducer = {},
-                                                               .printed = {}});
+      auto failure = std::make_shared<StepFailure>(
+          StepFailure{.step = each.id, .text = to_text(each.step), .error = result.error()});
       add_reproducer(*failure, *graph, each.step, work);
-      job.report(StepDone{.outcome = {}, .failure = std::move(failure)});
+      job.report(StepDone{.failure = std::move(failure)});
       return;
     }
     check_edit(*graph, *result);
     const auto after = result->graph;
-    job.report(StepDone{
-        .outcome = std::make_shared<StepOutcome>(StepOutcome{
-            .step = each.id, .result = *std::move(result), .before = graph, .printed = {}}),
-        .failure = {}});
+    job.report(StepDone{.outcome = std::make_shared<StepOutcome>(StepOutcome{
+                            .step = each.id, .result = *std::move(result), .before = graph})});
     graph = after;
   }
 }

@@ -329,7 +329,6 @@ void ParetoSearch::find_smallest(const SacStatePtr& state, double percent,
   const std::int64_t reference_ns = settings_.orders && ordered ? ordered->figures.step_ns : 0;
   if (reference_ns > 0) {
     known.push_back({.budget = -1,
-                     .name = {},
                      .plan = state->plan,
                      .figures = state->figures,
                      .reserved_bytes = ordered->reserved_bytes,

@@ -26,8 +26,7 @@ Edit restated(const Graph& graph, const SavePlan& plan) {
     for (const NodeId node : nodes)
       if (graph.node(node).kind == NodeKind::call) names.push_back(edit_name(graph, node));
     if (!names.empty())
-      edit.changes.emplace_back(SetPolicy{
-          .select = {}, .policy = policy_of(action), .region = {}, .nodes = std::move(names)});
+      edit.changes.emplace_back(SetPolicy{.policy = policy_of(action), .nodes = std::move(names)});
   };
   add(plan.saved, PlanAction::save);
   add(plan.offloaded, PlanAction::offload);
@@ -282,7 +281,7 @@ void SacSession::make_request(const EditHistory& history, QObject* context,
         if (!made) return use(tl::unexpected(made.error()));
         // The estimates have changed in the meantime, so start over.
         if (baseline != open_.baseline()) return make_request(history, context, use);
-        use(SacRequest{.now = *made, .baseline = baseline, .history = history, .choices = {}});
+        use(SacRequest{.now = *made, .baseline = baseline, .history = history});
       });
 }
 
@@ -382,9 +381,7 @@ void SacSession::ask(Preview preview) {
 }
 
 void SacSession::preview_solving(const SolveSettings& settings) {
-  ask({.nodes = {},
-       .action = {},
-       .plan_request = SacSolver::PlanRequest{.settings = settings, .fit = {}}});
+  ask({.plan_request = SacSolver::PlanRequest{.settings = settings}});
 }
 
 // Uses the settings with which the state's plan was solved, as the search does.
@@ -392,9 +389,7 @@ void SacSession::preview_fit(const Fit& fit) {
   if (!state_ || !state_->can_change()) return;
   SolveSettings settings = state_->settings();
   settings.partitioner = Partitioner::min_cut;
-  ask({.nodes = {},
-       .action = {},
-       .plan_request = SacSolver::PlanRequest{.settings = settings, .fit = fit}});
+  ask({.plan_request = SacSolver::PlanRequest{.settings = settings, .fit = fit}});
 }
 
 void SacSession::clear_preview() {
@@ -428,10 +423,7 @@ void SacSession::set_action(const std::vector<NodeId>& nodes, std::optional<Plan
 
 void SacSession::solve(const SolveSettings& settings) {
   if (!state_ || !state_->is_step()) return editing_.apply(solve_edit(settings));
-  ask({.nodes = {},
-       .action = {},
-       .plan_request = SacSolver::PlanRequest{.settings = settings, .fit = {}},
-       .is_to_be_done = true});
+  ask({.plan_request = SacSolver::PlanRequest{.settings = settings}, .is_to_be_done = true});
 }
 
 // Only for a flat training step; for a joint graph, `solve` adds an edit that requests a plan.
@@ -528,8 +520,7 @@ void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::str
   Edit edit;
   for (const PlanAction action : {PlanAction::recompute, PlanAction::save, PlanAction::offload})
     if (auto& nodes = names[static_cast<std::size_t>(action)]; !nodes.empty())
-      edit.changes.emplace_back(SetPolicy{
-          .select = {}, .policy = policy_of(action), .region = {}, .nodes = std::move(nodes)});
+      edit.changes.emplace_back(SetPolicy{.policy = policy_of(action), .nodes = std::move(nodes)});
   if (edit.changes.empty() && !order_of(by).empty()) edit = restated(graph, plan);
   if (edit.changes.empty()) return emit refused(tr("The joint graph already has this plan."));
   edit.title = title.toStdString();

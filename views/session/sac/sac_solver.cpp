@@ -428,7 +428,7 @@ Result<OrderedFigures> SacSolver::ordered(const SacRequest& request) {
   std::string order = order_in_effect(request.history);
   if (!order.empty() && own->can_change())
     return ordered_figures({own->base, own->step, own->plan, std::move(order)});
-  return OrderedFigures{.figures = own->figures.figures, .reserved_bytes = {}};
+  return OrderedFigures{.figures = own->figures.figures};
 }
 
 Result<BudgetTrial*> SacSolver::trial_of(const SacRequest& request, SolveSettings settings) {
@@ -457,7 +457,7 @@ Result<BudgetTrial*> SacSolver::trial_of_step(const SacRequest& request, SolveSe
 
 Result<SacSolver::Trial> SacSolver::try_solving(const SacRequest& request,
                                                 const PlanRequest& wanted) {
-  Trial found{.settings = wanted.settings, .outcome = {}, .plan = {}, .trial = {}};
+  Trial found{.settings = wanted.settings};
   if (wanted.settings.partitioner != Partitioner::min_cut) {
     JOINTER_TRY(found.outcome, make_base(request.now, policies_asked(request),
                                          fsdp_policy(request.baseline->graph), wanted.settings));

@@ -114,9 +114,7 @@ std::string_view without_solve(std::string_view by) {
 }
 
 Edit solve_edit(const SolveSettings& settings) {
-  return with_solve(
-      {.title = fmt::format("Solve: {}", describe(settings)), .by = {}, .changes = {}, .notes = {}},
-      settings);
+  return with_solve({.title = fmt::format("Solve: {}", describe(settings))}, settings);
 }
 
 Edit with_solve(Edit edit, const SolveSettings& settings) {

@@ -66,7 +66,7 @@ void TargetSearch::find_best() {
                         .plan = found.list.plan,
                         .figures = found.list.figures,
                         .partitioner = partitioner});
-    const PlanOrder own{.passes = {}, .figures = found.list.figures.figures};
+    const PlanOrder own{.figures = found.list.figures.figures};
     return best_for_target(*trade_off, found.target,
                            point_of_list(found.list, found.order.value_or(own), partitioner),
                            ParetoSearch::find_order_of(*found.state, settings, job));
@@ -89,15 +89,14 @@ void TargetSearch::cancel() {
 }
 
 Edit edit_of(const ChangeList& list, const Graph& graph, const QString& title) {
-  Edit edit{.title = title.toStdString(), .by = {}, .changes = {}, .notes = {}};
+  Edit edit{.title = title.toStdString()};
   for (const PlanAction to : {PlanAction::recompute, PlanAction::offload}) {
     std::vector<std::string> names;
     for (const ListedChange& each : list.changes)
       if (each.move.to == to)
         for (const NodeId node : each.move.nodes()) names.push_back(edit_name(graph, node));
     if (!names.empty())
-      edit.changes.emplace_back(SetPolicy{
-          .select = {}, .policy = policy_of(to), .region = {}, .nodes = std::move(names)});
+      edit.changes.emplace_back(SetPolicy{.policy = policy_of(to), .nodes = std::move(names)});
   }
   return edit;
 }

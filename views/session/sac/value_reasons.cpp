@@ -17,11 +17,9 @@ bool has_same_plan(const SacStatePtr& a, const SacStatePtr& b) {
 SolverComparison::Request request_of(const SacState& state,
                                      std::shared_ptr<const Cancellation> job) {
   SolverComparison::Request request{
-      .plan = state.plan,
-      .partition = {},
-      .budget = std::nullopt,
-      .policies = {},
-      .is_cancelled = [job = std::move(job)] { return job->is_cancelled(); }};
+      .plan = state.plan, .budget = std::nullopt, .is_cancelled = [job = std::move(job)] {
+        return job->is_cancelled();
+      }};
   if (!state.base) return request;
   const SacBase& base = *state.base;
   const bool is_solved = state.plan == base.partition.plan;

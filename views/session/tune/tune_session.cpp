@@ -61,7 +61,7 @@ Result<TuneSession::PipelineResult> TuneSession::run(const Snapshot& snapshot,
                                                      const QString& title) {
   JOINTER_TRY(const PipelineRun done, run_all(snapshot, pipeline, budget));
   StepEdits found = step_edits(done);
-  PipelineResult result{.edits = std::move(found.edits), .figures = {}, .pair = {}};
+  PipelineResult result{.edits = std::move(found.edits)};
   if (!done.steps.empty()) result.figures = done.steps.back().after;
   if (found.pair != nullptr) {
     JOINTER_TRY(result.pair, write_graph_and_edits(*found.pair->graph, *done.steps.back().graph,
@@ -219,8 +219,7 @@ void TuneSession::write_winner(const QString& path) {
                       baseline = document_.baseline(),
                       title = document_.title().toStdString()]() -> Result<QString> {
     if (is_pair) {
-      JOINTER_CHECK(write_pipeline_file(path.toStdString(),
-                                        {.name = title, .summary = {}, .steps = pipeline}));
+      JOINTER_CHECK(write_pipeline_file(path.toStdString(), {.name = title, .steps = pipeline}));
       return tr("Wrote the pipeline to %1.").arg(path);
     }
     JOINTER_TRY(const PipelineRun done, run_all(*searched, pipeline, budget));

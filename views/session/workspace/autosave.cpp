@@ -91,8 +91,6 @@ Workspace Autosave::workspace() {
   workspace.title = document_.title().toStdString();
   workspace.capture = {.path = absolute_path(source.path),
                        .backward = absolute_path(source.backward),
-                       .relative = {},
-                       .relative_backward = {},
                        .graph = source.index,
                        .assume = document_.graph().assumptions().text(),
                        .hash = hash()};
