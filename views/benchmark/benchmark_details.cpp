@@ -53,7 +53,7 @@ class Describer {
   }
   static void add(InspectorSection& s, const QString& label, const QString& value,
                   const QString& note = {}, Provenance provenance = Provenance::measured) {
-    s.rows.push_back({.label = label, .value = value, .provenance = provenance, .note = note});
+    s.add(label, value, provenance, note);
   }
   // A row with the name of a node, which is a link if the graph has the node.
   [[nodiscard]] InspectorRow named(const QString& label, const std::string& name) const {
@@ -415,9 +415,7 @@ class Describer {
     add(s, tr("attention"), to_qstring(to_string(r.attention)));
     add(s, tr("seed"), QString::number(r.seed));
     add(s, tr("profiled"), r.profile ? tr("yes") : tr("no"));
-    if (!r.assumptions.empty())
-      s.rows.push_back(
-          {.label = tr("assumed"), .value = to_qstring(r.assumptions), .is_code = true});
+    if (!r.assumptions.empty()) s.add_code(tr("assumed"), to_qstring(r.assumptions));
     for (InspectorRow& row : s.rows) row.provenance = Provenance::requested;
   }
 

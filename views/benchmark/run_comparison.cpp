@@ -160,8 +160,7 @@ class RunComparison {
  private:
   void section(const QString& title) { content_.sections.push_back({title, {}}); }
   void add_row(const QString& label, const QString& value, Provenance provenance) {
-    content_.sections.back().rows.push_back(
-        {.label = label, .value = value, .provenance = provenance});
+    content_.sections.back().add(label, value, provenance);
   }
 
   // A section with one row per run, unless no run measured it.

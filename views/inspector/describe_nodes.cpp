@@ -85,8 +85,7 @@ class Describer {
     const auto tensors = graph_.tensors(node_);
     if (tensors.empty()) {
       if (const QString value = value_text(graph_, node_); !value.isEmpty())
-        section(tr("Value"))
-            .rows.push_back({.label = tr("value"), .value = value, .is_code = true});
+        section(tr("Value")).add_code(tr("value"), value);
       return;
     }
     constexpr std::size_t kMaxTensors = 8;
@@ -94,41 +93,29 @@ class Describer {
       tensor(tensors[i], tensors.size() == 1 ? tr("Tensor") : tr("Tensor %1").arg(i));
     if (tensors.size() > kMaxTensors)
       section(tr("More tensors"))
-          .rows.push_back({.label = tr("not shown"),
-                           .value = tr("%1 more, %2 in total")
-                                        .arg(tensors.size() - kMaxTensors)
-                                        .arg(bytes_text(graph_.output_bytes(node_))),
-                           .provenance = Provenance::computed});
+          .add(tr("not shown"),
+               tr("%1 more, %2 in total")
+                   .arg(tensors.size() - kMaxTensors)
+                   .arg(bytes_text(graph_.output_bytes(node_))),
+               Provenance::computed);
   }
 
   void tensor(const Tensor& t, const QString& title) {
     InspectorSection& s = section(title);
     const bool is_assumed = is_symbolic(graph_.shape(t));
     const Provenance sizes = is_assumed ? Provenance::assumed : Provenance::captured;
-    s.rows.push_back(
-        {.label = tr("type"), .value = to_qstring(to_string(t.dtype)), .is_code = true});
-    s.rows.push_back({.label = tr("shape"),
-                      .value = dims_text(graph_, graph_.shape(t)),
-                      .provenance = sizes,
-                      .note = is_assumed ? tr("The Sizes button at the top lists the values of "
-                                              "symbols.")
-                                         : QString(),
-                      .is_code = true});
-    if (t.has(Tensor::has_stride))
-      s.rows.push_back(
-          {.label = tr("stride"), .value = dims_text(graph_, graph_.stride(t)), .is_code = true});
+    s.add_code(tr("type"), to_qstring(to_string(t.dtype)));
+    s.add_code(tr("shape"), dims_text(graph_, graph_.shape(t)), sizes,
+               is_assumed ? tr("The Sizes button at the top lists the values of "
+                               "symbols.")
+                          : QString());
+    if (t.has(Tensor::has_stride)) s.add_code(tr("stride"), dims_text(graph_, graph_.stride(t)));
     if (graph_.offset(t).value != 0)
-      s.rows.push_back({.label = tr("offset"),
-                        .value = QString::number(graph_.offset(t).value),
-                        .is_code = true});
-    if (t.device)
-      s.rows.push_back({.label = tr("device"),
-                        .value = to_qstring(graph_.text(graph_.device(t.device).name)),
-                        .is_code = true});
-    s.rows.push_back({.label = tr("output"),
-                      .value = bytes_text(graph_.bytes(t)),
-                      .provenance = is_assumed ? Provenance::assumed : Provenance::computed,
-                      .note = exact_bytes_text(graph_.bytes(t)) + tr(": elements × item size.")});
+      s.add_code(tr("offset"), QString::number(graph_.offset(t).value));
+    if (t.device) s.add_code(tr("device"), to_qstring(graph_.text(graph_.device(t.device).name)));
+    s.add(tr("output"), bytes_text(graph_.bytes(t)),
+          is_assumed ? Provenance::assumed : Provenance::computed,
+          exact_bytes_text(graph_.bytes(t)) + tr(": elements × item size."));
   }
 
   void memory() {
@@ -145,15 +132,10 @@ class Describer {
       const Lifetime& l = memory.lifetimes()[*index];
       const Provenance identity =
           t.has(Tensor::has_storage) ? Provenance::captured : Provenance::derived;
-      s.rows.push_back(
-          {.label = tr("storage"),
-           .value = tr("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
-           .provenance = identity,
-           .note = exact_bytes_text(l.bytes) + tr(", rounded as by the device's allocator.")});
-      s.rows.push_back({.label = tr("lifetime"),
-                        .value = lifetime_words(l),
-                        .provenance = Provenance::computed,
-                        .note = tr("Calls are numbered in program order, from 0.")});
+      s.add(tr("storage"), tr("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
+            identity, exact_bytes_text(l.bytes) + tr(", rounded as by the device's allocator."));
+      s.add(tr("lifetime"), lifetime_words(l), Provenance::computed,
+            tr("Calls are numbered in program order, from 0."));
       if (l.producer != id_) s.rows.push_back(link_row(tr("allocated by"), {{l.producer}}));
       const std::vector<NodeId> others = storage_aliases(snapshot_, id_, storage);
       if (!others.empty()) s.rows.push_back(link_row(tr("aliases"), others));
@@ -183,30 +165,23 @@ class Describer {
     if (block != nullptr) add_measured(s, *block);
     const QString estimator = to_qstring(snapshot_.analysis.estimator);
     if (cost.ns > 0)
-      s.rows.push_back(
-          {.label = tr("time"),
-           .value =
-               tr("%1, bound by %2").arg(time_text(cost.ns), to_qstring(to_string(cost.limit))),
-           .provenance = Provenance::estimated,
-           .note = tr("%1 ns, by estimator %2.").arg(count_text(cost.ns), estimator)});
+      s.add(tr("time"),
+            tr("%1, bound by %2").arg(time_text(cost.ns), to_qstring(to_string(cost.limit))),
+            Provenance::estimated,
+            tr("%1 ns, by estimator %2.").arg(count_text(cost.ns), estimator));
     if (timing.end > timing.start)
-      s.rows.push_back({.label = graph_.is_wait(node_) ? tr("stall") : tr("runs"),
-                        .value = time_range_text(timing.start, timing.end),
-                        .provenance = Provenance::estimated,
-                        .note = tr("Relative to the start of the simulated step.")});
+      s.add(graph_.is_wait(node_) ? tr("stall") : tr("runs"),
+            time_range_text(timing.start, timing.end), Provenance::estimated,
+            tr("Relative to the start of the simulated step."));
     if (flops.total > 0)
-      s.rows.push_back(
-          {.label = tr("FLOPs"),
-           .value = flops_text(flops.total),
-           .provenance = Provenance::computed,
-           .note = tr("%1, computed from shapes; torch.utils.flop_counter counts %2.")
-                       .arg(count_text(flops.total), count_text(flops.torch_registry))});
+      s.add(tr("FLOPs"), flops_text(flops.total), Provenance::computed,
+            tr("%1, computed from shapes; torch.utils.flop_counter counts %2.")
+                .arg(count_text(flops.total), count_text(flops.torch_registry)));
     if (flops.total > 0 && cost.ns > 0)
-      s.rows.push_back({.label = tr("rate"),
-                        .value = to_qstring(format_rate(static_cast<double>(flops.total) /
-                                                        (static_cast<double>(cost.ns) / 1e9))),
-                        .provenance = Provenance::estimated,
-                        .note = tr("FLOPs divided by the estimated time.")});
+      s.add(tr("rate"),
+            to_qstring(format_rate(static_cast<double>(flops.total) /
+                                   (static_cast<double>(cost.ns) / 1e9))),
+            Provenance::estimated, tr("FLOPs divided by the estimated time."));
   }
 
   void add_measured(InspectorSection& s, const MeasuredNode& m) {
@@ -214,19 +189,16 @@ class Describer {
     if (const auto ns = measured_ns(snapshot_, m)) {
       const std::int64_t estimate = estimated_ns(snapshot_, id_);
       const QString ratio = ratio_text(*ns, estimate);
-      s.rows.push_back(
-          {.label = tr("measured"),
-           .value = tr("%1 (%2) · estimated %3")
-                        .arg(time_text(*ns), to_qstring(measurement.label), time_text(estimate)),
-           .provenance = Provenance::measured,
-           .note = tr("%1 ns on %2.").arg(count_text(*ns), to_qstring(measurement.device)) +
-                   (ratio.isEmpty() ? QString() : tr(" %1 the estimate.").arg(ratio))});
+      s.add(tr("measured"),
+            tr("%1 (%2) · estimated %3")
+                .arg(time_text(*ns), to_qstring(measurement.label), time_text(estimate)),
+            Provenance::measured,
+            tr("%1 ns on %2.").arg(count_text(*ns), to_qstring(measurement.device)) +
+                (ratio.isEmpty() ? QString() : tr(" %1 the estimate.").arg(ratio)));
     }
     add_rates(s, m);
-    s.rows.push_back({.label = tr("ran"),
-                      .value = time_range_text(m.start_ns, m.end_ns),
-                      .provenance = Provenance::measured,
-                      .note = tr("Relative to the start of the measured step.")});
+    s.add(tr("ran"), time_range_text(m.start_ns, m.end_ns), Provenance::measured,
+          tr("Relative to the start of the measured step."));
   }
 
   // The rates that the measured time amounts to.
@@ -236,37 +208,29 @@ class Describer {
     const std::string rates =
         reached_rates(graph_, snapshot_.analysis, measured_->measurement(), id_, *ns);
     if (rates.empty()) return;
-    s.rows.push_back(
-        {.label = tr("reached"),
-         .value = to_qstring(rates),
-         .provenance = Provenance::measured,
-         .note = tr("FLOPs, and the minimum number of bytes that the kernel must move, divided by "
-                    "the measured time. For a collective, the bus bandwidth as nccl-tests define "
-                    "it.")});
+    s.add(tr("reached"), to_qstring(rates), Provenance::measured,
+          tr("FLOPs, and the minimum number of bytes that the kernel must move, divided by "
+             "the measured time. For a collective, the bus bandwidth as nccl-tests define "
+             "it."));
   }
 
   void add_measured(InspectorSection& s, const MeasuredBlock& block) {
     const Measurement& measurement = measured_->measurement();
-    s.rows.push_back({.label = tr("measured"),
-                      .value = tr("part of %1").arg(block_text(block)),
-                      .provenance = Provenance::measured,
-                      .note = tr("On %1, a compiled package ran in place of the block's nodes, "
-                                 "which were not timed individually.")
-                                  .arg(to_qstring(measurement.device))});
-    s.rows.push_back(
-        {.label = tr("block"),
-         .value = tr("%1 (%2) · estimated %3")
-                      .arg(time_text(block.own_ns), to_qstring(measurement.label),
-                           time_text(estimated_ns(snapshot_, block))),
-         .provenance = Provenance::measured,
-         .note = tr("Duration of the whole block measured alone: the median of several runs. In "
-                    "the profiled step, it ran for %1. The estimate is the sum over its nodes, "
-                    "without asynchronous collectives and copies.")
-                     .arg(time_text(block.end_ns - block.start_ns))});
-    s.rows.push_back({.label = tr("peak"),
-                      .value = bytes_text(block.peak_bytes),
-                      .provenance = Provenance::measured,
-                      .note = tr("Maximum of allocated bytes while the block ran.")});
+    s.add(tr("measured"), tr("part of %1").arg(block_text(block)), Provenance::measured,
+          tr("On %1, a compiled package ran in place of the block's nodes, "
+             "which were not timed individually.")
+              .arg(to_qstring(measurement.device)));
+    s.add(tr("block"),
+          tr("%1 (%2) · estimated %3")
+              .arg(time_text(block.own_ns), to_qstring(measurement.label),
+                   time_text(estimated_ns(snapshot_, block))),
+          Provenance::measured,
+          tr("Duration of the whole block measured alone: the median of several runs. In "
+             "the profiled step, it ran for %1. The estimate is the sum over its nodes, "
+             "without asynchronous collectives and copies.")
+              .arg(time_text(block.end_ns - block.start_ns)));
+    s.add(tr("peak"), bytes_text(block.peak_bytes), Provenance::measured,
+          tr("Maximum of allocated bytes while the block ran."));
   }
 
   void collective() {
@@ -277,86 +241,61 @@ class Describer {
     InspectorSection& s = section(c.is_transfer ? tr("Copy") : tr("Collective"));
     const Node& start = graph_.node(c.start);
     const QString reason = to_qstring(reason_text(graph_, c));
-    s.rows.push_back(
-        {.label = tr("exposed"),
-         .value = c.is_exposed() ? time_text(c.exposed_ns) : tr("hidden"),
-         .provenance = Provenance::estimated,
-         .note = c.is_transfer
-                     ? tr("Time during which the compute stream waits for the copy, or the copy "
-                          "runs after the last kernel.")
-                     : tr("Time during which the compute stream waits for the collective, or the "
-                          "collective runs after the last kernel.")});
+    s.add(tr("exposed"), c.is_exposed() ? time_text(c.exposed_ns) : tr("hidden"),
+          Provenance::estimated,
+          c.is_transfer
+              ? tr("Time during which the compute stream waits for the copy, or the copy "
+                   "runs after the last kernel.")
+              : tr("Time during which the compute stream waits for the collective, or the "
+                   "collective runs after the last kernel."));
     if (!reason.isEmpty())
-      s.rows.push_back({.label = tr("because"),
-                        .value = reason,
-                        .provenance = Provenance::computed,
-                        .note = tr("From the simulated step.")});
-    if (!c.is_transfer)
-      s.rows.push_back(
-          {.label = tr("kind"), .value = to_qstring(to_string(graph_.op(start).collective))});
+      s.add(tr("because"), reason, Provenance::computed, tr("From the simulated step."));
+    if (!c.is_transfer) s.add(tr("kind"), to_qstring(to_string(graph_.op(start).collective)));
     if (c.group) {
       const ProcessGroup& group = graph_.group(c.group);
-      s.rows.push_back(
-          {.label = tr("group"),
-           .value = to_qstring(graph_.group_label(c.group)),
-           .provenance = group.derived ? Provenance::derived : Provenance::captured,
-           .note = group.derived ? tr("Derived from the group_size argument.") : QString()});
-      s.rows.push_back({.label = tr("ranks"), .value = ranks_text(graph_, start)});
+      s.add(tr("group"), to_qstring(graph_.group_label(c.group)),
+            group.derived ? Provenance::derived : Provenance::captured,
+            group.derived ? tr("Derived from the group_size argument.") : QString());
+      s.add(tr("ranks"), ranks_text(graph_, start));
     }
     if (!c.is_transfer) {
       const std::int64_t bytes = collective_bytes(graph_, start);
-      s.rows.push_back({.label = tr("message"),
-                        .value = bytes_text(bytes),
-                        .provenance = Provenance::computed,
-                        .note = exact_bytes_text(bytes) +
-                                tr(": size of a rank's input or output, whichever is larger.")});
+      s.add(
+          tr("message"), bytes_text(bytes), Provenance::computed,
+          exact_bytes_text(bytes) + tr(": size of a rank's input or output, whichever is larger."));
     }
-    s.rows.push_back(
-        {.label = tr("in flight"),
-         .value = tr("%1, %2").arg(time_range_text(c.start_ns, c.end_ns),
-                                   time_text(c.end_ns - c.start_ns)),
-         .provenance = Provenance::estimated,
-         .note =
-             tr("At %1, it is launched and its inputs are available.").arg(time_text(c.ready_ns))});
+    s.add(tr("in flight"),
+          tr("%1, %2").arg(time_range_text(c.start_ns, c.end_ns), time_text(c.end_ns - c.start_ns)),
+          Provenance::estimated,
+          tr("At %1, it is launched and its inputs are available.").arg(time_text(c.ready_ns)));
     if (c.start != id_) s.rows.push_back(link_row(tr("start"), {{c.start}}));
     if (c.wait && c.wait != id_) s.rows.push_back(link_row(tr("wait"), {{c.wait}}));
   }
 
   void place() {
     InspectorSection& s = section(tr("Location"));
-    s.rows.push_back({.label = tr("phase"), .value = phase_text(node_)});
+    s.add(tr("phase"), phase_text(node_));
     const Module& module = snapshot_.analysis.modules.module(snapshot_.analysis.modules.of(id_));
     if (!module.path.empty())
-      s.rows.push_back({.label = tr("module"),
-                        .value = to_qstring(module.path),
-                        .note = to_qstring(module.type),
-                        .is_code = true});
-    if (node_.role != Role::none)
-      s.rows.push_back({.label = tr("role"), .value = role_text(node_.role)});
+      s.add_code(tr("module"), to_qstring(module.path), Provenance::captured,
+                 to_qstring(module.type));
+    if (node_.role != Role::none) s.add(tr("role"), role_text(node_.role));
     if (node_.role_target && !graph_.text(node_.role_target).empty())
-      s.rows.push_back({.label = tr("for"),
-                        .value = to_qstring(graph_.text(node_.role_target)),
-                        .is_code = true});
-    if (node_.policy != MemoryPolicy::none)
-      s.rows.push_back({.label = tr("policy tag"), .value = policy_text(node_.policy)});
+      s.add_code(tr("for"), to_qstring(graph_.text(node_.role_target)));
+    if (node_.policy != MemoryPolicy::none) s.add(tr("policy tag"), policy_text(node_.policy));
     const auto step = snapshot_.analysis.memory.step_of(id_);
-    s.rows.push_back({.label = tr("position"),
-                      .value = step ? tr("%1 of %2, call %3")
-                                          .arg(count_text(graph_.position(id_)),
-                                               count_text(graph_.order().size()), count_text(*step))
-                                    : tr("%1 of %2")
-                                          .arg(count_text(graph_.position(id_)),
-                                               count_text(graph_.order().size())),
-                      .provenance = Provenance::computed,
-                      .note = tr("Positions and calls are numbered from 0.")});
-    if (node_.has(Node::has_seq_nr))
-      s.rows.push_back({.label = tr("seq_nr"), .value = QString::number(node_.seq_nr)});
+    s.add(tr("position"),
+          step ? tr("%1 of %2, call %3")
+                     .arg(count_text(graph_.position(id_)), count_text(graph_.order().size()),
+                          count_text(*step))
+               : tr("%1 of %2")
+                     .arg(count_text(graph_.position(id_)), count_text(graph_.order().size())),
+          Provenance::computed, tr("Positions and calls are numbered from 0."));
+    if (node_.has(Node::has_seq_nr)) s.add(tr("seq_nr"), QString::number(node_.seq_nr));
     if (node_.original_aten)
-      s.rows.push_back({.label = tr("original aten"),
-                        .value = to_qstring(graph_.text(node_.original_aten)),
-                        .is_code = true});
+      s.add_code(tr("original aten"), to_qstring(graph_.text(node_.original_aten)));
     if (node_.has(Node::has_ac_graph_id))
-      s.rows.push_back({.label = tr("ac_graph_id"), .value = QString::number(node_.ac_graph_id)});
+      s.add(tr("ac_graph_id"), QString::number(node_.ac_graph_id));
     if (node_.origin) s.rows.push_back(link_row(tr("origin"), {{node_.origin}}));
     if (node_.partner) s.rows.push_back(link_row(tr("provided by"), {{node_.partner}}));
   }
@@ -376,12 +315,8 @@ class Describer {
     const QString arguments = arguments_text(graph_, node_);
     if (arguments.isEmpty() && !node_.custom) return;
     InspectorSection& s = section(tr("Call"));
-    if (!arguments.isEmpty())
-      s.rows.push_back({.label = tr("arguments"), .value = arguments, .is_code = true});
-    if (node_.custom)
-      s.rows.push_back({.label = tr("annotations"),
-                        .value = to_qstring(graph_.text(node_.custom)),
-                        .is_code = true});
+    if (!arguments.isEmpty()) s.add_code(tr("arguments"), arguments);
+    if (node_.custom) s.add_code(tr("annotations"), to_qstring(graph_.text(node_.custom)));
   }
 
   void stack() {

@@ -12,31 +12,29 @@ InspectorSection describe_range(const RangeFigures& figures) {
   const RangeTotals& t = figures.totals();
   InspectorSection section{
       tr("Range %1").arg(time_range_text(figures.range().begin, figures.range().end)), {}};
-  const auto add = [&](const QString& label, const QString& value, Provenance provenance,
-                       const QString& note = {}) {
-    section.rows.push_back(
-        {.label = label, .value = value, .provenance = provenance, .note = note});
-  };
   const auto add_bytes = [&](const QString& label, std::int64_t bytes, const QString& value) {
-    add(label, value, Provenance::computed, exact_bytes_text(bytes));
+    section.add(label, value, Provenance::computed, exact_bytes_text(bytes));
   };
   using enum Provenance;
-  add(tr("duration"), time_text(figures.range().length()), estimated);
-  add(tr("nodes"), count_text(t.nodes), computed,
+  section.add(tr("duration"), time_text(figures.range().length()), estimated);
+  section.add(
+      tr("nodes"), count_text(t.nodes), computed,
       tr("Nodes that run entirely or partly within the range, and collectives for which the "
          "compute stream waits there."));
   if (t.recomputed > 0)
-    add(tr("recomputed"), nodes_text(t.recomputed), computed,
+    section.add(
+        tr("recomputed"), nodes_text(t.recomputed), computed,
         tr("Nodes in the range that recompute a value of the forward. Totals include every run of "
            "a node."));
-  add(tr("compute"), time_text(t.compute_ns), estimated, tr("Kernel time within the range."));
-  add(tr("communication"), time_text(t.communication_ns), estimated,
-      tr("Time of collectives and copies within the range, both hidden and exposed."));
-  add(tr("exposed"), time_text(t.exposed_ns), estimated,
-      tr("Time within the range in which the compute stream waits for communication, or "
-         "communication runs after the last kernel."));
-  add(tr("FLOPs"), t.flops == 0 ? QStringLiteral("0") : flops_text(t.flops), computed,
-      tr("FLOPs of all nodes that run in the range; each node counts in full."));
+  section.add(tr("compute"), time_text(t.compute_ns), estimated,
+              tr("Kernel time within the range."));
+  section.add(tr("communication"), time_text(t.communication_ns), estimated,
+              tr("Time of collectives and copies within the range, both hidden and exposed."));
+  section.add(tr("exposed"), time_text(t.exposed_ns), estimated,
+              tr("Time within the range in which the compute stream waits for communication, or "
+                 "communication runs after the last kernel."));
+  section.add(tr("FLOPs"), t.flops == 0 ? QStringLiteral("0") : flops_text(t.flops), computed,
+              tr("FLOPs of all nodes that run in the range; each node counts in full."));
   add_bytes(tr("allocated"), t.allocated_bytes, storages_text(t.allocated_bytes, t.allocated));
   add_bytes(tr("freed"), t.freed_bytes, storages_text(t.freed_bytes, t.freed));
   add_bytes(

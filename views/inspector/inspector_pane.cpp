@@ -134,7 +134,7 @@ void InspectorPane::add_plan(NodeId node) {
   if (tensor == nullptr) return;
   InspectorSection section{.title = tr("In the backward")};
   const auto add = [&section](const QString& label, const QString& value) {
-    section.rows.push_back({.label = label, .value = value, .provenance = Provenance::computed});
+    section.add(label, value, Provenance::computed);
   };
   add(tr("policy"), policy_text(*tensor));
   add(tr("why"), to_qstring(why(*state, *tensor)));

@@ -93,40 +93,31 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
   }
   InspectorContent content{.title = tr("%1 nodes").arg(count_text(nodes.size()))};
   InspectorSection s{tr("Total"), {}};
-  s.rows.push_back({.label = tr("phase"),
-                    .value = tr("%1 forward, %2 backward")
-                                 .arg(count_text(forward), count_text(nodes.size() - forward))});
-  s.rows.push_back({.label = tr("outputs"),
-                    .value = bytes_text(output_bytes),
-                    .provenance = Provenance::computed,
-                    .note = exact_bytes_text(output_bytes) + tr("; views are counted in full.")});
-  s.rows.push_back(
-      {.label = tr("storages"),
-       .value = tr("%1 in %2").arg(bytes_text(storage_bytes), count_text(storages)),
-       .provenance = Provenance::computed,
-       .note = exact_bytes_text(storage_bytes) + tr("; each storage is counted once.")});
+  s.add(tr("phase"),
+        tr("%1 forward, %2 backward").arg(count_text(forward), count_text(nodes.size() - forward)));
+  s.add(tr("outputs"), bytes_text(output_bytes), Provenance::computed,
+        exact_bytes_text(output_bytes) + tr("; views are counted in full."));
+  s.add(tr("storages"), tr("%1 in %2").arg(bytes_text(storage_bytes), count_text(storages)),
+        Provenance::computed,
+        exact_bytes_text(storage_bytes) + tr("; each storage is counted once."));
   if (measured != nullptr) {
     if (auto row = measured_row(snapshot, nodes, *measured)) s.rows.push_back(*std::move(row));
     add_blocks(snapshot, nodes, *measured, s);
   }
-  s.rows.push_back({.label = tr("time"),
-                    .value = time_text(ns),
-                    .provenance = Provenance::estimated,
-                    .note = tr("Sum of device times; streams may overlap. Estimator: %1.")
-                                .arg(to_qstring(analysis.estimator))});
-  s.rows.push_back({.label = tr("FLOPs"),
-                    .value = flops == 0 ? QStringLiteral("0") : flops_text(flops),
-                    .provenance = Provenance::computed});
+  s.add(tr("time"), time_text(ns), Provenance::estimated,
+        tr("Sum of device times; streams may overlap. Estimator: %1.")
+            .arg(to_qstring(analysis.estimator)));
+  s.add(tr("FLOPs"), flops == 0 ? QStringLiteral("0") : flops_text(flops), Provenance::computed);
   if (asynchronous > 0) {
     const std::size_t copies = asynchronous - collectives;
-    s.rows.push_back({.label = collectives > 0 ? tr("collectives") : tr("copies"),
-                      .value = tr("%1, exposed %2")
-                                   .arg(collectives == 0 || copies == 0
-                                            ? count_text(asynchronous)
-                                            : tr("%1 and %2 copies to or from the host")
-                                                  .arg(count_text(collectives), count_text(copies)),
-                                        time_text(exposed)),
-                      .provenance = Provenance::estimated});
+    s.add(collectives > 0 ? tr("collectives") : tr("copies"),
+          tr("%1, exposed %2")
+              .arg(collectives == 0 || copies == 0
+                       ? count_text(asynchronous)
+                       : tr("%1 and %2 copies to or from the host")
+                             .arg(count_text(collectives), count_text(copies)),
+                   time_text(exposed)),
+          Provenance::estimated);
   }
   content.sections.push_back(std::move(s));
   InspectorSection first{tr("Nodes"), {}};

@@ -91,11 +91,9 @@ QString why_title() {
 InspectorSection why_section(const std::vector<EditReason>& reasons) {
   InspectorSection section{why_title(), {}};
   if (reasons.empty()) {
-    section.rows.push_back(
-        {.label = tr("as opened"),
-         .value = tr("No edit changed this node."),
-         .note = tr(
-             "No edit moved the node, but moves of other nodes may have shifted its position.")});
+    section.add(
+        tr("as opened"), tr("No edit changed this node."), Provenance::captured,
+        tr("No edit moved the node, but moves of other nodes may have shifted its position."));
     return section;
   }
   for (std::size_t i = 0; i < std::min(reasons.size(), kMaxRows); ++i) {
@@ -107,16 +105,11 @@ InspectorSection why_section(const std::vector<EditReason>& reasons) {
     if (!reason.about.isEmpty()) value += tr(" For its origin %1:").arg(reason.about);
     if (!reason.reason.isEmpty()) value += u' ' + sentence(reason.reason);
     if (!reason.effect.isEmpty()) value += tr(" Effect: %1.").arg(reason.effect);
-    section.rows.push_back({.label = tr("edit %1").arg(reason.edit),
-                            .value = value,
-                            .provenance = Provenance::computed,
-                            .note = reason.by});
+    section.add(tr("edit %1").arg(reason.edit), value, Provenance::computed, reason.by);
   }
   if (reasons.size() > kMaxRows) {
     const std::size_t older = reasons.size() - kMaxRows;
-    section.rows.push_back(
-        {.label = tr("not shown"),
-         .value = counted_text(older, tr("1 older reason"), tr("%1 older reasons"))});
+    section.add(tr("not shown"), counted_text(older, tr("1 older reason"), tr("%1 older reasons")));
   }
   return section;
 }

@@ -35,6 +35,17 @@ struct InspectorRow {
 struct InspectorSection {
   QString title;
   std::vector<InspectorRow> rows;
+
+  void add(const QString& label, const QString& value, Provenance provenance = Provenance::captured,
+           const QString& note = {}) {
+    rows.push_back({.label = label, .value = value, .provenance = provenance, .note = note});
+  }
+  // Adds a row with `is_code`.
+  void add_code(const QString& label, const QString& value,
+                Provenance provenance = Provenance::captured, const QString& note = {}) {
+    add(label, value, provenance, note);
+    rows.back().is_code = true;
+  }
 };
 
 // A source line from the stack trace of the node.

@@ -16,10 +16,8 @@ bool has_same_plan(const SacStatePtr& a, const SacStatePtr& b) {
 // in place of the user. A flat training step is compared at its peak.
 SolverComparison::Request request_of(const SacState& state,
                                      std::shared_ptr<const Cancellation> job) {
-  SolverComparison::Request request{
-      .plan = state.plan, .budget = std::nullopt, .is_cancelled = [job = std::move(job)] {
-        return job->is_cancelled();
-      }};
+  SolverComparison::Request request{.plan = state.plan, .budget = std::nullopt};
+  request.is_cancelled = [job = std::move(job)] { return job->is_cancelled(); };
   if (!state.base) return request;
   const SacBase& base = *state.base;
   const bool is_solved = state.plan == base.partition.plan;
