@@ -160,8 +160,7 @@ void BenchmarkPane::show_status() {
                            ? theme.text
                        : message.isEmpty() ? theme.muted_text
                                            : theme.error;
-  if (color != status_color_) status_->setStyleSheet(QStringLiteral("color: ") + color.name());
-  status_color_ = color;
+  set_color(*status_, color);
   status_->setText(text);
 }
 

@@ -43,7 +43,6 @@ class BenchmarkPane : public QWidget {
   Benchmarks& benchmarks_;
   BenchmarkForm* form_ = nullptr;
   QLabel* status_ = nullptr;  // the status of the current or last run
-  QColor status_color_;
   NoticeBar* question_ = nullptr;        // asks before starting a run that does not fit into memory
   NoticeBar* snapshot_offer_ = nullptr;  // offers the memory snapshot of the selected run
   RankModel* ranks_ = nullptr;

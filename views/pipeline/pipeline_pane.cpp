@@ -11,7 +11,6 @@
 
 #include "core/base/bytes.h"
 #include "core/pass/pipeline_file.h"
-#include "views/pipeline/step_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"

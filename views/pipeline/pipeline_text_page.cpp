@@ -12,7 +12,6 @@
 #include <algorithm>
 
 #include "core/pass/pipeline_file.h"
-#include "views/pipeline/step_text.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/controls.h"

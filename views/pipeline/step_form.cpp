@@ -3,7 +3,6 @@
 #include <QEvent>
 #include <algorithm>
 
-#include "views/pipeline/step_text.h"
 #include "views/session/text/node_text.h"
 #include "views/theme/fonts.h"
 #include "views/theme/spacing.h"

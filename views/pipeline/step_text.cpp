@@ -79,9 +79,4 @@ QString parameter_text(const Parameter& parameter) {
   return parts.join(QStringLiteral(", "));
 }
 
-void set_color(QLabel& label, const QColor& color) {
-  const QString style = QStringLiteral("color: ") + color.name();
-  if (label.styleSheet() != style) label.setStyleSheet(style);
-}
-
 }  // namespace jointer::views

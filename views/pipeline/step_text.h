@@ -1,6 +1,5 @@
 #pragma once
 
-#include <QLabel>
 #include <QString>
 
 #include "core/pass/parameter.h"
@@ -23,8 +22,5 @@ QString detail_text(const PipelineSession& session, std::size_t place);
 QString status_line(const PipelineSession& session, std::size_t place);
 // For example, "integer, at least 1, default 4".
 QString parameter_text(const Parameter& parameter);
-
-// Sets a label's text color; labels with selectable text ignore the palette.
-void set_color(QLabel& label, const QColor& color);
 
 }  // namespace jointer::views

@@ -43,6 +43,11 @@ QLabel* make_text_label(QWidget* parent, int margin, Qt::TextFormat format) {
   return label;
 }
 
+void set_color(QLabel& label, const QColor& color) {
+  const QString style = QStringLiteral("color: ") + color.name();
+  if (label.styleSheet() != style) label.setStyleSheet(style);
+}
+
 QLabel* make_hint(const QString& text, QWidget* parent) {
   auto* label = new QLabel(text, parent);
   label->setAlignment(Qt::AlignCenter);

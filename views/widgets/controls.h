@@ -53,6 +53,9 @@ QTextBrowser* make_text_page(const QString& accessible_name, int margin, QWidget
 // A label that wraps its text, which can be selected. `margin`: on its left and right.
 QLabel* make_text_label(QWidget* parent, int margin = 0, Qt::TextFormat format = Qt::AutoText);
 
+// Sets a label's text color; labels with selectable text ignore the palette.
+void set_color(QLabel& label, const QColor& color);
+
 // A muted, centered text in place of content.
 QLabel* make_hint(const QString& text, QWidget* parent);
 

@@ -10,14 +10,6 @@
 
 namespace jointer::views {
 
-namespace {
-
-void paint_in(QLabel& label, const QColor& color) {
-  label.setStyleSheet(QStringLiteral("color: ") + color.name());
-}
-
-}  // namespace
-
 FigureBox::FigureBox(const QString& name, const QString& how, QWidget* parent)
     : QWidget(parent), how_(how) {
   setToolTip(how);
@@ -59,14 +51,14 @@ void FigureBox::show_change(std::int64_t from, std::int64_t to, const QString& w
   change_->setText(from == to ? QString() : change);
   if (from != to) {
     const Theme& theme = Theme::of(palette());
-    paint_in(*change_, to < from ? theme.accent : theme.warning);
+    set_color(*change_, to < from ? theme.accent : theme.warning);
     change_->setToolTip(share_difference_text(from, to));
   }
   show_parts();
 }
 
 void FigureBox::show_warning(const QString& text) {
-  paint_in(*warning_, Theme::of(palette()).warning);
+  set_color(*warning_, Theme::of(palette()).warning);
   warning_->setText(text);
   warning_->setVisible(!text.isEmpty());
 }
