@@ -488,22 +488,17 @@ void SacSession::checkpoint_layers(const std::vector<NodeId>& nodes) {
 void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::string_view by) {
   if (!state_ || !state_->can_change()) return;
   const Graph& graph = open_.graph();
-  if (state_->is_step()) {
+  const bool is_step = state_->is_step();
+  if (is_step || state_->base->settings.partitioner != Partitioner::min_cut) {
     auto edit = tag_as_planned(graph, plan);
     if (!edit) return emit refused(to_qstring(edit.error().message));
-    if (edit->changes.empty() && !order_of(by).empty()) *edit = restated(graph, plan);
-    if (edit->changes.empty()) return emit refused(tr("The training step already has this plan."));
+    if (is_step && edit->changes.empty() && !order_of(by).empty()) *edit = restated(graph, plan);
+    if (is_step && edit->changes.empty())
+      return emit refused(tr("The training step already has this plan."));
     edit->title = title.toStdString();
     edit->by = by;
-    return editing_.apply(*edit);
-  }
-  // The plan is for min_cut's pair, so also request min_cut as the partitioner.
-  if (state_->base->settings.partitioner != Partitioner::min_cut) {
-    auto edit = tag_as_planned(graph, plan);
-    if (!edit) return emit refused(to_qstring(edit.error().message));
-    edit->title = title.toStdString();
-    edit->by = by;
-    return apply_and_solve(*std::move(edit), {});
+    // The plan is for min_cut's pair, so also request min_cut as the partitioner.
+    return is_step ? editing_.apply(*edit) : apply_and_solve(*std::move(edit), {});
   }
   std::vector<PlanAction> wanted(graph.node_count(), PlanAction::recompute);
   for (const NodeId node : plan.saved) wanted[node.index()] = PlanAction::save;

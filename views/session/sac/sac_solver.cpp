@@ -15,7 +15,6 @@
 #include "views/session/sac/sac_solver.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "core/policy/with_fsdp.h"
 
@@ -30,31 +29,26 @@ bool sets_policies_only(const Edit& edit) {
   });
 }
 
+bool is_by_search(std::string_view by) {
+  return decider_of(by) == Decider::search;
+}
+
+// Index of the last edit whose `by` is as asked; -1 if there is none.
+std::ptrdiff_t last_edit(const EditHistory& history, const auto& is_asked) {
+  for (std::size_t i = history.size(); i-- > 0;)
+    if (is_asked(history[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
+  return -1;
+}
+
 // Index of the last edit that requests a plan; -1 if there is none.
 std::ptrdiff_t last_solve(const EditHistory& history) {
-  for (std::size_t i = history.size(); i-- > 0;)
-    if (parse_solve(history[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
-  return -1;
-}
-
-// Index of the last edit that adopts a search's plan; -1 if there is none.
-std::ptrdiff_t last_search(const EditHistory& history) {
-  for (std::size_t i = history.size(); i-- > 0;)
-    if (decider_of(history[i]->edit.by) == Decider::search) return static_cast<std::ptrdiff_t>(i);
-  return -1;
-}
-
-// Index of the last edit that determines the order; -1 if there is none.
-std::ptrdiff_t last_order(const EditHistory& history) {
-  for (std::size_t i = history.size(); i-- > 0;)
-    if (sets_order(history[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
-  return -1;
+  return last_edit(history, parse_solve);
 }
 
 // The order that belongs to the plan of the last search or list of changes. It stays in effect
 // under later choices, until the graph is solved again or an edit changes more than policies.
 std::string order_in_effect(const EditHistory& history) {
-  const std::ptrdiff_t last = last_order(history);
+  const std::ptrdiff_t last = last_edit(history, sets_order);
   if (last < 0 || last < last_solve(history)) return {};
   const auto later = history.begin() + last + 1;
   const bool is_changed = !std::all_of(
@@ -63,18 +57,13 @@ std::string order_in_effect(const EditHistory& history) {
   return std::string(order_of(without_solve(history[static_cast<std::size_t>(last)]->edit.by)));
 }
 
-EditHistory edits_of_calls(const EditHistory& history) {
-  EditHistory edits;
-  std::ranges::copy_if(history, std::back_inserter(edits),
-                       [](const DoneEditPtr& done) { return !sets_policies_only(done->edit); });
+EditHistory edits_of_calls(EditHistory edits) {
+  std::erase_if(edits, [](const DoneEditPtr& done) { return sets_policies_only(done->edit); });
   return edits;
 }
 
-EditHistory edits_without_plans(const EditHistory& history) {
-  EditHistory edits;
-  std::ranges::copy_if(history, std::back_inserter(edits), [](const DoneEditPtr& done) {
-    return decider_of(done->edit.by) != Decider::search;
-  });
+EditHistory edits_without_plans(EditHistory edits) {
+  std::erase_if(edits, [](const DoneEditPtr& done) { return is_by_search(done->edit.by); });
   return edits;
 }
 
@@ -285,7 +274,8 @@ SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& req
   for (const DoneEditPtr& done : request.history) state->edits.push_back(done->edit.title);
   const PolicyTrail trail = trails_.follow(request.baseline->graph, request.now->graph,
                                            request.history, request.history.size());
-  const std::ptrdiff_t solve = last_solve(request.history), search = last_search(request.history);
+  const std::ptrdiff_t solve = last_solve(request.history),
+                       search = last_edit(request.history, is_by_search);
   const auto decider_of_edit = [&](std::int32_t edit) {
     return edit < 0 ? Decider::capture
                     : decider_of(request.history[static_cast<std::size_t>(edit)]->edit.by);

@@ -64,24 +64,9 @@ std::optional<double> unit_of(SearchField field, std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view example_of(SearchField field) {
-  switch (field) {
-    case SearchField::bytes:
-      return "bytes>1MiB";
-    case SearchField::time:
-      return "ms>0.1";
-    case SearchField::exposed:
-      return "exposed>0";
-    case SearchField::flops:
-      return "flops>1G";
-    case SearchField::users:
-      return "users>3";
-    case SearchField::inputs:
-      return "inputs>3";
-    default:
-      return "call<100";
-  }
-}
+// Of the fields that are numbers.
+constexpr std::array<std::string_view, 7> kExamples{
+    "bytes>1MiB", "ms>0.1", "flops>1G", "exposed>0", "users>3", "inputs>3", "call<100"};
 
 class Parser {
  public:
@@ -169,7 +154,8 @@ class Parser {
   }
 
   Result<void> parse_number(SearchTerm& term) {
-    const std::string_view example = example_of(term.field);
+    const std::string_view example = kExamples[static_cast<std::size_t>(term.field) -
+                                               static_cast<std::size_t>(SearchField::bytes)];
     using Relation = SearchTerm::Relation;
     const char relation = peek();
     ++at_;
