@@ -8,30 +8,25 @@ namespace jointer::views {
 
 StateTableModel::StateTableModel(QObject* parent)
     : TableModel({tr("1 state"), tr("%1 states")}, parent) {
-  const auto bytes = [](const QString& title, const QString& meaning) {
-    return Column{.title = title, .unit = Unit::bytes, .meaning = meaning};
-  };
-  const auto time = [](const QString& title, const QString& meaning) {
-    return Column{.title = title, .unit = Unit::time, .meaning = meaning};
-  };
-  const auto change = [](const QString& title, const QString& meaning) {
-    return Column{.title = title, .unit = Unit::change, .meaning = meaning};
+  const auto column = [](Unit unit, const QString& title, const QString& meaning) {
+    return Column{.title = title, .unit = unit, .meaning = meaning};
   };
   set_columns({
       {.title = tr("state"),
        .meaning = tr("State of an open document, or a file."),
        .max_width = 360},
-      bytes(tr("peak"), tr("Maximum allocated memory.")),
-      change(tr("Δ peak"),
+      column(Unit::bytes, tr("peak"), tr("Maximum allocated memory.")),
+      column(Unit::change, tr("Δ peak"),
              tr("Change in peak memory relative to the first state, which is chosen above.")),
-      time(tr("step"), tr("Duration of a training step.")),
-      change(tr("Δ step"),
+      column(Unit::time, tr("step"), tr("Duration of a training step.")),
+      column(Unit::change, tr("Δ step"),
              tr("Change in step time relative to the first state, which is chosen above.")),
-      time(tr("exposed"), tr("Communication time that no compute covers.")),
-      time(tr("compute"), tr("Sum of the times of all kernels.")),
-      time(tr("communication"), tr("Sum of the times of all collectives.")),
-      bytes(tr("reserved"), tr("Memory that the caching allocator reserves on the device.")),
-      {.title = tr("nodes"), .unit = Unit::count, .meaning = tr("Number of nodes.")},
+      column(Unit::time, tr("exposed"), tr("Communication time that no compute covers.")),
+      column(Unit::time, tr("compute"), tr("Sum of the times of all kernels.")),
+      column(Unit::time, tr("communication"), tr("Sum of the times of all collectives.")),
+      column(Unit::bytes, tr("reserved"),
+             tr("Memory that the caching allocator reserves on the device.")),
+      column(Unit::count, tr("nodes"), tr("Number of nodes.")),
   });
 }
 

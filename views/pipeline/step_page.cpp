@@ -82,9 +82,8 @@ void StepPage::go_to(bool after) {
   const auto histories = place ? session_.histories(*place) : std::nullopt;
   if (!histories) return;
   Editing& editing = session_.document().editing();
-  const EditHistory& history = after ? histories->after : histories->before;
-  for (int i = 0; i <= editing.entry_count(); ++i)
-    if (editing.history_at(i) == history) return editing.go_to(i);
+  if (const auto at = editing.place_of(after ? histories->after : histories->before))
+    editing.go_to(*at);
 }
 
 void StepPage::refresh() {

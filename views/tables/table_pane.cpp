@@ -10,6 +10,7 @@
 #include <QScopedValueRollback>
 #include <QScrollBar>
 #include <algorithm>
+#include <iterator>
 
 #include "views/session/document/shown_range.h"
 #include "views/session/text/number_text.h"
@@ -145,11 +146,7 @@ void TablePane::fit_histogram() {
 
 void TablePane::update_histogram() {
   const std::vector<int> rows = view_->selected_rows();
-  std::vector<NodeId> nodes;
-  for (const int row : rows) {
-    const std::vector<NodeId> more = model_.nodes(row);
-    nodes.insert(nodes.end(), more.begin(), more.end());
-  }
+  std::vector<NodeId> nodes = selected_nodes();
   std::ranges::sort(nodes);
   const auto repeated = std::ranges::unique(nodes);
   nodes.erase(repeated.begin(), repeated.end());
@@ -231,13 +228,16 @@ bool TablePane::eventFilter(QObject* watched, QEvent* event) {
   return QWidget::eventFilter(watched, event);
 }
 
+std::vector<NodeId> TablePane::selected_nodes() const {
+  std::vector<NodeId> nodes;
+  for (const int row : view_->selected_rows())
+    std::ranges::copy(model_.nodes(row), std::back_inserter(nodes));
+  return nodes;
+}
+
 void TablePane::choose() {
   const QScopedValueRollback choosing(is_choosing_, true);
-  std::vector<NodeId> nodes;
-  for (const int row : view_->selected_rows()) {
-    const std::vector<NodeId> more = model_.nodes(row);
-    nodes.insert(nodes.end(), more.begin(), more.end());
-  }
+  std::vector<NodeId> nodes = selected_nodes();
   // Deselecting the last row keeps the selected nodes; Esc clears them.
   if (nodes.empty()) return;
   Selection& selection = subject().selection();

@@ -79,6 +79,7 @@ class TablePane : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  [[nodiscard]] std::vector<NodeId> selected_nodes() const;
   void choose();
   void follow_selection();
   void select_part(std::vector<NodeId> nodes);

@@ -41,29 +41,29 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   connect(measurement_->menu(), &QMenu::aboutToShow, this, &TimelineBar::fill_measurement_menu);
   connect(&content_.document(), &Document::measurement_changed, this,
           &TimelineBar::show_measurement);
-  auto* reserved = add_bar_button(*this, tr("Reserved"),
-                                  tr("Show the memory that the caching allocator would reserve"));
-  reserved->setCheckable(true);
-  reserved->setChecked(true);
-  reserved->setVisible(content_.has_reserved());
-  connect(reserved, &QToolButton::toggled, &content_, &TimelineContent::set_show_reserved);
-  ghost_ = add_bar_button(*this, tr("Baseline"),
-                          tr("Show the baseline, the graph as opened, behind the edited graph"));
-  ghost_->setCheckable(true);
-  ghost_->setChecked(true);
+  const auto add_toggle = [this](const QString& text, const QString& tip,
+                                 void (TimelineContent::*show)(bool)) {
+    QToolButton* button = add_bar_button(*this, text, tip);
+    button->setCheckable(true);
+    button->setChecked(true);
+    connect(button, &QToolButton::toggled, &content_, show);
+    return button;
+  };
+  add_toggle(tr("Reserved"), tr("Show the memory that the caching allocator would reserve"),
+             &TimelineContent::set_show_reserved)
+      ->setVisible(content_.has_reserved());
+  ghost_ = add_toggle(tr("Baseline"),
+                      tr("Show the baseline, the graph as opened, behind the edited graph"),
+                      &TimelineContent::set_show_ghost);
   ghost_->setObjectName(QStringLiteral("ghost"));
-  connect(ghost_, &QToolButton::toggled, &content_, &TimelineContent::set_show_ghost);
   const auto show_ghost = [this] { ghost_->setVisible(content_.document().editing().is_edited()); };
   connect(&content_.document().editing(), &Editing::changed, ghost_, show_ghost);
   show_ghost();
-  auto* plan =
-      add_bar_button(*this, tr("Plan"),
-                     tr("Show memory under the SAC pane's plan, aligned call by call: after "
-                        "partitioning or, for a training step, with its tags applied"));
-  plan->setCheckable(true);
-  plan->setChecked(true);
+  auto* plan = add_toggle(tr("Plan"),
+                          tr("Show memory under the SAC pane's plan, aligned call by call: after "
+                             "partitioning or, for a training step, with its tags applied"),
+                          &TimelineContent::set_show_plan);
   plan->setObjectName(QStringLiteral("plan"));
-  connect(plan, &QToolButton::toggled, &content_, &TimelineContent::set_show_plan);
   const auto show_plan = [this, plan] { plan->setVisible(content_.has_plan()); };
   connect(&content_.document().sac(), &SacSession::changed, plan, show_plan);
   show_plan();

@@ -38,6 +38,12 @@ EditHistory Editing::history_at(int place) const {
   return place == 0 ? EditHistory() : entry(place - 1).after;
 }
 
+std::optional<int> Editing::place_of(const EditHistory& history) const {
+  for (int place = 0; place <= entries_.count(); ++place)
+    if (history_at(place) == history) return place;
+  return std::nullopt;
+}
+
 // --- Request queue ---
 
 void Editing::ask(Request request) {
@@ -57,8 +63,7 @@ void Editing::pump() {
   follow(target_, [this] {
     if (history_ != target_) {
       // The transition was refused, so return to the position of the shown state.
-      for (int place = entries_.count(); place >= 0; --place)
-        if (history_at(place) == history_) entries_.go_to(place);
+      if (const auto place = place_of(history_)) entries_.go_to(*place);
       target_ = history_;
     }
     emit changed();
@@ -232,8 +237,7 @@ void Editing::remove_state(std::size_t index) {
 void Editing::go_to_state(std::size_t index) {
   if (index >= named_.size()) return;
   ask({.is_edit = true, .run = [this, state = named_[index]] {
-         for (int place = 0; place <= entries_.count(); ++place)
-           if (history_at(place) == state.history) return set_place(place);
+         if (const auto place = place_of(state.history)) return set_place(*place);
          const EditHistory before = history_;
          follow(state.history, [this, state, before] {
            if (history_ != state.history) return;  // the request was refused

@@ -47,6 +47,8 @@ class Editing : public QObject {
   [[nodiscard]] const EditEntry& entry(int index) const { return entries_.entry(index); }
   // The edits that lead to this position.
   [[nodiscard]] EditHistory history_at(int place) const;
+  // The first position that these edits lead to.
+  [[nodiscard]] std::optional<int> place_of(const EditHistory& history) const;
   // The entries that undo and redo would act on, or null.
   [[nodiscard]] const EditEntry* undoable() const { return entries_.undoable(); }
   [[nodiscard]] const EditEntry* redoable() const { return entries_.redoable(); }

@@ -130,13 +130,6 @@ const EditHistory& PipelineSession::history_after(std::size_t ran_count) const {
   return ran_count == 0 ? start_history_ : ran_[ran_count - 1].history;
 }
 
-std::optional<int> PipelineSession::place_of(const EditHistory& history) const {
-  const Editing& editing = document_.editing();
-  for (int place = 0; place <= editing.entry_count(); ++place)
-    if (editing.history_at(place) == history) return place;
-  return std::nullopt;
-}
-
 std::optional<std::size_t> PipelineSession::reached() const {
   if (ran_.empty() || !same_estimates(*start_estimates_, document_.snapshot())) return std::nullopt;
   // A step that changed nothing has the same history as the previous step, so the last match
@@ -222,8 +215,10 @@ std::optional<PipelineSession::Histories> PipelineSession::histories(std::size_t
   const auto index = ran(place);
   if (!index || run_) return std::nullopt;
   const Histories histories{history_after(*index), history_after(*index + 1)};
-  return place_of(histories.before) && place_of(histories.after) ? std::optional(histories)
-                                                                 : std::nullopt;
+  const Editing& editing = document_.editing();
+  if (!editing.place_of(histories.before) || !editing.place_of(histories.after))
+    return std::nullopt;
+  return histories;
 }
 
 QString PipelineSession::why_not() const {
@@ -474,7 +469,7 @@ void PipelineSession::apply(const QString& message, bool is_error) {
             [take_it](int /*count*/, const QStringList& refused) { take_it(refused); });
   emit changed();
   emit progressed();
-  const auto place = goes_back ? place_of(base) : std::optional(editing.place());
+  const auto place = goes_back ? editing.place_of(base) : std::optional(editing.place());
   if (!place) {
     applying_.reset();
     return end_run(tr("The state in which the pipeline began is no longer in the history. Run the "
@@ -518,9 +513,9 @@ void PipelineSession::end_run(const QString& message, bool is_error) {
 }
 
 void PipelineSession::start_over() {
-  if (run_) return;
-  if (const auto place = ran_.empty() ? std::nullopt : place_of(start_history_))
-    document_.editing().go_to(*place);
+  if (run_ || ran_.empty()) return;
+  Editing& editing = document_.editing();
+  if (const auto place = editing.place_of(start_history_)) editing.go_to(*place);
 }
 
 // --- Graphs that no edit leads to ---

@@ -161,7 +161,6 @@ class PipelineSession : public QObject {
   // The number of enabled steps that a run would skip because their results are up to date.
   [[nodiscard]] std::size_t base() const;
   [[nodiscard]] const EditHistory& history_after(std::size_t ran_count) const;
-  [[nodiscard]] std::optional<int> place_of(const EditHistory& history) const;
   void find_mistakes();
   [[nodiscard]] QString done_text() const;
 

@@ -87,10 +87,7 @@ bool TuneSession::makes_a_pair() const {
 
 std::optional<int> TuneSession::searched_place() const {
   const Editing& editing = document_.editing();
-  if (editing.edit_history() == history_) return editing.place();
-  for (int place = 0; place <= editing.entry_count(); ++place)
-    if (editing.history_at(place) == history_) return place;
-  return std::nullopt;
+  return editing.edit_history() == history_ ? editing.place() : editing.place_of(history_);
 }
 
 bool TuneSession::is_outdated() const {
