@@ -14,6 +14,7 @@
 #include "app/desktop/main_window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/support/fake_benchmarks.h"
+#include "tests/support/paths.h"
 #include "tests/support/slow.h"
 #include "views/theme/theme_choice.h"
 
@@ -45,6 +46,12 @@ class AppWindow : public QObject {
     QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
     window_->open({.path = path});
     return opened.wait(kPatienceMs);
+  }
+  // Opens the sample in a new window with new settings.
+  bool open_sample() {
+    make_folder();
+    make_window();
+    return open_file(source_path(kSample));
   }
   [[nodiscard]] views::Document& document() const { return *window_->current_tab()->document(); }
   // Shows the pane of a dock; null if that takes too long or the pane is of a different type.

@@ -107,9 +107,7 @@ class Hand : public QObject {
     const std::string& node =
         calls_[static_cast<std::size_t>(below(static_cast<int>(calls_.size())))];
     editing_.apply({.title = "Save " + node,
-                    .by = {},
-                    .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}},
-                    .notes = {}});
+                    .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}}});
   }
 
   views::Editing& editing_;

@@ -39,7 +39,6 @@ class DayTest : public test::SacWindow {
   Q_OBJECT
 
  private slots:
-  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
   void from_a_capture_to_a_recipe();
 
  private:

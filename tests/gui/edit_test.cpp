@@ -590,8 +590,7 @@ void EditTest::refusals_are_reported() {
   const QString first = bar.text();
   const std::string before = hash();
   QSignalSpy refused(&editing(), &Editing::refused);
-  editing().apply(
-      {.title = "Move nothing", .by = {}, .changes = {MoveNodes{{"nothing"}, "output"}}});
+  editing().apply({.title = "Move nothing", .changes = {MoveNodes{{"nothing"}, "output"}}});
   QTRY_COMPARE_WITH_TIMEOUT(refused.count(), 1, kPatienceMs);
   QCOMPARE(bar.text(), refused.front().front().toString());
   QCOMPARE(hash(), before);
@@ -618,10 +617,8 @@ void EditTest::explains_a_nodes_position() {
   const NodeId next = document().graph().order()[document().graph().position(wait) + 2];
   Edit edit{.title = "sink_waits",
             .by = "sink_waits",
-            .changes = {MoveNodes{{name}, edit_name(document().graph(), next)}},
-            .notes = {}};
-  edit.decisions = {
-      {.pass = {}, .node = name, .action = "moved", .reason = "It has no users yet."}};
+            .changes = {MoveNodes{{name}, edit_name(document().graph(), next)}}};
+  edit.decisions = {{.node = name, .action = "moved", .reason = "It has no users yet."}};
   editing().apply(edit);
   QVERIFY(settle());
   QVERIFY2(editing().entry_count() == 1, "the move was not applied");

@@ -7,7 +7,6 @@
 #include "tests/gui/gui_test.h"
 #include "tests/gui/timeline_hand.h"
 #include "tests/support/child.h"
-#include "tests/support/paths.h"
 #include "views/find/find_bar.h"
 #include "views/session/edit/metrics.h"
 #include "views/session/text/node_text.h"
@@ -28,9 +27,7 @@ class FiguresTest : public test::AppWindow {
 
  private slots:
   void init() {
-    make_folder();
-    make_window();
-    QVERIFY(open_file(test::source_path(test::kSample)));
+    QVERIFY(open_sample());
     QVERIFY(settle());
   }
   void cleanup() { close_window(); }

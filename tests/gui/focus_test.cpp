@@ -9,7 +9,6 @@
 
 #include "tests/gui/app_window.h"
 #include "tests/gui/gui_test.h"
-#include "tests/support/paths.h"
 #include "views/graph/graph_view.h"
 #include "views/widgets/focus_mark.h"
 #include "views/widgets/pareto_plot.h"
@@ -64,9 +63,7 @@ class FocusTest : public test::AppWindow {
 };
 
 void FocusTest::initTestCase() {
-  make_folder();
-  make_window();
-  QVERIFY(open_file(test::source_path(test::kSample)));
+  QVERIFY(open_sample());
 }
 
 void FocusTest::no_two_commands_have_the_same_key() {

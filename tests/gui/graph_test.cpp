@@ -327,7 +327,7 @@ class GraphTest : public QObject {
     QVERIFY(row_card.contains("6 parameters"));
     QVERIFY(row_card.contains("all_reduce") || row_card.contains("all-reduce"));
     QVERIFY(view().card_at(QPoint(2, view().height() / 2)).isEmpty());
-    const LadderHit bar{.place = {.item = 0}, .side = LadderSide::forward, .folded = 2, .link = {}};
+    const LadderHit bar{.place = {.item = 0}, .side = LadderSide::forward, .folded = 2};
     QCOMPARE(hit_lines(view().model(), bar).at(1), "starting with inputs and outputs");
     open({"*layers.0", "layers.0", "layers.0.attention", "layers.0.attention.wq"});
     const QString node_card = view().card_at(place_of_node(node("q_0")).center()).join(u'\n');

@@ -8,7 +8,6 @@
 #include "tests/gui/app_window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
-#include "tests/support/paths.h"
 #include "views/find/find_bar.h"
 #include "views/graph/graph_pane.h"
 #include "views/session/text/number_text.h"
@@ -26,11 +25,7 @@ class HitsTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
-  void init() {
-    make_folder();
-    make_window();
-    QVERIFY(open_file(test::source_path(test::kSample)));
-  }
+  void init() { QVERIFY(open_sample()); }
   void cleanup() { close_window(); }
 
   void matches_are_marked_and_listed_data() {

@@ -6,7 +6,6 @@
 
 #include "tests/gui/app_window.h"
 #include "tests/gui/gui_test.h"
-#include "tests/support/paths.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/timeline/timeline_view.h"
@@ -45,9 +44,7 @@ class KernelsTest : public test::AppWindow {
 
  private slots:
   void init() {
-    make_folder();
-    make_window();
-    QVERIFY(open_file(test::source_path(test::kSample)));
+    QVERIFY(open_sample());
     document().add_import(std::make_shared<Measurement>(measurement_with_kernels(document())));
     timeline().content().set_kind(AxisKind::measured_time);
     // The lanes of kernels are the lowest ones.

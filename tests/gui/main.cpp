@@ -8,6 +8,7 @@
 
 #include <QApplication>
 #include <QProcess>
+#include <QStandardPaths>
 #include <QTest>
 #include <cstdio>
 #include <string>
@@ -24,6 +25,7 @@ int run(const std::string& name, int argc, char** argv) {
   QApplication application(argc, argv);
   QApplication::setAttribute(Qt::AA_Use96Dpi);
   QApplication::setApplicationName(QString::fromStdString(name + "_test"));
+  QStandardPaths::setTestModeEnabled(true);
   const auto test = gui_tests().at(name)();
   return QTest::qExec(test.get(), argc, argv);
 }

@@ -9,7 +9,6 @@
 #include "tests/gui/gui_test.h"
 #include "tests/gui/timeline_hand.h"
 #include "tests/support/child.h"
-#include "tests/support/paths.h"
 #include "views/alive/alive_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/modules/modules_pane.h"
@@ -45,9 +44,7 @@ class PartitionedRangeTest : public test::AppWindow {
 
  private slots:
   void init() {
-    make_folder();
-    make_window();
-    QVERIFY(open_file(test::source_path(test::kSample)));
+    QVERIFY(open_sample());
     QVERIFY(QTest::qWaitFor(
         [this] { return document().sac().figures() && document().sac().is_settled(); },
         kPatienceMs));

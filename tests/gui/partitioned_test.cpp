@@ -6,7 +6,6 @@
 #include "tests/gui/app_window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
-#include "tests/support/paths.h"
 #include "views/sac/sac_figures.h"
 #include "views/sac/sac_pane.h"
 #include "views/session/edit/editing.h"
@@ -26,9 +25,7 @@ class PartitionedTest : public test::AppWindow {
 
  private slots:
   void init() {
-    make_folder();
-    make_window();
-    QVERIFY(open_file(test::source_path(test::kSample)));
+    QVERIFY(open_sample());
     QTRY_VERIFY(window_->findChild<PlanFigure*>() != nullptr);
   }
   void cleanup() { close_window(); }

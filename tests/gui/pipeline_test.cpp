@@ -7,7 +7,6 @@
 #include <QMessageBox>
 #include <QMouseEvent>
 #include <QSignalSpy>
-#include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTextBrowser>
@@ -46,7 +45,6 @@ class PipelineTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
   void init() {
     apply_theme(*qApp, ThemeChoice::light);
     folder_ = std::make_unique<QTemporaryDir>();
@@ -533,7 +531,7 @@ void PipelineTest::concurrent_edit_is_not_lost() {
   make_pane("remove_tags,slow");
   press(button("run"));
   QVERIFY(QTest::qWaitFor([this] { return service_->running() == 1; }, kPatienceMs));
-  Edit edit{.title = "mine", .by = {}, .changes = {}, .notes = {}};
+  Edit edit{.title = "mine"};
   edit.changes.emplace_back(SetPolicy{.select = "relu", .policy = MemoryPolicy::must_save});
   document_->editing().apply(edit);
   QVERIFY(QTest::qWaitFor([this] { return document_->editing().is_edited(); }, kPatienceMs));

@@ -4,7 +4,6 @@
 #include <QFile>
 #include <QMessageBox>
 #include <QSignalSpy>
-#include <QStandardPaths>
 #include <QTest>
 #include <memory>
 
@@ -55,7 +54,6 @@ class PipelineWindowTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
-  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
   void init() { make_folder(); }
   void cleanup() { close_window(); }
 
@@ -223,8 +221,7 @@ void PipelineWindowTest::a_dropped_pipeline_is_loaded_and_runs_nothing() {
   const QString path = folder_->filePath("mine.json");
   QVERIFY(write_bytes(
       path.toStdString(),
-      write_pipeline_json(
-          {.name = "mine", .summary = {}, .steps = *parse_step_lines("remove_tags,~apply_sac")})));
+      write_pipeline_json({.name = "mine", .steps = *parse_step_lines("remove_tags,~apply_sac")})));
   test::drop(*window_, {path});
   QCOMPARE(text(), "remove_tags,~apply_sac");
   QVERIFY(!session_->is_running());

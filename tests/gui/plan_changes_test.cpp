@@ -27,7 +27,6 @@ class PlanChangesTest : public test::SacWindow {
   Q_OBJECT
 
  private slots:
-  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
   void init() { make_window(); }
   void cleanup() { close_window(); }
 

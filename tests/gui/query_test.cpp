@@ -12,7 +12,6 @@
 #include "tests/gui/app_window.h"
 #include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
-#include "tests/support/paths.h"
 #include "views/query/query_pane.h"
 #include "views/query/schema_list.h"
 #include "views/session/edit/editing.h"
@@ -32,9 +31,7 @@ class QueryTest : public test::AppWindow {
 
  private slots:
   void init() {
-    make_folder();
-    make_window();
-    QVERIFY(open_file(test::source_path(test::kSample)));
+    QVERIFY(open_sample());
     pane_ = show_pane<QueryPane>("query");
     QVERIFY(pane_ != nullptr);
   }

@@ -9,7 +9,6 @@
 #include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui/timeline_hand.h"
-#include "tests/support/paths.h"
 #include "views/alive/alive_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/modules/modules_pane.h"
@@ -44,11 +43,7 @@ class RangeTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
-  void init() {
-    make_folder();
-    make_window();
-    QVERIFY(open_file(test::source_path(test::kSample)));
-  }
+  void init() { QVERIFY(open_sample()); }
   void cleanup() { close_window(); }
 
   void a_range_drives_the_panes_data() { add_sizes(); }

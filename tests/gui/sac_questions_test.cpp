@@ -29,7 +29,6 @@ class SacQuestionsTest : public test::SacWindow {
   Q_OBJECT
 
  private slots:
-  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
   void init() {
     make_window();
     window_->resize(1500, 1200);

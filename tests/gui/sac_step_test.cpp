@@ -47,7 +47,6 @@ class SacStepTest : public test::SacWindow {
   Q_OBJECT
 
  private slots:
-  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
   void init() { make_window(); }
   void cleanup() { close_window(); }
 

@@ -26,7 +26,6 @@ class SacTargetTest : public test::SacWindow {
   Q_OBJECT
 
  private slots:
-  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
   void init() { make_window(); }
   void cleanup() { close_window(); }
 

@@ -9,7 +9,6 @@
 #include <QMouseEvent>
 #include <QProcess>
 #include <QSignalSpy>
-#include <QStandardPaths>
 #include <QTest>
 #include <algorithm>
 #include <memory>

@@ -55,7 +55,6 @@ class TuneTest : public test::SacWindow {
   }
 
  private slots:
-  void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
   void init() { make_window(); }
   void cleanup() { close_window(); }
   void an_unused_pane_says_how_to_start();
@@ -221,7 +220,7 @@ void TuneTest::the_best_pipeline_is_saved_for_training() {
 void TuneTest::search_belongs_to_the_shown_graph() {
   QVERIFY(open_tune(test::kPair));
   QVERIFY(search(12));
-  const std::vector<Edit> nothing{Edit{.title = "By hand", .by = {}, .changes = {}, .notes = {}}};
+  const std::vector<Edit> nothing{Edit{.title = "By hand"}};
   QSignalSpy applied(&editing(), &Editing::applied_all);
   editing().apply_all(nothing);
   QVERIFY(applied.wait(kPatienceMs));

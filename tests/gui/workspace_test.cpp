@@ -35,9 +35,7 @@ const QString kCapture =
 
 Edit save_policy(const std::string& node) {
   return {.title = "Save " + node,
-          .by = {},
-          .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}},
-          .notes = {}};
+          .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}}};
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 StateOfDocument opened(const SnapshotPtr& snapshot, const char* name) {
-  return {.name = name, .snapshot = snapshot, .baseline = snapshot, .history = {}};
+  return {.name = name, .snapshot = snapshot, .baseline = snapshot};
 }
 
 Result<Comparison> compare(const SnapshotPtr& from, const SnapshotPtr& to) {

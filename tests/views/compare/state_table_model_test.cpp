@@ -8,7 +8,7 @@ namespace {
 std::vector<StateTableModel::Row> rows() {
   return {{.name = "as opened", .metrics = Metrics{.peak_bytes = 1000, .step_ns = 200}},
           {.name = "now", .metrics = Metrics{.peak_bytes = 750, .step_ns = 210}},
-          {.name = "pending", .metrics = {}},
+          {.name = "pending"},
           {.name = "failed", .metrics = fail(Error::Kind::usage, "no plan")}};
 }
 

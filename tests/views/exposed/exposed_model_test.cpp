@@ -88,10 +88,9 @@ TEST_F(ExposedModelTest, ShowsWhatIsNotKnownYet) {
 
 TEST_F(ExposedModelTest, APeakThatRisesHasASign) {
   const int g1 = row("g1");
-  CollectiveFixes fixes{.before = {.peak_bytes = 1024, .step_ns = 2000, .exposed_ns = 10},
-                        .by_kind = {}};
-  fixes.by_kind[0] = {.edit = Edit{}, .why_not = {}, .after = {3072, 500, 0}};
-  fixes.by_kind[1] = {.edit = {}, .why_not = "Held by a1.", .after = fixes.before};
+  CollectiveFixes fixes{.before = {.peak_bytes = 1024, .step_ns = 2000, .exposed_ns = 10}};
+  fixes.by_kind[0] = {.edit = Edit{}, .after = {3072, 500, 0}};
+  fixes.by_kind[1] = {.why_not = "Held by a1.", .after = fixes.before};
   model_.set_fixes(node("g1"), std::make_shared<const CollectiveFixes>(fixes));
   EXPECT_EQ(shown(g1, ExposedModel::alone_column), "1.50 us");
   EXPECT_EQ(shown(g1, ExposedModel::alone_peak_column), "+2.00 KiB");

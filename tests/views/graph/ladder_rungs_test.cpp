@@ -53,8 +53,7 @@ T value_of(Result<T> result) {
 
 Planned planned(const Graph& graph, const PartitionOptions& options = {},
                 const MemoryOptions& memory = {}) {
-  Analysis analysis =
-      value_of(analyze(graph, {.memory = memory, .estimator = {}, .simulation = {}}));
+  Analysis analysis = value_of(analyze(graph, {.memory = memory}));
   Partition partition = value_of(jointer::partition(graph, options));
   Ladder ladder(graph, analysis);
   ladder.show_plan(partition.joint, partition.plan, memory);

@@ -25,10 +25,7 @@ class WhyHereTest : public ::testing::Test {
 
 TEST_F(WhyHereTest, NewestFirstWithActionReasonAndEffect) {
   apply(test::reported(graph_, "sink_waits_iterative")[0].result->edit);
-  apply({.title = "Move v1 1 position earlier",
-         .by = {},
-         .changes = {MoveNodes{{"v1"}, "y"}},
-         .notes = {}});
+  apply({.title = "Move v1 1 position earlier", .changes = {MoveNodes{{"v1"}, "y"}}});
   const std::vector<EditReason> reasons = of("v1");
   ASSERT_EQ(reasons.size(), 2U);
   EXPECT_EQ(reasons[0].edit, 2U);
@@ -54,10 +51,7 @@ TEST_F(WhyHereTest, UneditedNodesAreAsOpened) {
 
 TEST_F(WhyHereTest, SelectorsNameTheNodesThatTheyTag) {
   const std::string op(graph_.target(graph_.node(graph_.find("v1"))));
-  apply({.title = "Save " + op,
-         .by = {},
-         .changes = {SetPolicy{op, MemoryPolicy::must_save}},
-         .notes = {}});
+  apply({.title = "Save " + op, .changes = {SetPolicy{op, MemoryPolicy::must_save}}});
   const std::vector<EditReason> reasons = of("v1");
   ASSERT_EQ(reasons.size(), 1U);
   EXPECT_EQ(reasons[0].action.toStdString(), "Save " + op);

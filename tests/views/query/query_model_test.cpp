@@ -80,7 +80,7 @@ TEST_F(AQueryModel, SortsNumbersAsNumbers) {
 }
 
 TEST_F(AQueryModel, ShowsAResultWithoutRows) {
-  show({.columns = {"node", "ns"}, .rows = {}});
+  show({.columns = {"node", "ns"}});
   EXPECT_EQ(model.columnCount(), 2);
   EXPECT_EQ(model.rowCount(), 0);
 }

@@ -29,8 +29,7 @@ class ASession : public testing::Test {
       SessionServices{.benchmarks = benchmarks,
                       .history = BenchmarkHistory(folder.path().toStdString()),
                       .passes = passes,
-                      .documents = documents,
-                      .journal_folder = {}});
+                      .documents = documents});
 };
 
 TEST_F(ASession, HandsOutPartsOfItsDocument) {

@@ -133,8 +133,7 @@ TEST_F(EditHistoryTest, replaying_a_history_gives_the_same_graph) {
 TEST_F(EditHistoryTest, illegal_edits_are_skipped_and_reported) {
   History history;
   history.add(run_.done[0]->edit);
-  history.add(
-      Edit{.title = "Move nothing", .by = {}, .changes = {MoveNodes{{"nothing"}, "output"}}});
+  history.add(Edit{.title = "Move nothing", .changes = {MoveNodes{{"nothing"}, "output"}}});
   history.add(run_.done[1]->edit);
   const auto restored = restore_history({opened_, opened_}, history);
   ASSERT_TRUE(restored);

@@ -21,9 +21,7 @@ class EditingTest : public ::testing::Test {
   // An edit that sets the policy of a node.
   static Edit saves(const char* node) {
     return {.title = fmt::format("Save {}", node),
-            .by = {},
-            .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}},
-            .notes = {}};
+            .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}}};
   }
   [[nodiscard]] Editing& editing() const { return document->editing(); }
   // The nodes with a policy.

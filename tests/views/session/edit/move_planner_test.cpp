@@ -191,8 +191,7 @@ TEST_F(MovePlannerTest, BestPositionIsThatOfTheWholeCollective) {
 
 TEST_F(MovePlannerTest, RequestsForRemovedNodesAreRefused) {
   open_with_unused_node();
-  editing().apply(
-      {.title = "Remove d", .by = {}, .changes = {RemoveNode{.node = "d"}}, .notes = {}});
+  editing().apply({.title = "Remove d", .changes = {RemoveNode{.node = "d"}}});
   select({"d"});
   planner().nudge(-1);
   planner().take(node("d"));
@@ -226,8 +225,7 @@ TEST_F(MovePlannerTest, OutdatedWhatIfDoesNotReplaceThatOfAHeldBlock) {
   run();
   ASSERT_TRUE(planner().is_ready());
   // Without `d`, another what-if is needed. It is ready when `d` is back.
-  editing().apply(
-      {.title = "Remove d", .by = {}, .changes = {RemoveNode{.node = "d"}}, .notes = {}});
+  editing().apply({.title = "Remove d", .changes = {RemoveNode{.node = "d"}}});
   editing().undo();
   QObject::connect(document.get(), &Document::changed, document.get(), [this] {
     if (planner().is_ready()) planner().take(node("c"));

@@ -20,7 +20,7 @@ class AnOpenGraph : public testing::Test {
       QCoreApplication::processEvents();
     }
   }
-  static Assumptions rows(std::int64_t count) { return {.fallback = {}, .named = {{"u0", count}}}; }
+  static Assumptions rows(std::int64_t count) { return {.named = {{"u0", count}}}; }
   [[nodiscard]] AnalysisOptions with_adamw() const {
     AnalysisOptions options = open.wanted_options();
     options.memory.optimizer = OptimizerState::adamw;
@@ -73,7 +73,7 @@ TEST_F(AnOpenGraph, TheLatestRequestIsWantedUntilItIsAnalyzed) {
 TEST_F(AnOpenGraph, ForgetsARequestThatFailed) {
   QString message;
   QObject::connect(&open, &OpenGraph::failed, &open, [&](const QString& text) { message = text; });
-  open.assume({.fallback = {}, .named = {{"u7", 3}}});
+  open.assume({.named = {{"u7", 3}}});
   run_all();
   EXPECT_TRUE(message.contains("u7")) << message.toStdString();
   open.analyze_with(with_adamw());

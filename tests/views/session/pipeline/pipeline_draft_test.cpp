@@ -103,7 +103,7 @@ RC_GTEST_PROP(DraftProperty, EveryChangeCanBeUndone, (const std::vector<std::uin
     switch (change % 5) {
       case 0:
       case 1:
-        draft.insert(place, {.pass = fmt::format("p{}", change), .given = {}});
+        draft.insert(place, {.pass = fmt::format("p{}", change)});
         break;
       case 2:
         draft.remove(place);

@@ -122,8 +122,7 @@ TEST_F(BudgetTrialTest, AnOrderHasTheOutcomeOfItsGraph) {
 TEST_F(BudgetTrialTest, OtherPartitionersHaveNoBudget) {
   SacSolver solver;
   const SolveSettings settings{.partitioner = Partitioner::default_partition};
-  const auto other =
-      solver.try_solving({snapshot_, snapshot_, {}, {}}, {.settings = settings, .fit = {}});
+  const auto other = solver.try_solving({snapshot_, snapshot_, {}, {}}, {.settings = settings});
   ASSERT_TRUE(other);
   EXPECT_EQ(other->outcome->figures, solved(settings)->figures);
 }

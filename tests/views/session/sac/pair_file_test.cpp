@@ -64,8 +64,7 @@ TEST(GraphFiles, KeepTheAssumptions) {
   ASSERT_TRUE(joint.assume(given));
   const SnapshotPtr snapshot = make_snapshot(std::move(joint), {}).value();
   SacSolver solver;
-  const SacStatePtr state =
-      solver.state({.now = snapshot, .baseline = snapshot, .history = {}, .choices = {}}).value();
+  const SacStatePtr state = solver.state({.now = snapshot, .baseline = snapshot}).value();
   const Result<OpenRequest> pair_file = write_pair(*state, QStringLiteral("pair"));
   ASSERT_TRUE(pair_file) << pair_file.error().message;
   const Result<Graph> pair = open_graph(*pair_file);

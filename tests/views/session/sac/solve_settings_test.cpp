@@ -37,8 +37,7 @@ TEST(SolveSettings, RejectOtherText) {
 }
 
 TEST(SolveSettings, AnEditWithTagsSolvesWithThem) {
-  const Edit tags{
-      .title = "full", .by = "tag_with_memory_policy{preset=full}", .changes = {}, .notes = {}};
+  const Edit tags{.title = "full", .by = "tag_with_memory_policy{preset=full}"};
   const Edit edit = with_solve(tags, {.activation_budget = 0.5});
   EXPECT_EQ(edit.title, "full");
   ASSERT_TRUE(parse_solve(edit.by));

@@ -61,8 +61,7 @@ TEST_F(ValueReasonsTest, ExplainsAsTheCommandLineDoes) {
                                               {.plan = state.plan,
                                                .partition = options_of(state.base->settings),
                                                .budget = {},
-                                               .policies = state.base->policies,
-                                               .is_cancelled = {}})
+                                               .policies = state.base->policies})
                            .value();
   std::string wanted;
   for (const MarginLine& line : explain_margin(joint, margin))

@@ -40,7 +40,7 @@ TEST(AutosaveTest, SaysWhyAJournalIsNotRestored) {
   Autosave autosave(document, benchmarks, {});
   const QSignalSpy restored(&autosave, &Autosave::restored);
   const QSignalSpy failed(&autosave, &Autosave::restore_failed);
-  autosave.restore({.workspace = {}, .path = {}, .journal = folder.filePath(QStringLiteral("no"))});
+  autosave.restore({.journal = folder.filePath(QStringLiteral("no"))});
   EXPECT_EQ(restored.count(), 0);
   EXPECT_EQ(failed.count(), 1);
 }
