@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QCoreApplication>
 #include <QThreadPool>
 #include <memory>
 #include <semaphore>
@@ -29,6 +30,13 @@ class HeldPool {
   void run_started() {
     gate_->leave.release();
     gate_ = close();
+  }
+  // Runs what has been started and delivers it, this many times.
+  void run_all(int rounds = 30) {
+    for (int i = 0; i < rounds; ++i) {
+      run_started();
+      QCoreApplication::processEvents();
+    }
   }
 
  private:

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <QCoreApplication>
-
 #include "tests/support/held_pool.h"
 #include "tests/support/snapshots.h"
 #include "views/session/edit/editing.h"
@@ -17,12 +15,6 @@ namespace {
 // min_cut refuses the write in place; the default partitioner accepts it.
 class LadderOfAPlanTest : public testing::Test {
  protected:
-  void run_all() {
-    for (int i = 0; i < 30; ++i) {
-      pool.run_started();
-      QCoreApplication::processEvents();
-    }
-  }
   [[nodiscard]] std::int64_t bytes(RungState state) const {
     std::int64_t sum = 0;
     for (const LadderRow& row : model.ladder().rows())
@@ -47,17 +39,17 @@ TEST_F(LadderOfAPlanTest, ForgetsAPlanThatNoLongerExists) {
   const std::int64_t undecided = bytes(RungState::automatic);
   ASSERT_GT(undecided, 0);
   document.sac().start();
-  run_all();
+  pool.run_all();
   ASSERT_FALSE(document.sac().state()) << "min_cut must refuse this graph";
   SolveSettings settings;
   settings.partitioner = Partitioner::default_partition;
   document.sac().solve(settings);
-  run_all();
+  pool.run_all();
   ASSERT_TRUE(document.sac().state()) << document.sac().problem().toStdString();
   EXPECT_EQ(bytes(RungState::automatic), 0);
   EXPECT_GT(bytes(RungState::save), 0);
   document.editing().undo();
-  run_all();
+  pool.run_all();
   ASSERT_FALSE(document.sac().state());
   EXPECT_EQ(bytes(RungState::automatic), undecided);
   EXPECT_EQ(bytes(RungState::save), 0);

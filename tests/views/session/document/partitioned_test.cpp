@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <QCoreApplication>
-
 #include "tests/support/held_pool.h"
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
@@ -18,12 +16,6 @@ class APartitionedGraph : public testing::Test {
  protected:
   [[nodiscard]] NodeId node(const Document& of, const char* name) const {
     return of.graph().find(name);
-  }
-  void run_all() {
-    for (int i = 0; i < 30; ++i) {
-      pool.run_started();
-      QCoreApplication::processEvents();
-    }
   }
   // The numbers of the pair are those of the plan.
   void compare_figures() {
@@ -42,21 +34,21 @@ class APartitionedGraph : public testing::Test {
 
 TEST_F(APartitionedGraph, IsBuiltOnlyOnRequest) {
   joint.sac().start();
-  run_all();
+  pool.run_all();
   EXPECT_EQ(partitioned.document(), nullptr);
   partitioned.set_wanted(true);
-  run_all();
+  pool.run_all();
   EXPECT_TRUE(partitioned.is_current());
   EXPECT_TRUE(partitioned.document()->graph().is_pair());
 }
 
 TEST_F(APartitionedGraph, HasTheFiguresOfThePlanAndFollowsIt) {
   partitioned.set_wanted(true);  // starts the session
-  run_all();
+  pool.run_all();
   compare_figures();
   const Figures before = joint.sac().state()->figures.figures;
   joint.sac().set_action({node(joint, "mm1"), node(joint, "act1")}, PlanAction::save);
-  run_all();
+  pool.run_all();
   EXPECT_NE(joint.sac().state()->figures.figures, before);
   EXPECT_TRUE(partitioned.is_current());
   compare_figures();
@@ -85,7 +77,7 @@ TEST_F(APartitionedGraph, HasTheAssumptionsThatHoldForIt) {
 
 TEST_F(APartitionedGraph, SharesTheSelectionByName) {
   partitioned.set_wanted(true);
-  run_all();
+  pool.run_all();
   Document& pair = *partitioned.document();
   joint.selection().select(node(joint, "mm2"));
   EXPECT_EQ(pair.graph().name(pair.selection().current()), "mm2");
@@ -98,7 +90,7 @@ TEST_F(APartitionedGraph, SharesTheSelectionByName) {
 // Marks are saved with the joint graph.
 TEST_F(APartitionedGraph, SharesTheMarks) {
   partitioned.set_wanted(true);
-  run_all();
+  pool.run_all();
   Document& pair = *partitioned.document();
   const auto moment = [&](const Document& of, const char* name) {
     return *of.analysis().memory.point_of(node(of, name), false);
@@ -116,7 +108,7 @@ TEST_F(APartitionedGraph, SaysWhyThereIsNone) {
   QObject::connect(&partitioned, &Partitioned::failed, [&](const QString& why) { problem = why; });
   partitioned.set_wanted(true);
   joint.sac().cancel();
-  run_all();
+  pool.run_all();
   EXPECT_FALSE(problem.isEmpty());
   EXPECT_EQ(partitioned.document(), nullptr);
 }

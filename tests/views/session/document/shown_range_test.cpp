@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <QCoreApplication>
 #include <memory>
 #include <optional>
 
@@ -20,14 +19,8 @@ class AShownRange : public testing::Test {
  protected:
   void SetUp() override {
     partitioned->set_wanted(true);
-    run_all();
+    pool.run_all();
     ASSERT_NE(partitioned->document(), nullptr);
-  }
-  void run_all() {
-    for (int i = 0; i < 30; ++i) {
-      pool.run_started();
-      QCoreApplication::processEvents();
-    }
   }
   [[nodiscard]] Document& pair() const { return *partitioned->document(); }
   [[nodiscard]] ShownRange& shown() const { return joint.shown_range(); }
@@ -169,7 +162,7 @@ TEST_F(AShownRange, AnnouncesANewPairBeforeItsNodes) {
                    [&] { EXPECT_EQ(announced, pair().shared_snapshot()); });
   const Graph& graph = joint.graph();
   joint.sac().set_action({graph.find("mm1"), graph.find("act1")}, PlanAction::save);
-  run_all();
+  pool.run_all();
   EXPECT_NE(announced, before);
   EXPECT_EQ(announced, pair().shared_snapshot());
   EXPECT_TRUE(shown().is_partitioned());

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <QCoreApplication>
-
 #include "core/edit/moves.h"
 #include "core/graph/canonical.h"
 #include "tests/support/held_pool.h"
@@ -40,10 +38,7 @@ class FixSearchTest : public testing::Test {
   [[nodiscard]] Editing& editing() const { return document->editing(); }
   [[nodiscard]] std::string hash() const { return graph_hash(document->graph()); }
   // Runs what has been started, and then delivers it.
-  void run() const {
-    pool->run_started();
-    QCoreApplication::processEvents();
-  }
+  void run() const { pool->run_all(1); }
   void run_all() const {
     for (int i = 0; i < 12; ++i) run();
   }

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <QCoreApplication>
 #include <QTest>
 
 #include "core/edit/moves.h"
@@ -61,10 +60,7 @@ class MovePlannerTest : public test::TwoGathers {
     document->selection().select_all(nodes);
   }
   // Runs what has been started, and then delivers it.
-  void run() const {
-    pool->run_started();
-    QCoreApplication::processEvents();
-  }
+  void run() const { pool->run_all(1); }
   void run_all() const {
     for (int i = 0; i < 20; ++i) run();
     EXPECT_TRUE(editing().is_settled());

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <QCoreApplication>
-
 #include "tests/support/held_pool.h"
 #include "tests/support/snapshots.h"
 
@@ -14,12 +12,6 @@ namespace {
 
 class AnOpenGraph : public testing::Test {
  protected:
-  void run_all() {
-    for (int i = 0; i < 5; ++i) {
-      pool.run_started();
-      QCoreApplication::processEvents();
-    }
-  }
   static Assumptions rows(std::int64_t count) { return {.named = {{"u0", count}}}; }
   [[nodiscard]] AnalysisOptions with_adamw() const {
     AnalysisOptions options = open.wanted_options();
@@ -39,7 +31,7 @@ class AnOpenGraph : public testing::Test {
 TEST_F(AnOpenGraph, NewOptionsKeepAssumptionsThatAreNotAnalyzedYet) {
   open.assume(rows(3));
   open.analyze_with(with_adamw());
-  run_all();
+  pool.run_all(5);
   EXPECT_EQ(assumed(), "u0=3");
   EXPECT_EQ(open.analysis().options.memory.optimizer, OptimizerState::adamw);
 }
@@ -47,7 +39,7 @@ TEST_F(AnOpenGraph, NewOptionsKeepAssumptionsThatAreNotAnalyzedYet) {
 TEST_F(AnOpenGraph, NewAssumptionsKeepOptionsThatAreNotAnalyzedYet) {
   open.analyze_with(with_adamw());
   open.assume(rows(3));
-  run_all();
+  pool.run_all(5);
   EXPECT_EQ(assumed(), "u0=3");
   EXPECT_EQ(open.analysis().options.memory.optimizer, OptimizerState::adamw);
 }
@@ -59,12 +51,12 @@ TEST_F(AnOpenGraph, TheLatestRequestIsWantedUntilItIsAnalyzed) {
   EXPECT_EQ(open.wanted_assumptions().text(), "u0=3");
   EXPECT_EQ(open.wanted_options().memory.optimizer, OptimizerState::adamw);
   EXPECT_EQ(assumed(), "");
-  run_all();
+  pool.run_all(5);
   EXPECT_EQ(open.wanted_assumptions().text(), "u0=3");
   open.assume(rows(5));
   EXPECT_EQ(open.wanted_assumptions().text(), "u0=5");
   EXPECT_EQ(open.wanted_options().memory.optimizer, OptimizerState::adamw);
-  run_all();
+  pool.run_all(5);
   EXPECT_EQ(assumed(), "u0=5");
   EXPECT_EQ(open.graph().assumptions().text(), open.baseline()->graph.assumptions().text());
 }
@@ -74,10 +66,10 @@ TEST_F(AnOpenGraph, ForgetsARequestThatFailed) {
   QString message;
   QObject::connect(&open, &OpenGraph::failed, &open, [&](const QString& text) { message = text; });
   open.assume({.named = {{"u7", 3}}});
-  run_all();
+  pool.run_all(5);
   EXPECT_TRUE(message.contains("u7")) << message.toStdString();
   open.analyze_with(with_adamw());
-  run_all();
+  pool.run_all(5);
   EXPECT_EQ(assumed(), "");
   EXPECT_EQ(open.analysis().options.memory.optimizer, OptimizerState::adamw);
 }
