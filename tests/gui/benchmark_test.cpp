@@ -5,25 +5,17 @@
 #include <QClipboard>
 #include <QElapsedTimer>
 #include <QMessageBox>
-#include <QSettings>
-#include <QSignalSpy>
 #include <QStandardItemModel>
-#include <QTemporaryDir>
-#include <QTest>
 #include <algorithm>
 
-#include "app/desktop/first_minutes.h"
-#include "app/desktop/main_window.h"
+#include "tests/gui/app_window.h"
 #include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
-#include "tests/support/fake_benchmarks.h"
-#include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
 #include "views/benchmark/benchmark_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/session/text/number_text.h"
-#include "views/theme/theme_choice.h"
 #include "views/timeline/timeline_bar.h"
 #include "views/timeline/timeline_view.h"
 #include "views/widgets/notice_bar.h"
@@ -34,14 +26,10 @@ namespace jointer {
 namespace {
 
 using namespace views;
-using desktop::MainWindow;
 using test::child;
 using test::press;
 
 using test::kPatienceMs;
-
-const QString kTwoRankSample = QString::fromStdString(
-    test::source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst"));
 
 // A run of two ranks in which the second one failed at a node.
 BenchmarkResult failed_at(const test::FakeBenchmarks& fake, const std::string& node) {
@@ -71,7 +59,7 @@ int pixels_of_errors(QWidget& widget) {
 
 }  // namespace
 
-class BenchmarkTest : public QObject {
+class BenchmarkTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
@@ -119,35 +107,29 @@ class BenchmarkTest : public QObject {
     return pane_->table().model().index(row, column).data().toString();
   }
 
-  test::FakeBenchmarks* fake_ = nullptr;
-  std::unique_ptr<test::FakeBenchmarks> service_;
-  std::unique_ptr<QTemporaryDir> folder_;
-  std::unique_ptr<QSettings> settings_;
+  std::unique_ptr<test::FakeBenchmarks> fake_;
   std::unique_ptr<Document> document_;
   Benchmarks* benchmarks_ = nullptr;  // of `document_`
   std::unique_ptr<BenchmarkPane> pane_;
-  std::unique_ptr<MainWindow> window_;
 };
 
 void BenchmarkTest::init() {
   apply_theme(*qApp, ThemeChoice::light);
-  folder_ = std::make_unique<QTemporaryDir>();
-  service_ = std::make_unique<test::FakeBenchmarks>();
-  fake_ = service_.get();
+  make_folder();
+  fake_ = std::make_unique<test::FakeBenchmarks>();
 }
 
 void BenchmarkTest::cleanup() {
   pane_.reset();
-  window_.reset();
+  close_window();
   document_.reset();
-  settings_.reset();
 }
 
 void BenchmarkTest::make_pane() {
   document_ = std::make_unique<Document>(OpenRequest{.path = "/tmp/graph.json"},
                                          test::snapshot_of(test::kSmallStep));
-  benchmarks_ = new Benchmarks(*document_, *service_,
-                               BenchmarkHistory(folder_->path().toStdString()), document_.get());
+  benchmarks_ = new Benchmarks(*document_, *fake_, BenchmarkHistory(folder_->path().toStdString()),
+                               document_.get());
   pane_ = std::make_unique<BenchmarkPane>(*benchmarks_);
   pane_->resize(900, 500);
   pane_->show();
@@ -156,16 +138,8 @@ void BenchmarkTest::make_pane() {
 }
 
 void BenchmarkTest::open_window() {
-  settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
-  desktop::FirstMinutes::set_dismissed(*settings_, true);
-  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, *service_,
-                                         BenchmarkHistory(folder_->path().toStdString()));
-  window_->resize(1600, 1000);  // the first size where the screen is large enough
-  window_->show();
-  QVERIFY(QTest::qWaitForWindowActive(window_.get()));
-  QSignalSpy opened(window_.get(), &MainWindow::opened);
-  window_->open({.path = kTwoRankSample.toStdString()});
-  QVERIFY(opened.wait(kPatienceMs));
+  make_window(*fake_);
+  QVERIFY(open_file(test::source_path(test::kSample)));
 }
 
 void BenchmarkTest::empty_pane_shows_a_hint() {
@@ -431,7 +405,7 @@ void BenchmarkTest::explains_why_an_option_is_disabled() {
   // A run in another window blocks this one, and the reason says so.
   Document other(OpenRequest{.path = "b.json"}, test::snapshot_of(test::kSmallStep));
   auto* others =
-      new Benchmarks(other, *service_, BenchmarkHistory(folder_->path().toStdString()), &other);
+      new Benchmarks(other, *fake_, BenchmarkHistory(folder_->path().toStdString()), &other);
   others->run();
   QVERIFY(!pane_->form().run_button().isEnabled());
   QVERIFY(pane_->form().hint().contains("two benchmarks at once would slow each other down"));
@@ -481,9 +455,7 @@ void BenchmarkTest::closing_the_document_or_the_window_ends_the_run() {
   QTest::keyClick(window_.get(), Qt::Key_W, Qt::ControlModifier);
   QTRY_COMPARE(fake_->cancelled(), fake_->run());
   fake_->finish(fake_->begun(2), true);
-  QSignalSpy opened(window_.get(), &MainWindow::opened);
-  window_->open({.path = kTwoRankSample.toStdString()});
-  QVERIFY(opened.wait(kPatienceMs));
+  QVERIFY(open_file(test::source_path(test::kSample)));
   QTest::keyClick(window_.get(), Qt::Key_R, Qt::ControlModifier);
   QCOMPARE(fake_->run(), 2U);
   window_.reset();

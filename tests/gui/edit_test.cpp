@@ -9,33 +9,25 @@
 #include <QInputDialog>
 #include <QLineEdit>
 #include <QRegularExpression>
-#include <QSignalSpy>
 #include <QStatusBar>
-#include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
-#include <memory>
 
-#include "app/desktop/first_minutes.h"
-#include "app/desktop/main_window.h"
 #include "core/base/units.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
+#include "tests/gui/app_window.h"
 #include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui/timeline_hand.h"
 #include "tests/support/child.h"
-#include "tests/support/fake_benchmarks.h"
-#include "tests/support/paths.h"
-#include "tests/support/slow.h"
 #include "views/compare/compare_pane.h"
 #include "views/history/history_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/inspector/why_here.h"
 #include "views/session/edit/editing.h"
 #include "views/session/text/node_text.h"
-#include "views/theme/theme_choice.h"
 #include "views/window/message_bar.h"
 #include "views/window/scoreboard.h"
 
@@ -52,12 +44,15 @@ constexpr double kWantedShare = 0.25, kMaxPeak = 1.01;
 
 }  // namespace
 
-class EditTest : public QObject {
+class EditTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
-  void init();
-  void cleanup();
+  void init() {
+    make_folder();
+    make_window();
+  }
+  void cleanup() { close_window(); }
 
   void drag_shows_every_position_and_adds_one_edit();
   void escape_cancels();
@@ -84,7 +79,6 @@ class EditTest : public QObject {
   DocumentTab* open(const OpenRequest& request);
   DocumentTab* open_sample() { return open({.path = test::source_path(kSample)}); }
   void run_action(const QString& text) { test::run_action(*window_, text); }
-  [[nodiscard]] Document& document() const { return *window_->current_tab()->document(); }
   [[nodiscard]] Editing& editing() const { return document().editing(); }
   [[nodiscard]] MovePlanner& planner() const { return editing().planner(); }
   [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
@@ -115,29 +109,8 @@ class EditTest : public QObject {
   void release() { QTest::mouseRelease(timeline().viewport(), Qt::LeftButton, {}, last_); }
   [[nodiscard]] NodeId exposed_wait() const { return test::exposed_wait(document()); }
 
-  test::FakeBenchmarks service_;
-  std::unique_ptr<QTemporaryDir> folder_;
-  std::unique_ptr<QSettings> settings_;
-  std::unique_ptr<MainWindow> window_;
   QPoint last_;
 };
-
-void EditTest::init() {
-  folder_ = std::make_unique<QTemporaryDir>();
-  settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
-  apply_theme(*qApp, ThemeChoice::light);
-  desktop::FirstMinutes::set_dismissed(*settings_, true);
-  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, service_,
-                                         BenchmarkHistory(folder_->path().toStdString()));
-  window_->resize(1600, 1000);  // the first size where the screen is large enough
-  window_->show();
-  QVERIFY(QTest::qWaitForWindowActive(window_.get()));
-}
-
-void EditTest::cleanup() {
-  window_.reset();
-  settings_.reset();
-}
 
 DocumentTab* EditTest::open(const OpenRequest& request) {
   QSignalSpy opened(window_.get(), &MainWindow::opened);

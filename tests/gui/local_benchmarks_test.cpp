@@ -10,18 +10,12 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QRegularExpression>
-#include <QSettings>
-#include <QSignalSpy>
-#include <QTemporaryDir>
-#include <QTest>
 #include <algorithm>
 
-#include "app/desktop/first_minutes.h"
 #include "app/desktop/local_benchmarks.h"
-#include "app/desktop/main_window.h"
 #include "core/graph/canonical.h"
+#include "tests/gui/app_window.h"
 #include "tests/gui/gui_test.h"
-#include "tests/support/paths.h"
 #include "views/session/edit/editing.h"
 
 namespace jointer {
@@ -29,16 +23,12 @@ namespace {
 
 using namespace views;
 using desktop::LocalBenchmarks;
-using desktop::MainWindow;
 
 using test::kPatienceMs;
 
-const QString kLocalSample = QString::fromStdString(
-    test::source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst"));
-
 }  // namespace
 
-class LocalBenchmarksTest : public QObject {
+class LocalBenchmarksTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
@@ -66,29 +56,19 @@ class LocalBenchmarksTest : public QObject {
     return static_cast<int>(QDir(log_->path()).entryList({"*.json"}).size());
   }
 
-  std::unique_ptr<QTemporaryDir> folder_, log_;
-  std::unique_ptr<QSettings> settings_;
-  std::unique_ptr<LocalBenchmarks> service_;
-  std::unique_ptr<MainWindow> window_;
+  std::unique_ptr<QTemporaryDir> log_;
+  std::unique_ptr<LocalBenchmarks> local_;
 };
 
 void LocalBenchmarksTest::init() {
   qputenv("JOINTER_RUNNER", test::source_path("tests/support/fake_rank.py").c_str());
   qunsetenv("FAKE_RANKS");
-  folder_ = std::make_unique<QTemporaryDir>();
+  make_folder();
   log_ = std::make_unique<QTemporaryDir>();
   qputenv("FAKE_LOG", log_->path().toUtf8());
-  settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
-  service_ = std::make_unique<LocalBenchmarks>();
-  desktop::FirstMinutes::set_dismissed(*settings_, true);
-  window_ = std::make_unique<MainWindow>(*settings_, AnalysisOptions{}, *service_,
-                                         BenchmarkHistory(folder_->path().toStdString()));
-  window_->resize(1600, 1000);  // the first size where the screen is large enough
-  window_->show();
-  QVERIFY(QTest::qWaitForWindowActive(window_.get()));
-  QSignalSpy opened(window_.get(), &MainWindow::opened);
-  window_->open({.path = kLocalSample.toStdString()});
-  QVERIFY(opened.wait(kPatienceMs));
+  local_ = std::make_unique<LocalBenchmarks>();
+  make_window(*local_);
+  QVERIFY(open_file(test::source_path(test::kSample)));
   // Settings for all runs: the sample's own ranks, on the CPU.
   BenchmarkSettings settings = benchmarks().settings();
   QCOMPARE(benchmarks().world_size(), 4);
@@ -97,9 +77,8 @@ void LocalBenchmarksTest::init() {
 }
 
 void LocalBenchmarksTest::cleanup() {
-  window_.reset();
-  service_.reset();
-  settings_.reset();
+  close_window();
+  local_.reset();
 }
 
 int LocalBenchmarksTest::processes() const {
@@ -162,7 +141,7 @@ void LocalBenchmarksTest::compares_the_edited_graph_with_the_opened_one() {
   QStringList arguments;
   for (const QJsonValue& each : given) arguments << each.toString();
   QVERIFY(!arguments.filter(QRegularExpression("edited\\.json$")).isEmpty());
-  QVERIFY(!arguments.filter(QFileInfo(kLocalSample).fileName()).isEmpty());
+  QVERIFY(!arguments.filter(QFileInfo(test::kSample).fileName()).isEmpty());
   // After undo, the graph differs from the one that ran.
   document.editing().undo();
   QTRY_COMPARE_WITH_TIMEOUT(graph_hash(document.graph()), opened, kPatienceMs);
@@ -220,7 +199,7 @@ void LocalBenchmarksTest::closing_the_window_ends_all_ranks() {
   QTRY_COMPARE_WITH_TIMEOUT(logged(), 4, kPatienceMs);
   QCOMPARE(processes(), 4);
   window_.reset();
-  service_.reset();
+  local_.reset();
   QCOMPARE(processes(), 0);
 }
 
@@ -236,7 +215,7 @@ void LocalBenchmarksTest::names_its_own_controls() {
   BenchmarkSettings settings = benchmarks().settings();
   settings.request.ranks = 3;
   benchmarks().set_settings(settings);
-  QSignalSpy failed(service_.get(), &LocalBenchmarks::failed);
+  QSignalSpy failed(local_.get(), &LocalBenchmarks::failed);
   press_run();
   QVERIFY(!failed.isEmpty() || failed.wait(kPatienceMs));
   const QString why = failed.first().at(1).toString();

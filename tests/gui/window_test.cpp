@@ -6,21 +6,15 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLineEdit>
-#include <QSignalSpy>
-#include <QTemporaryDir>
 #include <QTest>
-#include <memory>
 
-#include "app/desktop/first_minutes.h"
-#include "app/desktop/main_window.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
+#include "tests/gui/app_window.h"
 #include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui/ladder_places.h"
 #include "tests/support/child.h"
-#include "tests/support/fake_benchmarks.h"
-#include "tests/support/paths.h"
 #include "views/alive/alive_pane.h"
 #include "views/compare/compare_pane.h"
 #include "views/find/find_bar.h"
@@ -29,7 +23,6 @@
 #include "views/operators/operators_pane.h"
 #include "views/palette/command_palette.h"
 #include "views/session/text/node_text.h"
-#include "views/theme/theme_choice.h"
 #include "views/window/facts_popup.h"
 #include "views/window/graph_chooser.h"
 #include "views/window/recent_files.h"
@@ -51,12 +44,12 @@ const QString k8b = sample("llama_8b_tp2_fsdp2.joint.json.zst");
 
 }  // namespace
 
-class WindowTest : public QObject {
+class WindowTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
   void init();
-  void cleanup();
+  void cleanup() { close_window(); }
 
   void empty_window_shows_a_hint();
   void opens_a_graph_and_shows_its_figures();
@@ -97,15 +90,10 @@ class WindowTest : public QObject {
   static NodeId first_collective(const DocumentTab& tab) {
     return tab.document()->analysis().simulation.collectives().front().start;
   }
-
-  test::FakeBenchmarks service_;
-  std::unique_ptr<QTemporaryDir> folder_;
-  std::unique_ptr<QSettings> settings_;
-  std::unique_ptr<MainWindow> window_;
 };
 
 void WindowTest::init() {
-  folder_ = std::make_unique<QTemporaryDir>();
+  make_folder();
   settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
   apply_theme(*qApp, ThemeChoice::light);
   init_window();
@@ -117,11 +105,6 @@ void WindowTest::init_window() {
                                          BenchmarkHistory(folder_->path().toStdString()));
   window_->show();
   QVERIFY(QTest::qWaitForWindowActive(window_.get()));
-}
-
-void WindowTest::cleanup() {
-  window_.reset();
-  settings_.reset();
 }
 
 DocumentTab* WindowTest::open(const QString& path) {
