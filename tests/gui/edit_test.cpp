@@ -99,6 +99,11 @@ class EditTest : public test::AppWindow {
         [this] { return editing().is_settled() && planner().is_ready() && !planner().held(); },
         kPatienceMs);
   }
+  // Waits for this number of history entries.
+  bool wait_for(int entries) {
+    return QTest::qWaitFor([&] { return editing().entry_count() == entries; }, kPatienceMs) &&
+           settle();
+  }
   [[nodiscard]] test::TimelineHand hand() const { return {document(), timeline()}; }
   // The button stays pressed.
   bool drag(NodeId node, const std::function<std::size_t(const MovePreview&)>& to) {
@@ -207,8 +212,7 @@ void EditTest::requests_may_be_faster_than_graphs() {
   // Ten key presses without waiting give ten edits, each based on the previous one.
   const std::size_t from = document().graph().position(document().selection().current());
   for (int i = 0; i < 10; ++i) QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);
-  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 10; }, kPatienceMs));
-  QVERIFY(settle());
+  QVERIFY(wait_for(10));
   QCOMPARE(document().graph().position(document().selection().current()), from + 10);
   for (int i = 0; i < 10; ++i) QTest::keyClick(&timeline(), Qt::Key_Z, Qt::ControlModifier);
   QVERIFY(settle());
@@ -224,8 +228,7 @@ void EditTest::jumps_through_the_history() {
   document().selection().select(exposed_wait());
   for (int i = 0; i < 3; ++i) {
     QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);
-    QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == i + 1; }, kPatienceMs));
-    QVERIFY(settle());
+    QVERIFY(wait_for(i + 1));
     hashes.push_back(hash());
   }
   PaneDock* dock = window_->dock("history");
@@ -259,8 +262,7 @@ void EditTest::states_can_be_named() {
   auto* pane = qobject_cast<HistoryPane*>(dock->pane());
   document().selection().select(exposed_wait());
   run_action("Move as Late as Possible");
-  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 1; }, kPatienceMs));
-  QVERIFY(settle());
+  QVERIFY(wait_for(1));
   const std::string late = hash();
   auto& name = child<QLineEdit>(*pane, "name");
   QTest::keyClicks(&name, "late");
@@ -301,8 +303,7 @@ void EditTest::states_are_compared() {
   const NodeId wait = exposed_wait();
   document().selection().select(wait);
   run_action("Move as Late as Possible");
-  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 1; }, kPatienceMs));
-  QVERIFY(settle());
+  QVERIFY(wait_for(1));
   PaneDock* dock = window_->dock("compare");
   dock->show();
   dock->raise();
@@ -346,8 +347,7 @@ void EditTest::keys_move_the_selection() {
   const auto place = [&] { return document().graph().position(wait); };
   const auto press = [&](Qt::Key key, Qt::KeyboardModifiers modifiers, int steps) {
     QTest::keyClick(&timeline(), key, modifiers);
-    return QTest::qWaitFor([&] { return editing().entry_count() == steps; }, kPatienceMs) &&
-           settle();
+    return wait_for(steps);
   };
   const std::size_t from = place();
   QVERIFY(press(Qt::Key_Right, Qt::AltModifier, 1));
@@ -379,8 +379,7 @@ void EditTest::several_nodes_move_in_one_entry() {
   QVERIFY(waits.size() > 1);
   document().selection().select_all(waits);
   QTest::keyClick(&timeline(), Qt::Key_B);
-  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 1; }, kPatienceMs));
-  QVERIFY(settle());
+  QVERIFY(wait_for(1));
   // In the debug model the CPU is the bottleneck, so exposed time is what decreases.
   QVERIFY(std::pair(metrics().step_ns, metrics().exposed_ns) <
           std::pair(before.step_ns, before.exposed_ns));
@@ -499,14 +498,12 @@ void EditTest::policies_are_edits() {
   const MemoryPolicy was = document().graph().node(mm).policy;
   document().selection().select(mm);
   run_action("Recompute Operator Everywhere");
-  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 1; }, kPatienceMs));
-  QVERIFY(settle());
+  QVERIFY(wait_for(1));
   for (const NodeId id : document().graph().order())
     if (document().graph().target(document().graph().node(id)) == "aten.mm.default")
       QCOMPARE(document().graph().node(id).policy, MemoryPolicy::must_recompute);
   run_action("Save Operator in Similar Modules");
-  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 2; }, kPatienceMs));
-  QVERIFY(settle());
+  QVERIFY(wait_for(2));
   QCOMPARE(document().graph().node(mm).policy, MemoryPolicy::must_save);
   QVERIFY(editing().entry(1).title.contains("::aten.mm.default"));
   editing().go_to(0);
@@ -539,8 +536,7 @@ void EditTest::operators_are_replaced() {
   list->lineEdit()->selectAll();
   QTest::keyClicks(list->lineEdit(), "aten.relu.default");
   QTest::keyClick(dialog, Qt::Key_Return);
-  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 1; }, kPatienceMs));
-  QVERIFY(settle());
+  QVERIFY(wait_for(1));
   QCOMPARE(calls("aten.silu.default"), before - 1);
   editing().undo();
   QVERIFY(settle());
@@ -616,8 +612,7 @@ void EditTest::recipes_are_exported_and_applied() {
   QVERIFY(open_sample() != nullptr);
   document().selection().select(exposed_wait());
   run_action("Move as Late as Possible");
-  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 1; }, kPatienceMs));
-  QVERIFY(settle());
+  QVERIFY(wait_for(1));
   const std::string moved = hash();
   const QString path = folder_->filePath("moved.recipe.json");
   QVERIFY(editing().write_recipe(path));
@@ -636,8 +631,7 @@ void EditTest::workspace_restores_everything() {
   const NodeId wait = exposed_wait();
   document().selection().select(wait);
   for (int i = 0; i < 3; ++i) QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);
-  QVERIFY(QTest::qWaitFor([&] { return editing().entry_count() == 3; }, kPatienceMs));
-  QVERIFY(settle());
+  QVERIFY(wait_for(3));
   editing().keep_state("three");
   const std::string three = hash();
   editing().undo();

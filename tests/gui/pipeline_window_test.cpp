@@ -67,10 +67,9 @@ class PipelineWindowTest : public test::AppWindow {
   void workspace_stores_the_pipeline();
 
  private:
-  bool open(const QString& path) {
-    QSignalSpy opened(window_.get(), &MainWindow::opened);
-    window_->open({.path = path.toStdString()});
-    return opened.wait(kPatienceMs) && show_pipeline();
+  bool open_window() {
+    make_window();
+    return open_file(test::source_path(kSample)) && show_pipeline();
   }
   bool show_pipeline() {
     auto* pane = show_pane<PipelinePane>("pipeline");
@@ -94,8 +93,7 @@ class PipelineWindowTest : public test::AppWindow {
 };
 
 void PipelineWindowTest::the_menu_adds_a_pass_and_compare_shows_both_sides() {
-  make_window();
-  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  QVERIFY(open_window());
   for (const char* name : {"Add Pass apply_sac", "Add Pass sink_waits_iterative"})
     for (auto* action : window_->findChildren<QAction*>())
       if (action->text() == name) action->trigger();
@@ -117,8 +115,7 @@ void PipelineWindowTest::the_menu_adds_a_pass_and_compare_shows_both_sides() {
 }
 
 void PipelineWindowTest::the_window_runs_a_preset_as_edits() {
-  make_window();
-  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  QVERIFY(open_window());
   QAction* preset = nullptr;
   for (auto* action : window_->findChildren<QAction*>())
     if (action->text() == "Preset fsdp_tp_auto_bucketing") preset = action;
@@ -143,8 +140,7 @@ void PipelineWindowTest::the_window_runs_a_preset_as_edits() {
 }
 
 void PipelineWindowTest::a_pair_opens_with_the_steps_that_follow() {
-  make_window();
-  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  QVERIFY(open_window());
   session_->draft().set_pipeline(*parse_step_lines("min_cut_partition\nsink_waits_iterative"));
   session_->run();
   QVERIFY(settle());
@@ -163,8 +159,7 @@ void PipelineWindowTest::a_pair_opens_with_the_steps_that_follow() {
 
 // The user returns to the first document while the pair is loading.
 void PipelineWindowTest::the_steps_that_follow_reach_a_pair_in_the_background() {
-  make_window();
-  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  QVERIFY(open_window());
   session_->draft().set_pipeline(*parse_step_lines("min_cut_partition\nsink_waits_iterative"));
   session_->run();
   QVERIFY(settle());
@@ -216,8 +211,7 @@ void PipelineWindowTest::a_pair_opens_with_the_assumptions() {
 }
 
 void PipelineWindowTest::a_dropped_pipeline_is_loaded_and_runs_nothing() {
-  make_window();
-  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  QVERIFY(open_window());
   const QString path = folder_->filePath("mine.json");
   QVERIFY(write_bytes(
       path.toStdString(),
@@ -258,8 +252,7 @@ void PipelineWindowTest::failing_plugin_is_reported() {
   auto child = Child::start(describe);
   QVERIFY(child);
   QVERIFY(child->wait().succeeded());
-  make_window();
-  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  QVERIFY(open_window());
   auto& service = session_->service();
   const auto code = service.code_at("plugin: " + folder);
   QVERIFY(code.has_value());
@@ -300,8 +293,7 @@ void PipelineWindowTest::failing_plugin_is_reported() {
   QFile::remove(session_->failure(1)->reproducer);
   // Asked once, also across restarts, until the file changes.
   cleanup();
-  make_window();
-  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  QVERIFY(open_window());
   QVERIFY(session_->service().registry()->find("crash") != nullptr);
   QVERIFY(!session_->service().unallowed("crash").has_value());
   QFile changed(library);
@@ -313,8 +305,7 @@ void PipelineWindowTest::failing_plugin_is_reported() {
 
 void PipelineWindowTest::workspace_stores_the_pipeline() {
   const QString path = folder_->filePath("work.jointer");
-  make_window();
-  QVERIFY(open(QString::fromStdString(test::source_path(kSample))));
+  QVERIFY(open_window());
   session_->draft().set_pipeline(
       *parse_step_lines("remove_tags,~sink_waits_iterative{budget=0.1}"));
   auto* autosave = &window_->current_tab()->session()->autosave();
@@ -325,7 +316,7 @@ void PipelineWindowTest::workspace_stores_the_pipeline() {
   QVERIFY(!autosave->is_dirty());
   cleanup();
   make_window();
-  QVERIFY(open(path));
+  QVERIFY(open_file(path.toStdString()) && show_pipeline());
   QTRY_COMPARE_WITH_TIMEOUT(text(), "remove_tags,~sink_waits_iterative{budget=0.1}", kPatienceMs);
   QCOMPARE(document().editing().entry_count(), 0);
   QVERIFY(!session_->is_running());

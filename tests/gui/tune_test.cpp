@@ -34,11 +34,7 @@ class TuneTest : public test::SacWindow {
   [[nodiscard]] static std::string hash_of(const Document& document) {
     return graph_hash(document.graph());
   }
-  bool open_tune(const char* file) {
-    QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
-    window_->open({.path = test::source_path(file)});
-    return opened.wait(kPatienceMs) && show_tune();
-  }
+  bool open_tune(const char* file) { return open_file(test::source_path(file)) && show_tune(); }
   bool show_tune() {
     for (QAction* action : window_->findChildren<QAction*>())
       if (action->text() == QStringLiteral("&Tune...")) action->trigger();  // Passes > Tune...

@@ -108,9 +108,7 @@ void WindowTest::init_window() {
 }
 
 DocumentTab* WindowTest::open(const QString& path) {
-  QSignalSpy opened(window_.get(), &MainWindow::opened);
-  window_->open({.path = path.toStdString()});
-  if (!opened.wait(kPatienceMs)) return nullptr;
+  if (!open_file(path.toStdString())) return nullptr;
   // Panes are created one by one, each in its own turn of the event loop.
   const auto has_panes = [this] {
     return window_->dock("inspector")->pane() != nullptr ||
