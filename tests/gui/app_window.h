@@ -64,6 +64,17 @@ class AppWindow : public QObject {
     return qobject_cast<Pane*>(dock->pane());
   }
 
+  // For tests at the sizes of a small and a large screen.
+  static void add_sizes() {
+    QTest::addColumn<QSize>("size");
+    QTest::newRow("1280x800") << QSize(1280, 800);
+    QTest::newRow("1600x1000") << QSize(1600, 1000);
+  }
+  void resize() {
+    QFETCH(QSize, size);
+    window_->resize(size);
+  }
+
   // Clicks the button with this object name that is on screen.
   void click_button(const char* name) const {
     for (auto* button : window_->findChildren<QToolButton*>(QLatin1String(name)))

@@ -71,8 +71,6 @@ class ExposedTest : public test::AppWindow {
   void a_graph_without_collectives_says_so();
 
  private:
-  static void add_sizes();
-  void resize();
   // Opens a sample and shows the pane.
   void show(const char* sample = test::kSample);
   [[nodiscard]] TableView& table() const { return pane_->view(); }
@@ -104,17 +102,6 @@ class ExposedTest : public test::AppWindow {
 void ExposedTest::init() {
   make_folder();
   make_window();
-}
-
-void ExposedTest::add_sizes() {
-  QTest::addColumn<QSize>("size");
-  QTest::newRow("1280x800") << QSize(1280, 800);
-  QTest::newRow("1600x1000") << QSize(1600, 1000);
-}
-
-void ExposedTest::resize() {
-  QFETCH(QSize, size);
-  window_->resize(size);
 }
 
 void ExposedTest::show(const char* sample) {

@@ -30,7 +30,7 @@ class FirstQuestionsTest : public test::AppWindow {
   }
   void cleanup() { close_window(); }
 
-  void all_are_whole_data();
+  void all_are_whole_data() { add_sizes(); }
   void all_are_whole();
   void the_peak_is_shown();
   void the_most_exposed_collective_is_selected();
@@ -50,15 +50,8 @@ class FirstQuestionsTest : public test::AppWindow {
   void ask(const char* name) { test::press(child<QPushButton>(*bar(), name)); }
 };
 
-void FirstQuestionsTest::all_are_whole_data() {
-  QTest::addColumn<QSize>("size");
-  for (const QSize size : {QSize(1280, 800), QSize(1600, 1000)})
-    QTest::addRow("%dx%d", size.width(), size.height()) << size;
-}
-
 void FirstQuestionsTest::all_are_whole() {
-  QFETCH(QSize, size);
-  window_->resize(size);
+  resize();
   QTRY_VERIFY(bar() != nullptr);
   for (const auto* button : bar()->findChildren<QPushButton*>()) {
     QVERIFY2(button->width() >= button->sizeHint().width(), qPrintable(button->text()));

@@ -28,11 +28,7 @@ class HitsTest : public test::AppWindow {
   void init() { QVERIFY(open_sample()); }
   void cleanup() { close_window(); }
 
-  void matches_are_marked_and_listed_data() {
-    QTest::addColumn<QSize>("size");
-    QTest::newRow("small") << QSize(1280, 800);
-    QTest::newRow("large") << QSize(1600, 1000);
-  }
+  void matches_are_marked_and_listed_data() { add_sizes(); }
   void matches_are_marked_and_listed();
   void an_illegal_phase_names_the_legal_ones();
 

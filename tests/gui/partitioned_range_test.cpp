@@ -54,7 +54,7 @@ class PartitionedRangeTest : public test::AppWindow {
   }
   void cleanup() { close_window(); }
 
-  void a_range_drives_the_panes_data();
+  void a_range_drives_the_panes_data() { add_sizes(); }
   void a_range_drives_the_panes();
   void rows_select_nodes_in_both_graphs();
   void the_range_moves_with_the_timeline();
@@ -72,15 +72,8 @@ class PartitionedRangeTest : public test::AppWindow {
   }
 };
 
-void PartitionedRangeTest::a_range_drives_the_panes_data() {
-  QTest::addColumn<QSize>("size");
-  QTest::newRow("small") << QSize(1280, 800);
-  QTest::newRow("large") << QSize(1600, 1000);
-}
-
 void PartitionedRangeTest::a_range_drives_the_panes() {
-  QFETCH(QSize, size);
-  window_->resize(size);
+  resize();
   auto* operators = show_pane<OperatorsPane>("operators");
   auto* inspector = show_pane<InspectorPane>("inspector");
   QVERIFY(operators != nullptr && inspector != nullptr);

@@ -37,11 +37,7 @@ class QueryTest : public test::AppWindow {
   }
   void cleanup() { close_window(); }
 
-  void control_enter_runs_the_query_data() {
-    QTest::addColumn<QSize>("size");
-    QTest::newRow("small") << QSize(1280, 800);
-    QTest::newRow("large") << QSize(1600, 1000);
-  }
+  void control_enter_runs_the_query_data() { add_sizes(); }
   void control_enter_runs_the_query();
   void no_line_is_cut_off_data() { control_enter_runs_the_query_data(); }
   void no_line_is_cut_off();

@@ -27,12 +27,6 @@ namespace {
 using namespace views;
 using test::kPatienceMs;
 
-void add_sizes() {
-  QTest::addColumn<QSize>("size");
-  QTest::newRow("small") << QSize(1280, 800);
-  QTest::newRow("large") << QSize(1600, 1000);
-}
-
 std::int64_t total(const TableModel& model, int column) {
   return model.totals().by_column[static_cast<std::size_t>(column)].value_or(0);
 }
@@ -72,8 +66,7 @@ class RangeTest : public test::AppWindow {
 };
 
 void RangeTest::a_range_drives_the_panes() {
-  QFETCH(QSize, size);
-  window_->resize(size);
+  resize();
   auto* modules = show_pane<ModulesPane>("modules");
   auto* inspector = show_pane<InspectorPane>("inspector");
   QVERIFY(modules != nullptr && inspector != nullptr);
@@ -169,8 +162,7 @@ void RangeTest::the_step_between_marks_is_a_range() {
 }
 
 void RangeTest::the_memory_curve_zooms_vertically() {
-  QFETCH(QSize, size);
-  window_->resize(size);
+  resize();
   TimelineView& view = timeline();
   const QRect area = view.layout().memory;
   const QPoint at(area.center().x(), area.top() + area.height() / 4);
