@@ -92,10 +92,6 @@ void Documents::refresh_texts(DocumentTab* tab) {
   emit texts_changed();
 }
 
-DocumentTab* Documents::tab() const {
-  return tab_at(tabs_.currentIndex());
-}
-
 Session* Documents::session() const {
   const DocumentTab* current = tab();
   return current == nullptr ? nullptr : current->session();

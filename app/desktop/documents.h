@@ -39,7 +39,7 @@ class Documents : public QObject {
   [[nodiscard]] std::vector<views::DocumentTab*> all() const;
   // These belong to the current tab, and are null if no document is open. All but the tab itself
   // are also null until the tab's graph has loaded.
-  [[nodiscard]] views::DocumentTab* tab() const;
+  [[nodiscard]] views::DocumentTab* tab() const { return tab_at(tabs_.currentIndex()); }
   [[nodiscard]] views::Session* session() const;
   [[nodiscard]] views::Document* document() const;
   [[nodiscard]] views::TimelineView* timeline() const;

@@ -90,10 +90,6 @@ void StatusLine::say(const QString& message) {
   bar_.showMessage(message, kMessageMs);
 }
 
-void StatusLine::warn(const QString& message) {
-  failures_.add(message);
-}
-
 void StatusLine::warn_about(const Document& document, const QString& message) {
   warn(&document == documents_.document() ? message : tr("%1: %2").arg(document.title(), message));
 }

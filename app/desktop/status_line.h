@@ -25,7 +25,7 @@ class StatusLine : public QObject {
  public slots:
   void say(const QString& message);
   // Reports a failure.
-  void warn(const QString& message);
+  void warn(const QString& message) { failures_.add(message); }
 
  private:
   void follow(const views::DocumentTab* tab);

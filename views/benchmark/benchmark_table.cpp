@@ -98,10 +98,6 @@ void BenchmarkTable::export_csv() {
   show_warning(tr("Export Benchmarks"), QString::fromStdString(written.error().message), this);
 }
 
-void BenchmarkTable::remove_selected() {
-  benchmarks_.remove(selected_ids());
-}
-
 // Copies the command that starts the selected run or, if none is selected, the next run. All ranks
 // run, at most kMaxRanksPerNode of them on each machine.
 void BenchmarkTable::copy_command(std::string (*command)(const BenchmarkRequest&, int, int)) {

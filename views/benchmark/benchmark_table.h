@@ -22,7 +22,7 @@ class BenchmarkTable : public TablePaneOf<BenchmarkModel> {
  public slots:
   void copy_markdown();
   void export_csv();
-  void remove_selected();
+  void remove_selected() { benchmarks_.remove(selected_ids()); }
 
  signals:
   void current_changed();

@@ -45,10 +45,6 @@ void DifferenceModel::show_only(std::optional<NodeChange> change) {
   refilter();
 }
 
-bool DifferenceModel::hides_rows() const {
-  return only_ || TableModel::hides_rows();
-}
-
 bool DifferenceModel::passes(int row, const QStringList& words) const {
   return (!only_ || at(row).change == *only_) && TableModel::passes(row, words);
 }

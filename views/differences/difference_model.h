@@ -34,7 +34,7 @@ class DifferenceModel : public NamedRowsModel {
   [[nodiscard]] std::uint64_t key(int row) const override;
 
  protected:
-  [[nodiscard]] bool hides_rows() const override;
+  [[nodiscard]] bool hides_rows() const override { return only_ || TableModel::hides_rows(); }
   [[nodiscard]] bool passes(int row, const QStringList& words) const override;
 
  private:

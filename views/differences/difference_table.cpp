@@ -56,8 +56,4 @@ void DifferenceTable::set(NodeDifferencesPtr differences) {
   if (was_empty && model_->row_count() > 0) view().fit_columns();
 }
 
-void DifferenceTable::refresh() {
-  model_->set(differences_, document().shared_snapshot());
-}
-
 }  // namespace jointer::views

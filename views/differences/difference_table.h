@@ -21,7 +21,7 @@ class DifferenceTable : public TablePaneOf<DifferenceModel> {
   void show_only(std::optional<NodeChange> change);
 
  private:
-  void refresh() override;
+  void refresh() override { model_->set(differences_, document().shared_snapshot()); }
   void fill_kinds();
 
   QComboBox* kinds_ = nullptr;

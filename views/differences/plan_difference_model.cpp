@@ -175,8 +175,4 @@ std::vector<NodeId> PlanDifferenceModel::nodes(int row) const {
   return nodes;
 }
 
-std::size_t PlanDifferenceModel::things(int row) const {
-  return at(row).values.size();
-}
-
 }  // namespace jointer::views

@@ -34,7 +34,7 @@ class PlanDifferenceModel : public NamedRowsModel {
   [[nodiscard]] QString note(int row, int column) const override;
   [[nodiscard]] std::uint64_t key(int row) const override;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
-  [[nodiscard]] std::size_t things(int row) const override;
+  [[nodiscard]] std::size_t things(int row) const override { return at(row).values.size(); }
 
  private:
   struct Row {

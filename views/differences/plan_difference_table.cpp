@@ -24,8 +24,4 @@ void PlanDifferenceTable::set(PlanChangesPtr changes) {
   if (was_empty && model_->row_count() > 0) view().fit_columns();
 }
 
-void PlanDifferenceTable::refresh() {
-  model_->set(changes_, document().shared_snapshot());
-}
-
 }  // namespace jointer::views

@@ -20,7 +20,7 @@ class PlanDifferenceTable : public TablePaneOf<PlanDifferenceModel> {
   void set_title(const QString& text) { set_headline(text); }
 
  private:
-  void refresh() override;
+  void refresh() override { model_->set(changes_, document().shared_snapshot()); }
 
   QComboBox* grouping_ = nullptr;
   PlanChangesPtr changes_;

@@ -183,10 +183,6 @@ QString ExposedModel::note(int row, int column) const {
   return to_qstring(fix.edit ? fix.edit->title : fix.why_not);
 }
 
-std::uint64_t ExposedModel::key(int row) const {
-  return collective(row).start.value();
-}
-
 std::vector<NodeId> ExposedModel::nodes(int row) const {
   const CollectiveTiming& c = collective(row);
   return c.wait ? std::vector{c.start, c.wait} : std::vector{c.start};

@@ -57,7 +57,7 @@ class ExposedModel : public TableModel {
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] QString note(int row, int column) const override;
-  [[nodiscard]] std::uint64_t key(int row) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override { return collective(row).start.value(); }
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
   // Cells of fixes show "…" until the fixes are known; changes in peak have a sign.

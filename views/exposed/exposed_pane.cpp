@@ -114,10 +114,6 @@ int ExposedPane::current_row() {
   return index.isValid() ? TableModel::row_at(index) : -1;
 }
 
-void ExposedPane::show_details() {
-  details_->show_row(current_row());
-}
-
 // Requests the gains of the current row, then those of the rows on screen from top to bottom.
 void ExposedPane::ask_for_gains() {
   if (visibleRegion().isEmpty()) return search_.want({});  // hidden, or covered by another tab
@@ -140,14 +136,6 @@ void ExposedPane::apply(std::optional<FixKind> kind) {
     search_.apply(start, *kind);
   else
     search_.apply_best(start);
-}
-
-void ExposedPane::apply_best() {
-  apply(std::nullopt);
-}
-
-void ExposedPane::apply_in_all_layers() {
-  apply(FixKind::all_layers);
 }
 
 void ExposedPane::showEvent(QShowEvent* event) {

@@ -21,8 +21,8 @@ class ExposedPane : public TablePaneOf<ExposedModel> {
 
  public slots:
   // Move the current row's collective to its best position, alone or also in all identical layers.
-  void apply_best();
-  void apply_in_all_layers();
+  void apply_best() { apply(std::nullopt); }
+  void apply_in_all_layers() { apply(FixKind::all_layers); }
 
  signals:
   // A message for the status bar, such as the reason why nothing was changed.
@@ -41,7 +41,7 @@ class ExposedPane : public TablePaneOf<ExposedModel> {
   // -1 stands for none.
   [[nodiscard]] int current_row();
   void ask_for_gains();
-  void show_details();
+  void show_details() { details_->show_row(current_row()); }
   void apply(std::optional<FixKind> kind);
 
   FixSearch search_;

@@ -167,14 +167,6 @@ void FindBar::walk(int direction) {
   show_status();
 }
 
-void FindBar::next() {
-  walk(1);
-}
-
-void FindBar::previous() {
-  walk(-1);
-}
-
 void FindBar::select_all() {
   if (matches_.empty()) return;
   keep_in_history();

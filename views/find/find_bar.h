@@ -33,8 +33,8 @@ class FindBar : public QWidget {
   // Shows the bar, selects its text and focuses it.
   void open();
   void find(const QString& query);
-  void next();
-  void previous();
+  void next() { walk(1); }
+  void previous() { walk(-1); }
   void select_all();
   void close_bar();
 

@@ -102,10 +102,6 @@ void GraphView::refresh() {
 
 // --- Commands ---
 
-void GraphView::full_size() {
-  zoom(1 / scroll_.view().scale);
-}
-
 void GraphView::zoom(double factor) {
   const QRect at = area();
   scroll_.zoom_at(hover_ && at.contains(*hover_) ? *hover_ - at.topLeft()

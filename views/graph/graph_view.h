@@ -39,7 +39,7 @@ class GraphView : public QAbstractScrollArea {
   [[nodiscard]] QStringList card_at(QPoint at) const;
 
  public slots:
-  void full_size();
+  void full_size() { zoom(1 / scroll_.view().scale); }
   // Zooms at the pointer if it is over the ladder, otherwise at the center.
   void zoom(double factor);
   void close_all();

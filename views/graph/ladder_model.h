@@ -34,8 +34,8 @@ class LadderModel : public QObject {
   void close_row(int row, LadderSide side = LadderSide::forward);
   void toggle_row(int row, LadderSide side = LadderSide::forward);
   // Expands or collapses the row and all rows below it; -1 stands for the whole ladder.
-  void open_all(int row, LadderSide side = LadderSide::forward);
-  void close_all(int row, LadderSide side = LadderSide::forward);
+  void open_all(int row, LadderSide side = LadderSide::forward) { set_all(row, side, true); }
+  void close_all(int row, LadderSide side = LadderSide::forward) { set_all(row, side, false); }
   // Expands a row and the rows that contain it.
   void open_path(int row);
 

@@ -77,10 +77,6 @@ void InspectorPane::request_refresh() {
   if (isVisible()) refresh();
 }
 
-void InspectorPane::refresh_plan() {
-  if (shown_) request_refresh();
-}
-
 void InspectorPane::refresh() {
   is_stale_ = false;
   const Selection& selection = document_.selection();

@@ -31,7 +31,9 @@ class InspectorPane : public QWidget {
 
  private:
   void request_refresh();
-  void refresh_plan();
+  void refresh_plan() {
+    if (shown_) request_refresh();
+  }
   void refresh();
   void show_content(int scroll);
   void add_range();

@@ -52,10 +52,6 @@ void PaletteModel::set_actions(const QList<QAction*>& actions) {
       actions_ << action;
 }
 
-void PaletteModel::set_document(Document* document) {
-  document_ = document;
-}
-
 void PaletteModel::set_text(const QString& text) {
   beginResetModel();
   rows_.clear();

@@ -29,7 +29,7 @@ class PaletteModel : public QAbstractListModel {
   // are deleted later are skipped.
   void set_actions(const QList<QAction*>& actions);
   // Sets the document whose nodes and modules are searched; may be null.
-  void set_document(Document* document);
+  void set_document(Document* document) { document_ = document; }
   void set_text(const QString& text);
 
   // The target of a row. Exactly one of the two is set.

@@ -53,8 +53,4 @@ void QueryRunner::take(const SnapshotPtr& snapshot, Result<Outcome> outcome) {
   emit answered(*outcome->answer);
 }
 
-void QueryRunner::cancel() {
-  task_.cancel();
-}
-
 }  // namespace jointer::views

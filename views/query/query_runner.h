@@ -24,7 +24,7 @@ class QueryRunner : public QObject {
 
   // Replaces the running query, if any. If `row_limit` is 0, returns all rows.
   void run(const QString& sql, std::size_t row_limit);
-  void cancel();
+  void cancel() { task_.cancel(); }
   [[nodiscard]] bool is_running() const { return task_.is_running(); }
   // True if running a query must first build the tables.
   [[nodiscard]] bool must_build() const;

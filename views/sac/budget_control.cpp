@@ -105,10 +105,6 @@ void BudgetControl::fit(int pane_width, int width) {
   slider_->setFixedWidth(space < kMinSlider ? wanted : std::min(wanted, space));
 }
 
-double BudgetControl::budget() const {
-  return is_limit() ? budget_ : budget_box_->value();
-}
-
 std::optional<std::int64_t> BudgetControl::limit() const {
   if (!is_limit()) return std::nullopt;
   return limit_box_->bytes();

@@ -22,7 +22,7 @@ class BudgetControl : public QWidget {
 
   // torch's activation budget: the value of the field or, while a limit is set, the budget of the
   // current plan.
-  [[nodiscard]] double budget() const;
+  [[nodiscard]] double budget() const { return is_limit() ? budget_ : budget_box_->value(); }
   // The limit on `memory()` in bytes; nullopt if a budget is set instead.
   [[nodiscard]] std::optional<std::int64_t> limit() const;
   [[nodiscard]] LimitedMemory memory() const;

@@ -318,19 +318,11 @@ void SacBar::check_presets() {
   });
 }
 
-void SacBar::apply_preset(const QString& name) {
-  apply_preset(name, settings());
-}
-
 void SacBar::apply_preset(const QString& name, const SolveSettings& settings) {
   const OpenGraph& document = session_.open_graph();
   apply(preset_with_fsdp(document.graph(), name.toStdString(),
                          fsdp_policy(document.baseline()->graph)),
         settings);
-}
-
-void SacBar::apply(const Result<Edit>& edit) {
-  apply(edit, settings());
 }
 
 // Solves without `ignore_tags`, which would ignore the tags of the preset, too.

@@ -41,7 +41,7 @@ class SacBar : public QWidget {
   // Solves with the settings, or searches for the fastest plan within the limit.
   void solve();
   // Applies upstream's apply_sac, or the upstream memory policy with this name, then solves.
-  void apply_preset(const QString& name);
+  void apply_preset(const QString& name) { apply_preset(name, settings()); }
   void apply_preset(const QString& name, const SolveSettings& settings);
 
  signals:
@@ -64,7 +64,7 @@ class SacBar : public QWidget {
   // Disables presets that cannot be applied to the current graph, with the reason as a tooltip.
   void check_presets();
   QMenu* make_exchange();
-  void apply(const Result<Edit>& edit);
+  void apply(const Result<Edit>& edit) { apply(edit, settings()); }
   void apply(const Result<Edit>& edit, SolveSettings settings);
   void refresh();
   void try_settings();

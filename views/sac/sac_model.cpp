@@ -226,10 +226,6 @@ void SacModel::prepare_filter() {
   for (const NodeId node : *found) (*found_)[node.index()] = 1;
 }
 
-bool SacModel::hides_rows() const {
-  return found_.has_value() || only_.has_value();
-}
-
 bool SacModel::passes(int index, const QStringList& /*words*/) const {
   if (row(index).tensor < 0) return false;
   const std::size_t node = tensor(row(index).first).node.index();

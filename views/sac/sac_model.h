@@ -84,7 +84,7 @@ class SacModel : public TableModel {
 
  protected:
   void prepare_filter() override;
-  [[nodiscard]] bool hides_rows() const override;
+  [[nodiscard]] bool hides_rows() const override { return found_.has_value() || only_.has_value(); }
   [[nodiscard]] bool passes(int row, const QStringList& words) const override;
 
  private:

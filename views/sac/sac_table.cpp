@@ -185,20 +185,8 @@ PlanAction SacTable::toggled() const {
   return all_saved ? PlanAction::recompute : PlanAction::save;
 }
 
-void SacTable::show_node(NodeId node) {
-  view().uncover_row(model_->row_of(node));
-}
-
 void SacTable::set_action(std::optional<PlanAction> action) {
   tick(targets(action), rows_are_chosen() ? view().selected_rows() : std::vector<int>(), action);
-}
-
-void SacTable::toggle() {
-  set_action(toggled());
-}
-
-void SacTable::checkpoint_layers() {
-  session_.checkpoint_layers(targets(PlanAction::save));
 }
 
 void SacTable::tick(const std::vector<NodeId>& nodes, std::span<const int> rows,

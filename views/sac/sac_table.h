@@ -27,13 +27,13 @@ class SacTable : public TablePaneOf<SacModel> {
   // the decision to the partitioner or, in a flat training step, removes the tags.
   void set_action(std::optional<jointer::PlanAction> action);
   // Recomputes the selected tensors if all of them are saved; otherwise saves them.
-  void toggle();
+  void toggle() { set_action(toggled()); }
   // Shows only the saved tensors that are live at the peak, the best candidates for recomputation
   // first, until `show_all` is called. The rows follow the plan; if none are left, all tensors are
   // shown again, with a message.
   void show_peak();
   // Checkpoints the layers of the selected rows, or of the nodes selected in other panes.
-  void checkpoint_layers();
+  void checkpoint_layers() { session_.checkpoint_layers(targets(PlanAction::save)); }
   void show_all();
 
  signals:
@@ -42,7 +42,7 @@ class SacTable : public TablePaneOf<SacModel> {
 
  protected:
   void refresh() override;
-  void show_node(NodeId node) override;
+  void show_node(NodeId node) override { view().uncover_row(model_->row_of(node)); }
   void add_to_menu(QMenu& menu) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 

@@ -64,10 +64,6 @@ QString TargetModel::text(int row, int column) const {
   return {};
 }
 
-std::vector<NodeId> TargetModel::nodes(int row) const {
-  return at(row).move.nodes();
-}
-
 int TargetModel::row_of(NodeId node) const {
   const auto found = rows_.find(node);
   return found == rows_.end() ? -1 : found->second;

@@ -30,7 +30,7 @@ class TargetModel : public TableModel {
 
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
-  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override { return at(row).move.nodes(); }
   [[nodiscard]] int row_of(NodeId node) const override;
 
  private:

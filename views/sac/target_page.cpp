@@ -121,10 +121,6 @@ void TargetPage::name_units() {
         i, to_qstring(noun_of(static_cast<MoveUnit>(unit_->itemData(i).toInt()), count)));
 }
 
-TargetPage::Goal TargetPage::goal() const {
-  return static_cast<Goal>(goal_->currentData().toInt());
-}
-
 void TargetPage::start_or_cancel() {
   if (search_->is_running()) return search_->cancel();
   const SacStatePtr state = session_.state();

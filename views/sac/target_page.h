@@ -41,7 +41,7 @@ class TargetPage : public QWidget {
   void make_controls(QWidget* controls);
   // Names the units in the singular or plural, according to the number of changes.
   void name_units();
-  [[nodiscard]] Goal goal() const;
+  [[nodiscard]] Goal goal() const { return static_cast<Goal>(goal_->currentData().toInt()); }
   void refresh();
   void take_found();
   void apply();

@@ -157,10 +157,6 @@ void SpmdDialog::check() {
   sides_->hide();
 }
 
-void SpmdDialog::show_error(const QString& sentence) {
-  answer_->setText(sentence);
-}
-
 void SpmdDialog::show_result(const RankCheck& result) {
   const SpmdReport& report = result.report;
   QString text = report.mismatch         ? to_qstring(report.mismatch->brief)

@@ -50,7 +50,7 @@ class SpmdDialog : public QDialog {
   void choose_files();
   void refresh();
   void show_result(const RankCheck& result);
-  void show_error(const QString& sentence);
+  void show_error(const QString& sentence) { answer_->setText(sentence); }
 
   QPointer<Document> document_;
   int rank_ = 0;

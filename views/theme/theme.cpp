@@ -188,10 +188,6 @@ QColor with_alpha(QColor color, float alpha) {
   return color;
 }
 
-QColor Theme::group(GroupId group) const {
-  return group ? color(role_of(group)) : ghost;
-}
-
 Qt::BrushStyle Theme::hatch(MemoryCategory category) {
   switch (category) {
     case MemoryCategory::recomputed:

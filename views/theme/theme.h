@@ -31,7 +31,7 @@ struct Theme {
   // Colors of items in lanes.
   [[nodiscard]] QColor item(ItemColor item) const { return color(role_of(item)); }
   // The color of a process group, or the baseline's color if `group` is invalid.
-  [[nodiscard]] QColor group(GroupId group) const;
+  [[nodiscard]] QColor group(GroupId group) const { return group ? color(role_of(group)) : ghost; }
   // Fill colors of estimates: `pale` inside an outline, `half` if a block is too narrow for one.
   [[nodiscard]] QColor pale(const QColor& color) const;
   [[nodiscard]] QColor half(const QColor& color) const;

@@ -58,10 +58,6 @@ MoveTool::MoveTool(const TimelineContent& content, TimelineRange& range)
   connect(&range_, &TimelineRange::changed, this, &MoveTool::anchor);
 }
 
-bool MoveTool::is_holding() const {
-  return planner_.held() != nullptr;
-}
-
 bool MoveTool::press(const TimelineScene& scene, QPoint at, Qt::KeyboardModifiers modifiers) {
   if (const HeldMove* held = planner_.held(); held != nullptr && !held->is_dropped && scale_) {
     // A command picked up the block, so a click chooses its position.

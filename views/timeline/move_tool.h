@@ -34,7 +34,7 @@ class MoveTool : public QObject {
   bool release();
   bool key(const QKeyEvent& event);
   // Returns true if a block is held, by the pointer or by a command.
-  [[nodiscard]] bool is_holding() const;
+  [[nodiscard]] bool is_holding() const { return planner_.held() != nullptr; }
 
   void paint(QPainter& painter, const TimelineLayout& layout, const Theme& theme) const;
 

@@ -58,10 +58,6 @@ void TimelineRange::fit() {
   emit changed();
 }
 
-void TimelineRange::pan(double share) {
-  pan_by(share * axis_.width());
-}
-
 void TimelineRange::show_selection() {
   const Selection& selection = content_.document().selection();
   const TimelineData& data = content_.data();

@@ -35,7 +35,7 @@ class TimelineRange : public QObject {
  public slots:
   void fit();
   // `share`: a fraction of the visible width; negative pans to the left.
-  void pan(double share);
+  void pan(double share) { pan_by(share * axis_.width()); }
   void show_selection();
 
  signals:

@@ -23,10 +23,6 @@ std::int64_t ByteBox::bytes() const {
   return static_cast<std::int64_t>(std::llround(value()));
 }
 
-void ByteBox::set_bytes(std::int64_t bytes) {
-  setValue(static_cast<double>(bytes));
-}
-
 QString ByteBox::textFromValue(double value) const {
   return bytes_text(static_cast<std::int64_t>(std::llround(value)));
 }

@@ -16,7 +16,7 @@ class ByteBox : public QDoubleSpinBox {
   explicit ByteBox(QWidget* parent = nullptr);
 
   [[nodiscard]] std::int64_t bytes() const;
-  void set_bytes(std::int64_t bytes);
+  void set_bytes(std::int64_t bytes) { setValue(static_cast<double>(bytes)); }
 
   [[nodiscard]] QString textFromValue(double value) const override;
   [[nodiscard]] double valueFromText(const QString& text) const override;

@@ -10,10 +10,6 @@ FlowLayout::FlowLayout(QWidget* parent, int horizontal_spacing, int vertical_spa
       horizontal_spacing_(horizontal_spacing),
       vertical_spacing_(vertical_spacing) {}
 
-void FlowLayout::addItem(QLayoutItem* item) {
-  items_.emplace_back(item);
-}
-
 QLayoutItem* FlowLayout::itemAt(int index) const {
   return index >= 0 && index < count() ? items_[static_cast<std::size_t>(index)].get() : nullptr;
 }

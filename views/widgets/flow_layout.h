@@ -11,7 +11,7 @@ class FlowLayout : public QLayout {
  public:
   FlowLayout(QWidget* parent, int horizontal_spacing, int vertical_spacing);
 
-  void addItem(QLayoutItem* item) override;
+  void addItem(QLayoutItem* item) override { items_.emplace_back(item); }
   [[nodiscard]] int count() const override { return static_cast<int>(items_.size()); }
   [[nodiscard]] QLayoutItem* itemAt(int index) const override;
   QLayoutItem* takeAt(int index) override;

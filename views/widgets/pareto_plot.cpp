@@ -147,10 +147,6 @@ void ParetoPlot::set_hint(const QString& hint) {
   update();
 }
 
-void ParetoPlot::set_plan_action(const QString& sentence) {
-  plan_action_ = sentence;
-}
-
 void ParetoPlot::set_current(std::size_t mark) {
   current_ = mark;
   update();

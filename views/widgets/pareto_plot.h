@@ -43,7 +43,7 @@ class ParetoPlot : public QWidget {
   // The kinds of marks that the legend above the plot explains, in the legend's order.
   [[nodiscard]] std::vector<ParetoKind> legend() const;
   // Sets the sentence on a plan's card that says what a click does.
-  void set_plan_action(const QString& sentence);
+  void set_plan_action(const QString& sentence) { plan_action_ = sentence; }
   // Highlights a mark, as the arrow keys do.
   void set_current(std::size_t mark);
   [[nodiscard]] std::optional<std::size_t> current() const { return current_; }

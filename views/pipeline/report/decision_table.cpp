@@ -74,10 +74,6 @@ void DecisionTable::resizeEvent(QResizeEvent* event) {
   QTimer::singleShot(0, this, &DecisionTable::fit_reasons);
 }
 
-void DecisionTable::refresh() {
-  model_->set_shown(document().shared_snapshot());
-}
-
 bool DecisionTable::has_action(const std::string& action) const {
   return actions_->findData(to_qstring(action)) >= 0;
 }

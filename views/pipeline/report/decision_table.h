@@ -26,7 +26,7 @@ class DecisionTable : public TablePaneOf<DecisionModel> {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  void refresh() override;
+  void refresh() override { model_->set_shown(document().shared_snapshot()); }
   void fit();
   void fit_reasons();
   void fill_actions();

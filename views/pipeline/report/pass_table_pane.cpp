@@ -10,8 +10,4 @@ PassTablePane::PassTablePane(Document& document, PassTableModel::TablePtr table,
   set_headline(model_->summary());
 }
 
-void PassTablePane::refresh() {
-  model_->set_shown(document().shared_snapshot());
-}
-
 }  // namespace jointer::views

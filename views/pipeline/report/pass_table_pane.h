@@ -13,7 +13,7 @@ class PassTablePane : public TablePaneOf<PassTableModel> {
   PassTablePane(Document& document, PassTableModel::TablePtr table, QWidget* parent = nullptr);
 
  private:
-  void refresh() override;
+  void refresh() override { model_->set_shown(document().shared_snapshot()); }
 };
 
 }  // namespace jointer::views

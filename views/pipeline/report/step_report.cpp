@@ -124,10 +124,6 @@ void StepReport::watch(TablePane& pane, const NamedRowsModel& model) {
   });
 }
 
-void StepReport::set_empty_text(const QString& text) {
-  empty_->setText(text);
-}
-
 void StepReport::show_steps(std::vector<ReportedStep> steps) {
   const auto make = [steps = std::move(steps)] {
     auto made = std::make_shared<Made>();

@@ -31,7 +31,7 @@ class StepReport : public QWidget {
   void show_step(ReportedStep step) { show_steps({std::move(step)}); }
   void clear() { show_steps({}); }
   // Text shown while there are no steps.
-  void set_empty_text(const QString& text);
+  void set_empty_text(const QString& text) { empty_->setText(text); }
 
   [[nodiscard]] const std::vector<ReportedStep>& steps() const { return steps_; }
   [[nodiscard]] DifferenceTable& changes() { return *changes_; }

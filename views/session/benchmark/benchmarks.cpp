@@ -79,22 +79,6 @@ QString Benchmarks::why_not() const {
 
 // --- Running ---
 
-void Benchmarks::run() {
-  start(false);
-}
-
-void Benchmarks::calibrate() {
-  start(true);
-}
-
-void Benchmarks::start_anyway() {
-  if (!question_.isEmpty()) start(calibrates_, true);
-}
-
-void Benchmarks::drop_question() {
-  ask({});
-}
-
 void Benchmarks::start(bool calibrates, bool any_size) {
   load();
   if (const QString why = why_not(); !why.isEmpty()) return say(why, true);

@@ -92,13 +92,15 @@ class Benchmarks : public QObject {
   }
 
  public slots:
-  void run();
+  void run() { start(false); }
   // Starts a profiled run; `calibrated` reports its node times.
-  void calibrate();
+  void calibrate() { start(true); }
   void cancel();
   // Answers to the question: start the run anyway, or do not start it.
-  void start_anyway();
-  void drop_question();
+  void start_anyway() {
+    if (!question_.isEmpty()) start(calibrates_, true);
+  }
+  void drop_question() { ask({}); }
 
  signals:
   void settings_changed();

@@ -35,10 +35,6 @@ void Partitioned::set_wanted(bool is_wanted) {
   follow();
 }
 
-Document* Partitioned::document() const {
-  return pair_.get();
-}
-
 bool Partitioned::is_current() const {
   const SacStatePtr state = joint_.sac().state();
   return pair_ && state && built_->base == state->base && built_->plan == state->plan &&

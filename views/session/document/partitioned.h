@@ -29,7 +29,7 @@ class Partitioned : public QObject {
   void set_wanted(bool is_wanted);
   [[nodiscard]] bool is_wanted() const { return is_wanted_; }
   // Null until the pair has been built.
-  [[nodiscard]] Document* document() const;
+  [[nodiscard]] Document* document() const { return pair_.get(); }
   // Returns true if the document is the pair of the current plan.
   [[nodiscard]] bool is_current() const;
 

@@ -16,10 +16,6 @@ std::optional<TimeRange> ShownRange::range() const {
   return shown_->selection().range();
 }
 
-Document& ShownRange::document() const {
-  return range() ? *shown_ : own_;
-}
-
 const RangeFiguresPtr& ShownRange::figures() const {
   if (is_partitioned()) return document().shown_range().figures();
   const SnapshotPtr now = own_.shared_snapshot();
@@ -70,10 +66,6 @@ void ShownRange::forget_pair() {
 
 void ShownRange::clear() {
   shown_->selection().set_range(std::nullopt);
-}
-
-void ShownRange::take_range() {
-  if (!is_moving_ && !take_graph()) emit range_changed();
 }
 
 // Panes learn of a new graph before they learn of anything in it.

@@ -29,7 +29,7 @@ class ShownRange : public QObject {
   [[nodiscard]] std::optional<TimeRange> range() const;
   // The document that the range is a part of: the pair, or the own document. Without a range, the
   // own document. Tables of a range have rows for the nodes of this document.
-  [[nodiscard]] Document& document() const;
+  [[nodiscard]] Document& document() const { return range() ? *shown_ : own_; }
   // The totals of the range or, without a range, of the whole step, in that document. All callers
   // share one sum, which is computed for the first of them.
   [[nodiscard]] const RangeFiguresPtr& figures() const;
@@ -59,7 +59,9 @@ class ShownRange : public QObject {
   void cleared(const QString& sentence);
 
  private:
-  void take_range();
+  void take_range() {
+    if (!is_moving_ && !take_graph()) emit range_changed();
+  }
   void take_nodes();
   bool take_graph();
 

@@ -203,18 +203,6 @@ void Editing::set_place(int place) {
   entries_.go_to(place);
 }
 
-void Editing::undo() {
-  ask({.run = [this] { set_place(place() - 1); }});
-}
-
-void Editing::redo() {
-  ask({.run = [this] { set_place(place() + 1); }});
-}
-
-void Editing::go_to(int place) {
-  ask({.run = [this, place] { set_place(place); }});
-}
-
 // --- Named states ---
 
 void Editing::keep_state(const QString& name) {

@@ -82,9 +82,15 @@ class Editing : public QObject {
   void apply_all_from(int place, std::vector<Edit> edits);
   // Replaces the history with one from a workspace. Emits `applied_all`.
   void restore(History history);
-  void undo();
-  void redo();
-  void go_to(int place);
+  void undo() {
+    ask({.run = [this] { set_place(place() - 1); }});
+  }
+  void redo() {
+    ask({.run = [this] { set_place(place() + 1); }});
+  }
+  void go_to(int place) {
+    ask({.run = [this, place] { set_place(place); }});
+  }
 
   // --- Named states ---
   void keep_state(const QString& name);

@@ -441,8 +441,4 @@ void MovePlanner::take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
   run_waiting();
 }
 
-void MovePlanner::cancel() {
-  planning_.end_early();
-}
-
 }  // namespace jointer::views

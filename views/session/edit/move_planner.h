@@ -88,7 +88,7 @@ class MovePlanner : public QObject {
   // the start first, even if only one of them is selected.
   void to_best(bool is_toggled = false);
   void to_end(int direction, bool is_toggled = false);  // to the earliest or latest position
-  void cancel();                                        // stops a running command
+  void cancel() { planning_.end_early(); }              // stops a running command
 
   // Starts preparing the what-if estimates unless they are ready.
   void prepare();

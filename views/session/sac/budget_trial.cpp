@@ -37,10 +37,6 @@ void BudgetTrial::make_what_if(const Graph& graph) {
       PlanWhatIfOptions{.transfers = analysis.transfers, .partitioner = Partitioner::min_cut});
 }
 
-Result<SavePlan> BudgetTrial::plan(double budget) {
-  return plans_->plan(budget);
-}
-
 Result<PlanOutcomePtr> BudgetTrial::at(double budget) {
   JOINTER_TRY(const SavePlan found, plan(budget));
   return outcome(found);

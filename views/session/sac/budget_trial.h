@@ -26,7 +26,7 @@ class BudgetTrial {
   // The outcome of solving with `budget`. Error (usage): the budget has no legal plan. Cost: one
   // cut or knapsack, and the estimates of one plan.
   Result<PlanOutcomePtr> at(double budget);
-  Result<SavePlan> plan(double budget);
+  Result<SavePlan> plan(double budget) { return plans_->plan(budget); }
   // The outcome of any plan for min_cut's pair or for the step. Error (usage): see `emit_pair`.
   [[nodiscard]] Result<PlanOutcomePtr> outcome(const SavePlan& plan) const;
   // The outcome of such a plan after passes that reorder its graph (PlanOrder::passes). Unlike the

@@ -90,10 +90,6 @@ std::optional<int> TuneSession::searched_place() const {
   return editing.edit_history() == history_ ? editing.place() : editing.place_of(history_);
 }
 
-bool TuneSession::is_outdated() const {
-  return result_ && !makes_a_pair() && !searched_place();
-}
-
 bool TuneSession::can_apply() const {
   return result_ && !applying_.is_running() && !is_outdated();
 }
@@ -203,10 +199,6 @@ void TuneSession::apply(const Pipeline& pipeline) {
     emit changed();
   });
   emit changed();
-}
-
-void TuneSession::apply_winner() {
-  if (result_ && result_->winner) apply(result_->winner->pipeline);
 }
 
 void TuneSession::write_winner(const QString& path) {

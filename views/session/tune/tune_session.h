@@ -39,7 +39,7 @@ class TuneSession : public QObject {
   [[nodiscard]] const TuneResult* result() const { return result_ ? &*result_ : nullptr; }
   // Returns true if the result can no longer be applied: it does not open a new pair, and the
   // searched graph is not a state in the document's history.
-  [[nodiscard]] bool is_outdated() const;
+  [[nodiscard]] bool is_outdated() const { return result_ && !makes_a_pair() && !searched_place(); }
   // Returns true if there is a result that is not outdated, and none is being applied.
   [[nodiscard]] bool can_apply() const;
   // Returns true if the searched graph is a joint graph: applying a result then opens a new pair.
@@ -55,7 +55,9 @@ class TuneSession : public QObject {
   // Runs the pipeline on the graph that was searched. Its steps become edits of the document. If a
   // step partitions a joint graph, `graph_made` follows, and later steps become edits of the pair.
   void apply(const Pipeline& pipeline);
-  void apply_winner();
+  void apply_winner() {
+    if (result_ && result_->winner) apply(result_->winner->pipeline);
+  }
   // Writes the best pipeline for use in training: as a recipe with the edits that lead from the
   // graph as opened to the pipeline's result or, for a joint graph, as a pipeline file, since a
   // recipe cannot express partitioning. `message` follows.

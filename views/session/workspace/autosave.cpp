@@ -119,10 +119,6 @@ bool Autosave::differs_from_saved() const {
   return done(known_) != done(saved_known_) || known_setup_ != saved_setup_;
 }
 
-void Autosave::set_dirty(bool dirty) {
-  if (std::exchange(is_dirty_, dirty) != dirty) emit dirty_changed();
-}
-
 // Replaces the current journal, if any, with a new one that begins with `start`.
 void Autosave::start_journal(const Workspace& start) {
   std::unique_ptr<Journal> old = std::move(journal_);

@@ -102,7 +102,9 @@ class Autosave : public QObject {
   void write_difference(const Summary& now, const Setup& setup);
   void start_journal(const Workspace& start);
   [[nodiscard]] bool differs_from_saved() const;
-  void set_dirty(bool dirty);
+  void set_dirty(bool dirty) {
+    if (std::exchange(is_dirty_, dirty) != dirty) emit dirty_changed();
+  }
   void take_restored(int edits, const QStringList& refused);
   void give_up_restoring(const QString& why);
   void write_when_loaded(const QString& path, const QByteArray& layout);
