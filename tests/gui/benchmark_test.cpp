@@ -91,7 +91,10 @@ class BenchmarkTest : public test::AppWindow {
 
  private:
   void make_pane();
-  void open_window();
+  void open_window() {
+    make_window(*fake_);
+    QVERIFY(open_file(test::source_path(test::kSample)));
+  }
   [[nodiscard]] Document& document() const {
     return window_ ? *window_->current_tab()->document() : *document_;
   }
@@ -135,11 +138,6 @@ void BenchmarkTest::make_pane() {
   pane_->show();
   QVERIFY(QTest::qWaitForWindowExposed(pane_.get()));
   QTRY_VERIFY(benchmarks_->is_settled());
-}
-
-void BenchmarkTest::open_window() {
-  make_window(*fake_);
-  QVERIFY(open_file(test::source_path(test::kSample)));
 }
 
 void BenchmarkTest::empty_pane_shows_a_hint() {

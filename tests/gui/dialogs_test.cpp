@@ -27,7 +27,10 @@ class DialogsTest : public QObject {
 
  private slots:
   void init();
-  void cleanup();
+  void cleanup() {
+    dialog_.reset();
+    document_.reset();
+  }
 
   void enter_applies_the_value_of_all_symbols();
   void enter_applies_a_value_in_the_table();
@@ -49,11 +52,6 @@ void DialogsTest::init() {
   dialog_ = std::make_unique<AssumptionsDialog>(*document_);
   dialog_->show();
   QVERIFY(QTest::qWaitForWindowActive(dialog_.get()));
-}
-
-void DialogsTest::cleanup() {
-  dialog_.reset();
-  document_.reset();
 }
 
 void DialogsTest::wait_for_sizes(const QString& expected) {

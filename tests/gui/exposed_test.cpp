@@ -53,7 +53,10 @@ class ExposedTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
-  void init();
+  void init() {
+    make_folder();
+    make_window();
+  }
   void cleanup() { close_window(); }
 
   void the_total_is_the_scoreboards_data() { add_sizes(); }
@@ -98,11 +101,6 @@ class ExposedTest : public test::AppWindow {
 
   ExposedPane* pane_ = nullptr;
 };
-
-void ExposedTest::init() {
-  make_folder();
-  make_window();
-}
 
 void ExposedTest::show(const char* sample) {
   QVERIFY(open_file(test::source_path(sample)));

@@ -21,7 +21,7 @@ class FocusTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
-  void initTestCase();
+  void initTestCase() { QVERIFY(open_sample()); }
   void init() { timeline().setFocus(); }
   void cleanupTestCase() { close_window(); }
 
@@ -61,10 +61,6 @@ class FocusTest : public test::AppWindow {
     return interface == nullptr ? QString() : interface->text(QAccessible::Name);
   }
 };
-
-void FocusTest::initTestCase() {
-  QVERIFY(open_sample());
-}
 
 void FocusTest::no_two_commands_have_the_same_key() {
   std::map<QKeySequence, QString> owners;

@@ -26,8 +26,11 @@ class KeysTest : public test::SacWindow {
   Q_OBJECT
 
  private slots:
-  void init();
-  void cleanup();
+  void init() {
+    make_window();
+    QVERIFY(open(test::kSample));
+  }
+  void cleanup() { close_window(); }
 
   void letters_over_the_timeline_edit_nothing();
   void letters_elsewhere_edit_in_the_focused_table();
@@ -43,21 +46,15 @@ class KeysTest : public test::SacWindow {
   // The widgets on screen that can have the focus and do not accept letters as text.
   [[nodiscard]] QList<QPointer<QWidget>> focusable(const QWidget& area) const;
   void move_pointer_over_timeline();
-  void move_pointer_away();
+  void move_pointer_away() {
+    QEvent leave(QEvent::Leave);
+    QApplication::sendEvent(timeline().viewport(), &leave);
+  }
   [[nodiscard]] double shown_length() {
     const AxisView& axis = timeline().range().axis();
     return axis.end() - axis.begin();
   }
 };
-
-void KeysTest::init() {
-  make_window();
-  QVERIFY(open(test::kSample));
-}
-
-void KeysTest::cleanup() {
-  close_window();
-}
 
 void KeysTest::focus_table() {
   choose_row(largest(PlanAction::recompute));
@@ -86,11 +83,6 @@ void KeysTest::move_pointer_over_timeline() {
   const QPointF at = viewport->rect().center();
   QEnterEvent enter(at, at, viewport->mapToGlobal(at));
   QApplication::sendEvent(viewport, &enter);
-}
-
-void KeysTest::move_pointer_away() {
-  QEvent leave(QEvent::Leave);
-  QApplication::sendEvent(timeline().viewport(), &leave);
 }
 
 void KeysTest::letters_over_the_timeline_edit_nothing() {

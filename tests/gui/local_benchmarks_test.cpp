@@ -33,7 +33,10 @@ class LocalBenchmarksTest : public test::AppWindow {
 
  private slots:
   void init();
-  void cleanup();
+  void cleanup() {
+    close_window();
+    local_.reset();
+  }
 
   void runs_every_rank();
   void compares_the_edited_graph_with_the_opened_one();
@@ -74,11 +77,6 @@ void LocalBenchmarksTest::init() {
   QCOMPARE(benchmarks().world_size(), 4);
   settings.request.on = RunOn::cpu;
   benchmarks().set_settings(settings);
-}
-
-void LocalBenchmarksTest::cleanup() {
-  close_window();
-  local_.reset();
 }
 
 int LocalBenchmarksTest::processes() const {

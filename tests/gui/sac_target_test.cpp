@@ -32,7 +32,7 @@ class SacTargetTest : public test::SacWindow {
   void frees_memory_and_applies_the_list_data();
   void frees_memory_and_applies_the_list();
   void a_step_is_changed_as_on_the_command_line();
-  void the_list_is_applied_in_its_order_data();
+  void the_list_is_applied_in_its_order_data() { frees_memory_and_applies_the_list_data(); }
   void the_list_is_applied_in_its_order();
   void a_line_selects_its_tensors();
   void fits_a_peak_under_conditions();
@@ -120,10 +120,6 @@ void SacTargetTest::a_step_is_changed_as_on_the_command_line() {
   QVERIFY(settle());
   QCOMPARE(editing().entry_count(), 2);
   QVERIFY(figures().figures.peak_bytes <= peak - kMib);
-}
-
-void SacTargetTest::the_list_is_applied_in_its_order_data() {
-  frees_memory_and_applies_the_list_data();
 }
 
 // The list is the same with and without an order; the two pages have one choice.

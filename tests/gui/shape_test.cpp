@@ -97,7 +97,10 @@ class ShapeTest : public test::AppWindow {
   void the_legend_of_lanes_can_be_hidden();
   void compare_shows_the_numbers_of_the_plan_data();
   void compare_shows_the_numbers_of_the_plan();
-  void differences_do_not_cut_the_header_data();
+  void differences_do_not_cut_the_header_data() {
+    QTest::addColumn<int>("width");
+    for (const int width : {1280, 1440, 1600}) QTest::addRow("%d", width) << width;
+  }
   void differences_do_not_cut_the_header();
   void a_low_sac_pane_shows_rows();
   void a_histogram_leaves_rows();
@@ -109,8 +112,11 @@ class ShapeTest : public test::AppWindow {
   void nothing_is_empty_above_the_controls_of_a_pair();
 
  private:
-  void open_sample();
-  void resize_to(QSize size);
+  void open_sample() { QVERIFY(open_file(test::source_path(test::kSample))); }
+  void resize_to(QSize size) {
+    window_->resize(size);
+    QTest::qWait(50);
+  }
   // Opens the SAC pane and applies upstream's preset that recomputes everything.
   bool recompute_all();
   [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
@@ -118,15 +124,6 @@ class ShapeTest : public test::AppWindow {
     return *window_->findChild<QAction*>(QStringLiteral("lane_legend"));
   }
 };
-
-void ShapeTest::open_sample() {
-  QVERIFY(open_file(test::source_path(test::kSample)));
-}
-
-void ShapeTest::resize_to(QSize size) {
-  window_->resize(size);
-  QTest::qWait(50);
-}
 
 void ShapeTest::fits_into_a_screen_data() {
   QTest::addColumn<QRect>("before");
@@ -291,11 +288,6 @@ void ShapeTest::compare_shows_the_numbers_of_the_plan() {
                               .arg(numbers.viewport()->height())));
   QCOMPARE(numbers.horizontalScrollBar()->maximum(), 0);
   QVERIFY2(cut_in(*pane).isEmpty(), qPrintable(cut_in(*pane).join(u'\n')));
-}
-
-void ShapeTest::differences_do_not_cut_the_header_data() {
-  QTest::addColumn<int>("width");
-  for (const int width : {1280, 1440, 1600}) QTest::addRow("%d", width) << width;
 }
 
 // A narrow header leaves parts out in a fixed order; the tooltips have them.

@@ -45,7 +45,7 @@ class WorkspaceTest : public QObject {
 
  private slots:
   void init();
-  void cleanup();
+  void cleanup() { settings_.reset(); }
 
   void saves_and_opens();
   void restores_open_documents();
@@ -101,10 +101,6 @@ class WorkspaceTest : public QObject {
 void WorkspaceTest::init() {
   folder_ = std::make_unique<QTemporaryDir>();
   settings_ = std::make_unique<QSettings>(folder_->filePath("settings.ini"), QSettings::IniFormat);
-}
-
-void WorkspaceTest::cleanup() {
-  settings_.reset();
 }
 
 std::unique_ptr<MainWindow> WorkspaceTest::make_window() {
