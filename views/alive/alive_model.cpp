@@ -101,8 +101,7 @@ void AliveModel::set_moment(std::size_t moment) {
 }
 
 void AliveModel::set_grouping(Grouping grouping) {
-  if (grouping == grouping_) return;
-  grouping_ = grouping;
+  if (std::exchange(grouping_, grouping) == grouping) return;
   if (!snapshot_) return;
   begin_rows();
   make_rows();

@@ -40,8 +40,7 @@ void DifferenceModel::set(NodeDifferencesPtr differences, const SnapshotPtr& sho
 }
 
 void DifferenceModel::show_only(std::optional<NodeChange> change) {
-  if (change == only_) return;
-  only_ = change;
+  if (std::exchange(only_, change) == change) return;
   refilter();
 }
 

@@ -122,8 +122,7 @@ void StepPage::refresh() {
                                  : kPrintedLines * details_->fontMetrics().lineSpacing());
   const QString html = details_html(failure == nullptr ? outcome : nullptr, failure);
   details_->setVisible(!html.isEmpty());
-  if (html == shown_) return;
-  shown_ = html;
+  if (std::exchange(shown_, html) == html) return;
   details_->setHtml(html);
 }
 

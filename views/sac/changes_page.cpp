@@ -41,8 +41,7 @@ void ChangesPage::refresh() {
   fill_bases();
   if (isVisible()) compare();
   const State now{document_.baseline(), editing.edit_history()};
-  if (summarized_ == now) return;
-  summarized_ = now;
+  if (std::exchange(summarized_, now) == now) return;
   const EditEntry* last = editing.undoable();
   const bool is_of_plan =
       last != nullptr && std::ranges::any_of(last->after, [&](const DoneEditPtr& done) {
@@ -77,8 +76,7 @@ void ChangesPage::compare() {
   const Base& base = bases_[static_cast<std::size_t>(since_->currentIndex())];
   const std::pair wanted{State{document_.baseline(), session_.editing().edit_history()},
                          base.history};
-  if (compared_ == wanted) return;
-  compared_ = wanted;
+  if (std::exchange(compared_, wanted) == wanted) return;
   session_.find_changes(base.history, wanted.first.second, this,
                         [this, wanted](const Result<PlanChangesPtr>& found) {
                           if (compared_ == wanted) show(found);

@@ -289,8 +289,7 @@ QMenu* SacBar::make_presets() {
 
 void SacBar::check_presets() {
   const SnapshotPtr now = session_.open_graph().shared_snapshot();
-  if (now == checked_) return;
-  checked_ = now;
+  if (std::exchange(checked_, now) == now) return;
   for (const Preset& preset : preset_list_) {
     preset.action->setEnabled(true);
     preset.action->setToolTip(preset.tip);

@@ -96,8 +96,7 @@ void HistogramPlot::paintEvent(QPaintEvent* /*event*/) {
 }
 
 void HistogramPlot::mark(std::optional<std::size_t> bin) {
-  if (bin == marked_) return;
-  marked_ = bin;
+  if (std::exchange(marked_, bin) == bin) return;
   setAccessibleDescription(bin ? tip_of_(bins_[*bin]) : QString());
   update();
 }

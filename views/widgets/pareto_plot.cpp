@@ -426,8 +426,7 @@ void ParetoPlot::paintEvent(QPaintEvent* /*event*/) {
 void ParetoPlot::mouseMoveEvent(QMouseEvent* event) {
   const auto at = mark_at(event->position().toPoint());
   setCursor(at && marks_[*at].kind != ParetoKind::now ? Qt::PointingHandCursor : Qt::ArrowCursor);
-  if (at == current_) return;
-  current_ = at;
+  if (std::exchange(current_, at) == at) return;
   update();
 }
 

@@ -34,14 +34,12 @@ void DecisionModel::set(DecisionList list, const SnapshotPtr& shown) {
 }
 
 void DecisionModel::show_action(const std::string& action) {
-  if (action == action_) return;
-  action_ = action;
+  if (std::exchange(action_, action) == action) return;
   refilter();
 }
 
 void DecisionModel::show_nodes(std::optional<std::unordered_set<std::string>> nodes) {
-  if (nodes == nodes_) return;
-  nodes_ = std::move(nodes);
+  if (std::exchange(nodes_, std::move(nodes)) == nodes_) return;
   refilter();
 }
 

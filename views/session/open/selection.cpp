@@ -43,21 +43,18 @@ void Selection::clear() {
 }
 
 void Selection::set_moment(std::optional<std::size_t> moment) {
-  if (moment == moment_) return;
-  moment_ = moment;
+  if (std::exchange(moment_, moment) == moment) return;
   emit moment_changed();
 }
 
 void Selection::set_range(std::optional<TimeRange> range) {
-  if (range == range_) return;
-  range_ = range;
+  if (std::exchange(range_, range) == range) return;
   emit range_changed();
 }
 
 void Selection::set_hits(std::vector<NodeId> hits) {
   std::sort(hits.begin(), hits.end());
-  if (hits == hits_) return;
-  hits_ = std::move(hits);
+  if (std::exchange(hits_, std::move(hits)) == hits_) return;
   emit hits_changed();
 }
 

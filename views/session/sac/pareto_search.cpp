@@ -62,22 +62,19 @@ void ParetoSearch::cancel() {
 }
 
 void ParetoSearch::set_memory(LimitedMemory memory) {
-  if (memory == settings_.memory) return;
-  settings_.memory = memory;
+  if (std::exchange(settings_.memory, memory) == memory) return;
   stop_trying();
   emit memory_changed();
 }
 
 void ParetoSearch::set_orders(bool orders) {
-  if (orders == settings_.orders) return;
-  settings_.orders = orders;
+  if (std::exchange(settings_.orders, orders) == orders) return;
   stop_trying();
   emit orders_changed();
 }
 
 void ParetoSearch::set_twin_groups(bool twin_groups) {
-  if (twin_groups == settings_.twin_groups) return;
-  settings_.twin_groups = twin_groups;
+  if (std::exchange(settings_.twin_groups, twin_groups) == twin_groups) return;
   stop_trying();
   emit orders_changed();
 }
@@ -185,14 +182,12 @@ void ParetoSearch::search(const SacStatePtr& state) {
     JOINTER_TRY(ParetoCurve curve, ordered_curve(*trade_off, find_order, tell));
     std::vector<ParetoPoint> points = std::move(curve.points);
     // Add the budgets and presets that are not already on the curve.
-    for (const ParetoPoint& budget : curve.budgets)
-      if (std::none_of(points.begin(), points.end(),
-                       [&](const ParetoPoint& point) { return point.budget == budget.budget; }))
-        points.push_back(budget);
-    for (const ParetoPoint& preset : trade_off->presets())
-      if (std::none_of(points.begin(), points.end(),
-                       [&](const ParetoPoint& point) { return point.name == preset.name; }))
-        points.push_back(preset);
+    const auto add_new = [&points](const auto& more, auto ParetoPoint::*what) {
+      for (const ParetoPoint& each : more)
+        if (std::ranges::find(points, each.*what, what) == points.end()) points.push_back(each);
+    };
+    add_new(curve.budgets, &ParetoPoint::budget);
+    add_new(trade_off->presets(), &ParetoPoint::name);
     if (has_reserved(*state)) add_reserved(*trade_off, points);
     return points;
   };

@@ -85,8 +85,7 @@ void SacSession::ask_state() {
 }
 
 void SacSession::set_working(bool working) {
-  if (working == is_working_) return;
-  is_working_ = working;
+  if (std::exchange(is_working_, working) == working) return;
   emit working_changed();
 }
 
@@ -364,8 +363,7 @@ std::vector<NodeId> SacSession::saved_at_peak() const {
 }
 
 void SacSession::set_tuned(const std::optional<Tuned>& tuned) {
-  if (tuned == tuned_) return;
-  tuned_ = tuned;
+  if (std::exchange(tuned_, tuned) == tuned) return;
   emit tuned_changed();
 }
 
