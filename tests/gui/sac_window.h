@@ -125,9 +125,8 @@ class SacWindow : public AppWindow {
           document().graph().node(node).kind == NodeKind::call)
         rows.push_back(row);
     }
-    std::stable_sort(rows.begin(), rows.end(), [this](int a, int b) {
-      return *model().number(a, views::SacModel::bytes_column) >
-             *model().number(b, views::SacModel::bytes_column);
+    std::ranges::stable_sort(rows, std::ranges::greater(), [this](int i) {
+      return *model().number(i, views::SacModel::bytes_column);
     });
     return rows;
   }

@@ -79,9 +79,8 @@ void AliveModel::set_snapshot(SnapshotPtr snapshot, std::size_t moment, RangeFig
   const auto lifetimes = snapshot_->analysis.memory.lifetimes();
   by_size_.resize(lifetimes.size());
   std::iota(by_size_.begin(), by_size_.end(), 0);
-  std::stable_sort(by_size_.begin(), by_size_.end(), [&](std::int32_t a, std::int32_t b) {
-    return lifetimes[as_index(a)].bytes > lifetimes[as_index(b)].bytes;
-  });
+  std::ranges::stable_sort(by_size_, std::ranges::greater(),
+                           [&](std::int32_t i) { return lifetimes[as_index(i)].bytes; });
   figures_ = std::move(figures);
   make_rows();
 }
@@ -171,8 +170,7 @@ void AliveModel::make_rows() {
       groups[g].group = static_cast<int>(g);
       if (groups[g].count > 0) rows_.push_back(groups[g]);
     }
-    std::stable_sort(rows_.begin(), rows_.end(),
-                     [](const Row& a, const Row& b) { return a.bytes > b.bytes; });
+    std::ranges::stable_sort(rows_, std::ranges::greater(), &Row::bytes);
     std::vector<int> row_by_group(groups.size(), -1);
     for (std::size_t r = 0; r < rows_.size(); ++r)
       row_by_group[as_index(rows_[r].group)] = static_cast<int>(r);

@@ -65,9 +65,7 @@ NodeDifferences::NodeDifferences(std::shared_ptr<const Graph> from, std::shared_
   add(NodeChange::added, difference_.added);
   add(NodeChange::changed, difference_.changed);
   add(NodeChange::retagged, difference_.retagged);
-  std::stable_sort(nodes_.begin(), nodes_.end(), [&](const auto& a, const auto& b) {
-    return after.position(a.node) < after.position(b.node);
-  });
+  std::ranges::stable_sort(nodes_, {}, [&](const auto& each) { return after.position(each.node); });
   add(NodeChange::removed, difference_.removed);
   in_place_of_ = replacements(before, after, difference_);
 }

@@ -258,9 +258,8 @@ void LadderLayout::assign_lanes() {
       const LadderItem& of = item(gap.first);
       const Layout& layout = of.group->sides[index_of(side)];
       const double sign = side == LadderSide::forward ? 1 : -1;
-      std::stable_sort(members.begin(), members.end(), [&](const auto& a, const auto& b) {
-        return sign * layout.centers[as_index(a.node)].x >
-               sign * layout.centers[as_index(b.node)].x;
+      std::ranges::stable_sort(members, std::ranges::greater(), [&](const auto& each) {
+        return sign * layout.centers[as_index(each.node)].x;
       });
       const double top = node_box(of, side, as_index(members.front().node)).bottom();
       for (std::size_t i = 0; i < members.size(); ++i)

@@ -141,8 +141,7 @@ void LadderPainter::paint_port_labels() {
     const double y = scene_.view.to_y(layout.line(port.place, LadderSide::forward).back().y);
     if (y > -20 && y < scene_.view.height + 20) shown.emplace_back(y, &port);
   }
-  std::sort(shown.begin(), shown.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::sort(shown, {}, [](const auto& each) { return each.first; });
   // If two labels overlap, show the label with more bytes.
   const double height = metrics.height();
   std::vector<std::pair<double, const LadderPort*>> labels;

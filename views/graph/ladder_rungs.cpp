@@ -245,8 +245,7 @@ class RungFinder {
         }
       }
     }
-    std::stable_sort(reads.begin(), reads.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::stable_sort(reads, {}, [](const auto& each) { return each.first; });
     reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
     found_.readers.reserve(reads.size());
     for (const auto& [rung, reader] : reads) {

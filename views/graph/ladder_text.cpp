@@ -66,8 +66,7 @@ QStringList link_lines(const LadderModel& model, const LadderLink& link) {
               : tr("produced by %1, read by %2").arg(place(link.from), place(link.to)));
   std::vector<const Rung*> largest;
   for (const std::uint32_t i : rungs) largest.push_back(&model.ladder().rungs()[i]);
-  std::stable_sort(largest.begin(), largest.end(),
-                   [](const Rung* a, const Rung* b) { return a->bytes > b->bytes; });
+  std::ranges::stable_sort(largest, std::ranges::greater(), &Rung::bytes);
   const Graph& graph = model.snapshot().graph;
   for (std::size_t i = 0; i < std::min(largest.size(), kMaxNamed); ++i) {
     const Rung& rung = *largest[i];

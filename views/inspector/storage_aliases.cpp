@@ -29,8 +29,7 @@ std::vector<NodeId> storage_aliases(const Snapshot& snapshot, NodeId node, Stora
     for (const NodeId user : snapshot.users.of(at)) visit(user);
   }
   found.erase(found.begin());
-  std::sort(found.begin(), found.end(),
-            [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); });
+  std::ranges::sort(found, {}, [&](NodeId node) { return graph.position(node); });
   return found;
 }
 

@@ -41,8 +41,8 @@ void CatalogModel::fill() {
     for (const Pass& pass : registry_->passes())
       if (pass.info.stage == stage)
         if (const auto points = score(pass, text_)) found.emplace_back(*points, &pass);
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(found, std::ranges::greater(),
+                             [](const auto& each) { return each.first; });
     if (!found.empty()) rows_.push_back({.title = to_qstring(to_string(stage))});
     for (const auto& each : found)
       rows_.push_back({.title = to_qstring(each.second->info.name), .pass = each.second});

@@ -148,8 +148,8 @@ class Grouper {
     collect(index, {}, met);
     std::vector<std::size_t> order(met.entries.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return met.entries[a] < met.entries[b]; });
+    std::ranges::stable_sort(order, {},
+                             [&](std::size_t i) -> const Entry& { return met.entries[i]; });
     Layer layer{.place = index};
     layer.met.resize(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {

@@ -37,8 +37,8 @@ std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks, bool of_p
   for (const ParetoMark& mark : marks)
     if (mark.kind != ParetoKind::named && is_pipeline(mark.kind) == of_pipelines)
       sorted.push_back(mark);
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const ParetoMark& a, const ParetoMark& b) {
-    return std::pair(bytes_of(a, memory), a.step_ns) < std::pair(bytes_of(b, memory), b.step_ns);
+  std::ranges::stable_sort(sorted, {}, [&](const ParetoMark& each) {
+    return std::pair(bytes_of(each, memory), each.step_ns);
   });
   for (ParetoMark& mark : sorted)
     if (front.empty() || mark.step_ns < front.back().step_ns) front.push_back(std::move(mark));
@@ -53,9 +53,7 @@ std::vector<ParetoMark> bound_of(const std::vector<ParetoMark>& marks) {
     mark.step_ns = mark.bound_ns;
     found.push_back(std::move(mark));
   }
-  std::stable_sort(found.begin(), found.end(), [](const ParetoMark& a, const ParetoMark& b) {
-    return a.peak_bytes < b.peak_bytes;
-  });
+  std::ranges::stable_sort(found, {}, &ParetoMark::peak_bytes);
   return found;
 }
 
@@ -446,9 +444,7 @@ void ParetoPlot::step(int direction) {
   if (marks_.empty()) return;
   std::vector<std::size_t> order(marks_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return bytes_of(marks_[a], memory_) < bytes_of(marks_[b], memory_);
-  });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return bytes_of(marks_[i], memory_); });
   const auto at = current_ ? std::find(order.begin(), order.end(), *current_) : order.end();
   if (at == order.end())
     current_ = direction > 0 ? order.front() : order.back();

@@ -25,8 +25,8 @@ DecisionList list_decisions(std::vector<ReportedStep> steps) {
   }
   list.names = NamedRows(std::move(names));
   list.actions.assign(actions.begin(), actions.end());
-  std::stable_sort(list.actions.begin(), list.actions.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(list.actions, std::ranges::greater(),
+                           [](const auto& each) { return each.second; });
   return list;
 }
 

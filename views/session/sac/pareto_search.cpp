@@ -119,9 +119,8 @@ void ParetoSearch::take() {
   }
   if (found.empty()) return;
   points_.insert(points_.end(), found.begin(), found.end());
-  std::stable_sort(points_.begin(), points_.end(), [](const ParetoPoint& a, const ParetoPoint& b) {
-    return a.figures.figures.peak_bytes < b.figures.figures.peak_bytes;
-  });
+  std::ranges::stable_sort(points_, {},
+                           [](const ParetoPoint& each) { return each.figures.figures.peak_bytes; });
   emit changed();
 }
 
@@ -197,10 +196,8 @@ void ParetoSearch::search(const SacStatePtr& state) {
     if (all) {
       points_ = *all;
       is_complete_ = true;
-      std::stable_sort(points_.begin(), points_.end(),
-                       [](const ParetoPoint& a, const ParetoPoint& b) {
-                         return a.figures.figures.peak_bytes < b.figures.figures.peak_bytes;
-                       });
+      std::ranges::stable_sort(
+          points_, {}, [](const ParetoPoint& each) { return each.figures.figures.peak_bytes; });
     } else {
       emit failed(QString::fromStdString(all.error().message));
     }

@@ -139,10 +139,8 @@ void add_tensors(SacState& state, const std::vector<SaveCandidate>& candidates) 
     tensor.bytes = tensor.recompute_ns = tensor.recompute_flops = 0;
     state.tensors.push_back(tensor);
   }
-  std::sort(state.tensors.begin(), state.tensors.end(),
-            [&](const SacTensor& a, const SacTensor& b) {
-              return joint.position(a.node) < joint.position(b.node);
-            });
+  std::ranges::sort(state.tensors, {},
+                    [&](const SacTensor& each) { return joint.position(each.node); });
   for (std::size_t i = 0; i < state.tensors.size(); ++i)
     state.tensor_by_node[state.tensors[i].node.index()] = static_cast<std::int32_t>(i);
 }

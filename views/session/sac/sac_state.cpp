@@ -211,9 +211,7 @@ std::vector<SacTensor> tensors_of_lifetimes(const Snapshot& snapshot) {
     }
     tensors[static_cast<std::size_t>(row)].bytes += lifetime.bytes;
   }
-  std::sort(tensors.begin(), tensors.end(), [&](const SacTensor& a, const SacTensor& b) {
-    return graph.position(a.node) < graph.position(b.node);
-  });
+  std::ranges::sort(tensors, {}, [&](const SacTensor& each) { return graph.position(each.node); });
   return tensors;
 }
 

@@ -354,9 +354,7 @@ void TimelineData::place_measured(const Graph& graph, const Analysis& analysis,
     lane_by_node_[m.node.index()] = static_cast<std::int32_t>(lane);
   }
   place_blocks(graph, analysis, measurement, items);
-  for (std::vector<LaneItem>& lane : items)
-    std::stable_sort(lane.begin(), lane.end(),
-                     [](const LaneItem& a, const LaneItem& b) { return a.begin < b.begin; });
+  for (std::vector<LaneItem>& lane : items) std::ranges::stable_sort(lane, {}, &LaneItem::begin);
   std::vector<std::string> texts;
   for (const MeasuredBlock& block : measurement.blocks)
     texts.push_back("compiled " + block.name + ", " + format_ns(block.own_ns));
