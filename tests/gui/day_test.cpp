@@ -86,9 +86,8 @@ void DayTest::from_a_capture_to_a_recipe() {
 
 void DayTest::apply_preset() {
   const QList<QAction*> presets = bar().presets().actions();
-  const auto apply_sac = std::find_if(presets.begin(), presets.end(), [](const QAction* action) {
-    return action->text() == QStringLiteral("apply_sac");
-  });
+  const auto apply_sac = std::ranges::find_if(
+      presets, [](const QAction* action) { return action->text() == QStringLiteral("apply_sac"); });
   QVERIFY(apply_sac != presets.end());
   (*apply_sac)->trigger();
   QVERIFY(settle());

@@ -552,8 +552,7 @@ void SacSolveTest::clicked_point_has_the_drawn_figures() {
   QVERIFY(search_trade_off());
   ParetoPage& page = pareto();
   const auto& marks = page.plot().marks();
-  const auto at = std::find_if(marks.begin(), marks.end(),
-                               [&](const ParetoMark& mark) { return mark.name == name; });
+  const auto at = std::ranges::find(marks, name, &ParetoMark::name);
   QVERIFY(at != marks.end());
   const ParetoMark wanted = *at;
   bar().budget().box().setValue(0.3);

@@ -314,9 +314,8 @@ void SacTest::solving_again_is_one_entry() {
 void SacTest::a_preset_is_one_entry() {
   QVERIFY(open(kSample));
   const QList<QAction*> actions = bar().presets().actions();
-  const auto apply_sac = std::find_if(actions.begin(), actions.end(), [](const QAction* action) {
-    return action->text() == QStringLiteral("apply_sac");
-  });
+  const auto apply_sac = std::ranges::find_if(
+      actions, [](const QAction* action) { return action->text() == QStringLiteral("apply_sac"); });
   QVERIFY(apply_sac != actions.end());
   const MemoryPolicy fsdp = fsdp_policy(document().graph());
   QVERIFY(fsdp != MemoryPolicy::none);
@@ -393,17 +392,14 @@ void SacTest::point_of_the_plot_is_applied() {
   ParetoPage& page = pareto();
   const auto& marks = page.plot().marks();
   const auto kind = [&](ParetoKind wanted) {
-    return std::count_if(marks.begin(), marks.end(),
-                         [&](const ParetoMark& mark) { return mark.kind == wanted; });
+    return std::ranges::count(marks, wanted, &ParetoMark::kind);
   };
   QCOMPARE(kind(ParetoKind::now), 1);
   QTRY_COMPARE_WITH_TIMEOUT(kind(ParetoKind::named), 1, kPatienceMs);
   QVERIFY(kind(ParetoKind::preset) > 0);
   QVERIFY(kind(ParetoKind::budget) > 0);
   // The smallest plan of the curve, chosen by mouse.
-  const auto at = std::find_if(marks.begin(), marks.end(), [](const ParetoMark& mark) {
-    return mark.kind == ParetoKind::curve;
-  });
+  const auto at = std::ranges::find(marks, ParetoKind::curve, &ParetoMark::kind);
   QVERIFY(at != marks.end());
   const ParetoMark wanted = *at;
   QTest::mouseClick(&page.plot(), Qt::LeftButton, {},

@@ -199,9 +199,8 @@ void LadderBuilder::add_rows(int spot, int parent) {
                      .type = "itself",
                      .path = s.path,
                      .key = key + "/itself"};
-    const auto later = std::find_if(s.children.begin(), s.children.end(), [&](int child) {
-      return spots_[as_index(child)].first_step > s.first_step;
-    });
+    const auto later = std::ranges::find_if(
+        s.children, [&](int child) { return spots_[as_index(child)].first_step > s.first_step; });
     add_siblings({s.children.begin(), later}, index);
     add_leaf(spot, std::move(itself), index);
     add_siblings({later, s.children.end()}, index);

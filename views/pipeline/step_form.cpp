@@ -102,9 +102,8 @@ void StepForm::refresh() {
   }
   show_values();
   // Fields show errors in their values; this label shows errors in the step as a whole.
-  const bool is_at_field = std::any_of(fields_.begin(), fields_.end(), [](const ParameterField* f) {
-    return !f->mistake().isEmpty();
-  });
+  const bool is_at_field =
+      std::ranges::any_of(fields_, [](const ParameterField* f) { return !f->mistake().isEmpty(); });
   mistake_->setText(is_at_field ? QString() : session_.mistake(*place));
   mistake_->setVisible(!mistake_->text().isEmpty());
   set_color(*mistake_, Theme::of(palette()).error);
@@ -166,9 +165,8 @@ void StepForm::make_fields(const Pass* pass) {
 void StepForm::show_values() {
   const PipelineStep& step = session_.draft().steps()[*session_.draft().find(id_)].step;
   for (ParameterField* field : fields_) {
-    const auto given = std::find_if(step.given.begin(), step.given.end(), [&](const auto& each) {
-      return each.first == field->parameter().name;
-    });
+    const auto given = std::ranges::find_if(
+        step.given, [&](const auto& each) { return each.first == field->parameter().name; });
     field->show_value(given == step.given.end() ? std::nullopt : std::optional(given->second));
   }
 }

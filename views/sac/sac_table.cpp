@@ -177,11 +177,10 @@ std::vector<int> SacTable::rows_with(int row) const {
 PlanAction SacTable::toggled() const {
   const SacStatePtr state = session_.state();
   const std::vector<NodeId> nodes = targets(PlanAction::save);
-  const bool all_saved =
-      !nodes.empty() && std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
-        const SacTensor* tensor = state ? state->tensor_of(node) : nullptr;
-        return tensor != nullptr && tensor->action == PlanAction::save;
-      });
+  const bool all_saved = !nodes.empty() && std::ranges::all_of(nodes, [&](NodeId node) {
+    const SacTensor* tensor = state ? state->tensor_of(node) : nullptr;
+    return tensor != nullptr && tensor->action == PlanAction::save;
+  });
   return all_saved ? PlanAction::recompute : PlanAction::save;
 }
 

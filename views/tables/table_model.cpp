@@ -47,9 +47,8 @@ bool TableModel::passes(int row, const QStringList& words) const {
   QString texts;
   for (std::size_t c = 0; c < columns().size(); ++c)
     if (columns()[c].unit == Unit::text) texts += text(row, static_cast<int>(c)) + u'\n';
-  return std::all_of(words.begin(), words.end(), [&](const QString& word) {
-    return texts.contains(word, Qt::CaseInsensitive);
-  });
+  return std::ranges::all_of(
+      words, [&](const QString& word) { return texts.contains(word, Qt::CaseInsensitive); });
 }
 
 void TableModel::apply_filter() {

@@ -209,8 +209,7 @@ QStringList ParetoPlot::lines_of(std::size_t index) const {
                  .arg(100.0 * static_cast<double>(mark.step_ns - mark.bound_ns) /
                           static_cast<double>(std::max<std::int64_t>(mark.step_ns, 1)),
                       0, 'f', 1);
-  const auto now = std::find_if(marks_.begin(), marks_.end(),
-                                [](const ParetoMark& m) { return m.kind == ParetoKind::now; });
+  const auto now = std::ranges::find(marks_, ParetoKind::now, &ParetoMark::kind);
   if (now != marks_.end() && mark.kind != ParetoKind::now) {
     QStringList changes{
         tr("change: peak %1").arg(bytes_difference_text(now->peak_bytes, mark.peak_bytes))};

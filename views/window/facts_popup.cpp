@@ -21,8 +21,7 @@ constexpr int kMaxHeight = 360;
 constexpr std::array kKinds{Fact::Kind::warning, Fact::Kind::assumed, Fact::Kind::derived};
 
 qsizetype count(const Graph& graph, Fact::Kind kind) {
-  return std::count_if(graph.facts().begin(), graph.facts().end(),
-                       [kind](const Fact& fact) { return fact.kind == kind; });
+  return std::ranges::count(graph.facts(), kind, &Fact::kind);
 }
 
 QString heading(Fact::Kind kind) {

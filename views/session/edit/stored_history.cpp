@@ -29,9 +29,8 @@ class Restorer {
     result_.place = result_.entries.size();
     result_.now = baseline_;
     if (history_.empty()) return {};
-    const bool same_calls =
-        std::all_of(history_.begin(), history_.end(),
-                    [](const DoneEditPtr& done) { return keeps_calls(done->edit); });
+    const bool same_calls = std::ranges::all_of(
+        history_, [](const DoneEditPtr& done) { return keeps_calls(done->edit); });
     JOINTER_TRY(result_.now, snapshot_after(*baseline_, graph_, same_calls));
     return {};
   }

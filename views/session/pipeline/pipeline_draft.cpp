@@ -129,8 +129,7 @@ WorkspacePipeline PipelineDraft::saved() const {
   // Leave out the sources of passes that are no longer used.
   for (const auto& [pass, source] : sources_) {
     const std::string& name = pass;
-    if (std::any_of(steps_.begin(), steps_.end(),
-                    [&](const DraftStep& each) { return each.step.pass == name; }))
+    if (std::ranges::any_of(steps_, [&](const DraftStep& each) { return each.step.pass == name; }))
       saved.sources.emplace_back(pass, source);
   }
   return saved;

@@ -312,9 +312,7 @@ void PipelineSession::run_until(std::size_t end) {
     steps.push_back(all[i]);
     const auto foreign = service_.unallowed(to_qstring(all[i].step.pass));
     if (!foreign) continue;
-    const auto known = std::find_if(code.begin(), code.end(), [&](const ForeignCode& each) {
-      return each.source == foreign->source;
-    });
+    const auto known = std::ranges::find(code, foreign->source, &ForeignCode::source);
     if (known == code.end())
       code << *foreign;
     else

@@ -24,9 +24,8 @@ namespace {
 constexpr std::size_t kMaxBases = 4, kMaxStates = 48, kMaxReserved = 48;
 
 bool sets_policies_only(const Edit& edit) {
-  return std::all_of(edit.changes.begin(), edit.changes.end(), [](const Change& change) {
-    return std::holds_alternative<SetPolicy>(change);
-  });
+  return std::ranges::all_of(
+      edit.changes, [](const Change& change) { return std::holds_alternative<SetPolicy>(change); });
 }
 
 bool is_by_search(std::string_view by) {
@@ -176,9 +175,7 @@ Result<void> is_done(const SacState& state, const PolicyChoice& choice) {
   if (!choice.action) return {};
   const PlanChange::Note* refusal = nullptr;
   for (const NodeId node : choice.nodes) {
-    const auto refused =
-        std::find_if(state.refused.begin(), state.refused.end(),
-                     [node](const PlanChange::Note& note) { return note.node == node; });
+    const auto refused = std::ranges::find(state.refused, node, &PlanChange::Note::node);
     if (refused == state.refused.end()) return {};
     refusal = &*refused;
   }
@@ -221,9 +218,8 @@ Result<SacBasePtr> SacSolver::base_of(const SacRequest& request) {
 
 SacStatePtr SacSolver::known_state(const SacBasePtr& base,
                                    const std::vector<MemoryPolicy>& policies) {
-  const auto known = std::find_if(states_.begin(), states_.end(), [&](const KnownState& s) {
-    return s.base == base && s.policies == policies;
-  });
+  const auto known = std::ranges::find_if(
+      states_, [&](const KnownState& s) { return s.base == base && s.policies == policies; });
   if (known == states_.end()) return nullptr;
   std::rotate(states_.begin(), known, known + 1);
   return states_.front().state;

@@ -111,9 +111,7 @@ std::string why(const SacState& state, const SacTensor& tensor) {
                               : fmt::format("{}: {}", capitalized(participle(tensor.action)),
                                             to_sentence(tensor.reason, node.policy));
   if (!tensor.is_needed) return "Not needed under this plan";
-  const auto refused =
-      std::find_if(state.refused.begin(), state.refused.end(),
-                   [&](const PlanChange::Note& note) { return note.node == tensor.node; });
+  const auto refused = std::ranges::find(state.refused, tensor.node, &PlanChange::Note::node);
   if (refused != state.refused.end()) return refused->text;
   if (is_by_edit(tensor)) return by_whom(state, tensor);
   const PlanReason* reason = reason_of(state, tensor.node);

@@ -9,9 +9,8 @@ namespace jointer::views {
 namespace {
 
 bool contains_any(std::string_view text, const std::vector<std::string>& parts) {
-  return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
-    return text.find(part) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      parts, [&](const std::string& part) { return text.find(part) != std::string_view::npos; });
 }
 
 // "must_save" for "must save" and "must-save".
