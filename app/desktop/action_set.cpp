@@ -25,14 +25,6 @@ bool has(const views::Session& session, Needs needs) {
 
 }  // namespace
 
-void ActionSet::include(QAction* action, Needs needs) {
-  if (needs != Needs::nothing) actions_[needs].push_back(action);
-}
-
-void ActionSet::exclude(QAction* action) {
-  for (auto& [needs, actions] : actions_) std::erase(actions, action);
-}
-
 void ActionSet::refresh(const views::Session* session) {
   for (const auto& [needs, actions] : actions_) {
     const bool is_enabled = session != nullptr && has(*session, needs);

@@ -41,8 +41,12 @@ class ActionSet {
     return action;
   }
   // Includes an action that has another owner. Exclude the action before it is deleted.
-  void include(QAction* action, Needs needs);
-  void exclude(QAction* action);
+  void include(QAction* action, Needs needs) {
+    if (needs != Needs::nothing) actions_[needs].push_back(action);
+  }
+  void exclude(QAction* action) {
+    for (auto& [needs, actions] : actions_) std::erase(actions, action);
+  }
 
   // Enables or disables actions to suit the current session, which may be null.
   void refresh(const views::Session* session);

@@ -44,10 +44,6 @@ void DifferenceModel::show_only(std::optional<NodeChange> change) {
   refilter();
 }
 
-bool DifferenceModel::passes(int row, const QStringList& words) const {
-  return (!only_ || at(row).change == *only_) && TableModel::passes(row, words);
-}
-
 std::optional<std::int64_t> DifferenceModel::number(int row, int column) const {
   const NodeDifference& node = at(row);
   if (column == places_column && node.change == NodeChange::moved) return node.places;

@@ -35,7 +35,9 @@ class DifferenceModel : public NamedRowsModel {
 
  protected:
   [[nodiscard]] bool hides_rows() const override { return only_ || TableModel::hides_rows(); }
-  [[nodiscard]] bool passes(int row, const QStringList& words) const override;
+  [[nodiscard]] bool passes(int row, const QStringList& words) const override {
+    return (!only_ || at(row).change == *only_) && TableModel::passes(row, words);
+  }
 
  private:
   [[nodiscard]] const NodeDifference& at(int row) const {

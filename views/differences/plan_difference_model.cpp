@@ -156,10 +156,6 @@ QString PlanDifferenceModel::text(int row, int column) const {
   }
 }
 
-QString PlanDifferenceModel::note(int row, int column) const {
-  return column == change_column ? text(row, column) : NamedRowsModel::note(row, column);
-}
-
 std::uint64_t PlanDifferenceModel::key(int row) const {
   const Row& r = at(row);
   const QString name = r.key.isEmpty() ? text(row, name_column) : r.key;

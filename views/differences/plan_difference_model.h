@@ -31,7 +31,9 @@ class PlanDifferenceModel : public NamedRowsModel {
 
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
-  [[nodiscard]] QString note(int row, int column) const override;
+  [[nodiscard]] QString note(int row, int column) const override {
+    return column == change_column ? text(row, column) : NamedRowsModel::note(row, column);
+  }
   [[nodiscard]] std::uint64_t key(int row) const override;
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] std::size_t things(int row) const override { return at(row).values.size(); }

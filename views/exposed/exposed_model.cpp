@@ -111,10 +111,6 @@ void ExposedModel::set_fixes(NodeId start, CollectiveFixesPtr fixes) {
   emit dataChanged(index_of(row, alone_column), index_of(row, layers_peak_column));
 }
 
-std::size_t ExposedModel::collective_count() const {
-  return snapshot_ ? snapshot_->analysis.simulation.collectives().size() : 0;
-}
-
 const CollectiveTiming& ExposedModel::collective(int row) const {
   return snapshot_->analysis.simulation.collectives()[rows_[as_index(row)]];
 }

@@ -46,7 +46,9 @@ class ExposedModel : public TableModel {
   void set_fixes(NodeId start, CollectiveFixesPtr fixes);
 
   // The number of collectives and copies in the graph, including those without rows.
-  [[nodiscard]] std::size_t collective_count() const;
+  [[nodiscard]] std::size_t collective_count() const {
+    return snapshot_ ? snapshot_->analysis.simulation.collectives().size() : 0;
+  }
   [[nodiscard]] const CollectiveTiming& collective(int row) const;
   // Null until the fixes are known.
   [[nodiscard]] const CollectiveFixesPtr& fixes(int row) const {

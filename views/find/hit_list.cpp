@@ -71,14 +71,6 @@ QString HitModel::text(int row, int column) const {
   }
 }
 
-std::uint64_t HitModel::key(int row) const {
-  return nodes_[static_cast<std::size_t>(row)].value();
-}
-
-std::vector<NodeId> HitModel::nodes(int row) const {
-  return {nodes_[static_cast<std::size_t>(row)]};
-}
-
 int HitModel::row_of(NodeId node) const {
   const auto at = std::ranges::find(nodes_, node);
   return at == nodes_.end() ? -1 : static_cast<int>(at - nodes_.begin());

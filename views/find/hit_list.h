@@ -27,8 +27,12 @@ class HitModel : public TableModel {
 
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
-  [[nodiscard]] std::uint64_t key(int row) const override;
-  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override {
+    return nodes_[static_cast<std::size_t>(row)].value();
+  }
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override {
+    return {nodes_[static_cast<std::size_t>(row)]};
+  }
   [[nodiscard]] int row_of(NodeId node) const override;
 
  private:

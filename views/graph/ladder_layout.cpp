@@ -144,10 +144,6 @@ void LadderLayout::place_columns() {
   }
 }
 
-std::int32_t LadderLayout::item_of_row(int row) const {
-  return row < 0 ? -1 : item_by_row_[static_cast<std::size_t>(row)];
-}
-
 LadderRect LadderLayout::box(const LadderItem& item, LadderSide side) const {
   if (side == LadderSide::forward)
     return {style_.margin + item.indent, item.y, channel_left_ - style_.margin - item.indent,

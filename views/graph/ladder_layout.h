@@ -114,7 +114,9 @@ class LadderLayout {
   }
   // The index of the item that shows a row: the row's own item, or that of the collapsed row that
   // contains it; -1 if `row` is negative.
-  [[nodiscard]] std::int32_t item_of_row(int row) const;
+  [[nodiscard]] std::int32_t item_of_row(int row) const {
+    return row < 0 ? -1 : item_by_row_[static_cast<std::size_t>(row)];
+  }
   [[nodiscard]] LadderPlace place_of(const Ladder& ladder, const Graph& graph, NodeId node) const;
 
   // The inner edges of the two columns. The rungs run in the channel between them.

@@ -105,10 +105,6 @@ void LadderModel::close_row(int row, LadderSide side) {
   relayout();
 }
 
-void LadderModel::toggle_row(int row, LadderSide side) {
-  is_open(row) ? close_row(row, side) : open_row(row, side);
-}
-
 void LadderModel::set_all(int row, LadderSide side, bool open) {
   emit rows_about_to_change(row, side);
   const int end = row < 0 ? static_cast<int>(ladder_->rows().size()) : ladder_->row(row).end;

@@ -32,7 +32,9 @@ class LadderModel : public QObject {
   // Views keep the row's box on this side in place on screen.
   void open_row(int row, LadderSide side = LadderSide::forward);
   void close_row(int row, LadderSide side = LadderSide::forward);
-  void toggle_row(int row, LadderSide side = LadderSide::forward);
+  void toggle_row(int row, LadderSide side = LadderSide::forward) {
+    is_open(row) ? close_row(row, side) : open_row(row, side);
+  }
   // Expands or collapses the row and all rows below it; -1 stands for the whole ladder.
   void open_all(int row, LadderSide side = LadderSide::forward) { set_all(row, side, true); }
   void close_all(int row, LadderSide side = LadderSide::forward) { set_all(row, side, false); }

@@ -135,10 +135,6 @@ void PaletteModel::add_nodes(const QString& text) {
   }
 }
 
-QAction* PaletteModel::action(int row) const {
-  return rows_[static_cast<std::size_t>(row)].action;
-}
-
 std::vector<NodeId> PaletteModel::nodes(int row) const {
   const Row& r = rows_[static_cast<std::size_t>(row)];
   if (r.node) return {r.node};

@@ -33,7 +33,9 @@ class PaletteModel : public QAbstractListModel {
   void set_text(const QString& text);
 
   // The target of a row. Exactly one of the two is set.
-  [[nodiscard]] QAction* action(int row) const;
+  [[nodiscard]] QAction* action(int row) const {
+    return rows_[static_cast<std::size_t>(row)].action;
+  }
   [[nodiscard]] std::vector<NodeId> nodes(int row) const;
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;

@@ -37,10 +37,6 @@ void StepModel::follow() {
   }
 }
 
-quint64 StepModel::id(int row) const {
-  return row >= 0 && row < rowCount() ? ids_[static_cast<std::size_t>(row)] : 0;
-}
-
 int StepModel::row_of(quint64 id) const {
   const auto found = std::find(ids_.begin(), ids_.end(), id);
   return found == ids_.end() ? -1 : static_cast<int>(found - ids_.begin());

@@ -24,7 +24,9 @@ class StepModel : public QAbstractListModel {
   explicit StepModel(PipelineSession& session, QObject* parent = nullptr);
 
   [[nodiscard]] PipelineSession& session() const { return session_; }
-  [[nodiscard]] quint64 id(int row) const;
+  [[nodiscard]] quint64 id(int row) const {
+    return row >= 0 && row < rowCount() ? ids_[static_cast<std::size_t>(row)] : 0;
+  }
   [[nodiscard]] int row_of(quint64 id) const;
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;

@@ -78,10 +78,6 @@ QString QueryModel::exported(int row, int column) const {
   return {};
 }
 
-QString QueryModel::exported_title(int column) const {
-  return columns()[static_cast<std::size_t>(column)].title;
-}
-
 NodeId QueryModel::node_of(int row) const {
   const Graph& graph = snapshot_->graph;
   if (id_column_ >= 0) {

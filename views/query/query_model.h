@@ -23,7 +23,9 @@ class QueryModel : public TableModel {
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
   [[nodiscard]] QString exported(int row, int column) const override;
-  [[nodiscard]] QString exported_title(int column) const override;
+  [[nodiscard]] QString exported_title(int column) const override {
+    return columns()[static_cast<std::size_t>(column)].title;
+  }
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   [[nodiscard]] int row_of(NodeId node) const override;
 

@@ -110,10 +110,6 @@ std::optional<std::int64_t> BudgetControl::limit() const {
   return limit_box_->bytes();
 }
 
-LimitedMemory BudgetControl::memory() const {
-  return unit() == Unit::reserved ? LimitedMemory::reserved : LimitedMemory::allocated;
-}
-
 void BudgetControl::set_memory(LimitedMemory memory) {
   if (!is_limit() || memory == this->memory()) return;
   const QSignalBlocker no_unit(unit_);

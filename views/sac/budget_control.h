@@ -25,7 +25,9 @@ class BudgetControl : public QWidget {
   [[nodiscard]] double budget() const { return is_limit() ? budget_ : budget_box_->value(); }
   // The limit on `memory()` in bytes; nullopt if a budget is set instead.
   [[nodiscard]] std::optional<std::int64_t> limit() const;
-  [[nodiscard]] LimitedMemory memory() const;
+  [[nodiscard]] LimitedMemory memory() const {
+    return unit() == Unit::reserved ? LimitedMemory::reserved : LimitedMemory::allocated;
+  }
   // If there is a limit, sets the memory that it applies to. Emits no signal.
   void set_memory(LimitedMemory memory);
 

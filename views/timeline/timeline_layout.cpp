@@ -98,10 +98,6 @@ TimelineLayout TimelineLayout::make(QSize size, std::span<const LaneKind> kinds,
   return layout;
 }
 
-QRect TimelineLayout::content() const {
-  return {left(), ruler.top(), width(), lanes.bottom() - ruler.top() + 1};
-}
-
 bool TimelineLayout::is_in_memory(QPoint point) const {
   const QRect area(QPoint(left(), ruler.top()), memory.bottomRight());
   return area.contains(point);

@@ -41,7 +41,9 @@ struct TimelineLayout {
   [[nodiscard]] int left() const { return memory.left(); }
   [[nodiscard]] int width() const { return memory.width(); }
   // The area along the axis, from the ruler to the lanes.
-  [[nodiscard]] QRect content() const;
+  [[nodiscard]] QRect content() const {
+    return {left(), ruler.top(), width(), lanes.bottom() - ruler.top() + 1};
+  }
   // Returns true for a point that shows memory: in the ruler, a label or the curve.
   [[nodiscard]] bool is_in_memory(QPoint point) const;
   [[nodiscard]] std::optional<std::size_t> lane_at(QPoint point) const;

@@ -29,10 +29,6 @@ void AxisView::set_pixels(double left, double width) {
   width_ = std::max(width, 1.0);
 }
 
-bool AxisView::shows_all() const {
-  return begin_ <= 0 && end_ >= static_cast<double>(length_);
-}
-
 void AxisView::zoom_at(double pixel, double factor) {
   const double anchor = to_position(pixel);
   const double whole = static_cast<double>(length_);

@@ -22,7 +22,9 @@ class AxisView {
   [[nodiscard]] double left() const { return left_; }
   [[nodiscard]] double width() const { return width_; }
   [[nodiscard]] double pixels_per_unit() const { return width_ / (end_ - begin_); }
-  [[nodiscard]] bool shows_all() const;
+  [[nodiscard]] bool shows_all() const {
+    return begin_ <= 0 && end_ >= static_cast<double>(length_);
+  }
 
   [[nodiscard]] double to_pixel(double position) const {
     return left_ + (position - begin_) * pixels_per_unit();

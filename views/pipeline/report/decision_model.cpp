@@ -49,10 +49,6 @@ void DecisionModel::prepare_filter() {
     words_.push_back(word.toLower().toStdString());
 }
 
-bool DecisionModel::hides_rows() const {
-  return !action_.empty() || nodes_ || TableModel::hides_rows();
-}
-
 // Compares bytes, which is fast enough to filter 100,000 rows between two keystrokes.
 bool DecisionModel::passes(int row, const QStringList& /*words*/) const {
   const Decision& decision = at(row);

@@ -37,7 +37,9 @@ class DecisionModel : public NamedRowsModel {
 
  protected:
   void prepare_filter() override;
-  [[nodiscard]] bool hides_rows() const override;
+  [[nodiscard]] bool hides_rows() const override {
+    return !action_.empty() || nodes_ || TableModel::hides_rows();
+  }
   [[nodiscard]] bool passes(int row, const QStringList& words) const override;
 
  private:

@@ -108,10 +108,6 @@ void StepReport::make_corner() {
   pages_->setCornerWidget(bar);
 }
 
-TablePane* StepReport::current_table() const {
-  return qobject_cast<TablePane*>(pages_->currentWidget());
-}
-
 // If the document's graph lacks a row's node, selecting the row shows which step added or removed
 // the node.
 void StepReport::watch(TablePane& pane, const NamedRowsModel& model) {
@@ -236,10 +232,6 @@ void StepReport::follow_count(const QString& link) {
   }
   changes_->show_only(static_cast<NodeChange>(link.toInt()));
   pages_->setCurrentWidget(changes_);
-}
-
-const Graph& StepReport::state(std::size_t after) const {
-  return after == 0 ? *steps_.front().before : *steps_[after - 1].result->graph;
 }
 
 int StepReport::place_of(std::size_t after) const {

@@ -59,9 +59,13 @@ class StepReport : public QWidget {
   void follow_count(const QString& link);
   void notice_gone(const std::string& name);
   void follow_notice();
-  [[nodiscard]] TablePane* current_table() const;
+  [[nodiscard]] TablePane* current_table() const {
+    return qobject_cast<TablePane*>(pages_->currentWidget());
+  }
   // The graph after this number of steps; 0 means before the first step.
-  [[nodiscard]] const Graph& state(std::size_t after) const;
+  [[nodiscard]] const Graph& state(std::size_t after) const {
+    return after == 0 ? *steps_.front().before : *steps_[after - 1].result->graph;
+  }
   [[nodiscard]] std::size_t adding_step(const std::string& name) const;
   // The position in the document's history of the state after this number of steps, or -1.
   [[nodiscard]] int place_of(std::size_t after) const;

@@ -163,10 +163,6 @@ void Benchmarks::say(const QString& text, bool is_error) {
   emit message_changed();
 }
 
-void Benchmarks::ask(const QString& question) {
-  if (std::exchange(question_, question) != question) emit question_changed();
-}
-
 // --- Results ---
 
 const BenchmarkResult* Benchmarks::find(std::uint64_t id) const {

@@ -133,7 +133,9 @@ class Benchmarks : public QObject {
   void take_history(BenchmarkHistory::Loaded loaded, std::string hash);
   void save();
   void say(const QString& text, bool is_error = false);
-  void ask(const QString& question);
+  void ask(const QString& question) {
+    if (std::exchange(question_, question) != question) emit question_changed();
+  }
   // Returns true if this result is already listed. A run is identified by its start time and graph.
   [[nodiscard]] bool has(const BenchmarkResult& result) const;
   [[nodiscard]] std::vector<MeasurementPtr> measurements_of(const BenchmarkResult& result) const;

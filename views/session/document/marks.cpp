@@ -32,10 +32,6 @@ void Marks::toggle(const Snapshot& shown, std::size_t moment) {
   emit changed();
 }
 
-void Marks::set(std::vector<MarkedMoment> marks) {
-  if (std::exchange(marks_, std::move(marks)) != marks_) emit changed();
-}
-
 std::vector<std::size_t> Marks::moments(const Snapshot& shown) const {
   std::vector<std::size_t> moments;
   for (const MarkedMoment& mark : marks_)

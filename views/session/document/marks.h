@@ -20,7 +20,9 @@ class Marks : public QObject {
 
   // Marks a point in the memory profile of `shown`, or removes the mark if there is one.
   void toggle(const Snapshot& shown, std::size_t moment);
-  void set(std::vector<MarkedMoment> marks);
+  void set(std::vector<MarkedMoment> marks) {
+    if (std::exchange(marks_, std::move(marks)) != marks_) emit changed();
+  }
 
   [[nodiscard]] const std::vector<MarkedMoment>& all() const { return marks_; }
   // The marked points in the memory profile of `shown`.

@@ -34,10 +34,6 @@ Editing::Editing(OpenGraph& open)
 
 Editing::~Editing() = default;
 
-EditHistory Editing::history_at(int place) const {
-  return place == 0 ? EditHistory() : entry(place - 1).after;
-}
-
 std::optional<int> Editing::place_of(const EditHistory& history) const {
   for (int place = 0; place <= entries_.count(); ++place)
     if (history_at(place) == history) return place;
@@ -155,10 +151,6 @@ void Editing::do_one(MakeEdits make) {
       emit applied((QStringList(to_qstring(done->edit.title)) + to_list(done->edit.notes))
                        .join(QStringLiteral(" · ")));
   });
-}
-
-void Editing::apply(const Edit& edit) {
-  ask({.is_edit = true, .run = [this, edit] { do_one(given({edit})); }});
 }
 
 void Editing::repeat_in_layers(std::vector<NodeId> nodes) {

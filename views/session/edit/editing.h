@@ -46,7 +46,9 @@ class Editing : public QObject {
   [[nodiscard]] int place() const { return entries_.place(); }
   [[nodiscard]] const EditEntry& entry(int index) const { return entries_.entry(index); }
   // The edits that lead to this position.
-  [[nodiscard]] EditHistory history_at(int place) const;
+  [[nodiscard]] EditHistory history_at(int place) const {
+    return place == 0 ? EditHistory() : entry(place - 1).after;
+  }
   // The first position that these edits lead to.
   [[nodiscard]] std::optional<int> place_of(const EditHistory& history) const;
   // The entries that undo and redo would act on, or null.
@@ -69,7 +71,9 @@ class Editing : public QObject {
   // --- Changes: `changed` and Document::changed follow, or `refused` ---
 
   // Adds one history entry.
-  void apply(const Edit& edit);
+  void apply(const Edit& edit) {
+    ask({.is_edit = true, .run = [this, edit] { do_one(given({edit})); }});
+  }
   // Repeats an edit in all identical layers (core/edit/repeat_in_layers.h): the last one that moves
   // one of these nodes or sets its policy by name or, if there is none, the last edit. Adds one
   // history entry.

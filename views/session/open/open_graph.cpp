@@ -20,10 +20,6 @@ std::size_t OpenGraph::moment() const {
   return std::min(moment, points - 1);
 }
 
-std::optional<std::size_t> OpenGraph::moment_of(NodeId node) const {
-  return analysis().memory.point_of(node);
-}
-
 const OpenGraph::AnalysisRequest* OpenGraph::unfinished_request() const {
   const auto latest = std::find_if(jobs_.rbegin(), jobs_.rend(), [](const QueuedJob& queued) {
     return queued.analysis && !queued.is_dropped;

@@ -44,7 +44,9 @@ class OpenGraph : public QObject {
   // The moment that panes show: the selected one or, if there is none, the peak.
   [[nodiscard]] std::size_t moment() const;
   // The point in the memory profile after the node's allocations; nullopt if the node does not run.
-  [[nodiscard]] std::optional<std::size_t> moment_of(NodeId node) const;
+  [[nodiscard]] std::optional<std::size_t> moment_of(NodeId node) const {
+    return analysis().memory.point_of(node);
+  }
 
   // --- New states ---
 

@@ -94,10 +94,6 @@ void PipelineDraft::move(std::size_t place, std::size_t gap) {
   emit changed();
 }
 
-quint64 PipelineDraft::duplicate(std::size_t place) {
-  return place < steps_.size() ? insert(place + 1, steps_[place].step) : 0;
-}
-
 void PipelineDraft::enable(std::size_t place, bool enabled) {
   if (place >= steps_.size() || steps_[place].step.is_enabled == enabled) return;
   remember();

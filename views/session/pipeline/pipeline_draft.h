@@ -43,7 +43,9 @@ class PipelineDraft : public QObject {
   // Moves a step before the step that is currently at `gap`.
   void move(std::size_t place, std::size_t gap);
   // Inserts a copy after the step and returns the copy's id.
-  quint64 duplicate(std::size_t place);
+  quint64 duplicate(std::size_t place) {
+    return place < steps_.size() ? insert(place + 1, steps_[place].step) : 0;
+  }
   void enable(std::size_t place, bool enabled);
   // nullopt resets the parameter to its default.
   void set_argument(std::size_t place, const std::string& name, std::optional<PassValue> value);

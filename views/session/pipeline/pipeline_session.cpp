@@ -126,10 +126,6 @@ std::vector<DraftStep> PipelineSession::enabled() const {
   return steps;
 }
 
-const EditHistory& PipelineSession::history_after(std::size_t ran_count) const {
-  return ran_count == 0 ? start_history_ : ran_[ran_count - 1].history;
-}
-
 std::optional<std::size_t> PipelineSession::reached() const {
   if (ran_.empty() || !same_estimates(*start_estimates_, document_.snapshot())) return std::nullopt;
   // A step that changed nothing has the same history as the previous step, so the last match
@@ -146,10 +142,6 @@ std::size_t PipelineSession::unchanged() const {
          ran_[count].peak_limit == peak_limit_)
     ++count;
   return count;
-}
-
-void PipelineSession::set_peak_limit(std::optional<std::int64_t> bytes) {
-  if (std::exchange(peak_limit_, bytes) != bytes) emit changed();
 }
 
 std::size_t PipelineSession::base() const {
@@ -187,10 +179,6 @@ StepStatus PipelineSession::status(std::size_t place) const {
     return there && *index < *there ? StepStatus::done : StepStatus::undone;
   }
   return outcome(place) ? StepStatus::outdated : StepStatus::idle;
-}
-
-QString PipelineSession::mistake(std::size_t place) const {
-  return place < mistakes_.size() ? mistakes_[place] : QString();
 }
 
 StepOutcomePtr PipelineSession::outcome(std::size_t place) const {

@@ -53,7 +53,9 @@ class PipelineSession : public QObject {
   // --- State ---
   [[nodiscard]] StepStatus status(std::size_t place) const;
   // Why the step cannot run, in one sentence; empty if it can.
-  [[nodiscard]] QString mistake(std::size_t place) const;
+  [[nodiscard]] QString mistake(std::size_t place) const {
+    return place < mistakes_.size() ? mistakes_[place] : QString();
+  }
   // Why the pipeline cannot run now, in one sentence; empty if it can.
   [[nodiscard]] QString why_not() const;
   // Why another pipeline cannot be applied to the document's graph, in one sentence; empty if it
@@ -74,7 +76,9 @@ class PipelineSession : public QObject {
   // Maximum peak memory in bytes, for passes that support it; nullopt for no limit. Steps that ran
   // with a different limit are outdated.
   [[nodiscard]] std::optional<std::int64_t> peak_limit() const { return peak_limit_; }
-  void set_peak_limit(std::optional<std::int64_t> bytes);
+  void set_peak_limit(std::optional<std::int64_t> bytes) {
+    if (std::exchange(peak_limit_, bytes) != bytes) emit changed();
+  }
 
   // --- The current run ---
   [[nodiscard]] bool is_running() const { return run_ != nullptr; }
@@ -160,7 +164,9 @@ class PipelineSession : public QObject {
   [[nodiscard]] std::optional<std::size_t> ran(std::size_t place) const;
   // The number of enabled steps that a run would skip because their results are up to date.
   [[nodiscard]] std::size_t base() const;
-  [[nodiscard]] const EditHistory& history_after(std::size_t ran_count) const;
+  [[nodiscard]] const EditHistory& history_after(std::size_t ran_count) const {
+    return ran_count == 0 ? start_history_ : ran_[ran_count - 1].history;
+  }
   void find_mistakes();
   [[nodiscard]] QString done_text() const;
 

@@ -25,8 +25,4 @@ void PlanReserved::follow(const SacStatePtr& state) {
   show(is_step ? std::optional(state->applied_tags.reserved_bytes) : found_.value());
 }
 
-void PlanReserved::show(std::optional<std::int64_t> bytes) {
-  if (std::exchange(bytes_, bytes) != bytes) emit changed();
-}
-
 }  // namespace jointer::views

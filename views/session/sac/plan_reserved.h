@@ -35,7 +35,9 @@ class PlanReserved : public QObject {
     friend bool operator==(const Plan&, const Plan&) = default;
   };
   static Result<std::int64_t> reserved_of(const Plan& plan);
-  void show(std::optional<std::int64_t> bytes);
+  void show(std::optional<std::int64_t> bytes) {
+    if (std::exchange(bytes_, bytes) != bytes) emit changed();
+  }
 
   std::optional<std::int64_t> bytes_;
   LatestValue<Plan, std::int64_t> found_;

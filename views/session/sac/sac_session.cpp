@@ -367,19 +367,11 @@ void SacSession::set_tuned(const std::optional<Tuned>& tuned) {
   emit tuned_changed();
 }
 
-void SacSession::preview(std::vector<NodeId> nodes, std::optional<PlanAction> action) {
-  ask({.nodes = std::move(nodes), .action = action});
-}
-
 void SacSession::ask(Preview preview) {
   // A hover preview must not replace a request to apply a change.
   if (wanted_preview_ && wanted_preview_->is_to_be_done && !preview.is_to_be_done) return;
   wanted_preview_ = std::move(preview);
   pump();
-}
-
-void SacSession::preview_solving(const SolveSettings& settings) {
-  ask({.plan_request = SacSolver::PlanRequest{.settings = settings}});
 }
 
 // Uses the settings with which the state's plan was solved, as the search does.

@@ -100,8 +100,12 @@ class SacSession : public QObject {
   };
   // `previewed` follows; only the latest request is computed. It follows again when the order of
   // the previewed plan has been applied.
-  void preview(std::vector<NodeId> nodes, std::optional<PlanAction> action);
-  void preview_solving(const SolveSettings& settings);
+  void preview(std::vector<NodeId> nodes, std::optional<PlanAction> action) {
+    ask({.nodes = std::move(nodes), .action = action});
+  }
+  void preview_solving(const SolveSettings& settings) {
+    ask({.plan_request = SacSolver::PlanRequest{.settings = settings}});
+  }
   // Previews a plan that a search found.
   void preview_fit(const Fit& fit);
   void clear_preview();

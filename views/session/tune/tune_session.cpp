@@ -90,10 +90,6 @@ std::optional<int> TuneSession::searched_place() const {
   return editing.edit_history() == history_ ? editing.place() : editing.place_of(history_);
 }
 
-bool TuneSession::can_apply() const {
-  return result_ && !applying_.is_running() && !is_outdated();
-}
-
 void TuneSession::set_limit(std::int64_t peak_bytes) {
   limit_ = peak_bytes;
   emit limit_changed();

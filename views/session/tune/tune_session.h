@@ -41,7 +41,9 @@ class TuneSession : public QObject {
   // searched graph is not a state in the document's history.
   [[nodiscard]] bool is_outdated() const { return result_ && !makes_a_pair() && !searched_place(); }
   // Returns true if there is a result that is not outdated, and none is being applied.
-  [[nodiscard]] bool can_apply() const;
+  [[nodiscard]] bool can_apply() const {
+    return result_ && !applying_.is_running() && !is_outdated();
+  }
   // Returns true if the searched graph is a joint graph: applying a result then opens a new pair.
   [[nodiscard]] bool makes_a_pair() const;
 
