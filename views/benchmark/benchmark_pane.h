@@ -42,7 +42,7 @@ class BenchmarkPane : public QWidget {
 
   Benchmarks& benchmarks_;
   BenchmarkForm* form_ = nullptr;
-  QLabel* status_ = nullptr;  // the status of the current or last run
+  QLabel* status_ = nullptr;             // the status of the current or last run
   NoticeBar* question_ = nullptr;        // asks before starting a run that does not fit into memory
   NoticeBar* snapshot_offer_ = nullptr;  // offers the memory snapshot of the selected run
   RankModel* ranks_ = nullptr;
