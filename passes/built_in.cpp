@@ -13,14 +13,14 @@
 #include "passes/reordering/reordering.h"
 #include "passes/sac/sac.h"
 #include "passes/symm_mem/symm_mem.h"
-#include "passes/tune/tune.h"
+#include "passes/tune/auto_tune.h"
 
 namespace jointer {
 namespace {
 
 // These passes run other passes, so they need the registry.
 std::vector<Pass> search_passes() {
-  return tune_passes(built_in_passes);
+  return {auto_tune_pass(built_in_passes)};
 }
 
 }  // namespace

@@ -49,8 +49,6 @@
 // Cost: the files of the individual steps describe it. docs/performance.md has measurements
 // (tests/benchmarks/bucketing_benchmark.cpp).
 
-#include "passes/bucketing/autobucketing_reordering.h"
-
 #include <algorithm>
 #include <cctype>
 #include <limits>
@@ -61,6 +59,7 @@
 #include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/graph/torch_version.h"
+#include "passes/bucketing/bucketing.h"
 #include "passes/bucketing/collective_timing.h"
 #include "passes/bucketing/overlap_judge.h"
 #include "passes/bucketing/overlap_plan.h"

@@ -1,10 +1,6 @@
 #include "passes/bucketing/bucketing.h"
 
-#include "passes/bucketing/autobucketing_reordering.h"
-#include "passes/bucketing/greedy_bucketing_by_mb.h"
 #include "passes/bucketing/joint_transformer_block_bucketing_reordering.h"
-#include "passes/bucketing/reassign_to_pg.h"
-#include "passes/bucketing/transformer_block_bucketing.h"
 
 namespace jointer {
 

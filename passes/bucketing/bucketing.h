@@ -9,4 +9,17 @@ namespace jointer {
 // Passes that merge several collectives into one.
 std::vector<Pass> bucketing_passes();
 
+// Starts collectives early to overlap them with compute that does not depend on them, and merges
+// similar collectives if that costs no overlap.
+Pass autobucketing_reordering();
+// Merges neighboring collectives of the same kind, up to a maximum size.
+Pass greedy_bucketing_by_mb();
+// Moves FSDP's all-gathers to a separate process group, which has a separate stream.
+Pass reassign_to_pg();
+// Does the same for every group in which FSDP gathers parameters.
+Pass reassign_collective_pgs();
+// Merges FSDP's collectives by transformer block, kind and group, and overlaps them with the
+// neighboring block.
+Pass transformer_block_bucketing();
+
 }  // namespace jointer

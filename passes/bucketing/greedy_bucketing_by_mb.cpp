@@ -11,9 +11,8 @@
 //
 // Cost: that of greedy_buckets.cpp, for each of the three kinds.
 
-#include "passes/bucketing/greedy_bucketing_by_mb.h"
-
 #include "core/base/checked.h"
+#include "passes/bucketing/bucketing.h"
 #include "passes/bucketing/greedy_buckets.h"
 #include "passes/bucketing/overlap_plan.h"
 #include "passes/bucketing/overlap_reasons.h"

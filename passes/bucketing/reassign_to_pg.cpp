@@ -17,12 +17,11 @@
 // in upstream's reassign_collective_pgs, torch creates and names the twin, whereas here its name is
 // the group's name with a suffix.
 
-#include "passes/bucketing/reassign_to_pg.h"
-
 #include <algorithm>
 #include <map>
 
 #include "core/base/counted.h"
+#include "passes/bucketing/bucketing.h"
 #include "passes/bucketing/fsdp_collectives.h"
 #include "passes/support/chosen_groups.h"
 #include "passes/support/group_twin.h"

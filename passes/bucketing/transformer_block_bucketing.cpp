@@ -27,8 +27,6 @@
 // Cost: V^2 / 16 bytes of memory for the ancestors of V nodes; a trial is linear in the number of
 // nodes between the two collectives.
 
-#include "passes/bucketing/transformer_block_bucketing.h"
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -37,6 +35,7 @@
 #include "core/graph/torch_version.h"
 #include "core/schedule/stable_order.h"
 #include "passes/bucketing/augmented_graph.h"
+#include "passes/bucketing/bucketing.h"
 #include "passes/bucketing/fsdp_collectives.h"
 #include "passes/bucketing/joint_transformer_block_bucketing_reordering.h"
 #include "passes/bucketing/module_plan.h"

@@ -9,4 +9,7 @@ namespace jointer {
 // Passes that check a graph and leave it unchanged.
 std::vector<Pass> check_passes();
 
+Pass spmd_check_pass();
+Pass validate_flex_attn_annotation_pass();
+
 }  // namespace jointer

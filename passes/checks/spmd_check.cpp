@@ -17,8 +17,6 @@
 // that differ are only counted. `jointer spmd` checks more, namely that collectives match across
 // ranks.
 
-#include "passes/checks/spmd_check.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -26,6 +24,7 @@
 #include "core/base/counted.h"
 #include "core/graph/size_text.h"
 #include "core/open/open_ranks.h"
+#include "passes/checks/checks.h"
 #include "passes/support/parameters.h"
 
 namespace jointer {

@@ -19,12 +19,11 @@
 // upstream runs its five passes in sequence; here they run together, so each also finds matches
 // that a later pass creates, and a second run finds nothing. Strides must be equal, too.
 
-#include "passes/clean_up/canonicalize_graph.h"
-
 #include <algorithm>
 #include <array>
 
 #include "core/graph/users.h"
+#include "passes/clean_up/clean_up.h"
 #include "passes/clean_up/substitution.h"
 #include "passes/support/kept.h"
 

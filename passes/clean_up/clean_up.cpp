@@ -1,10 +1,5 @@
 #include "passes/clean_up/clean_up.h"
 
-#include "passes/clean_up/canonicalize_graph.h"
-#include "passes/clean_up/deduplicate_fsdp_unshard_chains.h"
-#include "passes/clean_up/eliminate_dead_code.h"
-#include "passes/clean_up/replace_view_copy_with_view.h"
-
 namespace jointer {
 
 std::vector<Pass> clean_up_passes() {

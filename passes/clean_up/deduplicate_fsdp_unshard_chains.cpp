@@ -22,8 +22,6 @@
 // so a cast to a different dtype stays, and so does a gather in a different group or of different
 // data.
 
-#include "passes/clean_up/deduplicate_fsdp_unshard_chains.h"
-
 #include <algorithm>
 #include <map>
 
@@ -32,6 +30,7 @@
 #include "core/graph/is_call_of.h"
 #include "core/graph/users.h"
 #include "core/ops/collective_targets.h"
+#include "passes/clean_up/clean_up.h"
 #include "passes/clean_up/substitution.h"
 #include "passes/support/kept.h"
 

@@ -12,9 +12,8 @@
 // compiles, drops calls that draw random numbers: `drop_asserts=false,drop_random=true`.
 // Deviations: subgraphs of higher-order operators stay unchanged.
 
-#include "passes/clean_up/eliminate_dead_code.h"
-
 #include "core/partition/dead_code.h"
+#include "passes/clean_up/clean_up.h"
 #include "passes/support/kept.h"
 #include "passes/support/parameters.h"
 

@@ -16,14 +16,13 @@
 // reviewer of that request suggested. Deviations: a copy stays if the view would have different
 // strides.
 
-#include "passes/clean_up/replace_view_copy_with_view.h"
-
 #include <algorithm>
 #include <optional>
 
 #include "core/graph/effects.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/storages.h"
+#include "passes/clean_up/clean_up.h"
 #include "passes/support/kept.h"
 
 namespace jointer {

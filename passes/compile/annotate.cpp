@@ -20,8 +20,6 @@
 // Source: torchtitan 0.3.0, graph_trainer/inductor_passes.py, performance_passes.py, cudagraph.py.
 // Cost: linear in the number of nodes.
 
-#include "passes/compile/annotate.h"
-
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -29,6 +27,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/json_text.h"
+#include "passes/compile/compile.h"
 #include "passes/support/flex_attention.h"
 #include "passes/support/inductor_mark.h"
 #include "passes/support/parameters.h"

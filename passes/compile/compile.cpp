@@ -14,7 +14,6 @@
 #include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/select.h"
-#include "passes/compile/annotate.h"
 #include "passes/compile/pipeline_backend.h"
 #include "passes/support/inductor_mark.h"
 #include "passes/support/parameters.h"

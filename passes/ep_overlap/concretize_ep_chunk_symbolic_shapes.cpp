@@ -16,8 +16,6 @@
 // assumptions of the graph; tensors keep their storage and offset (upstream creates new ones); in
 // an expression with other symbols, the values are filled in, but nothing is simplified.
 
-#include "passes/ep_overlap/concretize_ep_chunk_symbolic_shapes.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,6 +27,7 @@
 #include "core/base/characters.h"
 #include "core/graph/users.h"
 #include "passes/ep_overlap/chunk_sizes.h"
+#include "passes/ep_overlap/ep_overlap.h"
 
 namespace jointer {
 namespace {

@@ -1,11 +1,5 @@
 #include "passes/ep_overlap/ep_overlap.h"
 
-#include "passes/ep_overlap/concretize_ep_chunk_symbolic_shapes.h"
-#include "passes/ep_overlap/ep_overlap_chunk.h"
-#include "passes/ep_overlap/ep_overlap_schedule.h"
-#include "passes/ep_overlap/isolate_ep_process_group.h"
-#include "passes/ep_overlap/populate_chunk_dim_metadata.h"
-
 namespace jointer {
 
 std::vector<Pass> ep_overlap_passes() {

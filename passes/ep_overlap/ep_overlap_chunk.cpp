@@ -16,13 +16,12 @@
 // their position; new unbacked symbols have no range; a graph with nothing to split stays unchanged
 // unless require_all_to_all is set.
 
-#include "passes/ep_overlap/ep_overlap_chunk.h"
-
 #include <fmt/core.h>
 
 #include "core/base/counted.h"
 #include "passes/ep_overlap/chunk_lowering.h"
 #include "passes/ep_overlap/chunk_regions.h"
+#include "passes/ep_overlap/ep_overlap.h"
 #include "passes/support/parameters.h"
 
 namespace jointer {

@@ -15,8 +15,6 @@
 // impossible; ep_overlap_validate with require_all_to_all refuses graphs without token exchanges in
 // chunked modules, whereas upstream refuses every graph; ep_overlap_validate does not mark waits.
 
-#include "passes/ep_overlap/ep_overlap_schedule.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,6 +24,7 @@
 #include "core/graph/dependencies.h"
 #include "core/graph/effects.h"
 #include "core/schedule/stable_order.h"
+#include "passes/ep_overlap/ep_overlap.h"
 #include "passes/ep_overlap/region_schedule.h"
 #include "passes/support/parameters.h"
 #include "passes/support/unknown_name.h"

@@ -12,8 +12,6 @@
 // number that torch assigns to the new group), and the program that runs the graph creates the twin
 // from the group's ranks.
 
-#include "passes/ep_overlap/isolate_ep_process_group.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,6 +21,7 @@
 #include "core/base/counted.h"
 #include "core/graph/is_call_of.h"
 #include "core/ops/collective_targets.h"
+#include "passes/ep_overlap/ep_overlap.h"
 #include "passes/support/group_twin.h"
 #include "passes/support/parameters.h"
 

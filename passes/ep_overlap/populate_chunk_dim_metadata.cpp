@@ -12,14 +12,13 @@
 // used, which is the same number; a graph without such a size stays unchanged (upstream refuses
 // it).
 
-#include "passes/ep_overlap/populate_chunk_dim_metadata.h"
-
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "passes/ep_overlap/chunk_sizes.h"
+#include "passes/ep_overlap/ep_overlap.h"
 #include "passes/support/parameters.h"
 
 namespace jointer {

@@ -17,8 +17,6 @@
 // Source: torch/_inductor/fx_passes/fsdp.py of torch 2.15, the function of the same name.
 // Deviations: the names of sums stay; sums are not replaced if x and y have different shapes.
 
-#include "passes/fsdp/dedup_fsdp_reduce_scatter.h"
-
 #include <algorithm>
 #include <optional>
 
@@ -28,6 +26,7 @@
 #include "core/graph/group_argument.h"
 #include "core/graph/users.h"
 #include "core/ops/collective_targets.h"
+#include "passes/fsdp/fsdp.h"
 #include "passes/support/edit_pass.h"
 #include "passes/support/kept.h"
 

@@ -1,11 +1,10 @@
 // The fsdp_reshard_after_fwd pass. core/policy/fsdp_tags.cpp describes the algorithm, its source
 // and its deviations.
 
-#include "passes/fsdp/fsdp_reshard_after_fwd.h"
-
 #include "core/base/counted.h"
 #include "core/policy/fsdp_gathers.h"
 #include "core/policy/tagging.h"
+#include "passes/fsdp/fsdp.h"
 #include "passes/support/edit_pass.h"
 #include "passes/support/parameters.h"
 

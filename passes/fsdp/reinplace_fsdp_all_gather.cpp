@@ -18,14 +18,13 @@
 // versions lack. Deviations: upstream creates new nodes for everything that it matches, whereas
 // here nodes keep their names; upstream fails if something else reads `whole`.
 
-#include "passes/fsdp/reinplace_fsdp_all_gather.h"
-
 #include <algorithm>
 
 #include "core/graph/is_call_of.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/users.h"
 #include "core/ops/collective_targets.h"
+#include "passes/fsdp/fsdp.h"
 #include "passes/support/kept.h"
 
 namespace jointer {

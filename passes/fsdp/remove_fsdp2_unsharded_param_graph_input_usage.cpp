@@ -21,8 +21,6 @@
 // versions lack. Deviations: arguments in lists and keyword arguments are replaced, too (upstream
 // replaces only positional arguments, as its comment says); upstream does not have step 3.
 
-#include "passes/fsdp/remove_fsdp2_unsharded_param_graph_input_usage.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -32,6 +30,7 @@
 #include "core/graph/replace_inputs.h"
 #include "core/graph/storage_moves.h"
 #include "core/graph/users.h"
+#include "passes/fsdp/fsdp.h"
 #include "passes/support/kept.h"
 
 namespace jointer {

@@ -1,10 +1,9 @@
 // The apply_cpu_offload pass. core/policy/cpu_offload.cpp describes the algorithm, its source and
 // the deviations.
 
-#include "passes/sac/apply_cpu_offload.h"
-
 #include "core/base/counted.h"
 #include "core/policy/cpu_offload.h"
+#include "passes/sac/sac.h"
 #include "passes/support/edit_pass.h"
 #include "passes/support/parameters.h"
 

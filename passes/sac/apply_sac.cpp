@@ -1,10 +1,9 @@
 // The apply_sac pass. core/policy/apply_sac.cpp describes the algorithm, its source and the
 // deviations.
 
-#include "passes/sac/apply_sac.h"
-
 #include "core/edit/select.h"
 #include "core/policy/tagging.h"
+#include "passes/sac/sac.h"
 #include "passes/support/edit_pass.h"
 #include "passes/support/kept.h"
 #include "passes/support/parameters.h"

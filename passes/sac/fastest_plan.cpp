@@ -10,8 +10,6 @@
 // Source: Jointer's own. Cost: `effort` evaluations of a plan, and those with which
 // the search ends (plan_frontier.cpp).
 
-#include "passes/sac/fastest_plan.h"
-
 #include <limits>
 
 #include "core/base/checked.h"
@@ -20,6 +18,7 @@
 #include "core/policy/trade_off.h"
 #include "core/policy/with_fsdp.h"
 #include "passes/sac/partitioners.h"
+#include "passes/sac/sac.h"
 #include "passes/support/parameters.h"
 
 namespace jointer {

@@ -1,10 +1,9 @@
 // Joins a pair into a joint graph, so that a partitioner can decide again what is saved and
 // recomputed. core/partition/join_pair.cpp describes the algorithm.
 
-#include "passes/sac/join.h"
-
 #include "core/base/counted.h"
 #include "core/partition/join_pair.h"
+#include "passes/sac/sac.h"
 
 namespace jointer {
 namespace {

@@ -1,9 +1,8 @@
 // remove_tags: removes the memory policies of all nodes, so that the partitioner alone decides.
 // Upstream has no such pass.
 
-#include "passes/sac/remove_tags.h"
-
 #include "core/policy/tagging.h"
+#include "passes/sac/sac.h"
 #include "passes/support/edit_pass.h"
 #include "passes/support/kept.h"
 

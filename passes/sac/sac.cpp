@@ -1,13 +1,6 @@
 #include "passes/sac/sac.h"
 
-#include "passes/sac/apply_cpu_offload.h"
-#include "passes/sac/apply_sac.h"
-#include "passes/sac/fastest_plan.h"
-#include "passes/sac/join.h"
 #include "passes/sac/partitioners.h"
-#include "passes/sac/remove_tags.h"
-#include "passes/sac/selective_activation_remat.h"
-#include "passes/sac/tag_with_memory_policy.h"
 
 namespace jointer {
 

@@ -10,4 +10,12 @@ namespace jointer {
 // partitioners.
 std::vector<Pass> sac_passes();
 
+Pass apply_cpu_offload_pass();
+Pass apply_sac_pass();
+Pass fastest_plan_pass();
+Pass join_pass();
+Pass remove_tags_pass();
+Pass selective_activation_remat_pass();
+Pass tag_with_memory_policy_pass();
+
 }  // namespace jointer

@@ -1,9 +1,8 @@
 // The selective_activation_remat pass. core/policy/remat.cpp describes the algorithm, its source
 // and the deviations.
 
-#include "passes/sac/selective_activation_remat.h"
-
 #include "core/policy/remat.h"
+#include "passes/sac/sac.h"
 #include "passes/support/edit_pass.h"
 
 namespace jointer {

@@ -1,9 +1,8 @@
 // The tag_with_memory_policy pass. core/policy/memory_policies.cpp describes the algorithm, its
 // source and the deviations.
 
-#include "passes/sac/tag_with_memory_policy.h"
-
 #include "core/policy/tagging.h"
+#include "passes/sac/sac.h"
 #include "passes/support/edit_pass.h"
 #include "passes/support/kept.h"
 #include "passes/support/parameters.h"

@@ -51,8 +51,6 @@
 // - New values have shapes, strides and storages, which upstream leaves out. A reshape counts as a
 //   copy if the new strides do not allow a view.
 
-#include "passes/symm_mem/async_tensor_parallel.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -68,6 +66,7 @@
 #include "passes/support/kept.h"
 #include "passes/support/parameters.h"
 #include "passes/symm_mem/strides.h"
+#include "passes/symm_mem/symm_mem.h"
 #include "passes/symm_mem/tp_matmuls.h"
 #include "passes/symm_mem/tp_patterns.h"
 

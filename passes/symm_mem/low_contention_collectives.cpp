@@ -17,8 +17,6 @@
 // subgraphs of control_deps are not searched; a collective is not replaced if its group is computed
 // in the graph, or if a forward returns its result to a backward, which looks it up by name.
 
-#include "passes/symm_mem/low_contention_collectives.h"
-
 #include <algorithm>
 
 #include "core/base/bytes.h"
@@ -33,6 +31,7 @@
 #include "passes/support/group_twin.h"
 #include "passes/support/kept.h"
 #include "passes/support/parameters.h"
+#include "passes/symm_mem/symm_mem.h"
 
 namespace jointer {
 namespace {

@@ -1,8 +1,5 @@
 #include "passes/symm_mem/symm_mem.h"
 
-#include "passes/symm_mem/async_tensor_parallel.h"
-#include "passes/symm_mem/low_contention_collectives.h"
-
 namespace jointer {
 
 std::vector<Pass> symm_mem_passes() {

@@ -10,4 +10,7 @@ namespace jointer {
 // directly.
 std::vector<Pass> symm_mem_passes();
 
+Pass async_tensor_parallel_pass();
+Pass low_contention_collectives_pass();
+
 }  // namespace jointer

@@ -1,9 +1,0 @@
-#pragma once
-
-#include "core/pass/pass.h"
-
-namespace jointer {
-
-Pass eliminate_dead_code_pass();
-
-}  // namespace jointer

@@ -1,9 +1,0 @@
-#pragma once
-
-#include "core/pass/pass.h"
-
-namespace jointer {
-
-Pass async_tensor_parallel_pass();
-
-}  // namespace jointer
