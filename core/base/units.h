@@ -4,6 +4,7 @@
 // are binary. Times from 1 to 1000 s are shown to the millisecond, because plans and schedules may
 // differ by only a few milliseconds.
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 
@@ -20,6 +21,10 @@ std::string format_percent(double fraction);        // "41.2%", "< 0.1%"
 // Three significant digits, or all digits of a larger integer, without an exponent: "0.0123",
 // "1.23", "123", "12,345".
 std::string format_significant(double number);
+
+std::string format_count(std::integral auto count) {
+  return format_count(static_cast<std::int64_t>(count));
+}
 
 // Converts nanoseconds to milliseconds.
 constexpr double to_ms(std::int64_t nanoseconds) {

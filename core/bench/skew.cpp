@@ -30,10 +30,10 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "core/base/median.h"
+#include "core/bench/rank_measurement.h"
 #include "core/graph/group_of_rank.h"
 
 namespace jointer {
@@ -53,10 +53,6 @@ struct Meeting {
 
 bool waits_for_all(CollectiveKind kind) {
   return kind != CollectiveKind::none && kind != CollectiveKind::broadcast;
-}
-
-std::string_view hash_of(const RankResult& rank) {
-  return rank.started ? std::string_view(rank.started->hash) : std::string_view();
 }
 
 // The times of one rank by position.
@@ -89,7 +85,7 @@ class SkewFinder {
     for (const RankResult& rank : ranks) {
       if (!rank.measured || rank.measured->nodes.empty()) continue;
       if (first == nullptr) first = &rank;
-      if (hash_of(rank) == hash_of(*first))
+      if (ran_same_graph(rank, *first))
         times_.emplace(rank.rank, RankTimes(*rank.measured, graph.order().size()));
     }
     for (std::uint32_t at = 0; at < graph.order().size(); ++at) {

@@ -61,7 +61,7 @@ void print_tables(const ApplyAnswer& a) {
   fmt::print("{}\n", a.name);
   Table edits({{"edit", left}, {"by", left}, {"changes", right}});
   for (const Edit& edit : a.replay.done)
-    edits.add({edit.title, edit.by, format_count(static_cast<std::int64_t>(edit.changes.size()))});
+    edits.add({edit.title, edit.by, format_count(edit.changes.size())});
   fmt::print("{}", edits.text());
   for (const Edit& edit : a.replay.done)
     for (const std::string& note : edit.notes) fmt::print("  {}\n", note);

@@ -138,10 +138,6 @@ void print_pass_tables(const PassesAnswer& a) {
     }
 }
 
-std::string count(std::size_t n) {
-  return format_count(static_cast<std::int64_t>(n));
-}
-
 void print_steps(const PassesAnswer& a) {
   Table steps({{"pass", left},
                {"time", right},
@@ -156,8 +152,9 @@ void print_steps(const PassesAnswer& a) {
                {"step", right},
                {"exposed", right}});
   for (const StepResult& s : a.run.steps)
-    steps.add({s.step, format_ns(s.ns), count(s.moved), count(s.added), count(s.removed),
-               count(s.changed), count(s.retagged), count(s.merged), count(s.decisions.size()),
+    steps.add({s.step, format_ns(s.ns), format_count(s.moved), format_count(s.added),
+               format_count(s.removed), format_count(s.changed), format_count(s.retagged),
+               format_count(s.merged), format_count(s.decisions.size()),
                format_bytes(s.after.figures.peak_bytes), format_ns(s.after.figures.step_ns),
                format_ns(s.after.figures.exposed_ns)});
   fmt::print("{}\n{}", a.name, steps.text());

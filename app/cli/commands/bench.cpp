@@ -42,7 +42,6 @@ struct RankOption {
   const char* type;  // the placeholder for the value in the help
   const char* help;
   std::string value;
-  CLI::Option* option = nullptr;
 };
 
 struct BenchCommand {
@@ -97,10 +96,11 @@ Result<void> set_unedited(BenchmarkRequest& request) {
   return {};
 }
 
-Result<BenchmarkRequest> request_of(const BenchCommand& options) {
+Result<BenchmarkRequest> request_of(const BenchCommand& options, const CLI::App& command) {
   std::vector<std::string> arguments;
   for (const RankOption& each : options.rank_options)
-    if (each.option->count() > 0) arguments.push_back(fmt::format("{}={}", each.name, each.value));
+    if (command.count(each.name) > 0)
+      arguments.push_back(fmt::format("{}={}", each.name, each.value));
   arguments.insert(arguments.end(), {"--", options.graph.file});
   JOINTER_TRY(BenchmarkRequest request, parse_runner_arguments(arguments));
   request.program.backward = options.graph.backward;
@@ -185,12 +185,6 @@ int exit_code_of(const BenchmarkResult& result) {
   return verified && !verified->equal ? ExitCode::answer_is_no : ExitCode::done;
 }
 
-bool is_given(const BenchCommand& options, std::string_view name) {
-  return std::any_of(
-      options.rank_options.begin(), options.rank_options.end(),
-      [&](const RankOption& each) { return each.name == name && each.option->count() > 0; });
-}
-
 Result<void> check_memory(const Graph& graph, const BenchmarkRequest& request) {
   const auto shortage = memory_shortage(graph, request, this_machine());
   if (!shortage) return {};
@@ -232,8 +226,9 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
 // profile the waiting for other ranks, and with passes the pipeline.
 std::string further_members(const BenchPasses& passes, const BenchmarkResult& result,
                             const Graph& graph, const Analysis& analysis) {
-  std::string members = explained_member(result, graph, analysis);
-  if (result.request.profile) members += ',' + skew_member(result, graph);
+  std::string members;
+  keep_member(members, "explained", explained_json(result, graph, analysis));
+  if (result.request.profile) keep_member(members, "skew", skew_json(result, graph));
   if (!passes.text().empty()) keep_member(members, "pipeline", passes.text());
   return members;
 }
@@ -257,7 +252,7 @@ Result<void> check_options(const CLI::App& command, const BenchCommand& options,
 }
 
 Result<int> run(const BenchCommand& options, const CLI::App& command) {
-  JOINTER_TRY(BenchmarkRequest request, request_of(options));
+  JOINTER_TRY(BenchmarkRequest request, request_of(options, command));
   JOINTER_CHECK(check_output_folder(request.artifacts));
   JOINTER_CHECK(check_output_folder(request.nsys));
   if (!options.print_command.empty())
@@ -278,7 +273,7 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
     return print_command(options, std::move(request), graph);
   }
   JOINTER_TRY(BenchPasses passes,
-              BenchPasses::prepare(options.pipeline, is_given(options, "--backend"), request));
+              BenchPasses::prepare(options.pipeline, command.count("--backend") > 0, request));
   JOINTER_CHECK(check_options(command, options, request));
   JOINTER_TRY(FittedRequest fitted, fit_to_machine(graph, std::move(request), this_machine()));
   JOINTER_CHECK(check_files(fitted.request.inputs, fitted.request));
@@ -312,7 +307,7 @@ void add_bench_command(CLI::App& program, int& exit_code) {
                                              "rank, and compares memory and time with estimates");
   options->graph.add_to(*command);
   for (RankOption& each : options->rank_options)
-    each.option = command->add_option(each.name, each.value, each.help)->type_name(each.type);
+    command->add_option(each.name, each.value, each.help)->type_name(each.type);
   command->add_flag("--verify", options->verify,
                     "If neither --baseline nor --expected is given, compare the outputs with those "
                     "of the unedited graph, run by `interpret`");

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands/figures.h"
-#include "app/cli/commands/options.h"
 #include "app/cli/commands/skew_table.h"
 #include "app/cli/commands/slowest_calls.h"
 #include "app/cli/commands/table.h"
@@ -177,8 +176,8 @@ std::string blocks_text(const PeakExplanation& explained) {
   if (explained.blocks.empty()) return {};
   Table table({{"compiled", left}, {"nodes", right}, {"time", right}, {"max allocated", right}});
   for (const auto& block : explained.blocks)
-    table.add({block.name, format_count(static_cast<std::int64_t>(block.nodes)),
-               block.ns > 0 ? format_ns(block.ns) : "", format_bytes(block.peak_bytes)});
+    table.add({block.name, format_count(block.nodes), block.ns > 0 ? format_ns(block.ns) : "",
+               format_bytes(block.peak_bytes)});
   return '\n' + table.text();
 }
 
@@ -212,8 +211,8 @@ std::string explanation(const RankResult& rank, const Graph& graph, const Analys
   Table operators({{"scratch of", left}, {"calls", right}, {"max", right}, {"at", left}});
   for (std::size_t i = 0; i < std::min(kOperators, e.operators.size()); ++i) {
     const auto& each = e.operators[i];
-    operators.add({each.target, format_count(static_cast<std::int64_t>(each.calls)),
-                   format_bytes(each.max_bytes), std::string(graph.name(each.node))});
+    operators.add({each.target, format_count(each.calls), format_bytes(each.max_bytes),
+                   std::string(graph.name(each.node))});
   }
   return text + '\n' + operators.text();
 }
@@ -254,10 +253,9 @@ std::string bench_tables(const BenchmarkResult& result, const Graph& graph,
   return text;
 }
 
-std::string explained_member(const BenchmarkResult& result, const Graph& graph,
-                             const Analysis& analysis) {
+Json explained_json(const BenchmarkResult& result, const Graph& graph, const Analysis& analysis) {
   const RankResult* rank = highest(result);
-  if (rank == nullptr) return "\"explained\":null";
+  if (rank == nullptr) return {};
   const PeakExplanation e = explain_peak(graph, analysis.memory, *rank->measured);
   const auto name = [&](NodeId id) { return id ? Json(graph.name(id)) : Json(); };
   Json json = {{"rank", rank->rank},
@@ -280,7 +278,7 @@ std::string explained_member(const BenchmarkResult& result, const Graph& graph,
                               {"nodes", each.nodes},
                               {"peak_bytes", each.peak_bytes},
                               {"ms", each.ns > 0 ? Json(to_ms(each.ns)) : Json()}});
-  return "\"explained\":" + json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json;
 }
 
 std::string progress_line(const std::vector<RankResult>& ranks) {

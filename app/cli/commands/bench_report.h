@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "app/cli/commands/options.h"
 #include "core/bench/result.h"
 #include "core/graph/graph.h"
 #include "core/schedule/analysis.h"
@@ -15,10 +16,8 @@ namespace jointer::cli {
 std::string bench_tables(const BenchmarkResult& result, const Graph& graph,
                          const Analysis& analysis);
 
-// How the highest measured peak differs from the estimate, as a member of the JSON object:
-// `"explained":{...}`, or `"explained":null` if no rank was measured.
-std::string explained_member(const BenchmarkResult& result, const Graph& graph,
-                             const Analysis& analysis);
+// How the highest measured peak differs from the estimate; null if no rank was measured.
+Json explained_json(const BenchmarkResult& result, const Graph& graph, const Analysis& analysis);
 
 // The number of ranks, and the progress of the running rank that is furthest behind: "2 ranks,
 // measure 3 of 10".

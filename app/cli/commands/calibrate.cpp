@@ -115,14 +115,13 @@ std::vector<OperatorTime> by_operator(const Graph& graph, const Measurement& mea
 void print_match(const Graph& graph, const TraceMatch& match, const CostSamples& stored) {
   using enum Table::Align;
   const Measurement& m = match.measurement;
-  const auto count = [](std::size_t n) { return format_count(static_cast<std::int64_t>(n)); };
   fmt::print("{}\n", graph.title());
   Table facts({{"", left}, {"", left}});
   facts.add({"trace", m.label});
   facts.add({"device", m.device});
-  facts.add(
-      {"matched", fmt::format("{} of {} nodes in {} {}", count(match.matched), count(match.nodes),
-                              count(match.passes), match.passes == 1 ? "run" : "runs")});
+  facts.add({"matched", fmt::format("{} of {} nodes in {} {}", format_count(match.matched),
+                                    format_count(match.nodes), format_count(match.passes),
+                                    match.passes == 1 ? "run" : "runs")});
   facts.add({"step", format_ns(m.step_ns)});
   facts.add({"stored", fmt::format("{} and {}", counted(stored.nodes.size(), "distinct operator"),
                                    counted(stored.collectives.size(), "distinct collective"))});

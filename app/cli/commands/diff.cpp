@@ -224,7 +224,7 @@ class Printer {
     return std::string(graph.target(graph.node(id)));
   }
   static std::string place(const Graph& graph, NodeId id) {
-    return format_count(static_cast<std::int64_t>(graph.position(id)));
+    return format_count(graph.position(id));
   }
 
   template <class Row>
@@ -234,8 +234,7 @@ class Printer {
     Table rows(columns);
     for (std::size_t i = 0; i < std::min(top_, nodes.size()); ++i) rows.add(row(nodes[i]));
     fmt::print("{}{}", heading(title), rows.text());
-    if (nodes.size() > top_)
-      fmt::print("  and {} more; --top {} shows them\n", nodes.size() - top_, nodes.size());
+    print_rest(nodes.size(), top_);
     fmt::print("\n");
   }
 

@@ -65,31 +65,19 @@ void ComparedFigures::add(const char* name, std::int64_t before, std::int64_t af
   table_.add({name, format(before), format(after), std::move(change)});
 }
 
-void ComparedFigures::add_count(const char* name, std::int64_t before, std::int64_t after) {
-  add(name, before, after, format_count);
-}
-
-void ComparedFigures::add_bytes(const char* name, std::int64_t before, std::int64_t after) {
-  add(name, before, after, format_bytes);
-}
-
-void ComparedFigures::add_time(const char* name, std::int64_t before_ns, std::int64_t after_ns) {
-  add(name, before_ns, after_ns, format_ns);
-}
-
 Table compare_table(const Figures& a, const Figures& b, const std::string& first,
                     const std::string& second) {
   ComparedFigures figures(first, second);
-  figures.add_count("nodes", static_cast<std::int64_t>(a.nodes),
-                    static_cast<std::int64_t>(b.nodes));
-  figures.add_bytes("peak memory", a.peak_bytes, b.peak_bytes);
-  figures.add_time("step", a.step_ns, b.step_ns);
-  figures.add_time("communication", a.communication_ns, b.communication_ns);
-  figures.add_time("exposed", a.exposed_ns, b.exposed_ns);
-  figures.add_count("collectives", static_cast<std::int64_t>(a.collectives),
-                    static_cast<std::int64_t>(b.collectives));
-  figures.add_count("hidden collectives", static_cast<std::int64_t>(a.hidden),
-                    static_cast<std::int64_t>(b.hidden));
+  figures.add("nodes", static_cast<std::int64_t>(a.nodes), static_cast<std::int64_t>(b.nodes),
+              format_count);
+  figures.add("peak memory", a.peak_bytes, b.peak_bytes, format_bytes);
+  figures.add("step", a.step_ns, b.step_ns, format_ns);
+  figures.add("communication", a.communication_ns, b.communication_ns, format_ns);
+  figures.add("exposed", a.exposed_ns, b.exposed_ns, format_ns);
+  figures.add("collectives", static_cast<std::int64_t>(a.collectives),
+              static_cast<std::int64_t>(b.collectives), format_count);
+  figures.add("hidden collectives", static_cast<std::int64_t>(a.hidden),
+              static_cast<std::int64_t>(b.hidden), format_count);
   return figures.table();
 }
 

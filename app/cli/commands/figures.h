@@ -30,15 +30,11 @@ Json to_json(const Figures& a, const Figures& b);
 class ComparedFigures {
  public:
   ComparedFigures(const std::string& first, const std::string& second);
-  void add_count(const char* name, std::int64_t before, std::int64_t after);
-  void add_bytes(const char* name, std::int64_t before, std::int64_t after);
-  void add_time(const char* name, std::int64_t before_ns, std::int64_t after_ns);
+  void add(const char* name, std::int64_t before, std::int64_t after,
+           std::string (*format)(std::int64_t));
   [[nodiscard]] const Table& table() const { return table_; }
 
  private:
-  void add(const char* name, std::int64_t before, std::int64_t after,
-           std::string (*format)(std::int64_t));
-
   Table table_;
 };
 // One row per metric.

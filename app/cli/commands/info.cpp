@@ -123,21 +123,20 @@ void print_tables(const Graph& graph, bool brief) {
   using enum Table::Align;
   const Summary s = summarize(graph);
   const GraphFlops flops = graph_flops(graph);
-  const auto count = [](std::size_t n) { return format_count(static_cast<std::int64_t>(n)); };
 
   Table facts({{"", left}, {"", left}});
   facts.add({"kind", kind_of(graph)});
-  facts.add({"nodes", count(graph.order().size())});
-  facts.add({"placeholders", count(s.placeholders)});
-  facts.add({"outputs", count(s.outputs)});
+  facts.add({"nodes", format_count(graph.order().size())});
+  facts.add({"placeholders", format_count(s.placeholders)});
+  facts.add({"outputs", format_count(s.outputs)});
   facts.add({"parameters", format_bytes(s.parameter_bytes)});
-  facts.add({"storages", count(s.storages)});
-  facts.add({"modules", count(ModuleTree(graph).size() - 1)});
+  facts.add({"storages", format_count(s.storages)});
+  facts.add({"modules", format_count(ModuleTree(graph).size() - 1)});
   facts.add({"FLOPs", fmt::format("{} (forward {}, backward {})",
                                   format_flops(static_cast<double>(flops.total)),
                                   format_flops(static_cast<double>(flops.forward)),
                                   format_flops(static_cast<double>(flops.backward)))});
-  if (!graph.symbols().empty()) facts.add({"size symbols", count(graph.symbols().size())});
+  if (!graph.symbols().empty()) facts.add({"size symbols", format_count(graph.symbols().size())});
   facts.add({"hash", graph_hash(graph)});
   fmt::print("{}\n{}", graph.title(), facts.text());
 
@@ -145,7 +144,7 @@ void print_tables(const Graph& graph, bool brief) {
     Table groups({{"process group", left}, {"ranks", right}, {"description", left}});
     for (std::size_t i = 0; i < graph.group_count(); ++i) {
       const ProcessGroup& group = graph.group(GroupId(i));
-      groups.add({std::string(graph.text(group.name)), count(group.ranks.size()),
+      groups.add({std::string(graph.text(group.name)), format_count(group.ranks.size()),
                   std::string(graph.text(group.desc))});
     }
     fmt::print("\n{}", groups.text());

@@ -140,8 +140,7 @@ void print_tables(const MemoryAnswer& a, const MemoryCommand& options) {
   fmt::print("{}", live.text());
   if (alive.size() > top)
     fmt::print("  and {} more, {} in total; --top {} shows them\n",
-               format_count(static_cast<std::int64_t>(alive.size() - top)), format_bytes(rest),
-               alive.size());
+               format_count(alive.size() - top), format_bytes(rest), alive.size());
   if (a.loop) fmt::print("\n{}", loop_table(*a.loop, a.graph));
   if (a.measured)
     for (const std::string& note : a.measured->measurement.notes) fmt::print("note: {}\n", note);

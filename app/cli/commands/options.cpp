@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands/checks.h"
+#include "core/base/json_text.h"
 #include "core/open/open.h"
 
 namespace jointer::cli {
@@ -160,7 +161,7 @@ void add_optimizer_option(CLI::App& command, std::string& optimizer) {
 }
 
 void print_json(const Json& json) {
-  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = write_json(json);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fputc('\n', stdout);
 }

@@ -158,8 +158,7 @@ void print_tables(const OverlapAnswer& a, std::size_t top) {
                 {"exposed", right}});
   const auto times = times_by_stream(s);
   for (std::size_t i = 1; i < times.size(); ++i)
-    groups.add({s.streams()[i].name, format_count(static_cast<std::int64_t>(times[i].count)),
-                format_count(static_cast<std::int64_t>(times[i].hidden)),
+    groups.add({s.streams()[i].name, format_count(times[i].count), format_count(times[i].hidden),
                 format_ns(times[i].communication), format_ns(times[i].exposed)});
   fmt::print("\n{}", groups.text());
 
@@ -183,8 +182,7 @@ void print_tables(const OverlapAnswer& a, std::size_t top) {
                format_ns(c.end_ns - c.start_ns), format_ns(c.exposed_ns), reason_text(a.graph, c)});
   }
   fmt::print("\n{}", worst.text());
-  if (exposed.size() > top)
-    fmt::print("  and {} more; --top {} shows them\n", exposed.size() - top, exposed.size());
+  print_rest(exposed.size(), top);
 }
 
 Result<int> run(const OverlapCommand& options) {

@@ -86,10 +86,6 @@ std::vector<std::string> amount_cells(const PlanAmounts& change) {
 
 constexpr const char *kSaved = "saved", *kHost = "on the host", *kTime = "recomputed";
 
-void print_rest(std::size_t count, std::size_t top) {
-  if (count > top) fmt::print("  and {} more; --top {} shows them\n", count - top, count);
-}
-
 // The groups to print. Adjacent layers with the same changes are one group: "layer 0..31 x32".
 std::vector<PlanChangeGroup> shown_groups(const PlanDifference& difference, PlanGrouping grouping) {
   if (grouping != PlanGrouping::layer) return groups(difference, grouping);
@@ -243,12 +239,12 @@ void print_plan_comparison(const PlanComparison& comparison, std::size_t top) {
   fmt::print("\n{}.\n", summary(difference));
   const PlanFigures &a = before.figures, &b = after.figures;
   ComparedFigures figures(before.name, after.name);
-  figures.add_bytes("peak memory", a.figures.peak_bytes, b.figures.peak_bytes);
-  figures.add_time("step", a.figures.step_ns, b.figures.step_ns);
-  figures.add_time("exposed", a.figures.exposed_ns, b.figures.exposed_ns);
-  figures.add_bytes(kSaved, a.saved_bytes, b.saved_bytes);
-  figures.add_bytes(kHost, a.offloaded_bytes, b.offloaded_bytes);
-  figures.add_time(kTime, a.recompute_ns, b.recompute_ns);
+  figures.add("peak memory", a.figures.peak_bytes, b.figures.peak_bytes, format_bytes);
+  figures.add("step", a.figures.step_ns, b.figures.step_ns, format_ns);
+  figures.add("exposed", a.figures.exposed_ns, b.figures.exposed_ns, format_ns);
+  figures.add(kSaved, a.saved_bytes, b.saved_bytes, format_bytes);
+  figures.add(kHost, a.offloaded_bytes, b.offloaded_bytes, format_bytes);
+  figures.add(kTime, a.recompute_ns, b.recompute_ns, format_ns);
   fmt::print("{}", figures.table().text());
   print_groups(difference, PlanGrouping::layer, top);
   print_groups(difference, PlanGrouping::target, top);

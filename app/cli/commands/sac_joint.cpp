@@ -142,9 +142,9 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                                         .memory = memory,
                                         .simulation = {},
                                         .transfers = estimator->transfer_costs()};
-    TradeOffOptions wanted = trade_off_options(options, std::move(now), fsdp);
-    if (met) wanted.offload = true;
-    JOINTER_TRY(trade_off, TradeOff::make(graph, estimates, std::move(wanted)));
+    JOINTER_TRY(trade_off,
+                TradeOff::make(graph, estimates,
+                               trade_off_options(options, std::move(now), fsdp, bool(met))));
   }
   std::optional<LimitAnswer> limit;
   if (met) {

@@ -60,12 +60,13 @@ void keep_own_if_better(const SacCommand& options, const Solved& solved, const P
 
 }  // namespace
 
-TradeOffOptions trade_off_options(const SacCommand& options, ParetoPoint now, MemoryPolicy fsdp) {
+TradeOffOptions trade_off_options(const SacCommand& options, ParetoPoint now, MemoryPolicy fsdp,
+                                  bool has_target) {
   return {.partition = partition_options(options),
           .now = std::move(now),
           .fsdp = fsdp,
           .has_policy = options.policy.any(),
-          .offload = !options.no_offload,
+          .offload = has_target || !options.no_offload,
           .memory = memory_of(options),
           .max_budgets = options.points,
           .effort = options.effort,

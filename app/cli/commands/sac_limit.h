@@ -36,7 +36,9 @@ struct Solved {
   [[nodiscard]] bool is_as_opened() const { return is_own && order.empty(); }
 };
 
-TradeOffOptions trade_off_options(const SacCommand& options, ParetoPoint now, MemoryPolicy fsdp);
+// `has_target`: true if a list of changes is compared with the best plan, which has no conditions.
+TradeOffOptions trade_off_options(const SacCommand& options, ParetoPoint now, MemoryPolicy fsdp,
+                                  bool has_target);
 // Changes the plan to meet the limit in the options: `budget`, the peak in bytes, or the slowdown.
 // Error (usage): the search fails.
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,

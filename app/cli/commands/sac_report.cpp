@@ -58,10 +58,8 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
                                   counted(a.saved.size() - a.offloaded_count(), "activation"),
                                   format_bytes(a.figures.saved_bytes))});
   if (a.offloaded_count() > 0)
-    facts.add(
-        {"on the host",
-         fmt::format("{} more, {}", format_count(static_cast<std::int64_t>(a.offloaded_count())),
-                     format_bytes(a.figures.offloaded_bytes))});
+    facts.add({"on the host", fmt::format("{} more, {}", format_count(a.offloaded_count()),
+                                          format_bytes(a.figures.offloaded_bytes))});
   facts.add(
       {"recomputed", fmt::format("{}, {}, {}", counted(a.figures.recomputed, "call"),
                                  format_ns(a.figures.recompute_ns),
@@ -100,16 +98,12 @@ void print_operators(const SacAnswer& a, std::size_t top) {
                {"policy", left}});
   for (std::size_t i = 0; i < std::min(top, a.operators.size()); ++i) {
     const OperatorRow& row = a.operators[i];
-    table.add({row.target, format_count(static_cast<std::int64_t>(row.saved)),
-               format_bytes(row.saved_bytes),
-               format_count(static_cast<std::int64_t>(row.offloaded)),
-               format_count(static_cast<std::int64_t>(row.recomputed)), format_ns(row.recompute_ns),
-               row.policy()});
+    table.add({row.target, format_count(row.saved), format_bytes(row.saved_bytes),
+               format_count(row.offloaded), format_count(row.recomputed),
+               format_ns(row.recompute_ns), row.policy()});
   }
   if (!table.empty()) fmt::print("\n{}", table.text());
-  if (a.operators.size() > top)
-    fmt::print("  and {} more; --top {} shows them\n", a.operators.size() - top,
-               a.operators.size());
+  print_rest(a.operators.size(), top);
 }
 
 void print_saved(const SacAnswer& a, const Graph& graph, std::size_t top) {
@@ -122,8 +116,7 @@ void print_saved(const SacAnswer& a, const Graph& graph, std::size_t top) {
     table.add({std::string(graph.name(largest[i]->node)), format_bytes(largest[i]->bytes),
                std::string(graph.target(graph.node(largest[i]->node))), largest[i]->reason});
   if (!table.empty()) fmt::print("\n{}", table.text());
-  if (largest.size() > top)
-    fmt::print("  and {} more; --top {} shows them\n", largest.size() - top, largest.size());
+  print_rest(largest.size(), top);
 }
 
 void print_pareto(const SacAnswer& a) {

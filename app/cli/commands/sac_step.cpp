@@ -98,15 +98,14 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
       target->peak_bytes = now.figures.figures.peak_bytes - bytes;
     }
   }
-  TradeOffOptions wanted = trade_off_options(options, std::move(now), fsdp);
-  if (target) wanted.offload = true;  // the best plan has no conditions
-  JOINTER_TRY(const auto trade_off, TradeOff::make(graph,
-                                                   {.costs = costs,
-                                                    .flops = flops,
-                                                    .memory = memory_options(options.optimizer),
-                                                    .simulation = {},
-                                                    .transfers = transfers},
-                                                   std::move(wanted)));
+  JOINTER_TRY(const auto trade_off,
+              TradeOff::make(graph,
+                             {.costs = costs,
+                              .flops = flops,
+                              .memory = memory_options(options.optimizer),
+                              .simulation = {},
+                              .transfers = transfers},
+                             trade_off_options(options, std::move(now), fsdp, bool(target))));
   if (target) {
     JOINTER_TRY(ChangeList list, find_changes(graph, trade_off->what_if(), current, *target));
     JOINTER_CHECK(tag_step(planned, list.plan,

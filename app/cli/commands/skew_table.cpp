@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
 #include "core/base/units.h"
 #include "core/bench/skew.h"
@@ -49,9 +48,9 @@ std::string skew_table(const BenchmarkResult& result, const Graph& graph) {
       format_ns(report.clock_error_ns), table.text());
 }
 
-std::string skew_member(const BenchmarkResult& result, const Graph& graph) {
+Json skew_json(const BenchmarkResult& result, const Graph& graph) {
   const SkewReport report = collective_skew(graph, result.ranks);
-  if (report.collectives.empty()) return "\"skew\":null";
+  if (report.collectives.empty()) return {};
   Json collectives = Json::array();
   for (const CollectiveSkew& skew : report.collectives) {
     Json spans = Json::array();
@@ -65,9 +64,8 @@ std::string skew_member(const BenchmarkResult& result, const Graph& graph) {
                            {"transfer_ms", to_ms(skew.transfer_ns)},
                            {"spans", std::move(spans)}});
   }
-  const Json json = {{"clock_error_ms", to_ms(report.clock_error_ns)},
-                     {"collectives", std::move(collectives)}};
-  return "\"skew\":" + json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return {{"clock_error_ms", to_ms(report.clock_error_ns)},
+          {"collectives", std::move(collectives)}};
 }
 
 }  // namespace jointer::cli

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "app/cli/commands/options.h"
 #include "core/bench/result.h"
 #include "core/graph/graph.h"
 
@@ -12,8 +13,7 @@ namespace jointer::cli {
 // group were profiled. `graph`: the first rank's graph.
 std::string skew_table(const BenchmarkResult& result, const Graph& graph);
 
-// The same for all collectives, with the span of each rank, as a member of the JSON object:
-// `"skew":{...}`, or `"skew":null`.
-std::string skew_member(const BenchmarkResult& result, const Graph& graph);
+// The same for all collectives, with the span of each rank; null if there are none.
+Json skew_json(const BenchmarkResult& result, const Graph& graph);
 
 }  // namespace jointer::cli

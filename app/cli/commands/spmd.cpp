@@ -76,10 +76,9 @@ Json to_json(const SpmdReport& report, const std::vector<RankProgram>& programs)
 void print_tables(const SpmdReport& report, const std::vector<RankProgram>& programs) {
   using enum Table::Align;
   Table groups({{"process group", left}, {"ranks", right}, {"compared", right}, {"calls", right}});
-  const auto count = [](std::size_t n) { return format_count(static_cast<std::int64_t>(n)); };
   for (const SpmdGroup& group : report.groups)
-    groups.add(
-        {group.label, count(group.ranks.size()), count(group.checked.size()), count(group.calls)});
+    groups.add({group.label, format_count(group.ranks.size()), format_count(group.checked.size()),
+                format_count(group.calls)});
   fmt::print("{} programs\n{}", programs.size(), groups.text());
   if (report.groups.empty())
     fmt::print("No process group contains two of these ranks, so no calls were compared.\n");
@@ -94,7 +93,7 @@ void print_tables(const SpmdReport& report, const std::vector<RankProgram>& prog
     const Graph& graph = program_of(programs, side.rank).graph;
     if (side.node)
       sides.add({std::to_string(side.rank), std::string(graph.name(side.node)),
-                 count(side.position), side.does});
+                 format_count(side.position), side.does});
     else
       sides.add({std::to_string(side.rank), "-", "", "nothing more"});
   }

@@ -1,5 +1,7 @@
 #include "app/cli/commands/table.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace jointer::cli {
@@ -41,6 +43,10 @@ std::string Table::text() const {
 
 std::string heading(const std::string& text) {
   return "\n" + text + "\n";
+}
+
+void print_rest(std::size_t count, std::size_t top) {
+  if (count > top) fmt::print("  and {} more; --top {} shows them\n", count - top, count);
 }
 
 }  // namespace jointer::cli
