@@ -80,8 +80,8 @@ int run(int argc, char** argv) {
 
   const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
   const auto is_command = [&](std::string_view word) {
-    return std::any_of(commands.begin(), commands.end(),
-                       [&](const CLI::App* command) { return command->get_name() == word; });
+    return std::ranges::any_of(
+        commands, [&](const CLI::App* command) { return command->get_name() == word; });
   };
   if (argc >= 2 && argv[1][0] != '-' && !is_command(argv[1])) {
     if (std::filesystem::exists(argv[1])) return open_in_desktop("jointer", argv);

@@ -39,7 +39,7 @@ AugmentedGraph::AugmentedGraph(const OverlapGraph& graph, const Ancestors& ances
 
 void AugmentedGraph::add(Place place, Place dependency) {
   auto& more = more_[place];
-  if (std::find(more.begin(), more.end(), dependency) == more.end()) more.push_back(dependency);
+  if (std::ranges::find(more, dependency) == more.end()) more.push_back(dependency);
 }
 
 void AugmentedGraph::remove(Place place, Place dependency) {

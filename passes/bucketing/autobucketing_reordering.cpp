@@ -409,7 +409,7 @@ class Reordering {
         stay = paying(buckets[i], copies, saved);
       }
       for (const std::uint32_t c : buckets[i])
-        if (stay.size() < 2 || std::find(stay.begin(), stay.end(), c) == stay.end()) {
+        if (stay.size() < 2 || std::ranges::find(stay, c) == stay.end()) {
           now().plan.bucketing.why[c] = NoBucket::costly;
           now().plan.bucketing.with[c] = buckets[i][c == buckets[i][0] ? 1 : 0];
         }
@@ -534,7 +534,7 @@ class Reordering {
         if (is_across(graph, half, half.collectives[c], at) &&
             (grows(graph, half, c) ? bounds.not_before[c] <= peak : bounds.not_behind[c] > peak))
           alive.emplace_back(-half.collectives[c].bytes, c);
-      std::sort(alive.begin(), alive.end());
+      std::ranges::sort(alive);
       std::int64_t freed = 0;
       for (const auto& [bytes, c] : alive) {
         if (freed > over) break;
@@ -572,7 +572,7 @@ class Reordering {
                : std::pair(a.figures.exposed_ns, a.figures.step_ns) <
                      std::pair(b.figures.exposed_ns, b.figures.step_ns);
     };
-    return std::move(*std::min_element(candidates_.begin(), candidates_.end(), is_better));
+    return std::move(*std::ranges::min_element(candidates_, is_better));
   }
 
   Result<Graph> finish(Candidate chosen) {

@@ -334,11 +334,11 @@ class Writer {
     const GroupId group = graph_.node(first_).group;
     if (!group) return 0;
     const auto& ranks = graph_.group(group).ranks;
-    const auto at = std::find(ranks.begin(), ranks.end(), rank);
+    const auto at = std::ranges::find(ranks, rank);
     return at == ranks.end() ? 0 : at - ranks.begin();
   }
   [[nodiscard]] std::int64_t dtype_place(DType dtype, bool older) const {
-    const auto at = std::find(kDtypes.begin(), kDtypes.end(), dtype);
+    const auto at = std::ranges::find(kDtypes, dtype);
     return (at - kDtypes.begin()) + (older ? 0 : 1);
   }
 
@@ -354,7 +354,7 @@ class Writer {
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Tensor& t = *graph_.single_tensor(graph_.node(members_[i].source));
       const bool is_dense = is_contiguous(graph_, t);
-      auto at = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      auto at = std::ranges::find_if(groups, [&](const Group& group) {
         return group.from == t.dtype && group.to == members_[i].dtype && group.is_dense == is_dense;
       });
       if (at == groups.end())

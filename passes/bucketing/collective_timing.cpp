@@ -64,8 +64,7 @@ class Timer {
       (window < 2 * g_.collectives[c].ns ? tight : parts_[c].grows ? late : early).push_back(c);
     }
     const auto sort_by = [&](std::vector<Number>& list, auto key) {
-      std::stable_sort(list.begin(), list.end(),
-                       [&](Number a, Number b) { return key(a) < key(b); });
+      std::ranges::stable_sort(list, [&](Number a, Number b) { return key(a) < key(b); });
     };
     sort_by(tight, [&](Number c) { return parts_[c].use; });
     sort_by(late, [&](Number c) { return ~parts_[c].use; });
@@ -114,13 +113,12 @@ class Timer {
       inputs.pop();
       if (owner_[p] != kNever || !may_move(p)) continue;
       const auto users = g_.users.of(p);
-      if (!std::all_of(users.begin(), users.end(), [&](Place u) { return owner_[u] == c; }))
-        continue;
+      if (!std::ranges::all_of(users, [&](Place u) { return owner_[u] == c; })) continue;
       owner_[p] = c;
       parts.ahead.push_back(p);
       add_inputs(p);
     }
-    std::sort(parts.ahead.begin(), parts.ahead.end());
+    std::ranges::sort(parts.ahead);
     parts.behind.push_back(collective.wait);
     for (std::size_t i = 0; i < parts.behind.size(); ++i)
       for (const Place user : g_.users.of(parts.behind[i]))
@@ -129,7 +127,7 @@ class Timer {
           owner_[user] = c;
           parts.behind.push_back(user);
         }
-    std::sort(parts.behind.begin(), parts.behind.end());
+    std::ranges::sort(parts.behind);
   }
 
   void find_uses() {
@@ -267,7 +265,7 @@ class Timer {
           parts.grows ? parts.use : std::clamp(done, std::min(start + 1, parts.use), parts.use);
       inserted.push_back({wait, 0, parts.slot.to, c});
     }
-    std::sort(inserted.begin(), inserted.end(), [](const Inserted& a, const Inserted& b) {
+    std::ranges::sort(inserted, [](const Inserted& a, const Inserted& b) {
       return std::tie(a.before, a.rank, a.when, a.collective) <
              std::tie(b.before, b.rank, b.when, b.collective);
     });

@@ -30,13 +30,13 @@ void move_views(Graph& graph, const FxProgram& program, NodeId wait, NodeId resu
     const NodeId at = open.back();
     open.pop_back();
     for (const NodeId user : program.users(at)) {
-      if (std::find(met.begin(), met.end(), user) != met.end()) continue;
+      if (std::ranges::find(met, user) != met.end()) continue;
       met.push_back(user);
       const auto tensors = graph.tensors(user);
       const auto is_view = [&](const Tensor& t) {
         return t.storage && graph.real_storage(t.storage) == graph.real_storage(was);
       };
-      if (std::none_of(tensors.begin(), tensors.end(), is_view)) continue;
+      if (std::ranges::none_of(tensors, is_view)) continue;
       move_tensors(graph, user, [&](const Tensor& t) {
         return is_view(t) ? StorageMove{.to = to.storage, .by = bytes / item_size(t.dtype)}
                           : StorageMove{};
@@ -79,7 +79,7 @@ Result<PlacedBucket> place_bucket(Graph& graph, FxProgram& program, BucketNames&
     if (m.cast) program.erase(m.cast);
   }
   std::erase_if(placed.readers, [&](NodeId id) {
-    return std::any_of(members.begin(), members.end(), [&](const BucketMember& m) {
+    return std::ranges::any_of(members, [&](const BucketMember& m) {
       return id == m.start || id == m.wait || id == m.cast;
     });
   });
@@ -90,8 +90,7 @@ Result<PlacedBucket> place_bucket(Graph& graph, FxProgram& program, BucketNames&
 NodeId behind_members(const FxProgram& program, std::span<const BucketMember> members,
                       NodeId node) {
   NodeId at = program.next(node);
-  while (at && std::any_of(members.begin(), members.end(),
-                           [&](const BucketMember& m) { return m.start == at; }))
+  while (at && std::ranges::any_of(members, [&](const BucketMember& m) { return m.start == at; }))
     at = program.next(at);
   return at;
 }
@@ -104,10 +103,10 @@ bool is_written(const Graph& graph, const Dependencies& dependencies,
   const auto inputs = graph.inputs(collective.start);
   const auto is_own = [&](NodeId id) {
     return id == collective.start || id == collective.wait ||
-           std::find(inputs.begin(), inputs.end(), id) != inputs.end();
+           std::ranges::find(inputs, id) != inputs.end();
   };
   const auto has_write = [&](std::span<const Dependency> list) {
-    return std::any_of(list.begin(), list.end(), [&](const Dependency& d) {
+    return std::ranges::any_of(list, [&](const Dependency& d) {
       if (d.kind != DependencyKind::write || is_own(d.node)) return false;
       if (!has_own) return true;
       return !written_arguments(graph, graph.node(d.node)).empty();

@@ -96,7 +96,7 @@ void FxProgram::replace_uses(NodeId node, NodeId by) {
   for (const NodeId user : users_[node.index()]) {
     redirect_inputs(graph_, user, [&](NodeId input) { return input == node ? by : input; });
     auto& readers = users_[by.index()];
-    if (std::find(readers.begin(), readers.end(), user) == readers.end()) readers.push_back(user);
+    if (std::ranges::find(readers, user) == readers.end()) readers.push_back(user);
   }
   users_[node.index()].clear();
   for (OutputEntry& entry : graph_.part(part_).outputs)
@@ -121,7 +121,7 @@ Result<void> FxProgram::sort(NodeId first, NodeId last) {
   if (pending.empty()) return {};
   const NodeId before = next(pending.back()), after = previous_[pending.front().index()];
   const std::size_t count = pending.size();
-  std::reverse(pending.begin(), pending.end());
+  std::ranges::reverse(pending);
   std::vector<std::vector<NodeId>> waiting(graph_.node_count());
   while (!pending.empty()) {
     const NodeId id = pending.back();
@@ -160,12 +160,12 @@ Result<void> FxProgram::sort_if_needed(std::span<const NodeId> changed) {
   const auto is_wrong = [&](NodeId id) {
     const auto inputs = graph_.inputs(id);
     const std::uint32_t place = places[id.index()];
-    return std::any_of(inputs.begin(), inputs.end(),
-                       [&](NodeId input) { return places[input.index()] > place; }) ||
-           std::any_of(users(id).begin(), users(id).end(),
-                       [&](NodeId user) { return places[user.index()] < place; });
+    return std::ranges::any_of(inputs,
+                               [&](NodeId input) { return places[input.index()] > place; }) ||
+           std::ranges::any_of(users(id),
+                               [&](NodeId user) { return places[user.index()] < place; });
   };
-  return std::any_of(changed.begin(), changed.end(), is_wrong) ? sort() : Result<void>();
+  return std::ranges::any_of(changed, is_wrong) ? sort() : Result<void>();
 }
 
 void FxProgram::apply() {
@@ -197,11 +197,10 @@ Result<NodeId> FxProgram::apply(const Dependencies& dependencies) {
   apply();
   const auto is_wrong = [&](NodeId id) {
     const auto before = dependencies.before(id);
-    return std::any_of(before.begin(), before.end(), [&](const Dependency& d) {
-      return graph_.position(d.node) > graph_.position(id);
-    });
+    return std::ranges::any_of(
+        before, [&](const Dependency& d) { return graph_.position(d.node) > graph_.position(id); });
   };
-  const auto wrong = std::find_if(graph_.order().begin(), graph_.order().end(), is_wrong);
+  const auto wrong = std::ranges::find_if(graph_.order(), is_wrong);
   if (wrong == graph_.order().end()) return NodeId{};
   const NodeId first = *wrong;
   JOINTER_TRY(std::vector<NodeId> order, stable_order(graph_, dependencies, graph_.order()));

@@ -43,9 +43,8 @@ void fill_buckets(const OverlapGraph& g, const Ancestors& ancestors,
   };
   for (const Number c : alike) {
     const Place start = g.collectives[c].start;
-    const bool needs_member = std::any_of(bucket.begin(), bucket.end(), [&](Number member) {
-      return ancestors.has(start, g.collectives[member].start);
-    });
+    const bool needs_member = std::ranges::any_of(
+        bucket, [&](Number member) { return ancestors.has(start, g.collectives[member].start); });
     if (needs_member) {
       refuse(c, NoBucket::needed);
       continue;

@@ -154,7 +154,7 @@ class BlockBucketing {
     const auto is_turned = [&](const Dependency& d, NodeId of) {
       if (d.node.index() >= given_.node_count()) return false;
       const auto before = dependencies_.before(d.node);
-      return std::any_of(before.begin(), before.end(), [&](const Dependency& given) {
+      return std::ranges::any_of(before, [&](const Dependency& given) {
         return given.kind != DependencyKind::data && given.node == of;
       });
     };
@@ -197,7 +197,7 @@ class BlockBucketing {
   [[nodiscard]] std::size_t path_place(NodeId start) const {
     const auto& paths = plan_[entries_[start.index()]];
     for (ModuleId at = modules_.of(start); at; at = modules_.module(at).parent) {
-      const auto found = std::find(paths.begin(), paths.end(), modules_.module(at).path);
+      const auto found = std::ranges::find(paths, modules_.module(at).path);
       if (found != paths.end()) return static_cast<std::size_t>(found - paths.begin());
     }
     return paths.size();
@@ -247,7 +247,7 @@ class BlockBucketing {
       }
     }
     std::vector<Number>& scope = of_entry_[2 * entry + (backward ? 1 : 0)];
-    std::sort(scope.begin(), scope.end(), [&](Number a, Number b) {
+    std::ranges::sort(scope, [&](Number a, Number b) {
       const std::pair x{path_place(all_[a].start), places_[all_[a].start.index()]};
       const std::pair y{path_place(all_[b].start), places_[all_[b].start.index()]};
       return x < y;
@@ -261,8 +261,8 @@ class BlockBucketing {
         continue;
       }
       const std::string name = key(all_[c].start);
-      auto at = std::find_if(groups.begin(), groups.end(),
-                             [&](const auto& group) { return group.first == name; });
+      auto at =
+          std::ranges::find_if(groups, [&](const auto& group) { return group.first == name; });
       if (at == groups.end()) at = groups.insert(groups.end(), {name, {}});
       at->second.push_back(c);
     }
@@ -288,7 +288,7 @@ class BlockBucketing {
   Result<void> merge(std::vector<Number>& numbers, std::uint32_t entry, bool backward,
                      std::vector<NodeId>& changed) {
     if (!module_order_.empty())
-      std::stable_sort(numbers.begin(), numbers.end(), [&](Number a, Number b) {
+      std::ranges::stable_sort(numbers, [&](Number a, Number b) {
         const std::pair x{module_place(all_[a].start), places_[all_[a].start.index()]};
         const std::pair y{module_place(all_[b].start), places_[all_[b].start.index()]};
         return x < y;
@@ -369,11 +369,9 @@ class BlockBucketing {
     return id.index() < roles_.size() ? roles_[id.index()] : BucketRole::none;
   }
   static void add(std::vector<Wish>& wishes, NodeId target, NodeId node) {
-    auto at = std::find_if(wishes.begin(), wishes.end(),
-                           [&](const Wish& wish) { return wish.target == target; });
+    auto at = std::ranges::find_if(wishes, [&](const Wish& wish) { return wish.target == target; });
     if (at == wishes.end()) at = wishes.insert(wishes.end(), Wish{.target = target, .nodes = {}});
-    if (std::find(at->nodes.begin(), at->nodes.end(), node) == at->nodes.end())
-      at->nodes.push_back(node);
+    if (std::ranges::find(at->nodes, node) == at->nodes.end()) at->nodes.push_back(node);
   }
 
   Result<void> reorder(const Dependencies& dependencies) {
@@ -449,9 +447,8 @@ class BlockBucketing {
                    std::vector<NodeId>& moved) {
     const Places places = program_.places();
     for (const Wish& wish : wishes) {
-      NodeId behind = *std::max_element(
-          wish.nodes.begin(), wish.nodes.end(),
-          [&](NodeId a, NodeId b) { return places[a.index()] < places[b.index()]; });
+      NodeId behind = *std::ranges::max_element(
+          wish.nodes, [&](NodeId a, NodeId b) { return places[a.index()] < places[b.index()]; });
       context_.decide(
           graph_, wish.target, "deferred",
           fmt::format(
@@ -465,8 +462,7 @@ class BlockBucketing {
           const auto inputs = graph_.inputs(user);
           if (is_in[user.index()] ||
               dependencies.wall_before(user) != dependencies.wall_before(wish.target) ||
-              !std::all_of(inputs.begin(), inputs.end(),
-                           [&](NodeId input) { return is_in[input.index()]; }))
+              !std::ranges::all_of(inputs, [&](NodeId input) { return is_in[input.index()]; }))
             continue;
           is_in[user.index()] = true;
           chain.push_back(user);
@@ -487,7 +483,7 @@ class BlockBucketing {
     std::uint32_t mark = 0;
     for (const Wish& wish : wishes) {
       std::vector<NodeId> starts = wish.nodes;
-      std::sort(starts.begin(), starts.end(), earlier);
+      std::ranges::sort(starts, earlier);
       for (const NodeId start : starts) {
         context_.decide(
             graph_, start, "prefetched",
@@ -507,7 +503,7 @@ class BlockBucketing {
           const auto inputs = graph_.inputs(at);
           open.insert(open.end(), inputs.begin(), inputs.end());
         }
-        std::sort(needed.begin(), needed.end(), earlier);
+        std::ranges::sort(needed, earlier);
         for (const NodeId id : needed) {
           moved.push_back(id);
           program_.move_before(id, wish.target);

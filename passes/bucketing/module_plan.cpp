@@ -12,15 +12,15 @@ namespace jointer {
 namespace {
 
 bool is_list(const ModuleTree& modules, const Module& module) {
-  return !module.children.empty() &&
-         std::all_of(module.children.begin(), module.children.end(),
-                     [&](ModuleId id) { return is_digits(modules.module(id).segment); });
+  return !module.children.empty() && std::ranges::all_of(module.children, [&](ModuleId id) {
+    return is_digits(modules.module(id).segment);
+  });
 }
 
 // The members of a numbered list of modules, sorted by number.
 std::vector<ModuleId> by_number(const ModuleTree& modules, ModuleId list) {
   std::vector<ModuleId> members = modules.module(list).children;
-  std::sort(members.begin(), members.end(), [&](ModuleId a, ModuleId b) {
+  std::ranges::sort(members, [&](ModuleId a, ModuleId b) {
     const std::string &x = modules.module(a).segment, &y = modules.module(b).segment;
     return x.size() != y.size() ? x.size() < y.size() : x < y;
   });
@@ -64,8 +64,7 @@ Result<ModulePlan> read_module_plan(const PassValue::List& list) {
   for (const PassValue& entry : list) {
     plan.emplace_back();
     const auto* several = entry.as<PassValue::List>();
-    const bool is_right =
-        several == nullptr ? add(entry) : std::all_of(several->begin(), several->end(), add);
+    const bool is_right = several == nullptr ? add(entry) : std::ranges::all_of(*several, add);
     if (!is_right || plan.back().empty())
       return fail(Error::Kind::usage,
                   "module_bucket_plans: expected a module path or a list of module paths, got {}",
@@ -110,9 +109,9 @@ ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& module
   plan.insert(plan.end(), blocks.begin(), blocks.end());
   const auto rank = [](const std::string& path) {
     static constexpr std::array<std::string_view, 3> kFirst{"norm", "lm_head", "loss"};
-    return std::find(kFirst.begin(), kFirst.end(), path) - kFirst.begin();
+    return std::ranges::find(kFirst, path) - kFirst.begin();
   };
-  std::sort(behind.begin(), behind.end(), [&](const std::string& a, const std::string& b) {
+  std::ranges::sort(behind, [&](const std::string& a, const std::string& b) {
     return std::pair(rank(a), std::string_view(a)) < std::pair(rank(b), std::string_view(b));
   });
   if (!behind.empty()) plan.push_back(std::move(behind));
@@ -136,7 +135,7 @@ ModulePlan derive_module_plan(const ModuleTree& modules) {
     else
       behind.push_back(module.path);
   }
-  std::sort(behind.begin(), behind.end());
+  std::ranges::sort(behind);
   if (!behind.empty()) plan.push_back(std::move(behind));
   for (const ModuleId id : blocks)
     for (const ModuleId member : by_number(modules, id))

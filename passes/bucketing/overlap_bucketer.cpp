@@ -123,8 +123,7 @@ class Bucketer {
       if (collective(c).group != group || collective(c).key == kNever) continue;
       const std::uint32_t key =
           options_.mixes_reductions ? collective(c).torch_key : collective(c).key;
-      const auto at =
-          static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
+      const auto at = static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin());
       if (at == keys.size()) {
         keys.push_back(key);
         lists.emplace_back();
@@ -153,7 +152,7 @@ class Bucketer {
     std::vector<double> share(g_.collectives.size());
     if (exposed_first_)
       for (const Number c : alike) share[c] = hidden_share(c);
-    std::sort(alike.begin(), alike.end(), [&](Number a, Number b) {
+    std::ranges::sort(alike, [&](Number a, Number b) {
       return share[a] != share[b]
                  ? share[a] < share[b]
                  : ancestors_.rank(collective(a).start) < ancestors_.rank(collective(b).start);
@@ -309,7 +308,7 @@ class Bucketer {
     const std::int32_t found =
         g_.start_of[e.place] >= 0 ? g_.start_of[e.place] : g_.wait_of[e.place];
     const auto c = static_cast<Number>(found);
-    if (c == candidate || std::find(bucket.begin(), bucket.end(), c) != bucket.end()) return;
+    if (c == candidate || std::ranges::find(bucket, c) != bucket.end()) return;
     const std::uint32_t start = position(collective(c).start);
     executions_.emplace_back(start, position(collective(c).wait));
     for (const Place by : hidden_by(c)) hidings_.emplace_back(start, position(by));

@@ -117,7 +117,7 @@ void OverlapGraph::keep_walls(Edges& edges) const {
   }
   if (added.empty()) return;
   edges.insert(edges.end(), added.begin(), added.end());
-  std::sort(edges.begin(), edges.end());
+  std::ranges::sort(edges);
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
 }
 
@@ -128,7 +128,7 @@ bool OverlapGraph::is_output(Place p) const {
 // True if the start has one reader besides outputs.
 bool OverlapGraph::is_for_one_wait(Place start) const {
   const auto readers = users.of(start);
-  return std::count_if(readers.begin(), readers.end(), [&](Place p) { return !is_output(p); }) == 1;
+  return std::ranges::count_if(readers, [&](Place p) { return !is_output(p); }) == 1;
 }
 
 // The start that belongs to a wait; kNoPlace if the scheduler cannot separate the two.
@@ -175,8 +175,7 @@ void OverlapGraph::find_collectives(std::span<const NodeCost> costs, const Bucke
     const std::string key = bucket_key(*graph, s, rules);
     c.schedule_key = key.empty() ? kNever : keys.of(key);
     const auto readers = users.of(start);
-    const bool is_saved =
-        std::any_of(readers.begin(), readers.end(), [&](Place p) { return is_output(p); });
+    const bool is_saved = std::ranges::any_of(readers, [&](Place p) { return is_output(p); });
     c.key = is_saved ? kNever : c.schedule_key;
     const bool gathers = graph->op(s).collective == CollectiveKind::all_gather;
     known.resize(groups.size());

@@ -16,8 +16,8 @@ namespace {
 // would also be ordered relative to the other members.
 bool is_written(const Dependencies& dependencies, NodeId id) {
   const auto has_write = [](std::span<const Dependency> list) {
-    return std::any_of(list.begin(), list.end(),
-                       [](const Dependency& d) { return d.kind != DependencyKind::data; });
+    return std::ranges::any_of(list,
+                               [](const Dependency& d) { return d.kind != DependencyKind::data; });
   };
   return has_write(dependencies.before(id)) || has_write(dependencies.after(id));
 }
@@ -61,7 +61,7 @@ class Builder {
   void merge() {
     auto& bucketing = plan_.bucketing;
     std::erase_if(bucketing.buckets, [&](const std::vector<std::uint32_t>& bucket) {
-      const bool written = std::any_of(bucket.begin(), bucket.end(), [&](std::uint32_t c) {
+      const bool written = std::ranges::any_of(bucket, [&](std::uint32_t c) {
         const OverlapCollective& member = from_.collectives[c];
         return is_written(dependencies_, from_.nodes[member.start]) ||
                is_written(dependencies_, from_.nodes[member.wait]);
@@ -113,8 +113,8 @@ class Builder {
     const bool gathers = from_.graph->op(first).collective == CollectiveKind::all_gather;
     Place behind = from_.collectives[gathers ? members.back() : members.front()].start;
     const auto is_member = [&](Place p) {
-      return std::any_of(members.begin(), members.end(),
-                         [&](std::uint32_t c) { return from_.collectives[c].start == p; });
+      return std::ranges::any_of(members,
+                                 [&](std::uint32_t c) { return from_.collectives[c].start == p; });
     };
     while (!gathers && rank_[behind] + 1 < from_.size() &&
            is_member(plan_.schedule.order[rank_[behind] + 1]))

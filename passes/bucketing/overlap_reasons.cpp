@@ -88,7 +88,7 @@ std::vector<NodeId> hidden_by(const Graph& graph, const Simulation& simulation,
     found.emplace_back(
         std::max(timing.start, collective.start_ns) - std::min(timing.end, collective.end_ns), *it);
   }
-  std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
+  std::ranges::stable_sort(found, [&](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first
                               : graph.position(a.second) < graph.position(b.second);
   });

@@ -245,8 +245,7 @@ class Scheduler {
 
   void handle_start(Number c) {
     if (!options_.latency_ns.empty() && collective(c).schedule_key != kNever &&
-        std::any_of(in_flight_.begin(), in_flight_.end(),
-                    [&](Number other) { return counts_as_alike(c, other); }))
+        std::ranges::any_of(in_flight_, [&](Number other) { return counts_as_alike(c, other); }))
       fate(c).exposed_ns -= std::min(fate(c).exposed_ns, options_.latency_ns[c]);
     in_flight_.push_back(c);
     in_flight_bytes_ += collective(c).bytes;
@@ -257,7 +256,7 @@ class Scheduler {
   }
 
   [[nodiscard]] bool is_in_flight(Number c) const {
-    return std::find(in_flight_.begin(), in_flight_.end(), c) != in_flight_.end();
+    return std::ranges::find(in_flight_, c) != in_flight_.end();
   }
 
   void handle_wait(Number c) { handle_wait(c, collective(c).wait); }
@@ -299,7 +298,7 @@ class Scheduler {
       }
     }
     in_flight_bytes_ -= collective(c).bytes;
-    in_flight_.erase(std::find(in_flight_.begin(), in_flight_.end(), c));
+    in_flight_.erase(std::ranges::find(in_flight_, c));
     // If the collective returns a list, the wait reads a getitem that must run first.
     for (const Place input : g_.inputs.of(wait))
       if (!is_done_[input]) schedule(input);
@@ -381,14 +380,14 @@ class Scheduler {
     };
     std::vector<std::pair<Priority, Number>> order;
     for (const Number c : found) order.emplace_back(priority(c), c);
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     if (options_.groups_buckets) {
       // Collectives with the same key follow the first of them; keys are ordered by their first
       // collectives.
       std::unordered_map<std::uint32_t, std::size_t> first_of;
       for (std::size_t i = 0; i < order.size(); ++i)
         first_of.try_emplace(collective(order[i].second).schedule_key, i);
-      std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+      std::ranges::stable_sort(order, [&](const auto& a, const auto& b) {
         return first_of.at(collective(a.second).schedule_key) <
                first_of.at(collective(b.second).schedule_key);
       });
@@ -413,7 +412,7 @@ class Scheduler {
           {.first_by = static_cast<std::uint32_t>(urgency(c)), .need = need(c), .number = c});
     }
     if (options_.groups_buckets) group_candidates();
-    std::sort(tried_.begin(), tried_.end(), [](const Tried& a, const Tried& b) {
+    std::ranges::sort(tried_, [](const Tried& a, const Tried& b) {
       return a.first_by != b.first_by ? a.first_by < b.first_by : a.need < b.need;
     });
     candidates_.clear();
@@ -458,8 +457,7 @@ class Scheduler {
     for (const Tried& each : tried_) {
       const std::uint32_t key = collective(each.number).schedule_key;
       const std::pair at{each.first_by, each.need};
-      auto group =
-          std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.key == key; });
+      auto group = std::ranges::find_if(groups, [&](const Group& g) { return g.key == key; });
       if (group == groups.end())
         group = groups.insert(group, {.key = key, .min_need = each.need, .first = at});
       ++group->size;
@@ -473,14 +471,14 @@ class Scheduler {
       const Group& g = groups[i];
       return std::tuple(g.min_need >> 32U, -g.size, g.first);
     };
-    std::sort(order.begin(), order.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return priority(a) < priority(b); });
+    std::ranges::sort(order,
+                      [&](std::uint32_t a, std::uint32_t b) { return priority(a) < priority(b); });
     for (std::uint32_t i = 0; i < order.size(); ++i) groups[order[i]].place = i;
     for (std::size_t i = 0; i < tried_.size(); ++i) tried_[i].first_by = groups[group_of[i]].place;
   }
 
   void start_early(Place beside, std::vector<std::int64_t>& left, std::uint32_t without) {
-    if (std::all_of(left.begin(), left.end(), [](std::int64_t t) { return t <= 0; })) return;
+    if (std::ranges::all_of(left, [](std::int64_t t) { return t <= 0; })) return;
     const std::vector<Number> tried = is_new()            ? candidates_for(left)
                                       : without == kNever ? candidates()
                                                           : candidates_without(without);
@@ -494,7 +492,7 @@ class Scheduler {
       const std::int64_t ns = std::min(time, fate(c).exposed_ns);
       hide(c, beside, ns);
       time -= ns;
-      if (std::all_of(left.begin(), left.end(), [](std::int64_t t) { return t <= 0; })) return;
+      if (std::ranges::all_of(left, [](std::int64_t t) { return t <= 0; })) return;
     }
   }
 
@@ -535,8 +533,7 @@ class Scheduler {
 
   [[nodiscard]] bool is_hidden_without(Number c, Place beside) const {
     const OverlapFate& f = result_.fates[c];
-    return f.exposed_ns == 0 &&
-           std::find(f.hidden_by.begin(), f.hidden_by.end(), beside) == f.hidden_by.end();
+    return f.exposed_ns == 0 && std::ranges::find(f.hidden_by, beside) == f.hidden_by.end();
   }
 
   // True if the collective cannot start before `p` has run.
@@ -573,7 +570,7 @@ class Scheduler {
         path_.push_back(input);
       }
     path_.erase(path_.begin());
-    std::sort(path_.begin(), path_.end());
+    std::ranges::sort(path_);
     return true;
   }
 

@@ -12,7 +12,7 @@ namespace jointer {
 namespace {
 
 bool has(const std::vector<NodeId>& list, NodeId node) {
-  return std::find(list.begin(), list.end(), node) != list.end();
+  return std::ranges::find(list, node) != list.end();
 }
 
 void append(std::vector<NodeId>& list, NodeId node) {
@@ -28,8 +28,7 @@ void PlanDependencies::add(NodeId node, NodeId needed) {
 
 bool PlanDependencies::is_reversed(const Graph& graph, NodeId node, NodeId needed) const {
   const auto inputs = graph.inputs(needed);
-  return has(needs_[needed.index()], node) ||
-         std::find(inputs.begin(), inputs.end(), node) != inputs.end();
+  return has(needs_[needed.index()], node) || std::ranges::find(inputs, node) != inputs.end();
 }
 
 void PlanDependencies::replace(const Graph& graph, std::span<const Replacement> members) {

@@ -53,8 +53,7 @@ std::vector<StringId> fsdp_groups(const Graph& graph, bool reduces) {
   std::vector<StringId> groups;
   for (const auto& [name, use] : uses)
     if (use == 3 || (use == 1 && !reduces)) groups.push_back(name);
-  std::sort(groups.begin(), groups.end(),
-            [&](StringId a, StringId b) { return graph.text(a) < graph.text(b); });
+  std::ranges::sort(groups, [&](StringId a, StringId b) { return graph.text(a) < graph.text(b); });
   return groups;
 }
 

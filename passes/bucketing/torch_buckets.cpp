@@ -78,7 +78,7 @@ class TorchBuilder {
     FxProgram program(graph_, part_);
     std::vector<std::vector<Number>> kept;
     for (std::vector<Number>& bucket : plan_.bucketing.buckets) {
-      if (std::any_of(bucket.begin(), bucket.end(), [&](Number c) {
+      if (std::ranges::any_of(bucket, [&](Number c) {
             return is_written(*from_.graph, dependencies_, nodes_of(c));
           })) {
         plan_.bucketing.leave(bucket, NoBucket::written);

@@ -27,8 +27,7 @@ class Collector {
     for (const Tensor& t : graph_.tensors(id)) {
       if (!t.storage || graph_.device_type(t) == DeviceType::cpu) continue;
       const auto storage = static_cast<Place>(t.storage.index());
-      if (std::find(found_.begin(), found_.end(), storage) == found_.end())
-        found_.push_back(storage);
+      if (std::ranges::find(found_, storage) == found_.end()) found_.push_back(storage);
     }
   }
 

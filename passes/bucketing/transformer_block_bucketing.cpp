@@ -273,7 +273,7 @@ class OldBlockBucketing {
   [[nodiscard]] std::string_view why_not(Number c) const {
     const NodeId start = half_.nodes[half_.collectives[c].start];
     if (entries_[start.index()] == kNoEntry) return "Its module is not in the plan.";
-    if (std::find(apart_.begin(), apart_.end(), c) != apart_.end())
+    if (std::ranges::find(apart_, c) != apart_.end())
       return "It depends on another collective of its block, or vice versa.";
     if (!is_fsdp(start))
       return graph_.op(graph_.node(start)).collective == CollectiveKind::all_gather

@@ -36,7 +36,7 @@ constexpr std::string_view kReshape = "aten.reshape.default";
 constexpr std::array<std::string_view, 2> kViews{"aten.view.default", "aten._unsafe_view.default"};
 
 bool is_view(std::string_view target) {
-  return std::find(kViews.begin(), kViews.end(), target) != kViews.end();
+  return std::ranges::find(kViews, target) != kViews.end();
 }
 
 bool same_dims(std::span<const Dim> a, std::span<const Dim> b) {
@@ -136,8 +136,7 @@ class Canonicalizer {
     const Users users(graph_);
     std::vector<NodeId> gone;
     for (const NodeId id : inner_transposes_)
-      if (graph_.is_live(id) && users.of(id).empty() &&
-          std::find(gone.begin(), gone.end(), id) == gone.end()) {
+      if (graph_.is_live(id) && users.of(id).empty() && std::ranges::find(gone, id) == gone.end()) {
         context_.decide(graph_, id, "removed", "its only reader was the transpose that undid it");
         gone.push_back(id);
       }

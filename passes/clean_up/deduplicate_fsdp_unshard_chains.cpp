@@ -63,7 +63,7 @@ class Deduplicator {
 
   [[nodiscard]] bool is_written(NodeId id) const {
     const auto tensors = graph_.tensors(id);
-    return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+    return std::ranges::any_of(tensors, [&](const Tensor& t) {
       return t.storage && !writes_[graph_.real_storage(t.storage).index()].empty();
     });
   }

@@ -91,7 +91,7 @@ class Planner {
     for (const NodeId id : region_.bodies[chunk]) {
       if (std::string phase = label(id); !phase.empty()) {
         const auto users = users_.of(id);
-        const auto waits = std::count_if(users.begin(), users.end(), [&](NodeId user) {
+        const auto waits = std::ranges::count_if(users, [&](NodeId user) {
           const bool is_wait = is_in(user, chunk) && is_call_of(graph_, user, kWaitTarget);
           if (is_wait) out_.waits.push_back(user);
           return is_wait;
@@ -176,8 +176,8 @@ class Planner {
   }
 
   void in_order(std::vector<NodeId>& nodes) const {
-    std::sort(nodes.begin(), nodes.end(),
-              [this](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
+    std::ranges::sort(
+        nodes, [this](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
   }
 
   Result<void> find_closures(std::size_t chunk) {
@@ -218,7 +218,7 @@ class Planner {
       for (const NodeId id : first)
         if (is_sync_copy(id)) parts.copies.push_back(id);
       for (const NodeId id : region_.bodies[chunk])
-        if (is_sync_copy(id) && std::find(first.begin(), first.end(), id) == first.end())
+        if (is_sync_copy(id) && std::ranges::find(first, id) == first.end())
           return fail(Error::Kind::usage,
                       "{} ({}): {} copies token counts to the host, but the first token exchange "
                       "does not depend on it; only copies that it depends on can be scheduled",
@@ -247,7 +247,7 @@ class Planner {
     std::vector<bool> comes_before(graph_.node_count(), false);
     for (const NodeId id : closure_of(parts.copies)) comes_before[id.index()] = true;
     for (const NodeId id : first) {
-      if (std::find(parts.copies.begin(), parts.copies.end(), id) != parts.copies.end()) continue;
+      if (std::ranges::find(parts.copies, id) != parts.copies.end()) continue;
       if (comes_before[id.index()])
         parts.before.push_back(id);
       else if (is_exchange_[id.index()])
@@ -315,8 +315,7 @@ class Planner {
 
   [[nodiscard]] bool is_ready(NodeId id) const {
     const auto& needs = needs_[id.index()];
-    return std::all_of(needs.begin(), needs.end(),
-                       [this](NodeId need) { return is_emitted_[need.index()]; });
+    return std::ranges::all_of(needs, [this](NodeId need) { return is_emitted_[need.index()]; });
   }
 
   // Emits the candidates that are ready, level by level. Returns true if there were any.

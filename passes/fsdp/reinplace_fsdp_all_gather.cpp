@@ -46,7 +46,7 @@ class Reinplacer {
     for (const NodeId id : order) changes = (is_match(id) && reinplace(id)) || changes;
     std::vector<NodeId> gone;
     for (const NodeId id : unread)
-      if (std::find(used_.begin(), used_.end(), id) == used_.end()) gone.push_back(id);
+      if (std::ranges::find(used_, id) == used_.end()) gone.push_back(id);
     for (const NodeId id : gone) context_.decide(graph_, id, "removed", "nothing reads it");
     graph_.erase(gone);
     return changes ? graph_.finish() : Result<void>();
@@ -75,7 +75,7 @@ class Reinplacer {
     NodeId found;
     for (const NodeId user : users_.of(copy)) {
       if (part_of_copy(user) != 1) continue;
-      const bool is_used = std::find(used_.begin(), used_.end(), user) != used_.end();
+      const bool is_used = std::ranges::find(used_, user) != used_.end();
       if (is_used || !users_.of(user).empty()) return {};
       found = user;
     }

@@ -131,9 +131,9 @@ class Remover {
 
   // The index of the stretch that contains the node: the number of copies before the node.
   [[nodiscard]] std::size_t stretch(const Unsharded& parameter, NodeId id) const {
-    return static_cast<std::size_t>(
-        std::count_if(parameter.copies.begin(), parameter.copies.end(),
-                      [&](NodeId copy) { return graph_.position(copy) < graph_.position(id); }));
+    return static_cast<std::size_t>(std::ranges::count_if(parameter.copies, [&](NodeId copy) {
+      return graph_.position(copy) < graph_.position(id);
+    }));
   }
 
   [[nodiscard]] bool same_kind(NodeId a, NodeId b) const {
@@ -158,8 +158,7 @@ class Remover {
     for (const NodeId view : graph_.order()) {
       if (view == id || graph_.node(view).kind != NodeKind::call) continue;
       const std::set<StorageId> storages = storages_of(view);
-      if (std::none_of(own.begin(), own.end(),
-                       [&](StorageId storage) { return storages.contains(storage); }))
+      if (std::ranges::none_of(own, [&](StorageId storage) { return storages.contains(storage); }))
         continue;
       for (const NodeId reader : users_.of(view))
         if (stretch(parameter, reader) != stretch(parameter, view))
@@ -175,8 +174,7 @@ class Remover {
     NodeId gathered;
     for (const NodeId each : order) {
       const Node& n = graph_.node(each);
-      if (std::find(parameter.copies.begin(), parameter.copies.end(), each) !=
-          parameter.copies.end()) {
+      if (std::ranges::find(parameter.copies, each) != parameter.copies.end()) {
         gathered = graph_.argument(n, "data")->node();
         continue;
       }

@@ -239,14 +239,14 @@ class Parser {
       if (name == "custom_codegen_pass") continue;
       const std::string ours =
           name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : std::string();
-      if (std::find(kPasses.begin(), kPasses.end(), ours) == kPasses.end()) {
+      if (std::ranges::find(kPasses, ours) == kPasses.end()) {
         return fail(Error::Kind::usage, "{}: graph_trainer has no pass {}{} pass names end with {}",
                     word, name, nearest_name_question(ours.empty() ? name : ours, kPasses),
                     kSuffix);
       }
       flags_.disabled.push_back(ours);
     }
-    std::sort(flags_.disabled.begin(), flags_.disabled.end());
+    std::ranges::sort(flags_.disabled);
     flags_.disabled.erase(std::unique(flags_.disabled.begin(), flags_.disabled.end()),
                           flags_.disabled.end());
     return {};
@@ -410,7 +410,7 @@ Result<Pipeline> graph_trainer_pipeline(const GraphTrainerFlags& flags) {
   Pipeline passes;
   if (!flags.runs_passes) return passes;
   const auto is_disabled = [&](std::string_view name) {
-    return std::find(flags.disabled.begin(), flags.disabled.end(), name) != flags.disabled.end();
+    return std::ranges::find(flags.disabled, name) != flags.disabled.end();
   };
   const auto add = [&](std::string_view name, Given given = {}) {
     passes.push_back({.pass = std::string(name), .given = std::move(given)});
@@ -443,8 +443,8 @@ Result<Pipeline> graph_trainer_pipeline(const GraphTrainerFlags& flags) {
   }
   add("cudagraph");
   std::erase_if(passes, [&](const PipelineStep& step) { return is_disabled(step.pass); });
-  if (const auto full = std::find_if(
-          passes.begin(), passes.end(),
+  if (const auto full = std::ranges::find_if(
+          passes,
           [](const PipelineStep& step) { return step.pass == "full_inductor_compilation"; });
       full != passes.end())
     passes.insert(full, {.pass = "inductor_decomposition", .given = {}});
@@ -461,9 +461,9 @@ Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline) {
   JOINTER_TRY(const Pipeline all, graph_trainer_pipeline(flags));
   for (const PipelineStep& step : all)
     if (step.pass != "inductor_decomposition" && !has_pass(wanted, step.pass) &&
-        std::find(flags.disabled.begin(), flags.disabled.end(), step.pass) == flags.disabled.end())
+        std::ranges::find(flags.disabled, step.pass) == flags.disabled.end())
       flags.disabled.push_back(step.pass);
-  std::sort(flags.disabled.begin(), flags.disabled.end());
+  std::ranges::sort(flags.disabled);
   // Upstream omits the annotations anyway if there is no CUDA graph.
   if (!has_pass(wanted, "cudagraph")) std::erase(flags.disabled, "insert_kernel_annotations");
   JOINTER_TRY(const Pipeline chosen, graph_trainer_pipeline(flags));

@@ -138,8 +138,8 @@ void set_call_order(Graph& graph, const Calls& calls, std::span<const Call> orde
     if (graph.node(id).kind != NodeKind::get_attr) continue;
     at = next = std::min({at, next, first_reader[id.index()]});
   }
-  std::stable_sort(others.begin(), others.end(),
-                   [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::ranges::stable_sort(others,
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
   std::vector<NodeId> nodes;
   nodes.reserve(graph.order().size());
   std::size_t other = 0;

@@ -40,7 +40,7 @@ Result<void> run_decide_global_ordering_of_comms(Graph& graph, const Arguments&,
       if (!calls.is_start(call) || calls.is_transfer(call)) continue;
       ++number;
       const auto before = calls.before(call);
-      const bool depends = std::find(before.begin(), before.end(), previous) != before.end();
+      const bool depends = std::ranges::find(before, previous) != before.end();
       const std::string behind(previous == kNoCall ? std::string_view()
                                                    : graph.name(calls.node(previous)));
       context.decide(

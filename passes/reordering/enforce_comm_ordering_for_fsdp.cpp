@@ -96,19 +96,17 @@ class BlockFinder {
     spread(
         start, start, found, [&](NodeId id) { return graph_.inputs(id); },
         [](Call) { return true; });
-    if (std::none_of(found.begin(), found.end(),
-                     [&](Call call) { return is(call, "fsdp.all_gather_copy_in"); }))
+    if (std::ranges::none_of(found, [&](Call call) { return is(call, "fsdp.all_gather_copy_in"); }))
       return;
     spread(
         start, start, found, [&](NodeId id) { return users_.of(id); },
         [&](Call call) { return is_plain(call); });
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     // If a layer is used twice, the second gather depends on the results that the first gather
     // unpacked, so stop before the second unpacking.
     std::size_t unpacked = 0;
-    const auto second = std::find_if(found.begin(), found.end(), [&](Call call) {
-      return is(call, "fsdp.split_with_sizes_copy") && ++unpacked > 1;
-    });
+    const auto second = std::ranges::find_if(
+        found, [&](Call call) { return is(call, "fsdp.split_with_sizes_copy") && ++unpacked > 1; });
     found.erase(second, found.end());
     add(start, std::move(found), gathers);
   }
@@ -118,8 +116,8 @@ class BlockFinder {
     mark_[start] = start;
     spread(
         start, start, found, [&](NodeId id) { return users_.of(id); }, [](Call) { return true; });
-    std::sort(found.begin(), found.end());
-    const auto scatter = std::find_if(found.begin(), found.end(), [&](Call call) {
+    std::ranges::sort(found);
+    const auto scatter = std::ranges::find_if(found, [&](Call call) {
       return graph_.is_collective_start(graph_.node(calls_.node(call)));
     });
     if (scatter == found.end()) return;
@@ -128,8 +126,7 @@ class BlockFinder {
   }
 
   void add(Call collective, Block found, std::vector<Turn>& turns) {
-    const auto wait =
-        std::find_if(found.begin(), found.end(), [&](Call call) { return calls_.is_wait(call); });
+    const auto wait = std::ranges::find_if(found, [&](Call call) { return calls_.is_wait(call); });
     if (wait == found.end())
       without_wait.push_back(collective);
     else

@@ -19,8 +19,7 @@ OrderedCalls::OrderedCalls(const Calls& calls)
       if (!calls.is_start(call)) continue;
       Call& previous = last[calls.is_transfer(call) ? 1 : 0];
       const auto before = calls.before(call);
-      if (previous != kNoCall &&
-          std::find(before.begin(), before.end(), previous) == before.end()) {
+      if (previous != kNoCall && std::ranges::find(before, previous) == before.end()) {
         previous_[call] = previous;
         next_[previous] = call;
       }

@@ -52,7 +52,7 @@ void LiveOrder::find_loose() {
     const auto users = items_.users.of(i);
     for (const NodeId maker : items_.makers.of(i)) {
       if (maker == items_.items[i].begins) continue;
-      if (std::find(users.begin(), users.end(), maker) == users.end()) is_loose_[i] = true;
+      if (std::ranges::find(users, maker) == users.end()) is_loose_[i] = true;
     }
     any_loose_ = any_loose_ || is_loose_[i];
   }
@@ -78,13 +78,13 @@ void LiveOrder::settle(std::uint32_t item) {
   const auto makers = items_.makers.of(item), users = items_.users.of(item);
   if (!changed.begins_fixed) {
     items_.allocated[changed.begins.index()] -= changed.bytes;
-    changed.begins = *std::min_element(makers.begin(), makers.end(), earlier);
+    changed.begins = *std::ranges::min_element(makers, earlier);
     items_.allocated[changed.begins.index()] += changed.bytes;
   }
   if (changed.ends_fixed) return;
   NodeId last = changed.begins;
   if (!users.empty()) {
-    const NodeId user = *std::max_element(users.begin(), users.end(), earlier);
+    const NodeId user = *std::ranges::max_element(users, earlier);
     if (changed.begins_fixed || earlier(last, user)) last = user;
   }
   end_with(item, last);

@@ -69,8 +69,8 @@ class ReadyBySize {
     const std::size_t count = stretch.last - stretch.first;
     by_size_.resize(count);
     std::iota(by_size_.begin(), by_size_.end(), static_cast<Call>(stretch.first));
-    std::stable_sort(by_size_.begin(), by_size_.end(),
-                     [&](Call a, Call b) { return use.allocated(a) < use.allocated(b); });
+    std::ranges::stable_sort(by_size_,
+                             [&](Call a, Call b) { return use.allocated(a) < use.allocated(b); });
     leaf_of_.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
       leaf_of_[by_size_[i] - stretch.first] = i;
@@ -236,7 +236,7 @@ void order_bfs(const OrderedCalls& rows, Stretch stretch, std::vector<Call>& ord
   const auto make_ready = [&](Call call) {
     std::vector<std::uint32_t> when;
     rows.for_each_before(call, [&](Call before) { when.push_back(ran[local(before)]); });
-    std::sort(when.begin(), when.end());
+    std::ranges::sort(when);
     ready.emplace(std::move(when), call);
   };
   for (std::size_t i = stretch.first; i < stretch.last; ++i) {
@@ -269,7 +269,7 @@ void order_dfs(const OrderedCalls& rows, const ItemUse& use, Stretch stretch,
   const auto smaller = [&](Call a, Call b) {
     return std::pair(touched[local(a)], a) < std::pair(touched[local(b)], b);
   };
-  std::sort(by_size.begin(), by_size.end(), smaller);
+  std::ranges::sort(by_size, smaller);
   struct Visit {
     Call call;
     std::vector<Call> before;  // largest first: popped from the end
@@ -280,8 +280,7 @@ void order_dfs(const OrderedCalls& rows, const ItemUse& use, Stretch stretch,
     seen[local(call)] = true;
     Visit visit{.call = call, .before = {}};
     rows.for_each_before(call, [&](Call before) { visit.before.push_back(before); });
-    std::sort(visit.before.begin(), visit.before.end(),
-              [&](Call a, Call b) { return smaller(b, a); });
+    std::ranges::sort(visit.before, [&](Call a, Call b) { return smaller(b, a); });
     open.push_back(std::move(visit));
   };
   for (const Call root : by_size) {

@@ -107,9 +107,8 @@ class Placing {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i].exposed_ns >= min_gain()) order.push_back(i);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return all[a].exposed_ns > all[b].exposed_ns;
-    });
+    std::ranges::stable_sort(
+        order, [&](std::size_t a, std::size_t b) { return all[a].exposed_ns > all[b].exposed_ns; });
     std::vector<bool> is_taken(all.size(), false);
     std::vector<CollectiveTiming> found;
     const auto take = [&](std::size_t i) {
@@ -170,15 +169,13 @@ class Placing {
   }
 
   [[nodiscard]] static bool is_in(std::span<const NodeId> block, NodeId id) {
-    return std::find(block.begin(), block.end(), id) != block.end();
+    return std::ranges::find(block, id) != block.end();
   }
 
   // Converts a position in the order into a gap in the order without the block.
   [[nodiscard]] std::size_t gap_of(std::span<const NodeId> block, std::size_t place) const {
-    return place -
-           static_cast<std::size_t>(std::count_if(block.begin(), block.end(), [&](NodeId id) {
-             return ordered_.position(id) < place;
-           }));
+    return place - static_cast<std::size_t>(std::ranges::count_if(
+                       block, [&](NodeId id) { return ordered_.position(id) < place; }));
   }
 
   // The total time of the calls that the block can pass, which limits what a move can save. The sum
@@ -201,7 +198,7 @@ class Placing {
   [[nodiscard]] std::size_t place_of_rest(std::span<const NodeId> block, std::size_t gap) const {
     std::vector<std::size_t> places;
     for (const NodeId id : block) places.push_back(ordered_.position(id));
-    std::sort(places.begin(), places.end());
+    std::ranges::sort(places);
     for (const std::size_t place : places)
       if (place <= gap) ++gap;
     return gap;

@@ -32,8 +32,8 @@ std::vector<Parameter> parameters_of(std::span<const Pass> passes) {
   std::vector<Parameter> parameters{std::move(list)};
   for (const Pass& pass : passes)
     for (const Parameter& parameter : pass.info.parameters)
-      if (std::none_of(parameters.begin(), parameters.end(),
-                       [&](const Parameter& known) { return known.name == parameter.name; }))
+      if (std::ranges::none_of(
+              parameters, [&](const Parameter& known) { return known.name == parameter.name; }))
         parameters.push_back(parameter);
   return parameters;
 }
@@ -44,8 +44,8 @@ Result<void> run_reorder_compute_and_comm_for_overlap(Graph& graph, const Argume
   const std::vector<std::string> names = arguments.texts("passes");
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string& name = names[i];
-    const auto pass = std::find_if(passes.begin(), passes.end(),
-                                   [&](const Pass& each) { return each.info.name == name; });
+    const auto pass =
+        std::ranges::find_if(passes, [&](const Pass& each) { return each.info.name == name; });
     std::vector<std::pair<std::string, PassValue>> given;
     for (const Parameter& parameter : pass->info.parameters)
       given.emplace_back(parameter.name, arguments.value(parameter.name));

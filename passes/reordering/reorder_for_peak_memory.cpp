@@ -76,9 +76,8 @@ class Chooser {
       const std::int64_t peak = peak_of(order, stretch);
       candidates.push_back({method, std::move(order), peak});
     }
-    const auto best =
-        std::min_element(candidates.begin(), candidates.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.peak < b.peak; });
+    const auto best = std::ranges::min_element(
+        candidates, [](const Candidate& a, const Candidate& b) { return a.peak < b.peak; });
     explain(stretch, candidates, *best);
     order_ = std::move(best->order);
     return {};

@@ -257,7 +257,7 @@ class DenseRegionScheduler {
                   fmt::join(comm.blocks, ", "));
     if (!layers.empty())
       comm.slot = *layers.begin();
-    else if (std::any_of(comm.blocks.begin(), comm.blocks.end(), is_top))
+    else if (std::ranges::any_of(comm.blocks, is_top))
       comm.slot = layers_;
     return {};
   }
@@ -270,8 +270,8 @@ class DenseRegionScheduler {
       const bool gathers = name == kAllGatherTarget || name == kAllGatherOutTarget;
       if (!gathers && name != kReduceScatterTarget) continue;
       const auto& users = program_.users(id);
-      const auto wait = std::find_if(users.begin(), users.end(),
-                                     [&](NodeId user) { return target(user) == kWaitTarget; });
+      const auto wait =
+          std::ranges::find_if(users, [&](NodeId user) { return target(user) == kWaitTarget; });
       if (wait == users.end()) continue;
       Comm comm{.launch = id,
                 .wait = *wait,
@@ -313,9 +313,7 @@ class DenseRegionScheduler {
     while (!open.empty()) {
       const NodeId at = open.back();
       open.pop_back();
-      if (!is_one_of(target(at), kLaunch) ||
-          std::find(chain.begin(), chain.end(), at) != chain.end())
-        continue;
+      if (!is_one_of(target(at), kLaunch) || std::ranges::find(chain, at) != chain.end()) continue;
       chain.push_back(at);
       const auto inputs = graph_.inputs(at);
       open.insert(open.end(), inputs.begin(), inputs.end());
@@ -332,10 +330,10 @@ class DenseRegionScheduler {
     std::uint32_t first = 0;
     for (const NodeId id : chain)
       for (const NodeId input : graph_.inputs(id))
-        if (std::find(chain.begin(), chain.end(), input) == chain.end())
+        if (std::ranges::find(chain, input) == chain.end())
           first = std::max(first, places_[input.index()] + 1);
-    const auto place = std::find_if(region.begin(), region.end(),
-                                    [&](NodeId id) { return places_[id.index()] >= first; });
+    const auto place =
+        std::ranges::find_if(region, [&](NodeId id) { return places_[id.index()] >= first; });
     if (chain.empty() || place == region.end())
       blockers_.emplace_back(&comm, fmt::format("the collective's inputs come after {}", what));
     else
@@ -421,8 +419,8 @@ class DenseRegionScheduler {
       if (graph_.node(id).kind == NodeKind::output) output = id;
     if (!output) return {};
     std::vector<NodeId> nodes(tail.begin(), tail.end());
-    std::sort(nodes.begin(), nodes.end(),
-              [&](NodeId a, NodeId b) { return places_[a.index()] < places_[b.index()]; });
+    std::ranges::sort(nodes,
+                      [&](NodeId a, NodeId b) { return places_[a.index()] < places_[b.index()]; });
     for (const NodeId id : nodes) program_.move_before(id, output);
     context_.decide(graph_, comm.wait, "sunk",
                     "Only the output needs its result, so the wait moves to the end.");
@@ -436,7 +434,7 @@ class DenseRegionScheduler {
     std::vector<NodeId> movable = chain;
     std::string why;
     const auto is_movable = [&](NodeId id) {
-      return std::find(movable.begin(), movable.end(), id) != movable.end();
+      return std::ranges::find(movable, id) != movable.end();
     };
     const auto stays = [&](NodeId id) {
       for (const NodeId input : graph_.inputs(id))
@@ -471,8 +469,7 @@ class DenseRegionScheduler {
                       fmt::format("It cannot start in {}: {}.", move.what, why));
       return {};
     }
-    std::sort(movable.begin(), movable.end(),
-              [&](NodeId a, NodeId b) { return place(a) < place(b); });
+    std::ranges::sort(movable, [&](NodeId a, NodeId b) { return place(a) < place(b); });
     for (const NodeId id : movable) program_.move_before(id, move.before);
     context_.decide(graph_, launch, "moved",
                     fmt::format("It starts before {}, in the dense compute of {}.",

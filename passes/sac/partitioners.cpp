@@ -20,8 +20,7 @@ void decide_by_plan(const Partition& made, PassContext& context) {
   for (const NodeId id : made.joint.order()) {
     const PlanReason& reason = made.reasons[id.index()];
     if (reason.kind == PlanReason::Kind::none) continue;
-    const bool is_offloaded =
-        std::binary_search(made.plan.offloaded.begin(), made.plan.offloaded.end(), id);
+    const bool is_offloaded = std::ranges::binary_search(made.plan.offloaded, id);
     context.decide(made.joint, id,
                    is_offloaded           ? "offloaded"
                    : is_saved[id.index()] ? "saved"

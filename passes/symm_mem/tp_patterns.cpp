@@ -48,7 +48,7 @@ constexpr std::array<std::string_view, 3> kSplits{"aten.split.Tensor", "aten.spl
 std::vector<NodeId> from_the_end(const FxProgram& program) {
   std::vector<NodeId> nodes;
   for (NodeId id = program.first(); id; id = program.next(id)) nodes.push_back(id);
-  std::reverse(nodes.begin(), nodes.end());
+  std::ranges::reverse(nodes);
   return nodes;
 }
 
@@ -283,7 +283,7 @@ std::vector<GatheredInput> find_gathered_inputs(const Graph& graph, const FxProg
     is_met[match->gather.index()] = true;
     found.push_back(std::move(*match));
   }
-  std::reverse(found.begin(), found.end());
+  std::ranges::reverse(found);
   return found;
 }
 
@@ -292,7 +292,7 @@ std::vector<ScatteredOutput> find_scattered_outputs(const Graph& graph, const Fx
   std::vector<ScatteredOutput> found;
   for (const NodeId id : from_the_end(program))
     if (auto match = matcher.scatter_that_ends_at(id)) found.push_back(std::move(*match));
-  std::reverse(found.begin(), found.end());
+  std::ranges::reverse(found);
   return found;
 }
 

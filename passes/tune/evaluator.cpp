@@ -117,9 +117,8 @@ StepFigures Evaluator::figures_of(const Graph& graph) const {
 // Searches linearly, since only a few graphs are kept.
 void Evaluator::forget_oldest() {
   const auto graphs = [&] {
-    return static_cast<std::size_t>(std::count_if(kept_.begin(), kept_.end(), [](const auto& each) {
-      return each.second.behind && each.second.behind->graph;
-    }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        kept_, [](const auto& each) { return each.second.behind && each.second.behind->graph; }));
   };
   for (std::size_t count = graphs(); count > options_.kept_graphs; --count) {
     auto oldest = kept_.end();

@@ -73,8 +73,8 @@ std::vector<Knob> make_knobs() {
 
 std::span<const Knob> knobs_of(std::string_view pass) {
   static const std::vector<Knob> kKnobs = make_knobs();
-  const auto first = std::find_if(kKnobs.begin(), kKnobs.end(),
-                                  [&](const Knob& each) { return each.pass == pass; });
+  const auto first =
+      std::ranges::find_if(kKnobs, [&](const Knob& each) { return each.pass == pass; });
   const auto last =
       std::find_if(first, kKnobs.end(), [&](const Knob& each) { return each.pass != pass; });
   return {first, last};
@@ -85,8 +85,8 @@ PipelineStep with_value(PipelineStep step, const Pass& pass, std::string_view pa
   constexpr Parameter::Type kNumber = Parameter::Type::number;
   std::vector<std::pair<std::string, PassValue>> given;
   for (const Parameter& declared : pass.info.parameters) {
-    const auto was = std::find_if(step.given.begin(), step.given.end(),
-                                  [&](const auto& each) { return each.first == declared.name; });
+    const auto was = std::ranges::find_if(
+        step.given, [&](const auto& each) { return each.first == declared.name; });
     PassValue held = declared.name == parameter ? value
                      : was == step.given.end()  ? declared.default_value
                                                 : was->second;

@@ -74,7 +74,7 @@ void SearchSpace::find_operators(const Graph& graph) {
   }
   std::vector<std::pair<std::int64_t, std::string_view>> sorted;
   for (const auto& [target, sum] : bytes) sorted.emplace_back(-sum, target);
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   for (const auto& [sum, target] : sorted)
     if (operators_.size() < kMaxOperators) operators_.emplace_back(target);
 }
@@ -98,9 +98,8 @@ bool SearchSpace::fits(const PipelineStep& step) const {
 // A reordering pass after a bucketing pass reorders the buckets; a reordering pass before it
 // belongs to the section `early`.
 Candidate SearchSpace::in_sections(const Pipeline& pipeline) const {
-  const bool has_buckets = std::any_of(pipeline.begin(), pipeline.end(), [](const auto& step) {
-    return section_of(step.pass) == Candidate::buckets;
-  });
+  const bool has_buckets = std::ranges::any_of(
+      pipeline, [](const auto& step) { return section_of(step.pass) == Candidate::buckets; });
   Candidate candidate;
   for (const PipelineStep& step : pipeline) {
     if (!fits(step)) continue;
@@ -271,7 +270,7 @@ void SearchSpace::toggle_saved(PipelineStep& sac, Chance& chance) const {
     saved.erase(at);
   else
     saved.push_back(op);
-  std::sort(saved.begin(), saved.end(), [](const PassValue& a, const PassValue& b) {
+  std::ranges::sort(saved, [](const PassValue& a, const PassValue& b) {
     return *a.as<std::string>() < *b.as<std::string>();
   });
   sac = with_value(std::move(sac), *registry_.find(kSac), "save",
@@ -280,8 +279,8 @@ void SearchSpace::toggle_saved(PipelineStep& sac, Chance& chance) const {
 
 void SearchSpace::change_policies(Candidate& candidate, Chance& chance) const {
   Pipeline& policies = candidate.sections[Candidate::policies];
-  const auto sac = std::find_if(policies.begin(), policies.end(),
-                                [](const PipelineStep& step) { return step.pass == kSac; });
+  const auto sac =
+      std::ranges::find_if(policies, [](const PipelineStep& step) { return step.pass == kSac; });
   if (sac != policies.end() && !operators_.empty() && chance.once_in(2)) {
     toggle_saved(*sac, chance);
     return;

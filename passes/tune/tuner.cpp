@@ -293,7 +293,7 @@ class Search {
       const Figures& o = other.point.figures.figures;
       return f.step_ns <= o.step_ns && f.peak_bytes <= o.peak_bytes;
     });
-    const auto place = std::find_if(frontier_.begin(), frontier_.end(), [&](const Entry& other) {
+    const auto place = std::ranges::find_if(frontier_, [&](const Entry& other) {
       return other.point.figures.figures.peak_bytes > f.peak_bytes;
     });
     frontier_.insert(place, entry);
@@ -309,8 +309,8 @@ class Search {
         if (key(entry) < key(other)) other = entry;
         return;
       }
-    const auto place = std::find_if(elite_.begin(), elite_.end(),
-                                    [&](const Entry& other) { return key(entry) < key(other); });
+    const auto place =
+        std::ranges::find_if(elite_, [&](const Entry& other) { return key(entry) < key(other); });
     elite_.insert(place, entry);
     if (elite_.size() > kElite) elite_.pop_back();
   }

@@ -80,7 +80,7 @@ std::vector<PluginError> add_plugins(PassRegistry& registry,
          it.increment(status))
       if (std::error_code ignored; it->is_directory(ignored))
         plugins.push_back(it->path().string());
-    std::sort(plugins.begin(), plugins.end());
+    std::ranges::sort(plugins);
     for (const std::string& plugin : plugins)
       if (auto added = add_plugin(registry, plugin, options); !added)
         errors.push_back({.path = plugin, .message = std::move(added).error().message});

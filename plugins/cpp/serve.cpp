@@ -138,8 +138,8 @@ Answer run(const OrderedJson& request, const Messages& messages) {
   if (!library) return refuse(HostFailed::Kind::usage, library.error().message);
   const std::string& name = text_of(request, "function");
   const auto& passes = library->passes();
-  const auto pass = std::find_if(passes.begin(), passes.end(),
-                                 [&](const Pass& each) { return each.info.name == name; });
+  const auto pass =
+      std::ranges::find_if(passes, [&](const Pass& each) { return each.info.name == name; });
   if (pass == passes.end())
     return refuse(HostFailed::Kind::usage,
                   "the plugin declares this pass but does not contain it; rebuild the plugin");

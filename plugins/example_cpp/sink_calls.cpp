@@ -16,14 +16,13 @@ std::vector<NodeId> calls_of(const Graph& graph, const std::vector<std::string>&
   std::vector<NodeId> calls;
   for (const NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    const bool is_wanted =
-        node.kind == NodeKind::call &&
-        std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-          return glob_matches(pattern, graph.target(node));
-        });
+    const bool is_wanted = node.kind == NodeKind::call &&
+                           std::ranges::any_of(patterns, [&](const std::string& pattern) {
+                             return glob_matches(pattern, graph.target(node));
+                           });
     if (is_wanted) calls.push_back(id);
   }
-  std::reverse(calls.begin(), calls.end());
+  std::ranges::reverse(calls);
   return calls;
 }
 

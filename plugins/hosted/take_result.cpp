@@ -33,8 +33,8 @@ void add_groups(Graph& graph, const Graph& result, PartId part) {
     ProcessGroup group = result.group(id);
     const std::string_view name = result.text(group.name);
     const auto& known = graph.part(part).groups;
-    if (std::any_of(known.begin(), known.end(),
-                    [&](GroupId each) { return graph.text(graph.group(each).name) == name; }))
+    if (std::ranges::any_of(
+            known, [&](GroupId each) { return graph.text(graph.group(each).name) == name; }))
       continue;
     for (StringId* text : {&group.name, &group.desc, &group.backend, &group.extra})
       if (*text) *text = graph.intern(result.text(*text));

@@ -51,8 +51,8 @@ void BenchPasses::record(FittedRequest& fitted) const {
 void BenchPasses::interpret_without_regions(const Graph& graph, FittedRequest& fitted) const {
   if (!is_regional_ || !fitted.request.marked.empty()) return;
   const auto order = graph.order();
-  if (std::any_of(order.begin(), order.end(),
-                  [&](NodeId id) { return is_annotated_for_inductor(graph, graph.node(id)); }))
+  if (std::ranges::any_of(
+          order, [&](NodeId id) { return is_annotated_for_inductor(graph, graph.node(id)); }))
     return;
   fitted.request.backend = Backend::interpret;
   fitted.notes.emplace_back(

@@ -107,8 +107,8 @@ std::vector<OperatorTime> by_operator(const Graph& graph, const Measurement& mea
   std::vector<OperatorTime> sorted;
   sorted.reserve(times.size());
   for (auto& [target, time] : times) sorted.push_back(std::move(time));
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const OperatorTime& a, const OperatorTime& b) { return a.ns > b.ns; });
+  std::ranges::stable_sort(
+      sorted, [](const OperatorTime& a, const OperatorTime& b) { return a.ns > b.ns; });
   return sorted;
 }
 

@@ -159,8 +159,8 @@ void print_tables(const Graph& graph, bool brief) {
   }
   std::vector<std::pair<std::string, std::int64_t>> by_count(s.operators.begin(),
                                                              s.operators.end());
-  std::stable_sort(by_count.begin(), by_count.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(by_count,
+                           [](const auto& a, const auto& b) { return a.second > b.second; });
   Table operators({{"operator", left}, {"count", right}});
   for (const auto& [target, n] : by_count) operators.add({target, format_count(n)});
   fmt::print("\n{}", operators.text());

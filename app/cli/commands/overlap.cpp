@@ -165,8 +165,8 @@ void print_tables(const OverlapAnswer& a, std::size_t top) {
   std::vector<const CollectiveTiming*> exposed;
   for (const CollectiveTiming& c : s.collectives())
     if (c.is_exposed()) exposed.push_back(&c);
-  std::stable_sort(exposed.begin(), exposed.end(),
-                   [](const auto* x, const auto* y) { return x->exposed_ns > y->exposed_ns; });
+  std::ranges::stable_sort(
+      exposed, [](const auto* x, const auto* y) { return x->exposed_ns > y->exposed_ns; });
   if (exposed.empty()) return;
   Table worst({{"exposed collective", left},
                {"group", left},

@@ -114,8 +114,7 @@ Result<int> run(const PassesCommand& options) {
   JOINTER_TRY(const AvailablePasses all, registry_and_notes(options.pipeline.plugins));
   const PassRegistry& passes = all.registry;
   const auto is_named = [&](const std::string& name) {
-    return options.names.empty() ||
-           std::find(options.names.begin(), options.names.end(), name) != options.names.end();
+    return options.names.empty() || std::ranges::find(options.names, name) != options.names.end();
   };
   std::vector<PipelinePreset> presets;
   for (const PipelinePreset& preset : pipeline_presets())

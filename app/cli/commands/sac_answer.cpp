@@ -42,7 +42,7 @@ class OperatorRows {
   std::vector<OperatorRow> sorted() {
     std::vector<OperatorRow> rows;
     for (auto& [target, row] : rows_) rows.push_back(std::move(row));
-    std::stable_sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
+    std::ranges::stable_sort(rows, [](const OperatorRow& a, const OperatorRow& b) {
       return std::pair(a.saved_bytes + a.offloaded_bytes, a.recompute_ns) >
              std::pair(b.saved_bytes + b.offloaded_bytes, b.recompute_ns);
     });
@@ -84,7 +84,7 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
   answer.saved_symbols = plan.saved_symbols.size();
   for (const NodeId id : plan.saved) {
     const Node& n = joint.node(id);
-    const bool is_offloaded = std::binary_search(plan.offloaded.begin(), plan.offloaded.end(), id);
+    const bool is_offloaded = std::ranges::binary_search(plan.offloaded, id);
     SavedValue value{.node = id,
                      .bytes = joint.output_bytes(n),
                      .action = is_offloaded ? PlanAction::offload : PlanAction::save,
@@ -145,9 +145,9 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
     const auto found = place.find(value.node);
     return found == place.end() ? place.size() : found->second;
   };
-  std::stable_sort(
-      answer.saved.begin(), answer.saved.end(),
-      [&](const SavedValue& a, const SavedValue& b) { return place_of(a) < place_of(b); });
+  std::ranges::stable_sort(answer.saved, [&](const SavedValue& a, const SavedValue& b) {
+    return place_of(a) < place_of(b);
+  });
   answer.operators = rows.sorted();
   return answer;
 }

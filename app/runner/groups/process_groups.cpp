@@ -79,7 +79,7 @@ class RegisteredGroups final : public ProcessGroups {
   }
 
   void add(const Options& options, const std::string& name, std::span<const std::int32_t> ranks) {
-    const auto at = std::find(ranks.begin(), ranks.end(), options.world.rank) - ranks.begin();
+    const auto at = std::ranges::find(ranks, options.world.rank) - ranks.begin();
     // Groups of other ranks may have the same name, but must have different keys in the store.
     const std::string key = fmt::format("{}/{}", name, ranks.front());
     Group group = make_group(options, key, static_cast<int>(at), static_cast<int>(ranks.size()));
@@ -175,8 +175,7 @@ Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
     if (options.alone) {
       wanted[name] = group.ranks;
       // With local copies, any index in the group will do, so put this rank first.
-      if (std::find(group.ranks.begin(), group.ranks.end(), options.world.rank) ==
-          group.ranks.end())
+      if (std::ranges::find(group.ranks, options.world.rank) == group.ranks.end())
         wanted[name][0] = options.world.rank;
       continue;
     }

@@ -292,8 +292,7 @@ Result<void> ProgramBuilder::add_operator(NodeId id, const Node& node, Instructi
   const c10::OperatorHandle* op = handle(target);
   if (op == nullptr) {
     const auto same = [&](const auto& entry) { return entry.first == target; };
-    if (std::none_of(unsupported_.begin(), unsupported_.end(), same))
-      unsupported_.emplace_back(target, id);
+    if (std::ranges::none_of(unsupported_, same)) unsupported_.emplace_back(target, id);
     // Give it slots for its users anyway, so that the error lists all missing operators.
     give_slots(id, instruction, 1);
     missing_[id.index()] = true;
