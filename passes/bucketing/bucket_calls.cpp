@@ -417,10 +417,7 @@ class Writer {
     const NodeId packed = call("aten.copy_.default", "copy_", std::array{node(row), node(joined)},
                                tensor({total}, storage_of(whole), total * rank()));
     const NodeId rows = gather_into(whole, packed, total);
-    const std::vector<NodeId> parts =
-        split(rows, sizes, g_, std::array{node(rows), numbers(sizes), number(1)});
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      calls_.results.push_back(reshape(parts[i], members_[i].result, members_[i].result));
+    unpack(split(rows, sizes, g_, std::array{node(rows), numbers(sizes), number(1)}));
   }
 
   void gather_packed() {
@@ -481,8 +478,7 @@ class Writer {
     call("aten.split_with_sizes_copy.out", "split_with_sizes_copy",
          std::array{node(rows), numbers(sizes), number(1)}, {},
          std::array{text("out"), nodes(flat)});
-    for (std::size_t i = 0; i < outs.size(); ++i)
-      calls_.results.push_back(reshape(outs[i], members_[i].result, members_[i].result));
+    unpack(outs);
   }
 
   // Joins the members into a flat tensor, rank by rank.
@@ -534,8 +530,7 @@ class Writer {
     }
     for (std::size_t i = 0; i < members_.size(); ++i)
       waits.push_back(wait(parts[i], {members_[i].elements / g_}));
-    for (std::size_t i = 0; i < members_.size(); ++i)
-      calls_.results.push_back(reshape(waits[i], members_[i].result, members_[i].result));
+    unpack(waits);
   }
 
   void reduce() {

@@ -63,12 +63,9 @@ class Timer {
       const std::int64_t window = clock_[parts_[c].use] - clock_[parts_[c].release];
       (window < 2 * g_.collectives[c].ns ? tight : parts_[c].grows ? late : early).push_back(c);
     }
-    const auto sort_by = [&](std::vector<Number>& list, auto key) {
-      std::ranges::stable_sort(list, [&](Number a, Number b) { return key(a) < key(b); });
-    };
-    sort_by(tight, [&](Number c) { return parts_[c].use; });
-    sort_by(late, [&](Number c) { return ~parts_[c].use; });
-    sort_by(early, [&](Number c) { return parts_[c].release; });
+    std::ranges::stable_sort(tight, {}, [&](Number c) { return parts_[c].use; });
+    std::ranges::stable_sort(late, {}, [&](Number c) { return ~parts_[c].use; });
+    std::ranges::stable_sort(early, {}, [&](Number c) { return parts_[c].release; });
     for (const Number c : tight) place_tight(c);
     for (const Number c : late) place_late(c);
     for (const Number c : early) reserve(c, first_free(clock_[parts_[c].release], time(c)));
@@ -265,9 +262,8 @@ class Timer {
           parts.grows ? parts.use : std::clamp(done, std::min(start + 1, parts.use), parts.use);
       inserted.push_back({wait, 0, parts.slot.to, c});
     }
-    std::ranges::sort(inserted, [](const Inserted& a, const Inserted& b) {
-      return std::tie(a.before, a.rank, a.when, a.collective) <
-             std::tie(b.before, b.rank, b.when, b.collective);
+    std::ranges::sort(inserted, {}, [](const Inserted& each) {
+      return std::tuple(each.before, each.rank, each.when, each.collective);
     });
     std::vector<Place> order;
     order.reserve(g_.size());

@@ -247,10 +247,8 @@ class BlockBucketing {
       }
     }
     std::vector<Number>& scope = of_entry_[2 * entry + (backward ? 1 : 0)];
-    std::ranges::sort(scope, [&](Number a, Number b) {
-      const std::pair x{path_place(all_[a].start), places_[all_[a].start.index()]};
-      const std::pair y{path_place(all_[b].start), places_[all_[b].start.index()]};
-      return x < y;
+    std::ranges::sort(scope, {}, [&](Number c) {
+      return std::pair(path_place(all_[c].start), places_[all_[c].start.index()]);
     });
     std::vector<std::pair<std::string, std::vector<Number>>> groups;
     for (const Number c : scope) {
@@ -288,10 +286,8 @@ class BlockBucketing {
   Result<void> merge(std::vector<Number>& numbers, std::uint32_t entry, bool backward,
                      std::vector<NodeId>& changed) {
     if (!module_order_.empty())
-      std::ranges::stable_sort(numbers, [&](Number a, Number b) {
-        const std::pair x{module_place(all_[a].start), places_[all_[a].start.index()]};
-        const std::pair y{module_place(all_[b].start), places_[all_[b].start.index()]};
-        return x < y;
+      std::ranges::stable_sort(numbers, {}, [&](Number c) {
+        return std::pair(module_place(all_[c].start), places_[all_[c].start.index()]);
       });
     std::vector<BucketMember> members;
     for (const Number c : numbers) {
@@ -447,8 +443,8 @@ class BlockBucketing {
                    std::vector<NodeId>& moved) {
     const Places places = program_.places();
     for (const Wish& wish : wishes) {
-      NodeId behind = *std::ranges::max_element(
-          wish.nodes, [&](NodeId a, NodeId b) { return places[a.index()] < places[b.index()]; });
+      NodeId behind =
+          *std::ranges::max_element(wish.nodes, {}, [&](NodeId id) { return places[id.index()]; });
       context_.decide(
           graph_, wish.target, "deferred",
           fmt::format(

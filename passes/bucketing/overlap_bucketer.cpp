@@ -152,10 +152,8 @@ class Bucketer {
     std::vector<double> share(g_.collectives.size());
     if (exposed_first_)
       for (const Number c : alike) share[c] = hidden_share(c);
-    std::ranges::sort(alike, [&](Number a, Number b) {
-      return share[a] != share[b]
-                 ? share[a] < share[b]
-                 : ancestors_.rank(collective(a).start) < ancestors_.rank(collective(b).start);
+    std::ranges::sort(alike, {}, [&](Number c) {
+      return std::pair(share[c], ancestors_.rank(collective(c).start));
     });
     for (std::size_t i = 0; i < alike.size(); ++i) {
       if (is_taken_[alike[i]]) continue;

@@ -88,9 +88,8 @@ std::vector<NodeId> hidden_by(const Graph& graph, const Simulation& simulation,
     found.emplace_back(
         std::max(timing.start, collective.start_ns) - std::min(timing.end, collective.end_ns), *it);
   }
-  std::ranges::stable_sort(found, [&](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first
-                              : graph.position(a.second) < graph.position(b.second);
+  std::ranges::stable_sort(found, {}, [&](const auto& entry) {
+    return std::pair(entry.first, graph.position(entry.second));
   });
   std::vector<NodeId> nodes;
   for (const auto& entry : found) nodes.push_back(entry.second);

@@ -387,9 +387,8 @@ class Scheduler {
       std::unordered_map<std::uint32_t, std::size_t> first_of;
       for (std::size_t i = 0; i < order.size(); ++i)
         first_of.try_emplace(collective(order[i].second).schedule_key, i);
-      std::ranges::stable_sort(order, [&](const auto& a, const auto& b) {
-        return first_of.at(collective(a.second).schedule_key) <
-               first_of.at(collective(b.second).schedule_key);
+      std::ranges::stable_sort(order, {}, [&](const auto& each) {
+        return first_of.at(collective(each.second).schedule_key);
       });
     }
     for (std::size_t i = 0; i < order.size(); ++i) found[i] = order[i].second;
@@ -412,9 +411,8 @@ class Scheduler {
           {.first_by = static_cast<std::uint32_t>(urgency(c)), .need = need(c), .number = c});
     }
     if (options_.groups_buckets) group_candidates();
-    std::ranges::sort(tried_, [](const Tried& a, const Tried& b) {
-      return a.first_by != b.first_by ? a.first_by < b.first_by : a.need < b.need;
-    });
+    std::ranges::sort(tried_, {},
+                      [](const Tried& each) { return std::pair(each.first_by, each.need); });
     candidates_.clear();
     for (const Tried& each : tried_) candidates_.push_back(each.number);
     return candidates_;
@@ -471,8 +469,7 @@ class Scheduler {
       const Group& g = groups[i];
       return std::tuple(g.min_need >> 32U, -g.size, g.first);
     };
-    std::ranges::sort(order,
-                      [&](std::uint32_t a, std::uint32_t b) { return priority(a) < priority(b); });
+    std::ranges::sort(order, {}, priority);
     for (std::uint32_t i = 0; i < order.size(); ++i) groups[order[i]].place = i;
     for (std::size_t i = 0; i < tried_.size(); ++i) tried_[i].first_by = groups[group_of[i]].place;
   }

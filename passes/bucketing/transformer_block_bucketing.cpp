@@ -158,13 +158,7 @@ class OldBlockBucketing {
     std::vector<OrderEdge> edges;
     const auto split = std::stable_partition(
         all.begin(), all.end(), [](const MovedBucket& bucket) { return bucket.gathers; });
-    std::sort(all.begin(), split, [&](const MovedBucket& a, const MovedBucket& b) {
-      return result.position(a.start) < result.position(b.start);
-    });
     add_gathers(result, std::span(all.begin(), split), edges);
-    std::sort(split, all.end(), [&](const MovedBucket& a, const MovedBucket& b) {
-      return result.position(a.wait) < result.position(b.wait);
-    });
     add_scatters(result, std::span(split, all.end()), edges);
     return edges;
   }

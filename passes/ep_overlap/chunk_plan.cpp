@@ -66,9 +66,8 @@ class Planner {
       return fail(Error::Kind::usage,
                   "{} has the chunk symbol in several dimensions, but only one can be split",
                   p_.name(several_));
-    std::ranges::stable_sort(plans, [this](const ChunkPlan& a, const ChunkPlan& b) {
-      return place(a.body.front()) < place(b.body.front());
-    });
+    std::ranges::stable_sort(plans, {},
+                             [this](const ChunkPlan& plan) { return place(plan.body.front()); });
     return plans;
   }
 

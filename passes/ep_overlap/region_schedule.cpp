@@ -176,8 +176,7 @@ class Planner {
   }
 
   void in_order(std::vector<NodeId>& nodes) const {
-    std::ranges::sort(
-        nodes, [this](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
+    std::ranges::sort(nodes, {}, [this](NodeId id) { return graph_.position(id); });
   }
 
   Result<void> find_closures(std::size_t chunk) {

@@ -106,8 +106,7 @@ std::vector<NodeId> write_extraction(const Graph& graph, PartId part, const Extr
   PartCopy copy(graph, to, kind, std::move(name), part);
   std::vector<NodeId> copies(graph.node_count());
   for (const NodeId id : extraction.inputs) {
-    const auto other =
-        std::ranges::find_if(renamed, [&](const Renaming& each) { return each.node == id; });
+    const auto other = std::ranges::find(renamed, id, &Renaming::node);
     copies[id.index()] = other == renamed.end() ? copy.copy_as_placeholder(id)
                                                 : copy.copy_as_placeholder(id, other->name);
   }

@@ -69,8 +69,7 @@ class ReadyBySize {
     const std::size_t count = stretch.last - stretch.first;
     by_size_.resize(count);
     std::iota(by_size_.begin(), by_size_.end(), static_cast<Call>(stretch.first));
-    std::ranges::stable_sort(by_size_,
-                             [&](Call a, Call b) { return use.allocated(a) < use.allocated(b); });
+    std::ranges::stable_sort(by_size_, {}, [&](Call call) { return use.allocated(call); });
     leaf_of_.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
       leaf_of_[by_size_[i] - stretch.first] = i;

@@ -107,8 +107,8 @@ class Placing {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i].exposed_ns >= min_gain()) order.push_back(i);
-    std::ranges::stable_sort(
-        order, [&](std::size_t a, std::size_t b) { return all[a].exposed_ns > all[b].exposed_ns; });
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [&](std::size_t i) { return all[i].exposed_ns; });
     std::vector<bool> is_taken(all.size(), false);
     std::vector<CollectiveTiming> found;
     const auto take = [&](std::size_t i) {

@@ -76,8 +76,7 @@ class Chooser {
       const std::int64_t peak = peak_of(order, stretch);
       candidates.push_back({method, std::move(order), peak});
     }
-    const auto best = std::ranges::min_element(
-        candidates, [](const Candidate& a, const Candidate& b) { return a.peak < b.peak; });
+    const auto best = std::ranges::min_element(candidates, {}, &Candidate::peak);
     explain(stretch, candidates, *best);
     order_ = std::move(best->order);
     return {};

@@ -419,8 +419,7 @@ class DenseRegionScheduler {
       if (graph_.node(id).kind == NodeKind::output) output = id;
     if (!output) return {};
     std::vector<NodeId> nodes(tail.begin(), tail.end());
-    std::ranges::sort(nodes,
-                      [&](NodeId a, NodeId b) { return places_[a.index()] < places_[b.index()]; });
+    std::ranges::sort(nodes, {}, [&](NodeId id) { return places_[id.index()]; });
     for (const NodeId id : nodes) program_.move_before(id, output);
     context_.decide(graph_, comm.wait, "sunk",
                     "Only the output needs its result, so the wait moves to the end.");

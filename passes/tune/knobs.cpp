@@ -73,8 +73,7 @@ std::vector<Knob> make_knobs() {
 
 std::span<const Knob> knobs_of(std::string_view pass) {
   static const std::vector<Knob> kKnobs = make_knobs();
-  const auto first =
-      std::ranges::find_if(kKnobs, [&](const Knob& each) { return each.pass == pass; });
+  const auto first = std::ranges::find(kKnobs, pass, &Knob::pass);
   const auto last =
       std::find_if(first, kKnobs.end(), [&](const Knob& each) { return each.pass != pass; });
   return {first, last};

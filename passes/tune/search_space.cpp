@@ -279,8 +279,7 @@ void SearchSpace::toggle_saved(PipelineStep& sac, Chance& chance) const {
 
 void SearchSpace::change_policies(Candidate& candidate, Chance& chance) const {
   Pipeline& policies = candidate.sections[Candidate::policies];
-  const auto sac =
-      std::ranges::find_if(policies, [](const PipelineStep& step) { return step.pass == kSac; });
+  const auto sac = std::ranges::find(policies, kSac, &PipelineStep::pass);
   if (sac != policies.end() && !operators_.empty() && chance.once_in(2)) {
     toggle_saved(*sac, chance);
     return;

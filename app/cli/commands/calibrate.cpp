@@ -107,8 +107,7 @@ std::vector<OperatorTime> by_operator(const Graph& graph, const Measurement& mea
   std::vector<OperatorTime> sorted;
   sorted.reserve(times.size());
   for (auto& [target, time] : times) sorted.push_back(std::move(time));
-  std::ranges::stable_sort(
-      sorted, [](const OperatorTime& a, const OperatorTime& b) { return a.ns > b.ns; });
+  std::ranges::stable_sort(sorted, std::ranges::greater(), &OperatorTime::ns);
   return sorted;
 }
 

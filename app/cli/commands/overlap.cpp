@@ -165,8 +165,7 @@ void print_tables(const OverlapAnswer& a, std::size_t top) {
   std::vector<const CollectiveTiming*> exposed;
   for (const CollectiveTiming& c : s.collectives())
     if (c.is_exposed()) exposed.push_back(&c);
-  std::ranges::stable_sort(
-      exposed, [](const auto* x, const auto* y) { return x->exposed_ns > y->exposed_ns; });
+  std::ranges::stable_sort(exposed, std::ranges::greater(), &CollectiveTiming::exposed_ns);
   if (exposed.empty()) return;
   Table worst({{"exposed collective", left},
                {"group", left},

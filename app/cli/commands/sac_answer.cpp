@@ -42,9 +42,8 @@ class OperatorRows {
   std::vector<OperatorRow> sorted() {
     std::vector<OperatorRow> rows;
     for (auto& [target, row] : rows_) rows.push_back(std::move(row));
-    std::ranges::stable_sort(rows, [](const OperatorRow& a, const OperatorRow& b) {
-      return std::pair(a.saved_bytes + a.offloaded_bytes, a.recompute_ns) >
-             std::pair(b.saved_bytes + b.offloaded_bytes, b.recompute_ns);
+    std::ranges::stable_sort(rows, std::ranges::greater(), [](const OperatorRow& row) {
+      return std::pair(row.saved_bytes + row.offloaded_bytes, row.recompute_ns);
     });
     return rows;
   }
@@ -145,9 +144,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
     const auto found = place.find(value.node);
     return found == place.end() ? place.size() : found->second;
   };
-  std::ranges::stable_sort(answer.saved, [&](const SavedValue& a, const SavedValue& b) {
-    return place_of(a) < place_of(b);
-  });
+  std::ranges::stable_sort(answer.saved, {}, place_of);
   answer.operators = rows.sorted();
   return answer;
 }

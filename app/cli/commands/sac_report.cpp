@@ -109,8 +109,7 @@ void print_operators(const SacAnswer& a, std::size_t top) {
 void print_saved(const SacAnswer& a, const Graph& graph, std::size_t top) {
   std::vector<const SavedValue*> largest;
   for (const SavedValue& value : a.saved) largest.push_back(&value);
-  std::ranges::stable_sort(largest,
-                           [](const auto* x, const auto* y) { return x->bytes > y->bytes; });
+  std::ranges::stable_sort(largest, std::ranges::greater(), &SavedValue::bytes);
   Table table({{"saved", left}, {"bytes", right}, {"operator", left}, {"why", left}});
   for (std::size_t i = 0; i < std::min(top, largest.size()); ++i)
     table.add({std::string(graph.name(largest[i]->node)), format_bytes(largest[i]->bytes),

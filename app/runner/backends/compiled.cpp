@@ -69,8 +69,7 @@ Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& pack
     JOINTER_CHECK(find(name, region.nodes));
   }
   if (package.phase != "region") region.nodes = computing_nodes(graph, part);
-  std::ranges::sort(region.nodes,
-                    [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); });
+  std::ranges::sort(region.nodes, {}, [&](NodeId id) { return graph.position(id); });
   if (region.nodes.empty())
     return fail(Error::Kind::run, "{}: the package replaces no nodes", package.path);
   JOINTER_TRY(region.function, load_package(package.path, device, std::move(call)));
