@@ -46,7 +46,7 @@ struct PassInfo {
   std::string summary;  // one sentence
   std::string source;   // of the semantics: "torch/_inductor/comms.py", "Jointer", a plugin's path
   PassStage stage = PassStage::reordering;
-  std::vector<Parameter> parameters;
+  std::vector<Parameter> parameters = {};
   bool keeps_numerics = true;  // the outputs stay bitwise equal
   bool is_idempotent = false;  // a second run changes nothing
   bool saves_memory = false;   // meant to lower the peak: raising it causes a warning

@@ -712,9 +712,7 @@ Pass autobucketing_reordering() {
                               "compute, and merges similar collectives, within a memory budget.",
                    .source = "torch/_inductor/fx_passes/overlap_scheduling.py",
                    .stage = PassStage::bucketing,
-                   .parameters = bucketing_parameters(),
-                   .keeps_numerics = true,
-                   .is_idempotent = false},
+                   .parameters = bucketing_parameters()},
           .run = or_kept("The graph has no collective with a wait.", run_autobucketing_reordering)};
 }
 

@@ -73,9 +73,7 @@ Pass greedy_bucketing_by_mb() {
                     flag("reduce_scatter", true, "Merge reduce-scatters."),
                     flag("all_reduce", true, "Merge all-reduces."),
                     flag("multidtype", false,
-                         "Let all-gathers of several dtypes share a bucket, as bytes.")},
-               .keeps_numerics = true,
-               .is_idempotent = false},
+                         "Let all-gathers of several dtypes share a bucket, as bytes.")}},
       .run = or_kept("The graph has no collective of the kinds to merge.",
                      run_greedy_bucketing_by_mb)};
 }

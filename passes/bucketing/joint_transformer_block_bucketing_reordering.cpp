@@ -660,9 +660,7 @@ Pass joint_transformer_block_bucketing_reordering() {
                                         "derived from the model."),
                               texts("fsdp_param_module_order", {},
                                     "Modules in the order in which their parameters are packed; "
-                                    "none: the order of the graph's inputs.")},
-               .keeps_numerics = true,
-               .is_idempotent = false},
+                                    "none: the order of the graph's inputs.")}},
       .run = or_kept("The plan's modules have no FSDP collectives.",
                      run_joint_transformer_block_bucketing_reordering)};
 }

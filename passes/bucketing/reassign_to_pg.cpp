@@ -121,7 +121,6 @@ Pass reassign_collective_pgs() {
                    .stage = PassStage::bucketing,
                    .parameters = {text("suffix", "_fsdp_extra",
                                        "Appended to the group's name for the twin.")},
-                   .keeps_numerics = true,
                    .is_idempotent = true},
           .run = run_on_all};
 }
@@ -139,7 +138,6 @@ Pass reassign_to_pg() {
                          "Name or description of the group; none: all groups in which FSDP "
                          "both gathers and reduces."),
                     text("suffix", "_all_gather", "Appended to the group's name for the twin.")},
-               .keeps_numerics = true,
                .is_idempotent = true},
       .run = run_reassign_to_pg};
 }

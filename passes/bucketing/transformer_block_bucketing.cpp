@@ -359,9 +359,7 @@ Pass transformer_block_bucketing() {
                                       "coalesced"},
                                      "auto",
                                      "Form of the buckets in a graph captured with torch 2.13 or "
-                                     "later; auto: custom_ops.")},
-               .keeps_numerics = true,
-               .is_idempotent = false},
+                                     "later; auto: custom_ops.")}},
       .run =
           or_kept("The plan's modules have no FSDP collectives.", run_transformer_block_bucketing)};
 }

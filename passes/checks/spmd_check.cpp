@@ -212,7 +212,6 @@ Pass spmd_check_pass() {
                           "number."),
                     choice("mismatch", {"warn", "error"}, "warn",
                            "Action if ranks differ: warn and continue, or stop with an error.")},
-               .keeps_numerics = true,
                .is_idempotent = true},
       .run = run_spmd_check};
 }

@@ -39,8 +39,6 @@ Pass validate_flex_attn_annotation_pass() {
                               "(removed upstream in May 2026).",
                    .source = "torchtitan/experiments/compiler_toolkit/passes.py",
                    .stage = PassStage::check,
-                   .parameters = {},
-                   .keeps_numerics = true,
                    .is_idempotent = true},
           .run = or_kept("The graph has no flex_attention.", run_validate_flex_attn_annotation)};
 }

@@ -163,8 +163,6 @@ Pass canonicalize_graph_pass() {
                               "that undo each other; turns other views into reshapes.",
                    .source = "torchtitan/experiments/graph_trainer/remove_noop_passes.py",
                    .stage = PassStage::clean_up,
-                   .parameters = {},
-                   .keeps_numerics = true,
                    .is_idempotent = true},
           .run = or_kept("No call can be removed, and every view is already a reshape.",
                          run_canonicalize_graph)};

@@ -189,8 +189,6 @@ Pass deduplicate_fsdp_unshard_chains_pass() {
                .summary = "Gathers a parameter once if the model reads it several times.",
                .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
                .stage = PassStage::clean_up,
-               .parameters = {},
-               .keeps_numerics = true,
                .is_idempotent = true},
       .run = or_kept("No FSDP parameter is gathered twice.", run_deduplicate_fsdp_unshard_chains)};
 }

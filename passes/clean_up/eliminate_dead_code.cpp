@@ -58,7 +58,6 @@ Pass eliminate_dead_code_pass() {
                               flag("drop_random", false,
                                    "Also remove calls without readers that draw random numbers, as "
                                    "torch does while it compiles.")},
-               .keeps_numerics = true,
                .is_idempotent = true},
       .run = or_kept("Every call has a reader or another effect.", run_eliminate_dead_code)};
 }

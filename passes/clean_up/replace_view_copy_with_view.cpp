@@ -292,8 +292,6 @@ Pass replace_view_copy_with_view_pass() {
                    "Replaces copies of views with the views themselves if nothing writes to them.",
                .source = "ExecuTorch, pull request 14715",
                .stage = PassStage::clean_up,
-               .parameters = {},
-               .keeps_numerics = true,
                .is_idempotent = true},
       .run = or_kept("The graph has no copy of a view.", run_replace_view_copy_with_view)};
 }

@@ -28,6 +28,7 @@
 #include "core/base/counted.h"
 #include "core/base/json_text.h"
 #include "passes/compile/compile.h"
+#include "passes/support/annotations.h"
 #include "passes/support/flex_attention.h"
 #include "passes/support/inductor_mark.h"
 #include "passes/support/parameters.h"
@@ -149,36 +150,13 @@ Result<void> annotate_rmsnorm(Graph& graph, const Arguments& arguments, PassCont
   return context.report(1);
 }
 
-// Reads the module names of nodes, once per distinct text of `custom`. The name is empty if a node
-// has no module.
-class ModuleNames {
- public:
-  explicit ModuleNames(const Graph& graph) : graph_(graph) {}
-  Result<std::string> of(NodeId id) {
-    const StringId custom = graph_.node(id).custom;
-    if (!custom) return std::string();
-    const auto [at, is_new] = names_.try_emplace(custom);
-    if (is_new) {
-      JOINTER_TRY(const OrderedJson json, parse_json(graph_.text(custom), "custom"));
-      if (json.is_object())
-        if (const auto name = json.find("module_fqn"); name != json.end() && name->is_string())
-          at->second = name->get<std::string>();
-    }
-    return at->second;
-  }
-
- private:
-  const Graph& graph_;
-  std::map<StringId, std::string> names_;
-};
-
 Result<void> find_kernel_scopes(Graph& graph, const Arguments&, PassContext& context) {
   PassTable table{.title = "Kernel annotations",
                   .columns = {{"module", PassTable::Unit::text},
                               {"last", PassTable::Unit::text},
                               {"nodes", PassTable::Unit::count}},
                   .rows = {}};
-  ModuleNames names(graph);
+  Annotations marks(graph);
   std::string module, first;
   NodeId last;
   std::int64_t nodes = 0;
@@ -187,7 +165,7 @@ Result<void> find_kernel_scopes(Graph& graph, const Arguments&, PassContext& con
     table.rows.push_back({first, {module, std::string(graph.name(last)), nodes}});
   };
   for (const NodeId id : graph.order()) {
-    JOINTER_TRY(const std::string here, names.of(id));
+    const std::string here = marks.text(id, "module_fqn");
     if (here != module) {
       close();
       module = here;

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "core/base/number_text.h"
@@ -17,17 +18,9 @@
 namespace jointer {
 
 std::string_view to_string(ChunkRole role) {
-  switch (role) {
-    case ChunkRole::split_boundary:
-      return "split_boundary";
-    case ChunkRole::chunk_input:
-      return "chunk_input";
-    case ChunkRole::body:
-      return "body";
-    case ChunkRole::materialization:
-      break;
-  }
-  return "materialization";
+  static constexpr std::array<std::string_view, 4> kNames{"split_boundary", "chunk_input", "body",
+                                                          "materialization"};
+  return kNames[static_cast<std::size_t>(role)];
 }
 
 ChunkProgram::ChunkProgram(Graph& of, PartId half, ChunkHints hints)

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
-#include "passes/ep_overlap/annotations.h"
+#include "passes/support/annotations.h"
 
 namespace jointer {
 

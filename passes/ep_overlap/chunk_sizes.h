@@ -13,7 +13,7 @@
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
-#include "passes/ep_overlap/annotations.h"
+#include "passes/support/annotations.h"
 
 namespace jointer {
 

@@ -325,8 +325,6 @@ Pass concretize_ep_chunk_symbolic_shapes_pass() {
                    .summary = "Replaces the symbolic sizes of graph chunking with numbers.",
                    .source = "torchtitan/experiments/graph_trainer/ep_pass_utils.py",
                    .stage = PassStage::clean_up,
-                   .parameters = {},
-                   .keeps_numerics = true,
                    .is_idempotent = true},
           .run = run_concretize_ep_chunk_symbolic_shapes};
 }

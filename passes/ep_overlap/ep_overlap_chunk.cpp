@@ -117,8 +117,7 @@ Pass ep_overlap_chunk_pass() {
                 flag("require_all_to_all", false,
                      "Fail if no such module contains an all-to-all; if false, split modules "
                      "annotated as expert-parallel instead.")},
-           .keeps_numerics = false,
-           .is_idempotent = false},
+           .keeps_numerics = false},
       .run = run_ep_overlap_chunk};
 }
 

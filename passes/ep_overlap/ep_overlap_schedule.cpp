@@ -217,7 +217,6 @@ Pass ep_overlap_schedule_pass() {
                    .source = "torchtitan/experiments/graph_trainer/ep_overlap_pass.py",
                    .stage = PassStage::reordering,
                    .parameters = parameters(),
-                   .keeps_numerics = true,
                    .is_idempotent = true},
           .run = run_schedule};
 }
@@ -228,7 +227,6 @@ Pass ep_overlap_validate_pass() {
                    .source = "torchtitan/experiments/graph_trainer/ep_overlap_pass.py",
                    .stage = PassStage::check,
                    .parameters = parameters(),
-                   .keeps_numerics = true,
                    .is_idempotent = true},
           .run = run_validate};
 }

@@ -97,7 +97,6 @@ Pass isolate_ep_process_group_pass() {
                    .stage = PassStage::bucketing,
                    .parameters = {text("suffix", "_ep_extra",
                                        "Appended to the group's name for the twin.")},
-                   .keeps_numerics = true,
                    .is_idempotent = true},
           .run = run_isolate_ep_process_group};
 }

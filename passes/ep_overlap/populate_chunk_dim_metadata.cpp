@@ -85,7 +85,6 @@ Pass populate_chunk_dim_metadata_pass() {
                .stage = PassStage::joint,
                .parameters = {choice("mode", {"batch", "seq"}, "batch",
                                      "Dimension to split in two.")},
-               .keeps_numerics = true,
                .is_idempotent = true},
       .run = run_populate_chunk_dim_metadata};
 }

@@ -85,9 +85,7 @@ class Finder {
     const Tensor* x = graph_.single_tensor(graph_.node(a.input));
     const Tensor* y = graph_.single_tensor(graph_.node(b.input));
     if (x == nullptr || y == nullptr || x->dtype != y->dtype) return false;
-    const auto left = graph_.shape(*x), right = graph_.shape(*y);
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                      [](const Dim& l, const Dim& r) { return l.value == r.value; });
+    return std::ranges::equal(graph_.shape(*x), graph_.shape(*y), {}, &Dim::value, &Dim::value);
   }
 
   const Graph& graph_;
@@ -138,7 +136,6 @@ Pass dedup_fsdp_reduce_scatter_pass() {
                    .summary = "Sums gradients before they are reduced instead of after.",
                    .source = "torch/_inductor/fx_passes/fsdp.py",
                    .stage = PassStage::fsdp,
-                   .parameters = {},
                    .keeps_numerics = false,
                    .is_idempotent = true},
           .run = or_kept("No sum is the only reader of two reduce-scatters.",

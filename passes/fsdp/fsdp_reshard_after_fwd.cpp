@@ -37,7 +37,6 @@ Pass fsdp_reshard_after_fwd_pass() {
                    .parameters = {flag(
                        "reshard", true,
                        "Gather again in the backward; if false, save for the backward.")},
-                   .keeps_numerics = true,
                    .is_idempotent = true},
           .run = run_fsdp_reshard_after_fwd};
 }

@@ -157,8 +157,6 @@ Pass reinplace_fsdp_all_gather_pass() {
                    "Lets FSDP2's all-gathers write into the buffers allocated by their copy-ins.",
                .source = "torch/_inductor/comms.py, up to torch 2.12",
                .stage = PassStage::fsdp,
-               .parameters = {},
-               .keeps_numerics = true,
                .is_idempotent = true},
       .run = or_kept("No all-gather in the graph reads a copy-in of FSDP2.",
                      run_reinplace_fsdp_all_gather)};

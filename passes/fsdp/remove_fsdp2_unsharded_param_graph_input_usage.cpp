@@ -140,10 +140,7 @@ class Remover {
     const Tensor* x = graph_.single_tensor(graph_.node(a));
     const Tensor* y = graph_.single_tensor(graph_.node(b));
     if (x == nullptr || y == nullptr || x->dtype != y->dtype) return false;
-    const auto p = graph_.shape(*x), q = graph_.shape(*y);
-    return std::equal(p.begin(), p.end(), q.begin(), q.end(), [](const Dim& i, const Dim& j) {
-      return i.value == j.value && i.expression == j.expression;
-    });
+    return std::ranges::equal(graph_.shape(*x), graph_.shape(*y));
   }
 
   [[nodiscard]] std::string why_kept(NodeId id, const Unsharded& parameter) const {
@@ -211,8 +208,6 @@ Pass remove_fsdp2_unsharded_param_graph_input_usage_pass() {
                               "instead of through copies into graph inputs.",
                    .source = "torch/_inductor/comms.py, up to torch 2.12",
                    .stage = PassStage::fsdp,
-                   .parameters = {},
-                   .keeps_numerics = true,
                    .is_idempotent = true},
           .run = or_kept("FSDP2 does not copy gathered parameters into inputs of this graph.",
                          run_remove_fsdp2_unsharded_param_graph_input_usage)};

@@ -122,9 +122,7 @@ Pass pass(std::string name, std::string summary, std::string_view file,
                    .summary = std::move(summary),
                    .source = fmt::format("torchtitan/experiments/graph_trainer/graph_pp/{}", file),
                    .stage = PassStage::partition,
-                   .parameters = std::move(parameters),
-                   .keeps_numerics = true,
-                   .is_idempotent = false},
+                   .parameters = std::move(parameters)},
           .run = std::move(run)};
 }
 

@@ -68,7 +68,6 @@ Pass decide_global_ordering_of_comms_pass() {
                .summary = "Reports the order of collectives, which must be the same on every rank.",
                .source = "torch/_inductor/comms.py",
                .stage = PassStage::reordering,
-               .parameters = {},
                .is_idempotent = true},
       .run = or_kept("The graph has no collectives.", run_decide_global_ordering_of_comms)};
 }

@@ -262,7 +262,6 @@ Pass enforce_comm_ordering_for_fsdp_pass() {
                               "calls that consume their results.",
                    .source = "torch/_inductor/comms.py, up to torch 2.12",
                    .stage = PassStage::reordering,
-                   .parameters = {},
                    .is_idempotent = true},
           .run = run_enforce_comm_ordering_for_fsdp};
 }

@@ -159,7 +159,6 @@ Pass make_pass(std::string name, std::string summary, Aims aims) {
                    .summary = std::move(summary),
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
-                   .parameters = {},
                    .is_idempotent = true},
           .run = or_kept("The graph has no collectives.", run)};
 }

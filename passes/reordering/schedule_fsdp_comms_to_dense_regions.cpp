@@ -526,9 +526,7 @@ Pass schedule_fsdp_comms_to_dense_regions_pass() {
                    .stage = PassStage::reordering,
                    .parameters = {flag("strict", false,
                                        "Fail if a bucket cannot move, as torchtitan does, instead "
-                                       "of leaving the bucket in place.")},
-                   .keeps_numerics = true,
-                   .is_idempotent = false},
+                                       "of leaving the bucket in place.")}},
           .run = or_kept("The graph has no FSDP all-gather or reduce-scatter.",
                          run_schedule_fsdp_comms_to_dense_regions)};
 }

@@ -60,7 +60,6 @@ Pass apply_cpu_offload_pass() {
                 count(
                     "prefetch_layers", 1, 0,
                     "Number of backward layers between the start of a reload and its first use.")},
-           .keeps_numerics = true,
            .is_idempotent = true,
            .saves_memory = true},
       .run = run_apply_cpu_offload};

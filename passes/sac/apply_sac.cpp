@@ -66,7 +66,6 @@ Pass apply_sac_pass() {
                               flag("whole_forward", false,
                                    "Tag the whole forward instead of stopping after the call that "
                                    "computes the first output.")},
-               .keeps_numerics = true,
                .is_idempotent = true},
       .run = or_kept("Every call of the forward already has its tag.", run_apply_sac)};
 }

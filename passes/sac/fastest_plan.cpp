@@ -100,9 +100,7 @@ Pass fastest_plan_pass() {
                         flag("offload", true, "Allow plans that offload values."),
                         count("effort", static_cast<std::int64_t>(PlanFrontier::kEffort), 1,
                               "Number of plans to evaluate before the search stops trying new "
-                              "starting points.")},
-                   .keeps_numerics = true,
-                   .is_idempotent = false},
+                              "starting points.")}},
           .run = run_fastest_plan};
 }
 

@@ -29,10 +29,7 @@ Pass join_pass() {
       .info = {.name = "join",
                .summary = "Joins a pair into a joint graph, which a partitioner can split again.",
                .source = "Jointer",
-               .stage = PassStage::partition,
-               .parameters = {},
-               .keeps_numerics = true,
-               .is_idempotent = false},
+               .stage = PassStage::partition},
       .run = run_join};
 }
 

@@ -57,9 +57,7 @@ PassInfo info_of(std::string name, std::string summary, std::vector<Parameter> p
           .summary = std::move(summary),
           .source = "torch/_functorch/partitioners.py",
           .stage = PassStage::partition,
-          .parameters = std::move(parameters),
-          .keeps_numerics = true,
-          .is_idempotent = false};
+          .parameters = std::move(parameters)};
 }
 
 }  // namespace

@@ -24,8 +24,6 @@ Pass remove_tags_pass() {
                "Removes the memory policies of all nodes, so that the partitioner alone decides.",
            .source = "Jointer",
            .stage = PassStage::joint,
-           .parameters = {},
-           .keeps_numerics = true,
            .is_idempotent = true},
       .run = or_kept("No call is tagged.", run_remove_tags)};
 }

@@ -30,8 +30,6 @@ Pass selective_activation_remat_pass() {
                .summary = "Recomputes tagged activations in the backward of a flat training step.",
                .source = "torchtitan/experiments/graph_trainer/selective_activation_remat.py",
                .stage = PassStage::joint,
-               .parameters = {},
-               .keeps_numerics = true,
                .is_idempotent = true,
                .saves_memory = true},
       .run = run_selective_activation_remat};

@@ -40,7 +40,6 @@ Pass tag_with_memory_policy_pass() {
                                     "limit."),
                               flag("reshard", true,
                                    "Gather FSDP parameters again in the backward.")},
-               .keeps_numerics = true,
                .is_idempotent = true},
       .run = or_kept("Every call of the forward already has its tag.", run_tag_with_memory_policy)};
 }

@@ -319,8 +319,7 @@ class Fusion {
   // call copies nothing.
   NodeId with_strides(NodeId id, std::span<const Dim> strides, NodeId before) {
     const Tensor t = *tensor_of(graph_, id);
-    const auto has = graph_.stride(t);
-    const bool is_same = std::equal(has.begin(), has.end(), strides.begin(), strides.end());
+    const bool is_same = std::ranges::equal(graph_.stride(t), strides);
     const Value value = tensor(t, strides, is_same ? t.storage : StorageId());
     return call("prims.inductor_force_stride_order.default", "inductor_force_stride_order_default",
                 std::array{Argument::of_node(id), sizes(Kind::tuple, strides)}, value, id, before);
@@ -769,8 +768,7 @@ Pass async_tensor_parallel_pass() {
                                 "symmetric memory; empty: all groups."),
                           flag("prefer_overlap", false,
                                "Do not fuse collectives that an independent matmul can hide.")},
-           .keeps_numerics = false,
-           .is_idempotent = false},
+           .keeps_numerics = false},
       .run = or_kept("The graph has no all-gather or reduce-scatter that the pass matches.",
                      run_async_tensor_parallel)};
 }

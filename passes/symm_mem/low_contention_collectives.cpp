@@ -235,8 +235,7 @@ Pass low_contention_collectives_pass() {
                     texts("groups",
                           "Names or descriptions of the process groups that have symmetric "
                           "memory; empty: all groups.")},
-               .keeps_numerics = false,
-               .is_idempotent = false},
+               .keeps_numerics = false},
       .run = or_kept("The graph has no all-gather or reduce-scatter.",
                      run_low_contention_collectives)};
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -69,15 +70,8 @@ std::string kind_of(const Graph& graph) {
 }
 
 std::string_view fact_prefix(Fact::Kind kind) {
-  switch (kind) {
-    case Fact::Kind::derived:
-      return "derived";
-    case Fact::Kind::assumed:
-      return "assumed";
-    case Fact::Kind::warning:
-      return "warning";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 3> kPrefixes{"derived", "assumed", "warning"};
+  return kPrefixes[static_cast<std::size_t>(kind)];
 }
 
 Json to_json(const Graph& graph) {

@@ -1,4 +1,4 @@
-#include "passes/ep_overlap/annotations.h"
+#include "passes/support/annotations.h"
 
 #include <nlohmann/json.hpp>
 

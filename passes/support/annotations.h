@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads graph_trainer's node annotations, for the expert-parallelism passes.
+// Reads the annotations of nodes.
 
 #include <memory>
 #include <string>
