@@ -85,9 +85,7 @@ Result<void> check_outputs(const Graph& graph, const BenchmarkRequest& request) 
               open_graph({.path = path_of_rank(request.baseline.graph, rank),
                           .backward = path_of_rank(request.baseline.backward, rank),
                           .index = request.graph_index,
-                          .choose = {},
-                          .assumptions = graph.assumptions(),
-                          .progress = {}}));
+                          .assumptions = graph.assumptions()}));
   return check_baseline(graph, baseline);
 }
 

@@ -34,12 +34,10 @@ Result<bool> all_are_native(const ConvertRequest& request) {
 Result<void> convert(const ConvertRequest& request, int rank, const std::string& path) {
   if (request.opened != nullptr && !is_one_a_rank(request.files))
     return write_bytes(path, write_native(*request.opened));
-  OpenRequest open;
-  open.path = path_of_rank(request.files.graph, rank);
-  open.backward = path_of_rank(request.files.backward, rank);
-  open.index = request.graph_index;
-  open.assumptions = request.assumptions;
-  JOINTER_TRY(const Graph graph, open_graph(open));
+  JOINTER_TRY(const Graph graph, open_graph({.path = path_of_rank(request.files.graph, rank),
+                                             .backward = path_of_rank(request.files.backward, rank),
+                                             .index = request.graph_index,
+                                             .assumptions = request.assumptions}));
   return write_bytes(path, write_native(graph));
 }
 

@@ -9,11 +9,9 @@ namespace jointer {
 const Graph* PlaceNames::graph_of(int rank) {
   const std::string path = path_of_rank(request_.program.graph, rank);
   if (const auto known = graphs_.find(path); known != graphs_.end()) return known->second.get();
-  OpenRequest open;
-  open.path = path;
-  open.backward = path_of_rank(request_.program.backward, rank);
-  open.index = request_.graph_index;
-  auto graph = open_graph(open);
+  auto graph = open_graph({.path = path,
+                           .backward = path_of_rank(request_.program.backward, rank),
+                           .index = request_.graph_index});
   auto& kept = graphs_[path];
   if (graph) kept = std::make_unique<Graph>(*std::move(graph));
   return kept.get();

@@ -131,9 +131,7 @@ Or<Graph> Session::open(const ProgramFiles& files) const {
   auto graph = open_graph({.path = path_of_rank(files.graph, world_.rank),
                            .backward = path_of_rank(files.backward, world_.rank),
                            .index = request_.graph_index,
-                           .choose = {},
-                           .assumptions = *assumptions,
-                           .progress = {}});
+                           .assumptions = *assumptions});
   if (!graph) return failure("load", graph.error().message);
   return std::move(*graph);
 }
@@ -382,9 +380,6 @@ Done Session::measure(Runnable& runnable) {
                        .resident_peak_bytes = memory->resident_peak,
                        .workspace_bytes = workspace_bytes_,
                        .pinned_peak_bytes = memory->figures.peak_pinned,
-                       .memory_profile = {},
-                       .nodes = {},
-                       .kernels = {},
                        .scratch = std::move(memory->scratch),
                        .blocks = std::move(memory->blocks),
                        .gpu = platform_->state()};
@@ -571,10 +566,8 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda,
   const bool on_cuda =
       request->on == RunOn::cuda || (chooses && cuda != nullptr && no_device.empty());
   if (on_cuda && cuda == nullptr) {
-    reporter.report(
-        RankFailed{.kind = "device",
-                   .node = {},
-                   .text = "this runner was built without CUDA; --on cpu runs on the CPU"});
+    reporter.report(RankFailed{
+        .kind = "device", .text = "this runner was built without CUDA; --on cpu runs on the CPU"});
     return ExitCode::failed;
   }
   Session session(std::move(*request), std::move(*world), reporter);

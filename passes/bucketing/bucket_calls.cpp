@@ -597,11 +597,7 @@ Result<BucketMember> read_bucket_member(const Graph& graph, const WaitedCollecti
   BucketMember member{.start = collective.start,
                       .wait = collective.wait,
                       .source = args[0].node(),
-                      .cast = {},
-                      .dtype = DType::float32,
-                      .elements = 0,
-                      .in = {},
-                      .result = {}};
+                      .dtype = DType::float32};
   const Tensor* input = graph.single_tensor(graph.node(member.source));
   const Tensor* result = graph.single_tensor(graph.node(collective.wait));
   if (input == nullptr || result == nullptr)

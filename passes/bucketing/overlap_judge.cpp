@@ -33,9 +33,7 @@ OrderFigures OverlapJudge::weigh(const Graph& graph, const OverlapGraph& half,
                                  const TorchStorages& storages) const {
   const MemoryTimeline memory(graph, options_.memory);
   OrderFigures figures{.peak_bytes = memory.peak_bytes(),
-                       .torch_peak_bytes = 0,
-                       .peak_at = memory.node_at(memory.peak_index()),
-                       .torch_peak_at = {}};
+                       .peak_at = memory.node_at(memory.peak_index())};
   TorchMemory torch(storages);
   figures.torch_peak_bytes = torch.now();
   for (const NodeId id : graph.order()) {

@@ -96,10 +96,7 @@ class Builder {
       for (std::size_t i = 0; i < plan_.schedule.order.size(); ++i)
         rank_[plan_.schedule.order[i]] = static_cast<std::uint32_t>(i);
     }
-    Placed placed{.bucket = std::move(bucket),
-                  .behind_in_program = 0,
-                  .after_in_schedule = 0,
-                  .wait_before = kNoPlace};
+    Placed placed{.bucket = std::move(bucket), .wait_before = kNoPlace};
     for (const std::uint32_t c : members) {
       const OverlapCollective& member = from_.collectives[c];
       placed.behind_in_program = std::max(placed.behind_in_program, member.start);

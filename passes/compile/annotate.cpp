@@ -154,8 +154,7 @@ Result<void> find_kernel_scopes(Graph& graph, const Arguments&, PassContext& con
   PassTable table{.title = "Kernel annotations",
                   .columns = {{"module", PassTable::Unit::text},
                               {"last", PassTable::Unit::text},
-                              {"nodes", PassTable::Unit::count}},
-                  .rows = {}};
+                              {"nodes", PassTable::Unit::count}}};
   Annotations marks(graph);
   std::string module, first;
   NodeId last;

@@ -123,7 +123,6 @@ Result<void> run_dedup_fsdp_reduce_scatter(Graph& graph, const Arguments&, PassC
       JOINTER_CHECK(
           apply_changes(graph, edit_of(graph, sum), context,
                         {.inserted = "one reduce-scatter replaces two",
-                         .moved = {},
                          .replaced = "it now waits for the reduced sum",
                          .removed = "its result was only added to another reduced gradient"}));
   }

@@ -39,8 +39,7 @@ void report_moves(const Graph& graph, const Calls& calls, const CollectiveReport
                               {"grouped", Unit::count},
                               {"communication", Unit::nanoseconds},
                               {"overlapping compute before", Unit::nanoseconds},
-                              {"overlapping compute after", Unit::nanoseconds}},
-                  .rows = {}};
+                              {"overlapping compute after", Unit::nanoseconds}}};
   std::int64_t improvement = 0, moved = 0, grouped = 0;
   for (const CollectiveMove& move : report.moves) {
     const NodeId node = calls.node(move.call);

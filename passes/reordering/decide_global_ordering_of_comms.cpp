@@ -30,8 +30,7 @@ Result<void> run_decide_global_ordering_of_comms(Graph& graph, const Arguments&,
                   .columns = {{"number", PassTable::Unit::count},
                               {"process group", PassTable::Unit::text},
                               {"follows", PassTable::Unit::text},
-                              {"depends on it", PassTable::Unit::text}},
-                  .rows = {}};
+                              {"depends on it", PassTable::Unit::text}}};
   std::int64_t number = 0;
   Call previous = kNoCall;
   for (const Stretch stretch : calls.stretches()) {

@@ -47,8 +47,7 @@ class Chooser {
               .columns = {{"calls from", PassTable::Unit::text},
                           {"method", PassTable::Unit::text},
                           {"peak", PassTable::Unit::bytes},
-                          {"chosen", PassTable::Unit::text}},
-              .rows = {}};
+                          {"chosen", PassTable::Unit::text}}};
   }
 
   Result<void> run() {

@@ -273,12 +273,7 @@ class DenseRegionScheduler {
       const auto wait =
           std::ranges::find_if(users, [&](NodeId user) { return target(user) == kWaitTarget; });
       if (wait == users.end()) continue;
-      Comm comm{.launch = id,
-                .wait = *wait,
-                .gathers = gathers,
-                .backward = false,
-                .blocks = {},
-                .slot = {}};
+      Comm comm{.launch = id, .wait = *wait, .gathers = gathers};
       if (!read_provenance(id, comm) && !read_provenance(*wait, comm) &&
           (!is_fsdp(comm) || !infer_provenance(comm)))
         continue;

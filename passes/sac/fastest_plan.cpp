@@ -58,8 +58,7 @@ Result<void> run_fastest_plan(Graph& graph, const Arguments& arguments, PassCont
   TradeOffOptions options{.now = {.budget = -1, .name = {}, .plan = whole.plan, .figures = now},
                           .fsdp = fsdp_policy(graph),
                           .offload = arguments.boolean("offload"),
-                          .effort = static_cast<std::size_t>(arguments.integer("effort")),
-                          .found = {}};
+                          .effort = static_cast<std::size_t>(arguments.integer("effort"))};
   double done = 0;
   options.partition.watcher.report = [&](double part) { done = part; };
   options.partition.watcher.is_cancelled = [&] { return !context.report(done); };

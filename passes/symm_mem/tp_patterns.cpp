@@ -92,7 +92,6 @@ class Matcher {
     ScatteredOutput match{.input = args[0].node(),
                           .scatter = start,
                           .wait = wait,
-                          .dim = 0,
                           .reduction = args[1],
                           .group = args[3],
                           .calls = {start, wait}};
@@ -134,7 +133,6 @@ class Matcher {
       return {};
     return GatheredInput{.gather = start,
                          .result = wait,
-                         .dim = 0,
                          .group = graph_.args(graph_.node(start))[2],
                          .calls = {start, wait}};
   }

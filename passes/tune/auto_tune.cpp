@@ -74,8 +74,7 @@ PassTable frontier_table(const TuneResult& result) {
                               {"peak", Unit::bytes},
                               {"step", Unit::nanoseconds},
                               {"exposed", Unit::nanoseconds},
-                              {"is", Unit::text}},
-                  .rows = {}};
+                              {"is", Unit::text}}};
   const auto add = [&](const TunePoint& point, std::string what) {
     const Figures& f = point.figures.figures;
     table.rows.push_back({"",
@@ -93,8 +92,7 @@ PassTable steps_table(const TuneResult& result) {
   PassTable table{.title = "gain of each pipeline step",
                   .columns = {{"step", Unit::text},
                               {"step longer without it", Unit::nanoseconds},
-                              {"peak higher without it", Unit::bytes}},
-                  .rows = {}};
+                              {"peak higher without it", Unit::bytes}}};
   const auto cell = [](const std::optional<std::int64_t>& more) {
     return more ? PassTable::Cell(*more) : PassTable::Cell();
   };

@@ -262,8 +262,7 @@ class Search {
                 .point = {.name = name,
                           .pipeline = candidate.pipeline(),
                           .figures = evaluation.figures,
-                          .evaluation = result_.evaluated},
-                .text = {}};
+                          .evaluation = result_.evaluated}};
     entry.text = to_text(entry.point.pipeline);
     if (!name.empty()) result_.presets.push_back(entry.point);
     add_to_frontier(entry);

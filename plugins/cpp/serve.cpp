@@ -208,8 +208,7 @@ Result<void> describe_plugin(const std::string& library, const std::string& summ
                       .path = path.parent_path().string(),
                       .library = path.filename().string(),
                       .interface = kPluginInterface,
-                      .built_with = kPluginBuild,
-                      .passes = {}};
+                      .built_with = kPluginBuild};
   for (const Pass& pass : opened->passes()) folder.passes.push_back(pass.info);
   return write_plugin_folder(folder);
 }

@@ -86,10 +86,8 @@ TEST(Fit, ThereMustBeEnoughGpus) {
 }
 
 TEST(Fit, MessagesHaveTheHintsOfTheCaller) {
-  const RunHints hints{.alone = "press Alone",
-                       .all_or_one = "press All or Alone",
-                       .on_cpu = "press CPU",
-                       .device = {}};
+  const RunHints hints{
+      .alone = "press Alone", .all_or_one = "press All or Alone", .on_cpu = "press CPU"};
   const Machine one_gpu{.cores = 8, .gpus = 1};
   for (const BenchmarkRequest& request :
        {BenchmarkRequest{.ranks = 3}, BenchmarkRequest{.on = RunOn::cuda},

@@ -121,7 +121,6 @@ std::vector<Pass> passes() {
   const auto add = [&](const char* name, Run run, std::vector<Parameter> parameters = {}) {
     all.push_back({.info = {.name = name,
                             .summary = "A pass for tests.",
-                            .source = {},
                             .parameters = std::move(parameters)},
                    .run = run});
   };

@@ -123,9 +123,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Faulty, testing::ValuesIn(kFaultKinds), [](const
 });
 
 RankRun fault_at(FaultKind kind, const char* stage, int call) {
-  return run_on_fake_device({.graph = kShardedStep,
-                             .baseline = {},
-                             .fault = Fault{.kind = kind, .stage = stage, .call = call}});
+  return run_on_fake_device(
+      {.graph = kShardedStep, .fault = Fault{.kind = kind, .stage = stage, .call = call}});
 }
 
 // The host has launched both steps and waits at their end.

@@ -103,9 +103,7 @@ Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   ApplyAnswer answer{.name = std::string(graph.title()),
                      .recipe = std::move(*recipe),
-                     .replay = {},
-                     .before = figures_of(graph, *estimator, options.optimizer),
-                     .after = {}};
+                     .before = figures_of(graph, *estimator, options.optimizer)};
   auto replayed = replay(graph, answer.recipe, given.lenient);
   if (!replayed)
     return fail(replayed.error().kind, "{}: {}{}", path, replayed.error().message,

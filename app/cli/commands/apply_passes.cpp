@@ -301,8 +301,7 @@ Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const PassRunOptions run_options{.analysis = {.memory = memory_options(options.optimizer),
-                                                .estimator = options.estimator.request(),
-                                                .simulation = {}},
+                                                .estimator = options.estimator.request()},
                                    .peak_limit = limit,
                                    .reproducer = options.reproducer,
                                    .plugins = options.pipeline.plugins};

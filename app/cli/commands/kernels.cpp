@@ -57,10 +57,7 @@ Result<Json> ask_inductor(const std::string& capture, const KernelsCommand& opti
   std::string output;
   ChildOptions child{.command = std::move(python.command),
                      .environment = std::move(python.environment),
-                     .directory = {},
-                     .on_line = [&](std::string_view line) { output += line; },
-                     .on_error_line = {},
-                     .deadline = {}};
+                     .on_line = [&](std::string_view line) { output += line; }};
   child.command.insert(child.command.end(), {"kernels", capture, "--device", options.device});
   if (!options.torch.empty()) child.command.insert(child.command.end(), {"--torch", options.torch});
   JOINTER_TRY(Child process, Child::start(std::move(child)));

@@ -194,9 +194,7 @@ Result<int> run(const OverlapCommand& options) {
       .description = estimator->description_of(costs),
       .simulation = Simulation(graph, costs, {.one_communication_stream = options.one_stream}),
       .flops = graph_flops(graph).total,
-      .facts = find_model_facts(graph),
-      .throughput = {},
-      .without_time = {}};
+      .facts = find_model_facts(graph)};
   answer.without_time = without_time(graph, answer.simulation);
   answer.throughput =
       throughput(answer.facts, answer.flops, answer.simulation.step_ns(), estimator->device());

@@ -183,7 +183,6 @@ Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions
   JOINTER_TRY(const std::vector<SaveCandidate> kept,
               kept_values(applied, costs, flops_of(applied)));
   KnownPlan known{.name = std::move(name),
-                  .graph = {},
                   .rows = plan_rows(applied, kept, graph),
                   .figures = captured_figures(applied, costs, kept, memory)};
   known.graph = std::move(graph);

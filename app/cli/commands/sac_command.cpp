@@ -80,9 +80,7 @@ LimitedMemory memory_of(const SacCommand& options) {
 }
 
 AnalysisOptions analysis_options(const SacCommand& options) {
-  return {.memory = memory_options(options.optimizer),
-          .estimator = options.estimator.request(),
-          .simulation = {}};
+  return {.memory = memory_options(options.optimizer), .estimator = options.estimator.request()};
 }
 
 FindOrder find_order_of(const SacCommand& options, const Graph& graph) {

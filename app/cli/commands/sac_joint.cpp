@@ -137,11 +137,8 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   std::unique_ptr<TradeOff> trade_off;
   if (budget > 1 || options.slower || options.pareto || met) {
     JOINTER_TRY(ParetoPoint now, point_of(solved));
-    const TradeOff::Estimates estimates{.costs = costs,
-                                        .flops = flops,
-                                        .memory = memory,
-                                        .simulation = {},
-                                        .transfers = estimator->transfer_costs()};
+    const TradeOff::Estimates estimates{
+        .costs = costs, .flops = flops, .memory = memory, .transfers = estimator->transfer_costs()};
     JOINTER_TRY(trade_off,
                 TradeOff::make(graph, estimates,
                                trade_off_options(options, std::move(now), fsdp, bool(met))));
@@ -177,8 +174,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                               .comparison = {.plan = solved.partition.plan,
                                              .partition = partition_options(options),
                                              .budget = solved.budget,
-                                             .policies = solved.policies,
-                                             .is_cancelled = {}}};
+                                             .policies = solved.policies}};
   JOINTER_TRY(answer.why, explain_values({.plan = compared,
                                           .reasons = solved.partition.reasons,
                                           .decider = solved.decider,

@@ -69,8 +69,7 @@ TradeOffOptions trade_off_options(const SacCommand& options, ParetoPoint now, Me
           .offload = has_target || !options.no_offload,
           .memory = memory_of(options),
           .max_budgets = options.points,
-          .effort = options.effort,
-          .found = {}};
+          .effort = options.effort};
 }
 
 Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,

@@ -89,11 +89,8 @@ Result<PairPlan> join_for_plan(const SacCommand& options, Graph pair, bool is_an
   auto joined = join_with_plan(pair);
   if (!joined)
     return fail(joined.error().kind, "{}: {}", options.graph.file, joined.error().message);
-  PairPlan found{.pair = std::move(pair),
-                 .joint = std::move(joined->joint),
-                 .plan = std::move(joined->plan),
-                 .point = {},
-                 .notes = {}};
+  PairPlan found{
+      .pair = std::move(pair), .joint = std::move(joined->joint), .plan = std::move(joined->plan)};
   if (is_anew) {
     found.notes.push_back(
         fmt::format("{} is a pair: its halves were joined into a joint graph, which the options "

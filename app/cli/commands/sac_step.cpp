@@ -103,7 +103,6 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
                              {.costs = costs,
                               .flops = flops,
                               .memory = memory_options(options.optimizer),
-                              .simulation = {},
                               .transfers = transfers},
                              trade_off_options(options, std::move(now), fsdp, bool(target))));
   if (target) {
@@ -114,10 +113,8 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     JOINTER_TRY(PlanOrder order,
                 order_of_list(list, *target, make_step, find_order_of(options, graph)));
     planned.order = order.passes;
-    planned.target = TargetAnswer{.target = *std::move(target),
-                                  .list = std::move(list),
-                                  .order = std::move(order),
-                                  .best = {}};
+    planned.target = TargetAnswer{
+        .target = *std::move(target), .list = std::move(list), .order = std::move(order)};
     JOINTER_TRY(planned.limit,
                 compare_with_best(options, *trade_off, Partitioner::min_cut, *planned.target));
     return planned;
@@ -198,9 +195,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
                                   .what_if = what_if,
                                   .comparison = {.plan = std::move(plan),
                                                  .partition = partition_options(options),
-                                                 .budget = planned->budget,
-                                                 .policies = {},
-                                                 .is_cancelled = {}}};
+                                                 .budget = planned->budget}};
       JOINTER_TRY(answer.why, explain_step(reasons, compared, options.why));
     }
   }

@@ -59,7 +59,6 @@ Result<TrainingRun> LoopOptions::run(const Graph& graph, const std::string& opti
               : loss == "loss_parallel" ? LossModel::loss_parallel
                                         : LossModel::none,
       .boxed = !unboxed,
-      .workspace_bytes = 0,
       .allocator = {.expandable_segments = expandable_segments}};
   if (!device.empty()) {
     JOINTER_TRY(const DeviceDescription described, load_device(device));

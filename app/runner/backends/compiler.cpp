@@ -88,10 +88,7 @@ Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request
   python.environment.emplace_back("WORLD_SIZE", "1");
   JOINTER_TRY(Child child, Child::start({.command = std::move(python.command),
                                          .environment = std::move(python.environment),
-                                         .directory = {},
-                                         .has_input = false,
-                                         .on_line = on_line,
-                                         .deadline = std::nullopt}));
+                                         .on_line = on_line}));
   const ChildEnd end = child.wait();
   if (packages && end.succeeded()) return std::move(*packages);
   if (!failure.empty()) return fail(Error::Kind::run, "{}", failure);

@@ -12,7 +12,6 @@ PinningChoice choose_pinning(const Cpus& near, const Cpus& allowed, const Cpus& 
   if (near.empty() || allowed.empty() || online.empty()) return {};
   if (!std::ranges::includes(allowed, online))
     return {.cpus = {},
-            .note = {},
             .fact = fmt::format("not pinned: this process may use only CPUs {}", to_text(allowed))};
   Cpus cpus;
   std::ranges::set_intersection(near, allowed, std::back_inserter(cpus));
@@ -21,8 +20,7 @@ PinningChoice choose_pinning(const Cpus& near, const Cpus& allowed, const Cpus& 
   return {.cpus = std::move(cpus),
           .note = fmt::format("the rank's threads run on the CPUs nearest to its GPU, {}; "
                               "--no-pinning allows all CPUs",
-                              text),
-          .fact = {}};
+                              text)};
 }
 
 }  // namespace jointer::runner

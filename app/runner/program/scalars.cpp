@@ -54,9 +54,9 @@ void binary(Stack& stack, Whole on_whole, Real on_real) {
                                  : IValue(on_real(real(a), real(b)));
 }
 
-template <class Compare>
-void compare(Stack& stack, Compare holds) {
-  binary(stack, holds, holds);
+template <class Holds>
+void compare(Stack& stack) {
+  binary(stack, Holds(), Holds());
 }
 
 // The elements of the list or tuple that is the only argument.
@@ -128,24 +128,6 @@ void absolute(Stack& s) {
   else
     s.back() = IValue(number);
 }
-void less(Stack& s) {
-  compare(s, std::less<>());
-}
-void less_equal(Stack& s) {
-  compare(s, std::less_equal<>());
-}
-void greater(Stack& s) {
-  compare(s, std::greater<>());
-}
-void greater_equal(Stack& s) {
-  compare(s, std::greater_equal<>());
-}
-void equal(Stack& s) {
-  compare(s, std::equal_to<>());
-}
-void not_equal(Stack& s) {
-  compare(s, std::not_equal_to<>());
-}
 template <class Op>
 void bitwise(Stack& s, Op op) {
   const IValue b = std::move(s.back());
@@ -154,14 +136,9 @@ void bitwise(Stack& s, Op op) {
   const std::int64_t result = op(whole(a), whole(b));
   a = a.isBool() && b.isBool() ? IValue(result != 0) : IValue(result);
 }
-void bit_and(Stack& s) {
-  bitwise(s, std::bit_and<>());
-}
-void bit_or(Stack& s) {
-  bitwise(s, std::bit_or<>());
-}
-void bit_xor(Stack& s) {
-  bitwise(s, std::bit_xor<>());
+template <class Op>
+void bits(Stack& s) {
+  bitwise(s, Op());
 }
 void logical_not(Stack& s) {
   s.back() = IValue(!truth(s.back()));
@@ -229,29 +206,29 @@ void sum(Stack& s) {
 constexpr NameTable<Builtin, 55> kBuiltins{{
     {"_operator.abs", absolute},
     {"_operator.add", add},
-    {"_operator.and_", bit_and},
-    {"_operator.eq", equal},
+    {"_operator.and_", bits<std::bit_and<>>},
+    {"_operator.eq", compare<std::equal_to<>>},
     {"_operator.floordiv", divide_floor},
-    {"_operator.ge", greater_equal},
-    {"_operator.gt", greater},
+    {"_operator.ge", compare<std::greater_equal<>>},
+    {"_operator.gt", compare<std::greater<>>},
     {"_operator.index", itself},
     {"_operator.invert", invert},
-    {"_operator.le", less_equal},
+    {"_operator.le", compare<std::less_equal<>>},
     {"_operator.lshift", shift_left},
-    {"_operator.lt", less},
+    {"_operator.lt", compare<std::less<>>},
     {"_operator.mod", modulo},
     {"_operator.mul", multiply},
-    {"_operator.ne", not_equal},
+    {"_operator.ne", compare<std::not_equal_to<>>},
     {"_operator.neg", negate},
     {"_operator.not_", logical_not},
-    {"_operator.or_", bit_or},
+    {"_operator.or_", bits<std::bit_or<>>},
     {"_operator.pos", itself},
     {"_operator.pow", power},
     {"_operator.rshift", shift_right},
     {"_operator.sub", subtract},
     {"_operator.truediv", divide_true},
     {"_operator.truth", truth_of},
-    {"_operator.xor", bit_xor},
+    {"_operator.xor", bits<std::bit_xor<>>},
     {"math.cos", of_real<std::cos>},
     {"math.cosh", of_real<std::cosh>},
     {"math.exp", of_real<std::exp>},

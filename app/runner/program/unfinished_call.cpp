@@ -10,8 +10,7 @@ UnfinishedCall unfinished_call(const Graph& graph, const Program& program,
   const Node& last = graph.node(instruction.node);
   const NodeId start = graph.is_wait(last) ? graph.collective_of_wait(last) : NodeId();
   UnfinishedCall call{.node = std::string(graph.name(start ? start : instruction.node)),
-                      .position = instruction.position,
-                      .text = {}};
+                      .position = instruction.position};
   if (unfinished.after)
     call.text = fmt::format("after {}, ", graph.name(program.instructions[*unfinished.after].node));
   call.text += "the device has not finished ";

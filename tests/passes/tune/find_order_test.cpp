@@ -48,8 +48,7 @@ struct Asked {
                      .now = {.budget = -1, .name = "now", .plan = whole.plan, .figures = figures},
                      .fsdp = fsdp_policy(graph),
                      .max_budgets = 4,
-                     .effort = 50,
-                     .found = {}})
+                     .effort = 50})
                     .value();
   }
   [[nodiscard]] std::int64_t limit() const { return figures.figures.peak_bytes * 97 / 100; }
