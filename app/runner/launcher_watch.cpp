@@ -5,7 +5,10 @@
 
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
+#include <stop_token>
 
 #include "core/base/environment.h"
 #include "core/base/number_text.h"
@@ -23,29 +26,20 @@ bool has_ended(pid_t pid, const FileDescriptor& process) {
 
 }  // namespace
 
-LauncherWatch::LauncherWatch() {
+std::jthread watch_launcher() {
   const auto launcher = number_of<int>(environment_variable(kLauncherVariable));
-  if (launcher && *launcher > 0) thread_ = std::thread([this, pid = *launcher] { watch(pid); });
-}
-
-LauncherWatch::~LauncherWatch() {
-  if (!thread_.joinable()) return;
-  {
-    const std::scoped_lock lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
-
-void LauncherWatch::watch(int launcher) {
-  constexpr std::chrono::milliseconds kInterval{100};
-  const FileDescriptor process = open_process(launcher);
-  std::unique_lock lock(mutex_);
-  do {
-    // The kernel then ends the processes that this one has started.
-    if (has_ended(launcher, process)) ::kill(::getpid(), SIGKILL);
-  } while (!changed_.wait_for(lock, kInterval, [this] { return stop_; }));
+  if (!launcher || *launcher <= 0) return {};
+  return std::jthread([pid = *launcher](const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds kInterval{100};
+    const FileDescriptor process = open_process(pid);
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::unique_lock lock(mutex);
+    do {
+      // The kernel then ends the processes that this one has started.
+      if (has_ended(pid, process)) ::kill(::getpid(), SIGKILL);
+    } while (!changed.wait_for(lock, stop, kInterval, [&] { return stop.stop_requested(); }));
+  });
 }
 
 }  // namespace jointer::runner

@@ -101,9 +101,7 @@ class MemoryFollower final : public Follower {
 class CallByCall final : public Follower {
  public:
   explicit CallByCall(Platform& platform) : platform_(platform) {}
-  void before(std::size_t) override {}
   void called(std::size_t) override { platform_.synchronize(); }
-  void freed(std::size_t) override {}
 
  private:
   Platform& platform_;

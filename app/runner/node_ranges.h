@@ -16,7 +16,6 @@ class NodeRanges final : public Follower {
 
   void before(std::size_t instruction) override { ranges_.push(names_[instruction]); }
   void called(std::size_t) override { ranges_.pop(); }
-  void freed(std::size_t) override {}
 
  private:
   ProfilerRanges& ranges_;

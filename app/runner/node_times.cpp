@@ -35,9 +35,6 @@ struct Timed {
 class Stopwatch {
  public:
   virtual ~Stopwatch() = default;
-  Stopwatch() = default;
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
 
   virtual void begin(std::size_t instruction) = 0;
   virtual void end(std::size_t instruction) = 0;
@@ -107,7 +104,6 @@ class TimingFollower : public Follower {
   explicit TimingFollower(Stopwatch& stopwatch) : stopwatch_(stopwatch) {}
   void before(std::size_t index) override { stopwatch_.begin(index); }
   void called(std::size_t index) override { stopwatch_.end(index); }
-  void freed(std::size_t) override {}
 
  private:
   Stopwatch& stopwatch_;

@@ -28,9 +28,6 @@ namespace jointer::runner {
 class Marks {
  public:
   virtual ~Marks() = default;
-  Marks() = default;
-  Marks(const Marks&) = delete;
-  Marks& operator=(const Marks&) = delete;
 
   // Records the time when the device reaches this point. The host does not wait.
   virtual void mark(std::size_t index) = 0;
@@ -53,18 +50,12 @@ struct MemoryFigures {
 class Recording {
  public:
   virtual ~Recording() = default;
-  Recording() = default;
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
   virtual void replay() = 0;
 };
 
 class Platform {
  public:
   virtual ~Platform() = default;
-  Platform() = default;
-  Platform(const Platform&) = delete;
-  Platform& operator=(const Platform&) = delete;
 
   [[nodiscard]] virtual at::Device device() const = 0;
   [[nodiscard]] virtual std::string name() const = 0;  // "NVIDIA H200"

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <new>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "app/runner/backends/compiled.h"
@@ -478,7 +479,7 @@ Done Session::run(MakePlatform make_platform) {
                                .gpu = platform_->properties()});
   if (!note_.empty()) reporter_.note(note_);
   for (std::string& note : platform_->notes()) reporter_.note(std::move(note));
-  const Watchdog watchdog(
+  const std::jthread watchdog = start_watchdog(
       std::chrono::milliseconds(request_.timeout_ms),
       [this] { return reporter_.count() + status_.count(); }, [this] { return platform_->now(); },
       [this] { gave_up_waiting(); });
@@ -551,7 +552,7 @@ Done run_guarded(Session& session, MakePlatform make_platform) {
 
 int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda,
              const std::string& no_device) {
-  const LauncherWatch watch;
+  const std::jthread watch = watch_launcher();
   Reporter reporter;
   const auto give_up = [&](const Error& error) {
     reporter.report(RankFailed{.kind = "usage", .node = {}, .text = error.message});

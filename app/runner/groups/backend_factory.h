@@ -18,9 +18,6 @@ namespace jointer::runner {
 class BackendFactory {
  public:
   virtual ~BackendFactory() = default;
-  BackendFactory() = default;
-  BackendFactory(const BackendFactory&) = delete;
-  BackendFactory& operator=(const BackendFactory&) = delete;
 
   [[nodiscard]] virtual std::string name() const = 0;  // "gloo", "nccl"
   // Throws c10::Error if the ranks cannot find each other.

@@ -19,13 +19,10 @@ namespace jointer::runner {
 class Follower {
  public:
   virtual ~Follower() = default;
-  Follower() = default;
-  Follower(const Follower&) = delete;
-  Follower& operator=(const Follower&) = delete;
 
-  virtual void before(std::size_t instruction) = 0;
-  virtual void called(std::size_t instruction) = 0;  // the results of the instruction exist
-  virtual void freed(std::size_t instruction) = 0;   // values without a later use are released
+  virtual void before(std::size_t /*instruction*/) {}
+  virtual void called(std::size_t instruction) = 0;   // the results of the instruction exist
+  virtual void freed(std::size_t /*instruction*/) {}  // values without a later use are released
 };
 
 // The error of a step, and the node at which it occurred.
