@@ -44,15 +44,13 @@ class Conversation {
 
  private:
   ChildOptions options() {
-    ChildOptions options;
-    options.command = question_.program.command;
-    options.environment = question_.program.environment;
-    options.has_input = true;
-    options.max_line_bytes = kMaxLineBytes;
-    options.deadline = question_.limits.deadline;
-    options.on_line = [this](std::string_view line) { take(line); };
-    if (question_.log) options.on_error_line = question_.log;
-    return options;
+    return {.command = question_.program.command,
+            .environment = question_.program.environment,
+            .has_input = true,
+            .on_line = [this](std::string_view line) { take(line); },
+            .on_error_line = question_.log,
+            .max_line_bytes = kMaxLineBytes,
+            .deadline = question_.limits.deadline};
   }
 
   void watch(const Child& child) {

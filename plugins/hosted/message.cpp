@@ -38,8 +38,8 @@ constexpr auto kFailed =
 // Replaces control characters, since terminals and the tables in the window show each text on one
 // line.
 std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return text;
 }
 

@@ -24,6 +24,8 @@ from typing import Any
 
 import torch
 
+from .document import replace_file
+
 FORMAT = "jointer-compiled"
 VERSION = 1
 
@@ -154,13 +156,4 @@ def place(package: Path, description: Mapping[str, Any], folder: Path, name: str
 
 def write_json(value: Any, path: Path) -> None:
     """Write ``value`` atomically."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=1)
-            file.write("\n")
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    replace_file(path, f"{json.dumps(value, indent=1)}\n".encode(), 0o644)

@@ -71,11 +71,16 @@ def write_document(document: dict[str, Any], path: str | os.PathLike[str]) -> No
     if path.suffix == ".zst":
         data = _compress(data, path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path, data, 0o666 & ~_umask())
+
+
+def replace_file(path: Path, data: bytes, mode: int) -> None:
+    """Write ``data`` atomically to a file with the permissions ``mode``."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

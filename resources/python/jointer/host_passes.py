@@ -99,9 +99,7 @@ def _load(place: str) -> types.ModuleType:
         sys.modules.setdefault(path.stem, module)
         spec.loader.exec_module(module)
         return module
-    except HostError:
-        raise
-    except MemoryError:
+    except (HostError, MemoryError):
         raise
     except BaseException as error:
         traceback.print_exc()
