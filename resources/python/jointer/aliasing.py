@@ -35,7 +35,7 @@ def aliased_arguments(node: fx.Node) -> Iterator[fx.Node]:
         return
     for position, name in _positions(node.target):
         value = node.args[position] if position < len(node.args) else node.kwargs.get(name)
-        yield from _nodes(value)
+        yield from nodes_in(value)
     if _is_composite(node.target):
         yield from node.all_input_nodes
 
@@ -76,7 +76,8 @@ def _is_composite(target: OpOverload) -> bool:
     )
 
 
-def _nodes(value: Any) -> list[fx.Node]:
+def nodes_in(value: Any) -> list[fx.Node]:
+    """The nodes in an argument."""
     found: list[fx.Node] = []
     fx.map_arg(value, found.append)
     return found

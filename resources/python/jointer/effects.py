@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, fx
 from torch._ops import OpOverload
 
-from .aliasing import is_getitem, is_view
+from .aliasing import is_getitem, is_view, nodes_in
 from .memory_region import Region, may_overlap, region_of
 
 
@@ -90,7 +90,7 @@ def memory_of(node: fx.Node) -> Memory:
     use = Use.WRITE if _keeps_layout(node.target) else Use.RESIZE
     for argument in schema.arguments:
         if argument.alias_info and argument.alias_info.is_write:
-            for each in _nodes(given.get(argument.name)):
+            for each in nodes_in(given.get(argument.name)):
                 for tensor in _tensors(each.meta.get("val")):
                     memory.add(tensor, use, is_whole or use is Use.RESIZE)
     return memory
@@ -141,9 +141,3 @@ def _tensors(value: Any) -> Iterator[Tensor]:
     elif isinstance(value, (list, tuple)):
         for each in value:
             yield from _tensors(each)
-
-
-def _nodes(value: Any) -> Iterable[fx.Node]:
-    found: list[fx.Node] = []
-    fx.map_arg(value, found.append)
-    return found

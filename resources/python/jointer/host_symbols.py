@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from torch import fx
 from torch._dynamo.source import ConstantSource
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils._pytree import tree_map_only
 
+from .host_values import fake_mode
 from .symbols import SymbolicInt
 
 
@@ -69,11 +69,9 @@ class SymbolicScalars:
 
 def _shape_env(gm: fx.GraphModule) -> ShapeEnv:
     """The shape environment of the graph's fake tensors, created if it does not exist."""
-    for node in gm.graph.nodes:
-        for leaf in tree_leaves(node.meta.get("val")):
-            if isinstance(leaf, FakeTensor):
-                mode = leaf.fake_mode
-                if mode.shape_env is None:
-                    mode.shape_env = ShapeEnv()
-                return mode.shape_env
-    return ShapeEnv()
+    mode = fake_mode(gm)
+    if mode is None:
+        return ShapeEnv()
+    if mode.shape_env is None:
+        mode.shape_env = ShapeEnv()
+    return mode.shape_env

@@ -48,7 +48,7 @@ def complete(gm: fx.GraphModule, before: Before) -> None:
     Raises:
         CaptureError: a value cannot be computed, or contradicts the operator.
     """
-    mode = _mode(gm)
+    mode = fake_mode(gm)
     revalued: set[fx.Node] = set()
     for node in gm.graph.nodes:
         is_old = before.returned(node)
@@ -89,7 +89,8 @@ def _complete(node: fx.Node, mode: Any, is_old: bool) -> None:
     node.meta["val"] = value
 
 
-def _mode(gm: fx.GraphModule) -> Any:
+def fake_mode(gm: fx.GraphModule) -> Any:
+    """The mode of the graph's fake tensors; ``None`` if there are none."""
     for node in gm.graph.nodes:
         for leaf in tree_leaves(node.meta.get("val")):
             if isinstance(leaf, FakeTensor):
