@@ -1,7 +1,5 @@
 #include "app/launch/benchmark.h"
 
-#include <algorithm>
-
 #include "app/launch/baseline.h"
 #include "app/launch/captures.h"
 #include "app/launch/machine.h"

@@ -35,7 +35,6 @@
 #include "passes/bucketing/collective_timing.h"
 
 #include <algorithm>
-#include <numeric>
 #include <queue>
 #include <tuple>
 

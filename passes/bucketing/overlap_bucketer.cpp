@@ -33,7 +33,6 @@
 #include "passes/bucketing/overlap_bucketer.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "passes/bucketing/group_timeline.h"
 

@@ -20,7 +20,6 @@
 #include "passes/bucketing/pre_bucketing.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "core/base/byte_units.h"

@@ -9,8 +9,6 @@
 
 #include "passes/compile/compile.h"
 
-#include <algorithm>
-
 #include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/select.h"

@@ -24,7 +24,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "core/base/counted.h"
 #include "core/graph/is_call_of.h"

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "core/base/counted.h"
 #include "core/graph/is_call_of.h"

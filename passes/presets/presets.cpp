@@ -12,8 +12,6 @@
 
 #include "passes/presets/presets.h"
 
-#include <algorithm>
-
 #include "core/base/nearest_name.h"
 #include "passes/presets/graph_trainer.h"
 

@@ -9,8 +9,6 @@
 
 #include "app/cli/commands/sac_pair.h"
 
-#include <array>
-
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/plan_comparison.h"
 #include "app/cli/commands/sac_limit.h"

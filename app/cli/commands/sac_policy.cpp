@@ -1,7 +1,5 @@
 #include "app/cli/commands/sac_policy.h"
 
-#include <algorithm>
-
 #include "core/base/bytes.h"
 #include "core/edit/edit.h"
 #include "core/partition/plan_what_if.h"

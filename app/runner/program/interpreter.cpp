@@ -4,7 +4,6 @@
 #include <ATen/core/Generator.h>
 #include <c10/core/InferenceMode.h>
 
-#include <algorithm>
 #include <new>
 #include <utility>
 
