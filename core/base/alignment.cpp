@@ -108,7 +108,7 @@ void align(Sequence a, std::uint32_t a0, Sequence b, std::uint32_t b0, Pairs& pa
   if (!a.empty() && !b.empty()) {
     const std::size_t words = (b.size() + 63) / 64;
     if (a.size() == 1) {
-      if (const auto found = std::find(b.begin(), b.end(), a.front()); found != b.end())
+      if (const auto found = std::ranges::find(b, a.front()); found != b.end())
         pairs.emplace_back(a0, b0 + static_cast<std::uint32_t>(found - b.begin()));
     } else if (words > kMaxSteps / a.size() || words > kMaxWords / distinct(a)) {
       walk(a, a0, b, b0, pairs);

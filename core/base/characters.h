@@ -37,18 +37,17 @@ inline std::string lowercase(std::string_view text) {
 
 // True for one or more digits.
 constexpr bool is_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+  return !text.empty() && std::ranges::all_of(text, is_digit);
 }
 constexpr bool is_identifier(std::string_view text) {
   return !text.empty() && is_name_start(text.front()) &&
-         std::all_of(text.begin(), text.end(), is_name_character);
+         std::ranges::all_of(text, is_name_character);
 }
 // True for one or more letters, digits, `_`, `.` and `-`; a pipeline's text contains such a word
 // without quotes.
 constexpr bool is_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_dotted_name_character(c) || c == '-';
-  });
+  return !text.empty() &&
+         std::ranges::all_of(text, [](char c) { return is_dotted_name_character(c) || c == '-'; });
 }
 
 }  // namespace jointer

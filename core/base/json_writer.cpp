@@ -94,7 +94,7 @@ void JsonWriter::append_escaped(std::string_view text) {
   };
   text_ += '"';
   while (!text.empty()) {
-    const auto special = std::find_if_not(text.begin(), text.end(), is_plain);
+    const auto special = std::ranges::find_if_not(text, is_plain);
     text_.append(text.begin(), special);
     text.remove_prefix(static_cast<std::size_t>(special - text.begin()));
     if (text.empty()) break;

@@ -9,7 +9,7 @@ namespace jointer {
 
 // For an even count, returns the midpoint of the two middle numbers. `numbers` must not be empty.
 inline std::int64_t median(std::vector<std::int64_t> numbers) {
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   const std::size_t middle = numbers.size() / 2;
   return numbers.size() % 2 == 1 ? numbers[middle]
                                  : std::midpoint(numbers[middle - 1], numbers[middle]);

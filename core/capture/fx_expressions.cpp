@@ -185,7 +185,7 @@ OperatorId NodeBuilder::target_of(std::string_view name) {
     if (target.starts_with("higher_order."))
       target.erase(0, std::string_view("higher_order.").size());
     // An operator packet without an overload, which torch would choose from the arguments.
-    if (std::count(target.begin(), target.end(), '.') == 1 && !known(target))
+    if (std::ranges::count(target, '.') == 1 && !known(target))
       for (const char* overload : {".default", ".Tensor"})
         if (known(target + overload)) {
           target += overload;

@@ -25,7 +25,7 @@ namespace jointer::fx {
 namespace {
 
 bool is_symbolic(std::span<const Dim> dims) {
-  return std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return bool{d.expression}; });
+  return std::ranges::any_of(dims, [](const Dim& d) { return bool{d.expression}; });
 }
 
 Dim number(std::int64_t value) {
@@ -275,14 +275,13 @@ LayoutDeriver::Derived LayoutDeriver::expanded(const Base& base, std::span<const
 // Merges adjacent axes of the base between which there are no gaps. Returns nullopt unless the new
 // axes split each merged axis evenly. A symbolic or empty tensor is assumed dense.
 LayoutDeriver::Derived LayoutDeriver::reshaped(const Base& base, std::span<const Dim> shape) {
-  if (std::equal(shape.begin(), shape.end(), base.shape.begin(), base.shape.end()))
+  if (std::ranges::equal(shape, base.shape))
     return Layout{.stride = copy(base.stride), .offset = base.offset};
   const bool symbolic = is_symbolic(shape) || is_symbolic(base.shape) || is_symbolic(base.stride);
   Layout layout{.stride = dense(shape), .offset = base.offset};
   if (symbolic) return layout;
   const auto is_zero = [](const Dim& d) { return d.value == 0; };
-  if (std::any_of(base.shape.begin(), base.shape.end(), is_zero) || base.shape.empty())
-    return layout;
+  if (std::ranges::any_of(base.shape, is_zero) || base.shape.empty()) return layout;
   std::size_t at = shape.size();
   std::int64_t step = base.stride.back().value, block = 1, taken = 1;
   for (std::size_t i = base.shape.size(); i-- > 0;) {

@@ -32,14 +32,14 @@ bool is_plain_code(std::string_view text) {
   const auto digit = text.find_first_of("0123456789");
   if (digit == std::string_view::npos) return false;
   // Digits, letters of symbols (s0, u12) and operators.
-  return std::all_of(text.begin(), text.end(), [](char c) {
+  return std::ranges::all_of(text, [](char c) {
     return is_digit(c) || std::string_view("suzfej+-*/%.() ").find(c) != std::string_view::npos;
   });
 }
 
 // True if the text is not empty and contains only letters, digits and the characters in `more`.
 bool is_word(std::string_view text, std::string_view more) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+  return !text.empty() && std::ranges::all_of(text, [&](char c) {
     return is_letter(c) || is_digit(c) || more.find(c) != std::string_view::npos;
   });
 }

@@ -106,8 +106,7 @@ Value ValueBuilder::from_elements(const Node& node, std::string_view name, int d
   for (const Element& element : elements) {
     if (is_dict) {
       const auto same = [&](const Element* other) { return other->key == element.key; };
-      if (std::none_of(slots.begin(), slots.end(), same) && is_quoted(element.key))
-        slots.push_back(&element);
+      if (std::ranges::none_of(slots, same) && is_quoted(element.key)) slots.push_back(&element);
       continue;
     }
     const auto index = number_of<std::size_t>(element.key);
@@ -170,7 +169,7 @@ const Node& ValueBuilder::with_schema(const Node& node, Node& twin) {
   const auto [known, is_new] = twins_.try_emplace(node.target, node.target);
   if (is_new) {
     const std::string name(target.substr(target.rfind('.') + 1));
-    if (std::find(kViews.begin(), kViews.end(), name) != kViews.end()) {
+    if (std::ranges::find(kViews, name) != kViews.end()) {
       for (const std::string_view overload : kOverloads) {
         const std::string candidate = fmt::format("aten.{}{}", name, overload);
         if (!describe_operator(candidate).known) continue;

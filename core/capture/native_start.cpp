@@ -18,8 +18,8 @@ NativeStart look_at_native_start(std::string_view bytes) {
   const std::size_t value = bytes.find_first_not_of(" \t\r\n:", key + kKey.size());
   if (value == std::string_view::npos) return NativeStart::unknown;
   const std::string_view kind = bytes.substr(value);
-  const bool is_single = std::any_of(kSingle.begin(), kSingle.end(),
-                                     [&](std::string_view each) { return kind.starts_with(each); });
+  const bool is_single =
+      std::ranges::any_of(kSingle, [&](std::string_view each) { return kind.starts_with(each); });
   return is_single ? NativeStart::one_graph : NativeStart::unknown;
 }
 

@@ -167,7 +167,7 @@ void PartWriter::write_tables() {
   const auto table = [&](std::string_view key, bool present,
                          const std::vector<std::uint32_t>& numbers, auto write) {
     const auto mine = [](std::uint32_t number) { return number != kNoIndex; };
-    if (!present && std::none_of(numbers.begin(), numbers.end(), mine)) return;
+    if (!present && std::ranges::none_of(numbers, mine)) return;
     out_.key(key);
     out_.begin_array();
     for (std::size_t i = 0; i < numbers.size(); ++i)

@@ -130,7 +130,7 @@ std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTo
   for (std::uint32_t i = 0; i < events.size(); ++i)
     if (events[i].kind != EventKind::kernel && events[i].kind != EventKind::step)
       order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
     const ProfilerEvent &x = events[a], &y = events[b];
     if (x.thread != y.thread) return x.thread < y.thread;
     if (x.start_ns != y.start_ns) return x.start_ns < y.start_ns;
@@ -195,9 +195,7 @@ ProfilerCalls collect_calls(const ProfilerEvents& trace, const CallTokens& token
                               .start_ns = event.start_ns,
                               .duration_ns = event.duration_ns});
   }
-  std::stable_sort(
-      result.calls.begin(), result.calls.end(),
-      [](const ProfilerCall& a, const ProfilerCall& b) { return a.start_ns < b.start_ns; });
+  std::ranges::stable_sort(result.calls, {}, &ProfilerCall::start_ns);
   std::vector<std::uint32_t> call_of(trace.events.size(), kNoCall);
   for (std::uint32_t i = 0; i < result.calls.size(); ++i) call_of[result.calls[i].event] = i;
 
@@ -248,7 +246,7 @@ void split(const ProfilerCalls& calls, const CallTokens& tokens, ProfilerPass ra
   if (runs > 1) {
     // Cut at the first node whose kind of call occurs the expected number of times, then move each
     // cut back over the calls that match the preceding nodes.
-    const auto mark = std::find_if(graph.begin(), graph.end(), [&](std::uint32_t token) {
+    const auto mark = std::ranges::find_if(graph, [&](std::uint32_t token) {
       const auto found = places.find(token);
       return found != places.end() && found->second.size() == runs * in_graph[token];
     });
@@ -283,13 +281,9 @@ std::vector<ProfilerPass> find_passes(const ProfilerEvents& events, const Profil
   std::vector<const ProfilerEvent*> steps;
   for (const ProfilerEvent& event : events.events)
     if (event.kind == EventKind::step) steps.push_back(&event);
-  std::stable_sort(steps.begin(), steps.end(), [](const ProfilerEvent* a, const ProfilerEvent* b) {
-    return a->start_ns < b->start_ns;
-  });
+  std::ranges::stable_sort(steps, {}, &ProfilerEvent::start_ns);
   const auto index_at = [&](std::int64_t ns) {
-    const auto call = std::lower_bound(
-        calls.calls.begin(), calls.calls.end(), ns,
-        [](const ProfilerCall& c, std::int64_t limit) { return c.start_ns < limit; });
+    const auto call = std::ranges::lower_bound(calls.calls, ns, {}, &ProfilerCall::start_ns);
     return static_cast<std::size_t>(call - calls.calls.begin());
   };
   std::vector<ProfilerPass> passes;

@@ -91,7 +91,7 @@ struct Matcher {
   void drop_scraps() {
     std::vector<std::size_t> sizes;
     for (const Found& f : found) sizes.push_back(matches_in(f));
-    const std::size_t most = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+    const std::size_t most = sizes.empty() ? 0 : *std::ranges::max_element(sizes);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (sizes[i] * 2 < most) continue;
@@ -146,7 +146,7 @@ struct Matcher {
       if (const auto t = times(pass, node); t && t->own >= 0) own.push_back(t->own);
     if (own.empty()) return -1;
     if (graph.is_collective_start(graph.node(tokens.nodes()[node])))
-      return *std::min_element(own.begin(), own.end());
+      return *std::ranges::min_element(own);
     return median(std::move(own));
   }
 
@@ -160,7 +160,7 @@ struct Matcher {
       most = std::max(most, count);
       if (count == most) candidates.emplace_back(passes[pass].step_ns, pass);
     }
-    std::sort(candidates.begin(), candidates.end());
+    std::ranges::sort(candidates);
     return candidates[candidates.size() / 2].second;
   }
 
@@ -205,8 +205,7 @@ struct Matcher {
                            .end_ns = t->end - origin,
                            .own_ns = own_ns(i)});
     }
-    std::stable_sort(m.nodes.begin(), m.nodes.end(),
-                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    std::ranges::stable_sort(m.nodes, {}, &MeasuredNode::start_ns);
     std::vector<std::int64_t> steps;
     for (const ProfilerPass& pass : passes) steps.push_back(pass.step_ns);
     m.step_ns = median(std::move(steps));
@@ -218,8 +217,8 @@ struct Matcher {
 std::string most_frequent(const std::map<std::string, std::size_t>& counts) {
   constexpr std::size_t kShown = 4;
   std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(sorted, std::ranges::greater{},
+                           &std::pair<std::string, std::size_t>::second);
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, sorted.size()); ++i)
     text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", sorted[i].first, sorted[i].second);
@@ -302,8 +301,8 @@ Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view nam
     return input_error(
         "{}: none of the {} operator calls matches a node of {}; is this a trace of that graph?",
         name,
-        std::count_if(events.events.begin(), events.events.end(),
-                      [](const auto& e) { return e.kind == ProfilerEvent::Kind::op; }),
+        std::ranges::count_if(events.events,
+                              [](const auto& e) { return e.kind == ProfilerEvent::Kind::op; }),
         graph.title());
   TraceMatch match;
   match.passes = matcher.passes.size();

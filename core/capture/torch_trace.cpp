@@ -85,7 +85,7 @@ std::string name_of(const TraceJson& json) {
                : std::string();
   }
   for (const auto& [key, value] : json.items())
-    if (std::find(kCommon.begin(), kCommon.end(), key) == kCommon.end()) return key;
+    if (std::ranges::find(kCommon, key) == kCommon.end()) return key;
   return {};
 }
 
@@ -185,8 +185,8 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
       ++cut_off;
       return;
     }
-    const auto known = std::find_if(kKnownEvents.begin(), kKnownEvents.end(),
-                                    [&](const Known& k) { return k.entry == name; });
+    const auto known =
+        std::ranges::find_if(kKnownEvents, [&](const Known& k) { return k.entry == name; });
     const std::string compile = compile_of(json);
     for (std::size_t i = 0; i < inner->size(); ++i) {
       const FxTextEntry& graph = (*inner)[i];

@@ -47,8 +47,7 @@ std::vector<std::size_t> longest_increasing(const std::vector<std::size_t>& valu
   std::vector<std::size_t> previous(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto at =
-        std::lower_bound(ends.begin(), ends.end(), values[i],
-                         [&](std::size_t end, std::size_t v) { return values[end] < v; });
+        std::ranges::lower_bound(ends, values[i], {}, [&](std::size_t end) { return values[end]; });
     previous[i] = at == ends.begin() ? i : *std::prev(at);
     if (at == ends.end())
       ends.push_back(i);
@@ -193,7 +192,7 @@ class EditWriter {
     const Node& n = graph.node(id);
     if (n.kind != NodeKind::get_attr) return false;
     const auto order = other.order();
-    return std::any_of(order.begin(), order.end(), [&](NodeId at) {
+    return std::ranges::any_of(order, [&](NodeId at) {
       const Node& o = other.node(at);
       return o.kind == NodeKind::get_attr && o.part == n.part && other.target(o) == graph.target(n);
     });
@@ -285,8 +284,8 @@ class EditWriter {
   [[nodiscard]] bool has_integer(const Argument& argument) const {
     if (argument.kind == Argument::Kind::integer) return true;
     const auto children = after_.children(argument);
-    return std::any_of(children.begin(), children.end(),
-                       [this](const Argument& child) { return has_integer(child); });
+    return std::ranges::any_of(children,
+                               [this](const Argument& child) { return has_integer(child); });
   }
 
   // Indexed by position in `after`: the node at this position or, if it is not common, the next

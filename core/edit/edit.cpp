@@ -149,9 +149,8 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
   last = 0;
   is_structural = false;
   // The dependencies before the edit determine which pairs of nodes must keep their order.
-  const bool moves =
-      std::any_of(edit.changes.begin(), edit.changes.end(),
-                  [](const Change& change) { return std::holds_alternative<MoveNodes>(change); });
+  const bool moves = std::ranges::any_of(
+      edit.changes, [](const Change& change) { return std::holds_alternative<MoveNodes>(change); });
   if (moves && dependencies == nullptr) dependencies = &own_dependencies.emplace(graph);
   // Most changes have one inverse; a replaced call has a second one if its value is corrected.
   undo.reserve(2 * edit.changes.size());
@@ -289,8 +288,8 @@ Result<void> Editor::State::perform_kind(const MoveNodes& move) {
   if (nodes.empty()) return refuse("no nodes to move before {}", move.before);
   auto sorted = nodes;
   sorted.push_back(before);
-  std::sort(sorted.begin(), sorted.end());
-  if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
     return refuse("{} {}", graph.name(*twice),
                   *twice == before ? "cannot be moved before itself"
                                    : "is listed twice among the nodes to move");
@@ -308,8 +307,7 @@ Result<void> Editor::State::perform_kind(const MoveNodes& move) {
 
 void Editor::State::add_inverse_of_move(std::span<const NodeId> nodes, NodeId before) {
   std::vector<NodeId> sorted(nodes.begin(), nodes.end());
-  std::sort(sorted.begin(), sorted.end(),
-            [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); });
+  std::ranges::sort(sorted, {}, [&](NodeId id) { return graph.position(id); });
   std::vector<Change> from_left, from_right;
   for (std::size_t begin = 0; begin < sorted.size();) {
     std::size_t end = begin + 1;
@@ -416,9 +414,9 @@ Result<void> Editor::State::check_unread(NodeId id, const std::string& name) {
   if (count == 0) return {};
   // In a valid graph all readers come later, but in the middle of an edit they may be anywhere.
   const auto order = graph.order();
-  const NodeId reader = *std::find_if(order.begin(), order.end(), [&](NodeId other) {
+  const NodeId reader = *std::ranges::find_if(order, [&](NodeId other) {
     const auto inputs = graph.inputs(other);
-    return std::find(inputs.begin(), inputs.end(), id) != inputs.end();
+    return std::ranges::find(inputs, id) != inputs.end();
   });
   if (count == 1) return refuse("{} cannot be removed: {} reads it", name, graph.name(reader));
   return refuse("{} cannot be removed: {} and {} more read it", name, graph.name(reader),
@@ -568,14 +566,14 @@ Result<void> Editor::State::check_kept_orders(NodeId id) {
 // symbolic sizes.
 bool Editor::State::brings_symbols_before(NodeId a, NodeId b) const {
   const std::size_t both = std::min(graph.position(a), graph.position(b));
-  return std::any_of(added.begin(), added.end(), [&](NodeId id) {
+  return std::ranges::any_of(added, [&](NodeId id) {
     if (!graph.is_live(id) || graph.position(id) > both) return false;
     if (graph.node(id).value.kind == Value::Kind::symbol) return true;
     const auto tensors = graph.tensors(id);
-    return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+    return std::ranges::any_of(tensors, [&](const Tensor& t) {
       const auto shape = graph.shape(t);
-      return std::any_of(shape.begin(), shape.end(),
-                         [](const Dim& size) { return static_cast<bool>(size.expression); });
+      return std::ranges::any_of(
+          shape, [](const Dim& size) { return static_cast<bool>(size.expression); });
     });
   });
 }

@@ -72,8 +72,7 @@ class Merger {
 
   Result<void> find_members(std::span<const NodeId> starts) {
     std::vector<NodeId> sorted(starts.begin(), starts.end());
-    std::sort(sorted.begin(), sorted.end(),
-              [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
+    std::ranges::sort(sorted, {}, [&](NodeId id) { return graph_.position(id); });
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     if (sorted.size() < 2) return refuse("a bucket needs at least two collectives");
     for (const NodeId id : sorted) {
@@ -234,8 +233,7 @@ class Merger {
 
   [[nodiscard]] std::vector<NodeId> in_order(const std::set<NodeId>& nodes) const {
     std::vector<NodeId> sorted(nodes.begin(), nodes.end());
-    std::sort(sorted.begin(), sorted.end(),
-              [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
+    std::ranges::sort(sorted, {}, [&](NodeId id) { return graph_.position(id); });
     return sorted;
   }
 

@@ -41,8 +41,8 @@ bool is_cheap(const Graph& graph, const Node& node) {
       op.has(OperatorTag::random))
     return false;
   return op.is_view || op.has(OperatorTag::view_copy) ||
-         std::find(kCheap.begin(), kCheap.end(), op.packet()) != kCheap.end() ||
-         std::find(kCheap.begin(), kCheap.end(), op.name) != kCheap.end();
+         std::ranges::find(kCheap, op.packet()) != kCheap.end() ||
+         std::ranges::find(kCheap, op.name) != kCheap.end();
 }
 
 Direction carrying_direction(const Graph& graph, NodeId node) {
@@ -66,8 +66,7 @@ Carried carry(const Graph& graph, const Users& users, NodeId node, Direction dir
     for (std::size_t i = 0; i < carried.block.size(); ++i)
       for (const NodeId user : users.of(carried.block[i]))
         if (is_cheap(graph, graph.node(user))) carried.block.push_back(user);
-    std::sort(carried.block.begin(), carried.block.end(),
-              [&](NodeId a, NodeId b) { return graph.position(a) < graph.position(b); });
+    std::ranges::sort(carried.block, {}, [&](NodeId id) { return graph.position(id); });
   }
   if (carried.block.size() == 1) return carried;
   std::vector<NodeId> others = carried.block;
@@ -91,9 +90,7 @@ bool is_start_or_wait(const Graph& graph, NodeId node) {
 }
 
 Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId before) {
-  const auto in_block = [&](NodeId id) {
-    return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
-  };
+  const auto in_block = [&](NodeId id) { return std::ranges::find(nodes, id) != nodes.end(); };
   if (nodes.empty()) return fail(Error::Kind::usage, "no nodes to move");
   if (in_block(before))
     return fail(Error::Kind::usage, "{} cannot be moved before itself", graph.name(before));
@@ -102,8 +99,8 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
 
   // The distance does not count the moved nodes. The title names the first start or wait among the
   // nodes, if there is one, because the others move along with it.
-  const auto found = std::find_if(nodes.begin(), nodes.end(),
-                                  [&](NodeId id) { return is_start_or_wait(graph, id); });
+  const auto found =
+      std::ranges::find_if(nodes, [&](NodeId id) { return is_start_or_wait(graph, id); });
   const NodeId main = found == nodes.end() ? nodes.front() : *found;
   const std::size_t from = graph.position(main), to = graph.position(before);
   std::size_t places = 0;

@@ -174,8 +174,8 @@ bool NodeComparer::same(const Argument& x, const Argument& y, Pairs* inputs) con
       break;
   }
   const auto left = a_.children(x), right = b_.children(y);
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [&](const Argument& l, const Argument& r) { return same(l, r, inputs); });
+  return std::ranges::equal(
+      left, right, [&](const Argument& l, const Argument& r) { return same(l, r, inputs); });
 }
 
 bool NodeComparer::same(const Value& x, const Value& y) const {
@@ -199,8 +199,8 @@ bool NodeComparer::same(const Value& x, const Value& y) const {
       break;
   }
   const auto left = a_.children(x), right = b_.children(y);
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [&](const Value& l, const Value& r) { return same(l, r); });
+  return std::ranges::equal(left, right,
+                            [&](const Value& l, const Value& r) { return same(l, r); });
 }
 
 bool NodeComparer::same(const Tensor& x, const Tensor& y) const {
@@ -213,8 +213,7 @@ bool NodeComparer::same(const Tensor& x, const Tensor& y) const {
 }
 
 bool NodeComparer::same(std::span<const Dim> x, std::span<const Dim> y) const {
-  return std::equal(x.begin(), x.end(), y.begin(), y.end(),
-                    [&](const Dim& l, const Dim& r) { return same(l, r); });
+  return std::ranges::equal(x, y, [&](const Dim& l, const Dim& r) { return same(l, r); });
 }
 
 bool NodeComparer::same(const Dim& x, const Dim& y) const {

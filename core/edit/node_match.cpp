@@ -244,7 +244,7 @@ class StructureMatcher {
     std::vector<std::pair<std::size_t, Color>> firsts;
     for (const auto& [color, those] : groups)
       firsts.emplace_back(a_.graph().position(those.front()), color);
-    std::sort(firsts.begin(), firsts.end());
+    std::ranges::sort(firsts);
     for (const auto& [position, color] : firsts)
       if (const auto found = others.find(color); found != others.end())
         match_all(groups.at(color), found->second);

@@ -68,8 +68,8 @@ std::vector<bool> edited_parts(const Graph& graph, const std::set<std::string>& 
 
 // True if the edits may contain names of process groups or devices.
 bool hold_calls(const std::vector<Edit>& edits) {
-  return std::any_of(edits.begin(), edits.end(), [](const Edit& edit) {
-    return std::any_of(edit.changes.begin(), edit.changes.end(), [](const Change& change) {
+  return std::ranges::any_of(edits, [](const Edit& edit) {
+    return std::ranges::any_of(edit.changes, [](const Change& change) {
       const auto* replace = std::get_if<ReplaceCall>(&change);
       return std::holds_alternative<InsertNode>(change) ||
              (replace != nullptr && replace->is_of_call());

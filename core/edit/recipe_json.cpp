@@ -254,8 +254,8 @@ Kind read_kind(JsonMembers& members) {
 
 Change read_change(JsonMembers& members) {
   constexpr std::array<const char*, 5> kKinds{"move", "policy", "insert", "remove", "replace"};
-  const auto count = std::count_if(kKinds.begin(), kKinds.end(),
-                                   [&](const char* kind) { return members.has(kind); });
+  const auto count =
+      std::ranges::count_if(kKinds, [&](const char* kind) { return members.has(kind); });
   if (count == 0)
     members.refuse(members.place() +
                    ": not a known change (move, policy, insert, remove, replace); use a newer "

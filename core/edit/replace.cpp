@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 5> kSame{"aten.alias", "aten.detach", "at
 
 template <class List>
 bool is_in(const List& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
+  return std::ranges::find(list, name) != list.end();
 }
 
 bool is_twin(std::string_view a, std::string_view b) {
@@ -53,8 +53,8 @@ bool is_float(DType dtype) {
 bool holds_tensor(const Graph& graph, const Argument& argument) {
   if (argument.kind == Argument::Kind::node) return graph.node(argument.node()).tensor_count > 0;
   const auto children = graph.children(argument);
-  return std::any_of(children.begin(), children.end(),
-                     [&](const Argument& child) { return holds_tensor(graph, child); });
+  return std::ranges::any_of(children,
+                             [&](const Argument& child) { return holds_tensor(graph, child); });
 }
 
 Result<void> check_arguments(const Graph& graph, NodeId id, const OperatorInfo& op) {
@@ -106,7 +106,7 @@ bool returns_the_same(const Graph& graph, NodeId id, const OperatorInfo& op) {
   const Tensor* result = graph.single_tensor(n);
   if (result == nullptr || !is_float(result->dtype)) return false;
   const auto inputs = graph.inputs(n);
-  return std::all_of(inputs.begin(), inputs.end(), [&](NodeId input) {
+  return std::ranges::all_of(inputs, [&](NodeId input) {
     const Tensor* t = graph.single_tensor(graph.node(input));
     return t == nullptr || t->dtype == result->dtype;
   });

@@ -77,8 +77,8 @@ class Halves {
   }
 
   [[nodiscard]] bool has_rank_hash() const {
-    return std::any_of(recipe_.graphs.begin(), recipe_.graphs.end(),
-                       [](const RecipeGraph& each) { return !each.rank_hash.empty(); });
+    return std::ranges::any_of(recipe_.graphs,
+                               [](const RecipeGraph& each) { return !each.rank_hash.empty(); });
   }
   [[nodiscard]] std::string half_of_rank() const {
     const std::string hash = rank_hash(graph_, PartId(0));
@@ -93,8 +93,8 @@ class Halves {
     return renamed.has_value();
   }
   bool localize(MoveNodes& move) const {
-    return rename(move.before) && std::all_of(move.nodes.begin(), move.nodes.end(),
-                                              [&](std::string& name) { return rename(name); });
+    return rename(move.before) &&
+           std::ranges::all_of(move.nodes, [&](std::string& name) { return rename(name); });
   }
   bool localize(SetPolicy& set) const {
     if (!set.nodes.empty()) {
@@ -272,7 +272,7 @@ class Replayer {
   }
 
   static bool is_structural(const Edit& edit) {
-    return std::any_of(edit.changes.begin(), edit.changes.end(), [](const Change& change) {
+    return std::ranges::any_of(edit.changes, [](const Change& change) {
       return !std::holds_alternative<MoveNodes>(change) &&
              !std::holds_alternative<SetPolicy>(change);
     });

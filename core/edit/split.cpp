@@ -33,7 +33,7 @@ bool has_fixed_sizes(const Graph& graph, NodeId node) {
   const Tensor* t = graph.single_tensor(graph.node(node));
   if (t == nullptr) return false;
   const auto shape = graph.shape(*t);
-  return std::none_of(shape.begin(), shape.end(), [](const Dim& size) { return size.expression; });
+  return std::ranges::all_of(shape, [](const Dim& size) { return !size.expression; });
 }
 
 std::vector<std::int64_t> result_shape(CollectiveKind kind, std::int64_t ranks,
@@ -120,8 +120,7 @@ class BucketSplitter {
       if (!m.view || !has_fixed_sizes(graph_, m.view) || !has_fixed_sizes(graph_, m.joined))
         return false;
     }
-    return std::all_of(members_.begin(), members_.end(),
-                       [](const Member& m) { return static_cast<bool>(m.view); });
+    return std::ranges::all_of(members_, [](const Member& m) { return static_cast<bool>(m.view); });
   }
 
   Edit write() {
@@ -222,8 +221,7 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
     const auto waits = users.of(getitem);
     if (!graph.op(graph.node(getitem)).is_getitem || of.size() != 2 || waits.empty() ||
         !has_fixed_sizes(graph, getitem) ||
-        !std::all_of(waits.begin(), waits.end(),
-                     [&](NodeId wait) { return graph.is_wait(graph.node(wait)); }))
+        !std::ranges::all_of(waits, [&](NodeId wait) { return graph.is_wait(graph.node(wait)); }))
       return refuse(
           "{} cannot be split: {} must be one element of its result, with fixed sizes, and read "
           "only by waits",

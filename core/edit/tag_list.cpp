@@ -20,7 +20,7 @@ RegionChange region_change(const Node& node, RegionChange::Kind other) {
 }
 
 void TagList::add(std::string name, const Tag& tag) {
-  const auto it = std::find_if(sets_.begin(), sets_.end(), [&](const SetPolicy& set) {
+  const auto it = std::ranges::find_if(sets_, [&](const SetPolicy& set) {
     return set.policy == tag.policy && set.region == tag.region &&
            is_backwards(set.nodes.front()) == is_backwards(name);
   });

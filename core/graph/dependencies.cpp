@@ -131,8 +131,7 @@ class Finder {
   void order_symbols(NodeId id, const Node& n, bool checks) {
     expressions_.clear();
     const auto note = [&](ExpressionId e) {
-      if (std::find(expressions_.begin(), expressions_.end(), e) == expressions_.end())
-        expressions_.push_back(e);
+      if (std::ranges::find(expressions_, e) == expressions_.end()) expressions_.push_back(e);
     };
     for_each_expression(n, note);
     for_each_expression(n.args, note);

@@ -108,9 +108,8 @@ void derive_from_tangents(Graph& graph, PartId part) {
       continue;
     }
     const auto inputs = graph.inputs(id);
-    const bool depends = std::any_of(inputs.begin(), inputs.end(), [&](NodeId input) {
-      return graph.node(input).phase == Phase::backward;
-    });
+    const bool depends = std::ranges::any_of(
+        inputs, [&](NodeId input) { return graph.node(input).phase == Phase::backward; });
     started = started || (depends && n.kind == NodeKind::call);
     if (depends || (started && !feeds_forward[id.index()])) n.phase = Phase::backward;
   }
@@ -125,8 +124,8 @@ void derive_from_dependence(Graph& graph, PartId part) {
     if (n.part != part) continue;
     if (n.kind == NodeKind::placeholder && is_tangent(graph.name(id))) n.phase = Phase::backward;
     const auto inputs = graph.inputs(id);
-    if (std::any_of(inputs.begin(), inputs.end(),
-                    [&](NodeId input) { return graph.node(input).phase == Phase::backward; }))
+    if (std::ranges::any_of(
+            inputs, [&](NodeId input) { return graph.node(input).phase == Phase::backward; }))
       n.phase = Phase::backward;
   }
 }
@@ -201,7 +200,7 @@ void derive_phases(Graph& graph) {
     derive_tagged(graph, part, untagged);
     if (graph.part(part).kind == CaptureKind::backward || untagged == 0) continue;
     const auto order = graph.order();
-    const bool any_backward = std::any_of(order.begin(), order.end(), [&](NodeId id) {
+    const bool any_backward = std::ranges::any_of(order, [&](NodeId id) {
       const Node& n = graph.node(id);
       return n.part == part && n.kind == NodeKind::call && n.phase == Phase::backward;
     });

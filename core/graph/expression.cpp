@@ -245,15 +245,15 @@ class ExpressionParser {
           {.op = Op::integer, .integer = std::numeric_limits<std::int64_t>::max()});
     } else {
       auto& symbols = result_.symbols_;
-      const auto found = std::find(symbols.begin(), symbols.end(), word);
+      const auto found = std::ranges::find(symbols, word);
       const auto index = static_cast<std::uint32_t>(found - symbols.begin());
       if (found == symbols.end()) symbols.emplace_back(word);
       result_.steps_.push_back({.op = Op::symbol, .symbol = index});
     }
   }
   void call(std::string_view word, int depth) {
-    const auto* function = std::find_if(kFunctions.begin(), kFunctions.end(),
-                                        [&](const Function& f) { return f.name == word; });
+    const auto* function =
+        std::ranges::find_if(kFunctions, [&](const Function& f) { return f.name == word; });
     if (function == kFunctions.end()) return report("unknown function");
     ++at_;  // the opening parenthesis
     std::size_t arguments = 0;

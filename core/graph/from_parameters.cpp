@@ -11,8 +11,8 @@ std::vector<bool> derived_from_parameters(const Graph& graph) {
     if (n.kind == NodeKind::placeholder)
       derived[id.index()] = n.role == Role::parameter;
     else if (const auto inputs = graph.inputs(n); !inputs.empty())
-      derived[id.index()] = std::all_of(inputs.begin(), inputs.end(),
-                                        [&](NodeId input) { return derived[input.index()]; });
+      derived[id.index()] =
+          std::ranges::all_of(inputs, [&](NodeId input) { return derived[input.index()]; });
   }
   return derived;
 }

@@ -406,9 +406,9 @@ void Graph::restore(NodeId id, NodeId before) {
 
 Result<void> Graph::finish() {
   // Edits rarely add expressions; existing ones keep their values.
-  const bool are_known =
-      is_finished_ && std::none_of(expressions_.begin(), expressions_.end(),
-                                   [](const auto& e) { return e.value == kUnevaluated; });
+  const bool are_known = is_finished_ && std::ranges::none_of(expressions_, [](const auto& e) {
+                           return e.value == kUnevaluated;
+                         });
   captured_ = captured();
   is_finished_ = true;
   if (are_known)
@@ -466,9 +466,8 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
     // The hint stands in for symbols that the capture does not describe, but does not hide an
     // overflow.
     const auto& symbols = e.expression.symbols();
-    const bool is_known = std::all_of(symbols.begin(), symbols.end(), [&](const auto& symbol) {
-      return values.find(symbol).has_value();
-    });
+    const bool is_known = std::ranges::all_of(
+        symbols, [&](const auto& symbol) { return values.find(symbol).has_value(); });
     const auto hint = Expression::parse(text(e.hint));
     const auto value = hint ? hint->evaluate([](std::string_view) { return std::nullopt; })
                             : tl::unexpected(hint.error());
@@ -490,8 +489,8 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
                                     SymbolSource::balanced, SymbolSource::fallback}) {
     const std::size_t count = by_source[static_cast<std::size_t>(source)];
     if (count == 0) continue;
-    const auto first = std::find_if(symbol_values_.begin(), symbol_values_.end(),
-                                    [&](const SymbolValue& v) { return v.source == source; });
+    const auto first = std::ranges::find_if(
+        symbol_values_, [&](const SymbolValue& v) { return v.source == source; });
     const std::string_view text = source == SymbolSource::fallback && any_balanced
                                       ? "the same share as the balanced ones"
                                       : to_string(source);
@@ -537,15 +536,14 @@ void Graph::resolve_groups() {
     const StringId name = group_name(n);
     if (!name) continue;
     Part& part = parts_[n.part.index()];
-    const auto known = std::find_if(part.groups.begin(), part.groups.end(),
-                                    [&](GroupId g) { return group(g).name == name; });
+    const auto known =
+        std::ranges::find_if(part.groups, [&](GroupId g) { return group(g).name == name; });
     if (known != part.groups.end()) {
       n.group = *known;
     } else {
       // Group names are the same in both halves of a pair.
-      const auto same = std::find_if(groups_.begin(), groups_.end(), [&](const ProcessGroup& g) {
-        return g.derived && g.name == name;
-      });
+      const auto same = std::ranges::find_if(
+          groups_, [&](const ProcessGroup& g) { return g.derived && g.name == name; });
       n.group = same == groups_.end() ? add_group({.name = name, .derived = true})
                                       : GroupId(static_cast<std::size_t>(same - groups_.begin()));
       part.groups.push_back(n.group);
@@ -622,7 +620,7 @@ void Graph::find_main_device() {
   for (std::size_t i = 0; i < storages_.size(); ++i)
     if (const Storage& s = storages_[i]; s.device && !is_unused[i])
       bytes[static_cast<std::size_t>(device(s.device).type)] += static_cast<double>(s.bytes.value);
-  const auto largest = std::max_element(bytes.begin(), bytes.end());
+  const auto largest = std::ranges::max_element(bytes);
   main_device_ = static_cast<DeviceType>(largest - bytes.begin());
 }
 

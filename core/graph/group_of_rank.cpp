@@ -17,15 +17,15 @@ Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> ca
         fmt::join(captured, ", "), rank, world_size);
   };
   if (captured.empty()) return unfit();
-  if (*std::max_element(captured.begin(), captured.end()) >= world_size)
+  if (*std::ranges::max_element(captured) >= world_size)
     return input_error(
         "the group [{}] of the capture needs more than {}; run more ranks, or one alone with "
         "--solo RANK",
         fmt::join(captured, ", "), counted(static_cast<std::size_t>(world_size), "rank"));
-  if (std::find(captured.begin(), captured.end(), rank) != captured.end())
+  if (std::ranges::find(captured, rank) != captured.end())
     return std::vector<std::int32_t>(captured.begin(), captured.end());
   // Place shifted copies of the group one after another, each at the lowest free rank.
-  const std::int32_t base = *std::min_element(captured.begin(), captured.end());
+  const std::int32_t base = *std::ranges::min_element(captured);
   std::vector<bool> taken(static_cast<std::size_t>(world_size), false);
   for (int first = 0; first < world_size; ++first) {
     if (taken[static_cast<std::size_t>(first)]) continue;
@@ -36,7 +36,7 @@ Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> ca
       taken[static_cast<std::size_t>(shifted)] = true;
       copy.push_back(static_cast<std::int32_t>(shifted));
     }
-    if (std::find(copy.begin(), copy.end(), rank) != copy.end()) return copy;
+    if (std::ranges::find(copy, rank) != copy.end()) return copy;
   }
   return unfit();
 }

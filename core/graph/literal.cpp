@@ -121,7 +121,7 @@ class LiteralParser {
 
   // `aten.mm` stands for `aten.mm.default`.
   static std::string full_target(const std::string& target) {
-    const bool has_overload = std::count(target.begin(), target.end(), '.') != 1;
+    const bool has_overload = std::ranges::count(target, '.') != 1;
     const std::string full = target + ".default";
     return !has_overload && describe_operator(full).known ? full : target;
   }

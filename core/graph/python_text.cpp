@@ -23,10 +23,8 @@ std::optional<Argument::Kind> torch_constant(std::string_view name) {
       "strided",    "sparse_coo", "sparse_csr", "sparse_csc",
       "sparse_bsr", "sparse_bsc", "_mkldnn",    "jagged"};
   if (parse_dtype(name)) return Argument::Kind::dtype;
-  if (std::find(kFormats.begin(), kFormats.end(), name) != kFormats.end())
-    return Argument::Kind::memory_format;
-  if (std::find(kLayouts.begin(), kLayouts.end(), name) != kLayouts.end())
-    return Argument::Kind::layout;
+  if (std::ranges::find(kFormats, name) != kFormats.end()) return Argument::Kind::memory_format;
+  if (std::ranges::find(kLayouts, name) != kLayouts.end()) return Argument::Kind::layout;
   return std::nullopt;
 }
 
@@ -65,14 +63,14 @@ bool is_size_function(std::string_view name) {
   static constexpr std::array<std::string_view, 12> kNames{
       "Max", "Min", "Mod",       "FloorDiv",        "CeilDiv", "CleanDiv",
       "Eq",  "Ne",  "PythonMod", "ModularIndexing", "Abs",     "TruncToInt"};
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  return std::ranges::find(kNames, name) != kNames.end();
 }
 
 }  // namespace
 
 bool is_device_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(),
-                                      [](char c) { return is_name_character(c) || c == ':'; });
+  return !name.empty() &&
+         std::ranges::all_of(name, [](char c) { return is_name_character(c) || c == ':'; });
 }
 
 void PythonText::expect(char c) {

@@ -41,8 +41,7 @@ Value moved(Graph& graph, const Value& value, const Where& where) {
 
 void move_tensors(Graph& graph, NodeId node, const Where& where) {
   const auto tensors = graph.tensors(node);
-  if (std::none_of(tensors.begin(), tensors.end(),
-                   [&](const Tensor& tensor) { return where(tensor).to; }))
+  if (std::ranges::none_of(tensors, [&](const Tensor& tensor) { return bool{where(tensor).to}; }))
     return;
   const Value value = graph.node(node).value;
   const Value now = moved(graph, value, where);

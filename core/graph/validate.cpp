@@ -89,7 +89,7 @@ class Validator {
   // Checks the producers first: determining which argument is wrong is slow and rarely needed.
   Result<void> check_inputs(NodeId id, const Node& n) {
     const auto inputs = graph_.inputs(n);
-    if (std::all_of(inputs.begin(), inputs.end(), [&](NodeId input) {
+    if (std::ranges::all_of(inputs, [&](NodeId input) {
           return graph_.node(input).part == n.part && graph_.is_live(input) &&
                  graph_.position(input) < graph_.position(id);
         }))

@@ -134,9 +134,7 @@ class PlainReader {
   void find_ranks() {
     std::vector<std::uint32_t> by_y(graph_.nodes);
     for (std::uint32_t n = 0; n < graph_.nodes; ++n) by_y[n] = n;
-    std::stable_sort(by_y.begin(), by_y.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return layout_.centers[a].y < layout_.centers[b].y;
-    });
+    std::ranges::stable_sort(by_y, {}, [&](std::uint32_t n) { return layout_.centers[n].y; });
     layout_.ranks.resize(graph_.nodes);
     double last = 0;
     for (const std::uint32_t n : by_y) {
@@ -164,11 +162,11 @@ class PlainReader {
     for (std::size_t r = 1; r < layout_.rank_tops.size(); ++r)
       if (layout_.rank_tops[r] < layout_.rank_tops[r - 1] + style_.node_height) return false;
     for (auto& xs : by_rank) {
-      std::sort(xs.begin(), xs.end());
+      std::ranges::sort(xs);
       for (std::size_t i = 1; i < xs.size(); ++i)
         if (xs[i] - xs[i - 1] < style_.node_width) return false;
     }
-    return std::all_of(graph_.edges.begin(), graph_.edges.end(), [&](const LayoutEdge& e) {
+    return std::ranges::all_of(graph_.edges, [&](const LayoutEdge& e) {
       return layout_.ranks[e.from] < layout_.ranks[e.to];
     });
   }

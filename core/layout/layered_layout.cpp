@@ -152,8 +152,7 @@ class Layering {
       keys.emplace_back(neighbors.empty() ? i : sum / static_cast<double>(neighbors.size()),
                         rank[i]);
     }
-    std::stable_sort(keys.begin(), keys.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::stable_sort(keys, {}, &std::pair<double, std::uint32_t>::first);
     for (std::uint32_t i = 0; i < rank.size(); ++i) {
       rank[i] = keys[i].second;
       at[rank[i]] = i;

@@ -55,7 +55,7 @@ Result<std::vector<std::string>> files_of(const std::string& path) {
     if (it->is_regular_file(unreadable)) files.push_back(it->path().string());
   }
   if (status) return input_error("{}: {}", path, status.message());
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   if (files.empty()) return input_error("{}: the folder contains no files", path);
   return files;
 }
@@ -167,7 +167,7 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
   std::vector<std::size_t> fitting;
   const auto keep = [&](auto predicate) {
     const auto fits = [&](std::size_t i) { return predicate(entries[i]); };
-    if (std::any_of(fitting.begin(), fitting.end(), fits))
+    if (std::ranges::any_of(fitting, fits))
       std::erase_if(fitting, [&](std::size_t i) { return !fits(i); });
   };
   for (std::size_t i = 0; i < entries.size(); ++i)

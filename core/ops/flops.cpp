@@ -325,8 +325,8 @@ constexpr std::array kEntries{
 };
 
 const Entry* find_entry(std::string_view packet) {
-  const auto* it = std::find_if(kEntries.begin(), kEntries.end(),
-                                [&](const Entry& e) { return e.packet == packet; });
+  const auto* it =
+      std::ranges::find_if(kEntries, [&](const Entry& e) { return e.packet == packet; });
   return it == kEntries.end() ? nullptr : it;
 }
 

@@ -99,8 +99,8 @@ bool is_in_range(const Parameter& parameter, const PassValue& value) {
   if (parameter.choices.empty()) return true;
   const auto is_choice = [&](const PassValue& each) {
     const auto* text = each.as<std::string>();
-    return text != nullptr && std::find(parameter.choices.begin(), parameter.choices.end(),
-                                        *text) != parameter.choices.end();
+    return text != nullptr &&
+           std::ranges::find(parameter.choices, *text) != parameter.choices.end();
   };
   if (const auto* list = value.as<PassValue::List>())
     return std::all_of(list->begin(), list->end(), is_choice);
@@ -171,8 +171,8 @@ Result<Arguments> Arguments::check(std::span<const Parameter> declared,
     arguments.values_.emplace_back(parameter.name, parameter.default_value);
   for (const auto& each : given) {
     const auto& [name, value] = each;
-    const auto found = std::find_if(declared.begin(), declared.end(),
-                                    [&](const Parameter& p) { return p.name == each.first; });
+    const auto found =
+        std::ranges::find_if(declared, [&](const Parameter& p) { return p.name == each.first; });
     if (found == declared.end()) return no_such_parameter(name, declared);
     PassValue& held = arguments.values_[static_cast<std::size_t>(found - declared.begin())].second;
     if (value.is_none() && found->takes_none()) {

@@ -16,7 +16,7 @@ std::vector<OrderMistake> find_order_mistakes(const Pipeline& pipeline) {
     steps.push_back(i);
   }
   const auto place = [&](std::string_view name) {
-    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
   };
   const std::size_t end = names.size();
   if (const auto at = place("cudagraph"); at < end && at + 1 != end)

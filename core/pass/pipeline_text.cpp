@@ -74,8 +74,7 @@ class Parser {
       std::string name(take_word());
       if (name.empty()) return wrong("expected a parameter name");
       if (!take('=')) return wrong("expected `=` and a value");
-      if (std::any_of(step.given.begin(), step.given.end(),
-                      [&](const auto& each) { return each.first == name; }))
+      if (std::ranges::any_of(step.given, [&](const auto& each) { return each.first == name; }))
         return wrong("{} is given twice", name);
       JOINTER_TRY(PassValue value, parse_value(0));
       step.given.emplace_back(std::move(name), std::move(value));

@@ -17,8 +17,8 @@ Result<void> PassRegistry::add(Pass pass) {
     return fail(Error::Kind::usage, "there is already a pass {}; choose a different name",
                 info.name);
   for (const Parameter& parameter : info.parameters) {
-    const auto count = std::count_if(info.parameters.begin(), info.parameters.end(),
-                                     [&](const Parameter& p) { return p.name == parameter.name; });
+    const auto count = std::ranges::count_if(
+        info.parameters, [&](const Parameter& p) { return p.name == parameter.name; });
     if (!is_word(parameter.name))
       return fail(Error::Kind::usage,
                   "{}: invalid parameter name `{}`; use letters, digits, `_`, `.` and `-`",

@@ -38,8 +38,7 @@ void exposed_section(const Graph& graph, const Analysis& a, std::string& out) {
   for (const CollectiveTiming& c : a.simulation.collectives())
     if (c.is_exposed()) exposed.push_back(&c);
   if (exposed.empty()) return;
-  std::stable_sort(exposed.begin(), exposed.end(),
-                   [](const auto* x, const auto* y) { return x->exposed_ns > y->exposed_ns; });
+  std::ranges::stable_sort(exposed, std::ranges::greater{}, &CollectiveTiming::exposed_ns);
   out +=
       "\n## Exposed communication\n\n| collective | message | time | exposed | reason |\n"
       "|---|---:|---:|---:|---|\n";

@@ -43,15 +43,14 @@ std::string device_repr(std::string_view device) {
 // True if the arguments can be operands in infix notation. Expressions of symbolic sizes cannot,
 // since parts of them could bind to the surrounding operators.
 bool are_operands(std::span<const Argument> args) {
-  return std::none_of(args.begin(), args.end(), [](const Argument& a) {
+  return std::ranges::none_of(args, [](const Argument& a) {
     return a.kind == Argument::Kind::symbol || a.kind == Argument::Kind::opaque;
   });
 }
 
 // Returns the type name for `<TYPE object>`.
 std::string_view plain_type(std::string_view type) {
-  const bool plain =
-      !type.empty() && std::all_of(type.begin(), type.end(), is_dotted_name_character);
+  const bool plain = !type.empty() && std::ranges::all_of(type, is_dotted_name_character);
   return plain ? type : "object";
 }
 
