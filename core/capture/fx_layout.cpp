@@ -29,7 +29,7 @@ bool is_symbolic(std::span<const Dim> dims) {
 }
 
 Dim number(std::int64_t value) {
-  return {.value = value, .expression = {}};
+  return {.value = value};
 }
 
 std::vector<Dim> copy(std::span<const Dim> dims) {
@@ -149,7 +149,7 @@ LayoutDeriver::Derived LayoutDeriver::view(const Node& node, const Base& base, s
   if (packet == "expand") return expanded(base, shape);
   if (packet == "squeeze") {
     // The remaining axes keep their strides; removed axes have size 1.
-    Layout layout{.stride = {}, .offset = base.offset};
+    Layout layout{.offset = base.offset};
     std::size_t left = 0;
     for (std::size_t i = 0; i < base.shape.size() && left < shape.size(); ++i) {
       const bool must_stay = base.shape.size() - i == shape.size() - left;
@@ -309,7 +309,7 @@ LayoutDeriver::Derived LayoutDeriver::reinterpreted(const Base& base, std::strin
   const std::int64_t from = item_size(base.tensor->dtype), to = item_size(dtype);
   if (from <= 0 || to <= 0 || is_symbolic(base.stride)) return std::nullopt;
   const auto scaled = [&](Dim d) { return number(saturating_mul(d.value, from) / to); };
-  Layout layout{.stride = {}, .offset = std::nullopt};
+  Layout layout{.offset = std::nullopt};
   for (const Dim& stride : base.stride) layout.stride.push_back(scaled(stride));
   if (packet == "view_as_real") {
     layout.stride.push_back(number(1));

@@ -208,7 +208,7 @@ class ListingTaker {
       text_mistake("node {}: `{}` is not a target", name, target.substr(0, 40));
     if (op == "placeholder") {
       body_.placeholders.push_back(
-          {.name = name, .target = target, .type = type, .desc = {}, .number = number_});
+          {.name = name, .target = target, .type = type, .number = number_});
       return;
     }
     body_.owned.push_back(op == "get_attr" ? fmt::format("self.{}", target)

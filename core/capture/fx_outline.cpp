@@ -31,7 +31,7 @@ class Outliner {
                line.text.ends_with(':')) {
       body_indent_ = line.indent;
       current_ = graphs_.size();
-      graphs_.push_back({.name = {}, .is_listing = true, .head = line});
+      graphs_.push_back({.is_listing = true, .head = line});
     } else if (current_ != kNoParent) {
       graphs_[current_].body.push_back(line);
     }

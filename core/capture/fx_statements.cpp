@@ -102,7 +102,7 @@ class Taker {
       head.peek();
       if (name != "self") {
         body_.placeholders.push_back(
-            {.name = name, .target = name, .type = type, .desc = {}, .number = number_});
+            {.name = name, .target = name, .type = type, .number = number_});
         body_.placeholders.back().desc = head.take_comment();
       }
       if (!more && head.peek() != ')') text_mistake("expected `,` after the parameter {}", name);
@@ -151,10 +151,9 @@ class Taker {
     if (expression.starts_with("iter(args_list)")) {
       body_.placeholders.clear();
     } else if (expression.starts_with("next(args_iter)")) {
-      body_.placeholders.push_back(
-          {.name = name, .target = name, .type = {}, .desc = {}, .number = number_});
+      body_.placeholders.push_back({.name = name, .target = name, .number = number_});
     } else if (!name.starts_with("_rf")) {  // `_rf` names ranges of record_function
-      add({.name = name, .type = {}, .expression = expression});
+      add({.name = name, .expression = expression});
     }
   }
 
@@ -192,8 +191,7 @@ class Taker {
       text_mistake("in an FX graph, only tree_flatten_spec may be assigned to several names");
     body_.placeholders.clear();
     for (const std::string_view name : names)
-      body_.placeholders.push_back(
-          {.name = name, .target = name, .type = {}, .desc = {}, .number = number_});
+      body_.placeholders.push_back({.name = name, .target = name, .number = number_});
   }
 
   // Reads `x += y;  iadd: "f32[8]" = x`.

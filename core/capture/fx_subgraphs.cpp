@@ -53,7 +53,7 @@ OrderedJson constants_of(Graph& graph, PartId part, const std::vector<GraphText>
     for (OrderedJson& node : nodes) node.erase("stack");  // index into a table that is not written
     shift_storages(nodes, graph.storage_count() - first_storage);
     for (std::size_t s = 0; s < inner.storage_count(); ++s)
-      graph.add_storage(part, {.value = inner.storage(StorageId(s)).bytes.value, .expression = {}});
+      graph.add_storage(part, {.value = inner.storage(StorageId(s)).bytes.value});
     constants[std::string(graphs[i].name)]["subgraph"] = {
         {"kind", "subgraph"},
         {"constants", constants_of(graph, part, graphs, i, first_storage, number, depth + 1)},

@@ -402,7 +402,7 @@ Value NodeReader::read_tensor(json::object object) {
 }
 
 Dim NodeReader::read_dim(json::value value) {
-  if (value.type() != json::json_type::object) return {.value = get_int(value), .expression = {}};
+  if (value.type() != json::json_type::object) return {.value = get_int(value)};
   StringId symbol;
   std::string hint;
   for (json::field field : value.get_object()) {

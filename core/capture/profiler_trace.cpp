@@ -292,9 +292,7 @@ Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view nam
                   .events = events,
                   .tokens = tokens,
                   .calls = calls,
-                  .passes = find_passes(events, calls, tokens),
-                  .found = {},
-                  .waits = {}};
+                  .passes = find_passes(events, calls, tokens)};
   matcher.find_waits();
   matcher.match();
   if (matcher.passes.empty())

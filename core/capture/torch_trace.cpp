@@ -48,7 +48,7 @@ void for_each_entry(std::string_view bytes, Visit visit) {
     if (json != std::string_view::npos) {
       entry.payload = bytes.substr(payload_begin, at - payload_begin);
       if (!entry.json.empty()) visit(entry);
-      entry = {.json = line.substr(json), .payload = {}, .payload_number = number + 1};
+      entry = {.json = line.substr(json), .payload_number = number + 1};
       payload_begin = std::min(end + 1, bytes.size());
     }
     at = end + 1;

@@ -19,12 +19,9 @@ Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start) {
   const Node& n = graph.node(start);
   CollectiveCall call{
       .start = start,
-      .input = {},
       .part = n.part,
       .kind = n.kind == NodeKind::call ? graph.op(n).collective : CollectiveKind::none,
-      .target = std::string(graph.target(n)),
-      .group_name = {},
-      .reduce_op = {}};
+      .target = std::string(graph.target(n))};
   if (call.target != kAllGatherTarget && call.target != kReduceScatterTarget &&
       call.target != kAllReduceTarget)
     return fail(Error::Kind::usage,

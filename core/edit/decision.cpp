@@ -19,9 +19,7 @@ std::vector<Decision> kept_decisions(const std::vector<Decision>& decisions, std
   }
   if (const std::size_t lost = decisions.size() - kept.size(); lost > 0)
     kept.push_back(
-        {.pass = {},
-         .node = {},
-         .action = "left out",
+        {.action = "left out",
          .reason = fmt::format("{} not stored with the edit.",
                                counted(lost, "more decision is", "more decisions are"))});
   return kept;

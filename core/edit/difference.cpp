@@ -299,7 +299,7 @@ class EditWriter {
 
   void write_changed(NodeId id, bool says_value) {
     const NodeId old = was(id);
-    ReplaceCall replace{.node = edit_name(after_, id), .target = {}, .args = {}, .kwargs = {}};
+    ReplaceCall replace{.node = edit_name(after_, id)};
     const bool same_target = comparer_.same_target(old, id);
     auto inputs = same_target ? comparer_.exchanged_inputs(old, id) : std::nullopt;
     const Node& n = after_.node(id);
@@ -316,7 +316,7 @@ class EditWriter {
   }
 
   void write_annotations(NodeId id) {
-    ReplaceCall replace{.node = edit_name(after_, id), .target = {}, .args = {}, .kwargs = {}};
+    ReplaceCall replace{.node = edit_name(after_, id)};
     replace.custom = annotations(id);
     add(std::move(replace));
   }

@@ -170,7 +170,7 @@ Result<Edit> Editor::State::apply(const Edit& edit) {
     return tl::unexpected(std::move(done).error());
   }
   if (is_structural) forget_dependencies();
-  return Edit{.title = edit.title, .by = edit.by, .changes = take_undo(), .notes = {}};
+  return Edit{.title = edit.title, .by = edit.by, .changes = take_undo()};
 }
 
 std::vector<Change> Editor::State::take_undo() {
@@ -463,7 +463,7 @@ Result<void> Editor::State::annotate(NodeId id, const std::string& custom) {
   Node& n = graph.node(id);
   if (n.kind == NodeKind::output)
     return refuse("{} is the output: it has no annotations", graph.name(id));
-  ReplaceCall back{.node = edit_name(graph, id), .target = {}, .args = {}, .kwargs = {}};
+  ReplaceCall back{.node = edit_name(graph, id)};
   back.custom = n.custom ? std::string(graph.text(n.custom)) : "null";
   undo.emplace_back(std::move(back));
   n.custom = custom == "null" ? StringId() : graph.intern(custom);

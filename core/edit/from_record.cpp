@@ -135,7 +135,7 @@ class Translator {
   }
 
   Result<Dim> size(const SizeRecord& record) {
-    if (!record.symbol) return Dim{.value = record.value, .expression = {}};
+    if (!record.symbol) return Dim{.value = record.value};
     JOINTER_TRY(const ExpressionId expression,
                 this->expression(record.symbol->expression, record.symbol->hint));
     return Dim{.value = 0, .expression = expression};
@@ -205,10 +205,9 @@ class Translator {
   Result<Dim> own_bytes(const TensorRecord& tensor, Dim offset) {
     const auto is_symbolic = [](const Dim& size) { return static_cast<bool>(size.expression); };
     if (std::ranges::none_of(shape_, is_symbolic))
-      return Dim{
-          .value = storage_extent(shape_, tensor.stride ? stride_ : contiguous_strides(shape_),
-                                  offset, tensor.dtype),
-          .expression = {}};
+      return Dim{.value =
+                     storage_extent(shape_, tensor.stride ? stride_ : contiguous_strides(shape_),
+                                    offset, tensor.dtype)};
     std::string product = std::to_string(item_size(tensor.dtype));
     for (const Dim& size : shape_)
       product += size.expression ? fmt::format("*({})", graph_.expression_text(size.expression))

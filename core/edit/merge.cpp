@@ -146,7 +146,6 @@ class Merger {
     Member member{.start = call.start,
                   .input = call.input,
                   .wait = wait,
-                  .shape = {},
                   .in = graph_.numel(*input),
                   .out = graph_.numel(*result),
                   .in_elements = graph_.numel(*input)};
@@ -239,7 +238,7 @@ class Merger {
 
   void add_move(CallBuilder& calls, const std::vector<NodeId>& nodes, const std::string& before) {
     if (nodes.empty()) return;
-    MoveNodes move{.nodes = {}, .before = before};
+    MoveNodes move{.before = before};
     for (const NodeId id : nodes) move.nodes.push_back(edit_name(graph_, id));
     calls.add(std::move(move));
   }
@@ -256,9 +255,7 @@ class Merger {
                                        : std::string_view(call_.group_name);
     Edit edit{.title = fmt::format("Merge {} {}s of group {}, starting with {}", members_.size(),
                                    to_string(call_.kind), group, graph_.name(call_.start)),
-              .by = {},
-              .changes = calls.take(),
-              .notes = {}};
+              .changes = calls.take()};
     edit.notes.push_back(
         fmt::format("Every rank must do the same: {} collectives of group {} become one.",
                     members_.size(), group));

@@ -54,7 +54,7 @@ Carried carry(const Graph& graph, NodeId node, Direction direction) {
 }
 
 Carried carry(const Graph& graph, const Users& users, NodeId node, Direction direction) {
-  Carried carried{.block = {node}, .sentence = {}};
+  Carried carried{.block = {node}};
   if (direction == Direction::earlier) {
     const Node* at = &graph.node(node);
     while (at->input_count == 1 && is_cheap(graph, graph.node(graph.inputs(*at).front()))) {
@@ -94,7 +94,7 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
   if (nodes.empty()) return fail(Error::Kind::usage, "no nodes to move");
   if (in_block(before))
     return fail(Error::Kind::usage, "{} cannot be moved before itself", graph.name(before));
-  MoveNodes move{.nodes = {}, .before = edit_name(graph, before)};
+  MoveNodes move{.before = edit_name(graph, before)};
   for (const NodeId id : nodes) move.nodes.push_back(edit_name(graph, id));
 
   // The distance does not count the moved nodes. The title names the first start or wait among the
@@ -112,9 +112,7 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
                            : nodes.size() == 2 ? " and a node"
                                                : fmt::format(" and {} nodes", nodes.size() - 1),
                            counted(places, "position"), to < from ? "earlier" : "later"),
-      .by = {},
-      .changes = {std::move(move)},
-      .notes = {}};
+      .changes = {std::move(move)}};
 
   // Adds a note for each group in which a start moves past another start.
   std::vector<bool> noted(graph.group_count(), false);

@@ -84,7 +84,7 @@ Recipe make_recipe(const Graph& before, const Graph& after, std::vector<Edit> ed
   NameCollector collector;
   for (const Edit& edit : edits)
     for (const Change& change : edit.changes) std::visit(collector, change);
-  Recipe recipe{.name = std::move(name), .graphs = {}, .edits = std::move(edits), .expects = {}};
+  Recipe recipe{.name = std::move(name), .edits = std::move(edits)};
   auto all = collector.names;
   all.insert(collector.listed.begin(), collector.listed.end());
   const std::vector<bool> edited = edited_parts(before, all);

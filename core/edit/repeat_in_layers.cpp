@@ -147,8 +147,8 @@ class Repeater {
         names.push_back(edit_name(graph_, node));
       }
       if (const auto* set = std::get_if<SetPolicy>(&change)) {
-        changes.emplace_back(SetPolicy{
-            .select = {}, .policy = set->policy, .region = set->region, .nodes = std::move(names)});
+        changes.emplace_back(
+            SetPolicy{.policy = set->policy, .region = set->region, .nodes = std::move(names)});
         continue;
       }
       JOINTER_TRY(const NodeId before, place_in(layer, neighbors_[changes.size()], nodes));
@@ -189,8 +189,7 @@ class Repeater {
   Result<void> apply_to_layer(const std::vector<Change>& changes) {
     if (std::ranges::all_of(changes, [&](const Change& each) { return is_done(each); }))
       return refuse("the edit is already applied there");
-    JOINTER_CHECK(editor_.apply({.title = {}, .by = {}, .changes = changes, .notes = {}})
-                      .map([](const Edit& /*inverse*/) {}));
+    JOINTER_CHECK(editor_.apply({.changes = changes}).map([](const Edit& /*inverse*/) {}));
     return {};
   }
 

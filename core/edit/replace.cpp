@@ -131,10 +131,7 @@ Result<Edit> replace_call(const Graph& graph, NodeId node, std::string_view targ
                   graph.target(n), graph.name(node));
   return Edit{
       .title = fmt::format("Replace {} in {} with {}", graph.target(n), graph.name(node), target),
-      .by = {},
-      .changes = {ReplaceCall{
-          .node = edit_name(graph, node), .target = std::string(target), .args = {}, .kwargs = {}}},
-      .notes = {}};
+      .changes = {ReplaceCall{.node = edit_name(graph, node), .target = std::string(target)}}};
 }
 
 std::vector<std::string> replacing_operators(const Graph& graph, NodeId node) {

@@ -138,7 +138,6 @@ class BucketSplitter {
     for (const Member& m : members_)
       if (flattened(m)) remove(m.joined);
     return {.title = fmt::format("Split {} into {}", graph_.name(call_.start), members_.size()),
-            .by = {},
             .changes = calls_out.take(),
             .notes = {fmt::format(
                 "Every rank must do the same: a collective of group {} is split into {}.",
@@ -242,7 +241,6 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
   calls.add(RemoveNode{.node = edit_name(graph, start)});
   return Edit{
       .title = fmt::format("Split {} into {}", graph.name(start), getitems.size()),
-      .by = {},
       .changes = calls.take(),
       .notes = {fmt::format("Every rank must do the same: a coalesced collective is split into {}.",
                             getitems.size())}};

@@ -56,7 +56,7 @@ class StorageMatcher {
   }
 
   Match first_match(StorageId is, StorageId had) {
-    if (!had || is_taken_[had.index()] || !same_size(had, is)) return {.is_known = true, .was = {}};
+    if (!had || is_taken_[had.index()] || !same_size(had, is)) return {.is_known = true};
     is_taken_[had.index()] = true;
     return {.is_known = true, .was = had};
   }

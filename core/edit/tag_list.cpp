@@ -28,7 +28,7 @@ void TagList::add(std::string name, const Tag& tag) {
     it->nodes.push_back(std::move(name));
     return;
   }
-  SetPolicy set{.select = {}, .policy = tag.policy, .region = tag.region};
+  SetPolicy set{.policy = tag.policy, .region = tag.region};
   set.nodes.push_back(std::move(name));
   sets_.push_back(std::move(set));
 }

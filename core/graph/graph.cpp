@@ -252,7 +252,7 @@ StackId Graph::add_stack(PartId part, std::string_view text) {
 }
 
 StorageId Graph::add_storage(PartId part, Dim bytes) {
-  storages_.push_back({.bytes = bytes, .device = {}, .part = part});
+  storages_.push_back({.bytes = bytes, .part = part});
   real_storages_.emplace_back(storages_.size() - 1);
   return StorageId(storages_.size() - 1);
 }

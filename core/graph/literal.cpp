@@ -187,7 +187,7 @@ class LiteralParser {
       product += size.expression ? fmt::format("*({})", graph_.expression_text(size.expression))
                                  : fmt::format("*{}", size.value);
     }
-    if (!symbolic) return {.value = bytes, .expression = {}};
+    if (!symbolic) return {.value = bytes};
     const auto expression = graph_.intern_expression(part_, product, {});
     if (!expression) text_mistake("{}", expression.error().message);
     return {.value = 0, .expression = *expression};

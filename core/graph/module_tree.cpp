@@ -85,7 +85,6 @@ ModuleId ModuleTree::child(ModuleId parent, std::string_view segment, std::strin
                       .segment = std::string(segment),
                       .type = std::string(type),
                       .parent = parent,
-                      .children = {},
                       .depth = depth + 1});
   modules_[parent.index()].children.push_back(id);
   return id;

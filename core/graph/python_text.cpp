@@ -406,7 +406,7 @@ std::vector<Dim> PythonText::dims() {
     std::string_view item = text_.substr(begin, at_ - begin);
     while (item.starts_with(' ')) item.remove_prefix(1);
     if (const auto number = number_of<std::int64_t>(item)) {
-      result.push_back({.value = *number, .expression = {}});
+      result.push_back({.value = *number});
     } else {
       const auto expression = graph_.intern_expression(part_, item, {});
       if (!expression) text_mistake("{}", expression.error().message);

@@ -49,10 +49,8 @@ Result<Graph> PassContext::run_python(
 }
 
 void PassContext::decide(const Graph& graph, NodeId node, std::string action, std::string reason) {
-  decisions_.push_back({.pass = {},
-                        .node = edit_name(graph, node),
-                        .action = std::move(action),
-                        .reason = std::move(reason)});
+  decisions_.push_back(
+      {.node = edit_name(graph, node), .action = std::move(action), .reason = std::move(reason)});
 }
 
 void PassContext::add(const PassContext& part) {
@@ -61,8 +59,7 @@ void PassContext::add(const PassContext& part) {
 }
 
 void PassContext::decide(std::string action, std::string reason) {
-  decisions_.push_back(
-      {.pass = {}, .node = {}, .action = std::move(action), .reason = std::move(reason)});
+  decisions_.push_back({.action = std::move(action), .reason = std::move(reason)});
 }
 
 }  // namespace jointer

@@ -77,7 +77,7 @@ class Cutter {
 Result<PipelineFile> read_text(std::string_view text, std::string_view path) {
   auto steps = parse_step_lines(text);
   if (!steps) return input_error("{}, {}", path, steps.error().message);
-  return PipelineFile{.name = {}, .summary = {}, .steps = *std::move(steps)};
+  return PipelineFile{.steps = *std::move(steps)};
 }
 
 // --- JSON ---

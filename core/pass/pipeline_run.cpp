@@ -92,9 +92,7 @@ void warn_of_peak(const StepFigures& before, const StepFigures& after,
                   std::vector<Decision>& decisions) {
   const std::int64_t was = before.figures.peak_bytes, is = after.figures.peak_bytes;
   if (is <= was) return;
-  decisions.push_back({.pass = {},
-                       .node = {},
-                       .action = "warning",
+  decisions.push_back({.action = "warning",
                        .reason = fmt::format("The peak rises from {} to {}, though this pass is "
                                              "meant to lower it.",
                                              format_bytes(was), format_bytes(is))});

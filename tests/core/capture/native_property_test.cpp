@@ -46,7 +46,7 @@ RC_GTEST_PROP(NativeProperty, GraphsRoundTrip, (std::uint64_t seed, bool pair)) 
 RC_GTEST_PROP(NativeProperty, AssumptionsAreWritten, (std::uint64_t seed)) {
   Graph graph = random_graph(seed);
   const auto rows = *rc::gen::inRange<std::int64_t>(0, 10'000);
-  RC_ASSERT(graph.assume({.fallback = {}, .named = {{"s0", rows}}}).has_value());
+  RC_ASSERT(graph.assume({.named = {{"s0", rows}}}).has_value());
   const Graph again = read_capture(write_native(graph));
   RC_ASSERT(again.symbols().front().value == rows);
   RC_ASSERT(std::ranges::equal(MemoryTimeline(graph).profile(), MemoryTimeline(again).profile()));

@@ -61,12 +61,10 @@ TEST(Difference, AnAnnotationDoesNotUnlockTheOrder) {
       "x: f32[4] = input\na: f32[4] = aten.relu(x)\nb: f32[4] = aten.add_.Tensor(a, x)\n"
       "c: f32[4] = aten.neg(a)\nreturn [c]");
   ASSERT_TRUE(graph) << graph.error().message;
-  ReplaceCall mark{.node = "c", .target = {}, .args = {}, .kwargs = {}};
+  ReplaceCall mark{.node = "c"};
   mark.custom = R"({"chunk":1})";
   const Edit edit{.title = "mark and move",
-                  .by = {},
-                  .changes = {mark, MoveNodes{.nodes = {"c"}, .before = "b"}},
-                  .notes = {}};
+                  .changes = {mark, MoveNodes{.nodes = {"c"}, .before = "b"}}};
   EXPECT_FALSE(apply(*graph, edit));
   EXPECT_FALSE(graph->node(graph->find("c")).custom);
 }

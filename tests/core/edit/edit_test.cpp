@@ -51,7 +51,7 @@ std::string must_refuse(Graph& graph, const Edit& edit) {
 }
 
 Edit edit_of(std::vector<Change> changes) {
-  return {.title = "an edit", .by = {}, .changes = std::move(changes), .notes = {}};
+  return {.title = "an edit", .changes = std::move(changes)};
 }
 
 TEST(Editor, MovesABlock) {
@@ -136,8 +136,7 @@ TEST(Editor, AReplacedWriterPassesOnItsDependencies) {
   const auto replaced = [](const char* before) {
     return edit_of({ReplaceCall{.node = "second",
                                 .target = "aten.mul.Tensor",
-                                .args = args_of(R"([{"n":"x"},{"n":"x"}])"),
-                                .kwargs = {}},
+                                .args = args_of(R"([{"n":"x"},{"n":"x"}])")},
                     MoveNodes{{"b"}, before}});
   };
   EXPECT_EQ(must_refuse(graph, replaced("first")),
@@ -154,7 +153,7 @@ TEST(Editor, AReplacedWriterPassesOnWhatItRead) {
     return [b, c]
   )");
   const ReplaceCall replace{
-      .node = "b", .target = "aten.mul.Tensor", .args = args_of(R"([{"n":"a"},2])"), .kwargs = {}};
+      .node = "b", .target = "aten.mul.Tensor", .args = args_of(R"([{"n":"a"},2])")};
   const auto done = apply(graph, edit_of({replace, MoveNodes{.nodes = {"c"}, .before = "a"}}));
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message,
@@ -177,12 +176,10 @@ TEST(Editor, AReplacedCallKeepsAnOffsetOnlyIfItCannotChange) {
   ASSERT_TRUE(has_offset("a") && has_offset("b"));
   must_apply(graph, edit_of({ReplaceCall{.node = "a",
                                          .target = "aten.reshape.default",
-                                         .args = args_of(R"([{"n":"x"},[64]])"),
-                                         .kwargs = {}},
+                                         .args = args_of(R"([{"n":"x"},[64]])")},
                              ReplaceCall{.node = "b",
                                          .target = "aten.slice.Tensor",
-                                         .args = args_of(R"([{"n":"x"},0,4,8])"),
-                                         .kwargs = {}}}));
+                                         .args = args_of(R"([{"n":"x"},0,4,8])")}}));
   EXPECT_TRUE(has_offset("a"));
   EXPECT_FALSE(has_offset("b"));
 }
@@ -208,8 +205,7 @@ TEST(Editor, ReadersOfAReplacedViewShiftOnlyInItsMemory) {
   ASSERT_EQ(offset("b"), 8);
   must_apply(graph, edit_of({ReplaceCall{.node = "v",
                                          .target = "aten.view.default",
-                                         .args = args_of(R"([{"n":"b"},[8]])"),
-                                         .kwargs = {}}}));
+                                         .args = args_of(R"([{"n":"b"},[8]])")}}));
   EXPECT_EQ(offset("v"), 8);
   EXPECT_EQ(offset("w"), 8);
   EXPECT_EQ(offset("c"), 0);
@@ -258,10 +254,8 @@ TEST(Editor, AViewOfAnotherArgumentOfTheSameLayoutShiftsWithIt) {
     return found;
   };
   const auto split_of = [](const char* argument) {
-    return edit_of({ReplaceCall{.node = "s",
-                                .target = {},
-                                .args = args_of(fmt::format(R"([{{"n":"{}"}},4])", argument)),
-                                .kwargs = {}}});
+    return edit_of(
+        {ReplaceCall{.node = "s", .args = args_of(fmt::format(R"([{{"n":"{}"}},4])", argument))}});
   };
   const std::string before = write_native(graph);
   must_apply(graph, split_of("b"));
@@ -287,10 +281,8 @@ TEST(Editor, AReplacedCallThatSelectsFromTheStorageForgetsItsOffset) {
     return [y, b]
   )");
   set_offsets(graph, "b", {64});
-  must_apply(graph, edit_of({ReplaceCall{.node = "u",
-                                         .target = {},
-                                         .args = args_of(R"([{"n":"b"},[8,8],[8,1],0])"),
-                                         .kwargs = {}}}));
+  must_apply(graph,
+             edit_of({ReplaceCall{.node = "u", .args = args_of(R"([{"n":"b"},[8,8],[8,1],0])")}}));
   EXPECT_FALSE(graph.tensors(graph.find("u")).front().has(Tensor::has_offset));
 }
 
@@ -316,11 +308,8 @@ constexpr const char* kClone = R"({"name":"clone_1","target":"aten.clone.default
 
 TEST(Editor, InsertsReplacesAndRemoves) {
   Graph graph = parse(kStep);
-  must_apply(graph,
-             edit_of({insert_of(kClone, "s"), ReplaceCall{.node = "s",
-                                                          .target = {},
-                                                          .args = args_of(R"([{"n":"clone_1"}])"),
-                                                          .kwargs = {}}}));
+  must_apply(graph, edit_of({insert_of(kClone, "s"),
+                             ReplaceCall{.node = "s", .args = args_of(R"([{"n":"clone_1"}])")}}));
   const NodeId clone = graph.find("clone_1");
   ASSERT_TRUE(clone);
   EXPECT_EQ(order_of(graph), "w x c ag wt r clone_1 s t mm output");
@@ -331,8 +320,7 @@ TEST(Editor, InsertsReplacesAndRemoves) {
               HasSubstr("a node with that name already exists"));
   must_apply(graph, edit_of({ReplaceCall{.node = "s",
                                          .target = "aten.relu.default",
-                                         .args = args_of(R"([{"n":"r"}])"),
-                                         .kwargs = {}},
+                                         .args = args_of(R"([{"n":"r"}])")},
                              RemoveNode{"clone_1"}}));
   EXPECT_FALSE(graph.find("clone_1"));
   EXPECT_FALSE(graph.is_live(clone));
@@ -388,14 +376,12 @@ TEST(Editor, RefusesInvalidCalls) {
               HasSubstr("`like` names absent"));
   EXPECT_THAT(
       must_refuse(graph, edit_of({ReplaceCall{.node = "output",
-                                              .target = {},
-                                              .args = args_of(R"([[{"n":"mm"},{"n":"s"}]])"),
-                                              .kwargs = {}}})),
+                                              .args = args_of(R"([[{"n":"mm"},{"n":"s"}]])")}})),
       HasSubstr("return 2 values instead of 1"));
 }
 
 ReplaceCall inputs_of(std::string node, std::vector<std::pair<std::string, std::string>> inputs) {
-  ReplaceCall replace{.node = std::move(node), .target = {}, .args = {}, .kwargs = {}};
+  ReplaceCall replace{.node = std::move(node)};
   replace.inputs = std::move(inputs);
   return replace;
 }
@@ -504,10 +490,7 @@ TEST(Editor, RefusesInputsThatDoNotFit) {
 
 TEST(Editor, TheOutputMayReturnAnotherNode) {
   Graph graph = parse(kStep);
-  must_apply(
-      graph,
-      edit_of({ReplaceCall{
-          .node = "output", .target = {}, .args = args_of(R"([[{"n":"s"}]])"), .kwargs = {}}}));
+  must_apply(graph, edit_of({ReplaceCall{.node = "output", .args = args_of(R"([[{"n":"s"}]])")}}));
   EXPECT_EQ(graph.part(PartId(0)).outputs.front().node, graph.find("s"));
 }
 

@@ -62,7 +62,7 @@ using Program = Graph (*)(int rank);
 Recipe recipe_of(std::vector<Change> changes, Program program_of = rank) {
   const Graph before = program_of(0);
   Graph after = before;
-  std::vector<Edit> edits{{.title = "edit", .by = {}, .changes = std::move(changes), .notes = {}}};
+  std::vector<Edit> edits{{.title = "edit", .changes = std::move(changes)}};
   const auto applied = apply(after, edits.front());
   EXPECT_TRUE(applied) << applied.error().message;
   const Recipe made = make_recipe(before, after, std::move(edits), "of rank 0");
@@ -80,15 +80,11 @@ InsertNode insert(std::string_view name, std::string_view call, std::string befo
 }
 
 ReplaceCall inputs(std::string node, std::string from, std::string to) {
-  return {.node = std::move(node),
-          .target = {},
-          .args = {},
-          .kwargs = {},
-          .inputs = {{std::move(from), std::move(to)}}};
+  return {.node = std::move(node), .inputs = {{std::move(from), std::move(to)}}};
 }
 
 ReplaceCall args(std::string node, std::string_view json) {
-  return {.node = std::move(node), .target = {}, .args = args_of(json), .kwargs = {}};
+  return {.node = std::move(node), .args = args_of(json)};
 }
 
 std::string call_in(const Graph& graph, std::string_view name) {
@@ -224,8 +220,7 @@ TEST(OtherRank, ItsConstantsAreNotOverwritten) {
             "them with those of another rank");
   // Its inputs alone, its value or its operator may change.
   const Graph graph = on_rank_1(
-      recipe_of({inputs("b", "a", "x"),
-                 ReplaceCall{.node = "b", .target = "aten.add.Tensor", .args = {}, .kwargs = {}}}));
+      recipe_of({inputs("b", "a", "x"), ReplaceCall{.node = "b", .target = "aten.add.Tensor"}}));
   EXPECT_EQ(call_in(graph, "b"), "aten.add.Tensor(%x,128) -> float32[4,8]");
 }
 
@@ -369,9 +364,8 @@ TEST(OtherRank, RemovedNodesMayHaveACopyOrAnEqualNode) {
   const Recipe twice = [] {
     const Graph before = shard(0);
     Graph after = before;
-    std::vector<Edit> edits{
-        {.title = "use b", .by = {}, .changes = {inputs("d_1", "b_1", "b")}, .notes = {}},
-        {.title = "clean up", .by = {}, .changes = {RemoveNode{"b_1"}}, .notes = {}}};
+    std::vector<Edit> edits{{.title = "use b", .changes = {inputs("d_1", "b_1", "b")}},
+                            {.title = "clean up", .changes = {RemoveNode{"b_1"}}}};
     for (const Edit& edit : edits) EXPECT_TRUE(apply(after, edit));
     return make_recipe(before, after, std::move(edits), "twice");
   }();
@@ -404,7 +398,7 @@ TEST(OtherRank, LongEqualChainsMayBeMerged) {
   std::vector<Change> changes{inputs("e", std::string(graph.name(graph.inputs(reader)[1])),
                                      std::string(graph.name(graph.inputs(reader)[0])))};
   for (const NodeId id : removed) changes.emplace_back(RemoveNode{std::string(graph.name(id))});
-  std::vector<Edit> edits{{.title = "edit", .by = {}, .changes = std::move(changes), .notes = {}}};
+  std::vector<Edit> edits{{.title = "edit", .changes = std::move(changes)}};
   Graph after = graph;
   ASSERT_TRUE(apply(after, edits.front()));
   Graph other = chains(1);
@@ -455,11 +449,9 @@ TEST(OtherRank, RanksWithEqualGraphsHaveTheirNames) {
   const Graph before = on(0);
   Graph after = before;
   const Edit edit{.title = "edit",
-                  .by = {},
                   .changes = {insert("e", R"("target":"aten.empty.memory_format","args":[[4,8]],
                               "kwargs":{"device":{"device":"cuda:0"}})",
-                                     "a")},
-                  .notes = {}};
+                                     "a")}};
   ASSERT_TRUE(apply(after, edit));
   const Recipe recipe = make_recipe(before, after, {edit}, "of rank 0");
   Graph graph = on(3);

@@ -26,15 +26,11 @@ constexpr std::string_view kStep = R"(
 )";
 
 std::vector<Edit> edits() {
-  return {{.title = "Move b",
-           .by = {},
-           .changes = {MoveNodes{{"b"}, "a"}},
-           .notes = {"Nothing to carry."}},
+  return {{.title = "Move b", .changes = {MoveNodes{{"b"}, "a"}}, .notes = {"Nothing to carry."}},
           {.title = "Save",
            .by = "apply_sac{save=[aten.silu]}",
            .changes = {SetPolicy{"layers.*::aten.silu", MemoryPolicy::must_save},
-                       SetPolicy{"a", MemoryPolicy::none}},
-           .notes = {}}};
+                       SetPolicy{"a", MemoryPolicy::none}}}};
 }
 
 Recipe recipe_of(const Graph& before, std::vector<Edit> made) {
@@ -94,15 +90,12 @@ TEST(Recipe, IsReadable) {
 
 TEST(Recipe, AListOfNodesWithARegionIsReadable) {
   const Graph graph = parse(kStep);
-  SetPolicy set{.select = {},
-                .policy = MemoryPolicy::must_recompute,
+  SetPolicy set{.policy = MemoryPolicy::must_recompute,
                 .region = {.kind = RegionChange::Kind::set, .id = 100000},
                 .nodes = {"a", "b"}};
   const std::vector<Edit> made{
       {.title = "tags",
-       .by = {},
-       .changes = {set, SetPolicy{.select = "a", .region = {.kind = RegionChange::Kind::remove}}},
-       .notes = {}}};
+       .changes = {set, SetPolicy{.select = "a", .region = {.kind = RegionChange::Kind::remove}}}}};
   const Recipe recipe = recipe_of(graph, made);
   const std::string text = write_recipe(recipe);
   EXPECT_THAT(
@@ -119,7 +112,7 @@ TEST(Recipe, AListOfNodesWithARegionIsReadable) {
   for (int i = 0; i < 40; ++i) set.nodes.push_back(fmt::format("some_node_{}", i));
   Edit edit = made[0];
   edit.changes = {set};
-  const std::string filled = write_recipe({.name = {}, .graphs = {}, .edits = {edit}});
+  const std::string filled = write_recipe({.edits = {edit}});
   EXPECT_THAT(filled, HasSubstr(R"(
           "select": [
             "some_node_0", "some_node_1", "some_node_2", "some_node_3", "some_node_4",
@@ -129,12 +122,9 @@ TEST(Recipe, AListOfNodesWithARegionIsReadable) {
 
 TEST(Recipe, ContainsDecisionsOfPasses) {
   std::vector<Edit> made = edits();
-  made[1].decisions = {{.pass = {},
-                        .node = "b",
-                        .action = "saved",
-                        .reason = "In the list.",
-                        .effect = "policy MUST_SAVE"},
-                       {.pass = {}, .node = {}, .action = "kept", .reason = "Nothing else fits."}};
+  made[1].decisions = {
+      {.node = "b", .action = "saved", .reason = "In the list.", .effect = "policy MUST_SAVE"},
+      {.action = "kept", .reason = "Nothing else fits."}};
   const Graph graph = parse(kStep);
   const Recipe recipe = recipe_of(graph, made);
   const std::string text = write_recipe(recipe);
@@ -183,10 +173,7 @@ TEST(Recipe, KeepsUnknownMembers) {
 TEST(Recipe, KeepsAnEditWithoutChanges) {
   const Graph graph = parse(kStep);
   std::vector<Edit> made = edits();
-  made.push_back({.title = "Solve again",
-                  .by = "min_cut_partition{activation_budget=0.5}",
-                  .changes = {},
-                  .notes = {}});
+  made.push_back({.title = "Solve again", .by = "min_cut_partition{activation_budget=0.5}"});
   made.push_back(edits().back());
   const Recipe recipe = recipe_of(graph, made);
   const auto read = read_recipe(write_recipe(recipe));
@@ -222,13 +209,13 @@ TEST(Replay, ACopyHasTheConstantsOfARank) {
       insert_of(R"({"name":"again","copy":"b","inputs":{"a":"x"},"like":"b",
         "val":{"t":{"shape":[4,8],"dtype":"float32"}}})",
                 "c"),
-      ReplaceCall{.node = "c", .target = {}, .args = {}, .kwargs = {}, .inputs = {{"b", "again"}}}};
-  const Edit edit{.title = "copy", .by = {}, .changes = changes, .notes = {}};
+      ReplaceCall{.node = "c", .inputs = {{"b", "again"}}}};
+  const Edit edit{.title = "copy", .changes = changes};
   ASSERT_TRUE(apply(wanted, edit));
   const auto found = difference(first, wanted);
   ASSERT_TRUE(found) << found.error().message;
   for (const Edit& each : {edit, *found}) {
-    const std::string text = write_recipe({.name = {}, .graphs = {}, .edits = {each}});
+    const std::string text = write_recipe({.edits = {each}});
     EXPECT_THAT(text, HasSubstr(R"("copy": "b")"));
     const auto read = read_recipe(text);
     ASSERT_TRUE(read) << read.error().message;
@@ -246,8 +233,7 @@ TEST(Replay, LenientSkipsACopyOfAnotherOperator) {
   const InsertNode insert = insert_of(R"({"name":"again","copy":"b","like":"b",
         "val":{"t":{"shape":[4,8],"dtype":"float32"}}})",
                                       "c");
-  const Recipe made =
-      recipe_of(first, {{.title = "copy", .by = {}, .changes = {insert}, .notes = {}}});
+  const Recipe made = recipe_of(first, {{.title = "copy", .changes = {insert}}});
   EXPECT_EQ(made.expects.at("b"), "aten.sub.Tensor(%a,0) -> float32[4,8]");
   Graph other = embedding_rank(0, "mul");
   const auto done = replay(other, made, true);
@@ -267,22 +253,19 @@ TEST(Recipe, ACopiedNodeIsInTheHalfOfItsPosition) {
   EXPECT_EQ(copied("backward:c"), "backward:b");
   EXPECT_EQ(copied("forward:c"), "forward:b");
   EXPECT_EQ(copied("backward::c"), "b");
-  EXPECT_EQ((InsertNode{.node = {}, .before = "backward:c"}.copied()), "");
+  EXPECT_EQ((InsertNode{.before = "backward:c"}.copied()), "");
 }
 
 // Older readers ignore `inputs` and `copy`, so they must refuse such recipes.
 TEST(Recipe, OnlyInputsAndCopiesNeedVersionTwo) {
   const auto version = [](const Change& change) {
-    const std::string text = write_recipe(
-        {.name = {},
-         .graphs = {},
-         .edits = {{.title = "e", .by = {}, .changes = {RemoveNode{"z"}, change}, .notes = {}}},
-         .expects = {}});
+    const std::string text =
+        write_recipe({.edits = {{.title = "e", .changes = {RemoveNode{"z"}, change}}}});
     EXPECT_TRUE(read_recipe(text)) << text;
     return text.substr(text.find("\"version\""), 12);
   };
-  ReplaceCall inputs{.node = "a", .target = {}, .args = {}, .kwargs = {}, .inputs = {{"x", "y"}}};
-  ReplaceCall custom{.node = "a", .target = {}, .args = {}, .kwargs = {}};
+  ReplaceCall inputs{.node = "a", .inputs = {{"x", "y"}}};
+  ReplaceCall custom{.node = "a"};
   custom.custom = R"({"inputs":1})";
   EXPECT_EQ(version(custom), "\"version\": 1");
   EXPECT_EQ(version(inputs), "\"version\": 2");
@@ -298,16 +281,15 @@ TEST(Replay, InputsLeaveTheConstantsOfARank) {
       insert_of(R"({"name":"copy","target":"aten.clone.default","args":[{"n":"a"}],"like":"a",
         "val":{"t":{"shape":[4,8],"dtype":"float32"}}})",
                 "b"),
-      ReplaceCall{.node = "b", .target = {}, .args = {}, .kwargs = {}, .inputs = {{"a", "copy"}}},
-      ReplaceCall{.node = "r", .target = {}, .args = {}, .kwargs = {}, .inputs = {{"b", "copy"}}}};
-  const Recipe made =
-      recipe_of(first, {{.title = "copy", .by = {}, .changes = changes, .notes = {}}});
+      ReplaceCall{.node = "b", .inputs = {{"a", "copy"}}},
+      ReplaceCall{.node = "r", .inputs = {{"b", "copy"}}}};
+  const Recipe made = recipe_of(first, {{.title = "copy", .changes = changes}});
   ASSERT_TRUE(apply(wanted, made.edits.front()));
   const auto edit = difference(first, wanted);
   ASSERT_TRUE(edit) << edit.error().message;
   // By hand, and as the difference of two graphs.
   for (const Edit& each : {made.edits.front(), *edit}) {
-    const std::string text = write_recipe({.name = {}, .graphs = {}, .edits = {each}});
+    const std::string text = write_recipe({.edits = {each}});
     EXPECT_THAT(text, HasSubstr(R"({"replace": "b", "inputs": {"a": "copy"}})"));
     const auto read = read_recipe(text);
     ASSERT_TRUE(read) << read.error().message;
@@ -417,7 +399,7 @@ TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {
 // Nothing in its edits identifies a graph, so the hash must.
 TEST(Replay, ARecipeWithoutEditsAppliesOnlyToItsGraph) {
   const Graph graph = parse(kStep);
-  const Edit solve{.title = "Solve again", .by = {}, .changes = {}, .notes = {}};
+  const Edit solve{.title = "Solve again"};
   for (const std::vector<Edit>& made : {std::vector<Edit>{}, std::vector<Edit>{solve}}) {
     const auto read = read_recipe(write_recipe(recipe_of(graph, made)));
     ASSERT_TRUE(read) << read.error().message;
@@ -437,11 +419,9 @@ TEST(Replay, ARecipeWithoutEditsAppliesOnlyToItsGraph) {
 
 TEST(Replay, LenientAppliesTheValidPartOfAList) {
   Graph graph = parse(kStep);
-  SetPolicy set{.select = {}, .policy = MemoryPolicy::must_save};
+  SetPolicy set{.policy = MemoryPolicy::must_save};
   set.nodes = {"a", "gone", "b", "x", "c"};
-  const Recipe recipe{.name = {},
-                      .graphs = {},
-                      .edits = {{.title = "tags", .by = {}, .changes = {set}, .notes = {}}},
+  const Recipe recipe{.edits = {{.title = "tags", .changes = {set}}},
                       .expects = {{"b", "aten.relu.default"}}};
   const std::string before = write_native(graph);
   EXPECT_EQ(replay(graph, recipe).error().message, "edit 0 (tags): there is no node gone");
@@ -457,17 +437,10 @@ TEST(Replay, LenientAppliesTheValidPartOfAList) {
 
 TEST(Replay, AnEditThatAltersCallsIsAppliedAsAWhole) {
   Graph graph = parse(kStep);
-  const Recipe recipe{.name = {},
-                      .graphs = {},
-                      .edits = {{.title = "two",
-                                 .by = {},
-                                 .changes = {ReplaceCall{.node = "a",
-                                                         .target = "aten.silu.default",
-                                                         .args = {},
-                                                         .kwargs = {}},
-                                             RemoveNode{"absent"}},
-                                 .notes = {}}},
-                      .expects = {}};
+  const Recipe recipe{
+      .edits = {{.title = "two",
+                 .changes = {ReplaceCall{.node = "a", .target = "aten.silu.default"},
+                             RemoveNode{"absent"}}}}};
   const std::string before = write_native(graph);
   EXPECT_EQ(replay(graph, recipe).error().message, "edit 0 (two): there is no node absent");
   const auto lenient = replay(graph, recipe, true);
@@ -480,12 +453,7 @@ TEST(Replay, AnEditThatAltersCallsIsAppliedAsAWhole) {
 TEST(Replay, IsUndoneIfALaterEditIsIllegal) {
   Graph graph = parse(kStep);
   const std::string before = write_native(graph);
-  const Recipe recipe{
-      .name = {},
-      .graphs = {},
-      .edits = {edits()[0],
-                {.title = "no", .by = {}, .changes = {MoveNodes{{"c"}, "a"}}, .notes = {}}},
-      .expects = {}};
+  const Recipe recipe{.edits = {edits()[0], {.title = "no", .changes = {MoveNodes{{"c"}, "a"}}}}};
   EXPECT_EQ(replay(graph, recipe).error().message,
             "edit 1 (no): c reads a and would come before it");
   EXPECT_EQ(write_native(graph), before);

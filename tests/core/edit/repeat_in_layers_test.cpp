@@ -24,16 +24,10 @@ class RepeatInLayersTest : public testing::Test {
   }
   static Edit move(std::vector<std::string> nodes, const std::string& before) {
     return {.title = "Move it",
-            .by = {},
-            .changes = {MoveNodes{.nodes = std::move(nodes), .before = before}},
-            .notes = {}};
+            .changes = {MoveNodes{.nodes = std::move(nodes), .before = before}}};
   }
   static Edit set(std::vector<std::string> nodes, MemoryPolicy policy) {
-    return {.title = "Set it",
-            .by = {},
-            .changes = {SetPolicy{
-                .select = {}, .policy = policy, .region = {}, .nodes = std::move(nodes)}},
-            .notes = {}};
+    return {.title = "Set it", .changes = {SetPolicy{.policy = policy, .nodes = std::move(nodes)}}};
   }
   void apply_all(const Edit& edit) {
     const auto done = apply(graph_, edit);
@@ -124,10 +118,8 @@ TEST_F(RepeatInLayersTest, SetsThePoliciesOfTheCounterparts) {
 }
 
 TEST_F(RepeatInLayersTest, ASelectorOfOneNodeIsLikeItsName) {
-  const auto repeated = repeat({.title = "Save it",
-                                .by = {},
-                                .changes = {SetPolicy{"a1", MemoryPolicy::must_save}},
-                                .notes = {}});
+  const auto repeated =
+      repeat({.title = "Save it", .changes = {SetPolicy{"a1", MemoryPolicy::must_save}}});
   ASSERT_TRUE(repeated) << repeated.error().message;
   apply_all(repeated->edit);
   EXPECT_EQ(policy("a3"), MemoryPolicy::must_save);
@@ -178,12 +170,9 @@ TEST_F(RepeatInLayersTest, RefusesOtherEditsWithTheReason) {
   };
   EXPECT_EQ(why(set({"a0", "a1"}, MemoryPolicy::must_save)),
             "the edit already changes layers 0 and 1; select nodes of one layer");
-  EXPECT_EQ(why({.title = {},
-                 .by = {},
-                 .changes = {SetPolicy{"aten.mm.default", MemoryPolicy::must_save}},
-                 .notes = {}}),
+  EXPECT_EQ(why({.changes = {SetPolicy{"aten.mm.default", MemoryPolicy::must_save}}}),
             "aten.mm.default already selects nodes of every layer");
-  EXPECT_EQ(why({.title = {}, .by = {}, .changes = {RemoveNode{.node = "a0"}}, .notes = {}}),
+  EXPECT_EQ(why({.changes = {RemoveNode{.node = "a0"}}}),
             "only moves and policies can be repeated, and this edit changes calls");
   EXPECT_EQ(why({}), "the edit names no nodes");
   graph_ = test::parse(R"(

@@ -31,8 +31,7 @@ TEST(ConstantTables, FollowRenumberedTables) {
                   R"("constants":{{"u":{{"storage":{0}}}}}}}}}}})",
                   b);
   const std::string before = write_native(graph);
-  const auto inverse =
-      apply(graph, Edit{.title = "", .by = {}, .changes = {RemoveNode{.node = "d"}}, .notes = {}});
+  const auto inverse = apply(graph, Edit{.title = "", .changes = {RemoveNode{.node = "d"}}});
   ASSERT_TRUE(inverse) << inverse.error().message;
   const auto document = parse_json(write_native(graph), "capture");
   ASSERT_TRUE(document);

@@ -246,12 +246,8 @@ TEST(MemoryOrder, ASliceOfOtherElementsMayBeAnywhere) {
   EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre());
   // Its own result is unchanged, and no longer shows where the memory is.
   const Edit edit{.title = "Another slice",
-                  .by = {},
                   .changes = {ReplaceCall{.node = "second",
-                                          .target = {},
-                                          .args = test::args_of(R"([{"n":"buffer"},0,0,32])"),
-                                          .kwargs = {}}},
-                  .notes = {}};
+                                          .args = test::args_of(R"([{"n":"buffer"},0,0,32])")}}};
   const auto inverse = apply(graph, edit);
   ASSERT_TRUE(inverse) << inverse.error().message;
   EXPECT_THAT(writes_before(graph, "read"), UnorderedElementsAre("write"));

@@ -106,7 +106,7 @@ TEST(Storages, AWaitReturnsItsCollectivesBuffer) {
 
 std::vector<Dim> dims(const std::vector<std::int64_t>& values) {
   std::vector<Dim> result;
-  for (const std::int64_t value : values) result.push_back({.value = value, .expression = {}});
+  for (const std::int64_t value : values) result.push_back({.value = value});
   return result;
 }
 
@@ -121,8 +121,7 @@ TEST(Storages, ADenseTensorHasItsElementsInOrder) {
 TEST(Storages, ExtentReachesTheLastElement) {
   const auto extent = [](const std::vector<std::int64_t>& shape,
                          const std::vector<std::int64_t>& stride, std::int64_t offset = 0) {
-    return storage_extent(dims(shape), dims(stride), {.value = offset, .expression = {}},
-                          DType::float32);
+    return storage_extent(dims(shape), dims(stride), {.value = offset}, DType::float32);
   };
   EXPECT_EQ(extent({4, 8}, {8, 1}), 4 * 32);
   EXPECT_EQ(extent({4, 8}, {0, 1}), 4 * 8) << "expanded";

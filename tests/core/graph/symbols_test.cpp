@@ -35,7 +35,6 @@ TEST(Symbols, SourcesHaveAnOrderOfPrecedence) {
                     {.name = "free"},
                     {.name = "same"}},
       .replacements = {{"same", "2*hinted"}},
-      .asserts = {},
       .assumed = {{"noted", 5}, {"told", 5}},
   };
   const auto found = resolve(table, "told=3");
@@ -55,9 +54,7 @@ TEST(Symbols, TokensOfExpertsAreBalanced) {
   // Four experts share 3072 tokens; u4 belongs to a layer without assertions.
   const SymbolTable table{
       .variables = {{.name = "u0"}, {.name = "u1"}, {.name = "u2"}, {.name = "u3"}, {.name = "u4"}},
-      .replacements = {},
-      .asserts = {"u0 >= 0", "Eq(u0 + u1 + u2 + u3, 3072)"},
-      .assumed = {}};
+      .asserts = {"u0 >= 0", "Eq(u0 + u1 + u2 + u3, 3072)"}};
   const auto found = resolve(table);
   for (const char* name : {"u0", "u1", "u2", "u3"})
     EXPECT_EQ(found.at(name), (Found{768, SymbolSource::balanced})) << name;
@@ -65,19 +62,14 @@ TEST(Symbols, TokensOfExpertsAreBalanced) {
 }
 
 TEST(Symbols, StayWithinTheirBounds) {
-  const SymbolTable table{.variables = {{.name = "u0", .min = 100}, {.name = "u1", .max = 10}},
-                          .replacements = {},
-                          .asserts = {},
-                          .assumed = {}};
+  const SymbolTable table{.variables = {{.name = "u0", .min = 100}, {.name = "u1", .max = 10}}};
   EXPECT_EQ(resolve(table).at("u0").value, 100);
   EXPECT_EQ(resolve(table).at("u1").value, 10);
 }
 
 TEST(Symbols, ViolationsAreReported) {
   const SymbolTable table{.variables = {{.name = "u0"}, {.name = "u1"}},
-                          .replacements = {},
-                          .asserts = {"u0 <= 5", "u1 >= 0", "not an expression ("},
-                          .assumed = {}};
+                          .asserts = {"u0 <= 5", "u1 >= 0", "not an expression ("}};
   const SymbolTable* const tables[] = {&table};
   const auto values = SymbolValues::resolve(tables, {});
   ASSERT_TRUE(values.has_value());
@@ -85,8 +77,7 @@ TEST(Symbols, ViolationsAreReported) {
 }
 
 TEST(Symbols, ReplacementsMayReplaceEachOther) {
-  SymbolTable table{
-      .variables = {{.name = "s0", .hint = 1}}, .replacements = {}, .asserts = {}, .assumed = {}};
+  SymbolTable table{.variables = {{.name = "s0", .hint = 1}}};
   // a30 = 2^30 by doubling thirty times: exponential if each were resolved again.
   for (int i = 1; i <= 30; ++i)
     table.replacements.emplace_back(fmt::format("a{}", i),
@@ -95,8 +86,7 @@ TEST(Symbols, ReplacementsMayReplaceEachOther) {
 }
 
 TEST(Symbols, CyclesAreNotReplaced) {
-  const SymbolTable table{
-      .variables = {}, .replacements = {{"a", "b"}, {"b", "a + 1"}}, .asserts = {}, .assumed = {}};
+  const SymbolTable table{.replacements = {{"a", "b"}, {"b", "a + 1"}}};
   const SymbolTable* const tables[] = {&table};
   const auto values = SymbolValues::resolve(tables, {});
   ASSERT_FALSE(values.has_value());

@@ -133,7 +133,7 @@ TEST(Validate, NamesStoragesAndSizes) {
   EXPECT_FALSE(validate_sizes(graph).has_value());
 
   Graph sizes = small();
-  const std::array<Dim, 1> negative{Dim{.value = -3, .expression = {}}};
+  const std::array<Dim, 1> negative{Dim{.value = -3}};
   sizes.node(sizes.find("b")).value =
       Value::of_tensor(sizes.add_tensor({.storage = StorageId(0)}, negative, {}, {}));
   sizes.refresh(sizes.find("b"));

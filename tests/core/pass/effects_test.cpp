@@ -47,9 +47,7 @@ class Effects : public testing::Test {
     for (const Decision& decision : decisions) effects.push_back(decision.effect);
     return effects;
   }
-  static Edit edit_of(Change change) {
-    return {.title = "t", .by = {}, .changes = {std::move(change)}, .notes = {}};
-  }
+  static Edit edit_of(Change change) { return {.title = "t", .changes = {std::move(change)}}; }
 
   const Graph before_ = parse(kGraph);
 };
@@ -73,11 +71,9 @@ TEST_F(Effects, APolicyIsNamed) {
 }
 
 TEST_F(Effects, AChangedCallReportsItsOperator) {
-  const auto effects = of(edit_of(ReplaceCall{.node = "a",
-                                              .target = {},
-                                              .args = test::args_of(R"([{"n": "w0"}, {"n": "x"}])"),
-                                              .kwargs = {}}),
-                          {"a"});
+  const auto effects =
+      of(edit_of(ReplaceCall{.node = "a", .args = test::args_of(R"([{"n": "w0"}, {"n": "x"}])")}),
+         {"a"});
   EXPECT_EQ(effects[0], "arguments changed");
 }
 

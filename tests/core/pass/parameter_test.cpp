@@ -9,7 +9,7 @@ const std::vector<Parameter>& declared() {
   using Type = Parameter::Type;
   static const std::vector<Parameter> kDeclared{
       {.name = "budget", .type = Type::number, .default_value = 0.2, .min = 0, .max = 1, .doc = ""},
-      {.name = "limit", .type = Type::bytes, .default_value = {}, .min = 1, .doc = ""},
+      {.name = "limit", .type = Type::bytes, .min = 1, .doc = ""},
       {.name = "moves", .type = Type::integer, .default_value = 5, .doc = ""},
       {.name = "solver",
        .type = Type::text,

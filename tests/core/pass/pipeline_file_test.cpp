@@ -59,7 +59,7 @@ TEST(PipelineFile, BothFormsRoundTrip) {
 
 TEST(PipelineFile, TheNameOfAFileDecidesItsFormat) {
   const TemporaryFolder folder;
-  const PipelineFile file{.name = "llama", .summary = {}, .steps = read(kText).steps};
+  const PipelineFile file{.name = "llama", .steps = read(kText).steps};
   for (const auto& [name, expected] : {std::pair{"p.json", write_pipeline_json(file)},
                                        std::pair{"p.jointer-passes", write_pipeline_text(file)}}) {
     const std::string path = folder / name;
@@ -137,12 +137,12 @@ TEST(PipelineFile, TheNameOrTheContentDecidesTheForm) {
     return is_pipeline_file(folder / name);
   };
   EXPECT_TRUE(is_one("p.jointer-passes", "a"));
-  EXPECT_TRUE(is_one("p.json", write_pipeline_json({.name = "n", .summary = {}, .steps = {}})));
+  EXPECT_TRUE(is_one("p.json", write_pipeline_json({.name = "n"})));
   EXPECT_FALSE(is_one("q.json", R"({"format":"jointer-capture"})"));
   EXPECT_FALSE(is_one("p.txt", "a"));
   EXPECT_FALSE(is_pipeline_file(folder / "none"));
   const std::string packed = folder / "p.json.zst";
-  ASSERT_TRUE(write_bytes(packed, write_pipeline_json({.name = "n", .summary = {}, .steps = {}})));
+  ASSERT_TRUE(write_bytes(packed, write_pipeline_json({.name = "n"})));
   EXPECT_TRUE(is_pipeline_file(packed));
 }
 

@@ -76,7 +76,6 @@ RC_GTEST_PROP(PipelineTextProperty, RoundTrips, ()) {
   const int steps = *rc::gen::inRange(0, 4);
   for (int i = 0; i < steps; ++i) {
     PipelineStep step{.pass = *rc::gen::element<std::string>("a", "sink_waits", "x.y-z"),
-                      .given = {},
                       .is_enabled = *rc::gen::arbitrary<bool>()};
     const int given = *rc::gen::inRange(0, 4);
     for (int g = 0; g < given; ++g) step.given.emplace_back("p" + std::to_string(g), any_value(2));

@@ -14,9 +14,7 @@ namespace {
 
 HistoryEntry entry(std::size_t keep, const std::string& node) {
   const Edit edit{.title = "Save " + node,
-                  .by = {},
-                  .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}},
-                  .notes = {}};
+                  .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}}};
   return {.title = edit.title, .keep = keep, .edits = {edit}};
 }
 
@@ -65,7 +63,7 @@ TEST(Journal, ContainsEveryChange) {
     ASSERT_TRUE(journal) << journal.error().message;
     path = (*journal)->path();
     histories = fill(**journal);
-    (*journal)->set_options({.device = "b200", .estimator = {}, .optimizer = {}});
+    (*journal)->set_options({.device = "b200"});
     const WorkspacePipeline pipeline{.text = "apply_sac\n", .sources = {{"a", "Python: b"}}};
     (*journal)->set_pipeline(pipeline);
     const std::vector<MarkedMoment> marks{{.node = "a", .is_after_release = true}};

@@ -16,9 +16,7 @@ namespace {
 
 Edit save(const std::string& node) {
   return {.title = "Save " + node,
-          .by = {},
-          .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}},
-          .notes = {}};
+          .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}}};
 }
 
 Workspace example() {
@@ -26,18 +24,13 @@ Workspace example() {
   workspace.title = "small";
   workspace.capture = {.path = "/captures/fw.json",
                        .backward = "/captures/bw.json",
-                       .relative = {},
-                       .relative_backward = {},
                        .graph = 2,
                        .assume = "u0=64",
                        .hash = "abc+def"};
   for (const char* node : {"a", "b", "c"}) workspace.history.add(save(node));
   workspace.history.add(HistoryEntry{.title = "Go to best", .keep = 1, .edits = {save("d")}});
   // Solving again changes no nodes.
-  const Edit solve{.title = "Solve again",
-                   .by = "min_cut_partition{activation_budget=0.5}",
-                   .changes = {},
-                   .notes = {}};
+  const Edit solve{.title = "Solve again", .by = "min_cut_partition{activation_budget=0.5}"};
   workspace.history.add(solve);
   workspace.history.place = 3;
   workspace.history.states = {{.name = "best", .edits = {save("a"), save("d")}},
