@@ -27,52 +27,41 @@ bool is_never_freed(const TableSource& s, const Lifetime& lifetime) {
   return end_point(lifetime.last) >= s.analysis.memory.profile().size();
 }
 
-constexpr std::array kStorageColumns{
-    TableColumn<StorageRow>{{"storage_id", "INTEGER PRIMARY KEY", "Number of the storage"},
-                            [](const TableSource&, const StorageRow& each, RowWriter& row) {
-                              row.integer(static_cast<std::int64_t>(each.number));
-                            }},
-    TableColumn<StorageRow>{{"node_id", "INTEGER",
-                             "Node that allocates the storage; for optimizer state, the parameter"},
-                            [](const TableSource&, const StorageRow& each, RowWriter& row) {
-                              write_node_id(each.lifetime.producer, row);
-                            }},
-    TableColumn<StorageRow>{{"node", "TEXT", "Name of `node_id`"},
-                            [](const TableSource& s, const StorageRow& each, RowWriter& row) {
-                              row.text_or_null(name_of(s, each.lifetime));
-                            }},
-    TableColumn<StorageRow>{{"module", "TEXT", "Module of `node_id`"},
-                            [](const TableSource& s, const StorageRow& each, RowWriter& row) {
-                              each.lifetime.producer ? row.text(s.module(each.lifetime.producer))
-                                                     : row.null();
-                            }},
-    TableColumn<StorageRow>{{"category", "TEXT", "parameter, saved_activation, temporary, ..."},
-                            [](const TableSource&, const StorageRow& each, RowWriter& row) {
-                              row.text(to_string(each.lifetime.category));
-                            }},
-    TableColumn<StorageRow>{{"bytes", "INTEGER", "Size, rounded as by the device's allocator"},
-                            [](const TableSource&, const StorageRow& each, RowWriter& row) {
-                              row.integer(each.lifetime.bytes);
-                            }},
-    TableColumn<StorageRow>{
-        {"allocated_ns", "INTEGER", "Time of allocation; 0 if the storage exists from the start"},
-        [](const TableSource& s, const StorageRow& each, RowWriter& row) {
-          row.integer(s.memory_times[begin_point(each.lifetime.first)]);
-        }},
-    TableColumn<StorageRow>{
-        {"freed_ns", "INTEGER", "Time of release; NULL if the storage exists until the end"},
-        [](const TableSource& s, const StorageRow& each, RowWriter& row) {
-          is_never_freed(s, each.lifetime)
-              ? row.null()
-              : row.integer(s.memory_times[end_point(each.lifetime.last)]);
-        }},
-    TableColumn<StorageRow>{
-        {"is_live_at_peak", "INTEGER", "1 if the storage is live at the peak, else 0"},
-        [](const TableSource& s, const StorageRow& each, RowWriter& row) {
-          const MemoryTimeline& memory = s.analysis.memory;
-          row.integer(MemoryTimeline::is_alive(each.lifetime, memory.peak_index()) ? 1 : 0);
-        }},
-};
+constexpr std::array<TableColumn<StorageRow>, 9> kStorageColumns{{
+    {{"storage_id", "INTEGER PRIMARY KEY", "Number of the storage"},
+     [](const auto&, const auto& each, auto& row) {
+       row.integer(static_cast<std::int64_t>(each.number));
+     }},
+    {{"node_id", "INTEGER", "Node that allocates the storage; for optimizer state, the parameter"},
+     [](const auto&, const auto& each, auto& row) { write_node_id(each.lifetime.producer, row); }},
+    {{"node", "TEXT", "Name of `node_id`"},
+     [](const auto& s, const auto& each, auto& row) {
+       row.text_or_null(name_of(s, each.lifetime));
+     }},
+    {{"module", "TEXT", "Module of `node_id`"},
+     [](const auto& s, const auto& each, auto& row) {
+       each.lifetime.producer ? row.text(s.module(each.lifetime.producer)) : row.null();
+     }},
+    {{"category", "TEXT", "parameter, saved_activation, temporary, ..."},
+     [](const auto&, const auto& each, auto& row) { row.text(to_string(each.lifetime.category)); }},
+    {{"bytes", "INTEGER", "Size, rounded as by the device's allocator"},
+     [](const auto&, const auto& each, auto& row) { row.integer(each.lifetime.bytes); }},
+    {{"allocated_ns", "INTEGER", "Time of allocation; 0 if the storage exists from the start"},
+     [](const auto& s, const auto& each, auto& row) {
+       row.integer(s.memory_times[begin_point(each.lifetime.first)]);
+     }},
+    {{"freed_ns", "INTEGER", "Time of release; NULL if the storage exists until the end"},
+     [](const auto& s, const auto& each, auto& row) {
+       is_never_freed(s, each.lifetime)
+           ? row.null()
+           : row.integer(s.memory_times[end_point(each.lifetime.last)]);
+     }},
+    {{"is_live_at_peak", "INTEGER", "1 if the storage is live at the peak, else 0"},
+     [](const auto& s, const auto& each, auto& row) {
+       const MemoryTimeline& memory = s.analysis.memory;
+       row.integer(MemoryTimeline::is_alive(each.lifetime, memory.peak_index()) ? 1 : 0);
+     }},
+}};
 
 void fill_storages(const TableSource& source, RowWriter& writer, const TableWriter::Row& row) {
   const auto lifetimes = source.analysis.memory.lifetimes();
@@ -94,39 +83,28 @@ struct EventRow {
   std::int64_t live_bytes;  // after the event
 };
 
-constexpr std::array kEventColumns{
-    TableColumn<EventRow>{
-        {"event_id", "INTEGER PRIMARY KEY", "Number of the event, in chronological order"},
-        [](const TableSource&, const EventRow& event, RowWriter& row) {
-          row.integer(event.number);
-        }},
-    TableColumn<EventRow>{
-        {"ns", "INTEGER", "Time of the event; 0 for allocations before the first node"},
-        [](const TableSource& s, const EventRow& event, RowWriter& row) {
-          row.integer(s.memory_times[event.point]);
-        }},
-    TableColumn<EventRow>{{"node_id", "INTEGER", "Node that runs at that time; NULL at the start"},
-                          [](const TableSource& s, const EventRow& event, RowWriter& row) {
-                            write_node_id(s.analysis.memory.node_at(event.point), row);
-                          }},
-    TableColumn<EventRow>{{"action", "TEXT", "allocate or free"},
-                          [](const TableSource&, const EventRow& event, RowWriter& row) {
-                            row.text(event.change > 0 ? "allocate" : "free");
-                          }},
-    TableColumn<EventRow>{{"storage_id", "INTEGER", "Storage that is allocated or freed"},
-                          [](const TableSource&, const EventRow& event, RowWriter& row) {
-                            row.integer(static_cast<std::int64_t>(event.storage));
-                          }},
-    TableColumn<EventRow>{
-        {"bytes", "INTEGER", "Change: positive for allocations, negative for frees"},
-        [](const TableSource&, const EventRow& event, RowWriter& row) {
-          row.integer(event.change);
-        }},
-    TableColumn<EventRow>{{"live_bytes", "INTEGER", "Bytes that are live after the event"},
-                          [](const TableSource&, const EventRow& event, RowWriter& row) {
-                            row.integer(event.live_bytes);
-                          }},
-};
+constexpr std::array<TableColumn<EventRow>, 7> kEventColumns{{
+    {{"event_id", "INTEGER PRIMARY KEY", "Number of the event, in chronological order"},
+     [](const auto&, const auto& event, auto& row) { row.integer(event.number); }},
+    {{"ns", "INTEGER", "Time of the event; 0 for allocations before the first node"},
+     [](const auto& s, const auto& event, auto& row) { row.integer(s.memory_times[event.point]); }},
+    {{"node_id", "INTEGER", "Node that runs at that time; NULL at the start"},
+     [](const auto& s, const auto& event, auto& row) {
+       write_node_id(s.analysis.memory.node_at(event.point), row);
+     }},
+    {{"action", "TEXT", "allocate or free"},
+     [](const auto&, const auto& event, auto& row) {
+       row.text(event.change > 0 ? "allocate" : "free");
+     }},
+    {{"storage_id", "INTEGER", "Storage that is allocated or freed"},
+     [](const auto&, const auto& event, auto& row) {
+       row.integer(static_cast<std::int64_t>(event.storage));
+     }},
+    {{"bytes", "INTEGER", "Change: positive for allocations, negative for frees"},
+     [](const auto&, const auto& event, auto& row) { row.integer(event.change); }},
+    {{"live_bytes", "INTEGER", "Bytes that are live after the event"},
+     [](const auto&, const auto& event, auto& row) { row.integer(event.live_bytes); }},
+}};
 
 struct Event {
   std::size_t point;
