@@ -3,23 +3,6 @@
 #include <cmath>
 
 namespace jointer::native {
-namespace {
-
-std::string_view op_name(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::placeholder:
-      return "placeholder";
-    case NodeKind::call:
-      return "call_function";
-    case NodeKind::get_attr:
-      return "get_attr";
-    case NodeKind::output:
-      return "output";
-  }
-  return "";
-}
-
-}  // namespace
 
 void write_frames(const Graph& graph, const ModuleStack& stack, JsonWriter& out) {
   out.begin_array();
@@ -36,7 +19,7 @@ void NodeWriter::write(NodeId id) {
   const Node& n = graph_.node(id);
   out_.begin_object();
   text_member("name", n.name);
-  out_.string_member("op", op_name(n.kind));
+  out_.string_member("op", name_in(kNodeOps, n.kind));
   out_.string_member("target", graph_.target(n));
   if (n.has(Node::has_args)) {
     out_.key("args");

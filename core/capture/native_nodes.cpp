@@ -13,11 +13,10 @@ namespace jointer::native {
 namespace {
 
 NodeKind node_kind(std::string_view op) {
-  if (op == "call_function") return NodeKind::call;
-  if (op == "placeholder") return NodeKind::placeholder;
-  if (op == "get_attr") return NodeKind::get_attr;
-  if (op == "output") return NodeKind::output;
-  give_up("unknown op `{}`; expected placeholder, call_function, get_attr or output", op);
+  const auto kind = value_in(kNodeOps, op);
+  if (!kind)
+    give_up("unknown op `{}`; expected placeholder, call_function, get_attr or output", op);
+  return *kind;
 }
 
 MemoryPolicy memory_policy(std::string_view name) {

@@ -5,7 +5,7 @@
 #include "core/base/checked.h"
 #include "core/cost/fused_matmul.h"
 #include "core/graph/torch_version.h"
-#include "core/ops/torch_registry.h"
+#include "core/ops/flops.h"
 
 namespace jointer {
 namespace {

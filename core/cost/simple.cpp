@@ -8,7 +8,7 @@
 #include "core/cost/fused_matmul.h"
 #include "core/cost/node_flops.h"
 #include "core/graph/torch_version.h"
-#include "core/ops/torch_registry.h"
+#include "core/ops/flops.h"
 
 namespace jointer {
 namespace {

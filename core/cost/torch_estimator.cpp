@@ -10,7 +10,7 @@
 #include "core/cost/node_flops.h"
 #include "core/cost/torch_nccl.h"
 #include "core/cost/torch_nccl_2_15.h"
-#include "core/ops/torch_registry.h"
+#include "core/ops/flops.h"
 
 namespace jointer {
 namespace {

@@ -366,21 +366,16 @@ Result<ValueRecord> read_value_at(const Json& json, int depth) {
 
 // --- Nodes ---
 
-constexpr NameTable<NodeKind, 4> kOps{{{"call_function", NodeKind::call},
-                                       {"placeholder", NodeKind::placeholder},
-                                       {"get_attr", NodeKind::get_attr},
-                                       {"output", NodeKind::output}}};
-
 Result<std::optional<NodeKind>> read_op(const Json& json) {
   std::string name;
   if (const char* expected = jointer::read_json(json, name))
     return input_error("expected {}", expected);
-  if (const auto op = value_in(kOps, name)) return op;
+  if (const auto op = value_in(kNodeOps, name)) return op;
   return input_error("unknown op `{}`; expected placeholder, call_function, get_attr or output",
                      name);
 }
 Json op_json(const NodeKind& op) {
-  return name_in(kOps, op);
+  return name_in(kNodeOps, op);
 }
 
 Result<std::optional<std::string>> read_copy(const Json& json) {

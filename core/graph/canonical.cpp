@@ -29,8 +29,7 @@ enum class Inputs : std::uint8_t { named, unnamed };
 
 class CanonicalWriter {
  public:
-  explicit CanonicalWriter(const Graph& graph, Constants constants = Constants::exact,
-                           Inputs inputs = Inputs::named)
+  CanonicalWriter(const Graph& graph, Constants constants, Inputs inputs = Inputs::named)
       : graph_(graph),
         of_any_rank_(constants == Constants::of_any_rank),
         is_named_(inputs == Inputs::named) {}
@@ -343,22 +342,12 @@ std::vector<std::pair<std::string_view, Argument>> sorted_keywords(const Graph& 
   return sorted;
 }
 
-std::string canonical_text(const Graph& graph, PartId part) {
-  return text_of(CanonicalWriter(graph), graph, part);
-}
-
 std::string canonical_text(const Graph& graph, PartId part, const NamesElsewhere& names) {
   return text_of(CanonicalWriter(graph, names), graph, part);
 }
 
 std::string rank_text(const Graph& graph, PartId part) {
   return text_of(CanonicalWriter(graph, Constants::of_any_rank), graph, part);
-}
-
-std::string canonical_call(const Graph& graph, NodeId id) {
-  CanonicalWriter writer(graph);
-  writer.call(id);
-  return writer.take();
 }
 
 std::string unnamed_call(const Graph& graph, NodeId id) {

@@ -14,11 +14,17 @@
 
 namespace jointer {
 
-// One line per node, in program order: `NAME TARGET(ARGS) -> VALUE`.
-std::string canonical_text(const Graph& graph, PartId part);
+// Maps the names of this rank's process groups and devices to their names on another rank of the
+// same program. Names that are not in the maps are unchanged.
+struct NamesElsewhere {
+  std::map<std::string, std::string, std::less<>> groups, devices;
+};
+
+// One line per node, in program order: `NAME TARGET(ARGS) -> VALUE`, with `names` in arguments.
+std::string canonical_text(const Graph& graph, PartId part, const NamesElsewhere& names = {});
 
 // The node's line of the canonical text, without the name: `TARGET(ARGS) -> VALUE`.
-std::string canonical_call(const Graph& graph, NodeId id);
+std::string canonical_call(const Graph& graph, NodeId id, const NamesElsewhere& names = {});
 
 // Like canonical_call, but writes each node that the call reads as `%` instead of `%NAME`.
 std::string unnamed_call(const Graph& graph, NodeId id);
@@ -26,15 +32,6 @@ std::string unnamed_call(const Graph& graph, NodeId id);
 // The keyword arguments of a call in the order of the canonical text, that is, sorted by name.
 std::vector<std::pair<std::string_view, Argument>> sorted_keywords(const Graph& graph,
                                                                    const Node& call);
-
-// Maps the names of this rank's process groups and devices to their names on another rank of the
-// same program.
-struct NamesElsewhere {
-  std::map<std::string, std::string, std::less<>> groups, devices;
-};
-// As above, with these names in arguments. Names that are not in the maps are unchanged.
-std::string canonical_text(const Graph& graph, PartId part, const NamesElsewhere& names);
-std::string canonical_call(const Graph& graph, NodeId id, const NamesElsewhere& names);
 
 // Returns the canonical text without device indices and with `#` for integers in arguments, since
 // both may differ between the ranks of a program. Process groups are numbered in order of

@@ -29,19 +29,9 @@ void take_numbers(const Graph& graph, std::vector<Dim>& dims, std::vector<Storag
 }  // namespace
 
 std::string_view to_string(CaptureKind kind) {
-  switch (kind) {
-    case CaptureKind::joint:
-      return "joint";
-    case CaptureKind::forward:
-      return "forward";
-    case CaptureKind::backward:
-      return "backward";
-    case CaptureKind::train_step:
-      return "train_step";
-    case CaptureKind::subgraph:
-      return "subgraph";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 5> kNames{"joint", "forward", "backward",
+                                                          "train_step", "subgraph"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 // --- Queries ---

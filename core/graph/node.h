@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "core/base/id.h"
+#include "core/base/name_table.h"
 #include "core/graph/memory_policy.h"
 #include "core/graph/value.h"
 
@@ -11,19 +14,17 @@ namespace jointer {
 
 enum class NodeKind : std::uint8_t { placeholder, call, get_attr, output };
 
+// The kinds as torch.fx names them, in captures and recipes.
+inline constexpr NameTable<NodeKind, 4> kNodeOps{{{"call_function", NodeKind::call},
+                                                  {"placeholder", NodeKind::placeholder},
+                                                  {"get_attr", NodeKind::get_attr},
+                                                  {"output", NodeKind::output}}};
+
 // The kind as it appears in a sentence: "primals_1 is a placeholder".
 constexpr std::string_view kind_text(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::placeholder:
-      return "a placeholder";
-    case NodeKind::get_attr:
-      return "a constant";
-    case NodeKind::output:
-      return "the output";
-    case NodeKind::call:
-      break;
-  }
-  return "a call";
+  constexpr std::array<std::string_view, 4> kNames{"a placeholder", "a call", "a constant",
+                                                   "the output"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 enum class Phase : std::uint8_t { forward, backward };
@@ -45,29 +46,10 @@ enum class Role : std::uint8_t {
 
 // The role's name in searches and tables; empty for none.
 constexpr std::string_view role_name(Role role) {
-  switch (role) {
-    case Role::none:
-      return "";
-    case Role::parameter:
-      return "parameter";
-    case Role::buffer:
-      return "buffer";
-    case Role::input:
-      return "input";
-    case Role::tangent:
-      return "tangent";
-    case Role::saved:
-      return "saved";
-    case Role::gradient:
-      return "gradient";
-    case Role::result:
-      return "result";
-    case Role::mutation:
-      return "mutation";
-    case Role::other:
-      break;
-  }
-  return "other";
+  constexpr std::array<std::string_view, 10> kNames{"",         "parameter", "buffer",   "input",
+                                                    "tangent",  "saved",     "gradient", "result",
+                                                    "mutation", "other"};
+  return kNames[static_cast<std::size_t>(role)];
 }
 
 struct Node {

@@ -1,6 +1,7 @@
 #include "core/graph/symbols.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "core/base/characters.h"
@@ -64,21 +65,9 @@ std::string Assumptions::text() const {
 }
 
 std::string_view to_string(SymbolSource source) {
-  switch (source) {
-    case SymbolSource::given:
-      return "given";
-    case SymbolSource::capture:
-      return "assumed in the capture";
-    case SymbolSource::hint:
-      return "hint";
-    case SymbolSource::replacement:
-      return "replacement";
-    case SymbolSource::balanced:
-      return "balanced routing";
-    case SymbolSource::fallback:
-      return "default";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 6> kNames{
+      "given", "assumed in the capture", "hint", "replacement", "balanced routing", "default"};
+  return kNames[static_cast<std::size_t>(source)];
 }
 
 namespace {

@@ -20,7 +20,6 @@
 #include <span>
 
 #include "core/base/checked.h"
-#include "core/ops/torch_registry.h"
 
 namespace jointer {
 namespace {
@@ -336,17 +335,9 @@ bool has_flop_formula(std::string_view packet) {
   return find_entry(packet) != nullptr;
 }
 
-bool is_in_torch_registry(std::string_view packet) {
-  return is_in_torch_registry(packet, kNewestTorch);
-}
-
 bool is_in_torch_registry(std::string_view packet, TorchVersion torch) {
   const Entry* entry = find_entry(packet);
   return entry != nullptr && torch >= entry->in_registry;
-}
-
-Flops operator_flops(const OperatorCall& call) {
-  return operator_flops(call, kNewestTorch);
 }
 
 Flops operator_flops(const OperatorCall& call, TorchVersion torch) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/torch_version.h"
+
 namespace jointer {
 
 using Sizes = std::vector<std::int64_t>;
@@ -29,18 +31,17 @@ struct Flops {
   // no entry.
   std::int64_t torch_registry = 0;
   // FLOPs by Jointer's own rules, which also count what the registry lacks, such as grouped
-  // matmuls, matrix-vector products, and attention that older registries do not count
-  // (torch_registry.h).
+  // matmuls, matrix-vector products, and attention that older registries do not count.
   std::int64_t total = 0;
 };
 
 // True if there is a formula for the packet. Check it first to avoid collecting shapes needlessly.
 bool has_flop_formula(std::string_view packet);
-// True if the registry of the newest torch has an entry for the packet. Torch calls such nodes
-// compute nodes.
-bool is_in_torch_registry(std::string_view packet);
+// True if the registry of this version of torch has an entry for the packet. Torch calls such nodes
+// compute nodes. The top of flops.cpp lists what each version added.
+bool is_in_torch_registry(std::string_view packet, TorchVersion torch = kNewestTorch);
 
 // Returns zero if there is no formula, or the shapes do not fit the operator. Saturates at 64 bits.
-Flops operator_flops(const OperatorCall& call);
+Flops operator_flops(const OperatorCall& call, TorchVersion torch = kNewestTorch);
 
 }  // namespace jointer

@@ -137,7 +137,7 @@ void for_each_item(std::string_view list, Visit visit) {
 struct TypedAlias {
   std::string_view type;
   char set = 0;
-  bool writes = false, wildcard = false;
+  bool writes = false;
 };
 
 // Splits a type from its alias annotation. For "Tensor(a!)[]", the alias set is a, which is written
@@ -150,7 +150,6 @@ TypedAlias parse_type(std::string_view text) {
   const std::string_view annotation = text.substr(open + 1, close - open - 1);
   result.set = annotation.empty() ? '\0' : annotation.front();
   result.writes = annotation.find('!') != std::string_view::npos;
-  result.wildcard = annotation.find("->") != std::string_view::npos;
   result.type = text.substr(0, open);
   if (result.type == "Tensor") {
     const std::string_view suffix = text.substr(std::min(close, text.size() - 1) + 1);
@@ -180,7 +179,6 @@ SchemaArgument parse_argument(std::string_view item, bool keyword_only) {
           .type = type.type,
           .default_value = value,
           .alias_set = type.set,
-          .alias_is_wildcard = type.wildcard,
           .writes = type.writes,
           .keyword_only = keyword_only};
 }
@@ -279,21 +277,9 @@ void classify_asynchronous(OperatorInfo& info) {
 }  // namespace
 
 std::string_view to_string(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_gather:
-      return "all-gather";
-    case CollectiveKind::reduce_scatter:
-      return "reduce-scatter";
-    case CollectiveKind::all_reduce:
-      return "all-reduce";
-    case CollectiveKind::all_to_all:
-      return "all-to-all";
-    case CollectiveKind::broadcast:
-      return "broadcast";
-    case CollectiveKind::none:
-      break;
-  }
-  return "none";
+  static constexpr std::array<std::string_view, 6> kNames{
+      "none", "all-gather", "reduce-scatter", "all-reduce", "all-to-all", "broadcast"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 bool OperatorInfo::may_share_memory() const {
@@ -324,10 +310,6 @@ std::vector<std::string_view> operator_names() {
   for (std::size_t at = 0; const auto line = line_at(body, at); at = body.find('\n', at) + 1)
     if (line->name.find('@') == std::string_view::npos) names.push_back(line->name);
   return names;
-}
-
-OperatorInfo describe_operator(std::string_view target, std::string_view version) {
-  return describe_operator(target, version, {});
 }
 
 OperatorInfo describe_operator(std::string_view target, std::string_view version,

@@ -50,7 +50,6 @@ struct SchemaArgument {
   std::string_view type;           // "Tensor", "Tensor?[]", "SymInt[]", "ScalarType?", ...
   std::string_view default_value;  // as registered; empty if there is none
   char alias_set = 0;              // 'a' in Tensor(a); 0 if there is none
-  bool alias_is_wildcard = false;  // Tensor(a -> *)
   bool writes = false;             // Tensor(a!)
   bool keyword_only = false;
 
@@ -104,13 +103,10 @@ struct OperatorInfo {
 
 // Describes `target` as registered by torch `version` ("2.11.0+cu130"); if no version is given, as
 // registered by the newest torch that has the operator. `known` is false if the table does not
-// contain it.
-OperatorInfo describe_operator(std::string_view target, std::string_view version = {});
-
-// As above, but uses the capture's schema, such as "(Tensor self) -> Tensor", instead of the
+// contain it. `schema` is the capture's, such as "(Tensor self) -> Tensor", and replaces the
 // table's. Text that is not a schema is ignored.
-OperatorInfo describe_operator(std::string_view target, std::string_view version,
-                               std::string_view schema);
+OperatorInfo describe_operator(std::string_view target, std::string_view version = {},
+                               std::string_view schema = {});
 
 // True if the operator is not expected in the table: its namespace is not one that torch registers
 // (a custom operator), or it is a Python call in a text capture (`call_method.view`,

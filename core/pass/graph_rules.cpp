@@ -24,19 +24,10 @@ Shape shape_of(const Graph& graph) {
 }
 
 std::string_view name_of(Shape shape) {
-  switch (shape) {
-    case Shape::joint:
-      return "a joint graph";
-    case Shape::pair:
-      return "a forward/backward pair";
-    case Shape::step:
-      return "a flat training step";
-    case Shape::other:
-      return "part of a training step";
-    case Shape::unknown:
-      break;
-  }
-  return "";
+  static constexpr std::array<std::string_view, 5> kNames{
+      "", "a joint graph", "a forward/backward pair", "a flat training step",
+      "part of a training step"};
+  return kNames[static_cast<std::size_t>(shape)];
 }
 
 // The kind of graph that a pass requires, and the kind that it returns.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -18,27 +19,12 @@ std::string listed(const std::vector<std::string>& choices) {
 
 // Describes the allowed values: "one of dp, greedy", "an integer of at least 1".
 std::string expected(const Parameter& p) {
-  std::string text;
-  switch (p.type) {
-    case Parameter::Type::boolean:
-      text = "true or false";
-      break;
-    case Parameter::Type::integer:
-      text = "an integer";
-      break;
-    case Parameter::Type::number:
-      text = "a number";
-      break;
-    case Parameter::Type::bytes:
-      text = "a number of bytes";
-      break;
-    case Parameter::Type::text:
-      text = p.choices.empty() ? "text" : "one of " + listed(p.choices);
-      break;
-    case Parameter::Type::list:
-      text = p.choices.empty() ? "a list such as [a,b]" : "a list of any of " + listed(p.choices);
-      break;
-  }
+  static constexpr std::array<std::string_view, 6> kExpected{
+      "true or false",     "an integer", "a number",
+      "a number of bytes", "text",       "a list such as [a,b]"};
+  std::string text(kExpected[static_cast<std::size_t>(p.type)]);
+  if (!p.choices.empty())
+    text = (p.type == Parameter::Type::list ? "a list of any of " : "one of ") + listed(p.choices);
   if (p.min && p.max)
     text += fmt::format(" from {:g} to {:g}", *p.min, *p.max);
   else if (p.min)
@@ -119,21 +105,9 @@ Result<void> check_texts(std::string_view name, const PassValue& value) {
 }  // namespace
 
 std::string_view to_string(Parameter::Type type) {
-  switch (type) {
-    case Parameter::Type::boolean:
-      return "boolean";
-    case Parameter::Type::integer:
-      return "integer";
-    case Parameter::Type::number:
-      return "number";
-    case Parameter::Type::bytes:
-      return "bytes";
-    case Parameter::Type::text:
-      return "text";
-    case Parameter::Type::list:
-      return "list";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 6> kNames{"boolean", "integer", "number",
+                                                          "bytes",   "text",    "list"};
+  return kNames[static_cast<std::size_t>(type)];
 }
 
 std::string range_text(const Parameter& p) {

@@ -1,31 +1,15 @@
 #include "core/pass/pass.h"
 
 #include <algorithm>
+#include <array>
 
 namespace jointer {
 
 std::string_view to_string(PassStage stage) {
-  switch (stage) {
-    case PassStage::joint:
-      return "joint";
-    case PassStage::partition:
-      return "partition";
-    case PassStage::clean_up:
-      return "clean-up";
-    case PassStage::fsdp:
-      return "FSDP";
-    case PassStage::bucketing:
-      return "bucketing";
-    case PassStage::reordering:
-      return "reordering";
-    case PassStage::check:
-      return "check";
-    case PassStage::compile:
-      return "compile";
-    case PassStage::search:
-      return "search";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 9> kNames{"joint", "partition", "clean-up",
+                                                          "FSDP",  "bucketing", "reordering",
+                                                          "check", "compile",   "search"};
+  return kNames[static_cast<std::size_t>(stage)];
 }
 
 Result<void> PassContext::report(double done) const {

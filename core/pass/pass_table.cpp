@@ -21,17 +21,7 @@ std::string whole(std::int64_t number, PassTable::Unit unit) {
 }  // namespace
 
 std::string_view to_string(PassTable::Unit unit) {
-  switch (unit) {
-    case PassTable::Unit::bytes:
-      return "B";
-    case PassTable::Unit::nanoseconds:
-      return "ns";
-    case PassTable::Unit::text:
-    case PassTable::Unit::count:
-    case PassTable::Unit::number:
-      break;
-  }
-  return "";
+  return unit == PassTable::Unit::bytes ? "B" : unit == PassTable::Unit::nanoseconds ? "ns" : "";
 }
 
 std::string cell_text(const PassTable::Cell& cell, PassTable::Unit unit) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "core/query/table_columns.h"
 
 namespace jointer {
@@ -53,17 +55,9 @@ void fill_step(const TableSource& source, RowWriter& writer, const TableWriter::
 // --- nodes ---
 
 std::string_view kind_name(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::placeholder:
-      return "placeholder";
-    case NodeKind::get_attr:
-      return "get_attr";
-    case NodeKind::output:
-      return "output";
-    case NodeKind::call:
-      break;
-  }
-  return "call";
+  static constexpr std::array<std::string_view, 4> kNames{"placeholder", "call", "get_attr",
+                                                          "output"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::string_view stream_name(const TableSource& s, NodeId id) {

@@ -8,7 +8,7 @@
 #include "core/graph/group_argument.h"
 #include "core/graph/torch_version.h"
 #include "core/ops/collective_targets.h"
-#include "core/ops/torch_registry.h"
+#include "core/ops/flops.h"
 #include "passes/bucketing/fsdp_collectives.h"
 
 namespace jointer {

@@ -7,7 +7,7 @@
 #include "core/base/counted.h"
 #include "core/graph/dependencies.h"
 #include "core/graph/torch_version.h"
-#include "core/ops/torch_registry.h"
+#include "core/ops/flops.h"
 
 namespace jointer {
 

@@ -24,7 +24,7 @@
 #include "core/graph/is_call_of.h"
 #include "core/graph/torch_version.h"
 #include "core/ops/collective_targets.h"
-#include "core/ops/torch_registry.h"
+#include "core/ops/flops.h"
 #include "passes/bucketing/bucket_calls.h"
 #include "passes/bucketing/fx_program.h"
 #include "passes/support/chosen_groups.h"

@@ -106,7 +106,6 @@ TEST(OperatorTable, ParsesSchemas) {
   EXPECT_EQ(split.arguments[0].name, "self");
   EXPECT_EQ(split.arguments[0].type, "Tensor");
   EXPECT_EQ(split.arguments[0].alias_set, 'a');
-  EXPECT_TRUE(split.arguments[0].alias_is_wildcard);
   EXPECT_EQ(split.arguments[2].name, "dim");
   EXPECT_EQ(split.arguments[2].default_value, "0");
   ASSERT_EQ(split.returns.size(), 1U);
