@@ -186,36 +186,34 @@ bool write_durably(std::FILE* file, std::string_view bytes) {
          std::fflush(file) == 0 && ::fsync(::fileno(file)) == 0;
 }
 
-// Returns errno, or 0.
-int write_named(const std::string& path, std::string_view bytes) {
-  const File file(std::fopen(path.c_str(), "wb"));
-  return file && write_durably(file.get(), bytes) ? 0 : errno;
-}
-
-// Gives the file its name only when it is complete, so that a program that is killed while it
-// writes leaves no file behind. Returns false if the file system cannot do this, or on any other
-// failure.
-bool write_and_name(const std::string& path, std::string_view bytes) {
+// A file without a name in the folder of `path`. Null if the file system has no such files.
+File open_unnamed(const std::string& path) {
 #ifdef O_TMPFILE
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   constexpr mode_t kMode = 0666;  // less the umask, as for fopen
   const int number =
       ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kMode);
-  if (number < 0) return false;
-  const File file(::fdopen(number, "wb"));
-  if (!file) {
-    ::close(number);
-    return false;
-  }
-  if (!write_durably(file.get(), bytes)) return false;
-  ::unlink(path.c_str());  // of a killed process that had the same id
-  const std::string unnamed = fmt::format("/proc/self/fd/{}", number);
-  return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  if (number < 0) return nullptr;
+  File file(::fdopen(number, "wb"));
+  if (!file) ::close(number);
+  return file;
 #else
   (void)path;
-  (void)bytes;
-  return false;
+  return nullptr;
 #endif
+}
+
+// Returns errno, or 0. Where possible, gives the file its name only when it is complete, so that a
+// program that is killed while it writes leaves no incomplete file behind.
+int write_temporary(const std::string& path, std::string_view bytes) {
+  if (const File unnamed = open_unnamed(path)) {
+    if (!write_durably(unnamed.get(), bytes)) return errno;
+    ::unlink(path.c_str());  // of a killed process that had the same id
+    const std::string entry = fmt::format("/proc/self/fd/{}", ::fileno(unnamed.get()));
+    if (::linkat(AT_FDCWD, entry.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) return 0;
+  }
+  const File file(std::fopen(path.c_str(), "wb"));
+  return file && write_durably(file.get(), bytes) ? 0 : errno;
 }
 
 }  // namespace
@@ -259,8 +257,7 @@ Result<void> write_bytes(const std::string& path, std::string_view bytes) {
     ::unlink(temporary.c_str());
     return fail(Error::Kind::run, "{}: {}", path, std::strerror(error));
   };
-  if (!write_and_name(temporary, bytes))
-    if (const int error = write_named(temporary, bytes); error != 0) return give_up(error);
+  if (const int error = write_temporary(temporary, bytes); error != 0) return give_up(error);
   if (::rename(temporary.c_str(), target.c_str()) != 0) return give_up(errno);
   return {};
 }

@@ -44,7 +44,7 @@ Result<PaddedBytes> read_bytes(const std::string& path);
 Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 
 // Writes to a temporary file in the same folder and renames it, so that a reader sees either the
-// old file or the complete new one. A program that is killed while it writes leaves no temporary
+// old file or the complete new one. A program that is killed while it writes leaves no incomplete
 // file if the file system supports unnamed files (O_TMPFILE). Writes to pipes and devices directly. Compresses
 // with zstd if `path` ends in `.zst`; writes to standard output if `path` is `-`. Error (run): the
 // file cannot be written.

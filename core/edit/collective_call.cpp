@@ -56,6 +56,13 @@ bool is_dense(const Graph& graph, const Tensor& tensor) {
   return tensor.has(Tensor::has_stride) && is_dense(graph.shape(tensor), graph.stride(tensor));
 }
 
+std::vector<std::int64_t> sizes_of(const Graph& graph, NodeId node) {
+  std::vector<std::int64_t> sizes;
+  for (const Dim& size : graph.shape(*graph.single_tensor(graph.node(node))))
+    sizes.push_back(size.value);
+  return sizes;
+}
+
 TensorRecord tensor_like(const Graph& graph, NodeId node, const std::vector<std::int64_t>& shape,
                          std::string_view of) {
   const Tensor& t = *graph.single_tensor(graph.node(node));
@@ -72,8 +79,7 @@ TensorRecord tensor_like(const Graph& graph, NodeId node, const std::vector<std:
 std::string as_dense(const Graph& graph, CallBuilder& calls, NodeId node,
                      const std::vector<std::int64_t>& shape, NodeId like, std::string_view before) {
   const Tensor& t = *graph.single_tensor(graph.node(node));
-  std::vector<std::int64_t> given;
-  for (const Dim& size : graph.shape(t)) given.push_back(size.value);
+  const std::vector<std::int64_t> given = sizes_of(graph, node);
   std::string name(graph.name(node));
   std::int64_t offset = graph.offset(t).value;
   if (!is_dense(graph, t)) {

@@ -31,6 +31,9 @@ Result<NodeId> only_wait(const Graph& graph, const Users& users, NodeId start);
 
 bool is_dense(const Graph& graph, const Tensor& tensor);
 
+// The sizes of the tensor that a node returns.
+std::vector<std::int64_t> sizes_of(const Graph& graph, NodeId node);
+
 // Returns the record of a dense tensor with the dtype and the device of the node's result. The
 // tensor is in the storage of the first tensor of the node named `of` or, if `of` is empty, in a
 // new storage.

@@ -6,6 +6,7 @@
 #include "core/base/number_text.h"
 #include "core/edit/refuse.h"
 #include "core/graph/replace_inputs.h"
+#include "core/graph/size_text.h"
 #include "core/graph/storages.h"
 
 namespace jointer {
@@ -209,9 +210,7 @@ class Translator {
                      storage_extent(shape_, tensor.stride ? stride_ : contiguous_strides(shape_),
                                     offset, tensor.dtype)};
     std::string product = std::to_string(item_size(tensor.dtype));
-    for (const Dim& size : shape_)
-      product += size.expression ? fmt::format("*({})", graph_.expression_text(size.expression))
-                                 : fmt::format("*({})", size.value);
+    for (const Dim& size : shape_) product += fmt::format("*({})", size_text(graph_, size));
     JOINTER_TRY(const ExpressionId expression, graph_.intern_expression(part_, product, {}));
     return Dim{.value = 0, .expression = expression};
   }

@@ -146,10 +146,10 @@ class Merger {
     Member member{.start = call.start,
                   .input = call.input,
                   .wait = wait,
+                  .shape = sizes_of(graph_, wait),
                   .in = graph_.numel(*input),
                   .out = graph_.numel(*result),
                   .in_elements = graph_.numel(*input)};
-    for (const Dim& size : graph_.shape(*result)) member.shape.push_back(size.value);
     const std::int64_t g = call.group_size;
     const bool fits = call.kind == CollectiveKind::all_gather       ? member.out == g * member.in
                       : call.kind == CollectiveKind::reduce_scatter ? member.in == g * member.out

@@ -15,13 +15,7 @@ namespace {
 // --- Parts of a tensor that the canonical text does not show ---
 
 std::string stride_text(const Graph& graph, const Tensor& t) {
-  if (!t.has(Tensor::has_stride)) return "unknown";
-  std::string text = "[";
-  for (const Dim& dim : graph.stride(t)) {
-    if (text.size() > 1) text += ',';
-    text += size_text(graph, dim);
-  }
-  return text + ']';
+  return t.has(Tensor::has_stride) ? sizes_text(graph, graph.stride(t)) : "unknown";
 }
 
 std::string offset_text(const Graph& graph, const Tensor& t) {

@@ -18,6 +18,7 @@
 #include <array>
 
 #include "core/base/counted.h"
+#include "core/base/is_one_of.h"
 #include "core/edit/refuse.h"
 
 namespace jointer {
@@ -34,11 +35,6 @@ constexpr std::array<std::string_view, 4> kReshapes{"aten.view", "aten.reshape",
                                                     "aten._unsafe_view", "aten.view_copy"};
 constexpr std::array<std::string_view, 5> kSame{"aten.alias", "aten.detach", "aten.clone",
                                                 "aten.alias_copy", "aten.detach_copy"};
-
-template <class List>
-bool is_in(const List& list, std::string_view name) {
-  return std::ranges::find(list, name) != list.end();
-}
 
 bool is_twin(std::string_view a, std::string_view b) {
   constexpr std::string_view kCopy = "_copy";
@@ -92,16 +88,14 @@ Result<void> check_arguments(const Graph& graph, NodeId id, const OperatorInfo& 
 bool returns_the_same(const Graph& graph, NodeId id, const OperatorInfo& op) {
   const Node& n = graph.node(id);
   const OperatorInfo& was = graph.op(n);
-  if (was.returns.size() != op.returns.size() ||
-      !std::equal(was.returns.begin(), was.returns.end(), op.returns.begin(),
-                  [](const SchemaReturn& a, const SchemaReturn& b) { return a.type == b.type; }))
+  if (!std::ranges::equal(was.returns, op.returns, {}, &SchemaReturn::type, &SchemaReturn::type))
     return false;
   if (was.packet() == op.packet()) return true;
   if (is_twin(was.packet(), op.packet()) || is_twin(op.packet(), was.packet())) return true;
-  if (is_in(kReshapes, was.packet()) && is_in(kReshapes, op.packet())) return true;
-  if (is_in(kSame, was.packet()) && is_in(kSame, op.packet())) return true;
+  if (is_one_of(was.packet(), kReshapes) && is_one_of(op.packet(), kReshapes)) return true;
+  if (is_one_of(was.packet(), kSame) && is_one_of(op.packet(), kSame)) return true;
   if (!was.has(OperatorTag::pointwise) || !op.has(OperatorTag::pointwise) ||
-      is_in(kReturnBools, was.packet()) || is_in(kReturnBools, op.packet()))
+      is_one_of(was.packet(), kReturnBools) || is_one_of(op.packet(), kReturnBools))
     return false;
   const Tensor* result = graph.single_tensor(n);
   if (result == nullptr || !is_float(result->dtype)) return false;

@@ -21,13 +21,6 @@
 namespace jointer {
 namespace {
 
-std::vector<std::int64_t> sizes_of(const Graph& graph, NodeId node) {
-  std::vector<std::int64_t> sizes;
-  for (const Dim& size : graph.shape(*graph.single_tensor(graph.node(node))))
-    sizes.push_back(size.value);
-  return sizes;
-}
-
 // True if the node returns one tensor, without symbolic sizes: an inserted node needs fixed sizes.
 bool has_fixed_sizes(const Graph& graph, NodeId node) {
   const Tensor* t = graph.single_tensor(graph.node(node));

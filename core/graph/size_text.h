@@ -2,7 +2,9 @@
 
 // Sizes and shapes as text, with the expressions of symbolic sizes.
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "core/graph/graph.h"
 
@@ -13,15 +15,20 @@ inline std::string size_text(const Graph& graph, const Dim& size) {
                          : std::to_string(size.value);
 }
 
-// The dtype and shape of a tensor, such as "bfloat16[2,s0]".
-inline std::string type_text(const Graph& graph, const Tensor& tensor) {
-  std::string text(to_string(tensor.dtype));
-  text += '[';
-  for (const Dim& size : graph.shape(tensor)) {
-    if (text.back() != '[') text += ',';
+// Sizes in brackets, such as "[2,s0]".
+inline std::string sizes_text(const Graph& graph, std::span<const Dim> sizes,
+                              std::string_view separator = ",") {
+  std::string text = "[";
+  for (const Dim& size : sizes) {
+    if (text.size() > 1) text += separator;
     text += size_text(graph, size);
   }
   return text + ']';
+}
+
+// The dtype and shape of a tensor, such as "bfloat16[2,s0]".
+inline std::string type_text(const Graph& graph, const Tensor& tensor) {
+  return std::string(to_string(tensor.dtype)) + sizes_text(graph, graph.shape(tensor));
 }
 
 }  // namespace jointer

@@ -224,7 +224,7 @@ void parse_schema(std::string_view schema, OperatorInfo& info) {
   if (!returns.empty() && returns.front() == '(') returns = returns.substr(1, returns.size() - 2);
   for_each_item(returns, [&](std::string_view item) {
     const TypedAlias type = parse_type(item.substr(0, item.find(' ')));
-    info.returns.push_back({.type = type.type, .alias_set = type.set, .writes = type.writes});
+    info.returns.push_back({.type = type.type, .alias_set = type.set});
   });
 }
 

@@ -59,7 +59,6 @@ struct SchemaArgument {
 struct SchemaReturn {
   std::string_view type;
   char alias_set = 0;
-  bool writes = false;
 };
 
 struct OperatorInfo {

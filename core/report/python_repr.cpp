@@ -10,6 +10,7 @@
 #include "core/base/json_text.h"
 #include "core/base/take_part.h"
 #include "core/graph/python_operators.h"
+#include "core/graph/size_text.h"
 
 namespace jointer {
 namespace {
@@ -146,18 +147,6 @@ std::string json_repr(std::string_view text) {
   return json.is_discarded() ? std::string() : json_repr(json);
 }
 
-std::string PythonRepr::dims(std::span<const Dim> dims) const {
-  std::string text = "[";
-  for (const Dim& dim : dims) {
-    if (text.size() > 1) text += ", ";
-    if (dim.expression)
-      text += graph_.expression_text(dim.expression);
-    else
-      text += std::to_string(dim.value);
-  }
-  return text + "]";
-}
-
 std::string PythonRepr::type(const Value& value) const {
   if (value.kind == Value::Kind::symbol)
     return fmt::format("Sym({})", graph_.expression_text(value.expression()));
@@ -169,8 +158,8 @@ std::string PythonRepr::type(const Value& value) const {
   }
   if (value.kind != Value::Kind::tensor) return {};
   const Tensor& t = graph_.tensor(value.tensor());
-  std::string text = std::string(short_name(t.dtype)) + dims(graph_.shape(t));
-  if (t.has(Tensor::has_stride)) text += dims(graph_.stride(t));
+  std::string text = std::string(short_name(t.dtype)) + sizes_text(graph_, graph_.shape(t), ", ");
+  if (t.has(Tensor::has_stride)) text += sizes_text(graph_, graph_.stride(t), ", ");
   if (t.device) text += graph_.text(graph_.device(t.device).name);
   return text;
 }

@@ -25,7 +25,6 @@ class PythonRepr {
  private:
   [[nodiscard]] std::string arguments(const Node& node, std::size_t skip) const;
   [[nodiscard]] std::string children(const Argument& argument) const;
-  [[nodiscard]] std::string dims(std::span<const Dim> dims) const;
 
   const Graph& graph_;
 };

@@ -1,34 +1,21 @@
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
+
+#include "core/process/temporary_folder.h"
 
 namespace jointer::test {
 
 // A new temporary folder, removed with its contents by the destructor.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "jointer.XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code status;
-    std::filesystem::remove_all(path_, status);
-  }
-
-  [[nodiscard]] std::string operator/(const std::string& name) const {
-    return (path_ / name).string();
-  }
+  [[nodiscard]] std::string operator/(const std::string& name) const { return folder_.path(name); }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
+  jointer::TemporaryFolder folder_ = jointer::TemporaryFolder::make("jointer.").value();
+  std::filesystem::path path_ = folder_.path();
 };
 
 }  // namespace jointer::test
