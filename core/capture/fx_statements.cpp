@@ -1,6 +1,5 @@
 #include "core/capture/fx_statements.h"
 
-#include <array>
 #include <utility>
 
 #include "core/base/characters.h"

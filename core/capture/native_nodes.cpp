@@ -1,7 +1,6 @@
 #include "core/capture/native_nodes.h"
 
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 #include "core/base/counted.h"

@@ -1,7 +1,6 @@
 #include "core/graph/memory_access.h"
 
 #include <algorithm>
-#include <span>
 
 #include "core/graph/effects.h"
 #include "core/graph/memory_sources.h"

@@ -23,7 +23,6 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 
 #include "core/process/open_process.h"
 #include "core/process/spawn.h"

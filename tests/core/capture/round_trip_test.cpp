@@ -6,7 +6,6 @@
 #include "core/capture/native_writer.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
-#include "core/open/open.h"
 #include "tests/support/paths.h"
 #include "tests/support/slow.h"
 

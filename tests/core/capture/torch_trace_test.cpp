@@ -11,7 +11,6 @@
 
 #include "core/graph/canonical.h"
 #include "core/open/open.h"
-#include "tests/support/compare.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 

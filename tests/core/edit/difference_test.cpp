@@ -7,7 +7,6 @@
 #include "core/capture/native_writer.h"
 #include "core/edit/edit.h"
 #include "core/edit/recipe.h"
-#include "core/edit/replay.h"
 #include "core/graph/canonical.h"
 #include "core/graph/literal.h"
 #include "core/schedule/memory_timeline.h"

@@ -11,7 +11,6 @@
 #include "core/edit/edit.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
-#include "core/graph/literal.h"
 #include "core/graph/validate.h"
 #include "core/open/open.h"
 #include "core/schedule/memory_timeline.h"

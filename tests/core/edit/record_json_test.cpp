@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/capture/native_writer.h"
 #include "core/edit/from_record.h"
 #include "core/edit/make_record.h"
 #include "tests/support/graphs.h"

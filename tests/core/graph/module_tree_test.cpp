@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/graph/complete.h"
 #include "tests/support/graphs.h"
 
 namespace jointer::test {

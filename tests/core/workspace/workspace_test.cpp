@@ -6,8 +6,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/bytes.h"
-#include "core/bench/request.h"
 #include "tests/support/file_content.h"
 #include "tests/support/temporary_folder.h"
 
