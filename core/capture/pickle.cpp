@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/name_table.h"
+
 namespace jointer {
 namespace {
 
@@ -70,37 +72,20 @@ enum Opcode : std::uint8_t {
   frame = 0x95,
 };
 
-// Returns the name of an opcode that looks up, calls or constructs an object; empty for other
-// opcodes.
-std::string_view code_opcode(std::uint8_t opcode) {
-  switch (opcode) {
-    case 'c':
-      return "GLOBAL";
-    case 0x93:
-      return "STACK_GLOBAL";
-    case 'R':
-      return "REDUCE";
-    case 'b':
-      return "BUILD";
-    case 'i':
-      return "INST";
-    case 'o':
-      return "OBJ";
-    case 0x81:
-      return "NEWOBJ";
-    case 0x92:
-      return "NEWOBJ_EX";
-    case 0x82:
-    case 0x83:
-    case 0x84:
-      return "EXT";
-    case 'P':
-    case 'Q':
-      return "PERSID";
-    default:
-      return {};
-  }
-}
+// The opcodes that look up, call or construct an object.
+constexpr NameTable<std::uint8_t, 13> kCodeOpcodes{{{"GLOBAL", 'c'},
+                                                    {"STACK_GLOBAL", 0x93},
+                                                    {"REDUCE", 'R'},
+                                                    {"BUILD", 'b'},
+                                                    {"INST", 'i'},
+                                                    {"OBJ", 'o'},
+                                                    {"NEWOBJ", 0x81},
+                                                    {"NEWOBJ_EX", 0x92},
+                                                    {"EXT", 0x82},
+                                                    {"EXT", 0x83},
+                                                    {"EXT", 0x84},
+                                                    {"PERSID", 'P'},
+                                                    {"PERSID", 'Q'}}};
 
 }  // namespace
 
@@ -243,7 +228,6 @@ class PickleReader {
   }
 
   void step(std::uint8_t opcode) {
-    if (step_scalar(opcode) || step_container(opcode)) return;
     switch (opcode) {
       case proto:
         if (const auto version = number(1); version < 2 || version > 5)
@@ -262,8 +246,7 @@ class PickleReader {
         pop_to_mark();
         return;
       case dup:
-        push(top());
-        return;
+        return push(top());
       case mark:
         count_memory(sizeof(std::size_t));
         marks_.push_back(stack_.size());
@@ -278,123 +261,81 @@ class PickleReader {
         return get(number(1));
       case long_binget:
         return get(number(4));
-      default:
-        break;
-    }
-    if (const std::string_view code = code_opcode(opcode); !code.empty())
-      refuse("the pickle would run code ({}); only plain values are supported", code);
-    refuse("opcode 0x{:02x} does not create a plain value", opcode);
-  }
-
-  bool step_scalar(std::uint8_t opcode) {
-    switch (opcode) {
       case none:
-        push({});
-        return true;
+        return push({});
       case new_true:
-        push_int(1, ValueKind::boolean);
-        return true;
+        return push_int(1, ValueKind::boolean);
       case new_false:
-        push_int(0, ValueKind::boolean);
-        return true;
+        return push_int(0, ValueKind::boolean);
       case binint:
-        push_int(static_cast<std::int32_t>(static_cast<std::uint32_t>(number(4))));
-        return true;
+        return push_int(static_cast<std::int32_t>(static_cast<std::uint32_t>(number(4))));
       case binint1:
-        push_int(static_cast<std::int64_t>(number(1)));
-        return true;
+        return push_int(static_cast<std::int64_t>(number(1)));
       case binint2:
-        push_int(static_cast<std::int64_t>(number(2)));
-        return true;
+        return push_int(static_cast<std::int64_t>(number(2)));
       case long1:
-        push_long(number(1));
-        return true;
+        return push_long(number(1));
       case long4:
-        push_long(number(4));
-        return true;
+        return push_long(number(4));
       case binfloat: {
         std::uint64_t bits = 0;
         for (const char c : take(8)) bits = bits << 8 | static_cast<std::uint8_t>(c);
         PickleValue v;
         v.kind = ValueKind::real;
         v.real = std::bit_cast<double>(bits);
-        push(v);
-        return true;
+        return push(v);
       }
       case short_binstring:
       case short_binunicode:
-        push_text(number(1), ValueKind::text);
-        return true;
+        return push_text(number(1), ValueKind::text);
       case binstring:
       case binunicode:
-        push_text(number(4), ValueKind::text);
-        return true;
+        return push_text(number(4), ValueKind::text);
       case binunicode8:
-        push_text(number(8), ValueKind::text);
-        return true;
+        return push_text(number(8), ValueKind::text);
       case short_binbytes:
-        push_text(number(1), ValueKind::bytes);
-        return true;
+        return push_text(number(1), ValueKind::bytes);
       case binbytes:
-        push_text(number(4), ValueKind::bytes);
-        return true;
+        return push_text(number(4), ValueKind::bytes);
       case binbytes8:
       case bytearray8:
-        push_text(number(8), ValueKind::bytes);
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  bool step_container(std::uint8_t opcode) {
-    switch (opcode) {
+        return push_text(number(8), ValueKind::bytes);
       case empty_list:
-        push_container(ValueKind::list, {});
-        return true;
+        return push_container(ValueKind::list, {});
       case list:
-        push_container(ValueKind::list, pop_to_mark());
-        return true;
+        return push_container(ValueKind::list, pop_to_mark());
       case append: {
         const PickleValue value = pop_value();
-        extend(ValueKind::list, {value});
-        return true;
+        return extend(ValueKind::list, {value});
       }
       case appends:
-        extend(ValueKind::list, pop_to_mark());
-        return true;
+        return extend(ValueKind::list, pop_to_mark());
       case empty_tuple:
-        push_container(ValueKind::tuple, {});
-        return true;
+        return push_container(ValueKind::tuple, {});
       case tuple:
-        push_container(ValueKind::tuple, pop_to_mark());
-        return true;
+        return push_container(ValueKind::tuple, pop_to_mark());
       case tuple1:
-        push_tuple(1);
-        return true;
+        return push_tuple(1);
       case tuple2:
-        push_tuple(2);
-        return true;
+        return push_tuple(2);
       case tuple3:
-        push_tuple(3);
-        return true;
+        return push_tuple(3);
       case empty_dict:
-        push_container(ValueKind::dict, {});
-        return true;
+        return push_container(ValueKind::dict, {});
       case dict:
-        push_container(ValueKind::dict, pop_to_mark());
-        return true;
+        return push_container(ValueKind::dict, pop_to_mark());
       case setitem: {
         const PickleValue value = pop_value(), key = pop_value();
-        extend(ValueKind::dict, {key, value});
-        return true;
+        return extend(ValueKind::dict, {key, value});
       }
       case setitems:
-        extend(ValueKind::dict, pop_to_mark());
-        return true;
+        return extend(ValueKind::dict, pop_to_mark());
       default:
-        return false;
+        break;
     }
+    if (const std::string_view code = name_in(kCodeOpcodes, opcode); !code.empty())
+      refuse("the pickle would run code ({}); only plain values are supported", code);
+    refuse("opcode 0x{:02x} does not create a plain value", opcode);
   }
 
   Pickle& out_;

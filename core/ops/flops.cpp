@@ -229,99 +229,91 @@ class Formulas {
 
 constexpr TorchVersion kAlways{}, kNever{1 << 20, 0};
 
+using Formula = std::int64_t (*)(const Formulas&);
+
 struct Entry {
   std::string_view packet;
   TorchVersion in_registry;  // the first version with this entry
-  std::int64_t (*formula)(const Formulas&);
+  Formula formula;
 };
 
-constexpr std::array kEntries{
-    // Matrix products.
-    Entry{"aten.mm", kAlways, [](const Formulas& f) { return f.mm(0, 1); }},
-    Entry{"aten.addmm", kAlways, [](const Formulas& f) { return f.mm(1, 2); }},
-    Entry{"aten.bmm", kAlways, [](const Formulas& f) { return f.bmm(0, 1); }},
-    Entry{"aten.baddbmm", kAlways, [](const Formulas& f) { return f.bmm(1, 2); }},
-    Entry{"aten._scaled_mm", kAlways, [](const Formulas& f) { return f.mm(0, 1); }},
-    Entry{"aten._scaled_mm_v2", kNever, [](const Formulas& f) { return f.mm(0, 1); }},
-    Entry{"aten._int_mm", kNever, [](const Formulas& f) { return f.mm(0, 1); }},
-    Entry{"aten._addmm_activation", kNever, [](const Formulas& f) { return f.mm(1, 2); }},
-    Entry{"aten.addbmm", kNever, [](const Formulas& f) { return f.bmm(1, 2); }},
-    Entry{"aten.mv", kNever, [](const Formulas& f) { return f.each_element(0); }},
-    Entry{"aten.addmv", kNever, [](const Formulas& f) { return f.each_element(1); }},
-    Entry{"aten.dot", kNever, [](const Formulas& f) { return f.each_element(0); }},
-    Entry{"aten.vdot", kNever, [](const Formulas& f) { return f.each_element(0); }},
-    Entry{"aten.linear", kNever, [](const Formulas& f) { return f.linear(); }},
-    Entry{"aten._grouped_mm", kNever, [](const Formulas& f) { return f.grouped_mm(); }},
-    Entry{"aten._scaled_grouped_mm", kNever, [](const Formulas& f) { return f.grouped_mm(); }},
-    Entry{"aten._scaled_grouped_mm_v2", kNever, [](const Formulas& f) { return f.grouped_mm(); }},
-    // Convolutions.
-    Entry{"aten.convolution", kAlways, [](const Formulas& f) { return f.convolution_forward(); }},
-    Entry{"aten._convolution", kAlways, [](const Formulas& f) { return f.convolution_forward(); }},
-    Entry{"aten.cudnn_convolution", kAlways,
-          [](const Formulas& f) { return f.convolution_forward(); }},
-    Entry{"aten.convolution_overrideable", kAlways,
-          [](const Formulas& f) { return f.convolution_forward(); }},
-    Entry{"aten._slow_conv2d_forward", kAlways,
-          [](const Formulas& f) { return f.convolution_forward(); }},
-    Entry{"aten.convolution_backward", kAlways,
-          [](const Formulas& f) { return f.convolution_backward(); }},
-    // Attention.
-    Entry{"aten._scaled_dot_product_efficient_attention", kAlways,
-          [](const Formulas& f) { return f.attention_forward(0); }},
-    Entry{"aten._scaled_dot_product_flash_attention", kAlways,
-          [](const Formulas& f) { return f.attention_forward(0); }},
-    Entry{"aten._scaled_dot_product_cudnn_attention", kAlways,
-          [](const Formulas& f) { return f.attention_forward(0); }},
-    Entry{"aten._scaled_dot_product_efficient_attention_backward", kAlways,
-          [](const Formulas& f) { return f.attention_backward(0, 1); }},
-    Entry{"aten._scaled_dot_product_flash_attention_backward", kAlways,
-          [](const Formulas& f) { return f.attention_backward(0, 1); }},
-    Entry{"aten._scaled_dot_product_cudnn_attention_backward", kAlways,
-          [](const Formulas& f) { return f.attention_backward(0, 1); }},
-    Entry{"aten._flash_attention_forward", kAlways,
-          [](const Formulas& f) {
-            return f.packed_attention({0, 3, {}, 1});
-          }},
-    Entry{"aten._efficient_attention_forward", kAlways,
-          [](const Formulas& f) {
-            return f.packed_attention({0, 4, {}, 2});
-          }},
-    Entry{"aten._flash_attention_backward", kAlways,
-          [](const Formulas& f) {
-            return f.packed_attention({1, 6, 0, 1});
-          }},
-    Entry{"aten._efficient_attention_backward", kAlways,
-          [](const Formulas& f) {
-            return f.packed_attention({1, 6, 0, 2});
-          }},
-    Entry{"aten._scaled_dot_product_flash_attention_for_cpu", TorchVersion{2, 15},
-          [](const Formulas& f) { return f.attention_forward(0); }},
-    Entry{"aten._scaled_dot_product_flash_attention_for_cpu_backward", TorchVersion{2, 15},
-          [](const Formulas& f) { return f.attention_backward(0, 1); }},
-    Entry{"aten._scaled_dot_product_fused_attention_overrideable", kNever,
-          [](const Formulas& f) { return f.attention_forward(0); }},
-    Entry{"aten._scaled_dot_product_fused_attention_overrideable_backward", kNever,
-          [](const Formulas& f) { return f.attention_backward(0, 1); }},
-    Entry{"aten._scaled_dot_product_attention_math", kNever,
-          [](const Formulas& f) { return f.attention_forward(0); }},
-    Entry{"flex_attention", TorchVersion{2, 13},
-          [](const Formulas& f) { return f.attention_forward(0); }},
-    // Arguments: (query, key, value, out, logsumexp, grad_out, ...)
-    Entry{"flex_attention_backward", TorchVersion{2, 13},
-          [](const Formulas& f) { return f.attention_backward(5, 0); }},
-    Entry{"torch_attn._varlen_attn", TorchVersion{2, 12},
-          [](const Formulas& f) {
-            return f.packed_attention({0, 3, {}, 1});
-          }},
-    Entry{"torch_attn._varlen_attn_out", TorchVersion{2, 12},
-          [](const Formulas& f) {
-            return f.packed_attention({1, 4, {}, 1});
-          }},
-    Entry{"torch_attn._varlen_attn_backward", TorchVersion{2, 12},
-          [](const Formulas& f) {
-            return f.packed_attention({1, 6, 0, 1});
-          }},
+constexpr Formula kMatmul = [](const Formulas& f) { return f.mm(0, 1); };
+constexpr Formula kAddedMatmul = [](const Formulas& f) { return f.mm(1, 2); };
+constexpr Formula kBatchedMatmul = [](const Formulas& f) { return f.bmm(0, 1); };
+constexpr Formula kAddedBatchedMatmul = [](const Formulas& f) { return f.bmm(1, 2); };
+constexpr Formula kEachElement = [](const Formulas& f) { return f.each_element(0); };
+constexpr Formula kGroupedMatmul = [](const Formulas& f) { return f.grouped_mm(); };
+constexpr Formula kConvolution = [](const Formulas& f) { return f.convolution_forward(); };
+constexpr Formula kAttentionForward = [](const Formulas& f) { return f.attention_forward(0); };
+constexpr Formula kAttentionBackward = [](const Formulas& f) { return f.attention_backward(0, 1); };
+constexpr Formula kPackedAttention = [](const Formulas& f) {
+  return f.packed_attention({0, 3, {}, 1});
 };
+constexpr Formula kPackedAttentionBackward = [](const Formulas& f) {
+  return f.packed_attention({1, 6, 0, 1});
+};
+
+constexpr std::array<Entry, 43> kEntries{{
+    // Matrix products.
+    {"aten.mm", kAlways, kMatmul},
+    {"aten.addmm", kAlways, kAddedMatmul},
+    {"aten.bmm", kAlways, kBatchedMatmul},
+    {"aten.baddbmm", kAlways, kAddedBatchedMatmul},
+    {"aten._scaled_mm", kAlways, kMatmul},
+    {"aten._scaled_mm_v2", kNever, kMatmul},
+    {"aten._int_mm", kNever, kMatmul},
+    {"aten._addmm_activation", kNever, kAddedMatmul},
+    {"aten.addbmm", kNever, kAddedBatchedMatmul},
+    {"aten.mv", kNever, kEachElement},
+    {"aten.addmv", kNever, [](const Formulas& f) { return f.each_element(1); }},
+    {"aten.dot", kNever, kEachElement},
+    {"aten.vdot", kNever, kEachElement},
+    {"aten.linear", kNever, [](const Formulas& f) { return f.linear(); }},
+    {"aten._grouped_mm", kNever, kGroupedMatmul},
+    {"aten._scaled_grouped_mm", kNever, kGroupedMatmul},
+    {"aten._scaled_grouped_mm_v2", kNever, kGroupedMatmul},
+    // Convolutions.
+    {"aten.convolution", kAlways, kConvolution},
+    {"aten._convolution", kAlways, kConvolution},
+    {"aten.cudnn_convolution", kAlways, kConvolution},
+    {"aten.convolution_overrideable", kAlways, kConvolution},
+    {"aten._slow_conv2d_forward", kAlways, kConvolution},
+    {"aten.convolution_backward", kAlways,
+     [](const Formulas& f) { return f.convolution_backward(); }},
+    // Attention.
+    {"aten._scaled_dot_product_efficient_attention", kAlways, kAttentionForward},
+    {"aten._scaled_dot_product_flash_attention", kAlways, kAttentionForward},
+    {"aten._scaled_dot_product_cudnn_attention", kAlways, kAttentionForward},
+    {"aten._scaled_dot_product_efficient_attention_backward", kAlways, kAttentionBackward},
+    {"aten._scaled_dot_product_flash_attention_backward", kAlways, kAttentionBackward},
+    {"aten._scaled_dot_product_cudnn_attention_backward", kAlways, kAttentionBackward},
+    {"aten._flash_attention_forward", kAlways, kPackedAttention},
+    {"aten._efficient_attention_forward", kAlways,
+     [](const Formulas& f) {
+       return f.packed_attention({0, 4, {}, 2});
+     }},
+    {"aten._flash_attention_backward", kAlways, kPackedAttentionBackward},
+    {"aten._efficient_attention_backward", kAlways,
+     [](const Formulas& f) {
+       return f.packed_attention({1, 6, 0, 2});
+     }},
+    {"aten._scaled_dot_product_flash_attention_for_cpu", TorchVersion{2, 15}, kAttentionForward},
+    {"aten._scaled_dot_product_flash_attention_for_cpu_backward", TorchVersion{2, 15},
+     kAttentionBackward},
+    {"aten._scaled_dot_product_fused_attention_overrideable", kNever, kAttentionForward},
+    {"aten._scaled_dot_product_fused_attention_overrideable_backward", kNever, kAttentionBackward},
+    {"aten._scaled_dot_product_attention_math", kNever, kAttentionForward},
+    {"flex_attention", TorchVersion{2, 13}, kAttentionForward},
+    // Arguments: (query, key, value, out, logsumexp, grad_out, ...)
+    {"flex_attention_backward", TorchVersion{2, 13},
+     [](const Formulas& f) { return f.attention_backward(5, 0); }},
+    {"torch_attn._varlen_attn", TorchVersion{2, 12}, kPackedAttention},
+    {"torch_attn._varlen_attn_out", TorchVersion{2, 12},
+     [](const Formulas& f) {
+       return f.packed_attention({1, 4, {}, 1});
+     }},
+    {"torch_attn._varlen_attn_backward", TorchVersion{2, 12}, kPackedAttentionBackward},
+}};
 
 const Entry* find_entry(std::string_view packet) {
   const auto* it =

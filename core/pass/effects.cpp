@@ -14,10 +14,6 @@ namespace {
 
 using Nodes = std::unordered_set<NodeId>;
 
-Nodes set_of(const std::vector<NodeId>& nodes) {
-  return {nodes.begin(), nodes.end()};
-}
-
 std::int64_t place_of(const Graph& graph, NodeId node) {
   return static_cast<std::int64_t>(graph.position(node));
 }
@@ -28,9 +24,9 @@ class EffectsOfEdit {
                 const GraphDifference& difference)
       : before_(before),
         after_(after),
-        moved_(set_of(difference.moved)),
-        changed_(set_of(difference.changed)),
-        retagged_(set_of(difference.retagged)),
+        moved_(difference.moved.begin(), difference.moved.end()),
+        changed_(difference.changed.begin(), difference.changed.end()),
+        retagged_(difference.retagged.begin(), difference.retagged.end()),
         replaced_by_(replacements(before.graph, after.graph, difference)) {}
 
   [[nodiscard]] std::string of(const Decision& decision) const {

@@ -7,6 +7,13 @@
 #include "core/base/nearest_name.h"
 
 namespace jointer {
+namespace {
+
+std::string_view name_of_pass(const Pass& pass) {
+  return pass.info.name;
+}
+
+}  // namespace
 
 Result<void> PassRegistry::add(Pass pass) {
   const PassInfo& info = pass.info;
@@ -32,17 +39,14 @@ Result<void> PassRegistry::add(Pass pass) {
     if (!fits)
       return fail(Error::Kind::usage, "{}: invalid default: {}", info.name, fits.error().message);
   }
-  const auto place = std::upper_bound(
-      passes_.begin(), passes_.end(), info.name,
-      [](const std::string& name, const Pass& each) { return name < each.info.name; });
+  const auto place =
+      std::ranges::upper_bound(passes_, std::string_view(info.name), {}, name_of_pass);
   passes_.insert(place, std::move(pass));
   return {};
 }
 
 const Pass* PassRegistry::find(std::string_view name) const {
-  const auto found = std::lower_bound(
-      passes_.begin(), passes_.end(), name,
-      [](const Pass& each, std::string_view wanted) { return each.info.name < wanted; });
+  const auto found = std::ranges::lower_bound(passes_, name, {}, name_of_pass);
   return found != passes_.end() && found->info.name == name ? &*found : nullptr;
 }
 

@@ -56,6 +56,16 @@ OrderedJson start_record(const JournalState& state) {
   return json;
 }
 
+// Reads the settings that a record holds. Returns false if it holds none.
+bool take_settings(const OrderedJson& json, Workspace& workspace) {
+  const bool options = json.contains("options"), pipeline = json.contains("pipeline"),
+             marks = json.contains("marks");
+  if (options) workspace.options = options_from_json(json["options"]);
+  if (pipeline) workspace.pipeline = pipeline_from_json(json["pipeline"]);
+  if (marks) workspace.marks = marks_from_json(json["marks"]);
+  return options || pipeline || marks;
+}
+
 Result<JournalState> read_start(const OrderedJson& json) {
   JsonMembers members(json);
   if (const OrderedJson* format = members.find("format"); format == nullptr || *format != kFormat)
@@ -71,9 +81,7 @@ Result<JournalState> read_start(const OrderedJson& json) {
   if (!json.contains("capture")) return input_error("`capture` is missing");
   JOINTER_TRY(state.workspace.capture, capture_from_json(json["capture"]));
   JOINTER_TRY(state.workspace.history, history_from_json(json));
-  if (json.contains("options")) state.workspace.options = options_from_json(json["options"]);
-  if (json.contains("pipeline")) state.workspace.pipeline = pipeline_from_json(json["pipeline"]);
-  if (json.contains("marks")) state.workspace.marks = marks_from_json(json["marks"]);
+  take_settings(json, state.workspace);
   return state;
 }
 
@@ -100,23 +108,9 @@ bool apply_record(const OrderedJson& record, JournalState& state) {
     if (states) history.states = *std::move(states);
     return states.has_value();
   }
-  if (record.contains("options")) {
-    state.workspace.options = options_from_json(record["options"]);
-    return true;
-  }
-  if (record.contains("pipeline")) {
-    state.workspace.pipeline = pipeline_from_json(record["pipeline"]);
-    return true;
-  }
-  if (record.contains("marks")) {
-    state.workspace.marks = marks_from_json(record["marks"]);
-    return true;
-  }
-  if (record.contains("closed")) {
-    state.is_closed = record["closed"] == true;
-    return true;
-  }
-  return false;
+  if (take_settings(record, state.workspace)) return true;
+  state.is_closed = record.contains("closed") && record["closed"] == true;
+  return record.contains("closed");
 }
 
 // Removes the first line from `rest` and returns its JSON. Error (input): the line is incomplete or
