@@ -9,18 +9,23 @@
 namespace jointer::fx {
 
 void NodeBuilder::run() {
-  for (const Placeholder& p : body_.placeholders) placeholder(p);
-  std::size_t count = 0;
-  for (const Statement& s : body_.statements) {
-    if (progress_ && count++ % kNodesPerProgress == 0 &&
-        !progress_(static_cast<double>(count) / static_cast<double>(body_.statements.size()),
-                   "reading nodes"))
-      throw Cancelled{};
-    statement(s);
+  try {
+    for (const Placeholder& p : body_.placeholders) placeholder(p);
+    std::size_t count = 0;
+    for (const Statement& s : body_.statements) {
+      if (progress_ && count++ % kNodesPerProgress == 0 &&
+          !progress_(static_cast<double>(count) / static_cast<double>(body_.statements.size()),
+                     "reading nodes"))
+        throw Cancelled{};
+      statement(s);
+    }
+    current_ = {};
+    if (body_.output.text.empty())
+      text_mistake("the graph has no `return` after its last statement; is the text truncated?");
+    output();
+  } catch (const TextMistake& mistake) {
+    explain(mistake);
   }
-  if (body_.output.text.empty())
-    text_mistake("the graph has no `return` after its last statement; is the text truncated?");
-  output();
 }
 
 void NodeBuilder::put(const Node& node, std::string_view name) {
@@ -47,79 +52,66 @@ void NodeBuilder::explain(const TextMistake& mistake) const {
 void NodeBuilder::placeholder(const Placeholder& p) {
   number_ = p.number;
   current_ = p.name;
-  try {
-    Node node;
-    node.part = part_;
-    node.kind = NodeKind::placeholder;
-    node.name = graph_.intern(p.name);
-    node.target = graph_.intern_operator(p.target);
-    if (p.desc.find('(') != std::string_view::npos)
-      node.desc = graph_.intern(python_to_json(p.desc));
-    node.value = values_.build(node, p.name, p.type);
-    node.set(Node::has_value, node.value.kind != Value::Kind::none);
-    put(node, p.name);
-  } catch (const TextMistake& mistake) {
-    explain(mistake);
-  }
+  Node node;
+  node.part = part_;
+  node.kind = NodeKind::placeholder;
+  node.name = graph_.intern(p.name);
+  node.target = graph_.intern_operator(p.target);
+  if (p.desc.find('(') != std::string_view::npos) node.desc = graph_.intern(python_to_json(p.desc));
+  node.value = values_.build(node, p.name, p.type);
+  node.set(Node::has_value, node.value.kind != Value::Kind::none);
+  put(node, p.name);
 }
 
 void NodeBuilder::statement(const Statement& s) {
   number_ = s.number;
   current_ = s.name;
-  try {
-    Node node;
-    node.part = part_;
-    node.kind = NodeKind::call;
-    node.name = graph_.intern(s.name);
-    if (s.inplace.empty())
-      parse_expression(s, node);
-    else
-      parse_change(s, node);
-    node.set(Node::has_args, node.kind == NodeKind::call);
-    node.set(Node::has_kwargs, node.kwargs.count > 0);
-    annotate(node, s.comment);
-    node.value = values_.build(node, s.name, s.type);
-    node.set(Node::has_value, node.value.kind != Value::Kind::none);
-    put(node, s.name);
-  } catch (const TextMistake& mistake) {
-    explain(mistake);
-  }
+  Node node;
+  node.part = part_;
+  node.kind = NodeKind::call;
+  node.name = graph_.intern(s.name);
+  if (s.inplace.empty())
+    parse_expression(s, node);
+  else
+    parse_change(s, node);
+  node.set(Node::has_args, node.kind == NodeKind::call);
+  node.set(Node::has_kwargs, node.kwargs.count > 0);
+  annotate(node, s.comment);
+  node.value = values_.build(node, s.name, s.type);
+  node.set(Node::has_value, node.value.kind != Value::Kind::none);
+  put(node, s.name);
 }
 
 void NodeBuilder::output() {
   number_ = body_.output.number;
   current_ = "output";
-  try {
-    PythonText text(graph_, part_, body_.output.text, PythonText::Style::fx);
-    text.word();  // return
-    const bool unflatten = text.take("pytree.tree_unflatten(");
-    std::string descriptors;
-    const bool described = body_.output.text.find('#') != std::string_view::npos;
-    if (text.at_end()) text_mistake("nothing is returned; is the text truncated?");
-    const std::array<Argument, 1> values{described ? output_elements(text, descriptors)
-                                                   : text.argument()};
-    if (unflatten) {
-      text.expect(',');
-      text.rest();
-    }
-    if (!text.at_end() && !text.take(';'))
-      text_mistake("unexpected `{}` after the outputs", text.rest().substr(0, 40));
-    Node node;
-    node.part = part_;
-    node.kind = NodeKind::output;
-    // If a value is named `output`, FX adds a number to the name of the output node. The text does
-    // not say which number.
-    std::string name = "output";
-    for (int i = 1; body_.makers.contains(name); ++i) name = fmt::format("output_{}", i);
-    node.name = graph_.intern(name);
-    node.target = graph_.intern_operator("output");
-    node.args = graph_.make_children(Argument::Kind::list, values);
-    node.set(Node::has_args);
-    if (!descriptors.empty()) node.desc = graph_.intern(descriptors);
-    put(node, name);
-  } catch (const TextMistake& mistake) {
-    explain(mistake);
+  PythonText text(graph_, part_, body_.output.text, PythonText::Style::fx);
+  text.word();  // return
+  const bool unflatten = text.take("pytree.tree_unflatten(");
+  std::string descriptors;
+  const bool described = body_.output.text.find('#') != std::string_view::npos;
+  if (text.at_end()) text_mistake("nothing is returned; is the text truncated?");
+  const std::array<Argument, 1> values{described ? output_elements(text, descriptors)
+                                                 : text.argument()};
+  if (unflatten) {
+    text.expect(',');
+    text.rest();
   }
+  if (!text.at_end() && !text.take(';'))
+    text_mistake("unexpected `{}` after the outputs", text.rest().substr(0, 40));
+  Node node;
+  node.part = part_;
+  node.kind = NodeKind::output;
+  // If a value is named `output`, FX adds a number to the name of the output node. The text does
+  // not say which number.
+  std::string name = "output";
+  for (int i = 1; body_.makers.contains(name); ++i) name = fmt::format("output_{}", i);
+  node.name = graph_.intern(name);
+  node.target = graph_.intern_operator("output");
+  node.args = graph_.make_children(Argument::Kind::list, values);
+  node.set(Node::has_args);
+  if (!descriptors.empty()) node.desc = graph_.intern(descriptors);
+  put(node, name);
 }
 
 // Reads a list with one element per line, each followed by a comment with its descriptor: `[add,  #

@@ -68,8 +68,7 @@ void add_subgraphs(Graph& graph, PartId part, const std::vector<GraphText>& grap
                    std::size_t owner, std::size_t first_storage, std::size_t& number) {
   const OrderedJson constants = constants_of(graph, part, graphs, owner, first_storage, number, 0);
   if (constants.empty()) return;
-  graph.part(part).constants =
-      constants.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  graph.part(part).constants = write_json(constants);
 }
 
 }  // namespace jointer::fx

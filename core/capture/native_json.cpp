@@ -3,6 +3,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.h"
 #include "core/base/number_text.h"
 #include "core/base/trimmed.h"
 
@@ -66,8 +67,7 @@ std::string_view get_hint(json::value value) {
 
 void append_member(std::string& members, std::string_view key, std::string_view value) {
   if (!members.empty()) members += ',';
-  members += nlohmann::json(key).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  members += ':';
+  members += quoted_json(key) + ':';
   check_json(value);
   members += value;
 }

@@ -138,7 +138,7 @@ class Reader {
 
 std::string python_to_json(std::string_view text) {
   const auto json = Reader(text).whole();
-  return json ? json->dump(-1, ' ', false, OrderedJson::error_handler_t::replace) : std::string();
+  return json ? write_json(*json) : std::string();
 }
 
 }  // namespace jointer

@@ -54,8 +54,6 @@ Result<Recipe> read_recipe(std::string_view text);
 
 // The same for a single edit, as in workspaces and other files. `where` is its location in
 // messages.
-std::string write_edit(const Edit& edit);
-Result<Edit> read_edit(std::string_view text, const std::string& where = "edit");
 OrderedJson json_of(const Edit& edit);
 Result<Edit> read_edit_tree(const OrderedJson& json, const std::string& where = "edit");
 

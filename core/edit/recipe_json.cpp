@@ -415,20 +415,11 @@ OrderedJson json_of(const Edit& edit) {
   return json;
 }
 
-std::string write_edit(const Edit& edit) {
-  return write_json(json_of(edit));
-}
-
 Result<Edit> read_edit_tree(const OrderedJson& json, const std::string& where) {
   JsonMembers problems(json, where);
   Edit edit = read_edit(json, where, problems);
   if (!problems.problem().empty()) return input_error("{}", problems.problem());
   return edit;
-}
-
-Result<Edit> read_edit(std::string_view text, const std::string& where) {
-  JOINTER_TRY(const Json json, parse(text));
-  return read_edit_tree(json, where);
 }
 
 }  // namespace jointer

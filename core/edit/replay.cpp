@@ -246,13 +246,10 @@ class Replayer {
   }
 
   [[nodiscard]] std::string reason_against(const Change& change) const {
-    const auto look = [&](const std::string& name) -> std::string {
-      const auto it = unexpected_.find(name);
-      return it == unexpected_.end() ? std::string() : it->second;
-    };
     std::string reason;
     const auto take = [&](const std::string& name) {
-      if (reason.empty()) reason = look(name);
+      const auto it = unexpected_.find(name);
+      if (reason.empty() && it != unexpected_.end()) reason = it->second;
     };
     if (const auto* move = std::get_if<MoveNodes>(&change)) {
       for (const std::string& name : move->nodes) take(name);

@@ -2,17 +2,14 @@
 
 // Functions of Python's `operator` module that FX code writes as symbols.
 
-#include <array>
 #include <string_view>
+
+#include "core/base/name_table.h"
 
 namespace jointer {
 
-struct PythonOperator {
-  std::string_view symbol, name;
-};
-
-// Longer symbols come first, since a shorter one may be their prefix.
-inline constexpr std::array<PythonOperator, 19> kInfixOperators{{
+// Their names, by symbol. Longer symbols come first, since a shorter one may be their prefix.
+inline constexpr NameTable<std::string_view, 19> kInfixOperators{{
     {"**", "pow"},   {"//", "floordiv"}, {"<<", "lshift"}, {">>", "rshift"}, {"==", "eq"},
     {"!=", "ne"},    {"<=", "le"},       {">=", "ge"},     {"<", "lt"},      {">", "gt"},
     {"+", "add"},    {"-", "sub"},       {"*", "mul"},     {"/", "truediv"}, {"%", "mod"},
@@ -20,7 +17,7 @@ inline constexpr std::array<PythonOperator, 19> kInfixOperators{{
 }};
 
 // The operators of in-place statements such as `x += y`. None is a prefix of another.
-inline constexpr std::array<PythonOperator, 12> kInplaceOperators{{
+inline constexpr NameTable<std::string_view, 12> kInplaceOperators{{
     {"+=", "iadd"},
     {"-=", "isub"},
     {"*=", "imul"},

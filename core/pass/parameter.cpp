@@ -9,6 +9,7 @@
 
 #include "core/base/byte_units.h"
 #include "core/base/nearest_name.h"
+#include "core/base/units.h"
 
 namespace jointer {
 namespace {
@@ -122,6 +123,13 @@ std::string range_text(const Parameter& p) {
     text = fmt::format("at most {:g}", *p.max);
   if (p.may_be_none && !text.empty()) text += ", or none";
   return text;
+}
+
+std::string default_text(const Parameter& parameter) {
+  const auto* number = parameter.default_value.as<std::int64_t>();
+  return parameter.type == Parameter::Type::bytes && number != nullptr
+             ? format_tick_bytes(*number)
+             : to_text(parameter.default_value);
 }
 
 std::optional<std::int64_t> parse_byte_count(std::string_view text) {

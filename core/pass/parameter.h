@@ -40,6 +40,8 @@ std::string_view to_string(Parameter::Type type);
 // Describes the range: "0 .. 1", "one of dp, greedy", "at least 1, or none"; empty if any value is
 // allowed.
 std::string range_text(const Parameter& parameter);
+// Formats the default for display: "16 MiB", "none", "[aten.mm.default/2]".
+std::string default_text(const Parameter& parameter);
 
 // The values of all parameters of a pass in one run.
 class Arguments {

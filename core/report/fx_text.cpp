@@ -225,8 +225,7 @@ class FxTextWriter {
                               {"kind", "subgraph"},
                               {"storages", std::vector<int>(graph_.storage_count(), 0)}};
       document.update(subgraph);
-      const auto inner = read_native(
-          name, PaddedBytes(document.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)));
+      const auto inner = read_native(name, PaddedBytes(write_json(document)));
       if (!inner) continue;
       out_ += '\n';
       FxTextWriter(*inner, PartId(0), out_)

@@ -15,15 +15,8 @@
 namespace jointer {
 namespace {
 
-constexpr std::array<PythonOperator, 3> kPrefixOperators{
+constexpr NameTable<std::string_view, 3> kPrefixOperators{
     {{"-", "neg"}, {"+", "pos"}, {"~", "invert"}}};
-
-template <std::size_t N>
-std::string_view symbol_of(const std::array<PythonOperator, N>& operators, std::string_view name) {
-  for (const PythonOperator& op : operators)
-    if (op.name == name) return op.symbol;
-  return {};
-}
 
 std::string real_repr(double value) {
   if (std::isnan(value)) return "nan";
@@ -263,12 +256,12 @@ std::string PythonRepr::call(const Node& node, std::string_view name) const {
     if (bare == "setitem" && args.size() == 3 && on_node)
       return fmt::format("{}[{}] = {};  {} = {}", argument(args[0]), argument(args[1]),
                          argument(args[2]), name, argument(args[0]));
-    if (const auto symbol = symbol_of(kInfixOperators, bare); !symbol.empty() && args.size() == 2)
+    if (const auto symbol = name_in(kInfixOperators, bare); !symbol.empty() && args.size() == 2)
       return fmt::format("{} = {} {} {}", name, argument(args[0]), symbol, argument(args[1]));
-    if (const auto symbol = symbol_of(kPrefixOperators, bare);
+    if (const auto symbol = name_in(kPrefixOperators, bare);
         !symbol.empty() && args.size() == 1 && on_node)
       return fmt::format("{} = {}{}", name, symbol, argument(args[0]));
-    if (const auto symbol = symbol_of(kInplaceOperators, bare);
+    if (const auto symbol = name_in(kInplaceOperators, bare);
         !symbol.empty() && args.size() == 2 && on_node)
       return fmt::format("{} {} {};  {} = {}", argument(args[0]), symbol, argument(args[1]), name,
                          argument(args[0]));

@@ -1,6 +1,6 @@
 #include "views/pipeline/step_text.h"
 
-#include "core/pass/parameter_text.h"
+#include "core/pass/parameter.h"
 #include "views/session/edit/metrics.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"

@@ -8,7 +8,7 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/pass_options.h"
 #include "app/cli/commands/table.h"
-#include "core/pass/parameter_text.h"
+#include "core/pass/parameter.h"
 #include "core/pass/pipeline_file.h"
 #include "passes/presets/graph_trainer.h"
 #include "passes/presets/presets.h"

@@ -458,8 +458,9 @@ TEST(Editor, InsertsACopyOfACall) {
     EXPECT_EQ(refusal(fmt::format(R"("target":"aten.relu.default","inputs":{})", inputs)),
               place + "`inputs` needs `copy`");
   const auto misread = [&](std::string_view members) {
-    const auto read = read_edit(
-        fmt::format(R"({{"changes":[{{"insert":{},"before":"output"}}]}})", record(members)));
+    const auto read = read_edit_tree(*parse_json(
+        fmt::format(R"({{"changes":[{{"insert":{},"before":"output"}}]}})", record(members)),
+        "edit"));
     EXPECT_FALSE(read) << members;
     return read ? "" : read.error().message;
   };

@@ -136,20 +136,24 @@ TEST(Recipe, ContainsDecisionsOfPasses) {
   const auto again = read_recipe(text);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(*again, recipe);
-  EXPECT_EQ(*read_edit(write_edit(made[1])), made[1]) << "the form in workspaces and journals";
+  EXPECT_EQ(*read_edit_tree(json_of(made[1])), made[1]) << "the form in workspaces and journals";
   Graph replayed = graph;
   const auto done = replay(replayed, *again);
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(done->done[1].decisions, made[1].decisions);
   // Members that a newer version may have.
-  const auto newer = read_edit(
-      R"({"changes": [], "decisions": [{"action": "moved", "score": 0.5, "node": "a"}]})");
+  const auto newer = read_edit_tree(*parse_json(
+      R"({"changes": [], "decisions": [{"action": "moved", "score": 0.5, "node": "a"}]})", "edit"));
   ASSERT_TRUE(newer) << newer.error().message;
-  EXPECT_THAT(write_edit(*newer), HasSubstr(R"("score":0.5)"));
-  EXPECT_THAT(read_edit(R"({"changes": [], "decisions": [{"node": "a"}]})").error().message,
-              HasSubstr("edit, decision 0: `action` is missing"));
-  EXPECT_THAT(read_edit(R"({"changes": [], "decisions": 3})").error().message,
-              HasSubstr("`decisions`: expected a list"));
+  EXPECT_THAT(write_json(json_of(*newer)), HasSubstr(R"("score":0.5)"));
+  EXPECT_THAT(
+      read_edit_tree(*parse_json(R"({"changes": [], "decisions": [{"node": "a"}]})", "edit"))
+          .error()
+          .message,
+      HasSubstr("edit, decision 0: `action` is missing"));
+  EXPECT_THAT(
+      read_edit_tree(*parse_json(R"({"changes": [], "decisions": 3})", "edit")).error().message,
+      HasSubstr("`decisions`: expected a list"));
 }
 
 TEST(Recipe, KeepsUnknownMembers) {
@@ -293,7 +297,7 @@ TEST(Replay, InputsLeaveTheConstantsOfARank) {
     EXPECT_THAT(text, HasSubstr(R"({"replace": "b", "inputs": {"a": "copy"}})"));
     const auto read = read_recipe(text);
     ASSERT_TRUE(read) << read.error().message;
-    EXPECT_EQ(write_edit(read->edits.front()), write_edit(each));
+    EXPECT_EQ(write_json(json_of(read->edits.front())), write_json(json_of(each)));
     for (const bool lenient : {false, true}) {
       Graph other = embedding_rank(1);
       const auto done = replay(other, *read, lenient);
