@@ -99,15 +99,11 @@ void NodeWriter::write_argument(const Argument& a) {
     case Kind::dict:
       return wrapped("dict", [&] { write_pairs(graph_.children(a)); });
     case Kind::dtype:
-      return wrapped_text("dtype", graph_.text(a.text()));
     case Kind::device:
-      return wrapped_text("device", graph_.text(a.text()));
     case Kind::layout:
-      return wrapped_text("layout", graph_.text(a.text()));
     case Kind::memory_format:
-      return wrapped_text("memory_format", graph_.text(a.text()));
     case Kind::op:
-      return wrapped_text("op", graph_.text(a.text()));
+      return wrapped_text(name_in(kTextArguments, a.kind), graph_.text(a.text()));
     case Kind::symbol:
       return wrapped_text("symint", graph_.expression_text(a.expression()));
     case Kind::raw:

@@ -167,13 +167,6 @@ Argument NodeReader::read_number(std::string_view token) {
 // Reads an object with one member, whose key is the kind. An `opaque` object also has a `repr`.
 Argument NodeReader::read_object_argument(json::value value, int depth) {
   using Kind = Argument::Kind;
-  static constexpr NameTable<Kind, 5> kTexts{{
-      {"dtype", Kind::dtype},
-      {"device", Kind::device},
-      {"layout", Kind::layout},
-      {"memory_format", Kind::memory_format},
-      {"op", Kind::op},
-  }};
   std::optional<Argument> result;
   StringId opaque_type, opaque_repr;
   std::string unknown;
@@ -210,7 +203,7 @@ Argument NodeReader::read_object_argument(json::value value, int depth) {
       opaque_type = intern(member);
     } else if (key == "repr") {
       opaque_repr = intern(member);
-    } else if (const auto kind = value_in(kTexts, key)) {
+    } else if (const auto kind = value_in(kTextArguments, key)) {
       result = Argument::of_text(*kind, intern(member));
     } else {
       append_member(unknown, key, raw(member));

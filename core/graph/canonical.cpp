@@ -145,23 +145,18 @@ class CanonicalWriter {
         out_ += "complex";
         children(a, '(', ')');
         break;
-      case AK::dtype:
-        prefixed("dtype:", graph_.text(a.text()));
-        break;
       case AK::device:
         device(graph_.text(a.text()));
-        break;
-      case AK::layout:
-        prefixed("layout:", graph_.text(a.text()));
-        break;
-      case AK::memory_format:
-        prefixed("memory_format:", graph_.text(a.text()));
         break;
       case AK::symbol:
         prefixed("sym:", graph_.expression_text(a.expression()));
         break;
+      case AK::dtype:
+      case AK::layout:
+      case AK::memory_format:
       case AK::op:
-        prefixed("op:", graph_.text(a.text()));
+        out_ += name_in(kTextArguments, a.kind);
+        prefixed(":", graph_.text(a.text()));
         break;
       case AK::opaque:
         prefixed("opaque:", graph_.text(a.text()));

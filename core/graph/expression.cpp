@@ -149,37 +149,23 @@ class ExpressionParser {
   void sum(int depth) {
     product(depth);
     while (!error_) {
-      if (take("+")) {
-        product(depth);
-        emit(Op::add, 2);
-      } else if (peek() == '-') {
-        ++at_;
-        product(depth);
-        emit(Op::subtract, 2);
-      } else {
-        return;
-      }
+      const bool adds = take("+");
+      if (!adds && !take("-")) return;
+      product(depth);
+      emit(adds ? Op::add : Op::subtract, 2);
     }
   }
   void product(int depth) {
+    static constexpr std::array<std::pair<std::string_view, Op>, 4> kOperators{
+        {{"//", Op::floor_divide}, {"/", Op::divide}, {"%", Op::modulo}, {"*", Op::multiply}}};
     sign(depth);
     while (!error_) {
-      if (take("//")) {
-        sign(depth);
-        emit(Op::floor_divide, 2);
-      } else if (take("/")) {
-        sign(depth);
-        emit(Op::divide, 2);
-      } else if (take("%")) {
-        sign(depth);
-        emit(Op::modulo, 2);
-      } else if (peek() == '*' && text_.substr(at_, 2) != "**") {
-        ++at_;
-        sign(depth);
-        emit(Op::multiply, 2);
-      } else {
-        return;
-      }
+      if (peek() == '*' && text_.substr(at_, 2) == "**") return;
+      const auto* const found =
+          std::ranges::find_if(kOperators, [&](const auto& each) { return take(each.first); });
+      if (found == kOperators.end()) return;
+      sign(depth);
+      emit(found->second, 2);
     }
   }
   void sign(int depth) {

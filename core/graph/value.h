@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "core/base/id.h"
+#include "core/base/name_table.h"
 
 namespace jointer {
 
@@ -83,6 +84,14 @@ struct Argument {
   }
 };
 static_assert(sizeof(Argument) == 16);
+
+// The kinds of arguments that consist of a text, by name in captures, recipes and hashes.
+inline constexpr NameTable<Argument::Kind, 5> kTextArguments{
+    {{"dtype", Argument::Kind::dtype},
+     {"device", Argument::Kind::device},
+     {"layout", Argument::Kind::layout},
+     {"memory_format", Argument::Kind::memory_format},
+     {"op", Argument::Kind::op}}};
 
 // Describes the value that a node returns.
 struct Value {
