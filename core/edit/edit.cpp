@@ -352,8 +352,7 @@ Result<std::vector<NodeId>> Editor::State::tagged_by(const SetPolicy& set) const
   std::vector<NodeId> nodes;
   nodes.reserve(set.nodes.size());
   for (const std::string& name : set.nodes) {
-    JOINTER_TRY(const NodeId id, find(name));
-    nodes.push_back(id);
+    JOINTER_TRY(nodes.emplace_back(), find(name));
   }
   return nodes;
 }

@@ -21,8 +21,7 @@ class Translator {
   Result<Argument> children(Argument::Kind kind, const ArgumentRecords& records) {
     const std::size_t base = arguments_.size();
     for (const ArgumentRecord& record : records) {
-      JOINTER_TRY(const Argument argument, this->argument(record));
-      arguments_.push_back(argument);
+      JOINTER_TRY(arguments_.emplace_back(), this->argument(record));
     }
     const Argument result = graph_.make_children(kind, std::span(arguments_).subspan(base));
     arguments_.resize(base);
@@ -47,8 +46,7 @@ class Translator {
       case Kind::dict: {
         const std::size_t base = values_.size();
         for (const ValueRecord& child : record.children) {
-          JOINTER_TRY(const Value value, this->value(child));
-          values_.push_back(value);
+          JOINTER_TRY(values_.emplace_back(), this->value(child));
         }
         const Value result = graph_.make_children(record.kind, std::span(values_).subspan(base));
         values_.resize(base);
@@ -144,8 +142,7 @@ class Translator {
   Result<void> sizes(const std::vector<SizeRecord>& records, std::vector<Dim>& dims) {
     dims.clear();
     for (const SizeRecord& record : records) {
-      JOINTER_TRY(const Dim dim, size(record));
-      dims.push_back(dim);
+      JOINTER_TRY(dims.emplace_back(), size(record));
     }
     return {};
   }

@@ -79,8 +79,7 @@ class Merger {
       JOINTER_TRY(const CollectiveCall call, read_collective_call(graph_, id));
       if (members_.empty()) call_ = call;
       JOINTER_CHECK(check_alike(call));
-      JOINTER_TRY(Member member, read_member(call));
-      members_.push_back(std::move(member));
+      JOINTER_TRY(members_.emplace_back(), read_member(call));
     }
     if (is_of_bytes_)
       for (Member& m : members_) {

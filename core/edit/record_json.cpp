@@ -111,8 +111,7 @@ Result<ArgumentRecords> read_list(const Json& json, std::string_view key, int de
   ArgumentRecords records;
   records.reserve(list->size());
   for (const Json& each : *list) {
-    JOINTER_TRY(ArgumentRecord record, read_argument(each, depth));
-    records.push_back(std::move(record));
+    JOINTER_TRY(records.emplace_back(), read_argument(each, depth));
   }
   return records;
 }
@@ -244,8 +243,7 @@ Result<std::vector<SizeRecord>> read_sizes(const Json& json) {
   std::vector<SizeRecord> sizes;
   sizes.reserve(json.size());
   for (const Json& each : json) {
-    JOINTER_TRY(SizeRecord size, read_size(each));
-    sizes.push_back(std::move(size));
+    JOINTER_TRY(sizes.emplace_back(), read_size(each));
   }
   return sizes;
 }
@@ -312,8 +310,7 @@ Result<std::vector<ValueRecord>> read_value_list(const Json& json, int depth) {
   std::vector<ValueRecord> records;
   records.reserve(list->size());
   for (const Json& each : *list) {
-    JOINTER_TRY(ValueRecord record, read_value_at(each, depth));
-    records.push_back(std::move(record));
+    JOINTER_TRY(records.emplace_back(), read_value_at(each, depth));
   }
   return records;
 }

@@ -212,8 +212,7 @@ Result<std::vector<Layout>> read_dot_plain(std::span<const LayoutGraph> graphs,
     if (at == lines.size())
       return fail(Error::Kind::run, "dot's output ends in the middle of a layout");
     ++at;
-    JOINTER_TRY(Layout layout, reader.finish());
-    layouts.push_back(std::move(layout));
+    JOINTER_TRY(layouts.emplace_back(), reader.finish());
   }
   return layouts;
 }

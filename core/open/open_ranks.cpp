@@ -65,8 +65,7 @@ Result<std::vector<RankProgram>> open_ranks(const std::vector<RankFiles>& files)
     if (is_pattern(each)) {
       JOINTER_CHECK(open_pattern(each, programs));
     } else {
-      JOINTER_TRY(RankProgram program, open_rank(each, std::nullopt));
-      programs.push_back(std::move(program));
+      JOINTER_TRY(programs.emplace_back(), open_rank(each, std::nullopt));
     }
   }
   return programs;

@@ -97,8 +97,7 @@ Result<PassValue> value_of(const OrderedJson& json) {
     return fail(Error::Kind::input, "expected a parameter value, got an object");
   PassValue::List list;
   for (const OrderedJson& each : json) {
-    JOINTER_TRY(PassValue value, value_of(each));
-    list.push_back(std::move(value));
+    JOINTER_TRY(list.emplace_back(), value_of(each));
   }
   return PassValue(std::move(list));
 }

@@ -25,8 +25,7 @@ class Parser {
     skip_blanks();
     if (at_ == text_.size()) return pipeline;
     while (true) {
-      JOINTER_TRY(PipelineStep step, parse_step());
-      pipeline.push_back(std::move(step));
+      JOINTER_TRY(pipeline.emplace_back(), parse_step());
       if (at_ == text_.size()) return pipeline;
       if (!take(',')) return wrong("expected a comma");
     }
@@ -89,8 +88,7 @@ class Parser {
       PassValue::List list;
       if (take(']')) return PassValue(std::move(list));
       while (true) {
-        JOINTER_TRY(PassValue value, parse_value(depth + 1));
-        list.push_back(std::move(value));
+        JOINTER_TRY(list.emplace_back(), parse_value(depth + 1));
         if (take(']')) return PassValue(std::move(list));
         if (!take(',')) return wrong("expected `,` or `]`");
       }
