@@ -59,10 +59,6 @@ std::string some_of(std::string_view wanted, std::span<const std::string_view> n
 
 }  // namespace
 
-bool operator_matches(std::string_view pattern, const OperatorInfo& op) {
-  return glob_matches(pattern, op.name) || glob_matches(pattern, op.packet());
-}
-
 bool module_matches(std::string_view pattern, std::string_view path) {
   while (!glob_matches(pattern, path)) {
     if (path.empty()) return false;
@@ -76,8 +72,11 @@ Result<std::vector<NodeId>> select(const Graph& graph, std::string_view selector
   if (const NodeId node = graph.find(selector)) return std::vector{node};
   const Pattern pattern = parse(graph, selector);
   std::vector<bool> operators(graph.operator_count());
-  for (std::size_t i = 0; i < operators.size(); ++i)
-    operators[i] = operator_matches(pattern.operators, graph.op(OperatorId(i)));
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const OperatorInfo& op = graph.op(OperatorId(i));
+    operators[i] =
+        glob_matches(pattern.operators, op.name) || glob_matches(pattern.operators, op.packet());
+  }
   std::optional<ModuleTree> modules;
   std::vector<bool> in_modules;
   std::vector<std::string_view> paths;

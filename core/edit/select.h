@@ -22,9 +22,6 @@ namespace jointer {
 // nothing.
 Result<std::vector<NodeId>> select(const Graph& graph, std::string_view selector);
 
-// True if the pattern matches an operator's name, with or without its overload.
-bool operator_matches(std::string_view pattern, const OperatorInfo& op);
-
 // True if the pattern matches the module's path or the path of a module that contains it.
 bool module_matches(std::string_view pattern, std::string_view path);
 

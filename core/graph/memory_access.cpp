@@ -22,6 +22,13 @@ bool keeps_layout(const OperatorInfo& op) {
          op.packet().find("resize") == std::string_view::npos;
 }
 
+// True if two accesses to overlapping bytes must keep their order.
+bool must_keep_order(MemoryUse a, MemoryUse b) {
+  if (a == MemoryUse::resize || b == MemoryUse::resize) return true;
+  return (a == MemoryUse::write && b != MemoryUse::view) ||
+         (b == MemoryUse::write && a != MemoryUse::view);
+}
+
 }  // namespace
 
 bool is_in_memory_of(const Graph& graph, const Tensor& tensor, NodeId node) {
@@ -47,12 +54,6 @@ bool only_takes_views(const Graph& graph, const Node& node) {
 bool selects_from_storage(const OperatorInfo& op) {
   return op.name.find("as_strided") != std::string::npos ||
          op.name.find("reinterpret_tensor") != std::string::npos;
-}
-
-bool must_keep_order(MemoryUse a, MemoryUse b) {
-  if (a == MemoryUse::resize || b == MemoryUse::resize) return true;
-  return (a == MemoryUse::write && b != MemoryUse::view) ||
-         (b == MemoryUse::write && a != MemoryUse::view);
 }
 
 void add_memory_accesses(const Graph& graph, NodeId id, std::vector<MemoryAccess>& accesses) {

@@ -39,9 +39,6 @@ bool only_takes_views(const Graph& graph, const Node& node);
 // True if the call selects a part of the storage rather than of its argument, as as_strided does.
 bool selects_from_storage(const OperatorInfo& op);
 
-// True if two accesses to overlapping bytes must keep their order.
-bool must_keep_order(MemoryUse a, MemoryUse b);
-
 // Appends the accesses of a node: to its inputs, its results, and the arguments it writes to
 // (core/graph/effects.h). A wait also accesses what its collective accesses. A node that only
 // creates views has only accesses of kind `view`, one per result. An argument without a value

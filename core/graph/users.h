@@ -11,7 +11,11 @@ namespace jointer {
 // its order change.
 class Users {
  public:
-  explicit Users(const Graph& graph);
+  explicit Users(const Graph& graph)
+      : users_(Lists<NodeId>::of_each(graph.node_count(), [&](auto emit) {
+          for (const NodeId id : graph.order())
+            for (const NodeId input : graph.inputs(id)) emit(input.index(), id);
+        })) {}
 
   [[nodiscard]] std::span<const NodeId> of(NodeId node) const { return users_.of(node.index()); }
 

@@ -26,6 +26,30 @@ std::string real_repr(double value) {
   return text;
 }
 
+// Quotes the text as Python's `repr` does.
+std::string quoted_repr(std::string_view text) {
+  const bool has_single = text.find('\'') != std::string_view::npos;
+  const char quote = has_single && text.find('"') == std::string_view::npos ? '"' : '\'';
+  std::string result(1, quote);
+  for (const char c : text) {
+    if (c == quote || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (c == '\n') {
+      result += "\\n";
+    } else if (c == '\t') {
+      result += "\\t";
+    } else if (c == '\r') {
+      result += "\\r";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + quote;
+}
+
 std::string device_repr(std::string_view device) {
   const auto colon = std::min(device.find(':'), device.size());
   const std::string_view index = device.substr(std::min(colon + 1, device.size()));
@@ -67,29 +91,6 @@ std::string function_name(const OperatorInfo& op) {
 }
 
 }  // namespace
-
-std::string quoted_repr(std::string_view text) {
-  const bool has_single = text.find('\'') != std::string_view::npos;
-  const char quote = has_single && text.find('"') == std::string_view::npos ? '"' : '\'';
-  std::string result(1, quote);
-  for (const char c : text) {
-    if (c == quote || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (c == '\n') {
-      result += "\\n";
-    } else if (c == '\t') {
-      result += "\\t";
-    } else if (c == '\r') {
-      result += "\\r";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      result += c;
-    }
-  }
-  return result + quote;
-}
 
 std::string attribute_path(std::string_view base, std::string_view path) {
   std::string result(base);

@@ -29,9 +29,6 @@ class PythonRepr {
   const Graph& graph_;
 };
 
-// Quotes the text as Python's `repr` does.
-std::string quoted_repr(std::string_view text);
-
 // An expression such as `base.layers.weight`; uses getattr for segments that are not identifiers.
 std::string attribute_path(std::string_view base, std::string_view path);
 
