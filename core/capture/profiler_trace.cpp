@@ -230,7 +230,7 @@ std::int64_t count(std::size_t number) {
   return static_cast<std::int64_t>(number);
 }
 
-void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match) {
+void add_notes(const Matcher& m, const std::string& device, TraceMatch& match) {
   std::vector<std::string>& notes = match.measurement.notes;
   std::map<std::string, std::size_t> missing, foreign;
   for (std::size_t i = 0; i < m.tokens.nodes().size(); ++i)
@@ -270,7 +270,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
     notes.emplace_back(
         "the trace has no shapes: calls are matched only by operator and order; profile with "
         "record_shapes=True");
-  if (options.device.empty() && m.events.gpu.empty())
+  if (device.empty() && m.events.gpu.empty())
     notes.push_back(
         fmt::format("the trace does not name its device: assumed `{}`", match.measurement.device));
 }
@@ -278,7 +278,7 @@ void add_notes(const Matcher& m, const TraceOptions& options, TraceMatch& match)
 }  // namespace
 
 Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view name,
-                                        const PaddedBytes& json, const TraceOptions& options) {
+                                        const PaddedBytes& json, const std::string& device) {
   JOINTER_TRY(const ProfilerEvents events, read_profiler_events(name, json));
   // In a GPU run, CPU calls only launch kernels, so their times do not reflect the work.
   if (!events.has_kernels && !events.gpu.empty() && graph.main_device() == DeviceType::cuda)
@@ -308,12 +308,12 @@ Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view nam
   Measurement& m = match.measurement;
   m.label = name.substr(name.rfind('/') + 1);
   m.device_type = events.has_kernels ? "cuda" : "cpu";
-  m.device = !options.device.empty()                     ? options.device
+  m.device = !device.empty()                             ? device
              : events.has_kernels && !events.gpu.empty() ? events.gpu
              : events.has_kernels                        ? "GPU"
                                                          : "CPU";
   matcher.fill(match);
-  add_notes(matcher, options, match);
+  add_notes(matcher, device, match);
   return match;
 }
 

@@ -177,7 +177,7 @@ Result<int> run(const CalibrateCommand& options, const CLI::App& command) {
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   JOINTER_TRY(const PaddedBytes trace, read_bytes(options.trace));
   JOINTER_TRY(const TraceMatch match,
-              match_profiler_trace(graph, options.trace, trace, {.device = options.device}));
+              match_profiler_trace(graph, options.trace, trace, options.device));
   JOINTER_TRY(const CostSamples stored, store(graph, match.measurement));
   if (options.json)
     print_json(to_json(graph, match, stored));

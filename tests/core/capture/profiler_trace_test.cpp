@@ -83,12 +83,13 @@ class Trace {
   int external_ = 0;
 };
 
-Result<TraceMatch> read(const Graph& graph, const std::string& text, TraceOptions options = {}) {
-  return match_profiler_trace(graph, "dir/trace.json", PaddedBytes(text), options);
+Result<TraceMatch> read(const Graph& graph, const std::string& text,
+                        const std::string& device = {}) {
+  return match_profiler_trace(graph, "dir/trace.json", PaddedBytes(text), device);
 }
 
-TraceMatch match(const Graph& graph, const Trace& trace, TraceOptions options = {}) {
-  auto matched = read(graph, trace.text(), std::move(options));
+TraceMatch match(const Graph& graph, const Trace& trace, const std::string& device = {}) {
+  auto matched = read(graph, trace.text(), device);
   if (!matched) throw std::runtime_error(matched.error().message);
   return *std::move(matched);
 }
@@ -136,7 +137,7 @@ TEST(ProfilerTrace, CpuCallsAreNodes) {
                                  .op("aten::add", 113, 5.25, {{8, 4}, {4}, OrderedJson::array()})
                                  .op("aten::relu", 120, 7, {{8, 4}})
                                  .op("aten::clamp_min", 121, 5, {{8, 4}}),
-                             {.device = "my CPU"});
+                             "my CPU");
   EXPECT_THAT(lanes(graph, m),
               ElementsAre("mm 0-10 10", "v 10.5-11.5 1", "add 12.5-17.75 5.25", "r 19.5-26.5 7"));
   EXPECT_EQ(m.measurement.step_ns, 26'500);
