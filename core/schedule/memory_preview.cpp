@@ -98,16 +98,16 @@ class MemoryPreview {
   }
 
   [[nodiscard]] Interval find_interval(std::uint32_t i) const {
-    const MemoryWhatIf::Item& item = memory_.items_[i];
+    const MemoryWhatIf::Item& item = memory_.found_.items[i];
     Interval x{.bytes = item.bytes, .begins_fixed = item.begins_fixed};
-    for (const NodeId id : memory_.makers_.of(i)) {
+    for (const NodeId id : memory_.found_.makers.of(i)) {
       const std::size_t place = calls_.place(id);
       if (const std::int64_t own = number(place); own >= 0)
         x.block_makes = std::min(x.block_makes, own);
       else
         x.made = std::min(x.made, static_cast<std::int64_t>(rank(place)));
     }
-    for (const NodeId id : memory_.users_.of(i)) {
+    for (const NodeId id : memory_.found_.users.of(i)) {
       const std::size_t place = calls_.place(id);
       if (const std::int64_t own = number(place); own >= 0)
         x.block_uses = std::max(x.block_uses, own);
@@ -146,7 +146,7 @@ class MemoryPreview {
   // its call allocates, and one more at the end.
   [[nodiscard]] std::vector<std::int64_t> rest_without(
       const std::vector<std::uint32_t>& touched) const {
-    std::int64_t live = begin_ == 0 ? 0 : memory_.low_[begin_ - 1] - memory_.fixed_low_[begin_ - 1];
+    std::int64_t live = begin_ == 0 ? 0 : memory_.low_[begin_ - 1] - memory_.found_.fixed_low[begin_ - 1];
     std::vector<std::int64_t> taken_made(end_ - begin_, 0), taken_freed(end_ - begin_, 0);
     // Subtracts an item from the sums if `id` is before or in the window.
     const auto take = [&](NodeId id, std::int64_t bytes, std::vector<std::int64_t>& taken,
@@ -158,7 +158,7 @@ class MemoryPreview {
         taken[rank(place) - begin_] += bytes;
     };
     for (const std::uint32_t i : touched) {
-      const MemoryWhatIf::Item& item = memory_.items_[i];
+      const MemoryWhatIf::Item& item = memory_.found_.items[i];
       if (!item.begins_fixed) take(item.begins, item.bytes, taken_made, 1);
       if (!item.ends_fixed) take(item.ends, item.bytes, taken_freed, -1);
     }
@@ -172,9 +172,9 @@ class MemoryPreview {
       }
       const std::size_t i = rest.size() / 2, node = calls_[place].index();
       rest.push_back(live);
-      live += memory_.allocated_[node] - taken_made[i];
+      live += memory_.found_.allocated[node] - taken_made[i];
       rest.push_back(live);
-      live -= memory_.freed_[node] - taken_freed[i];
+      live -= memory_.found_.freed[node] - taken_freed[i];
     }
     rest.push_back(live);
     return rest;
@@ -186,7 +186,7 @@ class MemoryPreview {
                                                   std::vector<Steps>&& within) const {
     const std::size_t moved = block_.size(), count = last_ - first_ + 1;
     const std::size_t behind = end_ + moved;
-    std::int64_t most = std::max(memory_.start_bytes_, memory_.highest_.largest(0, begin_));
+    std::int64_t most = std::max(memory_.found_.start_bytes, memory_.highest_.largest(0, begin_));
     most = std::max(most, memory_.highest_.largest(behind, memory_.high_.size()));
 
     std::vector<std::int64_t> peaks(count, most);
@@ -195,12 +195,12 @@ class MemoryPreview {
       if (k >= first_) peaks[k - first_] = running;
       if (k < end_)
         running = std::max(running,
-                           memory_.fixed_high_[k] + rest[2 * (k - begin_) + 1] + after[k - begin_]);
+                           memory_.found_.fixed_high[k] + rest[2 * (k - begin_) + 1] + after[k - begin_]);
     }
     running = most;
     for (std::size_t k = end_; k + 1 > first_; --k) {
       if (k < end_)
-        running = std::max(running, memory_.fixed_high_[k + moved] + rest[2 * (k - begin_) + 1] +
+        running = std::max(running, memory_.found_.fixed_high[k + moved] + rest[2 * (k - begin_) + 1] +
                                         before[k - begin_]);
       if (k <= last_) peaks[k - first_] = std::max(peaks[k - first_], running);
       if (k == 0) break;
@@ -210,7 +210,7 @@ class MemoryPreview {
       for (std::size_t k = first_; k <= last_; ++k)
         peaks[k - first_] =
             std::max(peaks[k - first_],
-                     memory_.fixed_high_[k + j] + rest[2 * (k - begin_)] + own[k - first_]);
+                     memory_.found_.fixed_high[k + j] + rest[2 * (k - begin_)] + own[k - first_]);
     }
     return peaks;
   }

@@ -31,43 +31,32 @@ namespace jointer {
 
 MemoryWhatIf::MemoryWhatIf(const Graph& graph, const MemoryOptions& options,
                            const MovableOrder& calls)
-    : MemoryWhatIf(MemoryItems(graph, options, calls)) {
+    : found_(graph, options, calls),
+      high_(calls.size(), 0),
+      low_(calls.size(), 0),
+      highest_(high_) {
   sum_up(calls, {0, calls.size()});
 }
 
-MemoryWhatIf::MemoryWhatIf(MemoryItems found)
-    : items_(std::move(found.items)),
-      makers_(std::move(found.makers)),
-      users_(std::move(found.users)),
-      items_of_node_(std::move(found.of_node)),
-      allocated_(std::move(found.allocated)),
-      freed_(std::move(found.freed)),
-      fixed_high_(std::move(found.fixed_high)),
-      fixed_low_(std::move(found.fixed_low)),
-      high_(fixed_high_.size(), 0),
-      low_(fixed_low_.size(), 0),
-      highest_(high_),
-      start_bytes_(found.start_bytes) {}
-
 void MemoryWhatIf::sum_up(const MovableOrder& calls, Stretch stretch) {
   std::int64_t live =
-      stretch.first == 0 ? 0 : low_[stretch.first - 1] - fixed_low_[stretch.first - 1];
+      stretch.first == 0 ? 0 : low_[stretch.first - 1] - found_.fixed_low[stretch.first - 1];
   for (std::size_t place = stretch.first; place < stretch.last; ++place) {
     const std::size_t node = calls[place].index();
-    live += allocated_[node];
-    high_[place] = fixed_high_[place] + live;
-    live -= freed_[node];
-    low_[place] = fixed_low_[place] + live;
+    live += found_.allocated[node];
+    high_[place] = found_.fixed_high[place] + live;
+    live -= found_.freed[node];
+    low_[place] = found_.fixed_low[place] + live;
   }
   highest_.update(stretch.first, stretch.last);
 }
 
 std::int64_t MemoryWhatIf::peak_bytes() const {
-  return std::max(start_bytes_, highest_.largest(0, high_.size()));
+  return std::max(found_.start_bytes, highest_.largest(0, high_.size()));
 }
 
 std::vector<std::int64_t> MemoryWhatIf::profile() const {
-  std::vector<std::int64_t> points{start_bytes_};
+  std::vector<std::int64_t> points{found_.start_bytes};
   points.reserve(1 + 2 * high_.size());
   for (std::size_t place = 0; place < high_.size(); ++place) {
     points.push_back(high_[place]);
@@ -80,7 +69,7 @@ void MemoryWhatIf::touched_by(std::span<const NodeId> block,
                               std::vector<std::uint32_t>& items) const {
   items.clear();
   for (const NodeId id : block) {
-    const auto touched = items_of_node_.of(id.index());
+    const auto touched = found_.of_node.of(id.index());
     items.insert(items.end(), touched.begin(), touched.end());
   }
   std::sort(items.begin(), items.end());
@@ -89,8 +78,8 @@ void MemoryWhatIf::touched_by(std::span<const NodeId> block,
 
 bool MemoryWhatIf::allocates(std::span<const NodeId> block) const {
   return std::ranges::any_of(block, [&](NodeId id) {
-    return std::ranges::any_of(items_of_node_.of(id.index()), [&](std::uint32_t i) {
-      return !items_[i].begins_fixed && std::ranges::find(block, items_[i].begins) != block.end();
+    return std::ranges::any_of(found_.of_node.of(id.index()), [&](std::uint32_t i) {
+      return !found_.items[i].begins_fixed && std::ranges::find(block, found_.items[i].begins) != block.end();
     });
   });
 }
@@ -98,9 +87,9 @@ bool MemoryWhatIf::allocates(std::span<const NodeId> block) const {
 void MemoryWhatIf::detach(std::span<const NodeId> block) {
   touched_by(block, detached_);
   for (const std::uint32_t i : detached_) {
-    const Item& item = items_[i];
-    if (!item.begins_fixed) allocated_[item.begins.index()] -= item.bytes;
-    if (!item.ends_fixed) freed_[item.ends.index()] -= item.bytes;
+    const Item& item = found_.items[i];
+    if (!item.begins_fixed) found_.allocated[item.begins.index()] -= item.bytes;
+    if (!item.ends_fixed) found_.freed[item.ends.index()] -= item.bytes;
   }
 }
 
@@ -110,12 +99,12 @@ void MemoryWhatIf::attach(std::span<const NodeId> block, const MovableOrder& cal
   const auto is_in_block = [&](NodeId id) { return calls.place(id) - first < block.size(); };
   const auto earlier = [&](NodeId a, NodeId b) { return calls.place(a) < calls.place(b); };
   for (const std::uint32_t i : detached_) {
-    Item& item = items_[i];
-    const auto makers = makers_.of(i), users = users_.of(i);
+    Item& item = found_.items[i];
+    const auto makers = found_.makers.of(i), users = found_.users.of(i);
     const NodeId began = item.begins;
     if (!item.begins_fixed) {
       item.begins = *std::min_element(makers.begin(), makers.end(), earlier);
-      allocated_[item.begins.index()] += item.bytes;
+      found_.allocated[item.begins.index()] += item.bytes;
     }
     if (item.ends_fixed) continue;
     // The last user is the same as before unless it moved or a moved user now comes after it.
@@ -130,7 +119,7 @@ void MemoryWhatIf::attach(std::span<const NodeId> block, const MovableOrder& cal
           last = id;
     if (!item.begins_fixed && earlier(last, item.begins)) last = item.begins;
     item.ends = last;
-    freed_[last.index()] += item.bytes;
+    found_.freed[last.index()] += item.bytes;
   }
   sum_up(calls, changed);
 }

@@ -45,23 +45,12 @@ class MemoryWhatIf {
 
   using Item = MemoryItems::Item;
 
-  explicit MemoryWhatIf(MemoryItems found);
   void sum_up(const MovableOrder& calls, Stretch stretch);
   void touched_by(std::span<const NodeId> block, std::vector<std::uint32_t>& items) const;
 
-  std::vector<Item> items_;
-  Lists<NodeId> makers_, users_;  // indexed by item
-  // Indexed by node id: the items that the call makes or uses, except those with a fixed beginning
-  // and end.
-  Lists<std::uint32_t> items_of_node_;
-  // Indexed by node id: bytes of the items that begin or end there, without fixed ones.
-  std::vector<std::int64_t> allocated_, freed_;
-  // Indexed by position: the sum over the fixed beginnings and ends up to that position, after its
-  // allocations and after its frees.
-  std::vector<std::int64_t> fixed_high_, fixed_low_;
+  MemoryItems found_;
   std::vector<std::int64_t> high_, low_;  // indexed by position: live bytes of all items
   RangeMaximum highest_;
-  std::int64_t start_bytes_ = 0;
   std::vector<std::uint32_t> detached_;
 };
 
