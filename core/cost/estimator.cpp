@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
@@ -92,6 +91,11 @@ Result<std::unique_ptr<Estimator>> make_profile(const EstimatorRequest& request,
                                        request.gpus_per_node));
 }
 
+// The id of the default device of a type.
+std::string_view default_device(DeviceType type) {
+  return type == DeviceType::cpu ? "cpu" : "h100";
+}
+
 // If no device is named, loads the costs of the most recently measured device of this type, or of
 // any type if none is given.
 Result<DeviceCosts> load_costs(const CostDatabase& database, const std::string& device,
@@ -133,15 +137,38 @@ Result<std::unique_ptr<Estimator>> make_measured(const EstimatorRequest& request
       request.gpus_per_node);
 }
 
-Result<std::unique_ptr<Estimator>> make(const EstimatorRequest& request,
-                                        std::optional<DeviceType> type) {
+}  // namespace
+
+std::string_view to_string(NodeCost::Limit limit) {
+  static constexpr std::array<std::string_view, 8> kNames{
+      "none", "compute", "memory", "launch", "host link", "network", "latency", "given"};
+  return kNames[static_cast<std::size_t>(limit)];
+}
+
+NodeCost TransferCosts::of(std::int64_t bytes) const {
+  constexpr double kMax = 9e18;
+  const double ns = std::min(static_cast<double>(bytes) * ns_per_byte, kMax);
+  return {.lane = NodeCost::Lane::transfer,
+          .limit = NodeCost::Limit::transfer,
+          .ns = std::max<std::int64_t>(saturating_round(ns), min_ns),
+          .host_ns = host_ns};
+}
+
+TransferCosts Estimator::transfer_costs() const {
+  constexpr double kNsPerUs = 1e3;
+  return {.ns_per_byte = 1 / device().host_gbps,
+          .min_ns = saturating_round(device().kernel_us * kNsPerUs)};
+}
+
+Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
+                                                  std::optional<DeviceType> runs_on) {
   if (request.gpus_per_node < 1)
     return fail(Error::Kind::usage, "the number of GPUs per node must be at least 1, not {}",
                 request.gpus_per_node);
   const std::string_view name = request.name;
-  if (name == "measured" || name.starts_with("measured{")) return make_measured(request, type);
+  if (name == "measured" || name.starts_with("measured{")) return make_measured(request, runs_on);
   JOINTER_TRY(DeviceDescription device,
-              load_device(request.device.empty() ? default_device(type.value_or(DeviceType::cuda))
+              load_device(request.device.empty() ? default_device(runs_on.value_or(DeviceType::cuda))
                                                  : request.device));
   if (name == "roofline")
     return std::make_unique<RooflineEstimator>(std::move(device), request.gpus_per_node);
@@ -161,58 +188,6 @@ Result<std::unique_ptr<Estimator>> make(const EstimatorRequest& request,
               name);
 }
 
-}  // namespace
-
-std::string_view to_string(NodeCost::Limit limit) {
-  switch (limit) {
-    case NodeCost::Limit::none:
-      return "none";
-    case NodeCost::Limit::compute:
-      return "compute";
-    case NodeCost::Limit::memory:
-      return "memory";
-    case NodeCost::Limit::launch:
-      return "launch";
-    case NodeCost::Limit::transfer:
-      return "host link";
-    case NodeCost::Limit::network:
-      return "network";
-    case NodeCost::Limit::latency:
-      return "latency";
-    case NodeCost::Limit::given:
-      return "given";
-  }
-  return "";
-}
-
-NodeCost TransferCosts::of(std::int64_t bytes) const {
-  constexpr double kMax = 9e18;
-  const double ns = std::min(static_cast<double>(bytes) * ns_per_byte, kMax);
-  return {.lane = NodeCost::Lane::transfer,
-          .limit = NodeCost::Limit::transfer,
-          .ns = std::max<std::int64_t>(saturating_round(ns), min_ns),
-          .host_ns = host_ns};
-}
-
-std::int64_t Estimator::latency_ns(const Graph& /*graph*/, NodeId /*collective*/) const {
-  return 0;
-}
-
-TransferCosts Estimator::transfer_costs() const {
-  constexpr double kNsPerUs = 1e3;
-  return {.ns_per_byte = 1 / device().host_gbps,
-          .min_ns = saturating_round(device().kernel_us * kNsPerUs)};
-}
-
-Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request) {
-  return make(request, std::nullopt);
-}
-
-Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
-                                                  DeviceType runs_on) {
-  return make(request, runs_on);
-}
-
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator) {
   // Limits the times of a very slow device, so that sums over the graph fit in 64 bits.
   const auto nodes = static_cast<std::int64_t>(graph.node_count());
@@ -224,14 +199,6 @@ std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimato
     cost.host_ns = std::min(cost.host_ns, most);
   }
   return costs;
-}
-
-std::string_view default_device(const Graph& graph) {
-  return default_device(graph.main_device());
-}
-
-std::string_view default_device(DeviceType type) {
-  return type == DeviceType::cpu ? "cpu" : "h100";
 }
 
 }  // namespace jointer

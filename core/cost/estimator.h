@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,7 +72,10 @@ class Estimator {
   [[nodiscard]] virtual NodeCost estimate(const Graph& graph, NodeId node) const = 0;
   // The duration in nanoseconds that the collective would have without any bytes to move. Merging
   // it into a bucket saves this time. Default: 0.
-  [[nodiscard]] virtual std::int64_t latency_ns(const Graph& graph, NodeId collective) const;
+  [[nodiscard]] virtual std::int64_t latency_ns(const Graph& /*graph*/,
+                                                NodeId /*collective*/) const {
+    return 0;
+  }
   // The costs of ao.offload and ao.reload, and of waiting for them. Default: computed from the
   // device's host link, without CPU time.
   [[nodiscard]] virtual TransferCosts transfer_costs() const;
@@ -93,17 +97,10 @@ struct EstimatorRequest {
 // (usage): the estimator, the device or a constant does not exist, `gpus_per_node` is less than 1,
 // or nothing was measured. Error (input): the cost database, the trace or the device description
 // cannot be read or is damaged.
-Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request);
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
-                                                  DeviceType runs_on);
+                                                  std::optional<DeviceType> runs_on = {});
 
 // Returns the costs of all nodes, indexed by node id.
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator);
-
-// The id of the device that a graph most likely runs on, judging by the type of device that it was
-// captured on.
-std::string_view default_device(const Graph& graph);
-// The id of the default device of a type.
-std::string_view default_device(DeviceType type);
 
 }  // namespace jointer

@@ -80,10 +80,6 @@ std::optional<std::int64_t> MeasuredEstimator::collective_ns(const CollectiveWor
       std::lerp(static_cast<double>(below->second), static_cast<double>(above->second), part));
 }
 
-std::int64_t MeasuredEstimator::latency_ns(const Graph& graph, NodeId collective) const {
-  return rest_->latency_ns(graph, collective);
-}
-
 NodeCost MeasuredEstimator::estimate(const Graph& graph, NodeId id) const {
   const Node& node = graph.node(id);
   if (node.kind != NodeKind::call || graph.is_wait(node) || graph.is_transfer(node))

@@ -75,8 +75,4 @@ NodeCost ProfileEstimator::estimate(const Graph& graph, NodeId id) const {
   return cost;
 }
 
-std::int64_t ProfileEstimator::latency_ns(const Graph& graph, NodeId collective) const {
-  return rest_->latency_ns(graph, collective);
-}
-
 }  // namespace jointer

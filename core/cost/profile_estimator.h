@@ -20,7 +20,9 @@ class ProfileEstimator final : public Estimator {
   [[nodiscard]] const DeviceDescription& device() const override { return rest_->device(); }
   [[nodiscard]] TransferCosts transfer_costs() const override { return rest_->transfer_costs(); }
   [[nodiscard]] NodeCost estimate(const Graph& graph, NodeId node) const override;
-  [[nodiscard]] std::int64_t latency_ns(const Graph& graph, NodeId collective) const override;
+  [[nodiscard]] std::int64_t latency_ns(const Graph& graph, NodeId collective) const override {
+    return rest_->latency_ns(graph, collective);
+  }
 
   // Returns the time in the profile, in milliseconds; nullopt if the profile does not contain the
   // node.
