@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <utility>
 
 #include "core/process/file_descriptor.h"
 
@@ -19,8 +18,8 @@ namespace {
 constexpr std::size_t kWords = 4;
 constexpr std::size_t kBytes = kWords * sizeof(std::int64_t);
 
-std::int64_t load(const std::int64_t* word) {
-  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+std::int64_t load(const std::int64_t& word) {
+  return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
 }
 
 }  // namespace
@@ -29,19 +28,11 @@ std::string_view RankStatus::stage_name() const {
   return stage >= 0 && stage < std::ssize(kRunStages) ? kRunStages[stage] : std::string_view();
 }
 
-StatusMapping::StatusMapping(StatusMapping&& other) noexcept
-    : words_(std::exchange(other.words_, nullptr)) {}
-
-StatusMapping& StatusMapping::operator=(StatusMapping&& other) noexcept {
-  std::swap(words_, other.words_);
-  return *this;
+void StatusMapping::Unmap::operator()(std::int64_t* words) const {
+  ::munmap(words, kBytes);
 }
 
-StatusMapping::~StatusMapping() {
-  if (words_ != nullptr) ::munmap(words_, kBytes);
-}
-
-Result<std::int64_t*> StatusMapping::map(const std::string& path, bool create) {
+Result<StatusMapping::Words> StatusMapping::map(const std::string& path, bool create) {
   const FileDescriptor file(
       ::open(path.c_str(), O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0600));
   const auto error = [&] {
@@ -55,15 +46,15 @@ Result<std::int64_t*> StatusMapping::map(const std::string& path, bool create) {
     return fail(Error::Kind::run, "{} is not a status file", path);
   void* mapped = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (mapped == MAP_FAILED) return error();
-  return static_cast<std::int64_t*>(mapped);
+  return Words(static_cast<std::int64_t*>(mapped));
 }
 
 Result<StatusWriter> StatusWriter::open(const std::string& path) {
   StatusWriter writer;
   JOINTER_TRY(writer.words_, map(path, false));
-  if (load(writer.words_) != kStatusMagic)
+  if (load(writer.words_[0]) != kStatusMagic)
     return fail(Error::Kind::run, "{} is not a status file", path);
-  writer.count_ = load(writer.words_ + 3);
+  writer.count_ = load(writer.words_[3]);
   return writer;
 }
 
@@ -76,7 +67,7 @@ StatusWriter StatusWriter::from_environment() {
 
 void StatusWriter::set_stage(std::string_view stage) {
   const auto* found = std::ranges::find(kRunStages, stage);
-  if (words_ != nullptr)
+  if (words_)
     store(1, found == std::end(kRunStages) ? -1 : found - std::begin(kRunStages));
   set_position(-1);
 }
@@ -85,12 +76,12 @@ Result<StatusReader> StatusReader::make(const std::string& path) {
   StatusReader reader;
   JOINTER_TRY(reader.words_, map(path, true));
   reader.words_[1] = reader.words_[2] = -1;
-  __atomic_store_n(reader.words_, kStatusMagic, __ATOMIC_RELEASE);
+  __atomic_store_n(&reader.words_[0], kStatusMagic, __ATOMIC_RELEASE);
   return reader;
 }
 
 RankStatus StatusReader::read() const {
-  return {load(words_ + 1), load(words_ + 2), load(words_ + 3)};
+  return {load(words_[1]), load(words_[2]), load(words_[3])};
 }
 
 }  // namespace jointer

@@ -12,7 +12,7 @@
 //   3  a count that increases with every update, as a sign of life
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -37,24 +37,20 @@ struct RankStatus {
 
 // A memory-mapped file of four integers.
 class StatusMapping {
- public:
-  StatusMapping(StatusMapping&& other) noexcept;
-  StatusMapping& operator=(StatusMapping&& other) noexcept;
-  StatusMapping(const StatusMapping&) = delete;
-  StatusMapping& operator=(const StatusMapping&) = delete;
-  ~StatusMapping();
-
  protected:
-  StatusMapping() = default;
-  static Result<std::int64_t*> map(const std::string& path, bool create);
-  std::int64_t* words_ = nullptr;
+  struct Unmap {
+    void operator()(std::int64_t* words) const;
+  };
+  using Words = std::unique_ptr<std::int64_t[], Unmap>;
+
+  static Result<Words> map(const std::string& path, bool create);
+  Words words_;
 };
 
 // Writes the status of this rank. Without a file, only remembers the position and the count, so
 // callers need not check for a file.
 class StatusWriter : public StatusMapping {
  public:
-  StatusWriter() = default;
   // Error (run): the file does not exist or is not a status file.
   static Result<StatusWriter> open(const std::string& path);
   // Opens the file named by the environment variable kStatusFileVariable. If the variable is unset
@@ -66,19 +62,19 @@ class StatusWriter : public StatusMapping {
   // Cheap enough to call for every node.
   void set_position(std::int64_t position) {
     __atomic_store_n(&position_, position, __ATOMIC_RELAXED);
-    if (words_ != nullptr && publishes_positions_) store(2, position);
+    if (words_ && publishes_positions_) store(2, position);
     beat();
   }
   // If `on` is false, positions are remembered but not written to the file: they are those of the
   // baseline.
   void publish_positions(bool on) {
     publishes_positions_ = on;
-    if (words_ != nullptr) store(2, -1);
+    if (words_) store(2, -1);
   }
   // Shows that the rank is alive, without changing the stage or the position.
   void beat() {
     __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
-    if (words_ != nullptr) store(3, count_);
+    if (words_) store(3, count_);
   }
   // The last position and count, with or without a file. May be called from any thread.
   [[nodiscard]] std::int64_t position() const {
@@ -88,7 +84,7 @@ class StatusWriter : public StatusMapping {
 
  private:
   void store(std::size_t word, std::int64_t value) {
-    __atomic_store_n(words_ + word, value, __ATOMIC_RELEASE);
+    __atomic_store_n(&words_[word], value, __ATOMIC_RELEASE);
   }
   std::int64_t position_ = -1, count_ = 0;
   bool publishes_positions_ = true;

@@ -21,10 +21,10 @@ using namespace jointer;
 class OwnStatus : public StatusMapping {
  public:
   explicit OwnStatus(const std::string& path) {
-    if (const auto words = map(path, /*create=*/false)) words_ = *words;
+    if (auto words = map(path, /*create=*/false)) words_ = *std::move(words);
   }
   [[nodiscard]] std::string stage() const {
-    return words_ == nullptr ? "" : std::string(RankStatus{.stage = words_[1]}.stage_name());
+    return !words_ ? "" : std::string(RankStatus{.stage = words_[1]}.stage_name());
   }
 };
 
