@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <array>
+
 #include "core/bench/event_fields.h"
 
 namespace jointer {
@@ -22,28 +24,9 @@ constexpr auto json_fields(const RankDone* /*of*/) {
 
 namespace {
 
-// The name of each kind of event.
-std::string_view name_of(const RankStarted& /*event*/) {
-  return "started";
-}
-std::string_view name_of(const RankProgress& /*event*/) {
-  return "progress";
-}
-std::string_view name_of(const RankNote& /*event*/) {
-  return "note";
-}
-std::string_view name_of(const RankMeasured& /*event*/) {
-  return "measured";
-}
-std::string_view name_of(const RankVerified& /*event*/) {
-  return "verified";
-}
-std::string_view name_of(const RankFailed& /*event*/) {
-  return "failed";
-}
-std::string_view name_of(const RankDone& /*event*/) {
-  return "done";
-}
+// The names of RankEvent's alternatives.
+constexpr std::array<std::string_view, std::variant_size_v<RankEvent>> kEventNames{
+    "started", "progress", "note", "measured", "verified", "failed", "done"};
 
 // Reads the alternative of RankEvent with this name, from the I-th on. Returns nullopt if there is
 // none, or if a field is invalid.
@@ -52,8 +35,8 @@ std::optional<RankEvent> read_event(std::string_view name, JsonMembers& members)
   if constexpr (I == std::variant_size_v<RankEvent>) {
     return std::nullopt;
   } else {
+    if (name != kEventNames[I]) return read_event<I + 1>(name, members);
     std::variant_alternative_t<I, RankEvent> event;
-    if (name != name_of(event)) return read_event<I + 1>(name, members);
     read_fields(members, event);
     if (!members.problem().empty()) return std::nullopt;
     return event;
@@ -64,9 +47,9 @@ std::optional<RankEvent> read_event(std::string_view name, JsonMembers& members)
 
 std::string write_event(const RankEvent& event) {
   return std::visit(
-      [](const auto& said) {
+      [&](const auto& said) {
         OrderedJson json;
-        add_member(json, "event", name_of(said));
+        add_member(json, "event", kEventNames[event.index()]);
         if constexpr (std::is_same_v<decltype(said), const RankStarted&>)
           add_member(json, "protocol", kRunnerProtocol);
         write_fields(json, said);

@@ -26,8 +26,8 @@ std::vector<PeakExplanation::OperatorScratch> scratch_by_operator(const Graph& g
     scratch.target = target;
     if (scratch.max_bytes > 0) operators.push_back(scratch);
   }
-  std::stable_sort(operators.begin(), operators.end(),
-                   [](const auto& a, const auto& b) { return a.max_bytes > b.max_bytes; });
+  std::ranges::stable_sort(operators, std::greater<>(),
+                           &PeakExplanation::OperatorScratch::max_bytes);
   return operators;
 }
 

@@ -50,8 +50,7 @@ Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std
     result.notes.push_back(fmt::format("{} of {} times {} that this graph does not contain",
                                        left_out, measured.nodes.size(),
                                        left_out == 1 ? "is for a node" : "are for nodes"));
-  std::stable_sort(result.nodes.begin(), result.nodes.end(),
-                   [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+  std::ranges::stable_sort(result.nodes, {}, &MeasuredNode::start_ns);
   return result;
 }
 

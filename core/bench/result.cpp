@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 
@@ -35,21 +36,9 @@ bool is_worse(const RankVerified& a, const RankVerified& b) {
 }  // namespace
 
 std::string_view to_string(RankResult::Status status) {
-  switch (status) {
-    case RankResult::Status::running:
-      return "running";
-    case RankResult::Status::done:
-      return "done";
-    case RankResult::Status::failed:
-      return "failed";
-    case RankResult::Status::died:
-      return "died";
-    case RankResult::Status::hung:
-      return "hung";
-    case RankResult::Status::stopped:
-      return "stopped";
-  }
-  return {};
+  static constexpr std::array<std::string_view, 6> kNames{"running", "done", "failed",
+                                                          "died",    "hung", "stopped"};
+  return kNames[static_cast<std::size_t>(status)];
 }
 
 StepTimes summarize(std::vector<std::int64_t> step_ns) {

@@ -7,6 +7,7 @@
 #include "core/policy/decider.h"
 
 #include <algorithm>
+#include <array>
 
 namespace jointer {
 namespace {
@@ -26,38 +27,15 @@ std::string_view first_pass(std::string_view by) {
 }  // namespace
 
 std::string_view to_string(Decider decider) {
-  switch (decider) {
-    case Decider::partitioner:
-      return "partitioner";
-    case Decider::search:
-      return "search";
-    case Decider::preset:
-      return "preset";
-    case Decider::list:
-      return "list";
-    case Decider::user:
-      return "user";
-    case Decider::untagged:
-      return "untagged";
-    case Decider::capture:
-      break;
-  }
-  return "tag";
+  static constexpr std::array<std::string_view, kDeciders> kNames{
+      "partitioner", "search", "preset", "list", "user", "tag", "untagged"};
+  return kNames[static_cast<std::size_t>(decider)];
 }
 
 std::string_view decided_by(Decider decider) {
-  switch (decider) {
-    case Decider::partitioner:
-      return "solved";
-    case Decider::search:
-      return "searched";
-    case Decider::user:
-      return "person";
-    case Decider::untagged:
-      return "nobody";
-    default:
-      return to_string(decider);
-  }
+  static constexpr std::array<std::string_view, kDeciders> kNames{
+      "solved", "searched", "preset", "list", "person", "tag", "nobody"};
+  return kNames[static_cast<std::size_t>(decider)];
 }
 
 std::string searched_with(std::string_view order) {

@@ -3,6 +3,7 @@
 #include "core/policy/import.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 
 #include "core/base/units.h"
@@ -175,17 +176,9 @@ Result<ImportedPolicy> import_log(const Graph& graph, std::string_view text) {
 }  // namespace
 
 std::string_view to_string(PolicySource source) {
-  switch (source) {
-    case PolicySource::operator_list:
-      return "operator set";
-    case PolicySource::selectors:
-      return "selectors";
-    case PolicySource::recipe:
-      return "recipe";
-    case PolicySource::partitioner_log:
-      break;
-  }
-  return "partitioner log";
+  static constexpr std::array<std::string_view, 4> kNames{"operator set", "selectors", "recipe",
+                                                          "partitioner log"};
+  return kNames[static_cast<std::size_t>(source)];
 }
 
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text) {

@@ -37,6 +37,7 @@
 #include "core/schedule/lifetimes.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/graph/from_parameters.h"
 #include "core/schedule/memory_walk.h"
@@ -245,42 +246,16 @@ void LifetimeFinder::categorize() {
 }  // namespace
 
 std::string_view to_string(MemoryCategory category) {
-  switch (category) {
-    case MemoryCategory::parameter:
-      return "parameter";
-    case MemoryCategory::buffer:
-      return "buffer";
-    case MemoryCategory::input:
-      return "input";
-    case MemoryCategory::tangent:
-      return "tangent";
-    case MemoryCategory::constant:
-      return "constant";
-    case MemoryCategory::gradient:
-      return "gradient";
-    case MemoryCategory::optimizer_state:
-      return "optimizer_state";
-    case MemoryCategory::saved_activation:
-      return "saved_activation";
-    case MemoryCategory::recomputed:
-      return "recomputed";
-    case MemoryCategory::temporary:
-      return "temporary";
-    case MemoryCategory::communication:
-      return "communication";
-    case MemoryCategory::output:
-      return "output";
-  }
-  return "";
+  static constexpr std::array<std::string_view, kMemoryCategories> kNames{
+      "parameter", "buffer",          "input",            "tangent",    "constant",
+      "gradient",  "optimizer_state", "saved_activation", "recomputed", "temporary",
+      "communication", "output"};
+  return kNames[static_cast<std::size_t>(category)];
 }
 
 std::int64_t allocated_bytes(std::int64_t requested, DeviceType device) {
   if (device != DeviceType::cuda) return requested;
   return (requested + kCudaRounding - 1) / kCudaRounding * kCudaRounding;
-}
-
-std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules) {
-  return find_lifetimes(graph, rules, graph.main_device());
 }
 
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on,

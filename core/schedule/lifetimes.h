@@ -44,12 +44,10 @@ struct Lifetime {
 };
 
 // Finds the lifetimes, in order of allocation, without empty storages and storages on other
-// devices.
-std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules);
-// The same if the tensors on the graph's main device are moved to a device of type `runs_on`.
+// devices. The tensors on the graph's main device are moved to a device of type `runs_on`.
 // `rounds_sizes`: see MemoryOptions.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on,
-                                     bool rounds_sizes = true);
+                                     bool rounds_sizes);
 
 // The storage under which a tensor's memory is counted: the storage in the capture if `is_torch`,
 // or else the real storage.

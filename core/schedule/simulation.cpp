@@ -13,27 +13,16 @@
 #include "core/schedule/simulation.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/schedule/exposure_reason.h"
 
 namespace jointer {
 
 std::string_view to_string(ExposureReason::Kind kind) {
-  switch (kind) {
-    case ExposureReason::Kind::none:
-      return "hidden";
-    case ExposureReason::Kind::stream_busy:
-      return "stream busy";
-    case ExposureReason::Kind::dependency:
-      return "dependency";
-    case ExposureReason::Kind::no_compute:
-      return "no independent compute";
-    case ExposureReason::Kind::order:
-      return "order";
-    case ExposureReason::Kind::tail:
-      return "tail";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 6> kNames{
+      "hidden", "stream busy", "dependency", "no independent compute", "order", "tail"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 Simulation::Simulation(const Graph& graph, std::span<const NodeCost> costs,

@@ -38,6 +38,7 @@
 #include "core/schedule/training_run.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/base/byte_units.h"
 #include "core/base/checked.h"
@@ -290,19 +291,9 @@ class Loop {
 }  // namespace
 
 std::string_view to_string(LoopPhase phase) {
-  switch (phase) {
-    case LoopPhase::setup:
-      return "setup";
-    case LoopPhase::forward:
-      return "forward";
-    case LoopPhase::loss:
-      return "loss";
-    case LoopPhase::backward:
-      return "backward";
-    case LoopPhase::optimizer:
-      return "optimizer";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 5> kNames{"setup", "forward", "loss", "backward",
+                                                          "optimizer"};
+  return kNames[static_cast<std::size_t>(phase)];
 }
 
 Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& loop) {
