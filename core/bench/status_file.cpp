@@ -67,8 +67,7 @@ StatusWriter StatusWriter::from_environment() {
 
 void StatusWriter::set_stage(std::string_view stage) {
   const auto* found = std::ranges::find(kRunStages, stage);
-  if (words_)
-    store(1, found == std::end(kRunStages) ? -1 : found - std::begin(kRunStages));
+  if (words_) store(1, found == std::end(kRunStages) ? -1 : found - std::begin(kRunStages));
   set_position(-1);
 }
 

@@ -167,9 +167,10 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
                 request.gpus_per_node);
   const std::string_view name = request.name;
   if (name == "measured" || name.starts_with("measured{")) return make_measured(request, runs_on);
-  JOINTER_TRY(DeviceDescription device,
-              load_device(request.device.empty() ? default_device(runs_on.value_or(DeviceType::cuda))
-                                                 : request.device));
+  JOINTER_TRY(
+      DeviceDescription device,
+      load_device(request.device.empty() ? default_device(runs_on.value_or(DeviceType::cuda))
+                                         : request.device));
   if (name == "roofline")
     return std::make_unique<RooflineEstimator>(std::move(device), request.gpus_per_node);
   if (name == "torch-2.11" || name == "torch-2.15")

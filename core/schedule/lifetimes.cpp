@@ -247,9 +247,8 @@ void LifetimeFinder::categorize() {
 
 std::string_view to_string(MemoryCategory category) {
   static constexpr std::array<std::string_view, kMemoryCategories> kNames{
-      "parameter", "buffer",          "input",            "tangent",    "constant",
-      "gradient",  "optimizer_state", "saved_activation", "recomputed", "temporary",
-      "communication", "output"};
+      "parameter",       "buffer",           "input",      "tangent",   "constant",      "gradient",
+      "optimizer_state", "saved_activation", "recomputed", "temporary", "communication", "output"};
   return kNames[static_cast<std::size_t>(category)];
 }
 

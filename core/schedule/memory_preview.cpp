@@ -146,7 +146,8 @@ class MemoryPreview {
   // its call allocates, and one more at the end.
   [[nodiscard]] std::vector<std::int64_t> rest_without(
       const std::vector<std::uint32_t>& touched) const {
-    std::int64_t live = begin_ == 0 ? 0 : memory_.low_[begin_ - 1] - memory_.found_.fixed_low[begin_ - 1];
+    std::int64_t live =
+        begin_ == 0 ? 0 : memory_.low_[begin_ - 1] - memory_.found_.fixed_low[begin_ - 1];
     std::vector<std::int64_t> taken_made(end_ - begin_, 0), taken_freed(end_ - begin_, 0);
     // Subtracts an item from the sums if `id` is before or in the window.
     const auto take = [&](NodeId id, std::int64_t bytes, std::vector<std::int64_t>& taken,
@@ -194,14 +195,14 @@ class MemoryPreview {
     for (std::size_t k = begin_; k <= last_; ++k) {
       if (k >= first_) peaks[k - first_] = running;
       if (k < end_)
-        running = std::max(running,
-                           memory_.found_.fixed_high[k] + rest[2 * (k - begin_) + 1] + after[k - begin_]);
+        running = std::max(
+            running, memory_.found_.fixed_high[k] + rest[2 * (k - begin_) + 1] + after[k - begin_]);
     }
     running = most;
     for (std::size_t k = end_; k + 1 > first_; --k) {
       if (k < end_)
-        running = std::max(running, memory_.found_.fixed_high[k + moved] + rest[2 * (k - begin_) + 1] +
-                                        before[k - begin_]);
+        running = std::max(running, memory_.found_.fixed_high[k + moved] +
+                                        rest[2 * (k - begin_) + 1] + before[k - begin_]);
       if (k <= last_) peaks[k - first_] = std::max(peaks[k - first_], running);
       if (k == 0) break;
     }

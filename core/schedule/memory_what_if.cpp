@@ -79,7 +79,8 @@ void MemoryWhatIf::touched_by(std::span<const NodeId> block,
 bool MemoryWhatIf::allocates(std::span<const NodeId> block) const {
   return std::ranges::any_of(block, [&](NodeId id) {
     return std::ranges::any_of(found_.of_node.of(id.index()), [&](std::uint32_t i) {
-      return !found_.items[i].begins_fixed && std::ranges::find(block, found_.items[i].begins) != block.end();
+      return !found_.items[i].begins_fixed &&
+             std::ranges::find(block, found_.items[i].begins) != block.end();
     });
   });
 }
