@@ -207,12 +207,8 @@ void PlanFrontier::tune(const PlanLimit& limit) {
   PlanTuning tuning(joint_, what_if_,
                     {.offload = options_.offload,
                      .evaluate = [this](SavePlan plan) { return evaluate(std::move(plan)); }});
-  const bool limits_peak = limit.limited == &Figures::peak_bytes;
   const auto up_to = [&](const EvaluatedPlan& from) {
-    (void)(limits_peak ? tuning.speed_up_while(from, holds) : tuning.lower_peak_while(from, holds));
-  };
-  const auto toward = [&](const EvaluatedPlan& from) {
-    return limits_peak ? tuning.lower_peak_until(from, holds) : tuning.speed_up_until(from, holds);
+    (void)tuning.lower_while(from, limit.minimized, holds);
   };
   // The plan beyond the limit that is nearest to it.
   const EvaluatedPlan* beyond = nullptr;
@@ -224,8 +220,8 @@ void PlanFrontier::tune(const PlanLimit& limit) {
   }
   if (beyond != nullptr) {
     const EvaluatedPlan start = *beyond;
-    if (const EvaluatedPlan reached = toward(start); limit.holds(reached.figures.figures))
-      up_to(reached);
+    const EvaluatedPlan reached = tuning.lower_until(start, limit.limited, holds);
+    if (limit.holds(reached.figures.figures)) up_to(reached);
   }
   if (const EvaluatedPlan* best = best_so_far(limit); limit.holds(best->figures.figures)) {
     const EvaluatedPlan start = *best;

@@ -35,18 +35,16 @@ constexpr int kTuningRounds = 24;
 
 }  // namespace
 
-std::vector<PlanTuning::Move> PlanTuning::to_lower_peak() const {
-  std::vector<Move> moves{{PlanAction::save, PlanAction::recompute, &Figures::peak_bytes}};
+std::vector<PlanTuning::Move> PlanTuning::moves(std::int64_t Figures::*aim) const {
+  const bool at_peak = aim == &Figures::peak_bytes;
+  std::vector<Move> moves;
+  if (at_peak)
+    moves = {{PlanAction::save, PlanAction::recompute, aim}};
+  else
+    moves = {{PlanAction::recompute, PlanAction::save, aim},
+             {PlanAction::offload, PlanAction::save, aim}};
   if (options_.offload)
-    moves.push_back({PlanAction::save, PlanAction::offload, &Figures::peak_bytes});
-  return moves;
-}
-
-std::vector<PlanTuning::Move> PlanTuning::to_speed_up() const {
-  std::vector<Move> moves{{PlanAction::recompute, PlanAction::save, &Figures::step_ns},
-                          {PlanAction::offload, PlanAction::save, &Figures::step_ns}};
-  if (options_.offload)
-    moves.push_back({PlanAction::recompute, PlanAction::offload, &Figures::step_ns});
+    moves.push_back({at_peak ? PlanAction::save : PlanAction::recompute, PlanAction::offload, aim});
   return moves;
 }
 
@@ -136,20 +134,14 @@ EvaluatedPlan PlanTuning::as_long_as(EvaluatedPlan from, const Move& move, const
   return best;
 }
 
-EvaluatedPlan PlanTuning::lower_peak_until(EvaluatedPlan from, const Holds& enough) {
-  for (const Move& move : to_lower_peak()) from = until(std::move(from), move, enough);
+EvaluatedPlan PlanTuning::lower_until(EvaluatedPlan from, std::int64_t Figures::*aim,
+                                      const Holds& enough) {
+  for (const Move& move : moves(aim)) from = until(std::move(from), move, enough);
   return from;
 }
-EvaluatedPlan PlanTuning::lower_peak_while(EvaluatedPlan from, const Holds& allowed) {
-  for (const Move& move : to_lower_peak()) from = as_long_as(std::move(from), move, allowed);
-  return from;
-}
-EvaluatedPlan PlanTuning::speed_up_until(EvaluatedPlan from, const Holds& enough) {
-  for (const Move& move : to_speed_up()) from = until(std::move(from), move, enough);
-  return from;
-}
-EvaluatedPlan PlanTuning::speed_up_while(EvaluatedPlan from, const Holds& allowed) {
-  for (const Move& move : to_speed_up()) from = as_long_as(std::move(from), move, allowed);
+EvaluatedPlan PlanTuning::lower_while(EvaluatedPlan from, std::int64_t Figures::*aim,
+                                      const Holds& allowed) {
+  for (const Move& move : moves(aim)) from = as_long_as(std::move(from), move, allowed);
   return from;
 }
 

@@ -27,14 +27,14 @@ class PlanTuning {
 
   using Holds = std::function<bool(const Figures&)>;
 
-  // Recomputes or offloads saved values that are live at the peak, the best candidates first: until
-  // `enough` returns true or nothing helps, or as long as `allowed` returns true.
-  [[nodiscard]] EvaluatedPlan lower_peak_until(EvaluatedPlan from, const Holds& enough);
-  [[nodiscard]] EvaluatedPlan lower_peak_while(EvaluatedPlan from, const Holds& allowed);
-  // Saves recomputed and offloaded values, or offloads recomputed ones, the best candidates first,
-  // under the same conditions.
-  [[nodiscard]] EvaluatedPlan speed_up_until(EvaluatedPlan from, const Holds& enough);
-  [[nodiscard]] EvaluatedPlan speed_up_while(EvaluatedPlan from, const Holds& allowed);
+  // Lower the peak or the time of the step, the best candidates first: until `enough` returns true
+  // or nothing helps, or as long as `allowed` returns true. For the peak, recompute or offload saved
+  // values that are live there; for the time, save recomputed and offloaded values, or offload
+  // recomputed ones.
+  [[nodiscard]] EvaluatedPlan lower_until(EvaluatedPlan from, std::int64_t Figures::*aim,
+                                          const Holds& enough);
+  [[nodiscard]] EvaluatedPlan lower_while(EvaluatedPlan from, std::int64_t Figures::*aim,
+                                          const Holds& allowed);
 
  private:
   // A kind of change, and the metric that it should lower.
@@ -43,8 +43,7 @@ class PlanTuning {
     std::int64_t Figures::*aim;
   };
 
-  [[nodiscard]] std::vector<Move> to_lower_peak() const;
-  [[nodiscard]] std::vector<Move> to_speed_up() const;
+  [[nodiscard]] std::vector<Move> moves(std::int64_t Figures::*aim) const;
   [[nodiscard]] std::vector<NodeId> nodes(const SavePlan& plan, const Move& move) const;
   [[nodiscard]] EvaluatedPlan until(EvaluatedPlan from, const Move& move, const Holds& enough);
   [[nodiscard]] EvaluatedPlan as_long_as(EvaluatedPlan from, const Move& move,
