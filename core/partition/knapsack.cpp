@@ -64,12 +64,6 @@ std::int64_t whole_quanta(double rounded) {
 std::int64_t quanta(double fraction) {
   return whole_quanta(std::nearbyint(fraction * kQuanta));
 }
-std::int64_t quanta_up(double fraction) {
-  return whole_quanta(std::ceil(fraction * kQuanta));
-}
-std::int64_t quanta_down(double fraction) {
-  return whole_quanta(std::floor(fraction * kQuanta));
-}
 
 // Items with integer weights.
 struct Quantized {
@@ -91,9 +85,10 @@ std::int64_t capped(std::int64_t capacity, std::span<const std::int64_t> weights
 
 Quantized quantize(const Knapsack& items, double budget, bool up) {
   Quantized q;
-  for (const double w : items.weights) q.weights.push_back(up ? quanta_up(w) : quanta(w));
+  for (const double w : items.weights)
+    q.weights.push_back(up ? whole_quanta(std::ceil(w * kQuanta)) : quanta(w));
   q.values.assign(items.values.begin(), items.values.end());
-  q.capacity = capped(up ? quanta_down(budget) : quanta(budget), q.weights);
+  q.capacity = capped(up ? whole_quanta(std::floor(budget * kQuanta)) : quanta(budget), q.weights);
   return q;
 }
 
@@ -202,10 +197,6 @@ class SlidingHirschberg {
     for (std::size_t i = first; i < last; ++i) {
       const auto weight = static_cast<std::size_t>(q_.weights[i]);
       const float value = q_.values[i];
-      if (weight == 0) {
-        for (float& cell : row) cell += value;
-        continue;
-      }
       if (weight >= columns) continue;
       std::copy_n(row.begin(), weight, next_.begin());
       for (std::size_t j = weight; j < columns; ++j)
@@ -357,13 +348,11 @@ Result<KnapsackTable> KnapsackTable::make(std::vector<std::int64_t> weights,
     const std::vector<float>& row = made.best_;
     const float value = values[i];
     std::copy_n(row.begin(), weight, next.begin());
-    if (weight == 0)
-      for (std::size_t j = 0; j < columns; ++j) next[j] = row[j] + value;
-    else
-      for (std::size_t j = weight; j < columns; ++j)
-        next[j] = std::max(row[j], row[j - weight] + value);
     std::uint8_t* changed = made.changed_.data() + i * columns;
-    for (std::size_t j = weight; j < columns; ++j) changed[j] = next[j] != row[j] ? 1 : 0;
+    for (std::size_t j = weight; j < columns; ++j) {
+      next[j] = std::max(row[j], row[j - weight] + value);
+      changed[j] = next[j] != row[j] ? 1 : 0;
+    }
     made.best_.swap(next);
   }
   return made;

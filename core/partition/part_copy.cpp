@@ -34,15 +34,8 @@ std::string merged(const std::string& text, const std::string& more) {
 }  // namespace
 
 PartCopy::PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name, PartId of)
-    : from_(from),
-      to_(to),
-      of_{of},
-      is_first_(true),
-      copies_(from.node_count()),
-      storages_(from.storage_count()),
-      module_stacks_(from.module_stack_count()),
-      stacks_(from.stack_count()),
-      expressions_(from.expression_count()) {
+    : PartCopy(from, to, of) {
+  is_first_ = true;
   Part part = from.part(of);
   part.kind = kind;
   part.name = std::move(name);
@@ -58,18 +51,20 @@ PartCopy::PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string n
   add_groups(of);
 }
 
-PartCopy::PartCopy(const Graph& from, Graph& to, PartId into, PartId of)
+PartCopy::PartCopy(const Graph& from, Graph& to, PartId into, PartId of) : PartCopy(from, to, of) {
+  part_ = into;
+  add_tables(of);
+}
+
+PartCopy::PartCopy(const Graph& from, Graph& to, PartId of)
     : from_(from),
       to_(to),
       of_{of},
-      part_(into),
       copies_(from.node_count()),
       storages_(from.storage_count()),
       module_stacks_(from.module_stack_count()),
       stacks_(from.stack_count()),
-      expressions_(from.expression_count()) {
-  add_tables(of);
-}
+      expressions_(from.expression_count()) {}
 
 void PartCopy::include(PartId of) {
   of_.push_back(of);

@@ -76,6 +76,7 @@ class PartCopy {
   [[nodiscard]] Graph& target() { return to_; }
 
  private:
+  PartCopy(const Graph& from, Graph& to, PartId of);
   void add_tables(PartId of);
   void add_groups(PartId of);
   // Copies the table entries that constants refer to by index, and updates the indices.

@@ -273,32 +273,28 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
 
 template <class Visit>
 void PlanMemory::visit_kept(const PairOrder& order, Visit visit) const {
+  std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end());
+  const auto visit_saved = [&](Place p, PlanAction action) {
+    std::int64_t bytes = 0;
+    for (const std::uint32_t storage : storages(p))
+      if (!std::exchange(is_counted[storage], std::uint8_t{1})) bytes += storage_bytes_[storage];
+    visit(p, action, bytes);
+  };
   if (orders_.is_flat()) {
     // Count each storage with its first value, as kept_values does for a step.
-    std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end());
-    for (const Place p : order.saved) {
-      std::int64_t bytes = 0;
-      for (const std::uint32_t storage : storages(p))
-        if (!std::exchange(is_counted[storage], std::uint8_t{1})) bytes += storage_bytes_[storage];
-      visit(p, order.value_of[p] == PairOrder::kNever ? PlanAction::save : PlanAction::offload,
-            bytes);
-    }
+    for (const Place p : order.saved)
+      visit_saved(p,
+                  order.value_of[p] == PairOrder::kNever ? PlanAction::save : PlanAction::offload);
     return;
   }
-  std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end()),
-      is_offloaded(orders_.size(), 0);
+  std::vector<std::uint8_t> is_offloaded(orders_.size(), 0);
   for (std::uint32_t v = 0; v < order.offloaded.size(); ++v) {
     const Place p = order.offloaded[v];
     is_offloaded[p] = 1;
     visit(p, PlanAction::offload, storages(p).empty() ? 0 : bytes_of(order, host_storage(v)));
   }
-  for (const Place p : order.saved) {
-    if (is_offloaded[p] != 0) continue;
-    std::int64_t bytes = 0;
-    for (const std::uint32_t storage : storages(p))
-      if (!std::exchange(is_counted[storage], std::uint8_t{1})) bytes += storage_bytes_[storage];
-    visit(p, PlanAction::save, bytes);
-  }
+  for (const Place p : order.saved)
+    if (is_offloaded[p] == 0) visit_saved(p, PlanAction::save);
   if (!host_counts_) return;
   for (std::size_t state = 0; state < order.states.size(); ++state)
     visit(order.states[state].call, PlanAction::recompute,
