@@ -54,19 +54,12 @@ constexpr std::int64_t kReduction = 4;
 class Finder {
  public:
   Finder(const BanContext& context, const BanOptions& options, const std::vector<bool>& allowed)
-      : graph_(context.graph),
-        parts_(context.parts),
-        users_(context.users),
-        fusion_(context.fusion),
-        bytes_(context.bytes),
-        tags_(context.tags),
-        options_(options),
-        allowed_(allowed) {
-    bans_.by_node.resize(graph_.node_count());
+      : in_(context), options_(options), allowed_(allowed) {
+    bans_.by_node.resize(in_.graph.node_count());
   }
 
   Bans run() {
-    for (const NodeId id : graph_.order()) ban_by_itself(id);
+    for (const NodeId id : in_.graph.order()) ban_by_itself(id);
     if (options_.used_far_apart) ban_used_far_apart();
     if (options_.long_fusible_chains) ban_long_chains();
     return std::move(bans_);
@@ -74,41 +67,41 @@ class Finder {
 
  private:
   void ban(NodeId id, BanReason reason, NodeId by = {}) {
-    const Node& node = graph_.node(id);
+    const Node& node = in_.graph.node(id);
     Ban& ban = bans_.by_node[id.index()];
-    if (ban.reason != BanReason::none || fusion_.has(id, OperatorTag::cheap_view)) return;
+    if (ban.reason != BanReason::none || in_.fusion.has(id, OperatorTag::cheap_view)) return;
     const bool is_collective =
-        node.kind == NodeKind::call && graph_.op(node).space() == "_c10d_functional";
+        node.kind == NodeKind::call && in_.graph.op(node).space() == "_c10d_functional";
     if (!allowed_.empty() && allowed_[id.index()] && !is_collective) return;
-    if (must_recompute(node) || is_symbolic_float(graph_, node)) return;
+    if (must_recompute(node) || is_symbolic_float(in_.graph, node)) return;
     ban = {reason, by};
     bans_.banned.push_back(id);
   }
 
   void ban_by_itself(NodeId id) {
-    const Node& node = graph_.node(id);
-    if (parts_.depends_on_tangent[id.index()] || must_recompute(node)) return;
+    const Node& node = in_.graph.node(id);
+    if (in_.parts.depends_on_tangent[id.index()] || must_recompute(node)) return;
     if (node.kind == NodeKind::placeholder) {
-      if (!parts_.is_forward(id)) return;
-      const bool is_seed = graph_.target(node).find("fwd_") != std::string_view::npos;
+      if (!in_.parts.is_forward(id)) return;
+      const bool is_seed = in_.graph.target(node).find("fwd_") != std::string_view::npos;
       ban(id, is_seed ? BanReason::seed : BanReason::primal);
-    } else if (is_kept(node) && (tags_.empty() || tags_[id.index()] == TagSource::graph)) {
+    } else if (is_kept(node) && (in_.tags.empty() || in_.tags[id.index()] == TagSource::graph)) {
       ban(id, BanReason::must_save);
-    } else if (node.kind == NodeKind::call && parts_.is_forward(id)) {
+    } else if (node.kind == NodeKind::call && in_.parts.is_forward(id)) {
       const Ban found = reason_of(id);
       if (found.reason != BanReason::none) ban(id, found.reason, found.by);
     }
   }
 
   [[nodiscard]] Ban reason_of(NodeId id) const {
-    const Node& node = graph_.node(id);
-    const OperatorInfo& op = graph_.op(node);
+    const Node& node = in_.graph.node(id);
+    const OperatorInfo& op = in_.graph.op(node);
     if (op.is_getitem) return {};
     if (is_kept(node)) return {BanReason::must_save, {}};
     if (op.name == "aten.lift_fresh_copy.default" || op.name == "aten.lift_fresh.default")
       return {};
     // torch exempts such calls from 2.15 on; older versions do not insert them.
-    if (is_device(graph_, node)) return {};
+    if (is_device(in_.graph, node)) return {};
     if (options_.not_in_allowlist) {
       if (!op.has(OperatorTag::recomputable)) return {BanReason::not_allowed, {}};
     } else {
@@ -125,13 +118,13 @@ class Finder {
   // A reader outside the forward that requires the value, or a view of it, to be in memory; none if
   // there is no such reader, and for views.
   [[nodiscard]] NodeId materializing_reader(NodeId id) const {
-    if (fusion_.has(id, OperatorTag::cheap_view)) return {};
+    if (in_.fusion.has(id, OperatorTag::cheap_view)) return {};
     std::vector<NodeId> pending{id};
     for (std::size_t i = 0; i < pending.size(); ++i) {
       const NodeId current = pending[i];
-      for (const NodeId user : users_.of(current)) {
-        if (!parts_.is_forward(user) && !fusion_.fuse(current, user)) return user;
-        if (fusion_.has(user, OperatorTag::cheap_view) &&
+      for (const NodeId user : in_.users.of(current)) {
+        if (!in_.parts.is_forward(user) && !in_.fusion.fuse(current, user)) return user;
+        if (in_.fusion.has(user, OperatorTag::cheap_view) &&
             std::ranges::find(pending, user) == pending.end())
           pending.push_back(user);
       }
@@ -141,10 +134,10 @@ class Finder {
 
   [[nodiscard]] bool is_reduction(NodeId id) const {
     std::int64_t read = 0;
-    for (const Argument& argument : graph_.args(graph_.node(id)))
+    for (const Argument& argument : in_.graph.args(in_.graph.node(id)))
       if (argument.kind == Argument::Kind::node && argument.node())
-        read += bytes_[argument.node().index()];
-    return bytes_[id.index()] * kReduction < read;
+        read += in_.bytes[argument.node().index()];
+    return in_.bytes[id.index()] * kReduction < read;
   }
 
   void ban_used_far_apart() {
@@ -153,16 +146,16 @@ class Finder {
     std::uint32_t stamp = 0;
     for (const NodeId used : forward) {
       std::uint32_t first = JointParts::kNotForward, last = 0;
-      for (const NodeId user : users_.of(used)) {
-        if (!parts_.is_forward(user)) continue;
-        first = std::min(first, parts_.forward_position[user.index()]);
-        last = std::max(last, parts_.forward_position[user.index()]);
+      for (const NodeId user : in_.users.of(used)) {
+        if (!in_.parts.is_forward(user)) continue;
+        first = std::min(first, in_.parts.forward_position[user.index()]);
+        last = std::max(last, in_.parts.forward_position[user.index()]);
       }
       if (first >= last) continue;  // fewer than two readers
       const std::uint32_t end = first_unfusible(used, last, forward, ++stamp);
-      for (const NodeId user : users_.of(used))
-        if (parts_.is_forward(user) && parts_.forward_position[user.index()] > end &&
-            fusion_.fuse(used, user))
+      for (const NodeId user : in_.users.of(used))
+        if (in_.parts.is_forward(user) && in_.parts.forward_position[user.index()] > end &&
+            in_.fusion.fuse(used, user))
           ban(user, BanReason::far_apart, used);
     }
   }
@@ -175,21 +168,21 @@ class Finder {
     // does not fuse comes first.
     std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> pending;
     const auto push = [&](NodeId id, bool fuses) {
-      const std::uint32_t key = 2 * parts_.forward_position[id.index()] + (fuses ? 1 : 0);
+      const std::uint32_t key = 2 * in_.parts.forward_position[id.index()] + (fuses ? 1 : 0);
       if (pushed_[key] == stamp) return;
       pushed_[key] = stamp;
       pending.push(key);
     };
-    for (const NodeId user : users_.of(used))
-      if (parts_.is_forward(user)) push(user, true);
+    for (const NodeId user : in_.users.of(used))
+      if (in_.parts.is_forward(user)) push(user, true);
     while (!pending.empty()) {
       const std::uint32_t key = pending.top();
       pending.pop();
       if (key % 2 == 0) return key / 2;
       const NodeId id = forward[key / 2];
-      for (const NodeId user : users_.of(id))
-        if (parts_.is_forward(user) && parts_.forward_position[user.index()] <= last)
-          push(user, fusion_.fuse(id, user));
+      for (const NodeId user : in_.users.of(id))
+        if (in_.parts.is_forward(user) && in_.parts.forward_position[user.index()] <= last)
+          push(user, in_.fusion.fuse(id, user));
     }
     return last;
   }
@@ -211,27 +204,22 @@ class Finder {
           ban(id, BanReason::long_chain, forward[start]);
           break;
         }
-        for (const NodeId user : users_.of(id))
-          if (parts_.is_forward(user) && fusion_.fuse(id, user) &&
+        for (const NodeId user : in_.users.of(id))
+          if (in_.parts.is_forward(user) && in_.fusion.fuse(id, user) &&
               bans_.by_node[user.index()].reason == BanReason::none)
-            pending.push(parts_.forward_position[user.index()]);
+            pending.push(in_.parts.forward_position[user.index()]);
       }
     }
   }
 
   [[nodiscard]] std::vector<NodeId> forward_nodes() const {
     std::vector<NodeId> forward;
-    for (const NodeId id : graph_.order())
-      if (parts_.is_forward(id)) forward.push_back(id);
+    for (const NodeId id : in_.graph.order())
+      if (in_.parts.is_forward(id)) forward.push_back(id);
     return forward;
   }
 
-  const Graph& graph_;
-  const JointParts& parts_;
-  const Users& users_;
-  const FusionRules& fusion_;
-  std::span<const std::int64_t> bytes_;
-  std::span<const TagSource> tags_;
+  const BanContext& in_;
   const BanOptions& options_;
   const std::vector<bool>& allowed_;
   Bans bans_;

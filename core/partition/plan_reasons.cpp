@@ -25,28 +25,26 @@ using ReasonKind = PlanReason::Kind;
 class Explainer {
  public:
   Explainer(const Explained& what, const CutSolution* cut)
-      : joint_(what.joint),
+      : what_(what),
+        joint_(what.joint),
         parts_(what.parts),
-        tags_(what.tags),
-        plan_(what.plan),
-        partitioner_(what.partitioner),
         cut_(cut),
         is_saved_(what.joint.node_count(), false),
         reasons_(what.joint.node_count()) {}
 
   Result<std::vector<PlanReason>> run() {
-    for (const auto* saved : {&plan_.saved, &plan_.saved_symbols})
+    for (const auto* saved : {&what_.plan.saved, &what_.plan.saved_symbols})
       for (const NodeId id : *saved) is_saved_[id.index()] = true;
-    const std::vector<NodeId> given = backward_inputs(parts_, plan_);
+    const std::vector<NodeId> given = backward_inputs(parts_, what_.plan);
     JOINTER_TRY(Half backward, extract_half(joint_, NodePlaces(joint_), HalfKind::backward, given,
                                             parts_.backward_outputs));
-    arrange_backward(joint_, partitioner_, given, parts_.tangents, backward);
+    arrange_backward(joint_, what_.partitioner, given, parts_.tangents, backward);
     if (cut_ != nullptr) find_banned_ancestors();
     find_readers(backward);
     for (const NodeId id : backward.calls)
       if (joint_.node(id).kind == NodeKind::call && is_again(id))
         reasons_[id.index()] = why_again(id);
-    for (const auto* saved : {&plan_.saved, &plan_.saved_symbols})
+    for (const auto* saved : {&what_.plan.saved, &what_.plan.saved_symbols})
       for (const NodeId id : *saved) reasons_[id.index()] = why_saved(id);
     return std::move(reasons_);
   }
@@ -126,7 +124,7 @@ class Explainer {
   }
 
   [[nodiscard]] PlanReason why_tagged_save(NodeId id) const {
-    switch (tags_[id.index()]) {
+    switch (what_.tags[id.index()]) {
       case TagSource::graph:
         return {
             ReasonKind::tagged, {}, fmt::format("tagged {}", to_string(joint_.node(id).policy))};
@@ -218,11 +216,9 @@ class Explainer {
     return nearest;
   }
 
+  const Explained& what_;
   const Graph& joint_;
   const JointParts& parts_;
-  const std::vector<TagSource>& tags_;
-  const SavePlan& plan_;
-  Partitioner partitioner_;
   const CutSolution* cut_;
   std::vector<bool> is_saved_;
   std::vector<NodeId> banned_ancestor_, reader_, needed_for_;  // by node
