@@ -26,36 +26,21 @@ namespace {
 
 constexpr std::int64_t kMinBytes = 4096;
 
-class Chooser {
- public:
-  Chooser(const Graph& graph, const Users& users, const TagPlan& plan)
-      : graph_(graph), users_(users), plan_(plan) {}
-
-  [[nodiscard]] bool can_go(NodeId id) const {
-    const Node& n = graph_.node(id);
-    const OperatorInfo& op = graph_.op(n);
-    const Tensor* t = graph_.single_tensor(n);
-    if (t == nullptr || !is_dense(graph_.shape(*t), graph_.stride(*t)) ||
-        graph_.bytes(*t) < kMinBytes)
-      return false;
-    if (!op.is_getitem && (is_offload_view(graph_, id) || op.space() == "_c10d_functional"))
-      return false;
-    const MemoryPolicy policy = plan_.policy(id);
-    if (policy != MemoryPolicy::none) return policy == MemoryPolicy::must_save;
-    return !feeds_recomputed(id) && storage_readers(graph_, users_, id).in_backward;
-  }
-
- private:
-  [[nodiscard]] bool feeds_recomputed(NodeId id) const {
-    const auto readers = storage_readers(graph_, users_, id).forward;
-    return std::any_of(readers.begin(), readers.end(),
-                       [&](NodeId reader) { return is_recomputed(plan_.policy(reader)); });
-  }
-
-  const Graph& graph_;
-  const Users& users_;
-  const TagPlan& plan_;
-};
+bool can_go(const Graph& graph, const Users& users, const TagPlan& plan, NodeId id) {
+  const Node& n = graph.node(id);
+  const OperatorInfo& op = graph.op(n);
+  const Tensor* t = graph.single_tensor(n);
+  if (t == nullptr || !is_dense(graph.shape(*t), graph.stride(*t)) || graph.bytes(*t) < kMinBytes)
+    return false;
+  if (!op.is_getitem && (is_offload_view(graph, id) || op.space() == "_c10d_functional"))
+    return false;
+  const MemoryPolicy policy = plan.policy(id);
+  if (policy != MemoryPolicy::none) return policy == MemoryPolicy::must_save;
+  const StorageReaders readers = storage_readers(graph, users, id);
+  return readers.in_backward && std::ranges::none_of(readers.forward, [&](NodeId reader) {
+           return is_recomputed(plan.policy(reader));
+         });
+}
 
 }  // namespace
 
@@ -83,13 +68,12 @@ StorageReaders storage_readers(const Graph& graph, const Users& users, NodeId no
 std::vector<NodeId> choose_offloads(const Graph& graph, const Users& users, const Layers& layers,
                                     const TagPlan& plan, std::int64_t budget_bytes) {
   const std::int64_t skipped = layers.count() > 1 ? layers.last() : Layers::kNone;
-  const Chooser chooser(graph, users, plan);
   std::vector<NodeId> candidates;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     const std::int64_t layer = layers.of(id);
     if (n.kind == NodeKind::call && n.phase == Phase::forward && layer != Layers::kNone &&
-        layer != skipped && chooser.can_go(id))
+        layer != skipped && can_go(graph, users, plan, id))
       candidates.push_back(id);
   }
   std::stable_sort(candidates.begin(), candidates.end(), [&](NodeId a, NodeId b) {
