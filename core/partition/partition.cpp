@@ -75,28 +75,16 @@ Result<Partition> partition_min_cut(Graph joint, const PartitionOptions& options
 }  // namespace
 
 std::string_view to_string(KnapsackSolver solver) {
-  switch (solver) {
-    case KnapsackSolver::dp:
-      return "dp";
-    case KnapsackSolver::greedy:
-      return "greedy";
-    case KnapsackSolver::sliding_hirschberg:
-      return "sliding_hirschberg";
-    case KnapsackSolver::knee_point:
-      return "knee_point";
-  }
-  return "";
+  return name_in(kKnapsackSolvers, solver);
 }
 
 std::optional<KnapsackSolver> parse_knapsack_solver(std::string_view name) {
-  for (const KnapsackSolver solver : kKnapsackSolvers)
-    if (to_string(solver) == name) return solver;
-  return std::nullopt;
+  return value_in(kKnapsackSolvers, name);
 }
 
 std::vector<std::string> knapsack_solver_names() {
   std::vector<std::string> names;
-  for (const KnapsackSolver solver : kKnapsackSolvers) names.emplace_back(to_string(solver));
+  for (const auto& [name, solver] : kKnapsackSolvers) names.emplace_back(name);
   return names;
 }
 

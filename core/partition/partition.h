@@ -4,13 +4,13 @@
 // the reasons. The tops of min_cut.cpp and default_partition.cpp describe the algorithms and their
 // sources.
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/names.h"
 #include "core/base/result.h"
 #include "core/base/watcher.h"
 #include "core/graph/graph.h"
@@ -21,9 +21,11 @@ namespace jointer {
 enum class Partitioner : std::uint8_t { min_cut, default_partition };
 
 enum class KnapsackSolver : std::uint8_t { dp, greedy, sliding_hirschberg, knee_point };
-inline constexpr std::array kKnapsackSolvers{KnapsackSolver::dp, KnapsackSolver::greedy,
-                                             KnapsackSolver::sliding_hirschberg,
-                                             KnapsackSolver::knee_point};
+inline constexpr NameTable<KnapsackSolver, 4> kKnapsackSolvers{
+    {{"dp", KnapsackSolver::dp},
+     {"greedy", KnapsackSolver::greedy},
+     {"sliding_hirschberg", KnapsackSolver::sliding_hirschberg},
+     {"knee_point", KnapsackSolver::knee_point}}};
 std::string_view to_string(KnapsackSolver solver);
 std::optional<KnapsackSolver> parse_knapsack_solver(std::string_view name);
 std::vector<std::string> knapsack_solver_names();

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <cmath>
 
 #include "core/base/counted.h"
@@ -141,15 +142,8 @@ std::string equal_text(const Graph& joint, const ValueMargin& margin) {
 }  // namespace
 
 std::string_view participle(PlanAction action) {
-  switch (action) {
-    case PlanAction::save:
-      return "saved";
-    case PlanAction::recompute:
-      return "recomputed";
-    case PlanAction::offload:
-      break;
-  }
-  return "offloaded";
+  constexpr std::array<std::string_view, 3> kParticiples{"recomputed", "saved", "offloaded"};
+  return kParticiples[static_cast<std::size_t>(action)];
 }
 
 std::string capitalized(std::string_view word) {

@@ -118,18 +118,12 @@ class Grouping {
 }  // namespace
 
 std::string_view noun_of(MoveUnit unit, std::size_t count) {
-  const bool is_one = count == 1;
-  switch (unit) {
-    case MoveUnit::tensor:
-      return is_one ? "tensor" : "tensors";
-    case MoveUnit::all_layers:
-      return is_one ? "tensor in all layers" : "tensors in all layers";
-    case MoveUnit::op:
-      return is_one ? "operator" : "operators";
-    case MoveUnit::layer:
-      break;
-  }
-  return is_one ? "layer" : "layers";
+  constexpr std::array<std::array<std::string_view, 2>, 4> kNouns{
+      {{"tensor", "tensors"},
+       {"tensor in all layers", "tensors in all layers"},
+       {"operator", "operators"},
+       {"layer", "layers"}}};
+  return kNouns[static_cast<std::size_t>(unit)][count == 1 ? 0 : 1];
 }
 
 std::vector<NodeId> PlanMove::nodes() const {

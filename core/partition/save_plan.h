@@ -3,6 +3,8 @@
 // A save plan: the values that the forward saves for the backward, and where they are between the
 // two.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -17,7 +19,10 @@ enum class PlanAction : std::uint8_t {
   save,       // stays on the device
   offload,    // copied to the host between forward and backward
 };
-std::string_view to_string(PlanAction action);
+constexpr std::string_view to_string(PlanAction action) {
+  constexpr std::array<std::string_view, 3> kPlanActionNames{"recompute", "save", "offload"};
+  return kPlanActionNames[static_cast<std::size_t>(action)];
+}
 
 // All ids are those of the joint graph.
 struct SavePlan {

@@ -130,15 +130,14 @@ struct Asked {
 // All budgets by all of torch's solvers, and the presets.
 Result<std::vector<Rival>> rivals_of(const TradeOff& trade_off) {
   std::vector<Rival> rivals;
-  for (const KnapsackSolver solver : kKnapsackSolvers) {
+  for (const auto& [name, solver] : kKnapsackSolvers) {
     ParetoRequest request;
     request.partition.solver = solver;
     JOINTER_TRY(const auto sweep,
                 BudgetSweep::make(trade_off.partition().joint, trade_off.what_if(), request));
     JOINTER_CHECK(sweep->run());
     for (const ParetoPoint& point : sweep->points())
-      rivals.push_back(
-          {fmt::format("{} {:.4g}", to_string(solver), point.budget), point.figures.figures});
+      rivals.push_back({fmt::format("{} {:.4g}", name, point.budget), point.figures.figures});
   }
   for (const ParetoPoint& preset : trade_off.presets())
     rivals.push_back({preset.name, preset.figures.figures});
