@@ -14,6 +14,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
 
 #include "core/base/characters.h"
 #include "core/base/checked.h"
@@ -333,18 +334,15 @@ std::optional<ProfileData::Mesh> ProfileData::mesh_of(const Ranks& ranks, std::i
 
 std::string ProfileData::normalized(std::string_view call) {
   const std::string lower = lowercase(call);
-  struct Word {
-    std::string_view text, name;
-  };
-  static constexpr std::array<Word, 7> kWords{{{"allgather", "all_gather"},
-                                               {"all_gather", "all_gather"},
-                                               {"reduce_scatter", "reduce_scatter"},
-                                               {"allreduce", "all_reduce"},
-                                               {"all_reduce", "all_reduce"},
-                                               {"all_to_all", "all_to_all"},
-                                               {"alltoall", "all_to_all"}}};
-  for (const Word& word : kWords)
-    if (lower.find(word.text) != std::string::npos) return std::string(word.name);
+  static constexpr NameTable<std::string_view, 7> kWords{{{"allgather", "all_gather"},
+                                                          {"all_gather", "all_gather"},
+                                                          {"reduce_scatter", "reduce_scatter"},
+                                                          {"allreduce", "all_reduce"},
+                                                          {"all_reduce", "all_reduce"},
+                                                          {"all_to_all", "all_to_all"},
+                                                          {"alltoall", "all_to_all"}}};
+  for (const auto& [word, name] : kWords)
+    if (lower.find(word) != std::string::npos) return std::string(name);
   return std::string(call);
 }
 
@@ -369,8 +367,7 @@ void ProfileData::add_collective(std::string_view call, const Ranks& ranks, std:
 void ProfileData::finish() {
   const auto sort = [](auto& samples) {
     for (auto& [key, each] : samples)
-      std::stable_sort(each.begin(), each.end(),
-                       [](const Sample& a, const Sample& b) { return a.elements < b.elements; });
+      std::ranges::stable_sort(each, {}, &Sample::elements);
   };
   sort(by_group_);
   sort(by_mesh_);
@@ -381,8 +378,7 @@ void ProfileData::finish() {
 }
 
 double ProfileData::peak(std::vector<Bandwidth> samples) {
-  std::stable_sort(samples.begin(), samples.end(),
-                   [](const Bandwidth& a, const Bandwidth& b) { return a.bytes > b.bytes; });
+  std::ranges::stable_sort(samples, std::greater{}, &Bandwidth::bytes);
   samples.resize(std::min(samples.size(), kLargest));
   double most = 0;
   for (const Bandwidth& each : samples) most = std::max(most, each.gbps);

@@ -20,6 +20,7 @@
 
 #include "core/base/byte_units.h"
 #include "core/base/checked.h"
+#include "core/base/name_table.h"
 
 namespace jointer {
 namespace {
@@ -170,11 +171,7 @@ constexpr Profile kHdr{11, 14, 30, 75 * kMiB}, kNdr{22, 12, 30, 100 * kMiB};
 }  // namespace
 
 std::optional<NcclCall> torch_nccl_call(std::string_view target) {
-  struct Word {
-    std::string_view text;
-    NcclCall call;
-  };
-  static constexpr std::array<Word, 8> kWords{{
+  static constexpr NameTable<NcclCall, 8> kWords{{
       {"all_reduce", NcclCall::all_reduce},
       {"all_gather", NcclCall::all_gather},
       {"reduce_scatter", NcclCall::reduce_scatter},
@@ -184,8 +181,8 @@ std::optional<NcclCall> torch_nccl_call(std::string_view target) {
       {"irecv", NcclCall::p2p},
       {"batch_p2p", NcclCall::p2p},
   }};
-  for (const Word& word : kWords)
-    if (target.find(word.text) != std::string_view::npos) return word.call;
+  for (const auto& [word, call] : kWords)
+    if (target.find(word) != std::string_view::npos) return call;
   return std::nullopt;
 }
 

@@ -334,8 +334,4 @@ Result<JoinedPair> join_with_plan(const Graph& pair) {
   return PairJoiner(pair).run();
 }
 
-Result<Graph> join_pair(const Graph& pair) {
-  return join_with_plan(pair).map([](JoinedPair joined) { return std::move(joined.joint); });
-}
-
 }  // namespace jointer

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/names.h"
+#include "core/base/name_table.h"
 #include "core/base/result.h"
 #include "core/base/watcher.h"
 #include "core/graph/graph.h"

@@ -223,7 +223,6 @@ BestGaps best_gaps(const RangePreview& preview, std::int64_t peak_limit) {
   const auto always = [](const Figures&) { return true; };
   return {
       .min_exposed = *best(always, [](const Figures& f) { return f.exposed_ns; }),
-      .min_step = *best(always, [](const Figures& f) { return f.step_ns; }),
       .min_peak = *best(always, [](const Figures& f) { return f.peak_bytes; }),
       .fastest_within = best([&](const Figures& f) { return f.peak_bytes <= peak_limit; },
                              [](const Figures& f) { return std::pair(f.step_ns, f.exposed_ns); })};

@@ -40,7 +40,7 @@ struct NearPreview {
 // The best gaps of a preview. Ties go to the gap nearest to the block's current position, then to
 // the earlier gap.
 struct BestGaps {
-  std::size_t min_exposed = 0, min_step = 0, min_peak = 0;
+  std::size_t min_exposed = 0, min_peak = 0;
   // Among the gaps whose peak is at most the limit, the gap with the shortest step time, then the
   // least exposed time; nullopt if every peak exceeds the limit.
   std::optional<std::size_t> fastest_within;
