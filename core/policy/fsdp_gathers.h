@@ -11,8 +11,8 @@ namespace jointer {
 // wait, the slices that read the wait, and the prims.convert_element_type that the gather reads.
 struct FsdpGather {
   NodeId convert;  // null if the shard is gathered without a conversion
-  NodeId gather, wait;
-  std::vector<NodeId> slices;
+  NodeId gather;
+  std::vector<NodeId> nodes;  // all of them
 };
 
 // Finds all such gathers, in program order of their waits.

@@ -42,12 +42,12 @@ std::vector<FsdpGather> fsdp_gathers(const Graph& graph) {
     if (inputs.empty() || !is_call_of(graph, inputs.front(), kAllGatherTarget) ||
         !comes_from_input(graph, inputs.front()))
       continue;
-    FsdpGather gather{.convert = {}, .gather = inputs.front(), .wait = id, .slices = {}};
+    FsdpGather gather{.convert = {}, .gather = inputs.front(), .nodes = {inputs.front(), id}};
     for (const NodeId user : users.of(id))
-      if (is_call_of(graph, user, "aten.slice.Tensor")) gather.slices.push_back(user);
+      if (is_call_of(graph, user, "aten.slice.Tensor")) gather.nodes.push_back(user);
     if (const NodeId shard = graph.inputs(gather.gather).front();
         is_call_of(graph, shard, "prims.convert_element_type.default"))
-      gather.convert = shard;
+      gather.nodes.push_back(gather.convert = shard);
     found.push_back(std::move(gather));
   }
   return found;
@@ -58,12 +58,8 @@ Result<Edit> fsdp_reshard_after_fwd(const Graph& graph, bool reshard) {
   const MemoryPolicy policy = reshard ? MemoryPolicy::must_recompute : MemoryPolicy::must_save;
   TagPlan plan(graph);
   const auto gathers = fsdp_gathers(graph);
-  for (const FsdpGather& gather : gathers) {
-    if (gather.convert) plan.set(gather.convert, policy, kFsdpRegion);
-    plan.set(gather.gather, policy, kFsdpRegion);
-    plan.set(gather.wait, policy, kFsdpRegion);
-    for (const NodeId slice : gather.slices) plan.set(slice, policy, kFsdpRegion);
-  }
+  for (const FsdpGather& gather : gathers)
+    for (const NodeId id : gather.nodes) plan.set(id, policy, kFsdpRegion);
   return Edit{.title = fmt::format(
                   "FSDP: {} {}",
                   counted(gathers.size(), "gathered parameter is", "gathered parameters are"),

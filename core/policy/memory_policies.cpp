@@ -59,12 +59,8 @@ class Tagger {
         counted_(calls_of(graph, kProducts)),
         plan_(graph) {
     if (reshard) return;
-    for (const FsdpGather& gather : fsdp_gathers(graph)) {
-      forced_.push_back(gather.gather);
-      forced_.push_back(gather.wait);
-      if (gather.convert) forced_.push_back(gather.convert);
-      forced_.insert(forced_.end(), gather.slices.begin(), gather.slices.end());
-    }
+    for (const FsdpGather& gather : fsdp_gathers(graph))
+      forced_.insert(forced_.end(), gather.nodes.begin(), gather.nodes.end());
     std::sort(forced_.begin(), forced_.end());
   }
 
