@@ -365,8 +365,7 @@ void ProfileData::add_collective(std::string_view call, const Ranks& ranks, std:
 
 void ProfileData::finish() {
   const auto sort = [](auto& samples) {
-    for (auto& [key, each] : samples)
-      std::ranges::stable_sort(each, {}, &Sample::elements);
+    for (auto& [key, each] : samples) std::ranges::stable_sort(each, {}, &Sample::elements);
   };
   sort(by_group_);
   sort(by_mesh_);

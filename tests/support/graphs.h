@@ -5,14 +5,13 @@
 #include <string_view>
 
 #include "core/graph/literal.h"
+#include "tests/support/must.h"
 
 namespace jointer::test {
 
 // Parses a literal that must be valid.
 inline Graph parse(std::string_view text) {
-  auto graph = parse_literal(text);
-  if (!graph) throw std::runtime_error(graph.error().message);
-  return *std::move(graph);
+  return must(parse_literal(text));
 }
 
 inline const Node& node(const Graph& graph, std::string_view name) {

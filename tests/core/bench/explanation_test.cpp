@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "core/graph/literal.h"
+#include "tests/support/graphs.h"
 
 namespace jointer::test {
 namespace {
 
 // On the CPU, with 40 bytes per tensor; the profile is 40, 80 80, 120 80, 120 80.
 Graph three_calls() {
-  auto graph = parse_literal(R"(
+  return parse(R"(
     device cpu
     x: f32[10] = input
     a: f32[10] = aten.relu(x)
@@ -17,8 +17,6 @@ Graph three_calls() {
     c: f32[10] = aten.relu(b)
     return [c]
   )");
-  EXPECT_TRUE(graph) << graph.error().message;
-  return *std::move(graph);
 }
 
 RankMeasured as_predicted(const MemoryTimeline& memory) {
@@ -43,20 +41,19 @@ TEST(Explanation, NothingToExplain) {
 // A GPU's allocator rounds sizes up to 512 bytes, as the prediction does, and may give blocks that
 // are larger still. The bytes that the graph holds are compared without rounding.
 TEST(Explanation, TheAllocatorsRoundingIsReportedSeparately) {
-  auto graph = parse_literal(R"(
+  auto graph = parse(R"(
     x: f32[10] = input
     a: f32[10] = aten.relu(x)
     return [a]
   )");
-  ASSERT_TRUE(graph) << graph.error().message;
-  const MemoryTimeline memory(*graph);
+  const MemoryTimeline memory(graph);
   ASSERT_EQ(memory.peak_bytes(), 1024);
   RankMeasured m;
   m.peak_bytes = 4096;
   m.requested_peak_bytes = 100;
   m.resident_peak_bytes = 80;
   m.memory_profile = {40, 80, 80};
-  const PeakExplanation e = explain_peak(*graph, memory, m);
+  const PeakExplanation e = explain_peak(graph, memory, m);
   EXPECT_EQ(e.difference, 3072);
   EXPECT_EQ(e.held, 0);
   EXPECT_EQ(e.scratch, 20);

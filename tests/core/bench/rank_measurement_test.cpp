@@ -6,6 +6,7 @@
 #include "core/bench/reached_rates.h"
 #include "core/graph/canonical.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 
 namespace jointer::test {
 namespace {
@@ -48,10 +49,9 @@ class RankMeasurements : public testing::Test {
 };
 
 TEST_F(RankMeasurements, CarryKernelsWithTheirNodes) {
-  const auto ranks = profiled_ranks(graph, two_ranks());
-  ASSERT_TRUE(ranks) << ranks.error().message;
-  ASSERT_EQ(ranks->size(), 2U);
-  const Measurement& m = ranks->front();
+  const auto ranks = must(profiled_ranks(graph, two_ranks()));
+  ASSERT_EQ(ranks.size(), 2U);
+  const Measurement& m = ranks.front();
   EXPECT_EQ(m.label, "rank 0, interpret");
   EXPECT_EQ(m.device, "NVIDIA H200");
   EXPECT_EQ(m.device_type, "cuda");
@@ -92,10 +92,9 @@ TEST_F(RankMeasurements, NeedAProfile) {
 TEST_F(RankMeasurements, LeaveOutRanksWithOtherGraphs) {
   BenchmarkResult result = two_ranks();
   result.ranks[1].started->hash = "11";
-  const auto ranks = profiled_ranks(graph, result);
-  ASSERT_TRUE(ranks) << ranks.error().message;
-  ASSERT_EQ(ranks->size(), 1U);
-  EXPECT_EQ(ranks->front().label, "rank 0, interpret");
+  const auto ranks = must(profiled_ranks(graph, result));
+  ASSERT_EQ(ranks.size(), 1U);
+  EXPECT_EQ(ranks.front().label, "rank 0, interpret");
 }
 
 TEST_F(RankMeasurements, ReachRatesOfTheirDevice) {

@@ -1,6 +1,7 @@
 // Requests round-trip through the runner's command line, including through a real shell.
 
 #include "core/bench/request.h"
+#include "tests/support/must.h"
 #include "tests/support/temporary_folder.h"
 
 #include <fmt/core.h>
@@ -135,15 +136,14 @@ TEST(Request, DefaultsAreOmitted) {
 }
 
 TEST(Request, ValuesMayBeSeparateArguments) {
-  const auto r = parse_runner_arguments({"--ranks", "2", "a{rank}.json", "--inputs", "--x",
-                                         "--timeout", "0.25", "--profile", "--on=cuda"});
-  ASSERT_TRUE(r) << r.error().message;
-  EXPECT_EQ(r->ranks, 2);
-  EXPECT_EQ(r->inputs, "--x");
-  EXPECT_EQ(r->timeout_ms, 250);
-  EXPECT_TRUE(r->profile);
-  EXPECT_EQ(r->on, RunOn::cuda);
-  EXPECT_EQ(path_of_rank(r->program.graph, 7), "a7.json");
+  const auto r = must(parse_runner_arguments({"--ranks", "2", "a{rank}.json", "--inputs", "--x",
+                                              "--timeout", "0.25", "--profile", "--on=cuda"}));
+  EXPECT_EQ(r.ranks, 2);
+  EXPECT_EQ(r.inputs, "--x");
+  EXPECT_EQ(r.timeout_ms, 250);
+  EXPECT_TRUE(r.profile);
+  EXPECT_EQ(r.on, RunOn::cuda);
+  EXPECT_EQ(path_of_rank(r.program.graph, 7), "a7.json");
 }
 
 TEST(Request, ErrorsAreOneLine) {

@@ -7,7 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/bench/measurement.h"
-#include "core/graph/literal.h"
+#include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 
 namespace jointer::test {
@@ -48,13 +49,11 @@ BenchmarkResult two_ranks() {
 }
 
 Graph small_graph() {
-  auto graph = parse_literal(R"(
+  return parse(R"(
     x: f32[16] = input
     y: f32[16] = aten.relu(x)
     return [y]
   )");
-  EXPECT_TRUE(graph) << graph.error().message;
-  return *std::move(graph);
 }
 
 TEST(Summarize, TheMedianOfAnEvenCountIsTheMean) {
@@ -136,15 +135,14 @@ TEST(Result, RoundTrips) {
   r.throughput = {1.5, 2.5, 0.25, 3.5};
   for (const bool with_profile : {false, true}) {
     const std::string text = write_result(r, with_profile);
-    const auto again = parse_result(text);
-    ASSERT_TRUE(again) << again.error().message;
-    EXPECT_EQ(write_result(*again, with_profile), text);
-    EXPECT_EQ(again->ranks[0].measured->nodes.size(), with_profile ? 1U : 0U);
-    EXPECT_EQ(again->ranks[0].progress->done, 2);
-    EXPECT_FALSE(again->ranks[1].measured);
-    EXPECT_EQ(again->step->min_ns, r.step->min_ns);
-    EXPECT_EQ(again->request.iterations, 3);
-    EXPECT_EQ(again->throughput.mfu, 0.25);
+    const auto again = must(parse_result(text));
+    EXPECT_EQ(write_result(again, with_profile), text);
+    EXPECT_EQ(again.ranks[0].measured->nodes.size(), with_profile ? 1U : 0U);
+    EXPECT_EQ(again.ranks[0].progress->done, 2);
+    EXPECT_FALSE(again.ranks[1].measured);
+    EXPECT_EQ(again.step->min_ns, r.step->min_ns);
+    EXPECT_EQ(again.request.iterations, 3);
+    EXPECT_EQ(again.throughput.mfu, 0.25);
   }
 }
 
@@ -205,10 +203,9 @@ TEST(Result, AMemorySnapshotRoundTrips) {
   BenchmarkResult r = two_ranks();
   r.ranks[1].status = Status::failed;
   r.ranks[1].apply(RankFailed{"memory", "mm", "out of memory", "/data/rank1.pickle"});
-  const auto again = parse_result(write_result(r, false));
-  ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(again->ranks[0].memory_snapshot, "");
-  EXPECT_EQ(again->ranks[1].memory_snapshot, "/data/rank1.pickle");
+  const auto again = must(parse_result(write_result(r, false)));
+  EXPECT_EQ(again.ranks[0].memory_snapshot, "");
+  EXPECT_EQ(again.ranks[1].memory_snapshot, "/data/rank1.pickle");
 }
 
 TEST(Culprit, ACancelledRankIsNotACulprit) {

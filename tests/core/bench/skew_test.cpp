@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/graph/literal.h"
+#include "tests/support/graphs.h"
 
 namespace jointer::test {
 namespace {
@@ -15,15 +15,9 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Graph graph_of(std::string_view text) {
-  auto graph = parse_literal(text);
-  EXPECT_TRUE(graph) << graph.error().message;
-  return *std::move(graph);
-}
-
 // Three all-reduces of two ranks, each with its wait.
 Graph three_reductions() {
-  return graph_of(R"(
+  return parse(R"(
     group dp: 0 1
     x: f32[8] = input
     a: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'dp')
@@ -142,7 +136,7 @@ TEST(Skew, NoRankLeavesBeforeAllHaveArrived) {
 
 // A capture of rank 0 names its group [0, 1]; ranks 2 and 3 are another such group.
 TEST(Skew, GroupsOfOtherRanksMeetByThemselves) {
-  const Graph graph = graph_of(R"(
+  const Graph graph = parse(R"(
     group tp: 0 1
     x: f32[8] = input
     a: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'tp')
@@ -176,7 +170,7 @@ TEST(Skew, NeedsSeveralProfiledRanksOfTheSameGraph) {
 }
 
 TEST(Skew, TheRootOfABroadcastDoesNotWait) {
-  const Graph graph = graph_of(R"(
+  const Graph graph = parse(R"(
     group dp: 0 1
     x: f32[8] = input
     a: f32[8] = _c10d_functional.broadcast(x, 0, 'dp')

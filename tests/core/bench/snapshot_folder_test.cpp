@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/bench/history.h"
+#include "tests/support/must.h"
 #include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
@@ -40,12 +41,11 @@ class Snapshots : public testing::Test {
 };
 
 TEST_F(Snapshots, AreWrittenUnderTheirGraphAndRank) {
-  const auto path = SnapshotFolder(folder_).add("0123456789abcdef", 3, "bytes");
-  ASSERT_TRUE(path) << path.error().message;
-  EXPECT_THAT(*path, StartsWith(folder_ + "/20"));
-  EXPECT_THAT(*path, HasSubstr("-01234567-"));
-  EXPECT_THAT(*path, testing::EndsWith("-rank3.pickle"));
-  std::ifstream file(*path);
+  const auto path = must(SnapshotFolder(folder_).add("0123456789abcdef", 3, "bytes"));
+  EXPECT_THAT(path, StartsWith(folder_ + "/20"));
+  EXPECT_THAT(path, HasSubstr("-01234567-"));
+  EXPECT_THAT(path, testing::EndsWith("-rank3.pickle"));
+  std::ifstream file(path);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "bytes");
 }
 
@@ -69,11 +69,10 @@ TEST_F(Snapshots, TheOldestAreRemovedFirst) {
 TEST_F(Snapshots, AddingOneRemovesThoseBeyondTheLimit) {
   for (std::size_t i = 0; i < SnapshotFolder::kMaxFiles; ++i)
     write("old" + std::to_string(i) + ".pickle", 1, static_cast<int>(100 + i));
-  const auto path = SnapshotFolder(folder_).add("00ff", 0, "new");
-  ASSERT_TRUE(path) << path.error().message;
+  const auto path = must(SnapshotFolder(folder_).add("00ff", 0, "new"));
   const std::set<std::string> left = names();
   EXPECT_EQ(left.size(), SnapshotFolder::kMaxFiles);
-  EXPECT_TRUE(left.contains(fs::path(*path).filename().string()));
+  EXPECT_TRUE(left.contains(fs::path(path).filename().string()));
   EXPECT_TRUE(left.contains("old0.pickle"));
   EXPECT_FALSE(left.contains("old63.pickle"));  // the oldest
 }

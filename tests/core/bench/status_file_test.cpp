@@ -8,6 +8,7 @@
 
 #include "core/process/child.h"
 #include "core/process/temporary_folder.h"
+#include "tests/support/must.h"
 
 namespace jointer::test {
 namespace {
@@ -15,23 +16,21 @@ namespace {
 TEST(StatusFile, TheReaderSeesWhatTheWriterWrites) {
   const auto folder = jointer::TemporaryFolder::make("jointer-test-");
   ASSERT_TRUE(folder);
-  const auto reader = StatusReader::make(folder->path("status"));
-  ASSERT_TRUE(reader) << reader.error().message;
-  EXPECT_EQ(reader->read(), (RankStatus{-1, -1, 0}));
-  EXPECT_EQ(reader->read().stage_name(), "");
+  const auto reader = must(StatusReader::make(folder->path("status")));
+  EXPECT_EQ(reader.read(), (RankStatus{-1, -1, 0}));
+  EXPECT_EQ(reader.read().stage_name(), "");
 
-  auto writer = StatusWriter::open(folder->path("status"));
-  ASSERT_TRUE(writer) << writer.error().message;
-  writer->set_stage("measure");
-  writer->set_position(54'680);
-  EXPECT_EQ(reader->read(), (RankStatus{5, 54'680, 2}));
-  EXPECT_EQ(reader->read().stage_name(), "measure");
-  writer->beat();
-  EXPECT_EQ(reader->read().count, 3);
-  writer->set_stage("verify");
-  EXPECT_EQ(reader->read(), (RankStatus{7, -1, 4}));
-  writer->set_stage("another");
-  EXPECT_EQ(reader->read().stage, -1);
+  auto writer = must(StatusWriter::open(folder->path("status")));
+  writer.set_stage("measure");
+  writer.set_position(54'680);
+  EXPECT_EQ(reader.read(), (RankStatus{5, 54'680, 2}));
+  EXPECT_EQ(reader.read().stage_name(), "measure");
+  writer.beat();
+  EXPECT_EQ(reader.read().count, 3);
+  writer.set_stage("verify");
+  EXPECT_EQ(reader.read(), (RankStatus{7, -1, 4}));
+  writer.set_stage("another");
+  EXPECT_EQ(reader.read().stage, -1);
 }
 
 // A rank in another language writes the same bytes.

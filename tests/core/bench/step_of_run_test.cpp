@@ -2,13 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "core/graph/literal.h"
+#include "tests/support/graphs.h"
+#include "tests/support/must.h"
 
 namespace jointer::test {
 namespace {
 
 Graph with_a_collective() {
-  auto graph = parse_literal(R"(
+  return parse(R"(
     group dp: 0 1
     x: bf16[4096,4096] = input
     s: bf16[8192,4096] = _c10d_functional.all_gather_into_tensor(x, 2, 'dp')
@@ -16,37 +17,32 @@ Graph with_a_collective() {
     a: bf16[8192,4096] = aten.relu(w)
     return [a]
   )");
-  EXPECT_TRUE(graph) << graph.error().message;
-  return *std::move(graph);
 }
 
 TEST(StepOfRun, EqualsTheSimulatedStepWithOtherRanks) {
   const Graph graph = with_a_collective();
-  const auto analysis = analyze(graph);
-  ASSERT_TRUE(analysis) << analysis.error().message;
-  EXPECT_EQ(step_of_run(graph, *analysis, {}), analysis->simulation.step_ns());
+  const auto analysis = must(analyze(graph));
+  EXPECT_EQ(step_of_run(graph, analysis, {}), analysis.simulation.step_ns());
 }
 
 TEST(StepOfRun, ASingleRankCopiesInsteadOfCommunicating) {
   const Graph graph = with_a_collective();
-  const auto analysis = analyze(graph);
-  ASSERT_TRUE(analysis) << analysis.error().message;
-  const Simulation& simulation = analysis->simulation;
+  const auto analysis = must(analyze(graph));
+  const Simulation& simulation = analysis.simulation;
   ASSERT_GT(simulation.exposed_ns(), 0);
   const std::int64_t copy =
-      step_of_run(graph, *analysis, {.solo = 0}) - (simulation.step_ns() - simulation.exposed_ns());
+      step_of_run(graph, analysis, {.solo = 0}) - (simulation.step_ns() - simulation.exposed_ns());
   // 64 MiB are written, and as many read.
   const double bytes = 2.0 * 64 * 1024 * 1024;
-  const double ns = bytes / (analysis->device.memory_gbps * analysis->device.efficiency.memory);
-  EXPECT_NEAR(static_cast<double>(copy), ns + analysis->device.kernel_us * 1e3, 1);
+  const double ns = bytes / (analysis.device.memory_gbps * analysis.device.efficiency.memory);
+  EXPECT_NEAR(static_cast<double>(copy), ns + analysis.device.kernel_us * 1e3, 1);
 }
 
 TEST(StepOfRun, ARecordedStepDoesNotWaitForLaunches) {
   const Graph graph = with_a_collective();
-  const auto analysis = analyze(graph);
-  ASSERT_TRUE(analysis) << analysis.error().message;
-  const Simulation& simulation = analysis->simulation;
-  EXPECT_EQ(step_of_run(graph, *analysis, {.backend = Backend::cudagraph}),
+  const auto analysis = must(analyze(graph));
+  const Simulation& simulation = analysis.simulation;
+  EXPECT_EQ(step_of_run(graph, analysis, {.backend = Backend::cudagraph}),
             simulation.step_ns() - simulation.host_bound_ns());
 }
 

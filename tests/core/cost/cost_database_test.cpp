@@ -14,6 +14,7 @@
 #include <iterator>
 #include <random>
 
+#include "tests/support/must.h"
 #include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
@@ -25,9 +26,7 @@ using testing::Not;
 using testing::StartsWith;
 
 CostDatabase writable(const std::string& path) {
-  auto database = CostDatabase::open_or_create(path);
-  if (!database) throw std::runtime_error(database.error().message);
-  return *std::move(database);
+  return must(CostDatabase::open_or_create(path));
 }
 
 CostSamples one_node(std::int64_t ns, std::string device = "NVIDIA H200",
@@ -53,9 +52,7 @@ void store(const std::string& path, const CostSamples& samples) {
 }
 
 DeviceCosts load(const std::string& path, std::string_view device = "NVIDIA H200") {
-  auto costs = CostDatabase::open(path)->load(device);
-  if (!costs) throw std::runtime_error(costs.error().message);
-  return *std::move(costs);
+  return must(CostDatabase::open(path)->load(device));
 }
 
 // Runs SQL on a file, as another program would.

@@ -12,15 +12,14 @@
 #include "core/cost/throughput.h"
 #include "core/process/temporary_folder.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 
 namespace jointer::test {
 namespace {
 
 DeviceDescription device(std::string_view id) {
-  auto loaded = load_device(id);
-  if (!loaded) throw std::runtime_error(loaded.error().message);
-  return *std::move(loaded);
+  return must(load_device(id));
 }
 
 TEST(Device, IsFoundInTheDriversName) {
@@ -200,9 +199,7 @@ RC_GTEST_PROP(CollectiveModelProperty, MoreBytesNeverTakeLessTime, ()) {
 // --- Roofline ---
 
 std::unique_ptr<Estimator> estimator(std::string name, std::string id = "h100") {
-  auto made = make_estimator({.name = std::move(name), .device = std::move(id)});
-  if (!made) throw std::runtime_error(made.error().message);
-  return *std::move(made);
+  return must(make_estimator({.name = std::move(name), .device = std::move(id)}));
 }
 
 TEST(Roofline, IsTheLargestOfItsLimits) {

@@ -2,6 +2,7 @@
 // sparsity; properties are those that the driver reports for these GPUs.
 
 #include "core/cost/gpu_properties.h"
+#include "tests/support/must.h"
 
 #include <gtest/gtest.h>
 
@@ -68,10 +69,9 @@ TEST(GpuProperties, TheNameAndTheSourcesSayWhereFiguresComeFrom) {
 }
 
 TEST(GpuProperties, AreLoadedFromTheirText) {
-  const auto loaded = load_device(device_text(kRtx4090));
-  ASSERT_TRUE(loaded) << loaded.error().message;
-  EXPECT_EQ(loaded->name, describe_gpu(kRtx4090).name);
-  EXPECT_EQ(loaded->memory_gbps, describe_gpu(kRtx4090).memory_gbps);
+  const auto loaded = test::must(load_device(device_text(kRtx4090)));
+  EXPECT_EQ(loaded.name, describe_gpu(kRtx4090).name);
+  EXPECT_EQ(loaded.memory_gbps, describe_gpu(kRtx4090).memory_gbps);
   for (const char* wrong : {"gpu{", "gpu{}", R"(gpu{"multiprocessors":"many"})",
                             R"(gpu{"multiprocessors":0,"sm_mhz":1000})"}) {
     const auto refused = load_device(wrong);

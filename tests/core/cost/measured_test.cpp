@@ -12,6 +12,7 @@
 #include "core/bench/measurement.h"
 #include "core/schedule/analysis.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/temporary_folder.h"
 
@@ -353,9 +354,8 @@ class MeasuredByName : public testing::Test {
     return make_estimator({.name = std::move(name), .device = ""}, graph.main_device());
   }
   std::int64_t mm_ns(const std::string& name) {
-    const auto made = make(name, graph_);
-    if (!made) throw std::runtime_error(made.error().message);
-    return (*made)->estimate(graph_, graph_.find("mm")).ns;
+    const auto made = must(make(name, graph_));
+    return made->estimate(graph_, graph_.find("mm")).ns;
   }
 
   const TemporaryFolder folder_;

@@ -10,6 +10,7 @@
 #include "core/cost/profile_estimator.h"
 #include "core/cost/simple.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/temporary_folder.h"
 
 namespace jointer::test {
@@ -44,26 +45,24 @@ Result<ProfileData> profile(const std::vector<std::string>& events) {
 }
 
 TEST(ProfileData, FindsOperatorsByTheirTensors) {
-  const auto data = profile({call(1, "aten::mm", "[[4,8],[8,2],[]]", "[[8,1],[2,1],[]]"),
-                             call(2, "aten::mm", "[[4,8],[8,2],[]]", "[[8,1],[2,1],[]]"),
-                             call(3, "aten::cat", "[[[4,8],[8,2]],[]]", "[[[8,1],[2,1]],[]]"),
-                             kernel(1, 10), kernel(1, 2), kernel(2, 20), kernel(3, 5)});
-  ASSERT_TRUE(data) << data.error().message;
+  const auto data = must(profile({call(1, "aten::mm", "[[4,8],[8,2],[]]", "[[8,1],[2,1],[]]"),
+                                  call(2, "aten::mm", "[[4,8],[8,2],[]]", "[[8,1],[2,1],[]]"),
+                                  call(3, "aten::cat", "[[[4,8],[8,2]],[]]", "[[[8,1],[2,1]],[]]"),
+                                  kernel(1, 10), kernel(1, 2), kernel(2, 20), kernel(3, 5)}));
   ProfileData::Operator mm{.name = "aten::mm",
                            .shapes = {{4, 8}, {8, 2}},
                            .strides = {{8, 1}, {2, 1}},
                            .type = DType::float32};
-  EXPECT_DOUBLE_EQ(*data->operator_ms(mm), 0.016) << "the mean of 12 and 20 us";
+  EXPECT_DOUBLE_EQ(*data.operator_ms(mm), 0.016) << "the mean of 12 and 20 us";
   mm.strides.front() = {1, 4};
-  EXPECT_FALSE(data->operator_ms(mm));
-  EXPECT_EQ(data->operator_count(), 1U) << "lists of tensors match no node";
+  EXPECT_FALSE(data.operator_ms(mm));
+  EXPECT_EQ(data.operator_count(), 1U) << "lists of tensors match no node";
 }
 
 TEST(ProfileData, InterpolatesCollectivesBySize) {
-  const auto data = profile({gather(1000, 10), gather(4000, 40)});
-  ASSERT_TRUE(data) << data.error().message;
+  const auto data = must(profile({gather(1000, 10), gather(4000, 40)}));
   const auto ms = [&](std::int64_t elements, ProfileData::Ranks ranks = {0, 1}) {
-    return data->collective_ms("all_gather_into_tensor", ranks, elements, "BFloat16");
+    return data.collective_ms("all_gather_into_tensor", ranks, elements, "BFloat16");
   };
   EXPECT_DOUBLE_EQ(*ms(1000), 0.010);
   EXPECT_NEAR(*ms(2000), 0.020, 1e-12) << "linear in log-log space";
@@ -73,14 +72,13 @@ TEST(ProfileData, InterpolatesCollectivesBySize) {
   EXPECT_NEAR(*ms(80'000), 160'000 / (0.2 * 1e6), 1e-9);
   EXPECT_NEAR(*ms(1000, {2, 3}), 0.010, 1e-12) << "the same dimension of the mesh";
   EXPECT_FALSE(ms(1000, {0, 2}));
-  EXPECT_FALSE(data->collective_ms("all_reduce", {0, 1}, 1000, "BFloat16"));
+  EXPECT_FALSE(data.collective_ms("all_reduce", {0, 1}, 1000, "BFloat16"));
 }
 
 TEST(ProfileData, AGroupOfAnAmbiguousDimensionIsNotUsedForOthers) {
-  const auto data = profile({gather(1000, 10), gather(1000, 30, "[2, 3]")});
-  ASSERT_TRUE(data) << data.error().message;
-  EXPECT_DOUBLE_EQ(*data->collective_ms("all_gather", {2, 3}, 1000, "BFloat16"), 0.030);
-  EXPECT_FALSE(data->collective_ms("all_gather", {4, 5}, 1000, "BFloat16"));
+  const auto data = must(profile({gather(1000, 10), gather(1000, 30, "[2, 3]")}));
+  EXPECT_DOUBLE_EQ(*data.collective_ms("all_gather", {2, 3}, 1000, "BFloat16"), 0.030);
+  EXPECT_FALSE(data.collective_ms("all_gather", {4, 5}, 1000, "BFloat16"));
 }
 
 TEST(ProfileData, ATraceWithoutKernelsIsRefused) {
@@ -91,8 +89,7 @@ TEST(ProfileData, ATraceWithoutKernelsIsRefused) {
 }
 
 TEST(ProfileEstimator, UsesAnotherEstimatorForTheRest) {
-  auto data = profile({call(1, "aten::mm", "[[4,8],[8,2]]", "[[8,1],[2,1]]"), kernel(1, 12)});
-  ASSERT_TRUE(data) << data.error().message;
+  auto data = must(profile({call(1, "aten::mm", "[[4,8],[8,2]]", "[[8,1],[2,1]]"), kernel(1, 12)}));
   const Graph graph = parse(R"(
     x: f32[4,8] = input
     y: f32[8,2] = input
@@ -102,16 +99,16 @@ TEST(ProfileEstimator, UsesAnotherEstimatorForTheRest) {
   )");
   auto rest = std::make_unique<SimpleEstimator>(SimpleCosts{}, *load_device("h100"));
   const std::int64_t of_exp = rest->estimate(graph, graph.find("exp")).ns;
-  const ProfileEstimator estimator(std::move(*data), "profile.json", std::move(rest));
+  const ProfileEstimator estimator(std::move(data), "profile.json", std::move(rest));
   EXPECT_EQ(estimator.estimate(graph, graph.find("mm")).ns, 12'000);
   EXPECT_EQ(estimator.estimate(graph, graph.find("exp")).ns, of_exp);
   EXPECT_FALSE(estimator.profiled_ms(graph, graph.find("exp")));
 }
 
 TEST(ProfileEstimator, AWaitTakesNoTime) {
-  auto data = profile({call(1, "_c10d_functional::wait_tensor", "[[4,8]]", "[[8,1]]"),
-                       call(2, "aten::exp", "[[4,8]]", "[[8,1]]"), kernel(1, 12), kernel(2, 3)});
-  ASSERT_TRUE(data) << data.error().message;
+  auto data =
+      must(profile({call(1, "_c10d_functional::wait_tensor", "[[4,8]]", "[[8,1]]"),
+                    call(2, "aten::exp", "[[4,8]]", "[[8,1]]"), kernel(1, 12), kernel(2, 3)}));
   const Graph graph = parse(R"(
     group dp: 0 1
     x: f32[4,8] = input
@@ -121,7 +118,7 @@ TEST(ProfileEstimator, AWaitTakesNoTime) {
     return [exp]
   )");
   const ProfileEstimator estimator(
-      std::move(*data), "profile.json",
+      std::move(data), "profile.json",
       std::make_unique<SimpleEstimator>(SimpleCosts{}, *load_device("h100")));
   EXPECT_EQ(estimator.estimate(graph, graph.find("exp")).ns, 3'000);
   EXPECT_TRUE(estimator.profiled_ms(graph, graph.find("w"))) << "the trace has such a call";

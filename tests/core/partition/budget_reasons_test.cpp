@@ -7,6 +7,7 @@
 
 #include "core/partition/partition.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 
 namespace jointer::test {
 namespace {
@@ -40,9 +41,7 @@ std::string products(int dear) {
 }
 
 Partition solve(int dear, double budget) {
-  auto found = partition(parse(products(dear)), {.activation_budget = budget});
-  if (!found) throw std::runtime_error(found.error().message);
-  return *std::move(found);
+  return must(partition(parse(products(dear)), {.activation_budget = budget}));
 }
 
 bool is_saved(const Partition& found, const std::string& name) {

@@ -11,6 +11,7 @@
 #include "core/partition/partition.h"
 #include "tests/support/graphs.h"
 #include "tests/support/joints.h"
+#include "tests/support/must.h"
 #include "tests/support/names.h"
 #include "tests/support/passed_values.h"
 #include "tests/support/paths.h"
@@ -22,11 +23,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 Graph emitted(const Graph& joint, Partitioner partitioner = Partitioner::min_cut) {
-  const auto done = partition(joint, {.partitioner = partitioner});
-  if (!done) throw std::runtime_error(done.error().message);
-  auto pair = emit_pair(done->joint, done->plan, partitioner);
-  if (!pair) throw std::runtime_error(pair.error().message);
-  return *std::move(pair);
+  const auto done = must(partition(joint, {.partitioner = partitioner}));
+  return must(emit_pair(done.joint, done.plan, partitioner));
 }
 
 TEST(EmitPair, RecomputesRightBeforeTheUse) {
@@ -136,9 +134,8 @@ TEST(EmitPair, RandomCallsSaveTheirStateElsewhere) {
             pair.find(kForwardPart, "getitem"));
   // The pair can be written and read back.
   const auto bytes = PaddedBytes(write_native(pair));
-  const auto read = read_native("pair", bytes);
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(graph_hash(*read), graph_hash(pair));
+  const auto read = must(read_native("pair", bytes));
+  EXPECT_EQ(graph_hash(read), graph_hash(pair));
 }
 
 // --- Comparison with the pairs that torch made ---
@@ -224,9 +221,8 @@ TEST_P(CapturedPairs, EqualTheEmittedPairs) {
         << pair.name(ours);
   }
   EXPECT_TRUE(validate(pair));
-  const auto read = read_native("pair", PaddedBytes(write_native(pair)));
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(graph_hash(*read), graph_hash(pair));
+  const auto read = must(read_native("pair", PaddedBytes(write_native(pair))));
+  EXPECT_EQ(graph_hash(read), graph_hash(pair));
   EXPECT_EQ(plan_of_pair(*joint, *wanted)->saved, plan_of_pair(*joint, pair)->saved);
   EXPECT_FALSE(plan_of_pair(*joint, pair)->saved.empty());
 }

@@ -1,4 +1,5 @@
 #include "core/partition/flow_network.h"
+#include "tests/support/must.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -10,9 +11,7 @@ constexpr auto kSource = FlowNetwork::kSource, kSink = FlowNetwork::kSink;
 constexpr auto kInfinite = FlowNetwork::kInfinite;
 
 std::vector<bool> sink_side(const FlowNetwork& network) {
-  const auto cut = network.minimum_cut();
-  if (!cut) throw std::runtime_error(cut.error().message);
-  return cut->sink_side;
+  return must(network.minimum_cut()).sink_side;
 }
 
 TEST(FlowNetwork, TakesTheCutNearestToTheSink) {

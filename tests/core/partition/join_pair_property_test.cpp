@@ -17,6 +17,7 @@
 #include "core/partition/partition.h"
 #include "core/partition/plan_what_if.h"
 #include "core/schedule/simulation.h"
+#include "tests/support/must.h"
 #include "tests/support/names.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/symbolic_run.h"
@@ -135,12 +136,10 @@ TEST(JoinPairProperty, MostPairsKeepTheirOrder) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const std::optional<Case> made = some_case(seed);
     if (!made || draws(made->pair)) continue;
-    const auto joined = join_with_plan(made->pair);
-    ASSERT_TRUE(joined) << joined.error().message;
-    const auto again = emit_pair(joined->joint, joined->plan, made->partitioner);
-    ASSERT_TRUE(again) << again.error().message;
+    const auto joined = must(join_with_plan(made->pair));
+    const auto again = must(emit_pair(joined.joint, joined.plan, made->partitioner));
     ++all;
-    if (calls_with_parts(*again) == calls_with_parts(made->pair)) ++same;
+    if (calls_with_parts(again) == calls_with_parts(made->pair)) ++same;
   }
   EXPECT_GT(all, 100);
   EXPECT_GT(same * 10, all * 7) << same << " of " << all;

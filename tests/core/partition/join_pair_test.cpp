@@ -11,6 +11,7 @@
 #include "core/schedule/memory_timeline.h"
 #include "tests/support/graphs.h"
 #include "tests/support/joints.h"
+#include "tests/support/must.h"
 #include "tests/support/names.h"
 #include "tests/support/paths.h"
 #include "tests/support/symbolic_run.h"
@@ -22,24 +23,20 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 Graph emitted(const Graph& joint, const SavePlan& plan) {
-  auto pair = emit_pair(joint, plan);
-  if (!pair) throw std::runtime_error(pair.error().message);
-  return *std::move(pair);
+  return must(emit_pair(joint, plan));
 }
 
 Graph partitioned(std::string_view text) {
   const Graph joint = parse(text);
-  const auto done = partition(joint);
-  if (!done) throw std::runtime_error(done.error().message);
-  return emitted(done->joint, done->plan);
+  const auto done = must(partition(joint));
+  return emitted(done.joint, done.plan);
 }
 
 JoinedPair joined(const Graph& pair) {
-  auto made = join_with_plan(pair);
-  if (!made) throw std::runtime_error(made.error().message);
-  if (const auto sound = validate(made->joint); !sound)
+  auto made = must(join_with_plan(pair));
+  if (const auto sound = validate(made.joint); !sound)
     throw std::runtime_error(sound.error().message);
-  return *std::move(made);
+  return made;
 }
 
 std::string refusal(const Graph& pair) {
@@ -234,10 +231,9 @@ TEST(JoinPair, ACallThatDrawsOtherNumbersStaysInTheBackward) {
   const Node& drawn = node(made.joint, "r_1");
   EXPECT_EQ(made.joint.text(drawn.partitioner_tag), "must_be_in_backward");
   EXPECT_EQ(drawn.phase, Phase::backward);
-  const auto pair = emit_pair(made.joint, made.plan);
-  ASSERT_TRUE(pair) << pair.error().message;
-  EXPECT_TRUE(pair->find(kBackwardPart, "r_1"));
-  EXPECT_FALSE(pair->find(kForwardPart, "r_1"));
+  const auto pair = must(emit_pair(made.joint, made.plan));
+  EXPECT_TRUE(pair.find(kBackwardPart, "r_1"));
+  EXPECT_FALSE(pair.find(kForwardPart, "r_1"));
 }
 
 TEST(JoinPair, ACallThatReadsLaterContentsIsADifferentCall) {
@@ -352,13 +348,11 @@ TEST(JoinPair, PairsOfTorchHaveThePlansOfTheirJointGraphs) {
   JOINTER_NEEDS_SHARED();
   for (const char* name : {"llama3_debug_tp2_fsdp2", "llama3_debug_tp2_fsdp2_graph_sac"}) {
     const std::string base = shared_directory() + "/captures/" + name;
-    const auto pair = open_graph(
-        {.path = base + ".min_cut.fw.json.zst", .backward = base + ".min_cut.bw.json.zst"});
-    ASSERT_TRUE(pair) << pair.error().message;
-    const JoinedPair made = joined(*pair);
-    const auto done = partition(made.joint);
-    ASSERT_TRUE(done) << done.error().message;
-    EXPECT_EQ(done->plan, made.plan);
+    const auto pair = must(open_graph(
+        {.path = base + ".min_cut.fw.json.zst", .backward = base + ".min_cut.bw.json.zst"}));
+    const JoinedPair made = joined(pair);
+    const auto done = must(partition(made.joint));
+    EXPECT_EQ(done.plan, made.plan);
   }
 }
 

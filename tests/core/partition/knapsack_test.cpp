@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
 
@@ -23,9 +24,7 @@ constexpr KnapsackSolver kSolvers[] = {KnapsackSolver::dp, KnapsackSolver::greed
 
 KnapsackAnswer solve(const Knapsack& items, double budget, KnapsackSolver solver,
                      BudgetRounding rounding = BudgetRounding::within) {
-  auto answer = solve_knapsack(items, budget, solver, rounding);
-  if (!answer) throw std::runtime_error(answer.error().message);
-  return *std::move(answer);
+  return must(solve_knapsack(items, budget, solver, rounding));
 }
 
 double value_of(const Knapsack& items, const std::vector<std::size_t>& saved) {

@@ -11,6 +11,7 @@
 #include "core/partition/budget_sweep.h"
 #include "core/schedule/caching_allocator.h"
 #include "tests/support/judged_plan.h"
+#include "tests/support/must.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/slow.h"
 
@@ -169,12 +170,11 @@ TEST(Pareto, ASampleHasACurveWithGivenPoints) {
   const Graph& joint = judged.partition.joint;
   ParetoRequest request = kQuick;
   request.given.push_back({.budget = -1, .name = "as it is", .plan = judged.partition.plan});
-  const auto points = points_of(joint, *judged.what_if, request);
-  ASSERT_TRUE(points) << points.error().message;
-  EXPECT_GT(points->size(), 3U);
-  EXPECT_TRUE(is_curve(*points));
+  const auto points = must(points_of(joint, *judged.what_if, request));
+  EXPECT_GT(points.size(), 3U);
+  EXPECT_TRUE(is_curve(points));
   const Figures given = judged.what_if->figures(judged.partition.plan)->figures;
-  EXPECT_TRUE(std::any_of(points->begin(), points->end(),
+  EXPECT_TRUE(std::any_of(points.begin(), points.end(),
                           [&](const ParetoPoint& point) { return reaches(point, given); }));
 }
 
@@ -280,9 +280,8 @@ TEST(Pareto, CanBeCancelled) {
 
 TEST(Pareto, RefusesOtherGraphs) {
   const Judged& judged = judged_sample();
-  const auto pair = emit_pair(judged.partition.joint, judged.partition.plan);
-  ASSERT_TRUE(pair) << pair.error().message;
-  const auto refused = points_of(*pair, *judged.what_if, {});
+  const auto pair = must(emit_pair(judged.partition.joint, judged.partition.plan));
+  const auto refused = points_of(pair, *judged.what_if, {});
   ASSERT_FALSE(refused.has_value());
   EXPECT_NE(refused.error().message.find("pair"), std::string::npos);
 }

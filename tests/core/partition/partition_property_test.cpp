@@ -12,6 +12,7 @@
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
 #include "core/partition/partition.h"
+#include "tests/support/must.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/symbolic_run.h"
 
@@ -108,11 +109,9 @@ TEST(PartitionProperty, IsDeterministic) {
     const Graph joint = random_graph(seed, {.calls = 200, .gradients = true, .writes = false});
     std::set<std::string> written;
     for (int run = 0; run < 20; ++run) {
-      const auto done = partition(joint, {.ignore_tags = true});
-      ASSERT_TRUE(done) << done.error().message;
-      const auto pair = emit_pair(done->joint, done->plan);
-      ASSERT_TRUE(pair) << pair.error().message;
-      written.insert(write_native(*pair));
+      const auto done = must(partition(joint, {.ignore_tags = true}));
+      const auto pair = must(emit_pair(done.joint, done.plan));
+      written.insert(write_native(pair));
     }
     EXPECT_EQ(written.size(), 1U);
   }

@@ -11,6 +11,7 @@
 #include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/names.h"
 
 namespace jointer::test {
@@ -21,9 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 Partition partitioned(const Graph& graph, const PartitionOptions& options = {}) {
-  auto done = partition(graph, options);
-  if (!done) throw std::runtime_error(done.error().message);
-  return *std::move(done);
+  return must(partition(graph, options));
 }
 
 Partition partitioned(std::string_view text, const PartitionOptions& options = {}) {
@@ -71,9 +70,8 @@ TEST(MinCut, RecomputesACallThatReturnsADevice) {
   )")));
   for (auto& node : document["nodes"])
     if (node["name"] == "here") node["val"] = {{"opaque", "device"}, {"repr", "cuda:0"}};
-  auto graph = read_native("test", PaddedBytes(document.dump()));
-  ASSERT_TRUE(graph) << graph.error().message;
-  EXPECT_THAT(saved(partitioned(*graph)), IsEmpty());
+  auto graph = must(read_native("test", PaddedBytes(document.dump())));
+  EXPECT_THAT(saved(partitioned(graph)), IsEmpty());
 }
 
 TEST(DefaultPartition, SavesWhatTheBackwardReads) {
@@ -311,7 +309,7 @@ TEST(MinCut, SavesOnlySizesIfOnlySizesAreRead) {
 }
 
 TEST(MinCut, RecomputesARandomCallForOneOfItsValues) {
-  const auto done = partition(parse(R"(
+  const auto done = must(partition(parse(R"(
     x: f32[64] = input
     dy: f32[64] = tangent
     drop: (f32[64], bool[64]) = aten.native_dropout(x, 0.5, True)
@@ -319,12 +317,10 @@ TEST(MinCut, RecomputesARandomCallForOneOfItsValues) {
     mask: bool[64] = drop[1]  {MUST_RECOMPUTE}
     g: f32[64] = aten.mul.Tensor(dy, mask)  {backward}
     return [y, g]
-  )"));
-  ASSERT_TRUE(done) << done.error().message;
-  EXPECT_THAT(saved(*done), testing::Not(testing::Contains("mask")));
-  const auto pair = emit_pair(done->joint, done->plan);
-  ASSERT_TRUE(pair) << pair.error().message;
-  EXPECT_TRUE(pair->find("graphsafe_run_with_rng_state")) << "it draws the same numbers again";
+  )")));
+  EXPECT_THAT(saved(done), testing::Not(testing::Contains("mask")));
+  const auto pair = must(emit_pair(done.joint, done.plan));
+  EXPECT_TRUE(pair.find("graphsafe_run_with_rng_state")) << "it draws the same numbers again";
 }
 
 TEST(Partition, RefusesOtherGraphs) {

@@ -11,6 +11,7 @@
 #include "core/partition/pair_order.h"
 #include "core/partition/plan_what_if.h"
 #include "core/schedule/caching_allocator.h"
+#include "tests/support/must.h"
 #include "tests/support/passed_values.h"
 #include "tests/support/paths.h"
 #include "tests/support/slow.h"
@@ -38,29 +39,25 @@ std::vector<std::string> names_of_calls(const Graph& graph) {
 TEST_P(PlanCapture, FiguresEqualThoseOfTorchsPair) {
   JOINTER_NEEDS_SHARED();
   const std::string base = shared_directory() + "/captures/" + GetParam().pair;
-  const auto captured = open_graph(
-      {.path = shared_directory() + "/captures/" + GetParam().joint + ".joint.json.zst"});
-  ASSERT_TRUE(captured) << captured.error().message;
+  const auto captured = must(open_graph(
+      {.path = shared_directory() + "/captures/" + GetParam().joint + ".joint.json.zst"}));
   // The graph as that partitioner received it.
   const auto partitioner =
       base.ends_with(".default") ? Partitioner::default_partition : Partitioner::min_cut;
-  const auto seen = partition(*captured, {.partitioner = partitioner});
-  ASSERT_TRUE(seen) << seen.error().message;
-  const Graph* const joint = &seen->joint;
-  const auto pair = open_graph({.path = base + ".fw.json.zst", .backward = base + ".bw.json.zst"});
-  ASSERT_TRUE(pair) << pair.error().message;
-  const auto found = plan_of_pair(*joint, *pair);
-  ASSERT_TRUE(found) << found.error().message;
-  const SavePlan& plan = *found;
+  const auto seen = must(partition(captured, {.partitioner = partitioner}));
+  const Graph* const joint = &seen.joint;
+  const auto pair =
+      must(open_graph({.path = base + ".fw.json.zst", .backward = base + ".bw.json.zst"}));
+  const auto found = must(plan_of_pair(*joint, pair));
+  const SavePlan& plan = found;
 
   const PairOrders orders(*joint, partitioner);
-  const auto order = orders.order(plan);
-  ASSERT_TRUE(order) << order.error().message;
+  const auto order = must(orders.order(plan));
   std::vector<std::string> names;
-  for (const auto* half : {&order->forward, &order->backward})
+  for (const auto* half : {&order.forward, &order.backward})
     for (const Place p : *half)
       if (orders.has(p, PairOrders::is_call)) names.emplace_back(joint->name(orders.node(p)));
-  EXPECT_EQ(names, names_of_calls(*pair));
+  EXPECT_EQ(names, names_of_calls(pair));
 
   const auto estimator = make_estimator({});
   ASSERT_TRUE(estimator);
@@ -68,15 +65,14 @@ TEST_P(PlanCapture, FiguresEqualThoseOfTorchsPair) {
   for (const NodeId id : joint->order()) flops[id.index()] = node_flops(*joint, joint->node(id));
   const PlanWhatIf what_if(*joint, estimate_all(*joint, **estimator), flops, {}, {},
                            {.transfers = {}, .partitioner = partitioner});
-  const auto outcome = what_if.evaluate(plan);
-  ASSERT_TRUE(outcome) << outcome.error().message;
-  const MemoryTimeline memory(*pair);
-  const Simulation simulation(*pair, estimate_all(*pair, **estimator));
-  EXPECT_TRUE(std::ranges::equal(outcome->profile, memory.profile()));
+  const auto outcome = must(what_if.evaluate(plan));
+  const MemoryTimeline memory(pair);
+  const Simulation simulation(pair, estimate_all(pair, **estimator));
+  EXPECT_TRUE(std::ranges::equal(outcome.profile, memory.profile()));
   EXPECT_EQ(what_if.reserved_bytes(plan), simulate_reserved(memory, memory.device()).peak_bytes);
-  EXPECT_EQ(outcome->figures.figures, (Figures{.peak_bytes = memory.peak_bytes(),
-                                               .step_ns = simulation.step_ns(),
-                                               .exposed_ns = simulation.exposed_ns()}));
+  EXPECT_EQ(outcome.figures.figures, (Figures{.peak_bytes = memory.peak_bytes(),
+                                              .step_ns = simulation.step_ns(),
+                                              .exposed_ns = simulation.exposed_ns()}));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -100,21 +96,16 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(PlanCapture, CallsEqualThoseOfTorchsPairWithGenerators) {
   JOINTER_NEEDS_SHARED();
   const std::string base = shared_directory() + "/captures/llama3_8b_tp2_fsdp2_eager_sac";
-  const auto captured = open_graph({.path = base + ".joint.json.zst"});
-  ASSERT_TRUE(captured) << captured.error().message;
-  const auto seen = partition(*captured);
-  ASSERT_TRUE(seen) << seen.error().message;
-  const auto pair = open_graph(
-      {.path = base + ".min_cut.fw.json.zst", .backward = base + ".min_cut.bw.json.zst"});
-  ASSERT_TRUE(pair) << pair.error().message;
-  const auto plan = plan_of_pair(seen->joint, *pair);
-  ASSERT_TRUE(plan) << plan.error().message;
-  EXPECT_EQ(plan->saved, seen->plan.saved);
-  const auto emitted = emit_pair(seen->joint, seen->plan);
-  ASSERT_TRUE(emitted) << emitted.error().message;
-  EXPECT_EQ(names_of_calls(*emitted), names_of_calls(*pair));
-  const auto with_generators = std::ranges::count_if(pair->order(), [&](NodeId id) {
-    return pair->target(pair->node(id)) == "graphsafe_run_with_rng_state";
+  const auto captured = must(open_graph({.path = base + ".joint.json.zst"}));
+  const auto seen = must(partition(captured));
+  const auto pair = must(open_graph(
+      {.path = base + ".min_cut.fw.json.zst", .backward = base + ".min_cut.bw.json.zst"}));
+  const auto plan = must(plan_of_pair(seen.joint, pair));
+  EXPECT_EQ(plan.saved, seen.plan.saved);
+  const auto emitted = must(emit_pair(seen.joint, seen.plan));
+  EXPECT_EQ(names_of_calls(emitted), names_of_calls(pair));
+  const auto with_generators = std::ranges::count_if(pair.order(), [&](NodeId id) {
+    return pair.target(pair.node(id)) == "graphsafe_run_with_rng_state";
   });
   EXPECT_EQ(with_generators, 32);
 }
@@ -125,12 +116,9 @@ class PlanOfCapture : public testing::TestWithParam<const char*> {
   void SetUp() override {
     JOINTER_NEEDS_SHARED();
     JOINTER_SLOW_IF(is_large_capture(GetParam()));
-    auto graph =
-        open_graph({.path = shared_directory() + "/captures/" + GetParam() + ".joint.json.zst"});
-    ASSERT_TRUE(graph) << graph.error().message;
-    auto found = jointer::partition(*graph);
-    ASSERT_TRUE(found) << found.error().message;
-    partition = *std::move(found);
+    auto graph = must(
+        open_graph({.path = shared_directory() + "/captures/" + GetParam() + ".joint.json.zst"}));
+    partition = must(jointer::partition(graph));
     estimator = *make_estimator({});
     costs = estimate_all(partition.joint, *estimator);
     flops.resize(partition.joint.node_count());
@@ -142,19 +130,17 @@ class PlanOfCapture : public testing::TestWithParam<const char*> {
   }
 
   void expect_figures_of_pair(const SavePlan& plan) {
-    const auto outcome = what_if->evaluate(plan);
-    ASSERT_TRUE(outcome) << outcome.error().message;
-    const auto pair = emit_pair(partition.joint, plan);
-    ASSERT_TRUE(pair) << pair.error().message;
-    const auto sound = validate(*pair);
+    const auto outcome = must(what_if->evaluate(plan));
+    const auto pair = must(emit_pair(partition.joint, plan));
+    const auto sound = validate(pair);
     EXPECT_TRUE(sound) << sound.error().message;
-    const MemoryTimeline memory(*pair);
-    const Simulation simulation(*pair, estimate_all(*pair, *estimator));
-    EXPECT_TRUE(std::ranges::equal(outcome->profile, memory.profile()));
+    const MemoryTimeline memory(pair);
+    const Simulation simulation(pair, estimate_all(pair, *estimator));
+    EXPECT_TRUE(std::ranges::equal(outcome.profile, memory.profile()));
     EXPECT_EQ(what_if->reserved_bytes(plan), simulate_reserved(memory, memory.device()).peak_bytes);
-    EXPECT_EQ(outcome->figures.figures, (Figures{.peak_bytes = memory.peak_bytes(),
-                                                 .step_ns = simulation.step_ns(),
-                                                 .exposed_ns = simulation.exposed_ns()}));
+    EXPECT_EQ(outcome.figures.figures, (Figures{.peak_bytes = memory.peak_bytes(),
+                                                .step_ns = simulation.step_ns(),
+                                                .exposed_ns = simulation.exposed_ns()}));
   }
 
   // Every third candidate, or all of them.

@@ -16,6 +16,7 @@
 #include "core/policy/apply_step_tags.h"
 #include "tests/support/graphs.h"
 #include "tests/support/joints.h"
+#include "tests/support/must.h"
 #include "tests/support/random_costs.h"
 #include "tests/support/random_graph.h"
 
@@ -56,9 +57,7 @@ PlanAmounts sum_of(const std::vector<PlanChangeGroup>& groups) {
 // A joint graph whose calls take 1,000 ns each.
 struct Planned {
   explicit Planned(Graph graph) {
-    auto found = partition(graph, {});
-    if (!found) throw std::runtime_error(found.error().message);
-    partition_ = *std::move(found);
+    partition_ = must(partition(graph, {}));
     costs.resize(partition_.joint.node_count());
     for (const NodeId id : partition_.joint.order())
       if (partition_.joint.node(id).kind == NodeKind::call)

@@ -11,6 +11,7 @@
 #include "core/partition/plan_margin_text.h"
 #include "tests/support/graphs.h"
 #include "tests/support/judged_plan.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 
 namespace jointer::test {
@@ -229,9 +230,8 @@ class PlanMarginOfCapture : public testing::TestWithParam<const char*> {};
 
 TEST_P(PlanMarginOfCapture, HoldsForItsValues) {
   JOINTER_NEEDS_SHARED();
-  const auto graph = open_graph({.path = shared_directory() + "/captures/" + GetParam()});
-  ASSERT_TRUE(graph) << graph.error().message;
-  const auto judged = judge(*graph);
+  const auto graph = must(open_graph({.path = shared_directory() + "/captures/" + GetParam()}));
+  const auto judged = judge(graph);
   ASSERT_TRUE(judged);
   check_margins(*judged, 211);
 }

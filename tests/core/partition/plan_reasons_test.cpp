@@ -9,6 +9,7 @@
 
 #include "core/open/open.h"
 #include "core/partition/partition.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
 
@@ -72,17 +73,14 @@ RC_GTEST_PROP(PlanReasons, NameWhatTheBackwardRuns, (bool is_default, bool ignor
 class PlanReasonsOfSample : public testing::TestWithParam<const char*> {};
 
 TEST_P(PlanReasonsOfSample, NameWhatTheBackwardRuns) {
-  const auto joint = open_graph({.path = source_path("resources/samples/") + GetParam()});
-  ASSERT_TRUE(joint) << joint.error().message;
+  const auto joint = must(open_graph({.path = source_path("resources/samples/") + GetParam()}));
   for (const Partitioner partitioner : {Partitioner::min_cut, Partitioner::default_partition})
     for (const double budget : {1.0, 0.5, 0.0}) {
       if (partitioner == Partitioner::default_partition && budget < 1) continue;
       const auto done =
-          partition(*joint, {.partitioner = partitioner, .activation_budget = budget});
-      ASSERT_TRUE(done) << done.error().message;
-      const auto pair = emit_pair(done->joint, done->plan, partitioner);
-      ASSERT_TRUE(pair) << pair.error().message;
-      const Said said = check_reasons(*done, *pair);
+          must(partition(joint, {.partitioner = partitioner, .activation_budget = budget}));
+      const auto pair = must(emit_pair(done.joint, done.plan, partitioner));
+      const Said said = check_reasons(done, pair);
       EXPECT_EQ(said.untrue, "") << "budget " << budget;
       EXPECT_GT(said.readers, 0U);
     }

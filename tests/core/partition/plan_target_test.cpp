@@ -9,12 +9,12 @@
 
 #include <optional>
 #include <random>
-#include <stdexcept>
 
 #include "core/open/open.h"
 #include "core/partition/partition.h"
 #include "tests/support/graphs.h"
 #include "tests/support/judged_plan.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/slow.h"
@@ -58,9 +58,7 @@ constexpr const char* kTwoLayers = R"(
 // A graph whose plan saves everything. Each call takes 1 us, but `slow` takes 9 us.
 struct Saved {
   explicit Saved(std::string_view text, std::string_view slow = {}) {
-    auto found = partition(parse(text), {.partitioner = Partitioner::default_partition});
-    if (!found) throw std::runtime_error(found.error().message);
-    made = *std::move(found);
+    made = must(partition(parse(text), {.partitioner = Partitioner::default_partition}));
     costs.resize(made.joint.node_count());
     for (const NodeId id : made.joint.order())
       if (made.joint.node(id).kind == NodeKind::call)
@@ -77,9 +75,7 @@ struct Saved {
   }
   [[nodiscard]] ChangeList free(std::int64_t bytes, PlanTarget target = {}) const {
     target.peak_bytes = peak() - bytes;
-    auto list = find_changes(made.joint, *what_if, made.plan, target);
-    if (!list) throw std::runtime_error(list.error().message);
-    return *std::move(list);
+    return must(find_changes(made.joint, *what_if, made.plan, target));
   }
   [[nodiscard]] std::string why_not(std::int64_t bytes, PlanTarget target = {}) const {
     target.peak_bytes = peak() - bytes;
@@ -296,9 +292,8 @@ RC_GTEST_PROP(PlanTargetProperty, TheListIsTheBestOfAll, (std::uint64_t seed)) {
 struct Captured : Judged {
   explicit Captured(const std::string& name) {
     const auto graph =
-        open_graph({.path = shared_directory() + "/captures/" + name + ".joint.json.zst"});
-    if (!graph) throw std::runtime_error(graph.error().message);
-    partition = jointer::partition(*graph).value();
+        must(open_graph({.path = shared_directory() + "/captures/" + name + ".joint.json.zst"}));
+    partition = jointer::partition(graph).value();
     const auto estimator = make_estimator({}).value();
     costs = estimate_all(partition.joint, *estimator);
     flops.resize(partition.joint.node_count());

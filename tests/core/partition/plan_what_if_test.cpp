@@ -8,6 +8,7 @@
 
 #include "core/partition/kept_values.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 
 namespace jointer::test {
 namespace {
@@ -35,9 +36,7 @@ constexpr const char* kLayers = R"(
 struct Planned {
   explicit Planned(std::string_view text,
                    Partitioner partitioner = Partitioner::default_partition) {
-    auto found = partition(parse(text), {.partitioner = partitioner});
-    if (!found) throw std::runtime_error(found.error().message);
-    partition_ = *std::move(found);
+    partition_ = must(partition(parse(text), {.partitioner = partitioner}));
     costs.resize(partition_.joint.node_count());
     for (const NodeId id : partition_.joint.order())
       if (partition_.joint.node(id).kind == NodeKind::call)
@@ -53,9 +52,7 @@ struct Planned {
   }
   [[nodiscard]] SavePlan change(const SavePlan& plan, const char* name, PlanAction action) const {
     const NodeId id = at(name);
-    auto changed = what_if->change(plan, {&id, 1}, action);
-    if (!changed) throw std::runtime_error(changed.error().message);
-    return *std::move(changed);
+    return must(what_if->change(plan, {&id, 1}, action));
   }
   [[nodiscard]] std::string refusal(const SavePlan& plan, const char* name,
                                     PlanAction action) const {
@@ -219,9 +216,8 @@ TEST(PlanWhatIf, StatesOfGeneratorsAreCounted) {
   EXPECT_EQ(of(again).figures.recomputed, 2U);
   EXPECT_EQ(of(again).figures.saved_bytes, 2 * kState);
   EXPECT_EQ(of(saved).figures.saved_bytes, 2 * kValue);
-  const auto pair = emit_pair(again.partition_.joint, again.partition_.plan);
-  ASSERT_TRUE(pair) << pair.error().message;
-  const MemoryTimeline memory(*pair);
+  const auto pair = must(emit_pair(again.partition_.joint, again.partition_.plan));
+  const MemoryTimeline memory(pair);
   EXPECT_TRUE(std::ranges::equal(of(again).profile, memory.profile()));
   // The state is live from the call on, in addition to the call's result.
   EXPECT_EQ(memory.profile()[1], 2 * kValue + kState);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 
 namespace jointer::test {
 namespace {
@@ -26,14 +27,12 @@ void annotate(Graph& graph, std::string_view name, double budget) {
 
 TEST(RegionBudget, IsThatOfTheWholeForward) {
   Graph graph = parse(kJoint);
-  const auto none = region_budget(graph);
-  ASSERT_TRUE(none) << none.error().message;
-  EXPECT_EQ(*none, std::nullopt);
+  const auto none = must(region_budget(graph));
+  EXPECT_EQ(none, std::nullopt);
   annotate(graph, "a", 0.4);
   annotate(graph, "b", 0.4);
-  const auto budget = region_budget(graph);
-  ASSERT_TRUE(budget) << budget.error().message;
-  EXPECT_EQ(*budget, std::optional(0.4));
+  const auto budget = must(region_budget(graph));
+  EXPECT_EQ(budget, std::optional(0.4));
 }
 
 TEST(RegionBudget, IsRefusedForAPartUnlessAllowed) {
@@ -43,9 +42,8 @@ TEST(RegionBudget, IsRefusedForAPartUnlessAllowed) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
               HasSubstr("do not cover 1 call of the forward, the first of which is b"));
-  const auto budget = region_budget(graph, BudgetCoverage::part);
-  ASSERT_TRUE(budget) << budget.error().message;
-  EXPECT_EQ(*budget, std::optional(0.25));
+  const auto budget = must(region_budget(graph, BudgetCoverage::part));
+  EXPECT_EQ(budget, std::optional(0.25));
 }
 
 TEST(RegionBudget, EqualsThatOfSubgraphs) {

@@ -14,6 +14,7 @@
 #include "core/open/open.h"
 #include "core/partition/plan_what_if.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
 #include "tests/support/slow.h"
@@ -32,9 +33,8 @@ struct Solved {
 };
 
 Solved solve(std::string_view text) {
-  auto done = partition(parse(text));
-  if (!done) throw std::runtime_error(done.error().message);
-  Solved solved{.partition = *std::move(done), .saved = {}, .offloaded = {}, .reasons = {}};
+  auto done = must(partition(parse(text)));
+  Solved solved{.partition = std::move(done), .saved = {}, .offloaded = {}, .reasons = {}};
   const Graph& joint = solved.partition.joint;
   for (const NodeId id : solved.partition.plan.saved) {
     solved.saved.emplace_back(joint.name(id));
@@ -130,9 +130,7 @@ class Ticked : public testing::TestWithParam<const char*> {
   void SetUp() override {
     JOINTER_NEEDS_SHARED();
     JOINTER_SLOW_IF(is_large_capture(GetParam()));
-    auto opened = open_graph({.path = capture_path(std::string(GetParam()) + ".joint")});
-    ASSERT_TRUE(opened) << opened.error().message;
-    graph = *std::move(opened);
+    graph = must(open_graph({.path = capture_path(std::string(GetParam()) + ".joint")}));
     const auto estimator = *make_estimator({});
     costs = estimate_all(graph, *estimator);
     transfers = estimator->transfer_costs();
@@ -141,9 +139,7 @@ class Ticked : public testing::TestWithParam<const char*> {
 
   [[nodiscard]] std::vector<SaveCandidate> candidates(const Partition& of) const {
     const PlanWhatIf what_if(of.joint, costs, flops, {}, {}, {.transfers = transfers});
-    auto found = what_if.candidates(of.plan);
-    if (!found) throw std::runtime_error(found.error().message);
-    return *std::move(found);
+    return must(what_if.candidates(of.plan));
   }
 
   Graph graph;
@@ -154,9 +150,8 @@ class Ticked : public testing::TestWithParam<const char*> {
 
 TEST_P(Ticked, ThirtyDecisionsAreRespected) {
   if (IsSkipped()) return;
-  const auto base = partition(graph);
-  ASSERT_TRUE(base) << base.error().message;
-  const std::vector<SaveCandidate> rows = candidates(*base);
+  const auto base = must(partition(graph));
+  const std::vector<SaveCandidate> rows = candidates(base);
   const int runs = graph.order().size() > 20'000 ? 2 : 10;
   for (unsigned seed = 0; seed < static_cast<unsigned>(runs); ++seed) {
     std::mt19937_64 chance(seed);
@@ -171,22 +166,19 @@ TEST_P(Ticked, ThirtyDecisionsAreRespected) {
       ticked.node(row.node).policy =
           action == PlanAction::save ? MemoryPolicy::must_save : MemoryPolicy::must_recompute;
     }
-    const auto again = partition(ticked);
-    ASSERT_TRUE(again) << again.error().message;
-    for (const SaveCandidate& row : candidates(*again)) {
+    const auto again = must(partition(ticked));
+    for (const SaveCandidate& row : candidates(again)) {
       const auto tick = ticks.find(row.node);
       if (tick == ticks.end()) continue;
       // Two of torch's rules: cheap views may always be recomputed, and the last value of a
       // recomputed region is saved if the next region reads it.
       if (graph.op(graph.node(row.node)).has(OperatorTag::cheap_view) ||
-          again->reasons[row.node.index()].text.starts_with(
-              "the last value of a recomputed region"))
+          again.reasons[row.node.index()].text.starts_with("the last value of a recomputed region"))
         continue;
       EXPECT_EQ(to_string(row.action), to_string(tick->second)) << graph.name(row.node);
     }
-    const auto pair = emit_pair(again->joint, again->plan);
-    ASSERT_TRUE(pair) << pair.error().message;
-    const auto sound = validate(*pair);
+    const auto pair = must(emit_pair(again.joint, again.plan));
+    const auto sound = validate(pair);
     EXPECT_TRUE(sound) << sound.error().message;
   }
 }

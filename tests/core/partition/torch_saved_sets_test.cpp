@@ -11,6 +11,7 @@
 #include "core/open/open.h"
 #include "core/partition/partition.h"
 #include "core/policy/tagging.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
 
@@ -53,11 +54,9 @@ TEST_P(TorchSavedSets, AreEqual) {
   JOINTER_NEEDS_SHARED();
   const auto& [model, tagging, partitioner] = GetParam();
   static const nlohmann::json summary = load_json(shared_directory() + "/reference/summary.json");
-  const auto joint = tagged_joint(model, tagging);
-  ASSERT_TRUE(joint) << joint.error().message;
+  const auto joint = must(tagged_joint(model, tagging));
   const auto done =
-      partition(*joint, {.partitioner = partitioner, .ignore_tags = tagging == "no_tags"});
-  ASSERT_TRUE(done) << done.error().message;
+      must(partition(joint, {.partitioner = partitioner, .ignore_tags = tagging == "no_tags"}));
 
   std::vector<std::string> wanted, saved;
   std::int64_t wanted_bytes = 0, saved_bytes = 0;
@@ -66,9 +65,9 @@ TEST_P(TorchSavedSets, AreEqual) {
     wanted.push_back(row[0]);
     wanted_bytes += row[2].get<std::int64_t>();
   }
-  for (const NodeId id : done->plan.saved) {
-    saved.emplace_back(done->joint.name(id));
-    saved_bytes += done->joint.output_bytes(done->joint.node(id));
+  for (const NodeId id : done.plan.saved) {
+    saved.emplace_back(done.joint.name(id));
+    saved_bytes += done.joint.output_bytes(done.joint.node(id));
   }
   ASSERT_FALSE(wanted.empty());
   EXPECT_EQ(saved_bytes, wanted_bytes);

@@ -11,6 +11,7 @@
 
 #include "core/partition/partition.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 
 namespace jointer::test {
 namespace {
@@ -82,7 +83,7 @@ TEST(WriteOrder, ACloneMayBeReadAnyTime) {
 
 // A call of the backward that needs no tangent can run in the forward, before the write.
 TEST(WriteOrder, SavesWhatCanRunBeforeTheWrite) {
-  const auto done = partition(parse(R"(
+  const auto done = must(partition(parse(R"(
     x: f32[64] = input
     state: f32[64] = buffer
     dy: f32[64] = tangent
@@ -92,12 +93,10 @@ TEST(WriteOrder, SavesWhatCanRunBeforeTheWrite) {
     g: f32[64] = aten.mul.Tensor(dy, c)    {backward}
     update: f32[64] = aten.copy_(state, next)
     return [y, g, None]
-  )"));
-  ASSERT_TRUE(done) << done.error().message;
-  const auto pair = emit_pair(done->joint, done->plan);
-  ASSERT_TRUE(pair) << pair.error().message;
-  EXPECT_TRUE(pair->find(PartId(0), "c"));
-  EXPECT_EQ(pair->node(pair->find(PartId(1), "c")).kind, NodeKind::placeholder);
+  )")));
+  const auto pair = must(emit_pair(done.joint, done.plan));
+  EXPECT_TRUE(pair.find(PartId(0), "c"));
+  EXPECT_EQ(pair.node(pair.find(PartId(1), "c")).kind, NodeKind::placeholder);
 }
 
 TEST(WriteOrder, ReportsTheOrderOfHalves) {

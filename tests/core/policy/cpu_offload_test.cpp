@@ -9,6 +9,7 @@
 #include "core/policy/remat.h"
 #include "core/policy/tagging.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/names.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
@@ -42,14 +43,12 @@ Graph offloaded(std::string_view text, const CpuOffloadOptions& options = {},
                 Edit* made = nullptr) {
   Graph graph = parse(text);
   const std::string before = write_native(graph);
-  const auto edit = apply_cpu_offload(graph, options);
-  if (!edit) throw std::runtime_error(edit.error().message);
-  const auto inverse = apply(graph, *edit);
-  if (!inverse) throw std::runtime_error(inverse.error().message);
+  const auto edit = must(apply_cpu_offload(graph, options));
+  const auto inverse = must(apply(graph, edit));
   Graph back = graph;
-  EXPECT_TRUE(apply(back, *inverse));
+  EXPECT_TRUE(apply(back, inverse));
   EXPECT_EQ(write_native(back), before);
-  if (made != nullptr) *made = *edit;
+  if (made != nullptr) *made = edit;
   return graph;
 }
 
@@ -67,10 +66,9 @@ TEST(CpuOffload, TheEditKeepsTheConstantsOfAnotherRank) {
       return [f, k, l])",
                              first, first + 4));
   };
-  const auto edit = apply_cpu_offload(rank(0));
-  ASSERT_TRUE(edit) << edit.error().message;
+  const auto edit = must(apply_cpu_offload(rank(0)));
   Graph other = rank(4);
-  ASSERT_TRUE(apply(other, *edit));
+  ASSERT_TRUE(apply(other, edit));
   const auto inputs = other.inputs(other.find("k"));
   ASSERT_EQ(inputs.size(), 1U);
   EXPECT_NE(inputs.front(), other.find("v"));
@@ -240,9 +238,8 @@ TEST(CpuOffload, RecomputedCallsReadTheReload) {
     return [o, h]
   )",
                           {.defer_layers = 0, .prefetch_layers = 0});
-  const auto edit = selective_activation_remat(graph);
-  ASSERT_TRUE(edit) << edit.error().message;
-  ASSERT_TRUE(apply(graph, *edit));
+  const auto edit = must(selective_activation_remat(graph));
+  ASSERT_TRUE(apply(graph, edit));
   EXPECT_THAT(names(graph), ElementsAre("x", "a", "offload_default", "n", "wait_tensor_default",
                                         "o", "reload_default", "wait_tensor_default_1",
                                         "n_recomputed", "g", "h", "output"));
@@ -260,9 +257,8 @@ TEST(CpuOffload, ARecomputedViewIsAViewOfTheReload) {
     return [o, g]
   )",
                           {.defer_layers = 0, .prefetch_layers = 0});
-  const auto edit = selective_activation_remat(graph);
-  ASSERT_TRUE(edit) << edit.error().message;
-  ASSERT_TRUE(apply(graph, *edit));
+  const auto edit = must(selective_activation_remat(graph));
+  ASSERT_TRUE(apply(graph, edit));
   const auto memory = [&](NodeId id) {
     return graph.real_storage(graph.tensors(id).front().storage);
   };
@@ -278,15 +274,13 @@ TEST(CpuOffload, AcceptsTheTrainingStepOfTheCaptures) {
   auto graph = open_graph({.path = capture_path("llama_like_train_step"), .backward = {}});
   ASSERT_TRUE(graph);
   ASSERT_TRUE(apply(*graph, *tag_with_memory_policy(*graph, "sac_and_offload")));
-  const auto edit = apply_cpu_offload(*graph);
-  ASSERT_TRUE(edit) << edit.error().message;
-  EXPECT_FALSE(edit->changes.empty());
-  const auto inverse = apply(*graph, *edit);
+  const auto edit = must(apply_cpu_offload(*graph));
+  EXPECT_FALSE(edit.changes.empty());
+  const auto inverse = apply(*graph, edit);
   ASSERT_TRUE(inverse) << inverse.error().message;
-  const auto remat = selective_activation_remat(*graph);
-  ASSERT_TRUE(remat) << remat.error().message;
-  EXPECT_FALSE(remat->changes.empty());
-  const auto undo = apply(*graph, *remat);
+  const auto remat = must(selective_activation_remat(*graph));
+  EXPECT_FALSE(remat.changes.empty());
+  const auto undo = apply(*graph, remat);
   ASSERT_TRUE(undo) << undo.error().message;
 }
 

@@ -17,6 +17,7 @@
 #include "core/policy/save_ops.h"
 #include "core/policy/tag_differences.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/reference.h"
@@ -73,10 +74,9 @@ Graph with_edits(const Graph& graph, const std::vector<Edit>& edits) {
 
 std::string export_text(const Graph& graph, const SavePlan& plan, PolicyFormat format,
                         std::vector<std::string>* differences = nullptr) {
-  const auto exported = export_plan(graph, plan, format, graph);
-  if (!exported) throw std::runtime_error(exported.error().message);
-  if (differences != nullptr) *differences = exported->differences;
-  return exported->text;
+  const auto exported = must(export_plan(graph, plan, format, graph));
+  if (differences != nullptr) *differences = exported.differences;
+  return exported.text;
 }
 
 TEST(Export, WritesOperatorsAsPython) {
@@ -144,10 +144,9 @@ TEST(Export, ARecipeExpressesEverything) {
   SavePlan plan = plan_of(graph, {"a0", "s0", "a1"});
   plan.offloaded = {graph.find("s0")};
   const std::string text = export_text(graph, plan, PolicyFormat::recipe);
-  const auto imported = import_policy(graph, text);
-  ASSERT_TRUE(imported) << imported.error().message;
-  EXPECT_EQ(imported->source, PolicySource::recipe);
-  const Graph after = with_edits(graph, imported->edits);
+  const auto imported = must(import_policy(graph, text));
+  EXPECT_EQ(imported.source, PolicySource::recipe);
+  const Graph after = with_edits(graph, imported.edits);
   EXPECT_EQ(node(after, "a0").policy, MemoryPolicy::must_save);
   EXPECT_EQ(node(after, "s0").policy, MemoryPolicy::must_cpu_offload);
   EXPECT_EQ(node(after, "s1").policy, MemoryPolicy::must_recompute);
@@ -171,16 +170,12 @@ constexpr std::string_view kWaits = R"(
 
 TEST(Export, ARecipeTagsTheCallThatOthersMergeInto) {
   const Graph graph = parse(kWaits);
-  const auto done = partition(graph, {.activation_budget = 0});
-  ASSERT_TRUE(done) << done.error().message;
-  const auto exported = export_plan(done->joint, done->plan, PolicyFormat::recipe, graph);
-  ASSERT_TRUE(exported) << exported.error().message;
-  EXPECT_THAT(exported->differences, IsEmpty());
-  const auto imported = import_policy(graph, exported->text);
-  ASSERT_TRUE(imported) << imported.error().message;
-  const auto again = partition(with_edits(graph, imported->edits));
-  ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(again->plan.saved, done->plan.saved);
+  const auto done = must(partition(graph, {.activation_budget = 0}));
+  const auto exported = must(export_plan(done.joint, done.plan, PolicyFormat::recipe, graph));
+  EXPECT_THAT(exported.differences, IsEmpty());
+  const auto imported = must(import_policy(graph, exported.text));
+  const auto again = must(partition(with_edits(graph, imported.edits)));
+  EXPECT_EQ(again.plan.saved, done.plan.saved);
 }
 
 TEST(Export, ReportsTheResultOfPartitioningWithTheText) {
@@ -188,22 +183,20 @@ TEST(Export, ReportsTheResultOfPartitioningWithTheText) {
       open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")});
   ASSERT_TRUE(graph);
   const Graph tagged = with_edits(*graph, {*tag_with_memory_policy(*graph, "full")});
-  const auto done = partition(tagged);
-  ASSERT_TRUE(done) << done.error().message;
+  const auto done = must(partition(tagged));
   for (const PolicyFormat format :
        {PolicyFormat::torchtitan, PolicyFormat::selectors, PolicyFormat::recipe}) {
-    const auto exported = export_plan(done->joint, done->plan, format, *graph);
-    ASSERT_TRUE(exported) << exported.error().message;
-    const bool differs = !exported->differences.empty() &&
-                         exported->differences.front().starts_with("With this text, the plan has ");
+    const auto exported = must(export_plan(done.joint, done.plan, format, *graph));
+    const bool differs = !exported.differences.empty() &&
+                         exported.differences.front().starts_with("With this text, the plan has ");
     EXPECT_EQ(differs, format == PolicyFormat::torchtitan);
     if (differs) {
-      EXPECT_THAT(exported->differences.front(), HasSubstr(" activations instead of 160."));
-      ASSERT_TRUE(exported->effect);
-      EXPECT_EQ(exported->effect->of_plan.activations, 160U);
-      EXPECT_NEAR(static_cast<double>(exported->effect->of_text.peak_bytes),
-                  static_cast<double>(exported->effect->of_plan.peak_bytes), 1e9);
-      EXPECT_THAT(exported->text, HasSubstr("# - With this text, the plan has "));
+      EXPECT_THAT(exported.differences.front(), HasSubstr(" activations instead of 160."));
+      ASSERT_TRUE(exported.effect);
+      EXPECT_EQ(exported.effect->of_plan.activations, 160U);
+      EXPECT_NEAR(static_cast<double>(exported.effect->of_text.peak_bytes),
+                  static_cast<double>(exported.effect->of_plan.peak_bytes), 1e9);
+      EXPECT_THAT(exported.text, HasSubstr("# - With this text, the plan has "));
     }
   }
 }
@@ -239,33 +232,31 @@ TEST(Export, AListSavesAboutAsMuchAsThePlan) {
   const auto graph =
       open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")});
   ASSERT_TRUE(graph);
-  const auto all = partition(*graph);
-  ASSERT_TRUE(all) << all.error().message;
-  SavePlan plan = all->plan;
+  const auto all = must(partition(*graph));
+  SavePlan plan = all.plan;
   std::size_t products = 0;
   std::erase_if(plan.saved, [&](NodeId id) {
-    return all->joint.target(all->joint.node(id)) == "aten.mm.default" && ++products % 5 < 2;
+    return all.joint.target(all.joint.node(id)) == "aten.mm.default" && ++products % 5 < 2;
   });
   ASSERT_GT(products, 20U);
-  const auto exported = export_plan(all->joint, plan, PolicyFormat::torchtitan, *graph);
-  ASSERT_TRUE(exported) << exported.error().message;
-  EXPECT_FALSE(exported->gives_plan);
-  ASSERT_TRUE(exported->effect);
+  const auto exported = must(export_plan(all.joint, plan, PolicyFormat::torchtitan, *graph));
+  EXPECT_FALSE(exported.gives_plan);
+  ASSERT_TRUE(exported.effect);
   const auto peak_with = [&](std::string text) {
     const auto imported = import_policy(*graph, text);
     const auto solved = partition(with_edits(*graph, imported.value().edits));
     return MemoryTimeline(*emit_pair(solved->joint, solved->plan)).peak_bytes();
   };
-  const std::int64_t wanted = MemoryTimeline(*emit_pair(all->joint, plan)).peak_bytes();
-  EXPECT_EQ(exported->effect->of_plan.peak_bytes, wanted);
-  EXPECT_EQ(exported->effect->of_text.peak_bytes, peak_with(exported->text));
-  const auto list = read_operator_list(exported->text);
+  const std::int64_t wanted = MemoryTimeline(*emit_pair(all.joint, plan)).peak_bytes();
+  EXPECT_EQ(exported.effect->of_plan.peak_bytes, wanted);
+  EXPECT_EQ(exported.effect->of_text.peak_bytes, peak_with(exported.text));
+  const auto list = read_operator_list(exported.text);
   ASSERT_TRUE(list);
   // The same list with all products, and with none.
   std::string others;
   for (const std::string& op : list->options.save)
     if (op != "aten.mm.default") others += op + ", ";
-  const std::int64_t off = std::abs(exported->effect->of_text.peak_bytes - wanted);
+  const std::int64_t off = std::abs(exported.effect->of_text.peak_bytes - wanted);
   EXPECT_LE(off, std::abs(peak_with(others + "aten.mm.default") - wanted));
   EXPECT_LE(off, std::abs(peak_with(others) - wanted));
   // The list by which more bytes of each operator are right saves all products.
@@ -282,7 +273,7 @@ TEST(Export, AListSavesAboutAsMuchAsThePlan) {
 // --- Reading ---
 
 TEST(ReadOperatorList, AcceptsPythonFromTorchtitan) {
-  const auto list = read_operator_list(R"py(
+  const auto list = must(read_operator_list(R"py(
 def _get_default_save_ops() -> set:
     """The default set: torch.ops.aten.not_this.default"""
     compute_ops = [
@@ -296,14 +287,13 @@ def _get_default_save_ops() -> set:
     aten = torch.ops.aten
     more = {aten.mm.default, torch.ops.higher_order.flex_attention, prims.div}
     save_ops = {op.default for op in get_default_op_list().compute_intensive_ops}
-  )py");
-  ASSERT_TRUE(list) << list.error().message;
-  EXPECT_THAT(list->options.save,
+  )py"));
+  EXPECT_THAT(list.options.save,
               ElementsAre("aten._scaled_dot_product_cudnn_attention.default", "flex_attention",
                           "aten.max.default", "inductor_compiled_code",
                           "torch_attn._varlen_attn.default", "aten.mm.default", "prims.div"));
-  EXPECT_TRUE(list->names_torchs_list);
-  EXPECT_THAT(list->options.every_nth, IsEmpty());
+  EXPECT_TRUE(list.names_torchs_list);
+  EXPECT_THAT(list.options.every_nth, IsEmpty());
 }
 
 TEST(ReadOperatorList, AcceptsPlainNamesAndStrings) {
@@ -317,10 +307,9 @@ TEST(ReadOperatorList, AcceptsPlainNamesAndStrings) {
 }
 
 TEST(ReadOperatorList, AcceptsShortNamesOfTorchOps) {
-  const auto list = read_operator_list(
-      "ops = torch.ops\nlib = ops.aten\nsave = {ops.aten.mm.default, lib.bmm, ops.prims.div}");
-  ASSERT_TRUE(list) << list.error().message;
-  EXPECT_THAT(list->options.save, ElementsAre("aten.mm.default", "aten.bmm", "prims.div"));
+  const auto list = must(read_operator_list(
+      "ops = torch.ops\nlib = ops.aten\nsave = {ops.aten.mm.default, lib.bmm, ops.prims.div}"));
+  EXPECT_THAT(list.options.save, ElementsAre("aten.mm.default", "aten.bmm", "prims.div"));
 }
 
 TEST(ReadOperatorList, DoesNotIgnoreModules) {
@@ -332,12 +321,11 @@ TEST(ReadOperatorList, DoesNotIgnoreModules) {
 }
 
 TEST(ReadSelectors, AcceptsOnePerLineAndPythonNames) {
-  const auto selectors = read_selectors(
-      "# of the attention\nlayers.*.attention::torch.ops.aten.mm.default\n\n"
-      "layers.*.mlp::aten.mm |\n*::torch.ops.higher_order.flex_attention\n");
-  ASSERT_TRUE(selectors) << selectors.error().message;
-  EXPECT_THAT(*selectors, ElementsAre("layers.*.attention::aten.mm.default",
-                                      "layers.*.mlp::aten.mm", "*::flex_attention"));
+  const auto selectors =
+      must(read_selectors("# of the attention\nlayers.*.attention::torch.ops.aten.mm.default\n\n"
+                          "layers.*.mlp::aten.mm |\n*::torch.ops.higher_order.flex_attention\n"));
+  EXPECT_THAT(selectors, ElementsAre("layers.*.attention::aten.mm.default", "layers.*.mlp::aten.mm",
+                                     "*::flex_attention"));
   EXPECT_THAT(*read_selectors(kNoSelectors), IsEmpty());
   EXPECT_FALSE(read_selectors("# only a comment"));
 }
@@ -360,13 +348,12 @@ constexpr std::string_view kLog =
     "[(256, 'a0'), (256, 'e1'), (512, 'w'), (256, 'gone')]\n";
 
 TEST(ReadPartitionerLog, AcceptsPrintedLines) {
-  const auto logs = read_partitioner_log(kLog);
-  ASSERT_TRUE(logs) << logs.error().message;
-  ASSERT_THAT(*logs, SizeIs(1));
-  EXPECT_THAT(logs->front().banned_operators, ElementsAre("aten.mm"));
-  ASSERT_THAT(logs->front().saved, SizeIs(4));
-  EXPECT_EQ(logs->front().saved[0].node, "a0");
-  EXPECT_EQ(logs->front().saved[0].bytes, 256);
+  const auto logs = must(read_partitioner_log(kLog));
+  ASSERT_THAT(logs, SizeIs(1));
+  EXPECT_THAT(logs.front().banned_operators, ElementsAre("aten.mm"));
+  ASSERT_THAT(logs.front().saved, SizeIs(4));
+  EXPECT_EQ(logs.front().saved[0].node, "a0");
+  EXPECT_EQ(logs.front().saved[0].bytes, 256);
   EXPECT_FALSE(read_partitioner_log("nothing of it"));
   EXPECT_FALSE(read_partitioner_log("Theoretical Per Activation Storage Sizes: [(12, 'a"));
   EXPECT_FALSE(read_partitioner_log(R"({"Min Cut Solution Saved Values": [3]})"));
@@ -377,26 +364,24 @@ TEST(ReadPartitionerLog, AcceptsPrintedLines) {
 }
 
 TEST(ReadPartitionerLog, AcceptsAListWrappedByATerminal) {
-  const auto logs = read_partitioner_log(
-      "Theoretical Per Activation Storage Sizes: [(256, 'a0'),\n (64, 'e1')]\nand on");
-  ASSERT_TRUE(logs) << logs.error().message;
-  EXPECT_THAT(logs->front().saved, SizeIs(2));
+  const auto logs = must(read_partitioner_log(
+      "Theoretical Per Activation Storage Sizes: [(256, 'a0'),\n (64, 'e1')]\nand on"));
+  EXPECT_THAT(logs.front().saved, SizeIs(2));
   for (const std::string text : {"[(256, 'a0'),", "[(256, 'a0')", "[(256, 'a0')\nINFO: other",
                                  "[(256, 'a0'), (64,", "(256, 'a0')]"})
     EXPECT_FALSE(read_partitioner_log("Theoretical Per Activation Storage Sizes: " + text)) << text;
 }
 
 TEST(ReadPartitionerLog, AcceptsAPayloadOfSeveralLines) {
-  const auto logs = read_partitioner_log(
+  const auto logs = must(read_partitioner_log(
       "V1121 02:41:50.572000 1 torch/x.py:1] {\"artifact\": {\"name\": \"other\"}}\n"
       "\t{\n\t  \"a\": 1\n\t}\n"
       "V1121 02:41:50.572000 1 torch/x.py:1] {\"artifact\": {\"name\": "
       "\"min_cut_information\"}}\n"
       "\t{\n\t  \"Min Cut Solution Saved Values\": [\n\t    \"a0\",\n\t    \"e1\"\n\t  ]\n\t}\n"
-      "V1121 02:41:50.572000 1 torch/x.py:1] {}\n");
-  ASSERT_TRUE(logs) << logs.error().message;
-  ASSERT_THAT(*logs, SizeIs(1));
-  EXPECT_THAT(logs->front().saved, SizeIs(2));
+      "V1121 02:41:50.572000 1 torch/x.py:1] {}\n"));
+  ASSERT_THAT(logs, SizeIs(1));
+  EXPECT_THAT(logs.front().saved, SizeIs(2));
 }
 
 struct Foreign {
@@ -442,14 +427,13 @@ TEST(Import, ReportsWhatItRead) {
 
 TEST(Import, ALogTagsWhatItSavedAndReportsDifferences) {
   const Graph graph = parse(kModel);
-  const auto imported = import_policy(graph, kLog);
-  ASSERT_TRUE(imported) << imported.error().message;
-  const Graph after = with_edits(graph, imported->edits);
+  const auto imported = must(import_policy(graph, kLog));
+  const Graph after = with_edits(graph, imported.edits);
   EXPECT_EQ(node(after, "a0").policy, MemoryPolicy::must_save);
   EXPECT_EQ(node(after, "e1").policy, MemoryPolicy::must_save);
   EXPECT_EQ(node(after, "s0").policy, MemoryPolicy::must_recompute);
   EXPECT_THAT(
-      imported->notes,
+      imported.notes,
       ElementsAre(
           "1 of the 4 values that the log saves is not in this graph: gone.",
           "1 value is of a different size in the log: w has 256 B here and 512 B in the log."));

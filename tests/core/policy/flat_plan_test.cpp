@@ -15,6 +15,7 @@
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/export.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_costs.h"
 #include "tests/support/random_graph.h"
@@ -184,15 +185,13 @@ class FlatCapture : public testing::TestWithParam<const char*> {};
 
 TEST_P(FlatCapture, FiguresEqualThoseOfTheStep) {
   JOINTER_NEEDS_SHARED();
-  auto opened = open_graph({.path = shared_directory() + "/captures/" + GetParam()});
-  ASSERT_TRUE(opened) << opened.error().message;
+  auto opened = must(open_graph({.path = shared_directory() + "/captures/" + GetParam()}));
   const auto estimator = make_estimator({});
   ASSERT_TRUE(estimator);
-  std::vector<NodeCost> costs = estimate_all(*opened, **estimator);
-  Deciding deciding(*std::move(opened), std::move(costs), (*estimator)->transfer_costs());
-  const auto start = deciding.what_if().plan_of({}, {});
-  ASSERT_TRUE(start) << start.error().message;
-  deciding.set_plan(*start);
+  std::vector<NodeCost> costs = estimate_all(opened, **estimator);
+  Deciding deciding(std::move(opened), std::move(costs), (*estimator)->transfer_costs());
+  const auto start = must(deciding.what_if().plan_of({}, {}));
+  deciding.set_plan(start);
   std::mt19937_64 chance(1);
   for (int round = 0; round < 4; ++round) {
     EXPECT_EQ(deciding.complaint(), "") << round;

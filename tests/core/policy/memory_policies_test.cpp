@@ -7,6 +7,7 @@
 #include "core/open/open.h"
 #include "core/policy/tagging.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/names.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
@@ -48,9 +49,8 @@ Graph tagged_by(std::string_view preset, const std::vector<std::string>& save_op
                 std::int64_t offload_bytes = std::int64_t{1} << 40, bool reshard = true) {
   Graph graph = parse(kPolicyModel);
   const auto edit =
-      tag_with_memory_policy(graph, std::string(preset), save_ops, offload_bytes, reshard);
-  if (!edit) throw std::runtime_error(edit.error().message);
-  EXPECT_TRUE(apply(graph, *edit));
+      must(tag_with_memory_policy(graph, std::string(preset), save_ops, offload_bytes, reshard));
+  EXPECT_TRUE(apply(graph, edit));
   return graph;
 }
 
@@ -118,9 +118,8 @@ TEST(MemoryPolicies, SymbolicIntegersAreSavedAndFloatsAreNot) {
   ASSERT_TRUE(graph.finish());
   for (const std::string preset : {"default", "full"}) {
     Graph after = graph;
-    const auto edit = tag_with_memory_policy(after, preset);
-    ASSERT_TRUE(edit) << edit.error().message;
-    ASSERT_TRUE(apply(after, *edit));
+    const auto edit = must(tag_with_memory_policy(after, preset));
+    ASSERT_TRUE(apply(after, edit));
     EXPECT_THAT(with_policy(after, MemoryPolicy::must_save), ElementsAre("size")) << preset;
   }
 }

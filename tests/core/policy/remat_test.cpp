@@ -16,6 +16,7 @@
 #include "core/open/open.h"
 #include "core/policy/tagging.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/names.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
@@ -50,11 +51,10 @@ constexpr std::string_view kRematStep = R"(
 
 Graph rematerialized(std::string_view text, Edit* made = nullptr) {
   Graph graph = parse(text);
-  const auto edit = selective_activation_remat(graph);
-  if (!edit) throw std::runtime_error(edit.error().message);
-  const auto inverse = apply(graph, *edit);
+  const auto edit = must(selective_activation_remat(graph));
+  const auto inverse = apply(graph, edit);
   if (!inverse) throw std::runtime_error(inverse.error().message);
-  if (made != nullptr) *made = *edit;
+  if (made != nullptr) *made = edit;
   return graph;
 }
 
@@ -71,10 +71,9 @@ TEST(Remat, TheEditKeepsTheConstantsOfAnotherRank) {
       return [l, g])",
                              first));
   };
-  const auto edit = selective_activation_remat(rank(0));
-  ASSERT_TRUE(edit) << edit.error().message;
+  const auto edit = must(selective_activation_remat(rank(0)));
   Graph other = rank(128);
-  ASSERT_TRUE(apply(other, *edit));
+  ASSERT_TRUE(apply(other, edit));
   const auto call = [&](std::string_view name) {
     return canonical_call(other, other.find(name)).substr(0, 40);
   };
@@ -234,9 +233,8 @@ TEST(Remat, AWriteToOtherBytesDoesNotBlock) {
   for (const char* name : {"hi", "u"})
     move_tensors(graph, graph.find(name),
                  [](const Tensor& t) { return StorageMove{.to = t.storage, .by = 32}; });
-  const auto edit = selective_activation_remat(graph);
-  ASSERT_TRUE(edit) << edit.error().message;
-  ASSERT_TRUE(apply(graph, *edit));
+  const auto edit = must(selective_activation_remat(graph));
+  ASSERT_TRUE(apply(graph, edit));
   EXPECT_THAT(names(graph),
               ElementsAre("b", "x", "lo", "hi", "u", "l", "s_recomputed", "g", "output"));
 }
@@ -359,15 +357,13 @@ TEST(Remat, EachCopyHasItsOwnSubgraph) {
   )");
   graph.part(PartId(0)).constants = R"({"score": {"subgraph": {}}, "table": {"t": {}}})";
   const std::string before = write_native(graph);
-  const auto edit = selective_activation_remat(graph);
-  ASSERT_TRUE(edit) << edit.error().message;
-  const auto inverse = apply(graph, *edit);
-  ASSERT_TRUE(inverse) << inverse.error().message;
+  const auto edit = must(selective_activation_remat(graph));
+  const auto inverse = must(apply(graph, edit));
   EXPECT_EQ(graph.inputs(graph.find("a_recomputed")).back(), graph.find("score_1"));
   EXPECT_EQ(node(graph, "score_1").kind, NodeKind::get_attr);
   EXPECT_EQ(graph.target(node(graph, "score_1")), graph.target(node(graph, "score")));
   EXPECT_EQ(graph.inputs(graph.find("b_recomputed")).back(), graph.find("table"));
-  ASSERT_TRUE(apply(graph, *inverse));
+  ASSERT_TRUE(apply(graph, inverse));
   EXPECT_EQ(write_native(graph), before);
 }
 
@@ -425,9 +421,8 @@ TEST(Remat, AcceptsTheTrainingStepOfTheCaptures) {
     ASSERT_TRUE(graph);
     const std::size_t nodes = graph->order().size();
     ASSERT_TRUE(apply(*graph, *tag_with_memory_policy(*graph, preset.name)));
-    const auto edit = selective_activation_remat(*graph);
-    ASSERT_TRUE(edit) << edit.error().message;
-    const auto inverse = apply(*graph, *edit);
+    const auto edit = must(selective_activation_remat(*graph));
+    const auto inverse = apply(*graph, edit);
     ASSERT_TRUE(inverse) << inverse.error().message;
     EXPECT_GT(graph->order().size(), nodes) << preset.name;
   }

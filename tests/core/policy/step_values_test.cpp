@@ -13,6 +13,7 @@
 #include "core/partition/kept_values.h"
 #include "core/policy/apply_step_tags.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/random_graph.h"
 
 namespace jointer::test {
@@ -132,15 +133,13 @@ TEST(StepTagsEdit, EqualsTheEditsInSequence) {
                                            {"d", MemoryPolicy::must_cpu_offload}});
   Graph one = graph, other = graph;
   ASSERT_EQ(apply_step_tags(one)->size(), 2U);
-  const auto edit = step_tags_edit(graph);
-  ASSERT_TRUE(edit) << edit.error().message;
-  EXPECT_THAT(edit->by, AllOf(HasSubstr("apply_cpu_offload"), HasSubstr(",selective_activation")));
-  const auto inverse = apply(other, *edit);
-  ASSERT_TRUE(inverse) << inverse.error().message;
+  const auto edit = must(step_tags_edit(graph));
+  EXPECT_THAT(edit.by, AllOf(HasSubstr("apply_cpu_offload"), HasSubstr(",selective_activation")));
+  const auto inverse = must(apply(other, edit));
   EXPECT_EQ(write_native(other), write_native(one));
   // Applying once is enough.
   EXPECT_THAT(step_tags_edit(other)->changes, IsEmpty());
-  ASSERT_TRUE(apply(other, *inverse));
+  ASSERT_TRUE(apply(other, inverse));
   EXPECT_EQ(write_native(other), write_native(graph));
 }
 

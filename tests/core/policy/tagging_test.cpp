@@ -9,6 +9,7 @@
 #include "core/open/open.h"
 #include "core/policy/fsdp_gathers.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/names.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
@@ -43,16 +44,13 @@ constexpr std::string_view kLayers = R"(
 
 Graph tagged(std::string_view text, const SacOptions& options = {}) {
   Graph graph = parse(text);
-  const auto edit = apply_sac(graph, options);
-  if (!edit) throw std::runtime_error(edit.error().message);
-  EXPECT_TRUE(apply(graph, *edit));
+  const auto edit = must(apply_sac(graph, options));
+  EXPECT_TRUE(apply(graph, edit));
   return graph;
 }
 
 Graph open_capture(const std::string& name) {
-  auto graph = open_graph({.path = capture_path(name), .backward = {}});
-  if (!graph) throw std::runtime_error(graph.error().message);
-  return *std::move(graph);
+  return must(open_graph({.path = capture_path(name), .backward = {}}));
 }
 
 TEST(ApplySac, CountsProductsOverTheWholeGraphAndStopsAtTheFirstOutput) {

@@ -11,6 +11,7 @@
 #include "core/policy/export.h"
 #include "core/policy/import.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 
 namespace jointer::test {
@@ -20,10 +21,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Graph sample() {
-  auto graph =
-      open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")});
-  if (!graph) throw std::runtime_error(graph.error().message);
-  return *std::move(graph);
+  return must(
+      open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")}));
 }
 
 Graph with(const Graph& graph, const Result<Edit>& edit) {
@@ -34,9 +33,7 @@ Graph with(const Graph& graph, const Result<Edit>& edit) {
 }
 
 std::vector<NodeId> saved(const Graph& tagged) {
-  const auto done = partition(tagged);
-  if (!done) throw std::runtime_error(done.error().message);
-  return done->plan.saved;
+  return must(partition(tagged)).plan.saved;
 }
 
 TEST(WithFsdp, ListsKeepTheTagsOfGatheredParameters) {
@@ -71,15 +68,12 @@ TEST(WithFsdp, ATextSavesWhatItsPolicySaves) {
   for (const auto& [preset, format] : {std::pair("default", PolicyFormat::selectors),
                                        std::pair(kApplySac, PolicyFormat::torchtitan)}) {
     const Graph tagged = with(opened, preset_with_fsdp(opened, preset, fsdp_policy(opened)));
-    const auto done = partition(tagged);
-    ASSERT_TRUE(done) << done.error().message;
-    const auto exported = export_plan(done->joint, done->plan, format, opened);
-    ASSERT_TRUE(exported) << exported.error().message;
-    EXPECT_THAT(exported->differences, IsEmpty()) << preset;
-    const auto imported = import_policy(opened, exported->text);
-    ASSERT_TRUE(imported) << imported.error().message;
-    ASSERT_EQ(imported->edits.size(), 1U);
-    EXPECT_EQ(saved(with(opened, imported->edits.front())), done->plan.saved) << preset;
+    const auto done = must(partition(tagged));
+    const auto exported = must(export_plan(done.joint, done.plan, format, opened));
+    EXPECT_THAT(exported.differences, IsEmpty()) << preset;
+    const auto imported = must(import_policy(opened, exported.text));
+    ASSERT_EQ(imported.edits.size(), 1U);
+    EXPECT_EQ(saved(with(opened, imported.edits.front())), done.plan.saved) << preset;
   }
 }
 

@@ -10,20 +10,19 @@
 #include "core/cost/collective_model.h"
 #include "core/graph/group_argument.h"
 #include "core/graph/literal.h"
+#include "tests/support/must.h"
 
 namespace jointer {
 namespace {
 
 // A gather whose group is not described: only its size is known.
 Graph gather(const std::string& groups = {}) {
-  auto graph = parse_literal(groups + R"(
+  return test::must(parse_literal(groups + R"(
     x: bf16[4096,4096] = input
     g: bf16[65536,4096] = _c10d_functional.all_gather_into_tensor(x, 16, 'fsdp')
     w: bf16[65536,4096] = _c10d_functional.wait_tensor(g)
     return [w]
-  )");
-  EXPECT_TRUE(graph) << graph.error().message;
-  return *std::move(graph);
+  )"));
 }
 
 Assumptions strides(const std::string& text) {

@@ -7,6 +7,7 @@
 
 #include "core/graph/complete.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 #include "tests/support/random_graph.h"
 
 namespace jointer::test {
@@ -27,9 +28,7 @@ SpmdReport check(const std::vector<Graph>& graphs) {
   std::vector<RankGraph> programs;
   for (std::size_t i = 0; i < graphs.size(); ++i)
     programs.push_back({static_cast<int>(i), &graphs[i]});
-  auto report = check_spmd(programs);
-  if (!report) throw std::runtime_error(report.error().message);
-  return *std::move(report);
+  return must(check_spmd(programs));
 }
 
 std::string sentence(const std::vector<Graph>& graphs) {

@@ -8,6 +8,7 @@
 
 #include "core/partition/partition.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 
 namespace jointer::test {
 namespace {
@@ -28,22 +29,18 @@ Graph small_pair() {
     gw: f32[256] = aten.mul.Tensor(da, x)      {backward}
     return [y, gw]
   )");
-  const auto partitioned = partition(joint, {.partitioner = Partitioner::default_partition});
-  if (!partitioned) throw std::runtime_error(partitioned.error().message);
-  auto pair = emit_pair(partitioned->joint, partitioned->plan);
-  if (!pair) throw std::runtime_error(pair.error().message);
-  return *std::move(pair);
+  const auto partitioned = must(partition(joint, {.partitioner = Partitioner::default_partition}));
+  return must(emit_pair(partitioned.joint, partitioned.plan));
 }
 
 TrainingRun run(const TrainingLoop& loop) {
   const Graph pair = small_pair();
-  auto done = simulate_training(pair, loop);
-  if (!done) throw std::runtime_error(done.error().message);
+  auto done = must(simulate_training(pair, loop));
   const std::int64_t sum =
-      std::accumulate(done->parts.begin(), done->parts.end(), std::int64_t{0},
+      std::accumulate(done.parts.begin(), done.parts.end(), std::int64_t{0},
                       [](std::int64_t s, const TrainingRun::Part& p) { return s + p.bytes; });
-  EXPECT_EQ(sum, done->peak_bytes);
-  return *std::move(done);
+  EXPECT_EQ(sum, done.peak_bytes);
+  return done;
 }
 
 TEST(TrainingRun, TheSecondStepHasTheOptimizersState) {
@@ -103,20 +100,18 @@ Graph flat_step() {
 
 TEST(TrainingRun, ATrainingStepKeepsItsLossAndGradientsUntilTheNextStep) {
   const Graph step = flat_step();
-  const auto one = simulate_training(step, {.steps = 1});
-  ASSERT_TRUE(one) << one.error().message;
+  const auto one = must(simulate_training(step, {.steps = 1}));
   // w, x, loss, gw, and the new optimizer state.
-  EXPECT_EQ(one->peak_bytes, 6 * K + 512);
-  EXPECT_EQ(one->peak_phase, LoopPhase::optimizer);
-  const auto three = simulate_training(step, {.steps = 3});
-  ASSERT_TRUE(three) << three.error().message;
+  EXPECT_EQ(one.peak_bytes, 6 * K + 512);
+  EXPECT_EQ(one.peak_phase, LoopPhase::optimizer);
+  const auto three = must(simulate_training(step, {.steps = 3}));
   // w, x, state, a, loss, c: the previous step's loss and gradient have been freed.
-  EXPECT_EQ(three->peak_bytes, 7 * K + 512);
-  EXPECT_EQ(three->peak_phase, LoopPhase::backward);
-  EXPECT_EQ(three->peak_step, 2);
-  EXPECT_EQ(step.name(three->peak_node), "c");
-  EXPECT_EQ(three->forward_peak_bytes, 6 * K + 512);
-  EXPECT_EQ(three->loss_peak_bytes, 0);
+  EXPECT_EQ(three.peak_bytes, 7 * K + 512);
+  EXPECT_EQ(three.peak_phase, LoopPhase::backward);
+  EXPECT_EQ(three.peak_step, 2);
+  EXPECT_EQ(step.name(three.peak_node), "c");
+  EXPECT_EQ(three.forward_peak_bytes, 6 * K + 512);
+  EXPECT_EQ(three.loss_peak_bytes, 0);
   for (const TrainingLoop& unfit :
        {TrainingLoop{.loss = LossModel::cross_entropy}, TrainingLoop{.boxed = false}}) {
     const auto refused = simulate_training(step, unfit);
