@@ -12,6 +12,7 @@
 #include "core/partition/plan_what_if.h"
 #include "core/schedule/caching_allocator.h"
 #include "tests/support/must.h"
+#include "tests/support/names.h"
 #include "tests/support/passed_values.h"
 #include "tests/support/paths.h"
 #include "tests/support/slow.h"
@@ -28,13 +29,6 @@ void PrintTo(const Capture& capture, std::ostream* out) {
 }
 
 class PlanCapture : public testing::TestWithParam<Capture> {};
-
-std::vector<std::string> names_of_calls(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const NodeId id : graph.order())
-    if (graph.node(id).kind == NodeKind::call) names.emplace_back(graph.name(id));
-  return names;
-}
 
 TEST_P(PlanCapture, FiguresEqualThoseOfTorchsPair) {
   JOINTER_NEEDS_SHARED();
@@ -57,7 +51,7 @@ TEST_P(PlanCapture, FiguresEqualThoseOfTorchsPair) {
   for (const auto* half : {&order.forward, &order.backward})
     for (const Place p : *half)
       if (orders.has(p, PairOrders::is_call)) names.emplace_back(joint->name(orders.node(p)));
-  EXPECT_EQ(names, names_of_calls(pair));
+  EXPECT_EQ(names, calls_of(pair));
 
   const auto estimator = make_estimator({});
   ASSERT_TRUE(estimator);
@@ -103,7 +97,7 @@ TEST(PlanCapture, CallsEqualThoseOfTorchsPairWithGenerators) {
   const auto plan = must(plan_of_pair(seen.joint, pair));
   EXPECT_EQ(plan.saved, seen.plan.saved);
   const auto emitted = must(emit_pair(seen.joint, seen.plan));
-  EXPECT_EQ(names_of_calls(emitted), names_of_calls(pair));
+  EXPECT_EQ(calls_of(emitted), calls_of(pair));
   const auto with_generators = std::ranges::count_if(pair.order(), [&](NodeId id) {
     return pair.target(pair.node(id)) == "graphsafe_run_with_rng_state";
   });

@@ -9,6 +9,7 @@
 #include "core/partition/kept_values.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 namespace {
@@ -46,9 +47,7 @@ struct Planned {
   }
   [[nodiscard]] NodeId at(const char* name) const { return partition_.joint.find(name); }
   [[nodiscard]] std::vector<std::string> names(std::span<const NodeId> ids) const {
-    std::vector<std::string> all;
-    for (const NodeId id : ids) all.emplace_back(partition_.joint.name(id));
-    return all;
+    return test::names(partition_.joint, ids);
   }
   [[nodiscard]] SavePlan change(const SavePlan& plan, const char* name, PlanAction action) const {
     const NodeId id = at(name);

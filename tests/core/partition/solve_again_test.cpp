@@ -15,6 +15,7 @@
 #include "core/partition/plan_what_if.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
+#include "tests/support/names.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
 #include "tests/support/slow.h"
@@ -33,17 +34,15 @@ struct Solved {
 };
 
 Solved solve(std::string_view text) {
-  auto done = must(partition(parse(text)));
-  Solved solved{.partition = std::move(done), .saved = {}, .offloaded = {}, .reasons = {}};
+  Solved solved{
+      .partition = must(partition(parse(text))), .saved = {}, .offloaded = {}, .reasons = {}};
   const Graph& joint = solved.partition.joint;
   for (const NodeId id : solved.partition.plan.saved) {
     solved.saved.emplace_back(joint.name(id));
     solved.reasons[solved.saved.back()] = solved.partition.reasons[id.index()].text;
   }
-  for (const NodeId id : solved.partition.plan.offloaded)
-    solved.offloaded.emplace_back(joint.name(id));
-  const auto pair = emit_pair(joint, solved.partition.plan);
-  if (!pair) throw std::runtime_error(pair.error().message);
+  solved.offloaded = names(joint, solved.partition.plan.offloaded);
+  must(emit_pair(joint, solved.partition.plan));
   return solved;
 }
 

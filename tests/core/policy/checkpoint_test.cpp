@@ -5,6 +5,7 @@
 
 #include "core/partition/partition.h"
 #include "tests/support/graphs.h"
+#include "tests/support/names.h"
 
 namespace jointer::test {
 namespace {
@@ -46,9 +47,7 @@ class Checkpoint : public testing::Test {
     return checkpoint(graph_, what_if_, plan_, groups);
   }
   [[nodiscard]] std::vector<std::string> saved(const Result<PlanChange>& change) const {
-    std::vector<std::string> names;
-    for (const NodeId id : change.value().plan.saved) names.emplace_back(graph_.name(id));
-    return names;
+    return names(graph_, change.value().plan.saved);
   }
 
   Graph graph_;
