@@ -14,13 +14,12 @@ namespace jointer::test {
 namespace {
 
 TEST(StatusFile, TheReaderSeesWhatTheWriterWrites) {
-  const auto folder = jointer::TemporaryFolder::make("jointer-test-");
-  ASSERT_TRUE(folder);
-  const auto reader = must(StatusReader::make(folder->path("status")));
+  const auto folder = must(jointer::TemporaryFolder::make("jointer-test-"));
+  const auto reader = must(StatusReader::make(folder.path("status")));
   EXPECT_EQ(reader.read(), (RankStatus{-1, -1, 0}));
   EXPECT_EQ(reader.read().stage_name(), "");
 
-  auto writer = must(StatusWriter::open(folder->path("status")));
+  auto writer = must(StatusWriter::open(folder.path("status")));
   writer.set_stage("measure");
   writer.set_position(54'680);
   EXPECT_EQ(reader.read(), (RankStatus{5, 54'680, 2}));
@@ -35,10 +34,9 @@ TEST(StatusFile, TheReaderSeesWhatTheWriterWrites) {
 
 // A rank in another language writes the same bytes.
 TEST(StatusFile, PositionsOfAnotherGraphAreNotPublished) {
-  const auto folder = jointer::TemporaryFolder::make("jointer-test-");
-  ASSERT_TRUE(folder);
-  const auto reader = StatusReader::make(folder->path("status"));
-  auto writer = StatusWriter::open(folder->path("status"));
+  const auto folder = must(jointer::TemporaryFolder::make("jointer-test-"));
+  const auto reader = StatusReader::make(folder.path("status"));
+  auto writer = StatusWriter::open(folder.path("status"));
   ASSERT_TRUE(reader && writer);
   writer->set_position(7);
   writer->publish_positions(false);
@@ -53,30 +51,27 @@ TEST(StatusFile, PositionsOfAnotherGraphAreNotPublished) {
 }
 
 TEST(StatusFile, IsFourIntegers) {
-  const auto folder = jointer::TemporaryFolder::make("jointer-test-");
-  ASSERT_TRUE(folder);
-  const std::string path = folder->path("status");
-  const auto reader = StatusReader::make(path);
-  ASSERT_TRUE(reader);
+  const auto folder = must(jointer::TemporaryFolder::make("jointer-test-"));
+  const std::string path = folder.path("status");
+  const auto reader = must(StatusReader::make(path));
   const std::int64_t words[] = {kStatusMagic, 4, 17, 99};
   std::ofstream(path, std::ios::binary | std::ios::in)
       .write(reinterpret_cast<const char*>(words), sizeof words);
-  EXPECT_EQ(reader->read(), (RankStatus{4, 17, 99}));
+  EXPECT_EQ(reader.read(), (RankStatus{4, 17, 99}));
   EXPECT_EQ(std::filesystem::file_size(path), 32U);
 }
 
 TEST(StatusFile, RefusesOtherFiles) {
-  const auto folder = jointer::TemporaryFolder::make("jointer-test-");
-  ASSERT_TRUE(folder);
-  std::ofstream(folder->path("short")) << "short";
-  std::ofstream(folder->path("zeros")) << std::string(32, '\0');
+  const auto folder = must(jointer::TemporaryFolder::make("jointer-test-"));
+  std::ofstream(folder.path("short")) << "short";
+  std::ofstream(folder.path("zeros")) << std::string(32, '\0');
   for (const char* name : {"short", "zeros", "absent"}) {
-    const auto writer = StatusWriter::open(folder->path(name));
+    const auto writer = StatusWriter::open(folder.path(name));
     ASSERT_FALSE(writer) << name;
     EXPECT_EQ(writer.error().kind, Error::Kind::run);
   }
-  ASSERT_TRUE(StatusReader::make(folder->path("twice")));
-  EXPECT_FALSE(StatusReader::make(folder->path("twice")));
+  ASSERT_TRUE(StatusReader::make(folder.path("twice")));
+  EXPECT_FALSE(StatusReader::make(folder.path("twice")));
 }
 
 TEST(StatusFile, AnEmptyWriterDoesNothing) {

@@ -97,10 +97,9 @@ TEST(CostDatabase, StoresMeasurements) {
 
 TEST(CostDatabase, AMissingFileIsEmptyAndIsNotCreated) {
   const TemporaryFolder folder;
-  const auto database = CostDatabase::open(folder / "costs.sqlite");
-  ASSERT_TRUE(database.has_value());
-  EXPECT_TRUE(database->devices()->empty());
-  const auto costs = database->load("NVIDIA H200");
+  const auto database = must(CostDatabase::open(folder / "costs.sqlite"));
+  EXPECT_TRUE(database.devices()->empty());
+  const auto costs = database.load("NVIDIA H200");
   ASSERT_FALSE(costs.has_value());
   EXPECT_EQ(costs.error().kind, Error::Kind::usage);
   EXPECT_FALSE(std::filesystem::exists(folder / "costs.sqlite"));

@@ -386,10 +386,9 @@ TEST_F(MeasuredByName, UsesTheLastMeasuredDeviceOfTheGraphsType) {
   EXPECT_EQ((*make("measured", on_cpu))->device().id, "cpu");
   EXPECT_THAT((*make("measured", on_cpu))->description(), HasSubstr("EPYC"));
 
-  const auto analysis = analyze(graph_, {.estimator = {.name = "measured", .device = ""}});
-  ASSERT_TRUE(analysis.has_value());
-  EXPECT_THAT(analysis->estimator, HasSubstr("measured on NVIDIA A100-SXM4-80GB, 2 of 6 nodes"));
-  EXPECT_EQ(analysis->options.estimator.device, "a100");
+  const auto analysis = must(analyze(graph_, {.estimator = {.name = "measured", .device = ""}}));
+  EXPECT_THAT(analysis.estimator, HasSubstr("measured on NVIDIA A100-SXM4-80GB, 2 of 6 nodes"));
+  EXPECT_EQ(analysis.options.estimator.device, "a100");
 }
 
 TEST_F(MeasuredByName, RefusesUnknownDevices) {

@@ -89,12 +89,11 @@ TEST(EmitPair, ElementsOfTuplesFollowTheirTuple) {
 }
 
 TEST(EmitPair, RefusesAnIncompletePlan) {
-  const auto done = partition(parse(kTwoProducts));
-  ASSERT_TRUE(done);
-  SavePlan plan = done->plan;
+  const auto done = must(partition(parse(kTwoProducts)));
+  SavePlan plan = done.plan;
   plan.saved.erase(plan.saved.begin());  // mm1; without it the backward needs x and w1
-  plan.saved.push_back(done->joint.find("w2"));
-  const auto pair = emit_pair(done->joint, plan);
+  plan.saved.push_back(done.joint.find("w2"));
+  const auto pair = emit_pair(done.joint, plan);
   ASSERT_FALSE(pair);
   EXPECT_EQ(pair.error().kind, Error::Kind::usage);
   EXPECT_THAT(pair.error().message, HasSubstr("backward returns gw2"));
@@ -165,19 +164,16 @@ std::vector<CapturedPair> captured_pairs() {
 
 TEST(SavedForBackward, IsReadFromAPair) {
   const Graph joint = parse(kTwoProducts);
-  const auto done = partition(joint);
-  ASSERT_TRUE(done);
-  const auto pair = emit_pair(done->joint, done->plan);
-  ASSERT_TRUE(pair);
-  const auto found = passed_values(*pair);
+  const auto done = must(partition(joint));
+  const auto pair = must(emit_pair(done.joint, done.plan));
+  const auto found = passed_values(pair);
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(pair->name(found[0].node), "mm1");
+  EXPECT_EQ(pair.name(found[0].node), "mm1");
   EXPECT_EQ(found[0].bytes, 256);
   EXPECT_FALSE(found[0].is_input);
-  const auto plan = plan_of_pair(joint, *pair);
-  ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->saved, done->plan.saved);
-  EXPECT_FALSE(plan_of_pair(parse("x: f32[4] = input\nreturn [x]"), *pair));
+  const auto plan = must(plan_of_pair(joint, pair));
+  EXPECT_EQ(plan.saved, done.plan.saved);
+  EXPECT_FALSE(plan_of_pair(parse("x: f32[4] = input\nreturn [x]"), pair));
   EXPECT_FALSE(plan_of_pair(joint, joint));
 }
 

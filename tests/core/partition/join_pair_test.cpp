@@ -126,11 +126,10 @@ TEST(JoinPair, ViewsOfSavedValuesShareTheirMemory) {
 
 TEST(JoinPair, OffloadingIsUndone) {
   const Graph joint = parse(kTwoProducts);
-  const auto done = partition(joint);
-  ASSERT_TRUE(done);
-  SavePlan plan = done->plan;
-  plan.offloaded = {done->joint.find("mm1")};
-  const Graph pair = emitted(done->joint, plan);
+  const auto done = must(partition(joint));
+  SavePlan plan = done.plan;
+  plan.offloaded = {done.joint.find("mm1")};
+  const Graph pair = emitted(done.joint, plan);
   ASSERT_TRUE(pair.find("cpu_offload_mm1"));
   const JoinedPair made = joined(pair);
   for (const NodeId id : made.joint.order())

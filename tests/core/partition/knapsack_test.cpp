@@ -160,11 +160,10 @@ TEST(Knapsack, RoundingExceedsTheBudgetOnlyIfAsked) {
 }
 
 TEST(Knapsack, ATableAnswersEveryBudget) {
-  auto table = KnapsackTable::make(kThree, 1);
-  ASSERT_TRUE(table.has_value());
+  auto table = must(KnapsackTable::make(kThree, 1));
   for (int i = 0; i <= 100; ++i) {
     const double budget = i / 100.0;
-    EXPECT_EQ(table->solve(budget).saved,
+    EXPECT_EQ(table.solve(budget).saved,
               solve(kThree, budget, KnapsackSolver::dp, BudgetRounding::torch).saved);
   }
 }

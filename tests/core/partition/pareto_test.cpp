@@ -267,11 +267,10 @@ TEST(Pareto, CanBeCancelled) {
   std::size_t found = 0;
   ParetoRequest request = kQuick;
   request.found = [&](const ParetoPoint&) { return ++found < 3; };
-  const auto points = points_of(judged.partition.joint, *judged.what_if, request);
-  ASSERT_TRUE(points.has_value());
+  const auto points = must(points_of(judged.partition.joint, *judged.what_if, request));
   EXPECT_EQ(found, 3U);
-  EXPECT_LE(points->size(), 3U);
-  EXPECT_TRUE(is_curve(*points));
+  EXPECT_LE(points.size(), 3U);
+  EXPECT_TRUE(is_curve(points));
   found = 0;
   const auto fit = fastest_within(judged.partition.joint, *judged.what_if, 1, request);
   ASSERT_TRUE(fit.has_value());

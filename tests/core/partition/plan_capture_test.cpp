@@ -53,15 +53,14 @@ TEST_P(PlanCapture, FiguresEqualThoseOfTorchsPair) {
       if (orders.has(p, PairOrders::is_call)) names.emplace_back(joint->name(orders.node(p)));
   EXPECT_EQ(names, calls_of(pair));
 
-  const auto estimator = make_estimator({});
-  ASSERT_TRUE(estimator);
+  const auto estimator = must(make_estimator({}));
   std::vector<Flops> flops(joint->node_count());
   for (const NodeId id : joint->order()) flops[id.index()] = node_flops(*joint, joint->node(id));
-  const PlanWhatIf what_if(*joint, estimate_all(*joint, **estimator), flops, {}, {},
+  const PlanWhatIf what_if(*joint, estimate_all(*joint, *estimator), flops, {}, {},
                            {.transfers = {}, .partitioner = partitioner});
   const auto outcome = must(what_if.evaluate(plan));
   const MemoryTimeline memory(pair);
-  const Simulation simulation(pair, estimate_all(pair, **estimator));
+  const Simulation simulation(pair, estimate_all(pair, *estimator));
   EXPECT_TRUE(std::ranges::equal(outcome.profile, memory.profile()));
   EXPECT_EQ(what_if.reserved_bytes(plan), simulate_reserved(memory, memory.device()).peak_bytes);
   EXPECT_EQ(outcome.figures.figures, (Figures{.peak_bytes = memory.peak_bytes(),

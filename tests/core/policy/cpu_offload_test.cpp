@@ -271,16 +271,15 @@ TEST(CpuOffload, ARecomputedViewIsAViewOfTheReload) {
 
 TEST(CpuOffload, AcceptsTheTrainingStepOfTheCaptures) {
   JOINTER_NEEDS_SHARED();
-  auto graph = open_graph({.path = capture_path("llama_like_train_step"), .backward = {}});
-  ASSERT_TRUE(graph);
-  ASSERT_TRUE(apply(*graph, *tag_with_memory_policy(*graph, "sac_and_offload")));
-  const auto edit = must(apply_cpu_offload(*graph));
+  auto graph = must(open_graph({.path = capture_path("llama_like_train_step"), .backward = {}}));
+  ASSERT_TRUE(apply(graph, *tag_with_memory_policy(graph, "sac_and_offload")));
+  const auto edit = must(apply_cpu_offload(graph));
   EXPECT_FALSE(edit.changes.empty());
-  const auto inverse = apply(*graph, edit);
+  const auto inverse = apply(graph, edit);
   ASSERT_TRUE(inverse) << inverse.error().message;
-  const auto remat = must(selective_activation_remat(*graph));
+  const auto remat = must(selective_activation_remat(graph));
   EXPECT_FALSE(remat.changes.empty());
-  const auto undo = apply(*graph, remat);
+  const auto undo = apply(graph, remat);
   ASSERT_TRUE(undo) << undo.error().message;
 }
 

@@ -179,14 +179,13 @@ TEST(Export, ARecipeTagsTheCallThatOthersMergeInto) {
 }
 
 TEST(Export, ReportsTheResultOfPartitioningWithTheText) {
-  const auto graph =
-      open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")});
-  ASSERT_TRUE(graph);
-  const Graph tagged = with_edits(*graph, {*tag_with_memory_policy(*graph, "full")});
+  const auto graph = must(
+      open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")}));
+  const Graph tagged = with_edits(graph, {*tag_with_memory_policy(graph, "full")});
   const auto done = must(partition(tagged));
   for (const PolicyFormat format :
        {PolicyFormat::torchtitan, PolicyFormat::selectors, PolicyFormat::recipe}) {
-    const auto exported = must(export_plan(done.joint, done.plan, format, *graph));
+    const auto exported = must(export_plan(done.joint, done.plan, format, graph));
     const bool differs = !exported.differences.empty() &&
                          exported.differences.front().starts_with("With this text, the plan has ");
     EXPECT_EQ(differs, format == PolicyFormat::torchtitan);
@@ -229,38 +228,36 @@ TEST(NearestList, KeepsChangesThatComeNearer) {
 // saves all or none of them.
 TEST(Export, AListSavesAboutAsMuchAsThePlan) {
   JOINTER_SLOW_TEST();
-  const auto graph =
-      open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")});
-  ASSERT_TRUE(graph);
-  const auto all = must(partition(*graph));
+  const auto graph = must(
+      open_graph({.path = source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")}));
+  const auto all = must(partition(graph));
   SavePlan plan = all.plan;
   std::size_t products = 0;
   std::erase_if(plan.saved, [&](NodeId id) {
     return all.joint.target(all.joint.node(id)) == "aten.mm.default" && ++products % 5 < 2;
   });
   ASSERT_GT(products, 20U);
-  const auto exported = must(export_plan(all.joint, plan, PolicyFormat::torchtitan, *graph));
+  const auto exported = must(export_plan(all.joint, plan, PolicyFormat::torchtitan, graph));
   EXPECT_FALSE(exported.gives_plan);
   ASSERT_TRUE(exported.effect);
   const auto peak_with = [&](std::string text) {
-    const auto imported = import_policy(*graph, text);
-    const auto solved = partition(with_edits(*graph, imported.value().edits));
+    const auto imported = import_policy(graph, text);
+    const auto solved = partition(with_edits(graph, imported.value().edits));
     return MemoryTimeline(*emit_pair(solved->joint, solved->plan)).peak_bytes();
   };
   const std::int64_t wanted = MemoryTimeline(*emit_pair(all.joint, plan)).peak_bytes();
   EXPECT_EQ(exported.effect->of_plan.peak_bytes, wanted);
   EXPECT_EQ(exported.effect->of_text.peak_bytes, peak_with(exported.text));
-  const auto list = read_operator_list(exported.text);
-  ASSERT_TRUE(list);
+  const auto list = must(read_operator_list(exported.text));
   // The same list with all products, and with none.
   std::string others;
-  for (const std::string& op : list->options.save)
+  for (const std::string& op : list.options.save)
     if (op != "aten.mm.default") others += op + ", ";
   const std::int64_t off = std::abs(exported.effect->of_text.peak_bytes - wanted);
   EXPECT_LE(off, std::abs(peak_with(others + "aten.mm.default") - wanted));
   EXPECT_LE(off, std::abs(peak_with(others) - wanted));
   // The list by which more bytes of each operator are right saves all products.
-  const std::vector<OperatorRules> rules = operator_rules(*graph, plan);
+  const std::vector<OperatorRules> rules = operator_rules(graph, plan);
   std::vector<std::size_t> right;
   for (const OperatorRules& each : rules)
     right.push_back(static_cast<std::size_t>(
@@ -297,9 +294,9 @@ def _get_default_save_ops() -> set:
 }
 
 TEST(ReadOperatorList, AcceptsPlainNamesAndStrings) {
-  const auto list = read_operator_list(R"(["aten.mm.default", "aten.bmm", "a.b"], aten.relu)");
-  ASSERT_TRUE(list);
-  EXPECT_THAT(list->options.save, ElementsAre("aten.mm.default", "aten.bmm", "aten.relu"));
+  const auto list =
+      must(read_operator_list(R"(["aten.mm.default", "aten.bmm", "a.b"], aten.relu)"));
+  EXPECT_THAT(list.options.save, ElementsAre("aten.mm.default", "aten.bmm", "aten.relu"));
   EXPECT_FALSE(read_operator_list("def f(): return 'x'"));
   EXPECT_FALSE(read_operator_list(""));
   EXPECT_FALSE(read_operator_list("RECOMPUTE_EVERY_NTH = {aten.mm: (0, 'layer')}"));
@@ -442,9 +439,8 @@ TEST(Import, ALogTagsWhatItSavedAndReportsDifferences) {
 }
 
 TEST(Import, NamesOperatorsThatTheGraphLacks) {
-  const auto imported = import_policy(parse(kModel), "aten.mm.default, aten.bmm.default");
-  ASSERT_TRUE(imported);
-  EXPECT_THAT(imported->notes, ElementsAre("No call in this graph matches aten.bmm.default."));
+  const auto imported = must(import_policy(parse(kModel), "aten.mm.default, aten.bmm.default"));
+  EXPECT_THAT(imported.notes, ElementsAre("No call in this graph matches aten.bmm.default."));
   EXPECT_THAT(import_policy(parse(kModel), "aten.bmm.default").error().message,
               HasSubstr("no call in this graph"));
 }
@@ -499,21 +495,18 @@ class PlansOfCaptures : public ::testing::TestWithParam<std::string> {};
 TEST_P(PlansOfCaptures, ThePlanOfSacProducesSacsList) {
   JOINTER_NEEDS_SHARED();
   const auto graph =
-      open_graph({.path = capture_path(GetParam() + "_graph_sac.joint"), .backward = {}});
-  ASSERT_TRUE(graph);
+      must(open_graph({.path = capture_path(GetParam() + "_graph_sac.joint"), .backward = {}}));
   const auto facts =
       load_json(shared_directory() + "/reference/summary.json")["graphs"][GetParam()];
   SavePlan plan;
   for (const auto& row : facts["partition"]["graph_sac"]["min_cut"]["saved"])
-    plan.saved.push_back(graph->find(row[0].get<std::string>()));
-  const auto exported = export_plan(*graph, plan, PolicyFormat::torchtitan, *graph);
-  ASSERT_TRUE(exported);
-  EXPECT_THAT(exported->differences, IsEmpty());
-  const auto list = read_operator_list(exported->text);
-  ASSERT_TRUE(list);
-  EXPECT_THAT(list->options.save, ElementsAre("_c10d_functional.reduce_scatter_tensor.default",
-                                              "aten._scaled_dot_product_flash_attention.default"));
-  EXPECT_THAT(list->options.every_nth, ElementsAre(EveryNth{}));
+    plan.saved.push_back(graph.find(row[0].get<std::string>()));
+  const auto exported = must(export_plan(graph, plan, PolicyFormat::torchtitan, graph));
+  EXPECT_THAT(exported.differences, IsEmpty());
+  const auto list = must(read_operator_list(exported.text));
+  EXPECT_THAT(list.options.save, ElementsAre("_c10d_functional.reduce_scatter_tensor.default",
+                                             "aten._scaled_dot_product_flash_attention.default"));
+  EXPECT_THAT(list.options.every_nth, ElementsAre(EveryNth{}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Captures, PlansOfCaptures,

@@ -186,10 +186,9 @@ class FlatCapture : public testing::TestWithParam<const char*> {};
 TEST_P(FlatCapture, FiguresEqualThoseOfTheStep) {
   JOINTER_NEEDS_SHARED();
   auto opened = must(open_graph({.path = shared_directory() + "/captures/" + GetParam()}));
-  const auto estimator = make_estimator({});
-  ASSERT_TRUE(estimator);
-  std::vector<NodeCost> costs = estimate_all(opened, **estimator);
-  Deciding deciding(std::move(opened), std::move(costs), (*estimator)->transfer_costs());
+  const auto estimator = must(make_estimator({}));
+  std::vector<NodeCost> costs = estimate_all(opened, *estimator);
+  Deciding deciding(std::move(opened), std::move(costs), estimator->transfer_costs());
   const auto start = must(deciding.what_if().plan_of({}, {}));
   deciding.set_plan(start);
   std::mt19937_64 chance(1);

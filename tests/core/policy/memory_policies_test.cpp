@@ -137,17 +137,16 @@ TEST(MemoryPolicies, EveryPresetTagsEveryCapture) {
   JOINTER_NEEDS_SHARED();
   for (const std::string name : {"llama3_debug_tp2_fsdp2.joint", "llama_like_train_step",
                                  "deepseek_v3_debug_tp2_fsdp2_ep2.joint"}) {
-    auto graph = open_graph({.path = capture_path(name), .backward = {}});
-    ASSERT_TRUE(graph);
+    auto graph = must(open_graph({.path = capture_path(name), .backward = {}}));
     for (const MemoryPolicyPreset& preset : memory_policy_presets()) {
-      const auto edit = tag_with_memory_policy(*graph, preset.name);
+      const auto edit = tag_with_memory_policy(graph, preset.name);
       ASSERT_TRUE(edit) << name << ' ' << preset.name;
-      Graph after = *graph;
+      Graph after = graph;
       ASSERT_TRUE(apply(after, *edit));
       EXPECT_GT(with_policy(after, MemoryPolicy::must_save).size(), 0U) << name << preset.name;
       for (const NodeId id : after.order()) {
         if (after.node(id).phase == Phase::backward) {
-          EXPECT_EQ(after.node(id).policy, graph->node(id).policy) << after.name(id);
+          EXPECT_EQ(after.node(id).policy, graph.node(id).policy) << after.name(id);
         }
       }
     }

@@ -173,9 +173,8 @@ TEST(Remat, ViewsOfACopyShareItsMemory) {
 
 TEST(Remat, IsIdempotent) {
   Graph graph = rematerialized(kRematStep);
-  const auto again = selective_activation_remat(graph);
-  ASSERT_TRUE(again);
-  EXPECT_THAT(again->changes, IsEmpty());
+  const auto again = must(selective_activation_remat(graph));
+  EXPECT_THAT(again.changes, IsEmpty());
   EXPECT_THAT(selective_activation_remat(parse(R"(
     kind train_step
     x: f32[8] = input
@@ -416,14 +415,13 @@ RC_GTEST_PROP(RematProperty, IsLegalWhateverIsTagged, (std::uint64_t seed)) {
 TEST(Remat, AcceptsTheTrainingStepOfTheCaptures) {
   JOINTER_NEEDS_SHARED();
   for (const MemoryPolicyPreset& preset : memory_policy_presets()) {
-    auto graph = open_graph({.path = capture_path("llama_like_train_step"), .backward = {}});
-    ASSERT_TRUE(graph);
-    const std::size_t nodes = graph->order().size();
-    ASSERT_TRUE(apply(*graph, *tag_with_memory_policy(*graph, preset.name)));
-    const auto edit = must(selective_activation_remat(*graph));
-    const auto inverse = apply(*graph, edit);
+    auto graph = must(open_graph({.path = capture_path("llama_like_train_step"), .backward = {}}));
+    const std::size_t nodes = graph.order().size();
+    ASSERT_TRUE(apply(graph, *tag_with_memory_policy(graph, preset.name)));
+    const auto edit = must(selective_activation_remat(graph));
+    const auto inverse = apply(graph, edit);
     ASSERT_TRUE(inverse) << inverse.error().message;
-    EXPECT_GT(graph->order().size(), nodes) << preset.name;
+    EXPECT_GT(graph.order().size(), nodes) << preset.name;
   }
 }
 

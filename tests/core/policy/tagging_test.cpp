@@ -86,12 +86,11 @@ TEST(ApplySac, AcceptsRulesAndSelectorsOfAnyOperator) {
 TEST(ApplySac, ReportsAnEarlyEnd) {
   JOINTER_NEEDS_SHARED();
   const Graph graph = open_capture("deepseek_v3_debug_tp2_fsdp2_ep2.joint");
-  const auto edit = apply_sac(graph);
-  ASSERT_TRUE(edit);
-  EXPECT_THAT(edit->notes,
+  const auto edit = must(apply_sac(graph));
+  EXPECT_THAT(edit.notes,
               ::testing::Contains(HasSubstr("written back to an input, so 1,450 later calls")));
   Graph early = graph, whole = graph;
-  ASSERT_TRUE(apply(early, *edit));
+  ASSERT_TRUE(apply(early, edit));
   ASSERT_TRUE(apply(whole, *apply_sac(graph, {.whole_forward = true})));
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
@@ -136,10 +135,9 @@ TEST(Layers, AreTheNumberAfterLayers) {
 TEST(RemoveTags, RemovesAll) {
   Graph graph = tagged(kLayers);
   const Graph before = parse(kLayers);
-  const auto edit = remove_tags(graph);
-  ASSERT_TRUE(edit);
-  EXPECT_EQ(edit->changes.size(), 1U);
-  ASSERT_TRUE(apply(graph, *edit));
+  const auto edit = must(remove_tags(graph));
+  EXPECT_EQ(edit.changes.size(), 1U);
+  ASSERT_TRUE(apply(graph, edit));
   for (const NodeId id : graph.order()) {
     EXPECT_EQ(graph.node(id).policy, MemoryPolicy::none);
     EXPECT_FALSE(graph.node(id).has(Node::has_ac_graph_id));
@@ -150,9 +148,8 @@ TEST(RemoveTags, RemovesAll) {
 TEST(Tags, AreUndoneWithTheirRegions) {
   Graph graph = tagged(kLayers);
   const Graph before = graph;
-  const auto removed = apply(graph, *remove_tags(graph));
-  ASSERT_TRUE(removed);
-  ASSERT_TRUE(apply(graph, *removed));
+  const auto removed = must(apply(graph, *remove_tags(graph)));
+  ASSERT_TRUE(apply(graph, removed));
   for (const NodeId id : graph.order()) {
     EXPECT_EQ(graph.node(id).policy, before.node(id).policy);
     EXPECT_EQ(graph.node(id).flags, before.node(id).flags);
@@ -208,9 +205,8 @@ TEST_P(SacOfCaptures, TagsEqualTorchtitans) {
   ASSERT_TRUE(apply(graph, *remove_tags(graph)));
   ASSERT_TRUE(apply(graph, *fsdp_reshard_after_fwd(graph)));
   expect_same_tags(graph, plain);  // the plain captures have the tags of FSDP alone
-  const auto sac = apply_sac(graph);
-  ASSERT_TRUE(sac);
-  ASSERT_TRUE(apply(graph, *sac));
+  const auto sac = must(apply_sac(graph));
+  ASSERT_TRUE(apply(graph, sac));
   const auto facts = load_json(shared_directory() +
                                "/reference/summary.json")["graphs"][GetParam()]["partition"]
                                                          ["graph_sac_without_fsdp"]["min_cut"];
@@ -218,7 +214,7 @@ TEST_P(SacOfCaptures, TagsEqualTorchtitans) {
   EXPECT_EQ(count(MemoryPolicy::must_save), facts["tags"]["MUST_SAVE"].get<std::size_t>());
   EXPECT_EQ(count(MemoryPolicy::prefer_recompute),
             facts["tags"]["PREFER_RECOMPUTE"].get<std::size_t>());
-  EXPECT_THAT(sac->notes,
+  EXPECT_THAT(sac.notes,
               ElementsAre(HasSubstr(facts["sac"]["last_node"].get<std::string>() + ","),
                           HasSubstr(fmt::format("{} calls of aten.mm.default",
                                                 facts["sac"]["mm_counted"].get<int>()))));

@@ -58,9 +58,8 @@ TEST(WithFsdp, ListsKeepTheTagsOfGatheredParameters) {
 TEST(WithFsdp, PoliciesKeepWhatFsdpKeeps) {
   const Graph opened = with(sample(), fsdp_reshard_after_fwd(sample(), false));
   ASSERT_EQ(fsdp_policy(opened), MemoryPolicy::must_save);
-  const auto edit = preset_with_fsdp(opened, "full", fsdp_policy(opened));
-  ASSERT_TRUE(edit);
-  EXPECT_THAT(edit->by, HasSubstr("reshard=false"));
+  const auto edit = must(preset_with_fsdp(opened, "full", fsdp_policy(opened)));
+  EXPECT_THAT(edit.by, HasSubstr("reshard=false"));
 }
 
 TEST(WithFsdp, ATextSavesWhatItsPolicySaves) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 
 namespace jointer::test {
 namespace {
@@ -156,11 +157,10 @@ TEST(LegalRange, IsIndependentOfTheOrderOfQueries) {
   // b precedes gather.
   std::swap(positions[graph.find("b").index()], positions[graph.find("gather").index()]);
   const std::vector<NodeId> block{graph.find("gather")};
-  const auto range = legal_range(graph, dependencies, block, positions);
-  ASSERT_TRUE(range.has_value());
-  EXPECT_EQ(range->current, 5U);
-  EXPECT_EQ(range->first, 3U);
-  EXPECT_EQ(range->last, 5U);
+  const auto range = must(legal_range(graph, dependencies, block, positions));
+  EXPECT_EQ(range.current, 5U);
+  EXPECT_EQ(range.first, 3U);
+  EXPECT_EQ(range.last, 5U);
   positions[block.front().index()] = ~std::uint32_t{0};
   const auto removed = legal_range(graph, dependencies, block, positions);
   ASSERT_FALSE(removed.has_value());

@@ -6,6 +6,7 @@
 #include "core/schedule/analysis.h"
 #include "core/schedule/caching_allocator.h"
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 
 namespace jointer {
 namespace {
@@ -171,11 +172,10 @@ TEST(MemoryTimeline, CountsOnTheDeviceThatRuns) {
       parse("w: f32[10] = parameter\na: f32[10] = aten.relu(w)\nreturn [a]"),
       {.optimizer = OptimizerState::adamw, .runs_on = DeviceType::cpu});
   EXPECT_THAT(with_optimizer.profile(), ElementsAre(124, 164, 164));
-  const auto analysis =
-      analyze(graph, {.memory = {.runs_on = DeviceType::cpu}, .estimator = {.device = ""}});
-  ASSERT_TRUE(analysis);
-  EXPECT_EQ(analysis->device.id, "cpu");
-  EXPECT_EQ(analysis->reserved.peak_bytes, 92);
+  const auto analysis = test::must(
+      analyze(graph, {.memory = {.runs_on = DeviceType::cpu}, .estimator = {.device = ""}}));
+  EXPECT_EQ(analysis.device.id, "cpu");
+  EXPECT_EQ(analysis.reserved.peak_bytes, 92);
 }
 
 TEST(MemoryTimeline, ACpuGraphRoundsOnAGpu) {

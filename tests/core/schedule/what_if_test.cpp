@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/graphs.h"
+#include "tests/support/must.h"
 
 namespace jointer::test {
 namespace {
@@ -59,13 +60,12 @@ TEST_F(WhatIfTest, StartsWithTheGraphsOrder) {
 }
 
 TEST_F(WhatIfTest, APreviewHasTheFiguresOfEveryGap) {
-  const auto preview = what_if_.preview(nodes({"wait"}));
-  ASSERT_TRUE(preview.has_value());
-  EXPECT_EQ(preview->range.first, 4U);
-  EXPECT_EQ(preview->range.last, 5U);
-  ASSERT_EQ(preview->at.size(), 2U);
-  EXPECT_EQ(preview->current(), what_if_.figures());
-  EXPECT_EQ(preview->at[1], (Figures{.peak_bytes = 144, .step_ns = 30, .exposed_ns = 0}));
+  const auto preview = must(what_if_.preview(nodes({"wait"})));
+  EXPECT_EQ(preview.range.first, 4U);
+  EXPECT_EQ(preview.range.last, 5U);
+  ASSERT_EQ(preview.at.size(), 2U);
+  EXPECT_EQ(preview.current(), what_if_.figures());
+  EXPECT_EQ(preview.at[1], (Figures{.peak_bytes = 144, .step_ns = 30, .exposed_ns = 0}));
 }
 
 TEST_F(WhatIfTest, MovesOnlyWithinTheRange) {
