@@ -119,9 +119,8 @@ Result<void> BudgetSweep::run() {
     gaps.push_back(whole);
   }
   while (!cancelled_ && tried < request_.max_budgets && !gaps.empty()) {
-    const auto next = std::max_element(gaps.begin(), gaps.end(), [&](const Gap& a, const Gap& b) {
-      return urgency(a) < urgency(b);
-    });
+    const auto next = std::ranges::max_element(
+        gaps, [&](const Gap& a, const Gap& b) { return urgency(a) < urgency(b); });
     if (urgency(*next) == 0) break;
     Gap lower = *next, upper = *next;
     lower.high = upper.low = (next->low + next->high) / 2;

@@ -53,8 +53,7 @@ std::vector<std::size_t> stretches(std::span<const std::int32_t> layers) {
 
 TransferPlanner::TransferPlanner(std::span<const std::int32_t> layers)
     : stretch_(stretches(layers)),
-      has_layers_(
-          std::any_of(layers.begin(), layers.end(), [](std::int32_t l) { return l >= 0; })) {
+      has_layers_(std::ranges::any_of(layers, [](std::int32_t l) { return l >= 0; })) {
   for (std::size_t i = 0; i < stretch_.size(); ++i)
     if (i == 0 || stretch_[i] != stretch_[i - 1]) first_.push_back(i);
   first_.push_back(stretch_.size());

@@ -122,10 +122,9 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
     first_input_.push_back(static_cast<std::uint32_t>(inputs_.size()));
     if (has(p, is_getitem)) getitems_.emplace_back(inputs(p).front(), p);
     const auto reads = inputs(p);
-    const bool needs_no_tangent = !has(p, of_backward) && !has(p, only_backward) &&
-                                  n.kind != NodeKind::output &&
-                                  std::all_of(reads.begin(), reads.end(),
-                                              [&](Place input) { return has(input, of_forward); });
+    const bool needs_no_tangent =
+        !has(p, of_backward) && !has(p, only_backward) && n.kind != NodeKind::output &&
+        std::ranges::all_of(reads, [&](Place input) { return has(input, of_forward); });
     if (is_flat_ ? n.phase == Phase::forward && n.kind != NodeKind::output : needs_no_tangent)
       flags_[p] |= of_forward;
     is_in_forward_.push_back(has(p, of_forward) ? 1 : 0);

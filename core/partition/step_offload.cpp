@@ -74,8 +74,7 @@ bool StepOffloads::is_tensor(NodeId id) const {
 NodeId StepOffloads::tensor_of(NodeId id) const {
   if (is_tensor(id)) return id;
   const auto users = users_.of(id);
-  const auto it =
-      std::find_if(users.begin(), users.end(), [&](NodeId user) { return is_tensor(user); });
+  const auto it = std::ranges::find_if(users, [&](NodeId user) { return is_tensor(user); });
   return it == users.end() ? id : *it;
 }
 

@@ -13,9 +13,8 @@ namespace jointer {
 Result<std::vector<Edit>> apply_step_tags(Graph& step) {
   std::vector<Edit> edits;
   const auto order = step.order();
-  const bool any_offloaded = std::any_of(order.begin(), order.end(), [&](NodeId id) {
-    return step.node(id).policy == MemoryPolicy::must_cpu_offload;
-  });
+  const bool any_offloaded = std::ranges::any_of(
+      order, [&](NodeId id) { return step.node(id).policy == MemoryPolicy::must_cpu_offload; });
   if (any_offloaded) {
     JOINTER_TRY(Edit edit, apply_cpu_offload(step));
     JOINTER_CHECK(apply(step, edit));

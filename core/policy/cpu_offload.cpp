@@ -273,9 +273,8 @@ class Offloader {
       if (n.kind != NodeKind::call || n.phase != Phase::backward) continue;
       const auto it = reads_.find(reader);
       const auto inputs = graph_.inputs(reader);
-      if (it == reads_.end() && std::none_of(inputs.begin(), inputs.end(), [&](NodeId input) {
-            return is_redirected[input.index()];
-          }))
+      if (it == reads_.end() &&
+          std::ranges::none_of(inputs, [&](NodeId input) { return is_redirected[input.index()]; }))
         continue;
       ReplaceCall replace{.node = name(reader), .target = {}, .args = {}, .kwargs = {}};
       if (it != reads_.end()) replace.inputs.assign(it->second.begin(), it->second.end());
@@ -315,8 +314,7 @@ Result<Edit> apply_cpu_offload(const Graph& graph, const CpuOffloadOptions& opti
   if (options.defer_layers < 0 || options.prefetch_layers < 0)
     return refuse("defer_layers and prefetch_layers must not be negative");
   const auto order = graph.order();
-  if (std::none_of(order.begin(), order.end(),
-                   [&](NodeId id) { return is_tagged_for_offload(graph.node(id)); }))
+  if (std::ranges::none_of(order, [&](NodeId id) { return is_tagged_for_offload(graph.node(id)); }))
     return Edit{.title = "Nothing is offloaded", .by = "apply_cpu_offload"};
   return Offloader(graph, options).run();
 }

@@ -105,9 +105,8 @@ struct Outcome {
 };
 
 Result<Outcome> outcome_of(const Graph& joint, const SavePlan& plan, const ReadBack& options) {
-  const auto activations = std::count_if(plan.saved.begin(), plan.saved.end(), [&](NodeId id) {
-    return joint.node(id).kind == NodeKind::call;
-  });
+  const auto activations = std::ranges::count_if(
+      plan.saved, [&](NodeId id) { return joint.node(id).kind == NodeKind::call; });
   Outcome outcome{.effect = {.activations = static_cast<std::size_t>(activations)}, .makers = {}};
   if (options.costs.empty()) {
     const PairOrders orders(joint, options.partitioner);

@@ -18,9 +18,8 @@ namespace {
 // Indexed by node id: true for tangents and for calls that can run only in the backward.
 std::vector<bool> backward_side(const Graph& graph) {
   std::vector<bool> side(graph.node_count(), false);
-  const bool has_tangents = std::any_of(graph.order().begin(), graph.order().end(), [&](NodeId id) {
-    return graph.node(id).role == Role::tangent;
-  });
+  const bool has_tangents = std::ranges::any_of(
+      graph.order(), [&](NodeId id) { return graph.node(id).role == Role::tangent; });
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     const auto inputs = graph.inputs(id);

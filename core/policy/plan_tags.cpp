@@ -63,9 +63,8 @@ std::vector<bool> runs_again(const Graph& joint, const SavePlan& plan) {
   merge_common_subexpressions(merged);
   // If the plan saves calls that merging erases, it is from default_partition, which does not
   // merge.
-  const bool is_of_merged = std::all_of(plan.saved.begin(), plan.saved.end(), [&](NodeId id) {
-    return bool(merged.find(joint.name(id)));
-  });
+  const bool is_of_merged =
+      std::ranges::all_of(plan.saved, [&](NodeId id) { return bool(merged.find(joint.name(id))); });
   if (!is_of_merged) return again;
   const std::vector<bool> of_merged = plan_makers(merged, plan).runs_again;
   for (std::size_t i = 0; i < again.size(); ++i) again[i] = again[i] || of_merged[i];

@@ -83,11 +83,10 @@ class Selectors {
       for (std::string& pattern : module_patterns(path_of(modules_.of(id))))
         candidates[std::move(pattern)].insert(id);
     while (true) {
-      const auto best =
-          std::max_element(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-            if (a.second.size() != b.second.size()) return a.second.size() < b.second.size();
-            return a.first.size() > b.first.size();
-          });
+      const auto best = std::ranges::max_element(candidates, [](const auto& a, const auto& b) {
+        if (a.second.size() != b.second.size()) return a.second.size() < b.second.size();
+        return a.first.size() > b.first.size();
+      });
       if (best == candidates.end() || best->second.empty()) return;
       const auto [pattern, covered] = *best;
       candidates.erase(best);

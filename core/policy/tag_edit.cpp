@@ -42,9 +42,8 @@ std::vector<bool> calls_of(const Graph& graph, std::span<const std::string_view>
   std::vector<bool> matches(graph.operator_count(), false);
   for (std::size_t i = 0; i < matches.size(); ++i) {
     const OperatorInfo& op = graph.op(OperatorId(i));
-    matches[i] = std::any_of(ops.begin(), ops.end(), [&](std::string_view name) {
-      return name == op.name || name == op.packet();
-    });
+    matches[i] = std::ranges::any_of(
+        ops, [&](std::string_view name) { return name == op.name || name == op.packet(); });
   }
   std::vector<bool> found(graph.node_count(), false);
   for (const NodeId id : graph.order()) {

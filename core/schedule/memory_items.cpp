@@ -13,8 +13,7 @@ using Pair = std::pair<std::uint32_t, NodeId>;
 // Sorts the pairs by item, and removes repeated pairs, which occur if a call reads an item through
 // several inputs.
 void remove_repeats(std::vector<Pair>& pairs) {
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const Pair& a, const Pair& b) { return a.first < b.first; });
+  std::ranges::stable_sort(pairs, [](const Pair& a, const Pair& b) { return a.first < b.first; });
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
 }
 

@@ -72,8 +72,7 @@ void MemoryTimeline::build_profile() {
     if (l.first == kBeforeStart && end_point(l.last) >= profile_.size()) static_bytes_ += l.bytes;
   }
   sum_up(profile_);
-  peak_index_ = static_cast<std::size_t>(std::max_element(profile_.begin(), profile_.end()) -
-                                         profile_.begin());
+  peak_index_ = static_cast<std::size_t>(std::ranges::max_element(profile_) - profile_.begin());
 }
 
 bool MemoryTimeline::is_alive(const Lifetime& lifetime, std::size_t index) {

@@ -116,8 +116,7 @@ void MemoryWhatIf::attach(std::span<const NodeId> block, const MovableOrder& cal
       last = *std::max_element(users.begin(), users.end(), earlier);
     else
       for (const NodeId id : block)
-        if (earlier(last, id) && std::find(users.begin(), users.end(), id) != users.end())
-          last = id;
+        if (earlier(last, id) && std::ranges::find(users, id) != users.end()) last = id;
     if (!item.begins_fixed && earlier(last, item.begins)) last = item.begins;
     item.ends = last;
     found_.freed[last.index()] += item.bytes;

@@ -50,8 +50,7 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
                          : shared ? "communication"
                                   : std::string(graph.group_label(n.group));
       // Labels of groups are for users and may repeat; names of groups are unique.
-      if (std::any_of(streams_.begin(), streams_.end(),
-                      [&](const Stream& s) { return s.name == name; }))
+      if (std::ranges::any_of(streams_, [&](const Stream& s) { return s.name == name; }))
         name = fmt::format("{} ({})", name,
                            copies   ? "host"
                            : shared ? "shared"
@@ -147,15 +146,13 @@ void Simulation::expose_tail(std::int64_t compute_end) {
 }
 
 std::size_t Simulation::collective_count() const {
-  return static_cast<std::size_t>(
-      std::count_if(collectives_.begin(), collectives_.end(),
-                    [](const CollectiveTiming& c) { return !c.is_transfer; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      collectives_, [](const CollectiveTiming& c) { return !c.is_transfer; }));
 }
 
 std::size_t Simulation::hidden_count() const {
-  return static_cast<std::size_t>(
-      std::count_if(collectives_.begin(), collectives_.end(),
-                    [](const CollectiveTiming& c) { return !c.is_transfer && !c.is_exposed(); }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      collectives_, [](const CollectiveTiming& c) { return !c.is_transfer && !c.is_exposed(); }));
 }
 
 }  // namespace jointer

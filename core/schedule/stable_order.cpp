@@ -96,8 +96,7 @@ class Sorter {
   }
 
   [[nodiscard]] tl::unexpected<Error> stuck(std::span<const NodeId> nodes) const {
-    const auto at = std::find_if(nodes.begin(), nodes.end(),
-                                 [&](NodeId id) { return !is_placed_[id.index()]; });
+    const auto at = std::ranges::find_if(nodes, [&](NodeId id) { return !is_placed_[id.index()]; });
     return fail(Error::Kind::usage, "{} would have to run before {}, on which it depends",
                 graph_.name(*at), graph_.name(missing(*at)));
   }

@@ -46,8 +46,7 @@ struct WhatIf::State {
 
   [[nodiscard]] std::vector<NodeId> in_order(std::span<const NodeId> block) const {
     std::vector<NodeId> sorted(block.begin(), block.end());
-    std::sort(sorted.begin(), sorted.end(),
-              [&](NodeId a, NodeId b) { return all.place(a) < all.place(b); });
+    std::ranges::sort(sorted, [&](NodeId a, NodeId b) { return all.place(a) < all.place(b); });
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     return sorted;
   }

@@ -56,9 +56,8 @@ class NaiveMemory {
   }
   // The number of calls before a node.
   [[nodiscard]] int step(NodeId id) const {
-    return static_cast<int>(std::count_if(steps_.begin(), steps_.end(), [&](NodeId other) {
-      return graph_.position(other) < graph_.position(id);
-    }));
+    return static_cast<int>(std::ranges::count_if(
+        steps_, [&](NodeId other) { return graph_.position(other) < graph_.position(id); }));
   }
   [[nodiscard]] int made(StorageId storage) const {
     for (const NodeId id : graph_.order()) {

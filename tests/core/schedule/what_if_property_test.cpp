@@ -81,12 +81,10 @@ class Editing {
       const NodeId first = from[chance_() % from.size()];
       std::vector<NodeId> block{first};
       const auto order = what_if_.order();
-      const auto at =
-          static_cast<std::size_t>(std::find(order.begin(), order.end(), first) - order.begin());
+      const auto at = static_cast<std::size_t>(std::ranges::find(order, first) - order.begin());
       for (std::uint64_t more = chance_() % 4 == 0 ? 1 + chance_() % 3 : 0; more > 0; --more) {
         const std::size_t other = at + 1 + chance_() % 4;
-        if (other < order.size() &&
-            std::find(block.begin(), block.end(), order[other]) == block.end())
+        if (other < order.size() && std::ranges::find(block, order[other]) == block.end())
           block.push_back(order[other]);
       }
       if (const auto range = what_if_.range(block); range && range->last > range->first)
@@ -335,8 +333,7 @@ RC_GTEST_PROP(LegalRangeProperty, MovesWithinItKeepTheGraphSoundAndItsResults,
 
 // Returns true if `order` keeps the dependency that limits a range.
 bool keeps(std::span<const NodeId> order, NodeId first, NodeId second) {
-  return std::find(order.begin(), order.end(), first) <
-         std::find(order.begin(), order.end(), second);
+  return std::ranges::find(order, first) < std::ranges::find(order, second);
 }
 
 void expect_ends_to_be_right(Editing& editing, std::span<const NodeId> block,
@@ -348,9 +345,8 @@ void expect_ends_to_be_right(Editing& editing, std::span<const NodeId> block,
     std::vector<NodeId> wrong = moved(order, block, gap);
     EXPECT_FALSE(keeps(wrong, first, second));
     const auto known = editing.dependencies().before(second);
-    EXPECT_TRUE(std::any_of(known.begin(), known.end(), [&](const Dependency& d) {
-      return d.node == first && d.kind == kind;
-    }));
+    EXPECT_TRUE(std::ranges::any_of(
+        known, [&](const Dependency& d) { return d.node == first && d.kind == kind; }));
     checked.set_order(std::move(wrong));
     if (kind == DependencyKind::data) {
       EXPECT_FALSE(validate(checked).has_value());
