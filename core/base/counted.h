@@ -16,7 +16,7 @@ namespace jointer {
 // `several` is the plural; if empty, an "s" is appended to `one`.
 inline std::string counted(std::size_t count, std::string_view one, std::string_view several = {}) {
   if (count == 1) return fmt::format("1 {}", one);
-  const std::string number = format_count(static_cast<std::int64_t>(count));
+  const std::string number = format_count(count);
   return several.empty() ? fmt::format("{} {}s", number, one)
                          : fmt::format("{} {}", number, several);
 }

@@ -222,7 +222,7 @@ std::string list(const std::vector<PlanTransition>& all, std::string_view arrow,
       text += (i > 0 ? ", " : "") + to_text(all[i], arrow);
     else
       others += all[i].count;
-  if (others > 0) text += fmt::format(", {} more", format_count(static_cast<std::int64_t>(others)));
+  if (others > 0) text += fmt::format(", {} more", format_count(others));
   return text;
 }
 
@@ -414,7 +414,7 @@ std::string to_text(const PlanAmounts& change) {
 }
 
 std::string to_text(const PlanTransition& transition, std::string_view arrow) {
-  const std::string count = format_count(static_cast<std::int64_t>(transition.count));
+  const std::string count = format_count(transition.count);
   std::string text = transition.from == transition.to
                          ? fmt::format("{} still {}", count, to_text(transition.to))
                          : fmt::format("{} {} {} {}", count, to_text(transition.from), arrow,

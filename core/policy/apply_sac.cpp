@@ -164,13 +164,12 @@ Result<Edit> apply_sac(const Graph& graph, const SacOptions& options) {
     if (count != counts.end()) policy = count->next(layers.of(id));
     plan.set(id, policy, kForwardRegion);
   }
-  Edit edit{
-      .title = fmt::format(
-          "SAC: {} saved, {} recomputed", counted(plan.count(MemoryPolicy::must_save), "result"),
-          format_count(static_cast<std::int64_t>(plan.count(MemoryPolicy::prefer_recompute)))),
-      .by = pipeline_text(options),
-      .changes = plan.changes(),
-      .notes = {}};
+  Edit edit{.title = fmt::format("SAC: {} saved, {} recomputed",
+                                 counted(plan.count(MemoryPolicy::must_save), "result"),
+                                 format_count(plan.count(MemoryPolicy::prefer_recompute))),
+            .by = pipeline_text(options),
+            .changes = plan.changes(),
+            .notes = {}};
   if (walk.last)
     edit.notes.push_back(
         fmt::format("The forward ends with {}, which computes the first value of the output.",

@@ -219,7 +219,6 @@ class Judge {
 
 // `noun`: "plan" or "step".
 std::string sentence(std::string_view noun, const TextEffect& effect) {
-  const auto count = [](std::size_t n) { return format_count(static_cast<std::int64_t>(n)); };
   const std::string peak = format_bytes(effect.of_text.peak_bytes),
                     of_plan = format_bytes(effect.of_plan.peak_bytes);
   const std::size_t activations = effect.of_text.activations;
@@ -230,7 +229,7 @@ std::string sentence(std::string_view noun, const TextEffect& effect) {
           ? fmt::format("{}{}", counted(activations, "activation"),
                         effect.saves_others ? ", some of which are different" : "")
           : fmt::format("{} instead of {}", counted(activations, "activation"),
-                        count(effect.of_plan.activations)));
+                        format_count(effect.of_plan.activations)));
 }
 
 // Each try solves the graph once, so fewer lists are tried for large graphs.

@@ -24,10 +24,6 @@ namespace {
 // The number of torch's own compute-intensive operators, which come first in titan_save_ops.
 constexpr std::size_t kTorchsOwn = 11;
 
-std::string counted(std::size_t count) {
-  return format_count(static_cast<std::int64_t>(count));
-}
-
 // Removes selectors that select nothing, with a note for each.
 std::vector<std::string> selecting(const Graph& graph, std::vector<std::string> selectors,
                                    std::vector<std::string>& notes) {
@@ -43,7 +39,7 @@ std::vector<std::string> selecting(const Graph& graph, std::vector<std::string> 
 std::string what_is_read(PolicySource source, std::size_t count, std::string_view things) {
   if (count == 0) return fmt::format("{}, no {}", to_string(source), things);
   if (count == 1 && things.ends_with('s')) things.remove_suffix(1);
-  return fmt::format("{}, {} {}", to_string(source), counted(count), things);
+  return fmt::format("{}, {} {}", to_string(source), format_count(count), things);
 }
 
 Result<ImportedPolicy> imported(PolicySource source, std::string what, Result<Edit> edit,
@@ -134,14 +130,15 @@ SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std:
     (is_symbol(graph, n) ? plan.saved_symbols : plan.saved).push_back(id);
   }
   if (missing > 0)
-    notes.push_back(fmt::format(
-        "{} of the {} values that the log saves {}.", counted(missing), counted(log.saved.size()),
-        missing == 1 ? "is not in this graph: " + first_missing
-                     : "are not in this graph, the first of them " + first_missing));
+    notes.push_back(fmt::format("{} of the {} values that the log saves {}.", format_count(missing),
+                                format_count(log.saved.size()),
+                                missing == 1
+                                    ? "is not in this graph: " + first_missing
+                                    : "are not in this graph, the first of them " + first_missing));
   if (other_size > 0)
     notes.push_back(fmt::format(
         "{} of a different size in the log: {}.",
-        other_size == 1 ? std::string("1 value is") : counted(other_size) + " values are",
+        other_size == 1 ? std::string("1 value is") : format_count(other_size) + " values are",
         first_other));
   return plan;
 }
@@ -163,8 +160,7 @@ Result<ImportedPolicy> import_log(const Graph& graph, std::string_view text) {
       .notes = {}};
   if (logs.size() > 1)
     read.notes.push_back(fmt::format("The log contains {} partitionings; number {} is used.",
-                                     counted(logs.size()),
-                                     counted(static_cast<std::size_t>(logs.rend() - best))));
+                                     format_count(logs.size()), format_count(logs.rend() - best)));
   const SavePlan plan = plan_of(graph, *best, read.notes);
   JOINTER_TRY(Edit edit, tag_as_planned(graph, plan));
   edit.title = "Saved as torch's partitioner logged: " + edit.title;

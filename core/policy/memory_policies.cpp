@@ -162,10 +162,6 @@ std::string pipeline_text(const std::string& preset, const std::vector<std::stri
   return fmt::format("tag_with_memory_policy{{{}}}", fmt::join(members, ","));
 }
 
-std::string number_text(std::size_t count) {
-  return format_count(static_cast<std::int64_t>(count));
-}
-
 }  // namespace
 
 const std::vector<MemoryPolicyPreset>& memory_policy_presets() {
@@ -207,9 +203,9 @@ Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& prese
   const TagPlan& plan = tagger.plan();
   edit.title = fmt::format("Memory policy {}: {} saved, {} recomputed", preset,
                            counted(plan.count(MemoryPolicy::must_save), "result"),
-                           number_text(plan.count(MemoryPolicy::prefer_recompute) +
-                                       plan.count(MemoryPolicy::must_recompute)));
-  if (offloaded > 0) edit.title += fmt::format(", {} offloaded", number_text(offloaded));
+                           format_count(plan.count(MemoryPolicy::prefer_recompute) +
+                                        plan.count(MemoryPolicy::must_recompute)));
+  if (offloaded > 0) edit.title += fmt::format(", {} offloaded", format_count(offloaded));
   edit.changes = plan.changes();
   return edit;
 }

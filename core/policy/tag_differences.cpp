@@ -20,9 +20,7 @@ std::string name_some(const Graph& graph, const std::vector<NodeId>& nodes) {
     if (i > 0) text += i + 1 == nodes.size() ? " and " : ", ";
     text += graph.name(nodes[i]);
   }
-  if (named < nodes.size())
-    text +=
-        fmt::format(" and {} more", format_count(static_cast<std::int64_t>(nodes.size() - named)));
+  if (named < nodes.size()) text += fmt::format(" and {} more", format_count(nodes.size() - named));
   return text;
 }
 
