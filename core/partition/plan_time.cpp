@@ -110,14 +110,9 @@ std::int64_t PlanTime::device_ns(std::span<const Place> calls) const {
   return now.compute;
 }
 
-StepTime PlanTime::evaluate_step(const PairOrder& order) const {
+StepTime PlanTime::evaluate_step(Run& run) const {
+  const PairOrder& order = run.order;
   const FlatOrders& flat = *orders_.flat();
-  Run run{.order = order,
-          .now = {},
-          .streams = std::vector<std::int64_t>(streams_, 0),
-          .ends = std::vector<std::int64_t>(3 * orders_.size(), 0),
-          .copied = std::vector<std::int64_t>(order.offloaded.size(), 0),
-          .reloaded = std::vector<std::int64_t>(order.offloaded.size(), 0)};
   const auto end_of = [&](const StepCall& start) -> std::int64_t& {
     return run.ends[static_cast<std::size_t>(start.kind) * orders_.size() + start.place];
   };
@@ -144,13 +139,14 @@ StepTime PlanTime::evaluate_step(const PairOrder& order) const {
 }
 
 StepTime PlanTime::evaluate(const PairOrder& order) const {
-  if (orders_.is_flat()) return evaluate_step(order);
+  const std::size_t kinds = orders_.is_flat() ? 3 : 2;
   Run run{.order = order,
           .now = {},
           .streams = std::vector<std::int64_t>(streams_, 0),
-          .ends = std::vector<std::int64_t>(2 * orders_.size(), 0),
+          .ends = std::vector<std::int64_t>(kinds * orders_.size(), 0),
           .copied = std::vector<std::int64_t>(order.offloaded.size(), 0),
           .reloaded = std::vector<std::int64_t>(order.offloaded.size(), 0)};
+  if (orders_.is_flat()) return evaluate_step(run);
   const auto end_of = [&](Place start, bool backward) -> std::int64_t& {
     return run.ends[(backward ? orders_.size() : 0) + start];
   };

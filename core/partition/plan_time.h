@@ -43,7 +43,7 @@ class PlanTime {
  private:
   struct Run;
   void copy(const TransferCall& call, Run& run) const;
-  [[nodiscard]] StepTime evaluate_step(const PairOrder& order) const;
+  [[nodiscard]] StepTime evaluate_step(Run& run) const;
   [[nodiscard]] std::vector<std::int64_t> serial_times() const;
 
   const PairOrders& orders_;
