@@ -1,8 +1,7 @@
 #include "tests/support/judged_plan.h"
 
-#include <stdexcept>
-
 #include "core/open/open.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 
 namespace jointer::test {
@@ -25,12 +24,8 @@ std::unique_ptr<Judged> judge(const Graph& graph) {
 }
 
 const Judged& judged_sample() {
-  static const std::unique_ptr<Judged> judged = [] {
-    const auto graph =
-        open_graph({.path = source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst")});
-    if (!graph) throw std::runtime_error(graph.error().message);
-    return judge(*graph);
-  }();
+  static const std::unique_ptr<Judged> judged = judge(must(
+      open_graph({.path = source_path("resources/samples/llama_debug_tp2_fsdp2.joint.json.zst")})));
   return *judged;
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "core/base/bytes.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 
 namespace jointer::test {
@@ -23,9 +23,7 @@ std::vector<std::string> referenced_graphs() {
 }
 
 nlohmann::json load_json(const std::string& path) {
-  const auto bytes = read_bytes(path);
-  if (!bytes) throw std::runtime_error(bytes.error().message);
-  return nlohmann::json::parse(bytes->view());
+  return nlohmann::json::parse(must(read_bytes(path)).view());
 }
 
 nlohmann::json load_reference(const std::string& graph) {

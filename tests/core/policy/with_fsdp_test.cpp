@@ -26,9 +26,8 @@ Graph sample() {
 }
 
 Graph with(const Graph& graph, const Result<Edit>& edit) {
-  if (!edit) throw std::runtime_error(edit.error().message);
   Graph after = graph;
-  EXPECT_TRUE(apply(after, *edit));
+  EXPECT_TRUE(apply(after, must(edit)));
   return after;
 }
 
