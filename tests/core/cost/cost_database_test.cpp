@@ -342,9 +342,8 @@ TEST(CostDatabase, AReadOnlyFileCanBeReadButNotWritten) {
   {
     const Unprivileged nobody;
     EXPECT_EQ(load(path).nodes.begin()->second, 42);
-    auto database = CostDatabase::open_or_create(path);
-    ASSERT_TRUE(database.has_value()) << database.error().message;
-    const auto stored = database->store(one_node(1));
+    auto database = must(CostDatabase::open_or_create(path));
+    const auto stored = database.store(one_node(1));
     ASSERT_FALSE(stored.has_value());
     EXPECT_EQ(stored.error().kind, Error::Kind::run);
     expect_one_line(stored.error(), path);

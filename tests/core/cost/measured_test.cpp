@@ -346,9 +346,8 @@ class MeasuredByName : public testing::Test {
   void keep(const std::string& device, const std::string& type, std::int64_t ns) {
     Measurement m = measurement(graph_, type, {{"mm", ns}});
     m.device = device;
-    const auto stored = jointer::store(graph_, m);
-    ASSERT_TRUE(stored.has_value()) << stored.error().message;
-    EXPECT_EQ(stored->nodes.size(), 1U);
+    const auto stored = must(jointer::store(graph_, m));
+    EXPECT_EQ(stored.nodes.size(), 1U);
   }
   Result<std::unique_ptr<Estimator>> make(std::string name, const Graph& graph) {
     return make_estimator({.name = std::move(name), .device = ""}, graph.main_device());

@@ -13,6 +13,7 @@
 #include "core/graph/validate.h"
 #include "core/open/open.h"
 #include "core/schedule/what_if.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_costs.h"
 #include "tests/support/random_graph.h"
@@ -226,16 +227,15 @@ class WhatIfOfCapture : public testing::TestWithParam<std::string> {};
 
 TEST_P(WhatIfOfCapture, EqualsRecomputation) {
   JOINTER_SLOW_IF(is_large_capture(GetParam()));
-  auto graph = open_graph({.path = GetParam()});
-  ASSERT_TRUE(graph.has_value()) << graph.error().message;
-  const bool is_large = graph->node_count() > 20'000;
-  std::vector<NodeCost> costs = estimate_all(*graph, **make_estimator({}));
+  auto graph = must(open_graph({.path = GetParam()}));
+  const bool is_large = graph.node_count() > 20'000;
+  std::vector<NodeCost> costs = estimate_all(graph, **make_estimator({}));
   for (const std::uint64_t seed : {7U, 8U}) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     std::mt19937_64 chance(seed);
-    Editing editing(*graph, costs, random_options(*graph, chance), seed);
+    Editing editing(graph, costs, random_options(graph, chance), seed);
     edit(editing, is_large ? 25 : 40, 8, is_large ? 5 : 10);
-    costs = random_costs(*graph, seed);  // the second time
+    costs = random_costs(graph, seed);  // the second time
   }
 }
 
@@ -246,11 +246,10 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WhatIfOfCapture);
 TEST(WhatIfProperty, EqualsRecomputationOnARealPair) {
   JOINTER_NEEDS_SHARED();
   const std::string path = shared_directory() + "/captures/llama3_8b_tp2_fsdp2.min_cut.";
-  auto graph = open_graph({.path = path + "fw.json.zst", .backward = path + "bw.json.zst"});
-  ASSERT_TRUE(graph.has_value()) << graph.error().message;
-  ASSERT_TRUE(graph->is_pair());
-  std::vector<NodeCost> costs = estimate_all(*graph, **make_estimator({}));
-  Editing editing(*std::move(graph), std::move(costs), {}, 5);
+  auto graph = must(open_graph({.path = path + "fw.json.zst", .backward = path + "bw.json.zst"}));
+  ASSERT_TRUE(graph.is_pair());
+  std::vector<NodeCost> costs = estimate_all(graph, **make_estimator({}));
+  Editing editing(std::move(graph), std::move(costs), {}, 5);
   edit(editing, 150, 10, 10);
 }
 
