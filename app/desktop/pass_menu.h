@@ -16,8 +16,8 @@ namespace jointer::desktop {
 class PassMenu : public QObject {
   Q_OBJECT
  public:
-  // `passes`, `workspaces` and `recipes` must outlive this object, as must the objects that `context`
-  // refers to.
+  // `passes`, `workspaces` and `recipes` must outlive this object, as must the objects that
+  // `context` refers to.
   PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& workspaces,
            Recipes& recipes);
 

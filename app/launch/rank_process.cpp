@@ -52,8 +52,8 @@ Result<std::unique_ptr<RankProcess>> RankProcess::start(const Setup& setup, Chil
   return process;
 }
 
-// A profiler ends with the exit code of the program that it runs or, if a signal killed the program,
-// with 128 plus the number of the signal, as shells do.
+// A profiler ends with the exit code of the program that it runs or, if a signal killed the
+// program, with 128 plus the number of the signal, as shells do.
 std::optional<ChildEnd> RankProcess::end() const {
   std::optional<ChildEnd> ended = child_->end();
   constexpr int kKilled = 128;

@@ -1,5 +1,5 @@
-// A claim is a socket whose name contains the GPU. Names in Linux's abstract namespace need no file,
-// and the kernel releases them when the process ends, however it ends.
+// A claim is a socket whose name contains the GPU. Names in Linux's abstract namespace need no
+// file, and the kernel releases them when the process ends, however it ends.
 
 #include "app/runner/device_claim.h"
 

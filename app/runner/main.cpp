@@ -17,8 +17,8 @@
 
 namespace {
 
-// True if the user chose the CPU, or chose no device and there is no GPU. Also true if the arguments
-// are invalid, so that this program reports the error.
+// True if the user chose the CPU, or chose no device and there is no GPU. Also true if the
+// arguments are invalid, so that this program reports the error.
 bool stays_on_cpu(int argc, char** argv) {
   const auto request = jointer::parse_runner_arguments({argv + 1, argv + argc});
   if (!request || request->on == jointer::RunOn::cpu) return true;

@@ -45,9 +45,9 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 
 // Writes to a temporary file in the same folder and renames it, so that a reader sees either the
 // old file or the complete new one. A program that is killed while it writes leaves no incomplete
-// file if the file system supports unnamed files (O_TMPFILE). Writes to pipes and devices directly. Compresses
-// with zstd if `path` ends in `.zst`; writes to standard output if `path` is `-`. Error (run): the
-// file cannot be written.
+// file if the file system supports unnamed files (O_TMPFILE). Writes to pipes and devices directly.
+// Compresses with zstd if `path` ends in `.zst`; writes to standard output if `path` is `-`. Error
+// (run): the file cannot be written.
 Result<void> write_bytes(const std::string& path, std::string_view bytes);
 
 // Returns `path` as an absolute path without `.` and `..`, so that it stays valid in another

@@ -58,8 +58,8 @@ struct Measurement {
 Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std::string label,
                            std::string device, std::string device_type, bool alone);
 
-// True for a collective that was a local copy, and for the wait for it: their times say nothing about
-// a network. Copies to and from the host are real copies on a single rank too.
+// True for a collective that was a local copy, and for the wait for it: their times say nothing
+// about a network. Copies to and from the host are real copies on a single rank too.
 bool was_local_copy(const Graph& graph, const Measurement& measurement, const Node& node);
 
 }  // namespace jointer

@@ -74,8 +74,8 @@ struct BenchmarkResult {
   // The first rank whose failure no other rank caused, or null. A rank whose collective failed is
   // not the culprit if any rank failed for another reason.
   [[nodiscard]] const RankResult* culprit() const;
-  // The rank whose memory snapshot explains why memory ran out: the culprit or, if it wrote none, the
-  // first rank that did. Null if no rank wrote a snapshot.
+  // The rank whose memory snapshot explains why memory ran out: the culprit or, if it wrote none,
+  // the first rank that did. Null if no rank wrote a snapshot.
   [[nodiscard]] const RankResult* snapshot_writer() const;
   // "rank 1: at mm_3: out of memory: ..."; empty if no rank has failed or was stopped.
   [[nodiscard]] std::string failure() const;

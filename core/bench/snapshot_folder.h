@@ -25,12 +25,13 @@ class SnapshotFolder {
   static std::string default_folder();
 
   // Writes a snapshot, removes those beyond the limits, and returns the path of the file. The name
-  // has the time, the beginning of the graph's hash, the process and the rank. Error (run): the file
-  // cannot be written.
+  // has the time, the beginning of the graph's hash, the process and the rank. Error (run): the
+  // file cannot be written.
   [[nodiscard]] Result<std::string> add(std::string_view graph_hash, int rank,
                                         std::string_view bytes) const;
 
-  // Removes the oldest snapshots until at most this many files and bytes are left. Other files stay.
+  // Removes the oldest snapshots until at most this many files and bytes are left. Other files
+  // stay.
   void remove_oldest(std::size_t max_files, std::uintmax_t max_bytes) const;
 
  private:

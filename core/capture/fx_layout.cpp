@@ -1,11 +1,11 @@
 // Computes the strides and the storage offset of an operator's output.
 //
-// Terms: the base is the operator's first tensor argument, whose storage an output may share. Steps:
-// (1) an operator that neither returns a view nor works in place returns a dense tensor at offset 0;
-// (2) the result of an in-place operator has the layout of the base, and the layout of a view
-// follows from that of the base according to the operator's definition, with one rule per family
-// below; (3) a view without a rule or with symbolic arguments is assumed dense, at an unknown
-// offset. Cost: linear in the tensor's rank.
+// Terms: the base is the operator's first tensor argument, whose storage an output may share.
+// Steps: (1) an operator that neither returns a view nor works in place returns a dense tensor at
+// offset 0; (2) the result of an in-place operator has the layout of the base, and the layout of a
+// view follows from that of the base according to the operator's definition, with one rule per
+// family below; (3) a view without a rule or with symbolic arguments is assumed dense, at an
+// unknown offset. Cost: linear in the tensor's rank.
 //
 // Source: the definitions of the operators in torch's ATen/native (TensorShape.cpp, and
 // computeStride in TensorUtils.cpp for views). Deviation: torch gives the output of a pointwise

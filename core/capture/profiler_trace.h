@@ -26,9 +26,9 @@ struct TraceMatch {
 // own time is the total time of its kernels, or the time of its call if the trace has no kernels.
 // It is the median over the passes; for a collective, it is the minimum, because waiting for a late
 // rank only adds time. Lanes and kernels come from one pass. The notes count calls and nodes
-// without a match. profiler_trace.cpp describes the steps. `device`, if not empty, replaces the name
-// of the device in the trace. Error (input): the file is not such a trace or is damaged, or nothing
-// in it matches the graph.
+// without a match. profiler_trace.cpp describes the steps. `device`, if not empty, replaces the
+// name of the device in the trace. Error (input): the file is not such a trace or is damaged, or
+// nothing in it matches the graph.
 Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view name,
                                         const PaddedBytes& json, const std::string& device = {});
 

@@ -53,8 +53,8 @@ struct DeviceDescription {
   [[nodiscard]] double peak_flops(DType type) const;
 };
 
-// Loads a device by id ("h100", case-insensitive; "cpu{cores=4}"), by the path of a JSON file, or by
-// the properties of a GPU (device_text in core/cost/gpu_properties.h).
+// Loads a device by id ("h100", case-insensitive; "cpu{cores=4}"), by the path of a JSON file, or
+// by the properties of a GPU (device_text in core/cost/gpu_properties.h).
 // Error (usage): the device does not exist; the message lists the built-in ones. Error (input): the
 // file cannot be read, or is not a device description.
 Result<DeviceDescription> load_device(std::string_view id_or_path);

@@ -22,8 +22,8 @@
 // reports the whole chip's bus, the bandwidth is the chip's times the slice's share of the memory.
 //
 // Deviations: 7.0 has no int8 tensor cores, so its int8 peak is too high. The B300 (10.3) is given
-// the float64 rate of the B200, which is higher than its own. The H20 computes tensor products at 148 TFLOP/s (NVIDIA's data sheet), less than its
-// multiprocessors would by this rule.
+// the float64 rate of the B200, which is higher than its own. The H20 computes tensor products at
+// 148 TFLOP/s (NVIDIA's data sheet), less than its multiprocessors would by this rule.
 //
 // Efficiencies, times of the host and of launches, and network links are those of the closest
 // built-in description: the driver does not report them. Cards without NVLink (8.6, 8.9, 12.x)

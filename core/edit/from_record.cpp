@@ -250,8 +250,8 @@ Result<void> take_call(Graph& graph, const Record& record, Node& node) {
   return translator.check_references();
 }
 
-// Gives the node the call of the node that its record copies, with the inputs replaced as the record
-// says.
+// Gives the node the call of the node that its record copies, with the inputs replaced as the
+// record says.
 Result<void> copy_call(Graph& graph, const NodeRecord& record, Node& node) {
   const NodeId id = graph.find(node.part, *record.copy);
   if (!id) return refuse("`copy` names {}, but there is no such node", *record.copy);

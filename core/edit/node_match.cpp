@@ -3,9 +3,9 @@
 // Matching by structure begins with the signature. Outputs correspond. Placeholders correspond by
 // position if both graphs have the same number of them, or else by name. Every node has a color per
 // radius. At radius 0, it is a hash of the node without names (its call, or its kind and value) and
-// of its position in the signature; at radius r + 1, it combines the colors at radius r of the node, of its arguments by
-// position, and of its readers. So nodes have the same color if everything within that distance is
-// the same.
+// of its position in the signature; at radius r + 1, it combines the colors at radius r of the
+// node, of its arguments by position, and of its readers. So nodes have the same color if
+// everything within that distance is the same.
 //
 // 1. From the largest radius to the smallest, nodes are matched if exactly one unmatched node in
 //    each graph has their color.

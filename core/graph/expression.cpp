@@ -323,8 +323,8 @@ bool is_less(const Number& a, const Number& b) {
   return both_integers(a, b) ? std::get<0>(a) < std::get<0>(b) : as_real(a) < as_real(b);
 }
 
-// Returns nullopt if integers overflow, for a division by zero, or if the operation does not support
-// reals. Real arithmetic and powers may return infinity or NaN.
+// Returns nullopt if integers overflow, for a division by zero, or if the operation does not
+// support reals. Real arithmetic and powers may return infinity or NaN.
 std::optional<Number> binary(Op op, const Number& a, const Number& b) {
   if (op >= Op::less && op <= Op::not_equal)
     return both_integers(a, b) ? compare(op, std::get<0>(a), std::get<0>(b))

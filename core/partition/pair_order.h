@@ -172,8 +172,8 @@ class PairOrders {
   // position) are available. In the result, `saved` and `symbols` contain the given values that the
   // backward reads, and `forward` is empty. As in torch, which drops unread saved values before it
   // reorders the backward, this includes the inputs of impure calls that min_cut then drops because
-  // they precede the first reader of a tangent. For a flat training step, returns its complete order.
-  // Error (usage): the backward needs a value that is neither given nor recomputable.
+  // they precede the first reader of a tangent. For a flat training step, returns its complete
+  // order. Error (usage): the backward needs a value that is neither given nor recomputable.
   [[nodiscard]] Result<PairOrder> backward_calls(std::span<const std::uint8_t> given) const;
 
  private:

@@ -8,9 +8,9 @@
 // Deviations: a pair whose backward would read an input that its forward has written to is refused
 // (write_order.cpp); torch emits it. A graph that is not functional, which means that it writes to
 // anything but its inputs, or to an input other than with copy_ or set_, is refused, except by
-// default_partition if nothing is tagged for recomputation. (torch's cut accepts any graph, although
-// it is correct only for functional ones; if a graph that is not functional has recompute tags,
-// torch's default_partition warns and passes it to the cut.)
+// default_partition if nothing is tagged for recomputation. (torch's cut accepts any graph,
+// although it is correct only for functional ones; if a graph that is not functional has recompute
+// tags, torch's default_partition warns and passes it to the cut.)
 
 #include "core/partition/partition.h"
 

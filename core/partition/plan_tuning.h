@@ -28,9 +28,9 @@ class PlanTuning {
   using Holds = std::function<bool(const Figures&)>;
 
   // Lower the peak or the time of the step, the best candidates first: until `enough` returns true
-  // or nothing helps, or as long as `allowed` returns true. For the peak, recompute or offload saved
-  // values that are live there; for the time, save recomputed and offloaded values, or offload
-  // recomputed ones.
+  // or nothing helps, or as long as `allowed` returns true. For the peak, recompute or offload
+  // saved values that are live there; for the time, save recomputed and offloaded values, or
+  // offload recomputed ones.
   [[nodiscard]] EvaluatedPlan lower_until(EvaluatedPlan from, std::int64_t Figures::*aim,
                                           const Holds& enough);
   [[nodiscard]] EvaluatedPlan lower_while(EvaluatedPlan from, std::int64_t Figures::*aim,

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kNamed = 6;  // number of nodes named in a sentence if it counts the others
 
-// For example, "mm_1, mm_3 and mm_4". If there are more than kNamed + 1 nodes, names the first kNamed
-// and then counts the others: " and 5 more".
+// For example, "mm_1, mm_3 and mm_4". If there are more than kNamed + 1 nodes, names the first
+// kNamed and then counts the others: " and 5 more".
 std::string name_some(const Graph& graph, const std::vector<NodeId>& nodes) {
   std::string text;
   const std::size_t named = nodes.size() <= kNamed + 1 ? nodes.size() : kNamed;

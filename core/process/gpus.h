@@ -12,8 +12,9 @@ namespace jointer {
 // file, returns 1 if the variable is not set.
 int visible_gpus(const std::string& root = "/");
 
-// The number of devices that a value of CUDA_VISIBLE_DEVICES names on a machine with `gpus` GPUs. As
-// in CUDA, the list ends before the first invalid entry, and a list with a repeated entry names none.
+// The number of devices that a value of CUDA_VISIBLE_DEVICES names on a machine with `gpus` GPUs.
+// As in CUDA, the list ends before the first invalid entry, and a list with a repeated entry names
+// none.
 int named_gpus(std::string_view visible, int gpus);
 
 }  // namespace jointer

@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// Returns a file descriptor that becomes readable when the process ends, or an empty one if there is
-// no such process, or the kernel has no pidfd.
+// Returns a file descriptor that becomes readable when the process ends, or an empty one if the
+// process does not exist or the kernel has no pidfd.
 FileDescriptor open_process(pid_t pid);
 
 }  // namespace jointer

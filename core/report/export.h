@@ -20,9 +20,9 @@ std::string export_csv(const Graph& graph, const Analysis& analysis);
 // (compute, process groups, copies), a flow from each collective to its wait, and a memory counter
 // by category.
 std::string export_perfetto(const Graph& graph, const Analysis& analysis);
-// The same, and a process for each measurement of the graph. It has tracks for the measured calls, by
-// stream as in the simulation, and for the kernels, by stream of the GPU, and a flow from each call
-// to each of its kernels that starts during the call.
+// The same, and a process for each measurement of the graph. It has tracks for the measured calls,
+// by stream as in the simulation, and for the kernels, by stream of the GPU, and a flow from each
+// call to each of its kernels that starts during the call.
 std::string export_perfetto(const Graph& graph, const Analysis& analysis,
                             std::span<const Measurement> measured);
 

@@ -26,8 +26,8 @@ struct PlacementGuess {
 };
 
 // Finds the groups whose placement is a guess. If there are any, estimates their collectives again
-// with each rank on a separate machine, and simulates the step. `analysis`: the analysis of `graph`.
-// Errors: same as make_estimator and Graph::assume.
+// with each rank on a separate machine, and simulates the step. `analysis`: the analysis of
+// `graph`. Errors: same as make_estimator and Graph::assume.
 Result<PlacementGuess> guess_placement(const Graph& graph, const Analysis& analysis);
 
 }  // namespace jointer

@@ -1,7 +1,7 @@
 #pragma once
 
-// The events of one process group in the order of a schedule: its starts and waits, compute, and the
-// waits of other groups that hide its collectives.
+// The events of one process group in the order of a schedule: its starts and waits, compute, and
+// the waits of other groups that hide its collectives.
 
 #include <cstdint>
 #include <vector>

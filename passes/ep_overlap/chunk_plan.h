@@ -30,8 +30,9 @@ std::vector<std::string> find_expert_roots(ChunkProgram& program, std::string_vi
 Result<void> check_module_pattern(ChunkProgram& program, std::string_view pattern);
 
 // The plans of the modules in both directions, without those with an empty body, in the order of
-// their first nodes. `per_chunk[node]` is true if the value already exists per chunk. Error (usage):
-// a forward body reads a value from the backward, or a tensor has several chunk dimensions.
+// their first nodes. `per_chunk[node]` is true if the value already exists per chunk. Error
+// (usage): a forward body reads a value from the backward, or a tensor has several chunk
+// dimensions.
 Result<std::vector<ChunkPlan>> plan_chunks(ChunkProgram& program,
                                            const std::vector<std::string>& roots,
                                            const std::vector<bool>& per_chunk);

@@ -1,6 +1,7 @@
 // Finds chunked regions by their annotations. A bucket inherits the annotations of the calls that
 // it replaces, but does not belong to a body. In a capture with graph_trainer's own metadata, a
-// bucket has no `chunked_region_producer`; a bucket created by Jointer has an origin with the same annotations.
+// bucket has no `chunked_region_producer`; a bucket created by Jointer has an origin with the same
+// annotations.
 
 #include "passes/ep_overlap/chunk_regions.h"
 

@@ -1,12 +1,12 @@
 // Splits each module that exchanges tokens into two halves, along the batch or the sequence, so
 // that ep_overlap_schedule can overlap one half's compute with the other half's exchange.
 //
-// Steps. Find the modules that match the pattern and contain an all-to-all; if there are none, those
-// annotated as expert-parallel, unless require_all_to_all is set. Split their forward, then their
-// backward: choose the nodes to duplicate (chunk_plan.h) and write both halves (chunk_lowering.h).
-// Values that leave the forward as halves enter the backward as halves. Copies get the same marks
-// in `custom` as from eager chunking: chunked_region_fqn, _role, _is_backward, _producer, and
-// chunk_id. Cost: modules times nodes.
+// Steps. Find the modules that match the pattern and contain an all-to-all; if there are none,
+// those annotated as expert-parallel, unless require_all_to_all is set. Split their forward, then
+// their backward: choose the nodes to duplicate (chunk_plan.h) and write both halves
+// (chunk_lowering.h). Values that leave the forward as halves enter the backward as halves. Copies
+// get the same marks in `custom` as from eager chunking: chunked_region_fqn, _role, _is_backward,
+// _producer, and chunk_id. Cost: modules times nodes.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: a size that a
 // view of a whole gradient reads is placed directly before the view (upstream places it after the

@@ -42,9 +42,10 @@ class GroupMover {
   GroupMover(const GroupMover&) = delete;
   GroupMover& operator=(const GroupMover&) = delete;
 
-  // Moves every call for which `is_moved` returns true, up to the maximum in the options, stretch by
-  // stretch: from first to last if calls move earlier, from last to first if they move later. Sets
-  // the graph's order and reports the moves under `title`. Error (cancelled): the run was cancelled.
+  // Moves every call for which `is_moved` returns true, up to the maximum in the options, stretch
+  // by stretch: from first to last if calls move earlier, from last to first if they move later.
+  // Sets the graph's order and reports the moves under `title`. Error (cancelled): the run was
+  // cancelled.
   Result<void> move_all(Graph& graph, std::string title, PassContext& context);
 
  protected:

@@ -44,8 +44,8 @@ class ItemUse {
 };
 
 // Each function appends the calls of a stretch to `order`. With order_lpmf, if every ready call
-// allocates more than `size_threshold`, the ready call with the earliest dependent call runs next; 0
-// disables this rule.
+// allocates more than `size_threshold`, the ready call with the earliest dependent call runs next;
+// 0 disables this rule.
 void order_lpmf(const Calls& calls, const OrderedCalls& rows, const ItemUse& use,
                 std::int64_t size_threshold, Stretch stretch, std::vector<Call>& order);
 void order_bfs(const OrderedCalls& rows, Stretch stretch, std::vector<Call>& order);

@@ -20,8 +20,9 @@
 //   2. Move the waits of reduce-scatters, and all calls that depend on them, to the end.
 //   3. Move the chains. A call of a chain stays if one of its inputs comes after the position, or
 //      if one of its readers comes before the position.
-// With `strict`, the pass fails if one of these steps is impossible, or if a block does not have the
-// same number of forward all-gathers, backward all-gathers and reduce-scatters, at least one each.
+// With `strict`, the pass fails if one of these steps is impossible, or if a block does not have
+// the same number of forward all-gathers, backward all-gathers and reduce-scatters, at least one
+// each.
 //
 // Source: torchtitan 0.3.0, graph_trainer/fsdp_passes.py,
 // schedule_fsdp_comms_to_dense_regions_pass, which torchtitan calls with strict=True. Deviations:

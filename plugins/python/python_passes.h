@@ -16,8 +16,8 @@ namespace jointer {
 // for all functions declared with `@jointer.graph_pass`. A prefix `name=` renames the pass.
 // Parameters are read from the functions' signatures, so this function imports all modules once, in
 // a host. It must not be called merely because a file was opened. Error (usage, run): the host
-// fails, a spec does not name a pass, or a name is already in use; the passes of preceding specs may
-// then be in the registry.
+// fails, a spec does not name a pass, or a name is already in use; the passes of preceding specs
+// may then be in the registry.
 Result<void> add_python_passes(PassRegistry& registry, std::span<const std::string> specs,
                                const HostOptions& options = {});
 
@@ -26,8 +26,8 @@ std::string python_file(const std::string& spec);
 // The spec with the path of its file made absolute, so that it is valid in any working directory.
 std::string absolute_spec(const std::string& spec);
 
-// A pass with a known declaration, `info`. It runs the function `info.name` of `spec`. No process is
-// started until the pass runs.
+// A pass with a known declaration, `info`. It runs the function `info.name` of `spec`. No process
+// is started until the pass runs.
 Pass python_pass(PassInfo info, const std::string& spec, const HostOptions& options = {});
 
 // Runs passes that exist only in Python: functions in the package `jointer` or in any other

@@ -678,8 +678,8 @@ void EditTest::hides_a_quarter_of_the_exposed_time_by_hand() {
   };
   int without_grip = 0;
   while (!enough()) {
-    // The most exposed collective that was not tried and that a different order would hide, according
-    // to its reason: move its wait later, or else its start earlier.
+    // The most exposed collective that was not tried and that a different order would hide,
+    // according to its reason: move its wait later, or else its start earlier.
     const CollectiveTiming* most = nullptr;
     for (const CollectiveTiming& c : document().analysis().simulation.collectives())
       if (c.wait && c.reason.kind == ExposureReason::Kind::order &&

@@ -1,5 +1,5 @@
-// Tests the pane of exposed collectives in the real window: costs, reasons, gains, and keys that apply
-// them.
+// Tests the pane of exposed collectives in the real window: costs, reasons, gains, and keys that
+// apply them.
 
 #include <QFile>
 #include <QLabel>

@@ -1,5 +1,6 @@
 // Asks an engineer's three questions in the window, on a joint graph and on a flat training step:
-// which three tensors free some memory, why these, and what the cheapest change is that fits a peak.
+// which three tensors free some memory, why these, and what the cheapest change is that fits a
+// peak.
 //
 // With JOINTER_PICTURES, the name of a folder, each answer is saved there as a picture for
 // docs/sac.md (scripts/pictures).

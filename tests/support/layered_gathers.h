@@ -6,8 +6,9 @@
 
 namespace jointer::test {
 
-// A forward of identical layers. Each multiplies (a), gathers its weight (g), waits for it (v) right
-// away, and multiplies with it (y): the product a would hide the gather if that started earlier.
+// A forward of identical layers. Each multiplies (a), gathers its weight (g), waits for it (v)
+// right away, and multiplies with it (y): the product a would hide the gather if that started
+// earlier.
 inline std::string layered_gathers(int layers) {
   std::string text = "group fsdp: 0 1\n";
   for (int i = 0; i < layers; ++i) text += fmt::format("w{}: f32[2048,4096] = parameter\n", i);

@@ -7,9 +7,9 @@
 
 namespace jointer::views {
 
-// Lists the storages that are live at the document's selected moment, or at the peak if no moment is
-// selected. If a range is selected, lists the storages that are live at any time in it, by default
-// grouped by whether they are allocated or freed there.
+// Lists the storages that are live at the document's selected moment, or at the peak if no moment
+// is selected. If a range is selected, lists the storages that are live at any time in it, by
+// default grouped by whether they are allocated or freed there.
 class AlivePane : public TablePaneOf<AliveModel> {
   Q_OBJECT
  public:

@@ -175,8 +175,8 @@ class RunComparison {
               compared(figure(*runs_[i]), first, i == 0, text, difference), Provenance::measured);
   }
 
-  // How each run ended and whether its outputs are right, unless all runs succeeded and no output is
-  // wrong.
+  // How each run ended and whether its outputs are right, unless all runs succeeded and no output
+  // is wrong.
   void add_outcomes() {
     const auto is_good = [](const BenchmarkResult* run) { return !is_bad(*run); };
     if (std::ranges::all_of(runs_, is_good)) return;

@@ -265,8 +265,8 @@ void ComparePane::choose_wanted() {
   if (!wanted_states_) return;
   const auto [from, to] = *std::exchange(wanted_states_, std::nullopt);
   const auto choose = [this](QComboBox* box, const EditHistory& history) {
-    // Prefer the last match: a history entry, if there is one, stays the same, whereas "now" changes
-    // with the graph.
+    // Prefer the last match: a history entry, if there is one, stays the same, whereas "now"
+    // changes with the graph.
     for (std::size_t i = choices_.size(); i-- > 0;)
       if (!choices_[i].file && choices_[i].other == nullptr && choices_[i].history == history)
         return box->setCurrentIndex(static_cast<int>(i));
@@ -360,8 +360,8 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
                        });
 }
 
-// The plan's tab is visible only if the plans differ. Unless the tab with all states is current, the
-// plan's tab becomes current if no nodes differ, and the nodes' tab otherwise.
+// The plan's tab is visible only if the plans differ. Unless the tab with all states is current,
+// the plan's tab becomes current if no nodes differ, and the nodes' tab otherwise.
 void ComparePane::show_plan(const PlanChangesPtr& plan) {
   tables_->setTabVisible(kPlanTab, plan != nullptr);
   plan_table_->set(plan);

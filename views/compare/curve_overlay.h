@@ -8,8 +8,8 @@
 namespace jointer::views {
 
 // Draws the memory curves of two states in program order: the first as a thin line, the second as
-// an area with increases in a warning color. If space is short, the widget shrinks; if it is too low
-// for the curves, it paints nothing.
+// an area with increases in a warning color. If space is short, the widget shrinks; if it is too
+// low for the curves, it paints nothing.
 class CurveOverlay : public QWidget {
   Q_OBJECT
  public:

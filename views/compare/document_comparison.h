@@ -16,8 +16,8 @@ struct StateOfDocument {
 };
 
 // Returns the state as a training step runs it, analyzed with `options`: a joint graph is replaced
-// by the pair that its plan produces. Call it on a worker thread. Error (usage): the joint graph has
-// no plan.
+// by the pair that its plan produces. Call it on a worker thread. Error (usage): the joint graph
+// has no plan.
 Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options);
 
 // Both states are analyzed with the same options; a state that was analyzed with different options

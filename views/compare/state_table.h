@@ -29,9 +29,9 @@ class StateTable : public TablePaneOf<StateTableModel> {
   void state_activated(const jointer::views::StateChoice& choice);
 
  private:
-  // The numbers of a state are valid as long as the pane's document has the baseline `shown` and the
-  // state's document has the baseline `baseline`. Baselines are replaced when sizes or estimates
-  // change.
+  // The numbers of a state are valid as long as the pane's document has the baseline `shown` and
+  // the state's document has the baseline `baseline`. Baselines are replaced when sizes or
+  // estimates change.
   struct Known {
     StateChoice choice;
     SnapshotPtr shown, baseline;

@@ -28,12 +28,13 @@ MetricRow count_row(const QString& name, std::int64_t from, std::int64_t to);
 struct CollectiveCounts {
   std::size_t all = 0, hidden = 0;
 };
-// Counts exposed rather than hidden collectives, so that an increase is a regression, as in all rows.
+// Counts exposed rather than hidden collectives, so that an increase is a regression, as in all
+// rows.
 MetricRow exposed_collectives_row(const CollectiveCounts& from, const CollectiveCounts& to);
 
 // The metrics as an HTML table with the names of both states as column titles. If there are groups,
-// each has a title, and `rest` is the title of the rows without a group. Decreases have the color of
-// improvements, and increases that of regressions. Cells have a padding of `padding` pixels.
+// each has a title, and `rest` is the title of the rows without a group. Decreases have the color
+// of improvements, and increases that of regressions. Cells have a padding of `padding` pixels.
 QString metric_table_html(std::span<const MetricRow> rows, const QString& from, const QString& to,
                           const Theme& theme, const QString& rest = {}, int padding = 3);
 

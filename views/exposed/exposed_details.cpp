@@ -60,8 +60,8 @@ QString ExposedDetails::why(int row) const {
   return tr("%1: %2.").arg(name, to_qstring(exposure_text(graph, simulation, c, link)));
 }
 
-// Sets the button's text, such as "Move to Best Position: −1.42 ms, peak +12.0 MiB", and its tooltip.
-// Disables the button if there is no such move.
+// Sets the button's text, such as "Move to Best Position: −1.42 ms, peak +12.0 MiB", and its
+// tooltip. Disables the button if there is no such move.
 void ExposedDetails::show_fix(QPushButton& button, const QString& verb, int row,
                               std::optional<FixKind> kind) {
   const CollectiveFixesPtr fixes = row < 0 ? nullptr : model_.fixes(row);

@@ -147,8 +147,8 @@ void FindBar::show_match(NodeId node) {
 }
 
 void FindBar::walk(int direction) {
-  // Next and Previous also work while the bar is closed, but changes of the graph then do not update
-  // the matches.
+  // Next and Previous also work while the bar is closed, but changes of the graph then do not
+  // update the matches.
   if (searched_ != document_.shared_snapshot()) update_matches();
   if (matches_.empty()) return;
   keep_in_history();

@@ -26,8 +26,8 @@ using GroupLayoutPtr = std::shared_ptr<const GroupLayout>;
 GroupGraphs group_graphs(const Graph& graph, const Ladder& ladder, int leaf);
 
 // Lays out all sufficiently small groups with a single `dot` process. Uses Jointer's own layout for
-// the others, for groups that dot draws too wide, and for all groups if dot fails or does not finish
-// in time, or if the name of its program is empty.
+// the others, for groups that dot draws too wide, and for all groups if dot fails or does not
+// finish in time, or if the name of its program is empty.
 std::vector<GroupLayout> lay_out_groups(std::span<const GroupGraphs> groups,
                                         const LayoutStyle& style, const DotOptions& dot);
 

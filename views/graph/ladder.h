@@ -102,8 +102,8 @@ class Ladder {
   // PlanFigures::saved_bytes, with the exceptions in ladder_rungs.cpp. `joint`: see
   // Partition::joint. Cost: linear in nodes and edges.
   void show_plan(const Graph& joint, const SavePlan& plan, const MemoryOptions& memory = {});
-  // Shows the rungs without a plan again, as the constructor does. `graph` and `memory` must be those
-  // that the ladder was made from.
+  // Shows the rungs without a plan again, as the constructor does. `graph` and `memory` must be
+  // those that the ladder was made from.
   void show_no_plan(const Graph& graph, const MemoryTimeline& memory);
 
   // Parents precede their children.

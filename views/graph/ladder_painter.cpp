@@ -102,8 +102,8 @@ void LadderPainter::paint_rows() {
   }
 }
 
-// Paints several rows as one bar: in the accent color if any of their nodes is selected, otherwise in
-// the row color that stands out most.
+// Paints several rows as one bar: in the accent color if any of their nodes is selected, otherwise
+// in the row color that stands out most.
 void LadderPainter::paint_band(const LadderBand& band, LadderSide side) {
   QColor color = scene_.theme.bed;
   int difference = -1;

@@ -22,9 +22,9 @@ struct LadderScene {
   std::optional<std::size_t> hovered_link;
 };
 
-// Paints the visible part, on screen or into a file. The number of pixels limits the cost: rows less
-// than 3 px high are merged into bars, node boxes less than 3 px high into areas, and rungs that
-// share pixels into lines.
+// Paints the visible part, on screen or into a file. The number of pixels limits the cost: rows
+// less than 3 px high are merged into bars, node boxes less than 3 px high into areas, and rungs
+// that share pixels into lines.
 class LadderPainter {
  public:
   LadderPainter(QPainter& painter, const LadderScene& scene);

@@ -95,7 +95,8 @@ void LadderPainter::paint_links() {
   const double top = scene_.view.top(), bottom = scene_.view.bottom();
   painter_.setRenderHint(QPainter::Antialiasing, scene_.view.scale >= 0.2);
   painter_.setBrush(Qt::NoBrush);
-  // Skip a line if both of its ends are within about 2 px of those of a line that is already painted.
+  // Skip a line if both of its ends are within about 2 px of those of a line that is already
+  // painted.
   std::set<std::pair<long, long>> seen;
   const auto links = layout.links();
   std::vector<std::size_t> marked;

@@ -219,8 +219,8 @@ class RungFinder {
     return is_here(first) ? first : id;
   }
 
-  // True for forward values, including those that are inputs of the backward half of a pair, and for
-  // values that the plan saves.
+  // True for forward values, including those that are inputs of the backward half of a pair, and
+  // for values that the plan saves.
   [[nodiscard]] bool is_from_forward(NodeId source) const {
     const Node& n = graph_.node(source);
     return n.phase == Phase::forward || n.role == Role::saved ||

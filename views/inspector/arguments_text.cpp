@@ -65,7 +65,8 @@ class Writer {
     }
   }
 
-  // `items` alternates keys and values. If `bare`, keys that are strings are written without quotes.
+  // `items` alternates keys and values. If `bare`, keys that are strings are written without
+  // quotes.
   void pairs(std::span<const Argument> items, const QString& between, bool bare) {
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
       if (i > 0) text_ += QStringLiteral(", ");

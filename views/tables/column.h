@@ -30,11 +30,11 @@ struct Column {
   // True if the totals include the column's sum, followed by `total_title` ("12 nodes").
   bool adds_up = false;
   QString total_title;
-  // In pixels, when the column is fitted to its texts; 0 for the table's limit. A column with such a limit
-  // becomes narrower, and elides its texts, so that the columns after it fit.
+  // In pixels, when the column is fitted to its texts; 0 for the table's limit. A column with such
+  // a limit becomes narrower, and elides its texts, so that the columns after it fit.
   int max_width = 0;
-  // If the table is too narrow for its columns, those with a positive number are hidden, the highest
-  // number first.
+  // If the table is too narrow for its columns, those with a positive number are hidden, the
+  // highest number first.
   int gives_way = 0;
 };
 

@@ -14,8 +14,8 @@
 
 namespace jointer::views {
 
-// Searches for the best pipeline for the graph, and shows the limits of the search, the Pareto front
-// as it grows, and the steps of the best pipeline. Clicking a pipeline's point applies the
+// Searches for the best pipeline for the graph, and shows the limits of the search, the Pareto
+// front as it grows, and the steps of the best pipeline. Clicking a pipeline's point applies the
 // pipeline. For comparison, the plot also shows the plans of the SAC pane's search.
 class TunePane : public QWidget {
   Q_OBJECT

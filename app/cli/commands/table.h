@@ -29,7 +29,8 @@ class Table {
 // A heading above a table.
 std::string heading(const std::string& text);
 
-// Says how many of `count` rows a table of `top` rows leaves out. Prints nothing if it has all rows.
+// Says how many of `count` rows a table of `top` rows leaves out. Prints nothing if it has all
+// rows.
 void print_rest(std::size_t count, std::size_t top);
 
 }  // namespace jointer::cli

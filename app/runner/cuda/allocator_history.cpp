@@ -1,6 +1,6 @@
 // Torch calls an observer when an allocation fails, before the error unwinds the step, so that the
-// snapshot has all tensors that were allocated at that moment. The observer only makes the snapshot:
-// a library may catch the error and continue, so the session decides whether to write it.
+// snapshot has all tensors that were allocated at that moment. The observer only makes the
+// snapshot: a library may catch the error and continue, so the session decides whether to write it.
 
 #include "app/runner/cuda/allocator_history.h"
 

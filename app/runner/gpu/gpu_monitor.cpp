@@ -1,5 +1,5 @@
-// The part of NVML's interface that is used here is declared as in nvml.h of CUDA 12 and 13, which is
-// packaged separately from the toolkit.
+// The part of NVML's interface that is used here is declared as in nvml.h of CUDA 12 and 13, which
+// is packaged separately from the toolkit.
 
 #include "app/runner/gpu/gpu_monitor.h"
 
@@ -20,8 +20,8 @@ struct MemoryInfo {
   unsigned long long total, free, used;
 };
 
-// nvmlProcessInfo_t. The memory is kUnknownMemory if the driver does not report it; without MIG, the
-// instance is kNoInstance.
+// nvmlProcessInfo_t. The memory is kUnknownMemory if the driver does not report it; without MIG,
+// the instance is kNoInstance.
 struct ProcessInfo {
   unsigned int pid;
   unsigned long long memory;

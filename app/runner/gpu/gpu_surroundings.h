@@ -1,6 +1,7 @@
 #pragma once
 
-// A rank's GPU within its machine: NVML, the links to the GPUs of other ranks, and the nearest CPUs.
+// A rank's GPU within its machine: NVML, the links to the GPUs of other ranks, and the nearest
+// CPUs.
 
 #include <memory>
 #include <string>
@@ -25,8 +26,9 @@ class GpuSurroundings {
   explicit GpuSurroundings(SurroundingsOptions options);
 
   [[nodiscard]] const GpuMonitor& monitor() const { return monitor_; }
-  // Where the GPU is, its links to the others, and what is unknown; for the environment of a result.
-  // NVML lists this process, and hence the memory of all processes, only once it uses the GPU.
+  // Where the GPU is, its links to the others, and what is unknown; for the environment of a
+  // result. NVML lists this process, and hence the memory of all processes, only once it uses the
+  // GPU.
   [[nodiscard]] std::vector<std::string> facts() const;
   // Notes for the user: that NVML is missing, and that the rank is pinned.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }

@@ -1,7 +1,7 @@
 #pragma once
 
-// NVIDIA's management library, which is loaded at run time because it may be missing on a machine or
-// in a container. Its functions are called by name: a library that lacks one does not report the
+// NVIDIA's management library, which is loaded at run time because it may be missing on a machine
+// or in a container. Its functions are called by name: a library that lacks one does not report the
 // value.
 
 #include <dlfcn.h>
@@ -21,7 +21,8 @@ class Nvml {
   // Error codes of NVML (nvmlReturn_t).
   static constexpr int success = 0, insufficient_size = 7, function_not_found = 13;
 
-  // Null if the library is missing or cannot be initialized, for example because there is no driver.
+  // Null if the library is missing or cannot be initialized, for example because there is no
+  // driver.
   static std::shared_ptr<const Nvml> load(const std::string& library = kNvmlLibrary);
   ~Nvml();
   Nvml(const Nvml&) = delete;

@@ -19,8 +19,8 @@ struct AttentionOptions {
   std::optional<double> scale;  // default: 1 / sqrt(head size)
 };
 
-// `query`, `key` and `value` are [batch, heads, length, size]. Returns the output, with the dtype of
-// `query`, and the logsumexp of each row as [batch, heads, length of query] in fp32. Sums are
+// `query`, `key` and `value` are [batch, heads, length, size]. Returns the output, with the dtype
+// of `query`, and the logsumexp of each row as [batch, heads, length of query] in fp32. Sums are
 // computed in fp32.
 std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& query, const at::Tensor& key,
                                              const at::Tensor& value,

@@ -19,8 +19,9 @@
 namespace jointer::runner {
 namespace {
 
-// bucketing._pre_bucket_all_gather refers to dtypes by their index among those in `dir(torch)`, which
-// include aliases. This is the order in torch 2.11 to 2.13. From 2.14 on, bcomplex32 comes first.
+// bucketing._pre_bucket_all_gather refers to dtypes by their index among those in `dir(torch)`,
+// which include aliases. This is the order in torch 2.11 to 2.13. From 2.14 on, bcomplex32 comes
+// first.
 constexpr std::array kDtypes{
     at::kBFloat16,                     // bfloat16
     at::ScalarType::UInt1,             // bit

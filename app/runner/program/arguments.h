@@ -27,8 +27,8 @@ class ArgumentConverter {
 
   // Appends one operand per parameter of the schema, in the schema's order: the argument given by
   // position or by keyword, or the default. `skip`, `ignored_keyword`: the number of leading
-  // arguments, and a keyword argument, that belong to a higher-order operator instead. Error (input):
-  // an argument is missing, superfluous, or does not fit its type.
+  // arguments, and a keyword argument, that belong to a higher-order operator instead. Error
+  // (input): an argument is missing, superfluous, or does not fit its type.
   //
   // `captured`: the operator in the torch of the capture; null if it is unknown or replaced by
   // another operator. If it is given, positional arguments are matched by name, since versions may
@@ -65,8 +65,8 @@ class ArgumentConverter {
   Program& program_;
   at::Device device_;
   std::function<SlotId(NodeId)> slot_of_;
-  // The nodes that compute a symbolic float, in program order, by its expression. Set when the first
-  // one is needed, since few graphs have any.
+  // The nodes that compute a symbolic float, in program order, by its expression. Set when the
+  // first one is needed, since few graphs have any.
   std::optional<std::unordered_map<std::string, std::vector<NodeId>>> floats_;
 };
 

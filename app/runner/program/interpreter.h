@@ -47,8 +47,8 @@ class Interpreter {
   // memory is really freed, as in training, at the cost of a copy. In that case, the originals are
   // on the host.
   void copy_released_inputs(bool on);
-  // Sets marks in `progress` after every wait, every few instructions, and at the end of each of the
-  // following steps; null disables this. Steps that are recorded must not be marked.
+  // Sets marks in `progress` after every wait, every few instructions, and at the end of each of
+  // the following steps; null disables this. Steps that are recorded must not be marked.
   void mark_progress(DeviceProgress* progress) { progress_ = progress; }
   // The random generators among the inputs.
   [[nodiscard]] std::vector<at::Generator> generators() const;

@@ -40,8 +40,8 @@ struct Operand {
   std::uint32_t count = 0;
 };
 
-// A function on plain values that is not a torch operator, such as Python's `_operator.add`. It pops
-// its arguments off the stack and pushes its results. Throws c10::Error.
+// A function on plain values that is not a torch operator, such as Python's `_operator.add`. It
+// pops its arguments off the stack and pushes its results. Throws c10::Error.
 using Builtin = void (*)(torch::jit::Stack& stack);
 
 // A compiled function. It pops its inputs off the stack and pushes its outputs.

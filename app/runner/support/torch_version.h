@@ -18,8 +18,8 @@ bool is_this_release(std::string_view torch);
 // minor versions match, or `torch` is unknown.
 bool is_this_minor(std::string_view torch);
 
-// The end of a message about an operator: "; the capture was made with torch 2.11.0, but this runner
-// is built with torch 2.15.0; ...". Empty if is_this_minor(torch).
+// The end of a message about an operator: "; the capture was made with torch 2.11.0, but this
+// runner is built with torch 2.15.0; ...". Empty if is_this_minor(torch).
 std::string of_another_torch(std::string_view torch);
 
 }  // namespace jointer::runner

@@ -178,7 +178,8 @@ TEST(Event, AFailureRoundTripsWithItsMemorySnapshot) {
   EXPECT_EQ(read.memory_snapshot, said.memory_snapshot);
 }
 
-// A driver that does not report whose memory is used differs from one that reports no other process.
+// A driver that does not report whose memory is used differs from one that reports no other
+// process.
 TEST(Event, NoOtherMemoryDiffersFromUnknownMemory) {
   const auto round_trip = [](std::optional<std::int64_t> other_bytes) {
     RankMeasured measured;

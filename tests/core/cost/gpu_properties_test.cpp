@@ -1,5 +1,5 @@
-// Tests descriptions of GPUs by their properties. Expected figures are from NVIDIA's data sheets, without
-// sparsity; properties are those that the driver reports for these GPUs.
+// Tests descriptions of GPUs by their properties. Expected figures are from NVIDIA's data sheets,
+// without sparsity; properties are those that the driver reports for these GPUs.
 
 #include "core/cost/gpu_properties.h"
 #include "tests/support/must.h"

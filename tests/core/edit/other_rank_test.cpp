@@ -28,8 +28,8 @@ using ::testing::SizeIs;
 
 const PartId kPart{std::size_t{0}};
 
-// A rank of a vocab-parallel embedding. Ranks differ in their first index, the names of their groups,
-// and their device.
+// A rank of a vocab-parallel embedding. Ranks differ in their first index, the names of their
+// groups, and their device.
 std::string program(int rank) {
   return fmt::format(R"(
     device cuda:{0}

@@ -27,8 +27,8 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 // Two layers, each with a value of 4 KiB and one of 2 KiB, and one of 8 KiB outside of them, which
-// the backward reads from the last to the first. The peak is where `t` is live with all of them. The
-// copy of a0 to the host has ended by then, as it may take as long as the next layer.
+// the backward reads from the last to the first. The peak is where `t` is live with all of them.
+// The copy of a0 to the host has ended by then, as it may take as long as the next layer.
 constexpr const char* kTwoLayers = R"(
   x: f32[1024] = input
   y: f32[512] = input

@@ -49,8 +49,8 @@ struct DeviceOptions {
   std::int64_t collective_ns = 20'000;
   std::int64_t workspace_bytes = std::int64_t{8} << 20;  // of matrix products, per stream
   Faults faults;
-  // The machine of the device; std::nullopt if nothing is known about it. The runner's option decides
-  // whether ranks are pinned.
+  // The machine of the device; std::nullopt if nothing is known about it. The runner's option
+  // decides whether ranks are pinned.
   std::optional<runner::SurroundingsOptions> surroundings;
 };
 

@@ -33,8 +33,8 @@ class FakeMemory {
   FakeMemory(const FakeMemory&) = delete;
   FakeMemory& operator=(const FakeMemory&) = delete;
 
-  // `bytes`: not zero. Throws c10::OutOfMemoryError with CUDA's message if the reserved memory would
-  // exceed the limit even without cached segments.
+  // `bytes`: not zero. Throws c10::OutOfMemoryError with CUDA's message if the reserved memory
+  // would exceed the limit even without cached segments.
   void* allocate(std::int64_t bytes, PoolKey pool);
   void free(void* data);
   // True if `data` is in this memory, allocated or not.

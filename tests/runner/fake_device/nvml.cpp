@@ -1,7 +1,7 @@
-// A library in place of NVIDIA's, with the functions that app/runner/gpu calls. The machine has four
-// GPUs: 0 and 1 are linked by NVLink, 2 is behind the same host bridge as 0, and 3 is on another NUMA
-// node. The environment variable FAKE_NVML changes what it reports: names and numbers, such as
-// `ecc=2,mig=1`.
+// A library in place of NVIDIA's, with the functions that app/runner/gpu calls. The machine has
+// four GPUs: 0 and 1 are linked by NVLink, 2 is behind the same host bridge as 0, and 3 is on
+// another NUMA node. The environment variable FAKE_NVML changes what it reports: names and numbers,
+// such as `ecc=2,mig=1`.
 //
 //   init     the status of nvmlInit_v2
 //   ecc      uncorrected errors

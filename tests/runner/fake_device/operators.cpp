@@ -1,5 +1,5 @@
-// Every operator of torch on the fake device: one kernel for all (a boxed fallback), which calls the
-// CPU's on views of the same memory.
+// Every operator of torch on the fake device: one kernel for all (a boxed fallback), which calls
+// the CPU's on views of the same memory.
 //
 // Results and scratch memory come from the device's allocator. A result that aliases an argument in
 // the CPU's kernel aliases it on the device.

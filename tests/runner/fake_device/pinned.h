@@ -1,7 +1,7 @@
 #pragma once
 
-// Host memory that the device copies without the host. Torch's allocator of it rounds up to powers of
-// two.
+// Host memory that the device copies without the host. Torch's allocator of it rounds up to powers
+// of two.
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs a rank on the fake device in a child process, as the launcher would, and gathers what the rank
-// reports.
+// Runs a rank on the fake device in a child process, as the launcher would, and gathers what the
+// rank reports.
 
 #include <optional>
 #include <span>

@@ -75,8 +75,8 @@ class Benchmarks : public QObject {
   // the estimates, at once or after `hash_found`. Ignored if there is no such row.
   void show(std::uint64_t id);
   // Reads the memory snapshot that a rank of this run wrote when it ran out of memory, shows it
-  // together with the estimates, and selects the node that needed more memory. A message says so, or
-  // says why the file cannot be read. Ignored if there is no such row, or it has no snapshot.
+  // together with the estimates, and selects the node that needed more memory. A message says so,
+  // or says why the file cannot be read. Ignored if there is no such row, or it has no snapshot.
   void show_snapshot(std::uint64_t id);
   // The id of the row that was shown last; 0 if there was none or it has been removed.
   [[nodiscard]] std::uint64_t shown() const { return shown_; }

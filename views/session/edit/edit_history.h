@@ -1,8 +1,8 @@
 #pragma once
 
-// An edit history is the list of edits that lead from the opened graph to one of its states. History
-// entries, the actions that undo and redo act on, lead from one history to another. The functions
-// that apply edits, and those that analyze the result, run on a worker thread.
+// An edit history is the list of edits that lead from the opened graph to one of its states.
+// History entries, the actions that undo and redo act on, lead from one history to another. The
+// functions that apply edits, and those that analyze the result, run on a worker thread.
 
 #include <QString>
 #include <QStringList>
@@ -138,8 +138,8 @@ MetricsByHistory metrics_of_histories(const Snapshot& baseline,
                                       const std::vector<EditHistory>& histories,
                                       const std::atomic<bool>& cancel);
 
-// The snapshot after these edits to the graph of `baseline`. Error (usage): an edit is not legal; see
-// also `analyze`.
+// The snapshot after these edits to the graph of `baseline`. Error (usage): an edit is not legal;
+// see also `analyze`.
 Result<SnapshotPtr> snapshot_of_history(const SnapshotPtr& baseline,
                                         const std::vector<Edit>& edits);
 

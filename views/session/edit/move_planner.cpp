@@ -276,8 +276,8 @@ void MovePlanner::drop() {
   }
   if (held_->carries) edit->notes.push_back(held_->carried.toStdString());
   held_->is_dropped = true;
-  // Make the move in the what-if, too. If the edit is then refused, the what-if's order differs from
-  // the graph's, and `take_refusal` rebuilds the what-if.
+  // Make the move in the what-if, too. If the edit is then refused, the what-if's order differs
+  // from the graph's, and `take_refusal` rebuilds the what-if.
   (void)basis_->what_if->move(held_->block, held_->gap);
   editing_.apply(*edit);
   emit moved();

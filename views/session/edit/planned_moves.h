@@ -26,8 +26,8 @@ class PlannedMoves {
   // name the constraint in that direction or, for 0, in each direction that could help.
   PlannedMoves(const Graph& graph, WhatIf& what_if, int direction);
 
-  // Inverts the default for nodes added from now on: the start and the wait of a collective move with
-  // their chains (core/edit/moves.h), and other nodes alone.
+  // Inverts the default for nodes added from now on: the start and the wait of a collective move
+  // with their chains (core/edit/moves.h), and other nodes alone.
   void toggle_chains() { are_chains_toggled_ = true; }
   // From now on, all nodes move with their chains, or all of them alone.
   void set_chains(bool are_moved) { are_chains_moved_ = are_moved; }
@@ -38,8 +38,8 @@ class PlannedMoves {
   [[nodiscard]] bool empty() const { return changes_.empty(); }
   // Why some of the nodes cannot move, and what to move first; empty if no reason is known.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  // The moves as one edit. `how`: "one position earlier", "to the best position". `asked`: the number
-  // of nodes that were to move.
+  // The moves as one edit. `how`: "one position earlier", "to the best position". `asked`: the
+  // number of nodes that were to move.
   [[nodiscard]] Edit edit(const std::string& how, std::size_t asked) const;
   // Moves everything back in the what-if. Call `edit` before this.
   void undo() { moves_.undo(); }

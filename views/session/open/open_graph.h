@@ -65,8 +65,8 @@ class OpenGraph : public QObject {
   // --- Measurements ---
   // The available measurements: the ranks of one run, then imports.
   [[nodiscard]] const std::vector<MeasurementPtr>& measurements() const { return measurements_; }
-  // The measurement shown with the estimates, or null. Valid until another one is shown or the graph
-  // changes.
+  // The measurement shown with the estimates, or null. Valid until another one is shown or the
+  // graph changes.
   [[nodiscard]] const MeasuredTimeline* measured() const { return measured_.get(); }
   // Shows one of `measurements`, or none if null.
   void show_measurement(const MeasurementPtr& measurement);
@@ -77,9 +77,9 @@ class OpenGraph : public QObject {
   void add_import(MeasurementPtr measurement);
 
  public slots:
-  // Recompute the analysis of the graph and of the baseline on a worker thread; `changed` or `failed`
-  // follows. A newer request replaces an unfinished one. If it lacks options or assumptions, it
-  // takes over those of the unfinished one.
+  // Recompute the analysis of the graph and of the baseline on a worker thread; `changed` or
+  // `failed` follows. A newer request replaces an unfinished one. If it lacks options or
+  // assumptions, it takes over those of the unfinished one.
   void analyze_with(const jointer::AnalysisOptions& options);
   void analyze_with(const jointer::AnalysisOptions& options,
                     const jointer::Assumptions& assumptions);

@@ -38,8 +38,8 @@ struct OrderedFigures {
 // The estimates of that graph. Errors: same as ordered_graph.
 Result<OrderedFigures> ordered_figures(const OrderedPlan& plan);
 
-// One edit that applies the tags of a flat training step, then one for each pass in `order`, without
-// those that change nothing. Errors: same as ordered_graph.
+// One edit that applies the tags of a flat training step, then one for each pass in `order`,
+// without those that change nothing. Errors: same as ordered_graph.
 Result<std::vector<Edit>> ordered_tags(const Snapshot& tagged, const std::string& order);
 
 }  // namespace jointer::views

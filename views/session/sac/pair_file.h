@@ -9,13 +9,13 @@ namespace jointer::views {
 
 // Writes graphs to the application's data folder. The file names contain a hash of the graph, so
 // equal graphs with the same title share a file. A request opens the file with the graph's
-// assumptions. The functions run on worker threads. In addition to the errors listed, Error (input):
-// the folder could not be created; (run): a file could not be written.
+// assumptions. The functions run on worker threads. In addition to the errors listed, Error
+// (input): the folder could not be created; (run): a file could not be written.
 
 // Writes the pair of a state's plan, in the plan's order. Errors: see ordered_graph.
 Result<OpenRequest> write_pair(const SacState& state, const QString& title);
-// Joins a pair and writes the joint graph, tagged so that partitioning it reproduces the pair's plan.
-// Error (usage): the halves do not fit together.
+// Joins a pair and writes the joint graph, tagged so that partitioning it reproduces the pair's
+// plan. Error (usage): the halves do not fit together.
 Result<OpenRequest> write_joint(const Graph& pair, const QString& title);
 
 // The file of a graph, and the recipe with its edits; `recipe` is empty if there are no edits.

@@ -10,8 +10,8 @@ namespace jointer::views {
 
 // The memory that the caching allocator would reserve under the current plan: the same value as
 // after saving and opening the plan's pair. Computing it builds the pair, so it is computed on
-// another thread, and arrives later than the other estimates. For a flat training step, the value is
-// known immediately.
+// another thread, and arrives later than the other estimates. For a flat training step, the value
+// is known immediately.
 class PlanReserved : public QObject {
   Q_OBJECT
  public:

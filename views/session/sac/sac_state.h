@@ -83,8 +83,8 @@ struct SacState : PlanOutcome {
   std::shared_ptr<const PlanTotals> totals;  // for the plan of a joint graph; otherwise null
   std::vector<SacTensor> tensors;            // in program order
   std::vector<std::int32_t> tensor_by_node;  // index in `tensors`, or -1
-  // One row per value, for comparison with other states; the rows add up to the estimates. Nodes are
-  // those of the base's joint graph or, without a base, of the snapshot. Empty if the state is
+  // One row per value, for comparison with other states; the rows add up to the estimates. Nodes
+  // are those of the base's joint graph or, without a base, of the snapshot. Empty if the state is
   // incomplete, or if the graph has only one half.
   std::vector<PlanRow> rows;
   std::vector<std::string> edits;         // titles of the history's edits

@@ -79,8 +79,8 @@ std::vector<NodeId> saved_at_peak(const Graph& step, const MemoryTimeline& memor
   return nodes;
 }
 
-// Adds the unsaved values from which `nodes` are computed, so that recomputing frees memory. Removes
-// nodes that cannot be recomputed, unless that applies to all of them.
+// Adds the unsaved values from which `nodes` are computed, so that recomputing frees memory.
+// Removes nodes that cannot be recomputed, unless that applies to all of them.
 void add_chains(const SacState& state, std::vector<NodeId>& nodes) {
   const PlanWhatIf& what_if = *state.step->what_if;
   SavePlan plan = state.plan;

@@ -17,9 +17,9 @@ namespace jointer::views {
 Graph step_with_own_tags(const SacState& state);
 
 // The nodes to tag when the user chooses a policy for these tensors, without settled ones. If the
-// policy is to recompute, this includes, for an element of a tuple, the call that returns the tuple,
-// since otherwise no memory would be freed; and in a flat training step, the values from which these
-// are computed, back to saved ones.
+// policy is to recompute, this includes, for an element of a tuple, the call that returns the
+// tuple, since otherwise no memory would be freed; and in a flat training step, the values from
+// which these are computed, back to saved ones.
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
                                  std::optional<PlanAction> action);
 
@@ -27,9 +27,9 @@ std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> 
 class StepStates {
  public:
   // The state of the graph of `now` under these policies, indexed by node; the caller sets
-  // `snapshot`, `edits` and the deciders. If the policies cannot be applied, the state is that of the
-  // step without tags, and `applied_tags.refusal` says why. `calls`: the edits from `baseline` to
-  // `now` that change more than tags. Error (usage): see `analyze` and `kept_values`.
+  // `snapshot`, `edits` and the deciders. If the policies cannot be applied, the state is that of
+  // the step without tags, and `applied_tags.refusal` says why. `calls`: the edits from `baseline`
+  // to `now` that change more than tags. Error (usage): see `analyze` and `kept_values`.
   Result<SacStatePtr> state(const SnapshotPtr& now, const SnapshotPtr& baseline,
                             const EditHistory& calls, const std::vector<MemoryPolicy>& policies);
 

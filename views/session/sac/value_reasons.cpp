@@ -12,8 +12,8 @@ bool has_same_plan(const SacStatePtr& a, const SacStatePtr& b) {
 }
 
 // Compares solvers under the conditions in which the partitioner solved: at its budget (unless the
-// plan has changed since) and with the tags at that time. Each solver thus shows what it would decide
-// in place of the user. A flat training step is compared at its peak.
+// plan has changed since) and with the tags at that time. Each solver thus shows what it would
+// decide in place of the user. A flat training step is compared at its peak.
 SolverComparison::Request request_of(const SacState& state,
                                      std::shared_ptr<const Cancellation> job) {
   SolverComparison::Request request{.plan = state.plan, .budget = std::nullopt};

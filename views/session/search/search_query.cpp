@@ -64,7 +64,7 @@ std::optional<double> unit_of(SearchField field, std::string_view name) {
   return std::nullopt;
 }
 
-// Of the fields that are numbers.
+// One for each numeric field.
 constexpr std::array<std::string_view, 7> kExamples{
     "bytes>1MiB", "ms>0.1", "flops>1G", "exposed>0", "users>3", "inputs>3", "call<100"};
 

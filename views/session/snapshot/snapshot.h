@@ -9,8 +9,8 @@
 
 namespace jointer::views {
 
-// A graph and its analysis, prepared for panes. Built on a worker thread and immutable afterwards, so
-// that threads can share it.
+// A graph and its analysis, prepared for panes. Built on a worker thread and immutable afterwards,
+// so that threads can share it.
 struct Snapshot {
   Graph graph;
   Users users;

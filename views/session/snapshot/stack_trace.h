@@ -11,8 +11,8 @@ struct StackFrame {
   int line = 0;
 };
 
-// The frames of a traceback in FX's format, outermost first. Skips other lines. The frames are views
-// into `text`.
+// The frames of a traceback in FX's format, outermost first. Skips other lines. The frames are
+// views into `text`.
 std::vector<StackFrame> parse_stack(std::string_view text);
 
 }  // namespace jointer::views

@@ -12,8 +12,8 @@ namespace jointer::views {
 
 // "bf16[8192, 7168]"
 QString tensor_text(const Graph& graph, const Tensor& tensor);
-// The outputs of a node: one tensor, "3 tensors, 1.20 GiB", or a symbolic size, "s0 = 8192". Empty if
-// there are none.
+// The outputs of a node: one tensor, "3 tensors, 1.20 GiB", or a symbolic size, "s0 = 8192". Empty
+// if there are none.
 QString value_text(const Graph& graph, const Node& node);
 QString phase_text(const Node& node);
 QString policy_text(MemoryPolicy policy);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of a job that runs on a worker thread: cancellation, reports, and exceptions, which become
-// errors. task.h starts jobs.
+// The part of a job that runs on a worker thread: cancellation, reports, and exceptions, which
+// become errors. task.h starts jobs.
 
 #include <QThreadPool>
 #include <atomic>

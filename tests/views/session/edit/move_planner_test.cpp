@@ -1,5 +1,5 @@
-// Tests moves whose what-if, edits or plans are still being computed: a pool held by the test decides
-// when each of them is ready.
+// Tests moves whose what-if, edits or plans are still being computed: a pool held by the test
+// decides when each of them is ready.
 
 #include "views/session/edit/move_planner.h"
 

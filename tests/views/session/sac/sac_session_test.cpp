@@ -1,5 +1,5 @@
-// Tests requests that overtake each other: choices, questions and edits of the document while states
-// are being computed.
+// Tests requests that overtake each other: choices, questions and edits of the document while
+// states are being computed.
 
 #include "views/session/sac/sac_session.h"
 
