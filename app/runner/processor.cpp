@@ -8,11 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
 #include "core/base/environment.h"
+#include "core/process/spawn.h"
 
 namespace jointer::runner {
 namespace {
@@ -35,6 +37,7 @@ bool claims_tile_registers() {
 
 void avoid_trapping_instructions(char** argv) {
   if (!claims_tile_registers() || std::getenv(kVariable) != nullptr) return;
+  keep_exit_statuses();
   const pid_t child = ::fork();
   if (child < 0) return;
   if (child == 0) {
@@ -45,7 +48,8 @@ void avoid_trapping_instructions(char** argv) {
     ::_exit(0);
   }
   int status = 0;
-  ::waitpid(child, &status, 0);
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
   if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGILL) return;
   ::setenv(kVariable, kWithoutTiles, 1);
   // This preserves argv[0], the name that process lists show.

@@ -111,7 +111,8 @@ class LineSplitter {
 
 std::string to_string(const ChildEnd& end) {
   if (end.timed_out) return "killed at its deadline";
-  if (end.is_unknown) return "exit code unknown, because other code waited for the process";
+  if (end.is_unknown)
+    return "exit code unknown, because other code in this process waited for it or discarded it";
   if (end.signal == 0) return fmt::format("exit code {}", end.exit_code);
   std::string text = fmt::format("killed by signal {}", end.signal);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
@@ -196,7 +197,8 @@ struct Child::Process {
     do {
       status = ::waitid(P_PID, static_cast<id_t>(spawned.pid), &info, WEXITED | WNOWAIT | flags);
     } while (status != 0 && errno == EINTR);
-    // waitid fails if other code has reaped the child; its exit status is then lost.
+    // waitid fails if other code has reaped the child, or has since ignored SIGCHLD; the exit status
+    // is then lost.
     return status != 0 || info.si_pid != 0;
   }
 

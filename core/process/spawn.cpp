@@ -138,15 +138,17 @@ int exec_error(const FileDescriptor& status) {
   return read == sizeof error ? error : 0;
 }
 
-// A program can inherit that SIGCHLD is ignored. The kernel then discards the exit status of its
-// children.
-void stop_ignoring_ends() {
-  struct sigaction now {};
-  if (::sigaction(SIGCHLD, nullptr, &now) == 0 && now.sa_handler == SIG_IGN)
-    std::signal(SIGCHLD, SIG_DFL);
-}
-
 }  // namespace
+
+void keep_exit_statuses() {
+  struct sigaction now {};
+  if (::sigaction(SIGCHLD, nullptr, &now) != 0) return;
+  const bool is_ignored = now.sa_handler == SIG_IGN;
+  if (!is_ignored && (now.sa_flags & SA_NOCLDWAIT) == 0) return;
+  if (is_ignored) now.sa_handler = SIG_DFL;
+  now.sa_flags &= ~SA_NOCLDWAIT;
+  ::sigaction(SIGCHLD, &now, nullptr);
+}
 
 bool can_run(const std::string& path) {
   std::error_code status;
@@ -200,7 +202,7 @@ Result<Spawned> spawn(const SpawnRequest& request) {
                       .parent = ::getpid(),
                       .max_files = std::min<rlim_t>(limit.rlim_cur, 65'536)};
 
-  stop_ignoring_ends();
+  keep_exit_statuses();
   // Prevent the signal handlers of this process from running in the child.
   sigset_t all, before;
   sigfillset(&all);

@@ -32,6 +32,11 @@ struct Spawned {
 // program cannot be started; the message names it and says why.
 Result<Spawned> spawn(const SpawnRequest& request);
 
+// Makes the kernel keep the exit statuses of this process's children until they are waited for. A
+// program can inherit that SIGCHLD is ignored, and its code can set SA_NOCLDWAIT: the kernel then
+// discards them, and waitpid fails. `spawn` calls this.
+void keep_exit_statuses();
+
 // The path of the program `name`: `name` itself if it contains a slash, else that of the first
 // executable in PATH with this name. Empty if there is none.
 std::string find_program(const std::string& name);

@@ -358,6 +358,48 @@ TEST(Child, ItsEndIsKnownIfTheParentIgnoredIt) {
   EXPECT_EQ(to_string(ran.end), "exit code 3");
 }
 
+TEST(Child, ItsEndIsKnownIfTheParentDiscardedIt) {
+  struct sigaction discards {
+  }, before{};
+  discards.sa_handler = SIG_DFL;
+  discards.sa_flags = SA_NOCLDWAIT;
+  ASSERT_EQ(::sigaction(SIGCHLD, &discards, &before), 0);
+  const Ran failed = run(shell("exit 3"));
+  const Ran succeeded = run(shell("exit 0"));
+  ::sigaction(SIGCHLD, &before, nullptr);
+  EXPECT_EQ(to_string(failed.end), "exit code 3");
+  EXPECT_TRUE(succeeded.end.succeeded());
+}
+
+// The handler and its other flags belong to the program.
+TEST(Child, AHandlerOfTheParentStays) {
+  static volatile std::sig_atomic_t ends = 0;
+  struct sigaction counts {
+  }, before{}, after{};
+  counts.sa_handler = [](int) { ends = ends + 1; };
+  counts.sa_flags = SA_NOCLDWAIT | SA_RESTART;
+  ASSERT_EQ(::sigaction(SIGCHLD, &counts, &before), 0);
+  const Ran ran = run(shell("exit 3"));
+  ::sigaction(SIGCHLD, &before, &after);
+  EXPECT_EQ(to_string(ran.end), "exit code 3");
+  EXPECT_EQ(after.sa_flags & (SA_NOCLDWAIT | SA_RESTART), SA_RESTART);
+  const int seen = ends;
+  EXPECT_GE(seen, 1);
+}
+
+TEST(Child, AnEndThatIsIgnoredLaterIsNoSuccess) {
+  ChildOptions options = shell("read line; exit 0");
+  options.has_input = true;
+  Child child = started(std::move(options));
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  child.write("\n");
+  const ChildEnd end = child.wait();
+  std::signal(SIGCHLD, before);
+  EXPECT_TRUE(end.is_unknown);
+  EXPECT_FALSE(end.succeeded());
+  EXPECT_THAT(to_string(end), HasSubstr("exit code unknown"));
+}
+
 TEST(Child, AnUnknownEndIsNoSuccess) {
   Child child = started(shell("exit 0"));
   EXPECT_EQ(::waitpid(static_cast<pid_t>(child.pid()), nullptr, 0), child.pid());
