@@ -1,5 +1,7 @@
-// A claim is a socket whose name contains the GPU. Names in Linux's abstract namespace need no
-// file, and the kernel releases them when the process ends, however it ends.
+// A claim is a socket whose name contains the GPU. Names in Linux's abstract namespace need no file,
+// and the kernel releases them when the process ends, however it ends. A name has at most 107 bytes,
+// but CUDA_VISIBLE_DEVICES, which identifies the parts of a divided GPU, may be longer: a cut name
+// could be that of another part.
 
 #include "app/runner/device_claim.h"
 
@@ -12,6 +14,8 @@
 #include <cstddef>
 #include <string>
 
+#include "core/base/sha256.h"
+
 namespace jointer::runner {
 
 Result<FileDescriptor> claim_device(std::string_view device, ComputeMode mode) {
@@ -23,8 +27,9 @@ Result<FileDescriptor> claim_device(std::string_view device, ComputeMode mode) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   // A name that starts with a zero byte is abstract.
-  std::string name = "jointer-gpu-" + std::string(device);
-  name.resize(std::min(name.size(), sizeof address.sun_path - 1));
+  const std::string prefix = "jointer-gpu-";
+  std::string name = prefix + std::string(device);
+  if (name.size() > sizeof address.sun_path - 1) name = prefix + sha256(device);
   std::ranges::copy(name, address.sun_path + 1);
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (!socket) return FileDescriptor();  // CUDA then refuses the second process

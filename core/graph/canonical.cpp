@@ -1,10 +1,8 @@
 #include "core/graph/canonical.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -12,6 +10,7 @@
 #include <unordered_map>
 
 #include "core/base/characters.h"
+#include "core/base/sha256.h"
 #include "core/graph/group_argument.h"
 #include "core/graph/symbolic_float.h"
 
@@ -314,15 +313,6 @@ std::string text_of(CanonicalWriter writer, const Graph& graph, PartId part) {
   for (const NodeId id : graph.order())
     if (graph.node(id).part == part) writer.line(id);
   return writer.take();
-}
-
-std::string sha256(std::string_view text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  std::string hex;
-  for (unsigned i = 0; i < size; ++i) fmt::format_to(std::back_inserter(hex), "{:02x}", digest[i]);
-  return hex;
 }
 
 }  // namespace

@@ -34,6 +34,31 @@ TEST(DeviceClaim, AnExclusiveGpuIsForOneRank) {
   EXPECT_TRUE(claim_device(some_gpu(), ComputeMode::exclusive));
 }
 
+// CUDA_VISIBLE_DEVICES can list many parts of a GPU; the number of the device follows it.
+TEST(DeviceClaim, LongNamesThatDifferOnlyAtTheirEndAreOtherGpus) {
+  const std::string parts = some_gpu() + " (" + std::string(300, 'M') + ", device ";
+  const auto first = claim_device(parts + "0)", ComputeMode::exclusive);
+  const auto second = claim_device(parts + "1)", ComputeMode::exclusive);
+  ASSERT_TRUE(first) << first.error().message;
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_TRUE(*first);
+  EXPECT_TRUE(*second);
+  const auto again = claim_device(parts + "0)", ComputeMode::exclusive);
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message, HasSubstr(parts + "0)"));
+}
+
+TEST(DeviceClaim, TheLongestNameThatIsNotHashedIsClaimed) {
+  for (const std::size_t bytes : {94U, 95U, 96U}) {  // "jointer-gpu-" has 12 more, of 107
+    std::string name = some_gpu();
+    name.resize(bytes, '.');
+    const auto first = claim_device(name, ComputeMode::exclusive);
+    ASSERT_TRUE(first) << first.error().message;
+    EXPECT_TRUE(*first);
+    EXPECT_FALSE(claim_device(name, ComputeMode::exclusive)) << bytes;
+  }
+}
+
 TEST(DeviceClaim, RanksMayShareOtherGpus) {
   const auto first = claim_device(some_gpu(), ComputeMode::shared);
   const auto second = claim_device(some_gpu(), ComputeMode::shared);
