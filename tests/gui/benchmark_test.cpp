@@ -68,6 +68,7 @@ class BenchmarkTest : public test::AppWindow {
 
   void empty_pane_shows_a_hint();
   void runs_with_the_chosen_settings();
+  void tf32_is_a_choice();
   void shows_regions_for_the_regional_backend();
   void shows_every_rank_while_it_runs();
   void cancels_immediately();
@@ -167,6 +168,22 @@ void BenchmarkTest::runs_with_the_chosen_settings() {
   QVERIFY(fake_->job().request.backend == Backend::inductor);
   QVERIFY(!fake_->job().request.solo);
   QCOMPARE(fake_->job().request.baseline.graph, std::string("/tmp/graph.json"));
+}
+
+void BenchmarkTest::tf32_is_a_choice() {
+  make_pane();
+  auto& tf32 = child<QComboBox>(*pane_, "tf32");
+  QCOMPARE(tf32.currentText(), QString("auto"));
+  QVERIFY(benchmarks_->settings().request.tf32 == Tf32::automatic);
+  test::choose(tf32, "forbid");
+  press(pane_->form().run_button());
+  QVERIFY(fake_->job().request.tf32 == Tf32::forbid);
+  // The field shows settings that are made elsewhere.
+  fake_->finish(fake_->measured(2));
+  BenchmarkSettings settings = benchmarks_->settings();
+  settings.request.tf32 = Tf32::allow;
+  benchmarks_->set_settings(settings);
+  QCOMPARE(tf32.currentText(), QString("allow"));
 }
 
 void BenchmarkTest::shows_regions_for_the_regional_backend() {

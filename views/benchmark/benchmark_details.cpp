@@ -413,6 +413,7 @@ class Describer {
                       : tr("%1 after %2 warm-up iterations").arg(r.iterations).arg(r.warmup));
     add(s, tr("run on"), to_qstring(to_string(r.on)));
     add(s, tr("attention"), to_qstring(to_string(r.attention)));
+    add(s, tr("TF32"), to_qstring(to_string(r.tf32)));
     add(s, tr("seed"), QString::number(r.seed));
     add(s, tr("profiled"), r.profile ? tr("yes") : tr("no"));
     if (!r.assumptions.empty()) s.add_code(tr("assumed"), to_qstring(r.assumptions));

@@ -24,6 +24,7 @@ const std::vector kPlaces{RunOn::automatic, RunOn::cpu, RunOn::cuda};
 const std::vector kKernels{AttentionKernel::automatic, AttentionKernel::flash,
                            AttentionKernel::efficient, AttentionKernel::cudnn,
                            AttentionKernel::math};
+const std::vector kTf32Choices{Tf32::automatic, Tf32::allow, Tf32::forbid};
 
 QString backend_tip(Backend backend) {
   switch (backend) {
@@ -143,6 +144,10 @@ void BenchmarkForm::make_fields() {
       tr("Attention"), attention_ = make_choices(kKernels),
       tr("Kernel for scaled dot-product attention. “auto” uses the kernel in the graph or its "
          "equivalent for the device."));
+  add_field(tr("TF32"), tf32_ = make_choices(kTf32Choices),
+            tr("TF32 for float32 matrix products and convolutions on a GPU. “auto” is torch's "
+               "default. Devices without TF32, such as the CPU, refuse “allow” and “forbid”."));
+  tf32_->setObjectName(QStringLiteral("tf32"));
   add_field(tr("Seed"), seed_ = make_number(0, std::numeric_limits<int>::max()),
             tr("Seed for the generated inputs"));
   verify_ = add_check(
@@ -167,6 +172,7 @@ void BenchmarkForm::show_settings() {
   iterations_->setValue(r.iterations);
   warmup_->setValue(r.warmup);
   attention_->setCurrentIndex(attention_->findData(static_cast<int>(r.attention)));
+  tf32_->setCurrentIndex(tf32_->findData(static_cast<int>(r.tf32)));
   seed_->setValue(static_cast<int>(r.seed));
   verify_->setChecked(benchmarks_.settings().verify);
   profile_->setChecked(r.profile);
@@ -184,6 +190,7 @@ void BenchmarkForm::take_settings() {
   r.iterations = iterations_->value();
   r.warmup = warmup_->value();
   r.attention = static_cast<AttentionKernel>(attention_->currentData().toInt());
+  r.tf32 = static_cast<Tf32>(tf32_->currentData().toInt());
   r.seed = static_cast<std::uint64_t>(seed_->value());
   r.profile = profile_->isChecked();
   settings.verify = verify_->isChecked();

@@ -49,6 +49,7 @@ class BenchmarkForm : public QWidget {
   QSpinBox* iterations_ = nullptr;
   QSpinBox* warmup_ = nullptr;
   QComboBox* attention_ = nullptr;
+  QComboBox* tf32_ = nullptr;
   QSpinBox* seed_ = nullptr;
   QCheckBox* verify_ = nullptr;
   QCheckBox* profile_ = nullptr;

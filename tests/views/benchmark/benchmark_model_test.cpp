@@ -140,7 +140,7 @@ TEST_F(Results, DetailsExplainThePeaksDifferenceByName) {
     for (const InspectorRow& row : section.rows)
       EXPECT_EQ(row.provenance == Provenance::requested, section.title == "Settings")
           << row.label.toStdString();
-  for (const char* label : {"iterations", "run on", "attention", "seed", "profiled"})
+  for (const char* label : {"iterations", "run on", "attention", "TF32", "seed", "profiled"})
     EXPECT_NE(find_row(content, label), nullptr) << label;
 }
 
