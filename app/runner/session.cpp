@@ -278,7 +278,7 @@ Or<std::unique_ptr<Recording>> Session::record(Runnable& runnable) {
   runnable.interpreter->mark_progress(progress_.get());
   if (!recorded) {
     const StepError& error = recorded.error();
-    if (!refuses_recording(error.text)) return tl::unexpected(failure_at(runnable, error));
+    if (!error.refuses_recording) return tl::unexpected(failure_at(runnable, error));
     // The device refused this call, not an earlier one.
     RankFailed failed = failure_at(runnable, error, /*is_exact=*/true);
     const std::string_view target = runnable.graph.target(runnable.graph.node(error.node));

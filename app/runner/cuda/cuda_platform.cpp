@@ -72,6 +72,9 @@ void register_generator(Graph& graph, const at::Generator& generator) {
 
 constexpr int kFirstWithTf32 = 8;  // compute capability: Ampere
 
+static_assert(kFirstCaptureError == static_cast<int>(cudaErrorStreamCaptureUnsupported));
+static_assert(kLastCaptureError == static_cast<int>(cudaErrorStreamCaptureWrongThread));
+
 class GraphRecording final : public Recording {
  public:
   // Error (run): the step performs an operation that cannot be captured, such as waiting for the

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/runner/program/arguments.h"
+#include "app/runner/support/recording_error.h"
 #include "app/runner/support/torch_error.h"
 
 namespace jointer::runner {
@@ -83,17 +84,20 @@ std::vector<at::Tensor> Interpreter::outputs() const {
 }
 
 tl::expected<void, StepError> Interpreter::step(Follower* follower) {
-  const auto failed = [&](std::string text, bool out_of_memory, bool of_device = false,
-                          bool of_group = false) {
+  struct Cause {
+    bool out_of_memory = false, of_device = false, of_group = false, refuses_recording = false;
+  };
+  const auto failed = [&](const std::string& text, const Cause& cause) {
     stack_.clear();
     clear();
     const Instruction& instruction = program_.instructions[at_];
-    const bool in_collective = of_group || instruction.starts_collective || instruction.waits;
+    const bool in_collective = cause.of_group || instruction.starts_collective || instruction.waits;
     return tl::unexpected<StepError>(
         {.node = instruction.node,
-         .out_of_memory = out_of_memory,
+         .out_of_memory = cause.out_of_memory,
          .in_collective = in_collective,
-         .of_device = of_device,
+         .of_device = cause.of_device,
+         .refuses_recording = cause.refuses_recording,
          .text = in_collective ? in_one_line(text) : first_line(text)});
   };
   try {
@@ -106,17 +110,19 @@ tl::expected<void, StepError> Interpreter::step(Follower* follower) {
       run<false>(nullptr);
     return {};
   } catch (const c10::OutOfMemoryError& error) {
-    return failed(without_advice(error.what_without_backtrace()), true);
+    return failed(without_advice(error.what_without_backtrace()), {.out_of_memory = true});
   } catch (const c10::AcceleratorError& error) {
-    return failed(error.what_without_backtrace(), false, true);
+    return failed(error.what_without_backtrace(),
+                  {.of_device = true, .refuses_recording = refuses_recording(error)});
   } catch (const c10::DistError& error) {
-    return failed(error.what_without_backtrace(), false, false, true);
+    return failed(error.what_without_backtrace(),
+                  {.of_group = true, .refuses_recording = refuses_recording(error)});
   } catch (const c10::Error& error) {
-    return failed(error.what_without_backtrace(), false);
+    return failed(error.what_without_backtrace(), {.refuses_recording = refuses_recording(error)});
   } catch (const std::bad_alloc&) {
-    return failed("out of memory", true);
+    return failed("out of memory", {.out_of_memory = true});
   } catch (const std::exception& error) {
-    return failed(error.what(), false);
+    return failed(error.what(), {});
   }
 }
 

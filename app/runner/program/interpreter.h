@@ -30,8 +30,9 @@ struct StepError {
   NodeId node;
   bool out_of_memory = false;
   bool in_collective = false;
-  bool of_device = false;  // reported by the device, perhaps for an earlier node
-  std::string text;        // one line
+  bool of_device = false;          // reported by the device, perhaps for an earlier node
+  bool refuses_recording = false;  // the call is not allowed in a recording
+  std::string text;                // one line
 };
 
 class Interpreter {

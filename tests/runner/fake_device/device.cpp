@@ -10,9 +10,11 @@
 namespace jointer::test {
 namespace {
 
-[[noreturn]] void throw_device_error(std::string text) {
-  constexpr std::int32_t kCode = 710;  // cudaErrorAssert
-  throw c10::AcceleratorError({__func__, __FILE__, __LINE__}, kCode, std::move(text));
+// As in CUDA: cudaErrorAssert, cudaErrorStreamCaptureUnsupported, cudaErrorStreamCaptureInvalidated.
+constexpr std::int32_t kAssert = 710, kNotPermitted = 900, kInvalidated = 901;
+
+[[noreturn]] void throw_device_error(std::string text, std::int32_t code = kAssert) {
+  throw c10::AcceleratorError({__func__, __FILE__, __LINE__}, code, std::move(text));
 }
 
 constexpr const char* kAssertion = "CUDA error: device-side assert triggered";
@@ -127,7 +129,8 @@ void FakeDevice::begin_capture(StreamNumber stream) {
 std::vector<std::function<void()>> FakeDevice::end_capture() {
   memory_->poison(std::exchange(recording_, 0));
   if (std::exchange(is_capture_invalid_, false))
-    throw_device_error("CUDA error: operation failed due to a previous error during capture");
+    throw_device_error("CUDA error: operation failed due to a previous error during capture",
+                       kInvalidated);
   return std::exchange(captured_, {});
 }
 
@@ -139,8 +142,9 @@ void FakeDevice::abandon_capture() {
 
 void FakeDevice::not_permitted(const char* what) {
   is_capture_invalid_ = true;
-  throw_device_error(std::string("CUDA error: operation not permitted when stream is capturing: ") +
-                     what);
+  throw_device_error(
+      std::string("CUDA error: operation not permitted when stream is capturing: ") + what,
+      kNotPermitted);
 }
 
 void FakeDevice::replay(const std::vector<std::function<void()>>& captured, StreamNumber stream) {
