@@ -11,7 +11,7 @@
 namespace jointer {
 
 // Does nothing unless the request names a folder for reports. Error (usage): the ranks would run on
-// the CPU, or the backend does not mark its steps.
+// the CPU.
 Result<void> check_nsys(const BenchmarkRequest& request, const Machine& machine);
 
 // Creates the folder for reports, and removes earlier reports of the same ranks, so that a report

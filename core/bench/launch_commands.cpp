@@ -43,9 +43,11 @@ BenchmarkRequest for_launcher(BenchmarkRequest request) {
 }  // namespace
 
 std::string torchrun_command(const BenchmarkRequest& request, int nodes, int ranks_per_node) {
-  const std::string rank = rank_command(
-      for_launcher(request), fmt::format("--no-python {}jointer-runner", profiler(request)),
-      "-m jointer bench");
+  const std::string before_rank = "--no-python " + profiler(request);
+  const std::string rank =
+      rank_command(for_launcher(request), before_rank + "jointer-runner",
+                   request.nsys.empty() ? std::string("-m jointer bench")
+                                        : before_rank + "python3 -m jointer bench");
   const std::string before = make_report_folder(request, " && ");
   if (nodes <= 1)
     return fmt::format("{}torchrun --standalone --nproc-per-node={} {}", before, ranks_per_node,
@@ -57,9 +59,9 @@ std::string torchrun_command(const BenchmarkRequest& request, int nodes, int ran
 }
 
 std::string slurm_command(const BenchmarkRequest& request, int nodes, int ranks_per_node) {
-  const std::string rank =
-      rank_command(for_launcher(request), fmt::format("exec {}jointer-runner", profiler(request)),
-                   "exec python3 -m jointer bench");
+  const std::string before_rank = "exec " + profiler(request);
+  const std::string rank = rank_command(for_launcher(request), before_rank + "jointer-runner",
+                                        before_rank + "python3 -m jointer bench");
   const std::string script = fmt::format(
       "{}export RANK=$SLURM_PROCID WORLD_SIZE=$SLURM_NTASKS LOCAL_RANK=$SLURM_LOCALID "
       "LOCAL_WORLD_SIZE={} MASTER_PORT={} "

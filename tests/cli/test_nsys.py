@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from conftest import BIN, JOINT
 from documents import capture, n, node, tensor, write
-from launching import BEGIN, END, Bench, die_soon
+from launching import BEGIN, END, FAKE_RANK, Bench, die_soon
 
 WORLD = 4  # ranks of JOINT
 #: Less than the ranks here sleep, and more than a busy machine needs to stop them.
@@ -85,6 +85,21 @@ def test_every_rank_runs_under_nsys(bench: Bench) -> None:
     assert any(f"{reports}/rankN.nsys-rep" in note for note in ran.json["notes"])
 
 
+@pytest.mark.parametrize("backend", ["python", "inductor", "regional"])
+def test_ranks_of_every_backend_run_under_nsys(bench: Bench, backend: str) -> None:
+    reports = bench.folder / "reports"
+    bench.environment["JOINTER_PYTHON"] = str(FAKE_RANK)
+    ran = bench.run(JOINT, "--nsys", reports, "--on", "cuda", "--backend", backend, ranks=gpu_ranks(*END))
+    assert ran.code == 0, ran.err
+    assert sorted(path.name for path in reports.iterdir()) == [f"rank{rank}.nsys-rep" for rank in range(WORLD)]
+    program = ["-m", "jointer", "bench"] if backend == "python" else []
+    for rank in range(WORLD):
+        words = ran.ranks[rank]["arguments"]
+        assert words[: len(program)] == program and f"--nsys={reports}" in words
+        # A profiler is between the launcher and the rank.
+        assert ran.ranks[rank]["environment"]["JOINTER_LAUNCHER"].isdecimal()
+
+
 def test_one_rank_alone_has_its_number(bench: Bench) -> None:
     ran = bench.run(JOINT, "--nsys", bench.folder / "reports", "--on", "cuda", "--solo", "3", ranks=gpu_ranks(*END))
     assert ran.code == 0, ran.err
@@ -116,7 +131,6 @@ def test_a_missing_nsys_is_refused(bench: Bench) -> None:
         (["--on", "cpu"], ["run on the CPU", "--on cuda", "--profile"]),
         (["--on", "cuda", "--profile"], ["--profile: kernels cannot be traced", "once without"]),
         (["--on", "cuda", "--calibrate"], ["--calibrate: kernels cannot be traced"]),
-        (["--on", "cuda", "--backend", "python"], ["--backend python does not mark"]),
         (["--on", "cpu", "--print-command", "slurm"], ["run on the CPU"]),
     ],
 )

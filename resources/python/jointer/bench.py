@@ -26,7 +26,9 @@ from .errors import CaptureError
 from .events import Events
 from .execute import Ledger, MemoryLimit, NodeError
 from .groups import restore_groups
+from .launcher_watch import watch_launcher
 from .measure import Measurer
+from .profiler_ranges import ProfilerRanges
 from .program import Program, parse_assumptions, path_of_rank, read_program
 from .rank_program import RankProgram
 from .real_groups import group_of, join_groups
@@ -61,6 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory-limit", type=int, default=0, metavar="BYTES")
     parser.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS")
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument(
+        "--nsys",
+        default="",
+        metavar="FOLDER",
+        help="mark the measured steps for Nsight Systems, which runs this process",
+    )
     for name in ("mark", "artifacts"):  # of other backends
         parser.add_argument(f"--{name}", metavar="TEXT", help=argparse.SUPPRESS)
     parser.add_argument("--no-pinning", action="store_true", help=argparse.SUPPRESS)
@@ -83,6 +91,7 @@ def main(options: argparse.Namespace) -> int:
     """Run one rank; returns the exit code."""
     events = Events.take_stdout()
     signal.signal(signal.SIGTERM, _cancel)
+    watch_launcher()
     try:
         _Rank(options, events).run()
     except (Cancelled, KeyboardInterrupt):
@@ -136,6 +145,9 @@ class _Rank:
         if options.threads > 0:
             torch.set_num_threads(options.threads)
         self._choose_tf32(device)
+        if options.nsys and device.type == "cpu":
+            text = "this rank runs on the CPU, but Nsight Systems records what GPUs do"
+            raise Failure("device", f"{text}; leave out --nsys")
         captured = self._read(options.program, options.backward)
         if self._alone and self._rank >= captured.world_size:
             text = f"no rank {self._rank}: the capture has {counted(captured.world_size, 'rank')}"
@@ -284,7 +296,8 @@ class _Rank:
         torch.manual_seed(options.seed)
         measurer = Measurer(program, inputs, options.memory_limit, self._progress)
         with _failures(program):
-            measurer.steps(options.warmup, options.iterations)
+            ranges = ProfilerRanges() if options.nsys else None
+            measurer.steps(options.warmup, options.iterations, ranges)
             if options.profile:
                 measurer.profile()
         events.say("measured", **measurer.figures())

@@ -12,14 +12,17 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 
-from .execute import Ledger, Step, call_target, is_collective, is_wait, tensors_of
+from .execute import Call, Ledger, Step, call_target, is_collective, is_wait, tensors_of
 from .groups import group_names
 from .local_collectives import barrier
+from .profiler_ranges import ProfilerRanges
 from .rank_program import RankProgram
+from .retarget import captured_target
 
 #: Number of profiled steps apart; a node's own time is the median over them.
 _REPEATS = 3
@@ -45,9 +48,10 @@ class Measurer:
         self._times: dict[int, list[int]] = {}
         self._own: dict[int, list[int]] = {}
 
-    def steps(self, warmup: int, iterations: int) -> None:
+    def steps(self, warmup: int, iterations: int, ranges: ProfilerRanges | None = None) -> None:
         """Run and time complete steps. Memory is measured in the warm-up, or in an additional
-        step."""
+        step. With ``ranges``, a profiler records the timed steps, with a range for each step and
+        each call."""
         for done in range(max(warmup, 1)):
             self._report("warm up", done, max(warmup, 1))
             ledger = Ledger(self._program.device, self._limit)
@@ -55,9 +59,15 @@ class Measurer:
             self._peak = max(self._peak, ledger.peak)
         if self._is_cuda:
             torch.cuda.reset_peak_memory_stats()
+        call = call_target if ranges is None else self._in_ranges(ranges)
+        if ranges is not None:
+            ranges.start()
         for done in range(iterations):
             self._report("measure", done, iterations)
-            self._step_ns.append(self._timed_step())
+            with nullcontext() if ranges is None else ranges.named(f"step {done}"):
+                self._step_ns.append(self._timed_step(call))
+        if ranges is not None:
+            ranges.stop()  # the device has finished the last step
         if self._is_cuda:
             stats = torch.cuda.memory_stats()
             kinds = ("allocated", "requested", "reserved")
@@ -94,16 +104,29 @@ class Measurer:
             }
         return result
 
-    def _timed_step(self) -> int:
+    def _in_ranges(self, ranges: ProfilerRanges) -> Call:
+        names = {
+            step.position: f"{step.node.name} {captured_target(step.node)}"
+            for step in self._program.steps
+            if step.node.op == "call_function"
+        }
+
+        def call(step: Step, args: tuple, kwargs: dict) -> Any:
+            with ranges.named(names[step.position]):
+                return call_target(step, args, kwargs)
+
+        return call
+
+    def _timed_step(self, call: Call) -> int:
         barrier()
         if not self._is_cuda:
             began = time.perf_counter_ns()
-            self._program.step(self._inputs)
+            self._program.step(self._inputs, call=call)
             return time.perf_counter_ns() - began
         first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         torch.cuda.synchronize()
         first.record()
-        self._program.step(self._inputs)
+        self._program.step(self._inputs, call=call)
         last.record()
         torch.cuda.synchronize()
         return int(first.elapsed_time(last) * 1e6)

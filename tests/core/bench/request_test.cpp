@@ -217,6 +217,16 @@ TEST(LaunchCommands, EveryRankRunsUnderNsysIfReportsAreWanted) {
   const std::string step = as_launched(slurm_command(request, 2, 4), "srun");
   EXPECT_NE(step.find("mkdir -p '" + reports + "'; export RANK="), std::string::npos) << step;
   EXPECT_NE(step.find("; exec nsys profile "), std::string::npos) << step;
+
+  request.backend = Backend::python;
+  const std::string python = as_launched(torchrun_command(request, 1, 4), "torchrun");
+  EXPECT_TRUE(python.starts_with("--standalone|--nproc-per-node=4|--no-python|nsys|profile|"))
+      << python;
+  EXPECT_TRUE(python.ends_with(
+      "/rank%q{RANK}|python3|-m|jointer|bench|--backend=python|--nsys=" + reports + "|graph.json|"))
+      << python;
+  const std::string task = as_launched(slurm_command(request, 2, 4), "srun");
+  EXPECT_NE(task.find("/rank%q{RANK}' python3 -m jointer bench "), std::string::npos) << task;
 }
 
 TEST(LaunchCommands, SlurmSetsWhatTorchrunWould) {
