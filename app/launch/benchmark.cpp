@@ -95,12 +95,10 @@ DeviceType device_that_ran(const BenchmarkResult& result) {
   return device_of_run(result.request, this_machine());
 }
 
-// The properties of the first GPU that a rank reported, or null. They describe a device only if the
-// multiprocessors and their clock are known.
+// The properties of the first GPU that a rank reported, if they suffice to describe it; or null.
 const GpuProperties* gpu_of(const BenchmarkResult& result) {
   for (const RankResult& rank : result.ranks)
-    if (rank.started && rank.started->gpu && rank.started->gpu->multiprocessors > 0 &&
-        rank.started->gpu->sm_mhz > 0)
+    if (rank.started && rank.started->gpu && can_describe(*rank.started->gpu))
       return &*rank.started->gpu;
   return nullptr;
 }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/base/median.h"
+#include "core/cost/gpu_properties.h"
 
 namespace jointer {
 CostSamples cost_samples(const Graph& graph, const Measurement& measurement,
@@ -28,6 +29,8 @@ CostSamples cost_samples(const Graph& graph, const Measurement& measurement,
     nodes[std::move(work)].push_back(measured.own_ns);
   }
   CostSamples samples{.device = measurement.device, .device_type = measurement.device_type};
+  if (measurement.gpu && can_describe(*measurement.gpu))
+    samples.gpu = device_text(*measurement.gpu);
   for (auto& [work, times] : nodes) samples.nodes.emplace_back(work, median(times));
   for (auto& [work, times] : collectives) samples.collectives.emplace_back(work, median(times));
   return samples;

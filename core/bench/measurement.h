@@ -5,10 +5,12 @@
 // database.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/bench/event.h"
+#include "core/cost/gpu_properties.h"
 #include "core/graph/graph.h"
 
 namespace jointer {
@@ -42,6 +44,7 @@ struct Measurement {
   std::string label;   // "rank 0, interpret", "trace.json"
   std::string device;  // "NVIDIA H200"
   std::string device_type = "cpu";
+  std::optional<GpuProperties> gpu;  // of the device, if it is a GPU and its driver reported them
   bool alone = false;               // collectives were local copies, so their times are meaningless
   std::vector<MeasuredNode> nodes;  // ordered by start; excludes those in `blocks`
   std::vector<MeasuredBlock> blocks;            // ordered by start

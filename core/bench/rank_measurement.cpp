@@ -24,10 +24,13 @@ std::string measurement_label(const BenchmarkResult& result, const RankResult& r
 
 Measurement measurement_of(const Graph& graph, const BenchmarkResult& result,
                            const RankResult& rank) {
-  return measurement_of(graph, *rank.measured, measurement_label(result, rank),
-                        rank.started ? rank.started->device : std::string(),
-                        rank.started ? rank.started->device_type : std::string("cpu"),
-                        result.request.solo.has_value());
+  Measurement measurement =
+      measurement_of(graph, *rank.measured, measurement_label(result, rank),
+                     rank.started ? rank.started->device : std::string(),
+                     rank.started ? rank.started->device_type : std::string("cpu"),
+                     result.request.solo.has_value());
+  if (rank.started) measurement.gpu = rank.started->gpu;
+  return measurement;
 }
 
 Result<std::vector<Measurement>> profiled_ranks(const Graph& graph, const BenchmarkResult& result) {

@@ -77,7 +77,7 @@ std::string rates_text(const AchievedRates& rates) {
 
 bool describes_gpu(const DeviceDescription& device, std::string_view name) {
   if (const std::string_view id = device_id_in(name); !id.empty()) return device.id == id;
-  return device.id == "gpu" && device.name == described_name(name);
+  return is_gpu_text(device.id) && device.name == described_name(name);
 }
 
 }  // namespace jointer

@@ -25,7 +25,8 @@ namespace jointer {
 namespace {
 
 constexpr int kBusyMs = 20'000;
-constexpr int kVersion = 100;  // major * 100 + minor
+constexpr int kVersion = 101;  // major * 100 + minor
+constexpr int kWithProperties = 101;
 constexpr std::int64_t kMaxNs =
     100'000'000'000'000'000;  // three years; limits wrong values from a file
 constexpr std::int64_t kApplication = 0x4a4e5452;
@@ -111,10 +112,12 @@ Result<std::int64_t> store_device(sqlite3* handle, std::string_view path,
   JOINTER_TRY(
       SqliteStatement device,
       SqliteStatement::prepare(handle, path,
-                               "INSERT INTO device(name, type, first_measured, last_measured) "
-                               "VALUES (?1, ?2, ?3, ?3) ON CONFLICT(name) DO UPDATE SET type = ?2, "
-                               "last_measured = max(last_measured, ?3) RETURNING id"));
+                               "INSERT INTO device(name, type, first_measured, last_measured, gpu) "
+                               "VALUES (?1, ?2, ?3, ?3, nullif(?4, '')) ON CONFLICT(name) DO "
+                               "UPDATE SET type = ?2, last_measured = max(last_measured, ?3), "
+                               "gpu = coalesce(excluded.gpu, gpu) RETURNING id"));
   device.bind(1, samples.device).bind(2, samples.device_type).bind(3, seconds_now());
+  device.bind(4, samples.gpu);
   return returned_id(device);
 }
 
@@ -240,6 +243,20 @@ Result<void> CostDatabase::create_tables() {
   return transaction.commit();
 }
 
+// Extends a file of version 1.0.
+Result<void> CostDatabase::add_properties() {
+  Transaction transaction(handle_.get(), path_);
+  JOINTER_CHECK(transaction.begin());
+  // Another process may have done it in the meantime.
+  JOINTER_TRY(const int now, version());
+  if (now >= kWithProperties) return {};
+  if (sqlite3_exec(handle_.get(),
+                   "ALTER TABLE device ADD COLUMN gpu TEXT; PRAGMA user_version = 101", nullptr,
+                   nullptr, nullptr) != SQLITE_OK)
+    return sqlite_error(handle_.get(), path_);
+  return transaction.commit();
+}
+
 Result<CostDatabase> CostDatabase::open(const std::string& path) {
   std::error_code status;
   const bool is_there = std::filesystem::exists(path, status);
@@ -263,7 +280,11 @@ Result<CostDatabase> CostDatabase::open_or_create(const std::string& path) {
   JOINTER_TRY(Handle handle, connect(path, true));
   CostDatabase database(path, std::move(handle));
   JOINTER_TRY(const int version, database.version());
-  if (version == 0) JOINTER_CHECK(database.create_tables());
+  if (version == 0) {
+    JOINTER_CHECK(database.create_tables());
+  } else if (version < kWithProperties) {
+    JOINTER_CHECK(database.add_properties());
+  }
   return database;
 }
 
@@ -280,17 +301,20 @@ Result<void> CostDatabase::store(const CostSamples& samples) {
 Result<std::vector<MeasuredDevice>> CostDatabase::devices() const {
   std::vector<MeasuredDevice> devices;
   if (!handle_) return devices;
+  JOINTER_TRY(const int now, version());
   JOINTER_TRY(
       SqliteStatement rows,
       SqliteStatement::prepare(
           handle_.get(), path_,
-          "SELECT name, type, first_measured, last_measured, "
-          "(SELECT count(*) FROM node_cost WHERE device = d.id), "
-          "(SELECT count(*) FROM collective_cost WHERE device = d.id), "
-          "(SELECT count(*) FROM node_sample s JOIN node_cost c ON c.id = s.cost "
-          " WHERE c.device = d.id) + "
-          "(SELECT count(*) FROM collective_sample s JOIN collective_cost c ON c.id = s.cost "
-          " WHERE c.device = d.id) FROM device d ORDER BY last_measured DESC, d.id DESC"));
+          fmt::format(
+              "SELECT name, type, first_measured, last_measured, "
+              "(SELECT count(*) FROM node_cost WHERE device = d.id), "
+              "(SELECT count(*) FROM collective_cost WHERE device = d.id), "
+              "(SELECT count(*) FROM node_sample s JOIN node_cost c ON c.id = s.cost "
+              " WHERE c.device = d.id) + "
+              "(SELECT count(*) FROM collective_sample s JOIN collective_cost c ON c.id = s.cost "
+              " WHERE c.device = d.id), {} FROM device d ORDER BY last_measured DESC, d.id DESC",
+              now < kWithProperties ? "NULL" : "d.gpu")));
   while (true) {
     JOINTER_TRY(const bool more, rows.step());
     if (!more) return devices;
@@ -300,7 +324,8 @@ Result<std::vector<MeasuredDevice>> CostDatabase::devices() const {
                        .collectives = rows.integer(5),
                        .samples = rows.integer(6),
                        .first_measured = rows.integer(2),
-                       .last_measured = rows.integer(3)});
+                       .last_measured = rows.integer(3),
+                       .gpu = std::string(rows.text(7))});
   }
 }
 

@@ -30,6 +30,7 @@ struct CostSamples {
   std::string device_type;                                  // "cpu", "cuda"
   std::vector<std::pair<std::string, std::int64_t>> nodes;  // append_work's text, ns
   std::vector<std::pair<CollectiveWork, std::int64_t>> collectives;
+  std::string gpu;  // a GPU's properties (device_text in gpu_properties.h); empty if unknown
 
   [[nodiscard]] bool empty() const { return nodes.empty() && collectives.empty(); }
 };
@@ -39,6 +40,7 @@ struct MeasuredDevice {
   std::int64_t nodes = 0, collectives = 0;  // keys
   std::int64_t samples = 0;
   std::int64_t first_measured = 0, last_measured = 0;  // seconds since 1970, UTC
+  std::string gpu;  // as CostSamples::gpu, from the last samples that had them
 };
 
 // All costs of one device, in memory: for each key, the median of its samples in nanoseconds.
@@ -59,7 +61,8 @@ class CostDatabase {
   static std::string default_path();
   // Opens the file for reading. A missing file reads as an empty database.
   static Result<CostDatabase> open(const std::string& path);
-  // Opens the file for writing. Creates the file and its folder if they do not exist.
+  // Opens the file for writing. Creates the file and its folder if they do not exist, and extends
+  // a file of an older minor version.
   static Result<CostDatabase> open_or_create(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -86,6 +89,7 @@ class CostDatabase {
   static Result<Handle> connect(const std::string& path, bool write);
   [[nodiscard]] Result<int> version() const;
   Result<void> create_tables();
+  Result<void> add_properties();
   [[nodiscard]] Result<MeasuredDevice> device(std::string_view name) const;
 
   std::string path_;

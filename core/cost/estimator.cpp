@@ -10,6 +10,7 @@
 #include "core/base/json_fields.h"
 #include "core/base/number_text.h"
 #include "core/base/take_part.h"
+#include "core/cost/gpu_properties.h"
 #include "core/cost/measured.h"
 #include "core/cost/profile_estimator.h"
 #include "core/cost/roofline.h"
@@ -129,6 +130,7 @@ Result<std::unique_ptr<Estimator>> make_measured(const EstimatorRequest& request
   JOINTER_TRY(DeviceCosts costs, load_costs(database, name, type));
   std::string_view id = request.device;
   if (id.empty()) id = device_id_in(costs.device.name);
+  if (id.empty() && is_gpu_text(costs.device.gpu)) id = costs.device.gpu;
   if (id.empty()) id = default_device(parse_device_type(costs.device.type));
   JOINTER_TRY(DeviceDescription device, load_device(id));
   return std::make_unique<MeasuredEstimator>(

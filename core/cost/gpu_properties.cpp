@@ -132,6 +132,10 @@ std::string described_name(std::string_view name) {
   return fmt::format("{}, by its properties", name);
 }
 
+bool can_describe(const GpuProperties& properties) {
+  return properties.multiprocessors > 0 && properties.sm_mhz > 0;
+}
+
 std::string device_text(const GpuProperties& properties) {
   return std::string(kPrefix) + write_json(json_of(properties));
 }
@@ -153,8 +157,7 @@ Result<DeviceDescription> load_gpu(std::string_view text) {
   GpuProperties gpu;
   read_fields(members, gpu);
   if (!members.problem().empty()) return refuse(members.problem());
-  if (gpu.multiprocessors <= 0 || gpu.sm_mhz <= 0)
-    return refuse("`multiprocessors` and `sm_mhz` must be positive");
+  if (!can_describe(gpu)) return refuse("`multiprocessors` and `sm_mhz` must be positive");
   return describe_gpu(gpu);
 }
 
@@ -162,7 +165,7 @@ DeviceDescription describe_gpu(const GpuProperties& gpu) {
   const Generation& generation = generation_of(gpu);
   DeviceDescription device = *load_device(generation.closest);
   const std::string closest = std::exchange(device.name, described_name(gpu.name));
-  device.id = "gpu";
+  device.id = device_text(gpu);
   device.sources.clear();
   device.matmul_units = std::max<std::int64_t>(1, gpu.multiprocessors);
   set_peaks(gpu, generation, device);

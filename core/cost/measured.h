@@ -46,7 +46,8 @@ class MeasuredEstimator final : public Estimator {
 };
 
 // Returns a request for an estimator that uses the times measured on this device and, for
-// everything else, the matching device description.
+// everything else, the matching device description: the built-in one or, if there is none, that of
+// the GPU's stored properties.
 EstimatorRequest measured_on(std::string_view device);
 
 }  // namespace jointer

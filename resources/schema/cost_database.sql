@@ -4,20 +4,23 @@
 --
 -- PRAGMA application_id is 0x4a4e5452 ("JNTR"). PRAGMA user_version is the version of this schema,
 -- major * 100 + minor: newer major versions are rejected; newer minor versions only add tables or
--- columns that older programs do not query.
+-- columns that older programs do not query. Files of older minor versions are extended when they are
+-- written to: 1.1 adds device.gpu.
 --
 -- Times are in nanoseconds, dates in seconds since 1970 (UTC). The time of a key is the median of
 -- its samples; the nine newest samples of each key are stored, one per run.
 
 PRAGMA application_id = 0x4a4e5452;
-PRAGMA user_version = 100;
+PRAGMA user_version = 101;
 
+-- The properties of a GPU (core/cost/gpu_properties.h) describe it if it has no built-in description.
 CREATE TABLE device (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,          -- 'NVIDIA H200', 'AMD EPYC 7763, 2 threads'
   type TEXT NOT NULL,                 -- 'cpu', 'cuda'
   first_measured INTEGER NOT NULL,
-  last_measured INTEGER NOT NULL
+  last_measured INTEGER NOT NULL,
+  gpu TEXT                            -- a GPU's properties: 'gpu{"name":"NVIDIA L40S",...}', or NULL
 );
 
 -- The work of a node: its operator, the shapes, layouts and types of its tensors, and the numbers

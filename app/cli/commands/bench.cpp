@@ -28,7 +28,7 @@
 #include "core/base/counted.h"
 #include "core/base/json_text.h"
 #include "core/bench/calibrate.h"
-#include "core/bench/measurement.h"
+#include "core/bench/rank_measurement.h"
 #include "core/open/open.h"
 #include "core/workspace/workspace_capture.h"
 
@@ -211,10 +211,7 @@ Result<BenchmarkOutcome> run_ranks(const BenchCommand& options, const Graph& gra
 Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
   if (result.ranks.empty() || !result.ranks.front().measured) return {};
   const RankResult& rank = result.ranks.front();
-  const Measurement measurement = measurement_of(
-      graph, *rank.measured, fmt::format("rank {}", rank.rank), result.device(),
-      rank.started ? rank.started->device_type : "cpu", result.request.solo.has_value());
-  JOINTER_TRY(const CostSamples kept, store(graph, measurement));
+  JOINTER_TRY(const CostSamples kept, store(graph, measurement_of(graph, result, rank)));
   fmt::print(stderr,
              "jointer: stored the times of {} and {}, measured on {}, in the cost database\n",
              counted(kept.nodes.size(), "operator"), counted(kept.collectives.size(), "collective"),

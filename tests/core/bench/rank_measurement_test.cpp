@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/bench/calibrate.h"
 #include "core/bench/reached_rates.h"
 #include "core/graph/canonical.h"
 #include "tests/support/graphs.h"
@@ -63,6 +64,16 @@ TEST_F(RankMeasurements, CarryKernelsWithTheirNodes) {
   EXPECT_EQ(m.kernels[0].start_ns, 10);
   EXPECT_EQ(m.kernels[0].end_ns, 20);
   EXPECT_EQ(m.kernels[1].name, "late");
+}
+
+TEST_F(RankMeasurements, CarryThePropertiesOfTheirGpu) {
+  BenchmarkResult result = two_ranks();
+  const GpuProperties l40s{"NVIDIA L40S", 8, 9, 142, 2520, 9001, 384, 48'000'000'000};
+  result.ranks[0].started->gpu = l40s;
+  const Measurement measurement = measurement_of(graph, result, result.ranks[0]);
+  EXPECT_EQ(measurement.gpu, l40s);
+  EXPECT_EQ(cost_samples(graph, measurement).gpu, device_text(l40s));
+  EXPECT_FALSE(measurement_of(graph, result, result.ranks[1]).gpu);
 }
 
 TEST_F(RankMeasurements, OfAnotherGraphAreRefused) {

@@ -161,6 +161,49 @@ TEST(CostDatabase, DevicesAreSeparateAndCanBeForgotten) {
   EXPECT_EQ(load(path, "B").nodes.begin()->second, 9) << "the old samples are gone";
 }
 
+constexpr const char* kL40s = R"(gpu{"name":"NVIDIA L40S","multiprocessors":142,"sm_mhz":2520})";
+
+TEST(CostDatabase, StoresThePropertiesOfAGpu) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "costs.sqlite";
+  CostSamples samples = one_node(5, "NVIDIA L40S");
+  samples.gpu = kL40s;
+  store(path, samples);
+  store(path, one_node(6, "NVIDIA H200"));
+  EXPECT_EQ(load(path, "NVIDIA L40S").device.gpu, kL40s);
+  EXPECT_EQ(load(path, "NVIDIA H200").device.gpu, "");
+  // Times of a trace, which has no clocks, leave them.
+  store(path, one_node(7, "NVIDIA L40S"));
+  EXPECT_EQ(load(path, "NVIDIA L40S").device.gpu, kL40s);
+  samples.gpu = R"(gpu{"name":"NVIDIA L40S","multiprocessors":142,"sm_mhz":2000})";
+  store(path, samples);
+  EXPECT_EQ(load(path, "NVIDIA L40S").device.gpu, samples.gpu);
+}
+
+// As version 1.0 wrote it.
+void make_older(const std::string& path) {
+  execute(path, "ALTER TABLE device DROP COLUMN gpu; PRAGMA user_version = 100");
+}
+
+TEST(CostDatabase, AnOlderFileIsReadAndExtended) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "costs.sqlite";
+  store(path, one_node(5, "NVIDIA L40S"));
+  make_older(path);
+  EXPECT_EQ(load(path, "NVIDIA L40S").nodes.begin()->second, 5);
+  EXPECT_EQ(load(path, "NVIDIA L40S").device.gpu, "");
+  CostSamples samples = one_node(7, "NVIDIA L40S");
+  samples.gpu = kL40s;
+  store(path, samples);
+  EXPECT_EQ(load(path, "NVIDIA L40S").nodes.begin()->second, 6) << "both samples are stored";
+  EXPECT_EQ(load(path, "NVIDIA L40S").device.gpu, kL40s);
+  // An older program ignores the new column.
+  execute(
+      path,
+      "INSERT INTO device(name, type, first_measured, last_measured) VALUES ('A', 'cpu', 1, 1)");
+  EXPECT_EQ(load(path, "A").device.gpu, "");
+}
+
 TEST(CostDatabase, NamesMayContainAnything) {
   const TemporaryFolder folder;
   const std::string path = folder / "costs.sqlite";
@@ -231,7 +274,7 @@ TEST(CostDatabase, ANewerMajorVersionIsRefused) {
   const TemporaryFolder folder;
   const std::string path = folder / "costs.sqlite";
   store(path, one_node(1));
-  execute(path, "PRAGMA user_version = 101");
+  execute(path, "PRAGMA user_version = 199");
   EXPECT_EQ(load(path).nodes.size(), 1U) << "a newer minor version only adds tables";
   execute(path, "PRAGMA user_version = 230");
   for (const auto& opened : {CostDatabase::open(path), CostDatabase::open_or_create(path)}) {

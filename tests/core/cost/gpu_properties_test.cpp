@@ -71,6 +71,7 @@ TEST(GpuProperties, TheNameAndTheSourcesSayWhereFiguresComeFrom) {
 TEST(GpuProperties, AreLoadedFromTheirText) {
   const auto loaded = test::must(load_device(device_text(kRtx4090)));
   EXPECT_EQ(loaded.name, describe_gpu(kRtx4090).name);
+  EXPECT_EQ(loaded.id, device_text(kRtx4090)) << "the id of a description loads it again";
   EXPECT_EQ(loaded.memory_gbps, describe_gpu(kRtx4090).memory_gbps);
   for (const char* wrong : {"gpu{", "gpu{}", R"(gpu{"multiprocessors":"many"})",
                             R"(gpu{"multiprocessors":0,"sm_mhz":1000})"}) {

@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <optional>
 #include <thread>
 
 #include "core/bench/calibrate.h"
 #include "core/bench/measurement.h"
+#include "core/cost/gpu_properties.h"
 #include "core/schedule/analysis.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
@@ -343,9 +345,11 @@ class MeasuredByName : public testing::Test {
   void SetUp() override { ::setenv("JOINTER_COSTS", (folder_ / "costs.sqlite").c_str(), 1); }
   void TearDown() override { ::unsetenv("JOINTER_COSTS"); }
 
-  void keep(const std::string& device, const std::string& type, std::int64_t ns) {
+  void keep(const std::string& device, const std::string& type, std::int64_t ns,
+            const std::optional<GpuProperties>& gpu = std::nullopt) {
     Measurement m = measurement(graph_, type, {{"mm", ns}});
     m.device = device;
+    m.gpu = gpu;
     const auto stored = must(jointer::store(graph_, m));
     EXPECT_EQ(stored.nodes.size(), 1U);
   }
@@ -388,6 +392,31 @@ TEST_F(MeasuredByName, UsesTheLastMeasuredDeviceOfTheGraphsType) {
   const auto analysis = must(analyze(graph_, {.estimator = {.name = "measured", .device = ""}}));
   EXPECT_THAT(analysis.estimator, HasSubstr("measured on NVIDIA A100-SXM4-80GB, 2 of 6 nodes"));
   EXPECT_EQ(analysis.options.estimator.device, "a100");
+}
+
+TEST_F(MeasuredByName, AGpuWithoutADescriptionHasItsStoredProperties) {
+  const GpuProperties l40s{"NVIDIA L40S", 8, 9, 142, 2520, 9001, 384, 47'810'936'832};
+  keep("NVIDIA L40S", "cuda", 1000, l40s);
+  EXPECT_EQ((*make("measured", graph_))->device().name, "NVIDIA L40S, by its properties");
+  EXPECT_EQ((*make("measured", graph_))->device().memory_bytes, l40s.memory_bytes);
+  EXPECT_EQ(mm_ns("measured"), 1000);
+
+  // The options of an analysis work for the next one.
+  const auto first = analyze(graph_, {.estimator = {.name = "measured", .device = ""}});
+  ASSERT_TRUE(first.has_value()) << first.error().message;
+  const auto second = analyze(graph_, first->options);
+  ASSERT_TRUE(second.has_value()) << second.error().message;
+  EXPECT_EQ(second->device.name, first->device.name);
+
+  // A device that the user names, and a built-in description, come first.
+  const auto named = make_estimator({.name = "measured", .device = "b200"}, graph_.main_device());
+  EXPECT_EQ((*named)->device().id, "b200");
+  keep("NVIDIA H200", "cuda", 2000, GpuProperties{"NVIDIA H200", 9, 0, 132, 1980, 3201, 6144, 1});
+  EXPECT_EQ((*make("measured", graph_))->device().id, "h200");
+
+  // Without a clock, properties describe nothing.
+  keep("NVIDIA L4", "cuda", 3000, GpuProperties{"NVIDIA L4", 8, 9, 58, 0, 0, 0, 0});
+  EXPECT_EQ((*make("measured", graph_))->device().id, "h100");
 }
 
 TEST_F(MeasuredByName, RefusesUnknownDevices) {
