@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import JOINT as SMALL
 from conftest import answer, run, sample
+from launching import BEGIN, Bench, compute_node, positions
 
 # A graph captured for a GPU.
 JOINT = sample("llama_8b_tp2_fsdp2.joint")
@@ -160,6 +162,35 @@ def test_a_damaged_database_is_one_line(tmp_path: Path, costs: Path) -> None:
         done = run(*command)
         assert done.code == 3
         assert "has version 9.0, but this program reads 1.x" in done.err
+
+
+L40S = {"name": "NVIDIA L40S", "major": 8, "minor": 9, "multiprocessors": 142, "sm_mhz": 2520, "memory_mhz": 9001,
+        "memory_bus_bits": 384, "memory_bytes": 47_810_936_832}
+
+
+def test_a_run_on_a_gpu_without_a_description_keeps_its_properties(tmp_path: Path) -> None:
+    started = ["started", {"device": "NVIDIA L40S", "device_type": "cuda", "gpu": L40S}]
+    times = {"position": [positions()[compute_node()]], "start_ns": [0], "end_ns": [1000], "own_ns": [1000]}
+    bench = Bench(tmp_path, {"CUDA_VISIBLE_DEVICES": ""})
+    ran = bench.run(SMALL, "--on", "cuda", "--calibrate",
+                    ranks={"*": [started, *BEGIN[1:], ["measured", {"nodes": times}], ["done"]]})
+    assert ran.code == 0, ran.err
+    overlap = run("overlap", SMALL, "--estimator", "measured", "--json").json
+    assert overlap["device"] == "NVIDIA L40S, by its properties"
+    assert overlap["estimator"].startswith("measured on NVIDIA L40S, 1 of ")
+
+
+def test_a_database_of_version_1_0_is_read_and_extended(tmp_path: Path, costs: Path) -> None:
+    trace = write_trace(tmp_path / "trace.json")
+    run("calibrate", JOINT, "--trace", trace)
+    with sqlite3.connect(costs) as database:
+        database.execute("ALTER TABLE device DROP COLUMN gpu")
+        database.execute("PRAGMA user_version = 100")
+    assert "NVIDIA H200" in run("calibrate", "--list").out
+    run("calibrate", JOINT, "--trace", trace)
+    with sqlite3.connect(costs) as database:
+        assert database.execute("SELECT gpu FROM device").fetchall() == [(None,)]
+        assert database.execute("PRAGMA user_version").fetchone() == (101,)
 
 
 def test_without_a_name_a_cpu_is_the_cpu(tmp_path: Path) -> None:

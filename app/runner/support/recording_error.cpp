@@ -15,10 +15,9 @@
 namespace jointer::runner {
 namespace {
 
-// From torch 2.15, in this order: assertNotCapturing (ATen/cuda/CUDAGraphsUtils.cuh) and copies to
-// memory that is not pinned; errorIfCapturingCudnnBenchmark; two of ATen/cuda/CUDAGeneratorImpl.cpp;
-// CTCLoss; errorIfCapturingNonCapturableNCCL. The second of the generators is not in every version
-// from 2.11 on.
+// The texts of torch 2.15 (libtorch_cuda), from assertNotCapturing in ATen/cuda/CUDAGraphsUtils.cuh
+// and copies to memory that is not pinned; errorIfCapturingCudnnBenchmark; two of
+// ATen/cuda/CUDAGeneratorImpl.cpp; CTCLoss; errorIfCapturingNonCapturableNCCL.
 constexpr std::array<std::string_view, 6> kTexts{
     " during CUDA graph capture",
     "Current cudaStreamCaptureStatus: ",
@@ -28,7 +27,7 @@ constexpr std::array<std::string_view, 6> kTexts{
     "Capturing NCCL collectives is only allowed",
 };
 
-// cudaGetErrorString of the codes from kFirstCaptureError on; the same in CUDA 12 and 13.
+// cudaGetErrorString of the codes from kFirstCaptureError on (libcudart 13).
 constexpr std::array<std::string_view, 9> kTextsOfCuda{
     "operation not permitted when stream is capturing",
     "operation failed due to a previous error during capture",

@@ -29,7 +29,7 @@ def _watch(launcher: int) -> None:
         process = os.pidfd_open(launcher)
     except ProcessLookupError:
         pass  # it has ended
-    except OSError:  # the kernel has no pidfd
+    except (AttributeError, OSError):  # this system has no pidfd
         while _exists(launcher):
             time.sleep(_INTERVAL_SECONDS)
     else:
