@@ -15,8 +15,8 @@
 namespace jointer::runner {
 namespace {
 
-// The texts of torch 2.15 (libtorch_cuda), from assertNotCapturing in ATen/cuda/CUDAGraphsUtils.cuh
-// and copies to memory that is not pinned; errorIfCapturingCudnnBenchmark; two of
+// The texts of torch 2.15: assertNotCapturing (ATen/cuda/CUDAGraphsUtils.cuh) and copies to memory
+// that is not pinned; errorIfCapturingCudnnBenchmark (the same file); two of
 // ATen/cuda/CUDAGeneratorImpl.cpp; CTCLoss; errorIfCapturingNonCapturableNCCL.
 constexpr std::array<std::string_view, 6> kTexts{
     " during CUDA graph capture",

@@ -91,7 +91,6 @@ def main(options: argparse.Namespace) -> int:
     """Run one rank; returns the exit code."""
     events = Events.take_stdout()
     signal.signal(signal.SIGTERM, _cancel)
-    watch_launcher()
     try:
         _Rank(options, events).run()
     except (Cancelled, KeyboardInterrupt):
@@ -141,6 +140,7 @@ class _Rank:
         options, events = self._options, self._events
         self._check()
         amx = avoid_broken_amx()
+        watch_launcher()  # a thread, so not before the fork that tries AMX
         device = self._device()
         if options.threads > 0:
             torch.set_num_threads(options.threads)

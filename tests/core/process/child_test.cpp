@@ -359,8 +359,8 @@ TEST(Child, ItsEndIsKnownIfTheParentIgnoredIt) {
 }
 
 TEST(Child, ItsEndIsKnownIfTheParentDiscardedIt) {
-  struct sigaction discards {
-  }, before{};
+  struct sigaction discards {};
+  struct sigaction before {};
   discards.sa_handler = SIG_DFL;
   discards.sa_flags = SA_NOCLDWAIT;
   ASSERT_EQ(::sigaction(SIGCHLD, &discards, &before), 0);
@@ -374,8 +374,9 @@ TEST(Child, ItsEndIsKnownIfTheParentDiscardedIt) {
 // The handler and its other flags belong to the program.
 TEST(Child, AHandlerOfTheParentStays) {
   static volatile std::sig_atomic_t ends = 0;
-  struct sigaction counts {
-  }, before{}, after{};
+  struct sigaction counts {};
+  struct sigaction before {};
+  struct sigaction after {};
   counts.sa_handler = [](int) { ends = ends + 1; };
   counts.sa_flags = SA_NOCLDWAIT | SA_RESTART;
   ASSERT_EQ(::sigaction(SIGCHLD, &counts, &before), 0);
