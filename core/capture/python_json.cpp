@@ -13,9 +13,9 @@ namespace {
 
 constexpr int kMaxDepth = 32;
 
-class Reader {
+class PythonReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit PythonReader(std::string_view text) : text_(text) {}
 
   std::optional<OrderedJson> whole() {
     auto json = value(0);
@@ -137,7 +137,7 @@ class Reader {
 }  // namespace
 
 std::string python_to_json(std::string_view text) {
-  const auto json = Reader(text).whole();
+  const auto json = PythonReader(text).whole();
   return json ? write_json(*json) : std::string();
 }
 

@@ -10,19 +10,6 @@ constexpr std::string_view kStride = "stride:";
 // Ranks that are farther apart than this would run on different machines anyway.
 constexpr std::int64_t kMaxStride = 1 << 20;
 
-// Returns the group, in any part, of which a derived group is a twin; null for other groups.
-// Prefers groups of the capture to derived groups.
-const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group) {
-  if (!group.derived) return nullptr;
-  const ProcessGroup* original = nullptr;
-  for (std::size_t p = 0; p < graph.part_count(); ++p) {
-    const ProcessGroup* twin =
-        twin_of(graph, graph.part(PartId(p)), graph.text(group.name), std::ssize(group.ranks));
-    if (twin != nullptr && (original == nullptr || !twin->derived)) original = twin;
-  }
-  return original;
-}
-
 }  // namespace
 
 bool names_group(std::string_view argument) {
@@ -55,6 +42,17 @@ const ProcessGroup* twin_of(const Graph& graph, const Part& part, std::string_vi
       longest = &group;
   }
   return longest;
+}
+
+const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group) {
+  if (!group.derived) return nullptr;
+  const ProcessGroup* original = nullptr;
+  for (std::size_t p = 0; p < graph.part_count(); ++p) {
+    const ProcessGroup* twin =
+        twin_of(graph, graph.part(PartId(p)), graph.text(group.name), std::ssize(group.ranks));
+    if (twin != nullptr && (original == nullptr || !twin->derived)) original = twin;
+  }
+  return original;
 }
 
 bool has_guessed_ranks(const Graph& graph, const ProcessGroup& group) {

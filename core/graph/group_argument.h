@@ -28,6 +28,10 @@ const Argument* group_argument(const Graph& graph, const Node& call);
 const ProcessGroup* twin_of(const Graph& graph, const Part& part, std::string_view name,
                             std::int64_t size);
 
+// Returns the group, in any part, of which a derived group is a twin; null for other groups.
+// Prefers groups of the capture to derived groups.
+const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group);
+
 // True if a group's ranks are assumed to be consecutive: the capture contains neither the group nor
 // a group of which it is a twin.
 bool has_guessed_ranks(const Graph& graph, const ProcessGroup& group);

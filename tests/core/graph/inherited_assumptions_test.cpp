@@ -74,9 +74,9 @@ TEST(InheritedAssumptions, HoldForAPairAndItsJointGraph) {
   EXPECT_EQ(pair->assumptions().text(), "stride:fsdp=2,u0=32");
   const Tensor& y = pair->tensors(pair->node(pair->find(kForwardPart, "y"))).front();
   EXPECT_EQ(pair->shape(y).front().value, 32);
-  const auto joint = join_pair(*pair);
-  ASSERT_TRUE(joint) << joint.error().message;
-  EXPECT_EQ(joint->assumptions().text(), "stride:fsdp=2,u0=32");
+  const auto joined = join_with_plan(*pair);
+  ASSERT_TRUE(joined) << joined.error().message;
+  EXPECT_EQ(joined->joint.assumptions().text(), "stride:fsdp=2,u0=32");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ TEST(Cpus, AListIsReadAndWrittenAsLinuxWritesIt) {
   for (const char* text : {"", "a", "1-", "-1", "3-1", "1,,2", "0-99999999"})
     EXPECT_EQ(parse_cpus(text), std::nullopt) << text;
   for (const char* text : {"0-3,8,10-11", "5", "0-1"}) EXPECT_EQ(to_text(*parse_cpus(text)), text);
-  EXPECT_EQ(to_text({}), "");
+  EXPECT_EQ(to_text(Cpus{}), "");
 }
 
 TEST(Cpus, OnlineOnesAreReadFromLinux) {
