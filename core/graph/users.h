@@ -12,9 +12,9 @@ namespace jointer {
 class Users {
  public:
   explicit Users(const Graph& graph)
-      : users_(Lists<NodeId>::of_each(graph.node_count(), [&](auto emit) {
+      : users_(Lists<NodeId>::of_each(graph.node_count(), [&](auto add) {
           for (const NodeId id : graph.order())
-            for (const NodeId input : graph.inputs(id)) emit(input.index(), id);
+            for (const NodeId input : graph.inputs(id)) add(input.index(), id);
         })) {}
 
   [[nodiscard]] std::span<const NodeId> of(NodeId node) const { return users_.of(node.index()); }
