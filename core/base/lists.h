@@ -17,7 +17,7 @@ struct Lists {
   [[nodiscard]] std::span<const T> of(std::size_t key) const {
     return std::span(all).subspan(first[key], first[key + 1] - first[key]);
   }
-  // `visit` is called twice with a function emit(key, value) and must emit the same pairs in the
+  // `visit` is called twice with a function add(key, value) and must emit the same pairs in the
   // same order each time. The values of a key keep that order. All keys must be less than `keys`.
   template <class Visit>
   static Lists of_each(std::size_t keys, Visit visit) {
@@ -31,8 +31,8 @@ struct Lists {
     return lists;
   }
   static Lists of_pairs(std::span<const std::pair<std::uint32_t, T>> pairs, std::size_t keys) {
-    return of_each(keys, [&](auto emit) {
-      for (const auto& [key, value] : pairs) emit(key, value);
+    return of_each(keys, [&](auto add) {
+      for (const auto& [key, value] : pairs) add(key, value);
     });
   }
 };
