@@ -5,57 +5,14 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/base/characters.h"
 #include "core/capture/fx_text.h"
 #include "core/capture/no_such_graph.h"
+#include "core/capture/torch_trace_entries.h"
 
 namespace jointer {
 namespace {
 
 using TraceJson = nlohmann::json;
-
-// Returns the position at which the JSON begins in `V1121 02:41:50.572 17297
-// torch/_dynamo/utils.py:2126] {`, or npos.
-std::size_t header_end(std::string_view line) {
-  constexpr std::string_view kShape = "L0000 00:00:00";
-  if (line.size() < kShape.size()) return std::string_view::npos;
-  for (std::size_t i = 0; i < kShape.size(); ++i) {
-    const bool fits = kShape[i] == '0'   ? is_digit(line[i])
-                      : kShape[i] == 'L' ? line[i] >= 'A' && line[i] <= 'Z'
-                                         : line[i] == kShape[i];
-    if (!fits) return std::string_view::npos;
-  }
-  const auto close = line.find("] ");
-  return close == std::string_view::npos ? close : close + 2;
-}
-
-struct Entry {
-  std::string_view json, payload;
-  std::size_t payload_number = 0;
-};
-
-// Calls `visit` with each entry: its JSON and its payload, the lines up to the next entry.
-template <class Visit>
-void for_each_entry(std::string_view bytes, Visit visit) {
-  Entry entry;
-  std::size_t number = 0;
-  std::size_t payload_begin = 0;
-  for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t end = std::min(bytes.find('\n', at), bytes.size());
-    const std::string_view line = bytes.substr(at, end - at);
-    ++number;
-    const std::size_t json = line.starts_with('\t') ? std::string_view::npos : header_end(line);
-    if (json != std::string_view::npos) {
-      entry.payload = bytes.substr(payload_begin, at - payload_begin);
-      if (!entry.json.empty()) visit(entry);
-      entry = {.json = line.substr(json), .payload_number = number + 1};
-      payload_begin = std::min(end + 1, bytes.size());
-    }
-    at = end + 1;
-  }
-  entry.payload = bytes.substr(std::min(payload_begin, bytes.size()));
-  if (!entry.json.empty()) visit(entry);
-}
 
 // Entries that contain a graph of a known kind. For other entries, the kind is guessed from the
 // placeholders.
@@ -70,48 +27,6 @@ constexpr std::array<Known, 5> kKnownEvents{{
     {"aot_inference_graph", CaptureKind::forward},
     {"dynamo_output_graph", CaptureKind::forward},
 }};
-
-// Returns the name of an entry: the first key that is not common to all entries or, for an
-// artifact, its `name`.
-std::string name_of(const TraceJson& json) {
-  static constexpr std::array<std::string_view, 9> kCommon{
-      "rank",        "frame_id",   "frame_compile_id",     "attempt",
-      "has_payload", "compile_id", "compiled_autograd_id", "stack",
-      "pathname"};
-  if (const auto artifact = json.find("artifact"); artifact != json.end()) {
-    const auto name = artifact->is_object() ? artifact->find("name") : artifact->end();
-    return artifact->is_object() && name != artifact->end() && name->is_string()
-               ? name->get<std::string>()
-               : std::string();
-  }
-  for (const auto& [key, value] : json.items())
-    if (std::ranges::find(kCommon, key) == kCommon.end()) return key;
-  return {};
-}
-
-std::optional<std::int64_t> number_at(const TraceJson& json, const char* key) {
-  const auto it = json.find(key);
-  return it != json.end() && it->is_number_integer() ? std::optional(it->get<std::int64_t>())
-                                                     : std::nullopt;
-}
-
-std::string compile_of(const TraceJson& json) {
-  std::string text;
-  if (const auto rank = number_at(json, "rank")) text = fmt::format("rank {}", *rank);
-  const auto add = [&](std::string_view part) {
-    if (!text.empty()) text += ", ";
-    text += part;
-  };
-  if (const auto autograd = number_at(json, "compiled_autograd_id"))
-    add(fmt::format("compiled autograd {}", *autograd));
-  const auto frame = number_at(json, "frame_id"), compile = number_at(json, "frame_compile_id");
-  if (frame && compile) {
-    const auto attempt = number_at(json, "attempt").value_or(0);
-    add(attempt > 0 ? fmt::format("{}/{}_{}", *frame, *compile, attempt)
-                    : fmt::format("{}/{}", *frame, *compile));
-  }
-  return text;
-}
 
 // Names of the graphs that a trainer logs: the traced graph, and the graphs before and after each
 // pass.
@@ -159,7 +74,7 @@ void follow_passes(std::vector<TraceGraph>& graphs) {
 bool is_torch_trace(std::string_view bytes) {
   for (int lines = 0; lines < 20 && !bytes.empty(); ++lines) {
     const auto end = bytes.find('\n');
-    if (header_end(bytes.substr(0, end)) != std::string_view::npos) return true;
+    if (starts_trace_entry(bytes.substr(0, end))) return true;
     if (end == std::string_view::npos) return false;
     bytes.remove_prefix(end + 1);
   }
@@ -169,7 +84,7 @@ bool is_torch_trace(std::string_view bytes) {
 Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::string_view bytes) {
   std::vector<TraceGraph> graphs;
   std::size_t entries = 0, cut_off = 0;
-  for_each_entry(bytes, [&](const Entry& entry) {
+  for_each_trace_entry(bytes, [&](const TraceEntry& entry) {
     ++entries;
     // Most entries are not graphs; a text search avoids parsing them.
     const bool may_be = entry.json.find("graph") != std::string_view::npos ||
@@ -177,7 +92,7 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
     if (!may_be || !is_fx_text(entry.payload)) return;
     const TraceJson json = TraceJson::parse(entry.json, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object()) return;
-    const std::string name = name_of(json);
+    const std::string name = trace_entry_name(json);
     if (!may_be_graph(name)) return;
     const auto inner =
         list_fx_text({.file = file, .text = entry.payload, .first_number = entry.payload_number});
@@ -187,7 +102,7 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
     }
     const auto known =
         std::ranges::find_if(kKnownEvents, [&](const Known& k) { return k.entry == name; });
-    const std::string compile = compile_of(json);
+    const std::string compile = trace_entry_compile(json);
     for (std::size_t i = 0; i < inner->size(); ++i) {
       const FxTextEntry& graph = (*inner)[i];
       std::string title = compile.empty() ? name : fmt::format("{}, {}", compile, name);
@@ -198,7 +113,7 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
                         .entry = name,
                         .compile = compile,
                         .kind = kind,
-                        .rank = number_at(json, "rank"),
+                        .rank = trace_entry_number(json, "rank"),
                         .nodes = graph.nodes,
                         .text = entry.payload,
                         .first_number = entry.payload_number,
