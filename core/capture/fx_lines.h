@@ -1,6 +1,7 @@
 #pragma once
 
-// Splits Python text into statements and comments. Private to core/capture/fx_*.cpp.
+// Splits Python text into statements and comments. Private to core/capture/fx_*.cpp and
+// core/capture/output_code*.cpp.
 
 #include <cstddef>
 #include <string>

@@ -1,0 +1,35 @@
+#pragma once
+
+// Finds what Inductor wrote about its compilations, and reads it: logs of TORCH_TRACE with output
+// code, post-grad graphs, provenance and collective schedules (torch 2.11 to 2.15), and wrappers in
+// files of their own, as in the folder that TORCHINDUCTOR_CACHE_DIR names.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/capture/compiled_kernels.h"
+
+namespace jointer {
+
+struct CompileArtifacts {
+  std::vector<CompiledProgram> programs;  // in the order of file names, then as logged
+  std::size_t ignored = 0;                // files in the folder without such artifacts
+  std::vector<std::string> problems;      // entries and files that could not be read
+};
+
+// Reads the compilations in a log.
+CompileArtifacts read_trace_artifacts(std::string_view file, std::string_view bytes);
+
+// Reads a file, or all files in a folder and its subfolders. Error (input): nothing could be read;
+// the message says why.
+Result<CompileArtifacts> read_compile_artifacts(const std::string& path);
+
+// Gives every kernel its nodes: from the mappings that were read with it, or else from comments, or
+// else by the order of calls of the same operator in the post-grad graph. Also gives blocks that a
+// kernel allocates the data type of its node. The functions above have already called it.
+void assign_nodes(CompiledProgram& program);
+
+}  // namespace jointer
