@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -202,8 +203,8 @@ Result<void> add_file(const std::string& path, bool is_named, CompileArtifacts& 
   if (is_log) {
     CompileArtifacts found = read_trace_artifacts(path, bytes.view());
     if (found.programs.empty() && found.problems.empty()) ++to.ignored;
-    std::ranges::move(found.programs, std::back_inserter(to.programs));
-    std::ranges::move(found.problems, std::back_inserter(to.problems));
+    std::move(found.programs.begin(), found.programs.end(), std::back_inserter(to.programs));
+    std::move(found.problems.begin(), found.problems.end(), std::back_inserter(to.problems));
     return {};
   }
   if (!is_output_code(bytes.view())) {

@@ -1,4 +1,4 @@
-// jointer kernels FILE: the kernels that Inductor makes of a graph.
+// jointer kernels FILE: the kernels that Inductor makes, or has made, of a graph.
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -11,8 +11,10 @@
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
+#include "app/cli/commands/compiled_answer.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
+#include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/json_text.h"
 #include "core/base/units.h"
@@ -28,18 +30,17 @@ constexpr std::size_t kMaxShown = 20, kMaxNodesShown = 4, kMaxQuoted = 80;
 
 struct KernelsCommand {
   GraphOptions graph;
-  std::string source = "inductor", half, device = "h100", torch;
+  std::string source = "inductor", half, device = "h100", torch, artifacts;
   bool json = false;
 };
 
-// Writes the graph, or the chosen half of a pair, as a native capture to `path`.
-Result<void> write_capture(const Graph& graph, const KernelsCommand& options,
-                           const std::string& path) {
+// The part to show: the only one, or the chosen half of a pair.
+Result<PartId> chosen_part(const Graph& graph, const KernelsCommand& options) {
   if (!graph.is_pair()) {
     if (!options.half.empty())
       return fail(Error::Kind::usage, "option --half: {} is not a pair; leave out the option",
                   options.graph.file);
-    return write_bytes(path, write_native(graph));
+    return kForwardPart;
   }
   if (options.half.empty())
     return fail(
@@ -47,8 +48,7 @@ Result<void> write_capture(const Graph& graph, const KernelsCommand& options,
         "{} is a pair, whose halves are compiled separately; choose one with --half forward "
         "or --half backward",
         options.graph.file);
-  return write_bytes(path,
-                     write_native(graph, options.half == "forward" ? kForwardPart : kBackwardPart));
+  return options.half == "forward" ? kForwardPart : kBackwardPart;
 }
 
 // Runs `python -m jointer kernels` and returns its answer. Error (run): Python or Inductor failed.
@@ -130,9 +130,11 @@ Table reasons_table(const Json& not_fused) {
 }
 
 void print_text(const Json& answer) {
+  const bool is_compiled = answer["source"].get<std::string>() == "compiled";
   const Json& bound = answer["memory_bound"];
-  fmt::print("Inductor of torch {}, for {}\n", answer["torch"].get<std::string>(),
-             answer["device"].get<std::string>());
+  const std::string torch = answer["torch"].get<std::string>();
+  fmt::print("{} torch {}, for {}\n", is_compiled ? "Compiled by" : "Inductor of",
+             torch.empty() ? "an unknown version" : torch, answer["device"].get<std::string>());
   fmt::print("{} kernels on the device; {} of them bound by memory, {} read and written\n",
              format_count(answer["device_kernels"].get<std::int64_t>()),
              format_count(bound["kernels"].get<std::int64_t>()),
@@ -143,14 +145,34 @@ void print_text(const Json& answer) {
              largest_table(answer["kernels"]).text());
   if (const Table reasons = reasons_table(answer["not_fused"]); !reasons.empty())
     fmt::print("\n{}", reasons.text());
+  if (is_compiled) print_ties(answer);
 }
 
-Result<int> run(const KernelsCommand& options) {
-  JOINTER_TRY(const Graph graph, options.graph.open(options.json));
+Result<Json> answer_of(const Graph& graph, const KernelsCommand& options) {
+  JOINTER_TRY(const PartId part, chosen_part(graph, options));
+  if (options.source == "compiled") return compiled_answer(options.artifacts, graph, part);
   JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-kernels-"));
   const std::string capture = folder.path("graph.json");
-  JOINTER_CHECK(write_capture(graph, options, capture));
-  JOINTER_TRY(const Json answer, ask_inductor(capture, options));
+  JOINTER_CHECK(
+      write_bytes(capture, graph.is_pair() ? write_native(graph, part) : write_native(graph)));
+  return ask_inductor(capture, options);
+}
+
+Result<void> check_options(const CLI::App& command, const KernelsCommand& options) {
+  if (options.source != "compiled")
+    return refuse_options(command, {"--artifacts"}, "only --source compiled reads artifacts");
+  if (options.artifacts.empty())
+    return fail(Error::Kind::usage,
+                "option --source: the source `compiled` needs --artifacts, the TORCH_TRACE folder "
+                "or file of the compilation");
+  return refuse_options(command, {"--device", "--torch"},
+                        "the artifacts say which GPU and torch they are of; leave out the option");
+}
+
+Result<int> run(const CLI::App& command, const KernelsCommand& options) {
+  JOINTER_CHECK(check_options(command, options));
+  JOINTER_TRY(const Graph graph, options.graph.open(options.json));
+  JOINTER_TRY(const Json answer, answer_of(graph, options));
   if (options.json)
     print_json(answer);
   else
@@ -167,8 +189,12 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
   options->graph.add_to(*command);
   set_choices(command->add_option("--source", options->source,
                                   "Where the kernels come from: `inductor` asks the scheduler of "
-                                  "the installed torch, without a GPU; default: inductor"),
-              {"inductor"});
+                                  "the installed torch, without a GPU; `compiled` reads what a "
+                                  "compilation has written; default: inductor"),
+              {"inductor", "compiled"});
+  command->add_option("--artifacts", options->artifacts,
+                      "Of --source compiled: the TORCH_TRACE folder or log of the compilation, or "
+                      "a wrapper that Inductor wrote");
   set_choices(command->add_option("--half", options->half, "Half of a pair"),
               {"forward", "backward"});
   set_choices(command->add_option("--device", options->device,
@@ -178,7 +204,8 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
                                   "Refuse the answer of another version of torch"),
               {"2.11", "2.12", "2.13", "2.14", "2.15"});
   command->add_flag("--json", options->json, "Print the result as JSON");
-  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+  command->callback(
+      [command, options, &exit_code] { exit_code = finish(run(*command, *options)); });
 }
 
 }  // namespace jointer::cli

@@ -1,0 +1,207 @@
+#include "app/cli/commands/compiled_answer.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "core/base/checked.h"
+#include "core/base/counted.h"
+#include "core/capture/compile_artifacts.h"
+#include "core/capture/compiled_memory.h"
+#include "core/capture/tied_kernels.h"
+#include "core/cost/node_flops.h"
+
+namespace jointer::cli {
+namespace {
+
+constexpr std::size_t kMaxListed = 8;
+
+Json name_list(const Graph& graph, const std::vector<NodeId>& nodes) {
+  Json names = Json::array();
+  for (const NodeId id : nodes) names.push_back(std::string(graph.name(id)));
+  return names;
+}
+
+// The bytes of the buffers that a kernel reads or writes, each buffer once.
+std::int64_t used_bytes(const CompiledKernel& kernel, bool CompiledUse::*is_used) {
+  std::int64_t bytes = 0;
+  for (auto use = kernel.uses.begin(); use != kernel.uses.end(); ++use) {
+    const bool is_repeated = std::any_of(kernel.uses.begin(), use, [&](const CompiledUse& before) {
+      return before.block == use->block && before.name == use->name && before.*is_used;
+    });
+    if ((*use).*is_used && !is_repeated) bytes = saturating_add(bytes, use->bytes.value_or(0));
+  }
+  return bytes;
+}
+
+bool is_on_device(CompiledKind kind) {
+  return kind != CompiledKind::collective && kind != CompiledKind::wait;
+}
+
+Json kernel_json(const CompiledProgram& program, const CompiledKernel& kernel, const Graph& graph,
+                 const std::vector<NodeId>& nodes) {
+  const std::int64_t reads = used_bytes(kernel, &CompiledUse::is_read),
+                     writes = used_bytes(kernel, &CompiledUse::is_written);
+  std::int64_t flops = 0;
+  for (const NodeId id : nodes)
+    flops = saturating_add(flops, node_flops(graph, graph.node(id)).total);
+  const bool computes_matrices =
+      kernel.kind == CompiledKind::external || kernel.kind == CompiledKind::matrix_template;
+  Json json{{"name", kernel.name},
+            {"kind", std::string(to_string(kernel.kind))},
+            {"nodes", name_list(graph, nodes)},
+            {"reads_bytes", reads},
+            {"writes_bytes", writes},
+            {"bytes", saturating_add(reads, writes)},
+            {"flops", computes_matrices ? flops : 0},
+            {"ms", nullptr},
+            {"nodes_from", std::string(to_string(kernel.nodes_from))},
+            {"post_grad_nodes", kernel.nodes},
+            {"line", kernel.line},
+            {"call", kernel.call}};
+  if (!kernel.original_nodes.empty()) json["original_nodes"] = kernel.original_nodes;
+  if (!kernel.operators.empty()) json["operators"] = kernel.operators;
+  if (!kernel.stack.empty()) json["stack"] = kernel.stack;
+  if (kernel.source) {
+    const KernelSource& source = program.sources[*kernel.source];
+    json["language"] = source.language;
+    if (!source.heuristic.empty()) json["heuristic"] = source.heuristic;
+  }
+  Json buffers = Json::array();
+  for (const CompiledUse& use : kernel.uses)
+    buffers.push_back({{"name", use.name},
+                       {"bytes", use.bytes ? Json(*use.bytes) : Json(nullptr)},
+                       {"read", use.is_read},
+                       {"written", use.is_written}});
+  json["buffers"] = std::move(buffers);
+  return json;
+}
+
+std::string_view event_text(CompiledEvent::Kind kind) {
+  switch (kind) {
+    case CompiledEvent::Kind::allocate:
+      return "allocate";
+    case CompiledEvent::Kind::release:
+      return "release";
+    case CompiledEvent::Kind::reuse:
+      return "reuse";
+    case CompiledEvent::Kind::run:
+      break;
+  }
+  return "run";
+}
+
+Json events_json(const CompiledProgram& program) {
+  Json events = Json::array();
+  for (const CompiledEvent& event : program.events) {
+    Json json{{"event", std::string(event_text(event.kind))}, {"name", event.name}};
+    if (event.kind != CompiledEvent::Kind::run) {
+      const CompiledBlock& block = program.blocks[event.index];
+      const auto bytes = block.bytes();
+      json["block"] = block.name;
+      json["bytes"] = bytes ? Json(*bytes) : Json(nullptr);
+    }
+    events.push_back(std::move(json));
+  }
+  return events;
+}
+
+Json sources_json(const CompiledProgram& program) {
+  Json sources = Json::object();
+  for (const KernelSource& source : program.sources) sources[source.name] = source.text;
+  return sources;
+}
+
+// "a, b, c +5"
+std::string shortened(const Json& names) {
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(names.size(), kMaxListed); ++i)
+    shown.push_back(names[i].get<std::string>());
+  std::string text = fmt::format("{}", fmt::join(shown, ", "));
+  if (names.size() > kMaxListed) text += fmt::format(" +{}", names.size() - kMaxListed);
+  return text;
+}
+
+}  // namespace
+
+Result<Json> compiled_answer(const std::string& path, const Graph& graph, PartId part) {
+  JOINTER_TRY(const CompileArtifacts artifacts, read_compile_artifacts(path));
+  const std::size_t best = best_program(artifacts.programs, graph, part);
+  const CompiledProgram& program = artifacts.programs[best];
+  const TiedKernels ties = tie_kernels(program, graph, part);
+  const CompiledMemory memory = compiled_memory(program);
+
+  Json kernels = Json::array(), untied = Json::array(), compilations = Json::array();
+  std::int64_t on_device = 0, bound = 0, bound_bytes = 0;
+  for (std::size_t i = 0; i < program.kernels.size(); ++i) {
+    Json json = kernel_json(program, program.kernels[i], graph, ties.nodes[i]);
+    if (is_on_device(program.kernels[i].kind)) {
+      ++on_device;
+      if (json["flops"].get<std::int64_t>() == 0) {
+        ++bound;
+        bound_bytes = saturating_add(bound_bytes, json["bytes"].get<std::int64_t>());
+      }
+    }
+    kernels.push_back(std::move(json));
+  }
+  for (const std::size_t i : ties.untied) untied.push_back(program.kernels[i].name);
+  for (const CompiledProgram& each : artifacts.programs)
+    compilations.push_back(
+        {{"name", each.name}, {"file", each.file}, {"kernels", each.kernels.size()}});
+
+  std::string device = program.device();
+  Json answer{{"device", device.empty() ? "unknown" : std::move(device)},
+              {"source", "compiled"},
+              {"torch", program.torch_version.substr(0, program.torch_version.find('+'))},
+              {"kernels", std::move(kernels)},
+              {"device_kernels", on_device},
+              {"memory_bound", {{"kernels", bound}, {"bytes", bound_bytes}}},
+              {"peak_bytes", memory.peak_bytes},
+              {"not_fused", Json::array()},
+              {"compilation", program.name},
+              {"compilations", std::move(compilations)},
+              {"input_bytes", memory.input_bytes},
+              {"blocks",
+               {{"number", program.blocks.size()},
+                {"unknown", memory.unknown_blocks},
+                {"assumed", memory.assumed_blocks}}},
+              {"events", events_json(program)},
+              {"sources", sources_json(program)},
+              {"collective_schedule", program.schedule},
+              {"untied_kernels", std::move(untied)},
+              {"unknown_nodes", ties.unknown},
+              {"tied_calls", ties.tied_calls},
+              {"calls_without_kernel", name_list(graph, ties.without_kernel)},
+              {"unread", program.unread},
+              {"problems", artifacts.problems},
+              {"ignored_files", artifacts.ignored}};
+  return answer;
+}
+
+void print_ties(const Json& answer) {
+  const auto line = [&](const char* key, std::string_view text) {
+    if (const Json& names = answer[key]; !names.empty())
+      fmt::print("{} {}: {}\n", names.size(), text, shortened(names));
+  };
+  fmt::print("\n{} of the graph in the kernels of {}\n",
+             counted(answer["tied_calls"].get<std::size_t>(), "call"),
+             answer["compilation"].get<std::string>());
+  line("untied_kernels", "kernels without a call in the graph");
+  line("unknown_nodes", "nodes of the compiled graph that the graph lacks");
+  line("calls_without_kernel", "calls that no kernel names");
+  line("unread", "statements of the wrapper that were not understood");
+  line("problems", "artifacts that could not be read");
+  const Json& blocks = answer["blocks"];
+  if (const auto unknown = blocks["unknown"].get<std::size_t>(); unknown > 0)
+    fmt::print("{} of {} blocks have an unknown size and count as 0 bytes\n", unknown,
+               blocks["number"].get<std::size_t>());
+  if (const auto assumed = blocks["assumed"].get<std::size_t>(); assumed > 0)
+    fmt::print("{} blocks are assumed to have the data type of their kernel's first input\n",
+               assumed);
+}
+
+}  // namespace jointer::cli
