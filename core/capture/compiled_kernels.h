@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -108,6 +110,8 @@ struct CompiledProgram {
   std::optional<std::int64_t> rank;
   std::string text;             // the wrapper
   std::string post_grad_graph;  // FX text; empty if the artifacts lack it
+  // The operators of the post-grad graph's calls, by node: "mm": "aten.mm.default".
+  std::map<std::string, std::string, std::less<>> targets;
   std::vector<KernelSource> sources;
   std::vector<CompiledKernel> kernels;  // in call order
   std::vector<CompiledBlock> blocks;

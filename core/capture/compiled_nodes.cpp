@@ -91,6 +91,8 @@ class NodeAssignment {
       : program_(program), nodes_(post_nodes(program.post_grad_graph)) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       index_.emplace(nodes_[i].name, i);
+      if (!nodes_[i].target.empty())
+        program.targets.insert_or_assign(nodes_[i].name, nodes_[i].target);
       if (!nodes_[i].element_of.empty()) elements_[nodes_[i].element_of].push_back(nodes_[i].dtype);
     }
   }

@@ -34,7 +34,8 @@ std::size_t after_string(std::string_view text, std::size_t at) {
 
 std::vector<std::string> names_in(std::string_view list) {
   std::vector<std::string> names;
-  for (const std::string_view name : split_list(list)) names.emplace_back(name);
+  for (const std::string_view name : split_list(list))
+    if (!name.empty()) names.emplace_back(name);
   return names;
 }
 

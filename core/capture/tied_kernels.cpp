@@ -18,20 +18,31 @@ class KernelTies {
  public:
   KernelTies(const Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
-  void add(const CompiledKernel& kernel, std::size_t index) {
+  void add(const CompiledProgram& program, std::size_t index) {
+    const CompiledKernel& kernel = program.kernels[index];
     std::vector<NodeId> found;
     bool is_found = false;
-    for (const auto* names : {&kernel.nodes, &kernel.original_nodes, &kernel.source_nodes}) {
-      for (const std::string& name : *names) {
-        const NodeId id = graph_.find(part_, name);
-        if (!id || graph_.node(id).kind != NodeKind::call) continue;
-        is_found = true;
-        if (!is_view_call(graph_, graph_.node(id))) found.push_back(id);
-      }
-      if (is_found) break;
+    const auto add_call = [&](NodeId id) {
+      is_found = true;
+      if (!is_view_call(graph_, graph_.node(id))) found.push_back(id);
+    };
+    for (const std::string& name : kernel.nodes) {
+      const auto target = program.targets.find(name);
+      const NodeId id = call(name);
+      // A graph that was decomposed otherwise may give the name to another call.
+      if (id &&
+          (target == program.targets.end() || graph_.op(graph_.node(id)).name == target->second))
+        add_call(id);
+      else if (unknown_.insert(name).second)
+        ties_.unknown.push_back(name);
     }
-    for (const std::string& name : kernel.nodes)
-      if (!graph_.find(part_, name) && unknown_.insert(name).second) ties_.unknown.push_back(name);
+    if (!is_found)
+      for (const std::string& name : kernel.original_nodes)
+        if (const NodeId id = call(name)) add_call(id);
+    // The comment above a call of an operator also names the nodes of its inputs.
+    if (!is_found && kernel.source)
+      for (const std::string& name : kernel.source_nodes)
+        if (const NodeId id = call(name)) add_call(id);
     std::ranges::sort(found, {}, [&](NodeId id) { return graph_.position(id); });
     found.erase(std::ranges::unique(found).begin(), found.end());
     in_kernel_.insert(found.begin(), found.end());
@@ -56,6 +67,12 @@ class KernelTies {
   }
 
  private:
+  // The call with this name, if there is one.
+  [[nodiscard]] NodeId call(std::string_view name) const {
+    const NodeId id = graph_.find(part_, name);
+    return id && graph_.node(id).kind == NodeKind::call ? id : NodeId();
+  }
+
   const Graph& graph_;
   PartId part_;
   TiedKernels ties_;
@@ -67,7 +84,7 @@ class KernelTies {
 
 TiedKernels tie_kernels(const CompiledProgram& program, const Graph& graph, PartId part) {
   KernelTies ties(graph, part);
-  for (std::size_t i = 0; i < program.kernels.size(); ++i) ties.add(program.kernels[i], i);
+  for (std::size_t i = 0; i < program.kernels.size(); ++i) ties.add(program, i);
   return ties.take();
 }
 

@@ -14,16 +14,16 @@ namespace jointer {
 struct TiedKernels {
   std::vector<std::vector<NodeId>> nodes;  // by kernel, each in program order; views are left out
   std::vector<std::size_t> untied;         // kernels without a call in the graph
-  std::vector<std::string> unknown;        // names of nodes that the graph lacks, each once
+  std::vector<std::string> unknown;        // nodes of the post-grad graph that it lacks, each once
   // Calls of the graph that no kernel computes, in program order. Views, getitem and calls whose
   // result nothing uses are left out.
   std::vector<NodeId> without_kernel;
   std::size_t tied_calls = 0;  // calls in at least one kernel
 };
 
-// A kernel's names in the post-grad graph are looked up first; if the graph has none of them, those
-// in the graph before Inductor's passes, then those that the comment above the call gives. Cost:
-// near linear.
+// A kernel's nodes in the post-grad graph are looked up first, by name and operator; if the graph
+// has none of them, those in the graph before Inductor's passes, then those that the comment above
+// the call of an Inductor kernel gives. Cost: near linear.
 TiedKernels tie_kernels(const CompiledProgram& program, const Graph& graph, PartId part);
 
 // Returns the index of the program whose kernels have the most calls of `part`; the first one of
