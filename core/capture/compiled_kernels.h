@@ -26,6 +26,7 @@ enum class CompiledKind : std::uint8_t {
   external,  // "extern"
   collective,
   wait,
+  view,  // an operator that Inductor calls only to get a view; computes nothing
 };
 // The names that `jointer kernels --source inductor` prints.
 std::string_view to_string(CompiledKind kind);

@@ -46,6 +46,8 @@ std::string_view to_string(CompiledKind kind) {
       return "collective";
     case CompiledKind::wait:
       return "wait";
+    case CompiledKind::view:
+      return "view";
     case CompiledKind::external:
       break;
   }

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/base/characters.h"
 #include "core/base/checked.h"
@@ -24,6 +25,7 @@
 #include "core/base/trimmed.h"
 #include "core/capture/fx_lines.h"
 #include "core/graph/expression.h"
+#include "core/ops/operator_table.h"
 
 namespace jointer::wrapper {
 namespace {
@@ -247,6 +249,31 @@ class BodyReader {
     unknown_inputs_.insert_or_assign(std::string(name), true);
   }
 
+  // `partition0_args = [x, buf0]` keeps tensors for a function that is called later.
+  void hold(std::string_view list, std::string_view names) {
+    std::vector<Variable> held;
+    for (const std::string_view name : split_list(names)) {
+      Variable found;
+      if (resolve(name, found)) ++names_[*found.block];
+      held.push_back(found);
+    }
+    held_.insert_or_assign(std::string(list), std::move(held));
+  }
+
+  // `x, buf0 = args`: the arguments of `call` are the inputs; those of other functions were held.
+  void unpack(std::string_view to) {
+    const auto names = split_list(inside(to));
+    const std::vector<Variable> given = std::exchange(arguments_, {});
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (i >= given.size() || !given[i].block) {
+        add_input(names[i]);
+        continue;
+      }
+      bind(names[i], given[i]);
+      --names_[*given[i].block];
+    }
+  }
+
   // An assertion about an input that `get_args` does not describe shows that it is a tensor.
   void make_tensor_input(std::string_view name) {
     const auto it = unknown_inputs_.find(name);
@@ -289,15 +316,19 @@ class BodyReader {
 
   Result<void> assignment(std::string_view file, std::string_view text, std::string_view to,
                           std::string_view value, int depth) {
-    if (value == "args" || value.ends_with("_args")) {
-      for (const std::string_view name : split_list(inside(to))) add_input(name);
+    if (value == "args") {
+      unpack(to);
       return {};
     }
-    if (value.starts_with('[') && to.ends_with("_args")) return {};
+    if (value.starts_with('[') && to.ends_with("_args")) {
+      hold(to, inside(value));
+      return {};
+    }
     constexpr std::string_view kPartitions = "self.partitions[";
     if (value.starts_with(kPartitions)) {
       value.remove_prefix(kPartitions.size());
-      return follow(file, fmt::format("partition_{}", value.substr(0, value.find(']'))), depth);
+      return follow(file, fmt::format("partition_{}", value.substr(0, value.find(']'))),
+                    inside(value.substr(std::min(value.find('('), value.size()))), depth);
     }
     CallText call;
     const bool is_call = split_call(value, call);
@@ -410,6 +441,7 @@ class BodyReader {
     for (CompiledKernel& kernel : program_.kernels)
       std::erase_if(kernel.uses, [&](const CompiledUse& use) { return use.block == block; });
     program_.blocks[block].count = 0;
+    program_.blocks[block].is_dtype_assumed = false;
     names_[block] = 0;
   }
 
@@ -433,11 +465,18 @@ class BodyReader {
         {.name = std::string(to), .block = *made.block, .is_written = true});
   }
 
-  Result<void> follow(std::string_view file, const std::string& name, int depth) {
+  // Follows a function that gets the list `given` as its arguments.
+  Result<void> follow(std::string_view file, const std::string& name, std::string_view given,
+                      int depth) {
     const auto it = parts_.functions.find(name);
     if (it == parts_.functions.end())
       return input_error("{}: line {}: the function `{}` is missing; is the text cut off?", file,
                          number_, name);
+    const auto list = held_.find(given);
+    if (list != held_.end()) {
+      arguments_ = std::move(list->second);
+      held_.erase(list);
+    }
     return read(file, it->second, depth + 1);
   }
 
@@ -457,7 +496,7 @@ class BodyReader {
     if (source == parts_.source_of.end() && kernel == callee) {
       // A partition or a subgraph; `call` itself would call itself.
       if (parts_.functions.find(callee) != parts_.functions.end() && callee != "call")
-        return follow(file, std::string(callee), depth);
+        return follow(file, std::string(callee), trimmed(call.arguments), depth);
       if (!is_outside_kernel(callee)) {
         if (to.empty()) unread(text);
         return {};
@@ -501,7 +540,27 @@ class BodyReader {
     if (callee.find("wait_tensor") != std::string_view::npos) return CompiledKind::wait;
     for (const std::string_view space : {"_c10d_functional.", "c10d.", "_dtensor.", "symm_mem."})
       if (callee.find(space) != std::string_view::npos) return CompiledKind::collective;
-    return CompiledKind::external;
+    return returns_view(callee) ? CompiledKind::view : CompiledKind::external;
+  }
+
+  // True if the operator's result is a view of its first argument, which Inductor makes contiguous
+  // for `reshape`.
+  static bool returns_view(std::string_view callee) {
+    constexpr std::string_view kOps = "torch.ops.";
+    if (!callee.starts_with(kOps)) return false;
+    callee.remove_prefix(kOps.size());
+    return callee == "aten.reshape.default" || callee == "aten._unsafe_view.default" ||
+           describe_operator(callee).is_view;
+  }
+
+  // Binds the result of a view to the block of its first argument. False if that is unknown.
+  bool bind_view(std::string_view to, std::string_view argument) {
+    Variable found;
+    if (!is_identifier(to) || !resolve(argument, found) || !found.block) return false;
+    program_.events.push_back(
+        {.kind = CompiledEvent::Kind::reuse, .index = *found.block, .name = std::string(to)});
+    bind(to, found);
+    return true;
   }
 
   void add_kernel(std::string_view text, std::string_view to, std::string_view name,
@@ -520,7 +579,8 @@ class BodyReader {
     if (name.ends_with(".copy_")) add_use(kernel, name.substr(0, name.size() - 6), false, true);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       std::string_view argument = arguments[i];
-      bool reads = kernel.kind != CompiledKind::wait, writes = false;
+      bool reads = kernel.kind != CompiledKind::wait && kernel.kind != CompiledKind::view;
+      bool writes = false;
       if (constexpr std::string_view kOut = "out="; argument.starts_with(kOut)) {
         argument.remove_prefix(kOut.size());
         reads = false;
@@ -534,11 +594,12 @@ class BodyReader {
       }
       add_use(kernel, argument, reads, writes);
     }
+    const bool is_view = kernel.kind == CompiledKind::view;
     const std::size_t index = program_.kernels.size();
     program_.kernels.push_back(std::move(kernel));
     program_.events.push_back(
         {.kind = CompiledEvent::Kind::run, .index = index, .name = program_.kernels.back().name});
-    if (to.empty()) return;
+    if (to.empty() || (is_view && !arguments.empty() && bind_view(to, arguments.front()))) return;
     if (is_identifier(to)) return result_of(to, index);
     for (const std::string_view each : split_list(inside(to)))
       if (is_identifier(each)) result_of(each, index);
@@ -576,7 +637,9 @@ class BodyReader {
   std::map<std::string, std::int64_t, std::less<>> symbols_;
   std::map<std::string, std::string_view, std::less<>> given_;  // arguments of rand_strided
   std::map<std::string, bool, std::less<>> unknown_inputs_;
-  std::vector<std::size_t> names_;  // by block: number of its names
+  std::map<std::string, std::vector<Variable>, std::less<>> held_;  // lists of arguments, by name
+  std::vector<Variable> arguments_;                                 // of the function being entered
+  std::vector<std::size_t> names_;  // by block: number of its names and of its places in lists
   KernelComment comment_;
   std::size_t number_ = 0;
 };

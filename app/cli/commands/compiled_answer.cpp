@@ -39,7 +39,8 @@ std::int64_t used_bytes(const CompiledKernel& kernel, bool CompiledUse::*is_used
 }
 
 bool is_on_device(CompiledKind kind) {
-  return kind != CompiledKind::collective && kind != CompiledKind::wait;
+  return kind != CompiledKind::collective && kind != CompiledKind::wait &&
+         kind != CompiledKind::view;
 }
 
 Json kernel_json(const CompiledProgram& program, const CompiledKernel& kernel, const Graph& graph,

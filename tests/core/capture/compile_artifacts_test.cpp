@@ -269,7 +269,7 @@ TEST(OutputCode, ReuseAndViewsKeepABlock) {
             "+buf0 !triton_poi_fused_add_0 =buf1 =buf2 !extern_kernels.mm -buf2 ");
   ASSERT_EQ(program.kernels.size(), 2U);
   EXPECT_EQ(program.half, CaptureKind::forward);
-  EXPECT_EQ(program.kernels[1].line, 25U);
+  EXPECT_EQ(program.kernels[1].line, 26U);
   EXPECT_EQ(bytes_used(program.kernels[1]), 8 * 4 + 16 * 4 + 8 * 4);
   ASSERT_EQ(program.blocks.size(), 2U);
   EXPECT_TRUE(program.blocks[0].is_input && program.blocks[0].is_output);
@@ -294,6 +294,23 @@ TEST(OutputCode, ResultsOfOperatorsAreAllocatedByTheirCall) {
   EXPECT_EQ(memory.assumed_blocks, 1U);  // buf1 has the input's data type
 }
 
+TEST(OutputCode, ViewsByOperatorsHoldTheBlock) {
+  const CompiledProgram program =
+      parsed(wrapper("x, = args\n"
+                     "buf0 = empty_strided_cuda((4, 4), (4, 1), torch.float32)\n"
+                     "extern_kernels.mm(x, x, out=buf0)\n"
+                     "buf1 = torch.ops.aten.view.default(buf0, [16])\n"
+                     "del buf0\n"
+                     "buf2 = buf1\n"
+                     "del buf1\n"
+                     "del buf2\n"
+                     "return (x, )\n"));
+  EXPECT_EQ(event_list(program),
+            "+buf0 !extern_kernels.mm !torch.ops.aten.view.default =buf1 =buf2 -buf2 ");
+  EXPECT_THAT(kernel_kinds(program), ElementsAre("extern", "view"));
+  EXPECT_EQ(bytes_used(program.kernels[1]), 0);
+}
+
 TEST(OutputCode, PartitionsAreFollowed) {
   const CompiledProgram program =
       parsed(wrapper("x, = args\n"
@@ -311,7 +328,8 @@ TEST(OutputCode, PartitionsAreFollowed) {
                      "    del x\n"
                      "    return (buf0, )\n"
                      "\n"));
-  EXPECT_THAT(kernel_names(program), ElementsAre("triton_poi_fused_add_0", "extern_kernels.mm"));
+  EXPECT_EQ(event_list(program), "+buf0 !triton_poi_fused_add_0 -x !extern_kernels.mm ");
+  EXPECT_EQ(program.blocks.size(), 2U);
 }
 
 TEST(OutputCode, SymbolsHaveTheValuesOfTheExample) {
