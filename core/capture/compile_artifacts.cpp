@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kArtifactStart = 1 << 14;
 constexpr std::string_view kZipMagic = "PK\x03\x04";
 
-// The payload without the tab in front of each line.
+// The payload without the leading tab of each line.
 std::string unindented(std::string_view payload) {
   std::string text;
   text.reserve(payload.size());

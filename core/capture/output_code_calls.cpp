@@ -111,8 +111,7 @@ class BodyReader {
     return value ? std::optional(*value) : std::nullopt;
   }
 
-  // The elements from the first to the last one that sizes and strides reach, or the product of the
-  // sizes if that is less, as for an expanded tensor.
+  // The elements from the first to the last one that sizes and strides reach.
   [[nodiscard]] std::optional<std::int64_t> span_of(std::string_view size,
                                                     std::string_view stride) const {
     const auto sizes = split_list(inside(size)), strides = split_list(inside(stride));
@@ -126,9 +125,10 @@ class BodyReader {
     }
     return span;
   }
+  // The number of distinct elements, which is less in a tensor with gaps.
   [[nodiscard]] std::optional<std::int64_t> count_of(std::string_view size,
                                                      std::string_view stride) const {
-    auto span = span_of(size, stride);
+    const auto span = span_of(size, stride);
     std::int64_t product = 1;
     for (const std::string_view each : split_list(inside(size)))
       product = saturating_mul(product, value_of(each).value_or(0));
@@ -164,7 +164,7 @@ class BodyReader {
     variables_.erase(it);
   }
 
-  // A new block in `name`, allocated before the event at `at` or, without `at`, now.
+  // A new block in `name`, allocated before `kernel` runs or, without a kernel, now.
   std::size_t allocate(std::string_view name, std::optional<std::size_t> kernel) {
     const std::size_t block = add_block(name);
     program_.blocks[block].made_by = kernel;
@@ -543,8 +543,8 @@ class BodyReader {
     return returns_view(callee) ? CompiledKind::view : CompiledKind::external;
   }
 
-  // True if the operator's result is a view of its first argument, which Inductor makes contiguous
-  // for `reshape`.
+  // True if the operator's result is a view of its first argument. `reshape` counts too: Inductor
+  // calls it on contiguous tensors.
   static bool returns_view(std::string_view callee) {
     constexpr std::string_view kOps = "torch.ops.";
     if (!callee.starts_with(kOps)) return false;

@@ -192,9 +192,10 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
                                   "the installed torch, without a GPU; `compiled` reads what a "
                                   "compilation has written; default: inductor"),
               {"inductor", "compiled"});
-  command->add_option("--artifacts", options->artifacts,
-                      "Of --source compiled: the TORCH_TRACE folder or log of the compilation, or "
-                      "a wrapper that Inductor wrote");
+  command->add_option(
+      "--artifacts", options->artifacts,
+      "The TORCH_TRACE folder or log of the compilation, or a wrapper that Inductor "
+      "wrote; for --source compiled");
   set_choices(command->add_option("--half", options->half, "Half of a pair"),
               {"forward", "backward"});
   set_choices(command->add_option("--device", options->device,
