@@ -188,7 +188,8 @@ Result<void> add_file(const std::string& path, bool is_named, CompileArtifacts& 
   }
   if (is_named && start->starts_with(kZipMagic))
     return input_error(
-        "{}: a package of AOTInductor holds compiled code and no wrapper in Python; give the "
+        "{}: a package of AOTInductor has its wrapper in C++, which Jointer does not read; give "
+        "the "
         "TORCH_TRACE folder of a run with torch.compile",
         path);
   const bool is_log = is_torch_trace(*start);

@@ -39,7 +39,7 @@ CompiledMemory compiled_memory(const CompiledProgram& program) {
       case CompiledEvent::Kind::release: {
         const CompiledBlock& block = program.blocks[event.index];
         if (!block.is_output && !(block.is_input && is_kept_by_caller(block.name)))
-          live -= block.bytes().value_or(0);
+          live = saturating_add(live, -block.bytes().value_or(0));
         break;
       }
       case CompiledEvent::Kind::run:

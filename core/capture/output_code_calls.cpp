@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "core/base/characters.h"
@@ -31,6 +32,7 @@ namespace jointer::wrapper {
 namespace {
 
 constexpr int kMaxCallDepth = 16;
+constexpr int kMaxNesting = 16;  // of views and lists in arguments
 
 // Calls that neither compute nor hold memory.
 constexpr std::array<std::string_view, 13> kSkippedCalls{"assert_alignment",
@@ -119,7 +121,7 @@ class BodyReader {
     std::int64_t span = 1;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const auto extent = value_of(sizes[i]), step = value_of(strides[i]);
-      if (!extent || !step) return std::nullopt;
+      if (!extent || !step || *extent < 0 || *step < 0) return std::nullopt;
       if (*extent == 0) return 0;
       span = saturating_add(span, saturating_mul(*extent - 1, *step));
     }
@@ -392,7 +394,8 @@ class BodyReader {
   }
 
   // Finds the tensor that an expression without a call of a kernel denotes: a name, a view.
-  bool resolve(std::string_view text, Variable& found) {
+  bool resolve(std::string_view text, Variable& found, int nesting = 0) {
+    if (nesting > kMaxNesting) return false;
     if (const Variable* known = variable(text)) {
       if (!known->block) return false;
       found = *known;
@@ -403,12 +406,12 @@ class BodyReader {
     const auto arguments = split_list(call.arguments);
     if (arguments.empty()) return false;
     if (call.callee == "reinterpret_tensor") {
-      if (!resolve(arguments[0], found)) return false;
+      if (!resolve(arguments[0], found, nesting + 1)) return false;
       if (arguments.size() > 2) found.count = count_of(arguments[1], arguments[2]);
       return true;
     }
     if (call.callee == "aten.view.dtype" && arguments.size() > 1) {
-      if (!resolve(arguments[0], found)) return false;
+      if (!resolve(arguments[0], found, nesting + 1)) return false;
       const auto before = bytes_of(found);
       found.dtype = dtype_in(arguments[1]);
       if (found.dtype && before)
@@ -428,18 +431,20 @@ class BodyReader {
     if (!tuple->kernel) return false;
     const std::size_t kernel = *tuple->kernel;
     // The block that stood for the result as a whole is none.
-    if (tuple->block) drop_result(*tuple->block);
+    if (tuple->block) drop_result(*tuple->block, kernel);
     variables_.insert_or_assign(std::string(name), Variable{.kernel = kernel});
     result_of(to, kernel);
     return true;
   }
 
-  void drop_result(std::size_t block) {
-    std::erase_if(program_.events, [&](const CompiledEvent& event) {
+  void drop_result(std::size_t block, std::size_t kernel) {
+    auto& events = program_.events;
+    const auto made = std::find_if(events.rbegin(), events.rend(), [&](const CompiledEvent& event) {
       return event.kind == CompiledEvent::Kind::allocate && event.index == block;
     });
-    for (CompiledKernel& kernel : program_.kernels)
-      std::erase_if(kernel.uses, [&](const CompiledUse& use) { return use.block == block; });
+    if (made != events.rend()) events.erase(std::next(made).base());
+    std::erase_if(program_.kernels[kernel].uses,
+                  [&](const CompiledUse& use) { return use.block == block; });
     program_.blocks[block].count = 0;
     program_.blocks[block].is_dtype_assumed = false;
     names_[block] = 0;
@@ -606,10 +611,12 @@ class BodyReader {
   }
 
   // Adds an argument that is a tensor, or a list of tensors.
-  void add_use(CompiledKernel& kernel, std::string_view argument, bool reads, bool writes) {
+  void add_use(CompiledKernel& kernel, std::string_view argument, bool reads, bool writes,
+               int nesting = 0) {
+    if (nesting > kMaxNesting) return;
     if (argument.starts_with('[') || argument.starts_with('(')) {
       for (const std::string_view each : split_list(inside(argument)))
-        add_use(kernel, each, reads, writes);
+        add_use(kernel, each, reads, writes, nesting + 1);
       return;
     }
     Variable found;
