@@ -46,7 +46,7 @@ struct KernelSource {
 
 // Consecutive bytes that the program allocates once and releases once. Buffers that reuse a block,
 // and views of it, have the same block.
-struct CompiledBlock {
+struct BufferBlock {
   std::string name;                   // of its first buffer
   std::optional<std::int64_t> count;  // elements that its sizes and strides span, if known
   std::optional<DType> dtype;
@@ -115,7 +115,7 @@ struct CompiledProgram {
   std::map<std::string, std::string, std::less<>> targets;
   std::vector<KernelSource> sources;
   std::vector<CompiledKernel> kernels;  // in call order
-  std::vector<CompiledBlock> blocks;
+  std::vector<BufferBlock> blocks;
   std::vector<CompiledEvent> events;  // in order; begins without events for the inputs
   std::vector<std::string> schedule;  // inductor_collective_schedule: operators, in order
   // Statements of the wrapper that were not understood, with their line numbers.

@@ -18,7 +18,7 @@ bool is_kept_by_caller(std::string_view input) {
 CompiledMemory compiled_memory(const CompiledProgram& program) {
   CompiledMemory memory;
   std::int64_t live = 0;
-  for (const CompiledBlock& block : program.blocks) {
+  for (const BufferBlock& block : program.blocks) {
     const std::int64_t bytes = block.bytes().value_or(0);
     if (!block.bytes()) ++memory.unknown_blocks;
     if (block.is_dtype_assumed) ++memory.assumed_blocks;
@@ -37,7 +37,7 @@ CompiledMemory compiled_memory(const CompiledProgram& program) {
         }
         break;
       case CompiledEvent::Kind::release: {
-        const CompiledBlock& block = program.blocks[event.index];
+        const BufferBlock& block = program.blocks[event.index];
         if (!block.is_output && !(block.is_input && is_kept_by_caller(block.name)))
           live = saturating_add(live, -block.bytes().value_or(0));
         break;

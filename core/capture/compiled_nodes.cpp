@@ -165,7 +165,7 @@ class NodeAssignment {
     if (const auto it = elements_.find(node->name); it != elements_.end()) elements = it->second;
     std::size_t next = 0;
     for (CompiledUse& use : kernel.uses) {
-      CompiledBlock& block = program_.blocks[use.block];
+      BufferBlock& block = program_.blocks[use.block];
       if (block.made_by != kernel_index || next == elements.size()) continue;
       const std::optional<DType> dtype = elements[next++];
       if (!dtype || !block.is_dtype_assumed) continue;

@@ -68,7 +68,7 @@ std::string_view to_string(NodesFrom from) {
   return "nothing";
 }
 
-std::optional<std::int64_t> CompiledBlock::bytes() const {
+std::optional<std::int64_t> BufferBlock::bytes() const {
   if (count == 0) return 0;
   if (!count || !dtype) return std::nullopt;
   return saturating_mul(*count, item_size(*dtype));
@@ -76,11 +76,11 @@ std::optional<std::int64_t> CompiledBlock::bytes() const {
 
 std::string CompiledProgram::device() const {
   std::map<std::string, std::size_t> counts;
-  for (const CompiledBlock& block : blocks)
+  for (const BufferBlock& block : blocks)
     if (!block.device.empty()) ++counts[block.device];
   std::string most;
-  for (const auto& [name, number] : counts)
-    if (most.empty() || number > counts[most]) most = name;
+  for (const auto& [device, number] : counts)
+    if (most.empty() || number > counts[most]) most = device;
   return most;
 }
 

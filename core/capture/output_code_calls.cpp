@@ -187,7 +187,7 @@ class BodyReader {
                  std::optional<DType> dtype) {
     Variable* const found = variable(name);
     if (found == nullptr || !found->block) return;
-    CompiledBlock& block = program_.blocks[*found->block];
+    BufferBlock& block = program_.blocks[*found->block];
     const bool owns = block.name == name;
     found->count = count_of(size, stride);
     if (owns) block.count = span_of(size, stride);
@@ -240,7 +240,7 @@ class BodyReader {
         if (each.starts_with(kDevice)) device = each.substr(kDevice.size());
       }
       input.block = add_block(name);
-      CompiledBlock& block = program_.blocks[*input.block];
+      BufferBlock& block = program_.blocks[*input.block];
       block.is_input = true;
       block.device = device.substr(0, device.find_first_of(":'"));
       bind(name, input);
@@ -371,7 +371,7 @@ class BodyReader {
     const auto arguments = split_list(call.arguments);
     Variable made;
     made.block = allocate(name, std::nullopt);
-    CompiledBlock& block = program_.blocks[*made.block];
+    BufferBlock& block = program_.blocks[*made.block];
     constexpr std::string_view kPrefix = "empty_strided_", kDevice = "device='", kDType = "dtype=";
     if (call.callee.starts_with(kPrefix)) {
       const std::string_view device = call.callee.substr(kPrefix.size());
@@ -455,10 +455,10 @@ class BodyReader {
     Variable made;
     made.block = allocate(to, kernel);
     made.kernel = kernel;
-    CompiledBlock& block = program_.blocks[*made.block];
+    BufferBlock& block = program_.blocks[*made.block];
     for (const CompiledUse& use : program_.kernels[kernel].uses)
       if (use.is_read) {
-        const CompiledBlock& first = program_.blocks[use.block];
+        const BufferBlock& first = program_.blocks[use.block];
         block.device = first.device;
         block.dtype = first.dtype;
         block.is_dtype_assumed = true;

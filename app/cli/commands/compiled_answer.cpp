@@ -101,7 +101,7 @@ Json events_json(const CompiledProgram& program) {
   for (const CompiledEvent& event : program.events) {
     Json json{{"event", std::string(event_text(event.kind))}, {"name", event.name}};
     if (event.kind != CompiledEvent::Kind::run) {
-      const CompiledBlock& block = program.blocks[event.index];
+      const BufferBlock& block = program.blocks[event.index];
       const auto bytes = block.bytes();
       json["block"] = block.name;
       json["bytes"] = bytes ? Json(*bytes) : Json(nullptr);
