@@ -2,7 +2,8 @@
 //
 // Steps
 //   1. The mappings of provenance, if they were logged (INDUCTOR_PROVENANCE=1), are used first. For
-//      a collective they may name a view of its input; the collective's own node is then looked up.
+//      a collective they may name a view of its input, and for other operators also the nodes of
+//      their inputs; only nodes that run the operator count.
 //   2. A Triton kernel that is called once has the nodes in the comment above its definition.
 //   3. A call of an operator (`extern_kernels.mm`, collectives) has a node with this operator: the
 //      one that the comment above the call names or, if it names none, the first one in program
@@ -128,11 +129,16 @@ class NodeAssignment {
       const PostNode* const node = find(name);
       return node != nullptr && runs(op, node->target);
     };
-    if (nodes_.empty() || std::ranges::any_of(kernel.nodes, runs_op)) return;
+    if (nodes_.empty()) return;
+    if (std::ranges::any_of(kernel.nodes, runs_op)) {
+      std::erase_if(kernel.nodes, [&](const std::string& name) { return !runs_op(name); });
+      return;
+    }
     const bool is_communication =
         kernel.kind == CompiledKind::collective || kernel.kind == CompiledKind::wait;
     if (!kernel.nodes.empty() && !is_communication) return;
     kernel.nodes.clear();
+    kernel.original_nodes.clear();
     kernel.nodes_from = NodesFrom::nothing;
     for (const std::string& name : kernel.source_nodes)
       if (runs_op(name) && taken_.find(name) == taken_.end()) {
