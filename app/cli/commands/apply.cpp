@@ -33,7 +33,7 @@ struct ApplyAnswer {
   std::string name;
   Recipe recipe;
   Replay replay;
-  Figures before, after;
+  GraphFigures before, after;
 };
 
 Json to_json(const ApplyAnswer& a) {

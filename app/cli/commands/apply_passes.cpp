@@ -28,7 +28,7 @@ using enum Table::Align;
 struct PassesAnswer {
   std::string name, pipeline;
   PipelineRun run;
-  Figures before, after;
+  GraphFigures before, after;
   std::optional<std::int64_t> limit;  // bytes
   std::vector<std::string> notes;
 

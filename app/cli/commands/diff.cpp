@@ -36,7 +36,7 @@ struct DiffAnswer {
   const Graph& b;
   NodeMatch match;
   GraphDifference difference;
-  Figures before, after;
+  GraphFigures before, after;
   // The comparison of the plans, or why it failed; std::nullopt if the plans are equal or
   // `compare_plans_of` does not compare them.
   std::optional<Result<PlanComparison>> plan;

@@ -13,7 +13,8 @@ MemoryOptions memory_options(const std::string& optimizer) {
   return memory;
 }
 
-Figures figures_of(const Graph& graph, const Estimator& estimator, const std::string& optimizer) {
+GraphFigures figures_of(const Graph& graph, const Estimator& estimator,
+                        const std::string& optimizer) {
   const MemoryTimeline timeline(graph, memory_options(optimizer));
   const Simulation simulation(graph, estimate_all(graph, estimator));
   return {.nodes = graph.order().size(),
@@ -25,7 +26,7 @@ Figures figures_of(const Graph& graph, const Estimator& estimator, const std::st
           .collectives = simulation.collective_count()};
 }
 
-Json to_json(const Figures& f) {
+Json to_json(const GraphFigures& f) {
   return {{"nodes", f.nodes},
           {"peak_bytes", f.peak_bytes},
           {"step_ms", to_ms(f.step_ns)},
@@ -35,7 +36,7 @@ Json to_json(const Figures& f) {
           {"collective_count", f.collectives}};
 }
 
-Json to_json(const Figures& a, const Figures& b) {
+Json to_json(const GraphFigures& a, const GraphFigures& b) {
   const Json first = to_json(a), second = to_json(b);
   Json json = Json::object();
   for (const auto& figure : first.items())
@@ -65,7 +66,7 @@ void ComparedFigures::add(const char* name, std::int64_t before, std::int64_t af
   table_.add({name, format(before), format(after), std::move(change)});
 }
 
-Table compare_table(const Figures& a, const Figures& b, const std::string& first,
+Table compare_table(const GraphFigures& a, const GraphFigures& b, const std::string& first,
                     const std::string& second) {
   ComparedFigures figures(first, second);
   figures.add("nodes", static_cast<std::int64_t>(a.nodes), static_cast<std::int64_t>(b.nodes),

@@ -9,7 +9,7 @@
 
 namespace jointer::cli {
 
-struct Figures {
+struct GraphFigures {
   std::size_t nodes = 0;
   std::int64_t peak_bytes = 0;
   std::int64_t step_ns = 0, communication_ns = 0, exposed_ns = 0;
@@ -17,15 +17,16 @@ struct Figures {
 };
 
 MemoryOptions memory_options(const std::string& optimizer);
-Figures figures_of(const Graph& graph, const Estimator& estimator, const std::string& optimizer);
+GraphFigures figures_of(const Graph& graph, const Estimator& estimator,
+                        const std::string& optimizer);
 
 // A change with its sign: "+14.2 GiB", "-3.10 GiB".
 std::string signed_text(std::int64_t change, std::string (*format)(std::int64_t));
 
 // {"peak_bytes": ..., "step_ms": ..., ...}
-Json to_json(const Figures& figures);
+Json to_json(const GraphFigures& figures);
 // {"peak_bytes": [a, b], ...}
-Json to_json(const Figures& a, const Figures& b);
+Json to_json(const GraphFigures& a, const GraphFigures& b);
 // A table of metrics before and after, and their differences.
 class ComparedFigures {
  public:
@@ -38,7 +39,7 @@ class ComparedFigures {
   Table table_;
 };
 // One row per metric.
-Table compare_table(const Figures& a, const Figures& b, const std::string& first,
+Table compare_table(const GraphFigures& a, const GraphFigures& b, const std::string& first,
                     const std::string& second);
 
 }  // namespace jointer::cli

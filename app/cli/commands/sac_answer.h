@@ -51,7 +51,7 @@ struct LimitAnswer {
 // The passes that reorder a plan's graph, and the graph's estimates without them.
 struct OrderAnswer {
   std::string passes;
-  jointer::Figures without;
+  Figures without;
 };
 
 struct SacAnswer {

@@ -46,11 +46,11 @@ void keep_own_if_better(const SacCommand& options, const Solved& solved, const P
                         Fit& fit) {
   if (!solved.own) return;
   const auto counted = [&](const ParetoPoint& point) {
-    jointer::Figures figures = point.figures.figures;
+    Figures figures = point.figures.figures;
     figures.peak_bytes = bytes_of(point, memory_of(options)).value_or(figures.peak_bytes);
     return figures;
   };
-  const jointer::Figures own = counted(*solved.own);
+  const Figures own = counted(*solved.own);
   if (!limit.is_better(own, counted(fit.point))) return;
   const std::int64_t bound_ns = fit.point.bound_ns;
   fit.point = *solved.own;

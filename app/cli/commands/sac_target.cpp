@@ -26,8 +26,8 @@ MoveUnit unit_of(const TargetOptions& options) {
 }
 
 std::string best_text(const TargetAnswer& answer) {
-  const jointer::Figures& best = figures_of(answer.best.point);
-  const jointer::Figures& own = answer.order.figures;
+  const Figures& best = figures_of(answer.best.point);
+  const Figures& own = answer.order.figures;
   std::string text = fmt::format("{}, {}", format_bytes(best.peak_bytes), format_ns(best.step_ns));
   if (!answer.best.fits) return text + "; no plan was found that fits";
   if (answer.is_reached() && best.step_ns < own.step_ns)
@@ -118,7 +118,7 @@ Json to_json(const TargetAnswer& answer, const Graph& graph) {
   }
   // If false, a shorter list may exist.
   json["is_shortest"] = list.is_shortest;
-  const jointer::Figures& best = figures_of(answer.best.point);
+  const Figures& best = figures_of(answer.best.point);
   json["best"] = {{"reached", answer.best.fits},
                   {"peak_bytes", best.peak_bytes},
                   {"step_ms", to_ms(best.step_ns)}};
