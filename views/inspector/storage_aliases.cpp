@@ -29,7 +29,7 @@ std::vector<NodeId> storage_aliases(const Snapshot& snapshot, NodeId node, Stora
     for (const NodeId user : snapshot.users.of(at)) visit(user);
   }
   found.erase(found.begin());
-  std::ranges::sort(found, {}, [&](NodeId node) { return graph.position(node); });
+  std::ranges::sort(found, {}, [&](NodeId id) { return graph.position(id); });
   return found;
 }
 

@@ -42,11 +42,11 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   connect(&content_.document(), &Document::measurement_changed, this,
           &TimelineBar::show_measurement);
   const auto add_toggle = [this](const QString& text, const QString& tip,
-                                 void (TimelineContent::*show)(bool)) {
+                                 void (TimelineContent::*set_shown)(bool)) {
     QToolButton* button = add_bar_button(*this, text, tip);
     button->setCheckable(true);
     button->setChecked(true);
-    connect(button, &QToolButton::toggled, &content_, show);
+    connect(button, &QToolButton::toggled, &content_, set_shown);
     return button;
   };
   add_toggle(tr("Reserved"), tr("Show the memory that the caching allocator would reserve"),

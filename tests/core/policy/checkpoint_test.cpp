@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
 // Two layers. The backward of each reads all of its values, and the gathered parameter.
-constexpr std::string_view kStep = R"(
+constexpr std::string_view kCheckpointStep = R"(
   kind train_step
   w: f32[8,8] = parameter
   x: f32[8,8] = input
@@ -35,7 +35,7 @@ constexpr std::string_view kStep = R"(
 class Checkpoint : public testing::Test {
  protected:
   Checkpoint()
-      : graph_(parse(kStep)),
+      : graph_(parse(kCheckpointStep)),
         what_if_(graph_, std::vector<NodeCost>(graph_.node_count()),
                  std::vector<Flops>(graph_.node_count())) {
     std::vector<NodeId> all;
