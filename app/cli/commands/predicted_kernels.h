@@ -1,0 +1,14 @@
+#pragma once
+
+#include "core/base/json_text.h"
+#include "core/base/result.h"
+#include "core/base/torch_version.h"
+#include "core/graph/graph.h"
+
+namespace jointer::cli {
+
+// The kernels that Jointer predicts Inductor to make of a graph, which must not be a pair: the same JSON as the answer
+// of `python -m jointer kernels`, with the source "predicted". Operations are not fused yet.
+Json predicted_kernels(const Graph& graph, TorchVersion version);
+
+}  // namespace jointer::cli

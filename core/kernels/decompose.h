@@ -1,0 +1,22 @@
+#pragma once
+
+// Writes a graph in the operators that Inductor lowers.
+//
+// What it computes: the graph that `make_fx` traces of a capture with Inductor's table of decompositions. One call
+// becomes one call (views, element-wise operations, collectives), several (norms, softmax, activations, gradients of
+// embeddings) or none (numbers that a device computes, which the capture assumes).
+// An operator without a rule becomes a fallback: Inductor calls the library for it.
+//
+// Cost: linear in nodes.
+// Source: torch/_inductor/decomposition.py (`select_decomp_table`), torch/_decomp/decompositions.py.
+// Deviations: strides of tensors within a decomposition are dense in the order of the first input's.
+
+#include "core/base/torch_version.h"
+#include "core/graph/graph.h"
+#include "core/kernels/fx_graph.h"
+
+namespace jointer::kernels {
+
+FxGraph decompose(const Graph& graph, TorchVersion version);
+
+}  // namespace jointer::kernels

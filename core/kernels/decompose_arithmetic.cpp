@@ -1,0 +1,183 @@
+// Decomposition of element-wise operators, reductions, norms and losses.
+
+#include <algorithm>
+#include <string>
+
+#include "core/kernels/decomposed_norms.h"
+#include "core/kernels/decomposer.h"
+
+namespace jointer::kernels {
+
+// --- Arithmetic ---
+
+void Decomposer::elementwise(const Node& node) {
+  FxNode operation = made(FxKind::pointwise, node, {});
+  operation.op = elementwise_.at(graph_.op(node).packet());
+  for (const Argument& each : graph_.args(node)) {
+    if (const FxId id = of(each); id >= 0)
+      operation.inputs.push_back(id);
+    else if (arguments_.is_number(each))
+      operation.scalars.push_back(arguments_.real(each));
+  }
+  if (operation.op == "truediv")
+    if (const Argument* mode = arg(node, "rounding_mode");
+        mode && mode->kind == Argument::Kind::string)
+      operation.op = graph_.text(mode->text()) == "floor" ? "floordiv" : "truncdiv";
+  if (const Argument* alpha = arg(node, "alpha"); alpha && arguments_.real(*alpha) != 1.0)
+    operation.scalars.push_back(arguments_.real(*alpha));
+  if (operation.inputs.empty()) return fallback_rule(node);
+  give_made(std::move(operation));
+}
+
+void Decomposer::clamp_rule(const Node& node) {
+  FxId value = input(node, "self");
+  for (const auto& [name, op] : {std::pair("min", "maximum"), std::pair("max", "minimum")})
+    if (const Argument* limit = arg(node, name); limit && limit->kind != Argument::Kind::none) {
+      const FxId tensor = of(*limit);
+      value = tensor >= 0 ? builder_.pointwise(op, {value, tensor})
+                          : builder_.pointwise(op, {value}, {arguments_.real(*limit)});
+    }
+  give(value);
+}
+
+void Decomposer::masked_fill_rule(const Node& node) {
+  const FxId self = input(node, "self"), mask = input(node, "mask");
+  FxId value = input(node, "value");
+  if (value < 0)
+    value = builder_.full({}, builder_.dtype(self), builder_.tensor(self).is_on_gpu,
+                          arguments_.real(*arg(node, "value")));
+  give(builder_.pointwise("where", {mask, value, self}, {}, builder_.dtype(self)));
+}
+
+void Decomposer::sum_rule(const Node& node) {
+  const std::string_view packet = graph_.op(node).packet();
+  const FxId from = input(node, "self");
+  const Argument *dims = arg(node, "dim"), *keeps = arg(node, "keepdim");
+  Sizes reduced;
+  if (dims != nullptr) reduced = arguments_.integers(*dims);
+  const bool is_mean = packet == "aten.mean";
+  const std::string_view op = packet == "aten.amax"   ? "max"
+                              : packet == "aten.amin" ? "min"
+                              : packet == "aten.prod" ? "prod"
+                              : packet == "aten.any"  ? "any"
+                                                      : "sum";
+  give(builder_.reduce(op, from, std::move(reduced), keeps != nullptr && arguments_.is_true(*keeps),
+                       captured(node).dtype, is_mean));
+  builder_.graph.nodes.back().target = graph_.target(node);
+}
+
+void Decomposer::softmax_rule(const Node& node) {
+  const DType type = captured(node).dtype;
+  const Softmax parts =
+      softmax_parts(builder_, input(node, "self"), arguments_.integer(*arg(node, "dim")));
+  const FxId divided = builder_.pointwise("truediv", {parts.exponential, parts.sum});
+  give(builder_.convert(divided, type));
+}
+
+void Decomposer::log_softmax_rule(const Node& node) {
+  const DType type = captured(node).dtype;
+  const Softmax parts =
+      softmax_parts(builder_, input(node, "self"), arguments_.integer(*arg(node, "dim")));
+  const FxId log = builder_.pointwise("log", {parts.sum});
+  give(builder_.convert(builder_.pointwise("sub", {parts.shifted, log}), type));
+}
+
+void Decomposer::softmax_gradient_rule(const Node& node) {
+  give(softmax_gradient(builder_, input(node, "grad_output"), input(node, "output"),
+                        arguments_.integer(*arg(node, "dim")), captured(node).dtype));
+}
+
+void Decomposer::silu_rule(const Node& node) {
+  give(silu(builder_, input(node, "self")));
+}
+
+void Decomposer::silu_gradient_rule(const Node& node) {
+  give(silu_gradient(builder_, input(node, "grad_output"), input(node, "self"),
+                     version_ > TorchVersion{2, 11}));
+}
+
+void Decomposer::gelu_rule(const Node& node) {
+  const Argument* form = arg(node, "approximate");
+  give(gelu(builder_, input(node, "self"),
+            form && form->kind == Argument::Kind::string && graph_.text(form->text()) == "tanh"));
+}
+
+void Decomposer::output_gradient_rule(const Node& node) {
+  const FxId gradient = input(node, "grad_output"), result = input(node, "output");
+  give(graph_.op(node).packet() == "aten.sigmoid_backward"
+           ? sigmoid_gradient(builder_, gradient, result)
+           : tanh_gradient(builder_, gradient, result));
+}
+
+void Decomposer::log_softmax_gradient_rule(const Node& node) {
+  give(log_softmax_gradient(builder_, input(node, "grad_output"), input(node, "output"),
+                            arguments_.integer(*arg(node, "dim")), captured(node).dtype));
+}
+
+NllLoss Decomposer::nll_loss_of(const Node& node) const {
+  const Argument *reduction = arg(node, "reduction"), *ignored = arg(node, "ignore_index");
+  constexpr std::int64_t kIgnored = -100;
+  return {.input = input(node, "self"),
+          .target = input(node, "target"),
+          .reduction = static_cast<LossReduction>(reduction ? arguments_.integer(*reduction) : 1),
+          .ignored = ignored ? arguments_.integer(*ignored) : kIgnored};
+}
+
+void Decomposer::nll_loss_rule(const Node& node) {
+  if (input(node, "weight") >= 0) return fallback_rule(node);
+  const auto [loss, count] = nll_loss(builder_, nll_loss_of(node));
+  give(loss);
+  give(count);
+}
+
+void Decomposer::nll_loss_gradient_rule(const Node& node) {
+  if (input(node, "weight") >= 0) return fallback_rule(node);
+  give(nll_loss_gradient(builder_, nll_loss_of(node), input(node, "grad_output"),
+                         input(node, "total_weight")));
+}
+
+void Decomposer::in_place_rule(const Node& node) {
+  std::string packet(graph_.op(node).packet());
+  packet.pop_back();
+  FxNode operation = made(FxKind::pointwise, node, {});
+  operation.op = elementwise_.at(packet);
+  for (const Argument& each : graph_.args(node)) {
+    if (const FxId id = of(each); id >= 0)
+      operation.inputs.push_back(id);
+    else if (arguments_.is_number(each))
+      operation.scalars.push_back(arguments_.real(each));
+  }
+  const FxId changed = operation.inputs.front();
+  const FxId value = builder_.add(std::move(operation));
+  give_made(made(FxKind::copy_in_place, node, {changed, value}));
+}
+
+void Decomposer::rms_norm_rule(const Node& node) {
+  const Argument* eps = arg(node, "eps");
+  const auto [result, factor] = rms_norm(
+      builder_, input(node, "input"),
+      static_cast<std::int64_t>(graph_.children(*arg(node, "normalized_shape")).size()),
+      input(node, "weight"), eps && arguments_.is_number(*eps) ? arguments_.real(*eps) : 1e-6);
+  give(result);
+  give(factor);
+}
+
+void Decomposer::rms_norm_gradient_rule(const Node& node) {
+  std::vector<bool> wanted;
+  for (const Argument& each : graph_.children(*arg(node, "output_mask")))
+    wanted.push_back(arguments_.is_true(each));
+  wanted.resize(2, true);
+  const auto [input_gradient, weight_gradient] =
+      rms_norm_gradient(builder_, {.gradient = input(node, "grad_out"),
+                                   .input = input(node, "input"),
+                                   .factor = input(node, "rstd"),
+                                   .weight = input(node, "weight"),
+                                   .normalized = static_cast<std::int64_t>(
+                                       graph_.children(*arg(node, "normalized_shape")).size()),
+                                   .wants_input = wanted[0],
+                                   .wants_weight = wanted[1]});
+  give(input_gradient);
+  give(weight_gradient);
+}
+
+}  // namespace jointer::kernels

@@ -1,0 +1,261 @@
+// Decomposition of views, of indexing, and of calls that create tensors or convert them.
+
+#include <algorithm>
+#include <string>
+
+#include "core/kernels/decomposed_norms.h"
+#include "core/kernels/decomposer.h"
+
+namespace jointer::kernels {
+
+// --- Views ---
+
+void Decomposer::alias_rule(const Node& node) {
+  give(input(node, "self"));
+}
+
+void Decomposer::reshape_rule(const Node& node) {
+  FxNode view = made(FxKind::reshape, node, {of(graph_.args(node).front())});
+  const std::string_view packet = graph_.op(node).packet();
+  if (packet != "aten.squeeze" && packet != "aten.unsqueeze") view.target = "aten.reshape.default";
+  view.numbers = view.result().shape;
+  view.is_view = true;
+  give_made(std::move(view));
+}
+
+void Decomposer::permute_rule(const Node& node) {
+  const FxId from = input(node, "self");
+  const std::int64_t rank = builder_.rank(from);
+  Sizes order;
+  const auto wrapped = [rank](std::int64_t dim) { return dim < 0 ? dim + rank : dim; };
+  if (const Argument* dims = arg(node, "dims")) {
+    for (const std::int64_t dim : arguments_.integers(*dims)) order.push_back(wrapped(dim));
+  } else {
+    for (std::int64_t i = 0; i < rank; ++i) order.push_back(i);
+    const Argument *first = arg(node, "dim0"), *second = arg(node, "dim1");
+    const std::int64_t a = first ? wrapped(arguments_.integer(*first)) : 0;
+    const std::int64_t b = second ? wrapped(arguments_.integer(*second)) : rank - 1;
+    if (rank > 1) std::swap(order[static_cast<std::size_t>(a)], order[static_cast<std::size_t>(b)]);
+  }
+  give(builder_.permute(from, std::move(order)));
+}
+
+void Decomposer::expand_rule(const Node& node) {
+  FxNode view = made(FxKind::expand, node, {input(node, "self")});
+  view.numbers = view.result().shape;
+  view.is_view = true;
+  give_made(std::move(view));
+}
+
+void Decomposer::slice_rule(const Node& node) {
+  const FxId from = input(node, "self");
+  const auto number = [&](std::string_view name, std::int64_t otherwise) {
+    const Argument* found = arg(node, name);
+    return found == nullptr || found->kind == Argument::Kind::none ? otherwise
+                                                                   : arguments_.integer(*found);
+  };
+  std::int64_t dim = number("dim", 0);
+  if (dim < 0) dim += builder_.rank(from);
+  const std::int64_t size = builder_.shape(from)[static_cast<std::size_t>(dim)];
+  std::int64_t start = number("start", 0), end = number("end", size);
+  if (const Argument* length = arg(node, "length")) end = start + arguments_.integer(*length);
+  if (start < 0) start += size;
+  if (end < 0) end += size;
+  start = std::clamp<std::int64_t>(start, 0, size);
+  end = std::clamp(end, start, size);
+  FxNode view = made(FxKind::slice, node, {from}, {dim, start, end, number("step", 1)});
+  view.is_view = true;
+  give_made(std::move(view));
+}
+
+void Decomposer::select_rule(const Node& node) {
+  const FxId from = input(node, "self");
+  std::int64_t dim = arguments_.integer(*arg(node, "dim"));
+  std::int64_t which = arguments_.integer(*arg(node, "index"));
+  if (dim < 0) dim += builder_.rank(from);
+  const auto at = static_cast<std::size_t>(dim);
+  if (which < 0) which += builder_.shape(from)[at];
+  FxTensor part = builder_.tensor(from);
+  part.shape[at] = 1;
+  FxNode view = made(FxKind::slice, node, {from}, {dim, which, which + 1, 1});
+  view.results = {std::move(part)};
+  view.is_view = true;
+  const FxId sliced = builder_.add(std::move(view));
+  FxNode squeezed = made(FxKind::reshape, node, {sliced});
+  squeezed.numbers = squeezed.result().shape;
+  squeezed.is_view = true;
+  give_made(std::move(squeezed));
+}
+
+void Decomposer::split_rule(const Node& node) {
+  const FxId from = input(node, "self");
+  const auto tensors = graph_.tensors(node);
+  const Argument* given = arg(node, "dim");
+  std::int64_t dim = given ? arguments_.integer(*given) : 0;
+  if (dim < 0) dim += builder_.rank(from);
+  FxNode parts;
+  parts.kind = FxKind::split;
+  parts.target = graph_.target(node);
+  parts.is_tuple = true;
+  parts.is_view = true;
+  parts.inputs = {from};
+  parts.numbers = {dim};
+  const bool is_unbind = graph_.op(node).packet() == "aten.unbind";
+  for (const Tensor& tensor : tensors) {
+    FxTensor part = captured_tensor(graph_, tensor);
+    if (is_unbind) {
+      part.shape.insert(part.shape.begin() + dim, 1);
+      part.stride.insert(part.stride.begin() + dim, 1);
+    }
+    parts.numbers.push_back(part.shape[static_cast<std::size_t>(dim)]);
+    parts.results.push_back(std::move(part));
+  }
+  const std::vector<FxTensor> all = parts.results;
+  const FxId tuple = builder_.add(std::move(parts));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const FxId part = builder_.getitem(tuple, static_cast<std::int64_t>(i), all[i]);
+    give(is_unbind ? builder_.reshape(part, captured_tensor(graph_, tensors[i]).shape) : part);
+  }
+}
+
+// --- Creation and conversion ---
+
+void Decomposer::cat_rule(const Node& node) {
+  const Argument* given = arg(node, "dim");
+  std::vector<FxId> inputs;
+  for (const Argument& each : graph_.children(*arg(node, "tensors")))
+    if (const FxId id = of(each); id >= 0 && product(builder_.shape(id)) > 0) inputs.push_back(id);
+  FxNode joined = made(FxKind::cat, node, std::move(inputs));
+  const auto rank = static_cast<std::int64_t>(joined.result().shape.size());
+  const std::int64_t dim = given ? arguments_.integer(*given) : 0;
+  joined.numbers = {dim < 0 ? dim + rank : dim};
+  if (joined.inputs.size() == 1) joined.kind = FxKind::clone;
+  give_made(std::move(joined));
+}
+
+void Decomposer::stack_rule(const Node& node) {
+  const Argument* given = arg(node, "dim");
+  const FxTensor result = captured(node);
+  std::int64_t dim = given ? arguments_.integer(*given) : 0;
+  if (dim < 0) dim += static_cast<std::int64_t>(result.shape.size());
+  std::vector<FxId> inputs;
+  for (const Argument& each : graph_.children(*arg(node, "tensors")))
+    inputs.push_back(builder_.unsqueeze(of(each), dim));
+  FxNode joined = made(FxKind::cat, node, std::move(inputs), {dim});
+  joined.target = "aten.cat.default";
+  give_made(std::move(joined));
+}
+
+void Decomposer::convert_rule(const Node& node) {
+  FxId value = of(graph_.args(node).front());
+  FxTensor result = captured(node);
+  if (result.is_on_gpu != builder_.tensor(value).is_on_gpu) {
+    FxNode copy = made(FxKind::device_copy, node, {value});
+    copy.target = "prims.device_put.default";
+    copy.results.front().dtype = builder_.dtype(value);
+    value = builder_.add(std::move(copy));
+    if (builder_.dtype(value) == result.dtype) return give(value);
+  }
+  FxNode converted = made(FxKind::convert, node, {value});
+  converted.target = "prims.convert_element_type.default";
+  if (builder_.dtype(value) == result.dtype) converted.kind = FxKind::clone;
+  give_made(std::move(converted));
+}
+
+void Decomposer::clone_rule(const Node& node) {
+  give_made(made(FxKind::clone, node, {of(graph_.args(node).front())}));
+}
+
+void Decomposer::full_rule(const Node& node) {
+  const Argument* value = arg(node, "fill_value");
+  if (value == nullptr) value = arg(node, "s");
+  FxNode filled = made(FxKind::full, node, {});
+  filled.target = "aten.full.default";
+  filled.scalars = {value ? arguments_.real(*value)
+                    : graph_.target(node).find("ones") != std::string_view::npos ? 1.0
+                                                                                 : 0.0};
+  give_made(std::move(filled));
+}
+
+void Decomposer::empty_rule(const Node& node) {
+  FxNode blank = made(FxKind::empty, node, {});
+  blank.target = "aten.empty.memory_format";
+  give_made(std::move(blank));
+}
+
+void Decomposer::arange_rule(const Node& node) {
+  give_made(made(FxKind::iota, node, {}));
+}
+
+// --- Indexing ---
+
+void Decomposer::embedding_rule(const Node& node) {
+  give_made(made(FxKind::embedding, node, {input(node, "weight"), input(node, "indices")}));
+}
+
+void Decomposer::embedding_gradient_rule(const Node& node) {
+  const Argument* padding = arg(node, "padding_idx");
+  give(embedding_gradient(builder_, input(node, "grad_output"), input(node, "indices"),
+                          arguments_.integer(*arg(node, "num_weights")),
+                          padding ? arguments_.integer(*padding) : -1,
+                          version_ > TorchVersion{2, 11}));
+}
+
+void Decomposer::slice_gradient_rule(const Node& node) {
+  const FxId gradient = input(node, "grad_output");
+  const FxTensor result = captured(node);
+  const FxId zeros = builder_.full(result.shape, result.dtype, result.is_on_gpu, 0);
+  std::int64_t dim = arguments_.integer(*arg(node, "dim"));
+  if (dim < 0) dim += static_cast<std::int64_t>(result.shape.size());
+  const std::int64_t size = result.shape[static_cast<std::size_t>(dim)];
+  std::int64_t start = arguments_.integer(*arg(node, "start")),
+               end = arguments_.integer(*arg(node, "end"));
+  if (start < 0) start += size;
+  if (end < 0) end += size;
+  start = std::clamp<std::int64_t>(start, 0, size);
+  end = std::clamp(end, start, size);
+  FxNode scattered = made(FxKind::slice_scatter, node, {zeros, gradient},
+                          {dim, start, end, arguments_.integer(*arg(node, "step"))});
+  scattered.target = "aten.slice_scatter.default";
+  builder_.origin = NodeId();  // a pass writes the scatter anew, without its origin
+  give_made(std::move(scattered));
+}
+
+void Decomposer::index_rule(const Node& node) {
+  std::vector<FxId> inputs{input(node, "self")};
+  for (const Argument& each : graph_.children(*arg(node, "indices"))) inputs.push_back(of(each));
+  give_made(made(FxKind::index, node, std::move(inputs)));
+}
+
+void Decomposer::index_put_rule(const Node& node) {
+  std::vector<FxId> inputs{input(node, "self"), input(node, "values")};
+  for (const Argument& each : graph_.children(*arg(node, "indices"))) inputs.push_back(of(each));
+  const Argument* adds = arg(node, "accumulate");
+  give_made(made(FxKind::index_put, node, std::move(inputs),
+                 {adds && arguments_.is_true(*adds) ? 1 : 0}));
+}
+
+void Decomposer::gather_rule(const Node& node) {
+  const FxId self = input(node, "self");
+  std::int64_t dim = arguments_.integer(*arg(node, "dim"));
+  if (dim < 0) dim += builder_.rank(self);
+  give_made(made(FxKind::gather, node, {self, input(node, "index")}, {dim}));
+}
+
+void Decomposer::scatter_rule(const Node& node) {
+  const FxId self = input(node, "self"), source = input(node, "src");
+  if (source < 0) return fallback_rule(node);
+  std::int64_t dim = arguments_.integer(*arg(node, "dim"));
+  if (dim < 0) dim += builder_.rank(self);
+  const bool adds = graph_.op(node).packet() == "aten.scatter_add";
+  give_made(made(FxKind::scatter, node, {self, input(node, "index"), source}, {dim, adds ? 1 : 0}));
+}
+
+void Decomposer::cumsum_rule(const Node& node) {
+  const FxId self = input(node, "self");
+  std::int64_t dim = arguments_.integer(*arg(node, "dim"));
+  if (dim < 0) dim += builder_.rank(self);
+  give_made(made(FxKind::scan, node, {self}, {dim}));
+}
+
+}  // namespace jointer::kernels

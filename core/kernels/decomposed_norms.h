@@ -1,0 +1,41 @@
+#pragma once
+
+// Decompositions of several calls: norms, softmax, activations, the gradient of an embedding.
+// Source: torch/_decomp/decompositions.py, torch/_inductor/decomposition.py.
+
+#include <cstdint>
+#include <utility>
+
+#include "core/kernels/fx_builder.h"
+
+namespace jointer::kernels {
+
+// The parts of a softmax, after the pattern that replaces the maximum and the sum by one reduction of both
+// (`prepare_softmax_pattern` in torch/_inductor/fx_passes/post_grad.py).
+struct Softmax {
+  FxId sum = -1, shifted = -1, exponential = -1;
+};
+Softmax softmax_parts(FxBuilder& builder, FxId input, std::int64_t dim);
+FxId softmax_gradient(FxBuilder& builder, FxId gradient, FxId output, std::int64_t dim, DType type);
+
+FxId silu(FxBuilder& builder, FxId input);
+// `has_sigmoid`: the version of torch keeps the sigmoid (2.12 and later).
+FxId silu_gradient(FxBuilder& builder, FxId gradient, FxId input, bool has_sigmoid);
+FxId gelu(FxBuilder& builder, FxId input, bool is_tanh);
+
+// The result, and the factor 1 / sqrt(mean of squares + eps). `normalized`: number of dimensions; weight: -1 if none.
+std::pair<FxId, FxId> rms_norm(FxBuilder& builder, FxId input, std::int64_t normalized, FxId weight,
+                               double eps);
+struct RmsNormGradient {
+  FxId gradient, input, factor, weight;
+  std::int64_t normalized;
+  bool wants_input, wants_weight;
+};
+// The gradients of the input and of the weight; -1 for one that is not wanted.
+std::pair<FxId, FxId> rms_norm_gradient(FxBuilder& builder, const RmsNormGradient& of);
+
+// `is_masked`: as of torch 2.12, which also skips indices out of range.
+FxId embedding_gradient(FxBuilder& builder, FxId gradient, FxId indices, std::int64_t rows,
+                        std::int64_t padding, bool is_masked);
+
+}  // namespace jointer::kernels

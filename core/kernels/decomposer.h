@@ -1,0 +1,113 @@
+#pragma once
+
+// The rules of a decomposition: one function for each family of operators. decompose.h describes what they do; the files
+// decompose_*.cpp implement them.
+
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/base/torch_version.h"
+#include "core/kernels/decomposed_losses.h"
+#include "core/kernels/fx_arguments.h"
+#include "core/kernels/fx_builder.h"
+
+namespace jointer::kernels {
+
+class Decomposer {
+ public:
+  Decomposer(const Graph& graph, TorchVersion version)
+      : graph_(graph), version_(version), arguments_(graph), env_(graph.node_count()) {
+    add_rules();
+    builder_.graph.nodes.reserve(graph.order().size() * 2);
+  }
+
+  FxGraph run();
+
+ private:
+  using Rule = void (Decomposer::*)(const Node&);
+
+  void add_rules();
+  [[nodiscard]] Rule rule_for(const Node& node);
+  void call(NodeId id, const Node& node);
+  void placeholder(NodeId id, const Node& node, FxKind kind);
+  void output(const Node& node);
+  void getitem_rule(NodeId id, const Node& node);
+  [[nodiscard]] bool touches_complex(const Node& node) const;
+
+  // The values of arguments.
+  [[nodiscard]] const Argument* arg(const Node& node, std::string_view name) const {
+    return graph_.argument(node, name);
+  }
+  [[nodiscard]] FxId input(const Node& node, std::string_view name) const;
+  [[nodiscard]] FxId of(const Argument& argument) const;
+  [[nodiscard]] FxTensor captured(const Node& node, std::size_t which = 0) const {
+    return captured_tensor(graph_, graph_.tensors(node)[which]);
+  }
+  void collect_inputs(const Argument& argument, std::vector<FxId>& inputs) const;
+  void give(FxId id) { results_.push_back(id); }
+  // A node with the captured result.
+  FxNode made(FxKind kind, const Node& node, std::vector<FxId> inputs, Sizes numbers = {}) const;
+  void give_made(FxNode node) { give(builder_.add(std::move(node))); }
+
+  // Rules.
+  void elementwise(const Node& node);
+  void alias_rule(const Node& node);
+  void reshape_rule(const Node& node);
+  void permute_rule(const Node& node);
+  void expand_rule(const Node& node);
+  void slice_rule(const Node& node);
+  void select_rule(const Node& node);
+  void split_rule(const Node& node);
+  void stack_rule(const Node& node);
+  void cat_rule(const Node& node);
+  void convert_rule(const Node& node);
+  void clone_rule(const Node& node);
+  void full_rule(const Node& node);
+  void empty_rule(const Node& node);
+  void arange_rule(const Node& node);
+  void sum_rule(const Node& node);
+  void softmax_rule(const Node& node);
+  void log_softmax_rule(const Node& node);
+  void softmax_gradient_rule(const Node& node);
+  void silu_rule(const Node& node);
+  void silu_gradient_rule(const Node& node);
+  void gelu_rule(const Node& node);
+  void output_gradient_rule(const Node& node);
+  void log_softmax_gradient_rule(const Node& node);
+  [[nodiscard]] NllLoss nll_loss_of(const Node& node) const;
+  void nll_loss_rule(const Node& node);
+  void nll_loss_gradient_rule(const Node& node);
+  void in_place_rule(const Node& node);
+  void rms_norm_rule(const Node& node);
+  void rms_norm_gradient_rule(const Node& node);
+  void embedding_rule(const Node& node);
+  void embedding_gradient_rule(const Node& node);
+  void slice_gradient_rule(const Node& node);
+  void clamp_rule(const Node& node);
+  void masked_fill_rule(const Node& node);
+  void index_rule(const Node& node);
+  void index_put_rule(const Node& node);
+  void gather_rule(const Node& node);
+  void scatter_rule(const Node& node);
+  void cumsum_rule(const Node& node);
+  void matmul_rule(const Node& node);
+  void copy_rule(const Node& node);
+  void nothing_rule(const Node& node);
+  void fallback_rule(const Node& node);
+  void collective_rule(const Node& node);
+
+  const Graph& graph_;
+  TorchVersion version_;
+  FxArguments arguments_;
+  FxBuilder builder_;
+  std::vector<std::vector<FxId>>
+      env_;                    // by node: what it returns; -1 for an element that is no tensor
+  std::vector<FxId> results_;  // of the call that is being decomposed
+  std::unordered_map<std::string_view, Rule> rules_;
+  std::unordered_map<std::string_view, std::string_view> elementwise_;
+  std::vector<std::pair<bool, Rule>> known_;  // by operator
+};
+
+}  // namespace jointer::kernels

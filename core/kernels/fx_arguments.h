@@ -1,0 +1,32 @@
+#pragma once
+
+// The values of a call's arguments, and the tensors of a capture, as the lowering needs them.
+
+#include "core/graph/graph.h"
+#include "core/kernels/fx_graph.h"
+
+namespace jointer::kernels {
+
+class FxArguments {
+ public:
+  explicit FxArguments(const Graph& graph) : graph_(graph) {}
+
+  [[nodiscard]] bool is_number(const Argument& argument) const;
+  // 0 for what is no number. A number that is computed at run time has the value that the capture assumes.
+  [[nodiscard]] std::int64_t integer(const Argument& argument) const;
+  [[nodiscard]] double real(const Argument& argument) const;
+  [[nodiscard]] bool is_true(const Argument& argument) const { return integer(argument) != 0; }
+  // The numbers of a list, or the number itself.
+  [[nodiscard]] Sizes integers(const Argument& argument) const;
+
+ private:
+  const Graph& graph_;
+};
+
+FxTensor captured_tensor(const Graph& graph, const Tensor& tensor);
+
+// What the lowering of an operator without its own rule demands of its inputs.
+// Source: the calls of `make_fallback` in torch/_inductor/lowering.py, GraphLowering.call_function.
+Constraint call_constraint(const OperatorInfo& info, bool is_backward);
+
+}  // namespace jointer::kernels

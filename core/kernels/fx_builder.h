@@ -1,0 +1,53 @@
+#pragma once
+
+// Appends nodes to an FxGraph, with the tensors that they return.
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/kernels/fx_graph.h"
+
+namespace jointer::kernels {
+
+class FxBuilder {
+ public:
+  FxGraph graph;
+  NodeId origin;  // of the nodes that follow
+
+  [[nodiscard]] const FxNode& node(FxId id) const {
+    return graph.nodes[static_cast<std::size_t>(id)];
+  }
+  [[nodiscard]] const FxTensor& tensor(FxId id) const { return node(id).result(); }
+  [[nodiscard]] const Sizes& shape(FxId id) const { return tensor(id).shape; }
+  [[nodiscard]] DType dtype(FxId id) const { return tensor(id).dtype; }
+  [[nodiscard]] std::int64_t rank(FxId id) const {
+    return static_cast<std::int64_t>(shape(id).size());
+  }
+
+  FxId add(FxNode made);
+  // An element-wise operation, whose result has the common shape of the inputs.
+  FxId pointwise(std::string_view op, std::vector<FxId> inputs, std::vector<double> scalars,
+                 DType dtype);
+  // As above, of the type that the inputs have in common.
+  FxId pointwise(std::string_view op, std::vector<FxId> inputs, std::vector<double> scalars = {});
+  // The input itself if it has the type.
+  FxId convert(FxId input, DType dtype);
+  FxId full(const Sizes& shape, DType dtype, bool is_on_gpu, double value);
+  FxId reduce(std::string_view op, FxId input, Sizes dims, bool keeps, DType dtype,
+              bool is_mean = false);
+  FxId reshape(FxId input, Sizes shape, std::string_view target = "aten.reshape.default");
+  FxId unsqueeze(FxId input, std::int64_t dim);
+  FxId permute(FxId input, Sizes order);
+  FxId getitem(FxId tuple, std::int64_t which, FxTensor result);
+
+ private:
+  [[nodiscard]] FxTensor like(const std::vector<FxId>& inputs, DType dtype) const;
+};
+
+// The type of an element-wise operation on tensors of these types; `left` if they are of one category and the other has
+// no dimensions.
+DType promoted(DType left, DType right);
+DType computation_type(DType type);  // float32 for float16 and bfloat16, otherwise the type
+
+}  // namespace jointer::kernels

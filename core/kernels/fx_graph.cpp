@@ -1,0 +1,47 @@
+#include "core/kernels/fx_graph.h"
+
+namespace jointer::kernels {
+
+bool is_contiguous(const Sizes& shape, const Sizes& stride) {
+  std::int64_t step = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 0) return true;
+    if (shape[d] != 1 && stride[d] != step) return false;
+    step *= shape[d];
+  }
+  return true;
+}
+
+Sizes dense_strides(const Sizes& shape) {
+  Sizes stride(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;) stride[d - 1] = stride[d] * shape[d];
+  return stride;
+}
+
+std::int64_t product(const Sizes& sizes) {
+  std::int64_t result = 1;
+  for (const std::int64_t size : sizes) result *= size;
+  return result;
+}
+
+bool is_complex(DType type) {
+  return type == DType::complex32 || type == DType::bcomplex32 || type == DType::complex64 ||
+         type == DType::complex128;
+}
+
+bool is_low_precision(DType type) {
+  return type == DType::float16 || type == DType::bfloat16;
+}
+
+void count_users(FxGraph& graph) {
+  for (FxNode& node : graph.nodes) node.users.clear();
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    for (const FxId input : graph.nodes[i].inputs) {
+      if (input < 0) continue;
+      std::vector<FxId>& users = graph.nodes[static_cast<std::size_t>(input)].users;
+      if (users.empty() || users.back() != static_cast<FxId>(i))
+        users.push_back(static_cast<FxId>(i));
+    }
+}
+
+}  // namespace jointer::kernels

@@ -1,0 +1,108 @@
+#pragma once
+
+// A graph in the operators that Inductor lowers: after decomposition and the passes that run before lowering.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/base/id.h"
+#include "core/graph/dtype.h"
+
+namespace jointer::kernels {
+
+using FxId = std::int32_t;  // position in FxGraph::nodes; -1: none
+using Sizes = std::vector<std::int64_t>;
+
+// The tensor that a node returns.
+struct FxTensor {
+  DType dtype = DType::float32;
+  bool is_on_gpu = true;
+  Sizes shape, stride;
+};
+
+enum class FxKind : std::uint8_t {
+  placeholder,
+  constant,   // a tensor with known values; a scalar if it has no dimensions
+  output,     // inputs: what the graph returns
+  alias,      // the input itself
+  reshape,    // numbers: the sizes
+  permute,    // numbers: the order of dimensions
+  expand,     // numbers: the sizes
+  slice,      // numbers: dimension, start, end, step
+  split,      // numbers: dimension, then the size of each part; a tuple
+  getitem,    // numbers: which of the tuple
+  pointwise,  // op: the operation; each input and each scalar is an operand
+  convert,    // to the type of the result
+  clone,
+  full,  // scalars: the value
+  iota,
+  empty,
+  cat,             // numbers: dimension
+  reduce,          // op: "sum", "amax", ...; numbers: 1 if dimensions are kept, then the dimensions
+  mean,            // numbers: as of reduce
+  online_softmax,  // numbers: dimension; a tuple of the maximum and the sum
+  scan,            // numbers: dimension
+  index,  // inputs: the tensor, then one index for each of its first dimensions, -1 where it has none
+  index_put,  // inputs: the tensor, the values, the indices; numbers: 1 if it adds
+  index_put_in_place,
+  masked_index_add,  // inputs: the tensor, the values, the mask, the indices
+  embedding,         // inputs: weights, indices
+  gather,            // numbers: dimension; inputs: the tensor, the index
+  scatter,           // numbers: dimension, 1 if it adds; inputs: the tensor, the index, the source
+  slice_scatter,     // numbers: as of slice; inputs: the tensor, the source
+  copy_in_place,     // inputs: what is written, what is read
+  matmul,            // a library's matrix product (ExternKernelOut)
+  alloc_call,        // a call that allocates its result (ExternKernelAlloc)
+  fallback,          // any other call
+  all_reduce,        // out of place
+  all_reduce_in_place,
+  collective,
+  wait,
+  device_copy,
+};
+
+// What a call demands of the strides of its inputs.
+enum class Constraint : std::uint8_t { none, contiguous, order, attention, dense };
+
+struct FxNode {
+  FxKind kind = FxKind::pointwise;
+  std::string_view target;  // as in torch: "aten.mm.default"
+  std::string_view op;      // of pointwise and reduce
+  std::string_view name;    // of placeholders and constants
+  NodeId origin;            // the node of the graph that it comes from; none if a pattern made it
+  std::vector<FxId> inputs;
+  Sizes numbers;
+  std::vector<double> scalars;
+  std::vector<FxTensor> results;
+  bool is_tuple = false;  // returns a tuple, whose elements getitem selects
+  bool is_view = false;   // returns the storage of its first input
+  bool has_side_effects = false;
+  Constraint constraint = Constraint::none;
+  std::vector<bool> written;  // of fallbacks: inputs that the call writes to
+  std::vector<FxId> users;    // distinct, in order
+
+  [[nodiscard]] const FxTensor& result() const { return results.front(); }
+  [[nodiscard]] bool needs_realized_inputs() const {
+    return kind == FxKind::matmul || kind == FxKind::alloc_call ||
+           (kind == FxKind::fallback && !is_complex_fallback);
+  }
+  // A pointwise operation or view that Inductor cannot generate code for, because its numbers are complex.
+  bool is_complex_fallback = false;
+};
+
+struct FxGraph {
+  std::vector<FxNode> nodes;  // in order; the last one is the output
+  bool is_backward = false;
+};
+
+bool is_contiguous(const Sizes& shape, const Sizes& stride);
+Sizes dense_strides(const Sizes& shape);
+std::int64_t product(const Sizes& sizes);
+bool is_complex(DType type);
+bool is_low_precision(DType type);  // float16, bfloat16
+
+// Fills `users`. Cost: linear.
+void count_users(FxGraph& graph);
+
+}  // namespace jointer::kernels

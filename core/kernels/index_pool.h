@@ -1,0 +1,111 @@
+#pragma once
+
+// Positions in buffers as expressions over loops, for the lowering of a graph.
+//
+// An expression is a constant plus terms `coefficient * atom`. An atom is a loop, `expression / divisor`,
+// `expression / divisor % modulus`, or a value that is loaded at run time. All loops start at 0 and have a known number
+// of iterations, so expressions are simplified when they are made: terms that a divisor divides leave the division, terms
+// too small to matter are dropped, and `x / d * d * c + x % d * c` becomes `x * c`.
+//
+// Expressions are interned: equal ids mean equal expressions. Making one costs about its number of terms.
+//
+// Source: torch/_inductor/sizevars.py (`_simplify_with_ranges`, `_stride_vars`), torch/utils/_sympy/functions.py
+// (`FloorDiv`, `ModularIndexing`).
+// Deviations: torch knows the ranges only after a loop body is traced, and compares two terms at a time.
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/kernels/ir.h"
+
+namespace jointer::kernels {
+
+using ExpressionIndex = std::int32_t;
+
+class IndexPool {
+ public:
+  IndexPool();
+
+  static constexpr ExpressionIndex kZero = 0;
+
+  ExpressionIndex constant(std::int64_t value);
+  // The loop `number`, of `size` iterations; the constant 0 if it has one iteration.
+  ExpressionIndex loop(int number, std::int64_t size);
+  // A value between 0 and `size`, which is loaded at position `at` of the source with this number.
+  ExpressionIndex loaded(ExpressionIndex at, std::int64_t source, std::int64_t size);
+  ExpressionIndex add(ExpressionIndex a, ExpressionIndex b);
+  ExpressionIndex multiply(ExpressionIndex a, std::int64_t factor);
+  ExpressionIndex divide(ExpressionIndex a, std::int64_t divisor);
+  // a / divisor % modulus
+  ExpressionIndex modular(ExpressionIndex a, std::int64_t divisor, std::int64_t modulus);
+  // Replaces each loop by the expression at its number.
+  ExpressionIndex substitute(ExpressionIndex a, std::span<const ExpressionIndex> loops);
+
+  [[nodiscard]] bool is_constant(ExpressionIndex a) const {
+    return expressions_[index(a)].count == 0;
+  }
+  // Bit i is set if the loop i occurs, at any depth; loops above 63 count as 63.
+  [[nodiscard]] std::uint64_t loops_in(ExpressionIndex a) const {
+    return expressions_[index(a)].loops;
+  }
+  [[nodiscard]] bool has_loaded(ExpressionIndex a) const {
+    return expressions_[index(a)].has_loaded;
+  }
+  // The value with the loop `number` at 1 minus the value with it at 0, all others and loaded values being 0. A number
+  // below 0: the value with all loops at 0.
+  [[nodiscard]] std::int64_t stride(ExpressionIndex a, int number) const;
+  // The expression for users outside the lowering.
+  [[nodiscard]] Index to_index(ExpressionIndex a) const;
+
+ private:
+  struct Atom {
+    enum class Kind : std::uint8_t { loop, division, remainder, loaded };
+    Kind kind = Kind::loop;
+    ExpressionIndex base = 0;   // of the others
+    std::int64_t a = 0, b = 0;  // loop: number, size; divisor and modulus; source, size
+    bool operator==(const Atom&) const = default;
+  };
+  struct Term {
+    std::int64_t coefficient = 0;
+    std::int32_t atom = 0;
+    auto operator<=>(const Term&) const = default;
+  };
+  struct Expression {
+    std::int64_t constant = 0;
+    std::uint32_t first = 0, count = 0;  // range of terms_
+    std::uint64_t loops = 0;
+    std::int64_t low = 0, high = 0;  // range of values
+    bool has_loaded = false;
+  };
+  static std::size_t index(ExpressionIndex a) { return static_cast<std::size_t>(a); }
+  [[nodiscard]] std::span<const Term> terms(ExpressionIndex a) const {
+    const Expression& e = expressions_[index(a)];
+    return std::span(terms_).subspan(e.first, e.count);
+  }
+  std::int32_t intern(const Atom& atom);
+  ExpressionIndex of_atom(const Atom& atom);
+  // Interns the sum of the constant and the terms, which need not be sorted or distinct.
+  ExpressionIndex intern(std::int64_t constant, std::vector<Term>& terms);
+  void join(std::vector<Term>& terms);
+  // Splits `a` into a part that `unit` divides and the rest, whose small terms are dropped.
+  struct Parts {
+    std::vector<Term> multiple, rest;
+    std::int64_t multiple_constant = 0, rest_constant = 0;
+  };
+  [[nodiscard]] Parts split(ExpressionIndex a, std::int64_t unit) const;
+  void drop_small(std::vector<Term>& terms, std::int64_t& constant, std::int64_t divisor) const;
+  [[nodiscard]] std::int64_t evaluate(ExpressionIndex a, int number) const;
+  [[nodiscard]] std::int64_t evaluate_atom(std::int32_t atom, int number) const;
+
+  std::int64_t joined_constant_ = 0;  // what `join` adds to the constant
+  std::vector<Atom> atoms_;
+  std::vector<Expression> atom_ranges_;  // by atom: low, high, loops, has_loaded
+  std::vector<Term> terms_;
+  std::vector<Expression> expressions_;
+  std::unordered_multimap<std::size_t, std::int32_t> atom_ids_;
+  std::unordered_multimap<std::size_t, ExpressionIndex> expression_ids_;
+};
+
+}  // namespace jointer::kernels

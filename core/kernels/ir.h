@@ -1,0 +1,133 @@
+#pragma once
+
+// The loops and calls that Inductor schedules: the graph after lowering, before fusion. The same data as
+// `torch._inductor.scheduler.SchedulerNode` and `torch._inductor.dependencies`, of torch 2.11 to 2.15.
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/id.h"
+#include "core/graph/dtype.h"
+
+namespace jointer::kernels {
+
+using BufferId = std::int32_t;
+using OpId = std::int32_t;
+
+// A position in a buffer, in elements, as a sum over the loops that surround the access:
+//   offset + sum of coefficient * ((inner_offset + sum of the inner loops) / divisor % modulus)
+// A term without divisor (1) and modulus (0) has one inner loop with the coefficient 1. Terms are sorted, and no two
+// have the same inner part, so that equal positions compare equal.
+struct IndexTerm {
+  struct Inner {
+    // Index into Access::sizes, or -1 for a value that is loaded at run time (an indirect index). Its coefficient
+    // tells such values apart; it is not a factor.
+    std::int16_t loop = 0;
+    std::int64_t coefficient = 1;
+    auto operator<=>(const Inner&) const = default;
+  };
+  std::vector<Inner> inner;
+  std::int64_t inner_offset = 0;
+  std::int64_t divisor = 1, modulus = 0;
+  std::int64_t coefficient = 1;
+  auto operator<=>(const IndexTerm&) const = default;
+};
+
+struct Index {
+  std::vector<IndexTerm> terms;
+  std::int64_t offset = 0;
+  auto operator<=>(const Index&) const = default;
+};
+
+// A read or write of one buffer (`MemoryDep`, `StarDep`, `WeakDep`).
+struct Access {
+  enum class Kind : std::uint8_t {
+    memory,  // at `index`, in loops of `sizes`
+    star,    // the whole buffer, in an unknown pattern
+    weak,    // an order only, no bytes
+  };
+  BufferId buffer = -1;
+  Kind kind = Kind::star;
+  bool is_atomic =
+      false;  // a write that adds (`mode`), or the dependency on the buffer that it adds to
+  Index index;
+  // Iterations of the op's loops and then its reduced loops, up to the last that `index` uses.
+  std::vector<std::int64_t> sizes;
+  std::int64_t bytes = 0;
+  BufferId mutating = -1;  // of a weak access: the op's buffer that it is about
+  bool keeps_alive =
+      false;  // of a weak access: the buffer must live until the op (`is_fake` is false)
+  auto operator<=>(const Access&) const = default;
+};
+
+// A node of the scheduler before fusion.
+struct Op {
+  enum class Kind : std::uint8_t {
+    pointwise,
+    reduction,
+    scan,
+    sort,
+    template_,
+    extern_,
+    multi_output,
+    view,
+    collective,
+    wait,
+    nop
+  };
+  Kind kind = Kind::nop;
+  std::string ir;      // Inductor's class: "Pointwise", "Reduction:sum", "ExternKernelOut", ...
+  std::string target;  // of calls: the operator, "aten.mm.default"
+  std::vector<BufferId> outputs;  // buffers that it defines
+  std::vector<Access> reads, writes;
+  std::vector<std::int64_t> loops,
+      reduced;                         // iterations: the outer loops, the loops that are reduced
+  std::int64_t numel = 1, rnumel = 1;  // products of the two (`group`)
+  bool is_on_gpu = true;
+  bool has_side_effects = false;  // not removed although nothing reads it
+  std::int32_t body_ops = 0;      // operations of its loop body, as `inner_fn_opcount` counts them
+  std::vector<NodeId> nodes;      // nodes of the graph that it computes, in their order
+  // A reduction that was split in two layers, the first of which this is; `split` is the number of its pieces along
+  // the reduced loop (`_split_size` is the size of one). The loops and accesses that it would have without the split
+  // are the `unsplit` ones; empty if it was not split.
+  std::int64_t split = 0;
+  std::vector<std::int64_t> unsplit_loops, unsplit_reduced;
+  std::vector<Access> unsplit_reads, unsplit_writes;
+};
+
+// A reader of a buffer (`NodeUser`). Aliases share their readers.
+struct User {
+  OpId op = -1;                // -1: the output of the graph
+  bool may_overwrite = false;  // reads it only where it writes (`can_inplace`)
+  bool is_weak = false;
+  auto operator<=>(const User&) const = default;
+};
+
+// A buffer, or an input of the graph.
+struct Buffer {
+  std::string name;        // "buf12"; an input: its name
+  std::int64_t bytes = 0;  // 0: an alias or a result without storage
+  std::int64_t numel = 0;
+  DType dtype = DType::float32;
+  std::vector<std::int64_t> shape, stride;
+  OpId op = -1;  // the op that defines it; -1: an input
+  std::vector<BufferId> aliases,
+      mutates;              // buffers whose storage it shares, or that its op changes
+  std::vector<User> users;  // in order of program, each once
+  bool is_input = false, is_output = false;
+  bool may_be_freed = true;    // an input that Inductor may not free has false
+  bool has_no_layout = false;  // a result that only orders others (`NoneLayout`)
+  bool has_many_results =
+      false;  // a call's tuple, whose results are separate buffers (`MultiOutputLayout`)
+  bool is_in_other =
+      false;  // computed into a part of another buffer, of which it is an alias (concatenation)
+};
+
+struct Ir {
+  std::vector<Op> ops;          // in the order of lowering; OpId is the position
+  std::vector<Buffer> buffers;  // inputs first, in order; then "buf0", "buf1", ...
+};
+
+}  // namespace jointer::kernels

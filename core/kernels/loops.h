@@ -1,0 +1,117 @@
+#pragma once
+
+// The parts that a lowering works with: loops whose body is a list of operations, buffers, and views of them.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/kernels/fx_graph.h"
+#include "core/kernels/index_pool.h"
+#include "core/kernels/ir.h"
+
+namespace jointer::kernels {
+
+using Positions = std::vector<ExpressionIndex>;  // one per dimension
+using SetId = std::int32_t;                      // a set of nodes: Lowering::origin_sets
+
+// One operation of a loop body. A body has no two equal ones.
+struct BodyOp {
+  std::string_view op;  // "load", "constant", "index_expr", or an operation on earlier ones
+  std::int16_t operands[3] = {-1, -1, -1};
+  double number = 0;     // of constants
+  BufferId buffer = -1;  // of loads
+  // Of loads: the position in the storage or, while the buffer's strides are undecided, the position in each dimension.
+  // Of index_expr: the value.
+  ExpressionIndex at = -1;
+  Positions dims;
+
+  bool operator==(const BodyOp& other) const = default;
+};
+
+struct Loops {
+  enum class Kind : std::uint8_t { pointwise, scatter, reduction, softmax, scan };
+  Kind kind = Kind::pointwise;
+  DType dtype = DType::float32;
+  bool is_on_gpu = true;
+  std::string_view op;       // of reductions
+  Sizes ranges, reduced;     // loops i < ranges.size() are the outer ones, then the reduced ones
+  std::vector<BodyOp> body;  // the last is the value
+  Positions store;           // scatter: where it writes, in each dimension of the target
+  std::size_t stored_after = 0;  // scatter: the first operations of the body, which compute `store`
+  bool adds = false;             // scatter
+  std::int64_t axis = 0;         // scan: the dimension of the reduced loop
+  SetId origins = 0;
+  // A first layer of a split reduction: the loops without the split.
+  std::int64_t split = 0;
+  std::int32_t unsplit = -1;  // index of loops
+
+  [[nodiscard]] bool is_reduction() const {
+    return kind == Kind::reduction || kind == Kind::softmax || kind == Kind::scan;
+  }
+  [[nodiscard]] int reads() const;           // loads, each once
+  [[nodiscard]] int reads_at_loops() const;  // of them, those whose position is not a constant
+  [[nodiscard]] int operation_count() const { return static_cast<int>(body.size()); }
+};
+
+struct BufferState {
+  enum class Layout : std::uint8_t {
+    fixed,
+    flexible,  // the strides may still change
+    target,    // computed into `target` (MutationLayoutSHOULDREMOVE)
+    in_other,  // a part of another buffer (NonOwningLayout)
+    none,      // orders others (NoneLayout)
+    many,      // a tuple (MultiOutputLayout)
+  };
+  Layout layout = Layout::fixed;
+  DType dtype = DType::float32;
+  bool is_on_gpu = true;
+  Sizes shape, stride;
+  std::int64_t offset = 0;
+  std::int32_t loops = -1;  // what computes it
+  OpId op = -1;
+  BufferId target = -1;  // of target and in_other: the buffer that has the storage
+  bool is_input = false;
+  bool allocates_itself = false;  // ExternKernelAlloc
+  bool is_mutated = false;
+  std::string_view name;  // of inputs
+  std::vector<BufferId> aliases, mutates;
+  std::vector<std::int32_t>
+      readers;  // storages, not yet buffers when they were noted, that read it
+};
+
+// A storage: loops that are not computed yet, or a buffer.
+struct StorageState {
+  std::int32_t loops = -1;
+  BufferId buffer = -1;
+};
+
+// How the elements of a tensor lie in another one or in a buffer.
+struct ViewState {
+  bool is_strided = false;   // ReinterpretView: strides and an offset in the buffer
+  std::int32_t parent = -1;  // another view; -1: the storage
+  DType dtype = DType::float32;
+  Sizes shape, stride;
+  std::int64_t offset = 0;
+  Positions at;  // of others: the position in each dimension of the parent
+};
+
+// A tensor while the graph is lowered (TensorBox).
+struct Box {
+  std::int32_t storage = -1, view = -1;
+  SetId origins = 0;
+};
+
+// Where an operation of the scheduler comes from.
+struct OpState {
+  Op::Kind kind = Op::Kind::pointwise;
+  std::string_view ir, target;
+  std::vector<BufferId> outputs;
+  std::vector<BufferId> reads;  // of calls
+  std::int32_t loops = -1;      // of loops
+  FxId call = -1;               // of calls: the node
+  SetId origins = 0;
+  bool is_on_gpu = true, has_side_effects = false;
+};
+
+}  // namespace jointer::kernels

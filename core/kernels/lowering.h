@@ -1,0 +1,35 @@
+#pragma once
+
+// The loops and calls that Inductor makes of a graph, before it fuses them.
+//
+// What it computes: what `torch._inductor` has when fusion begins, for an H100: operations with their loops, the
+// positions that they read and write, buffers with their bytes, and the order that mutations and collectives demand.
+//
+// Terms: a *box* is a tensor while the graph is lowered: a storage, seen through views. A storage holds loops that are
+// not computed yet, or a buffer. To *realize* a storage is to make a buffer of its loops; loops that read loops take
+// over their body instead (inlining).
+//
+// Steps
+//   1. The capture is written in the operators that Inductor lowers (decompose.h), and simplified (post_grad.h).
+//   2. Each node is lowered: element-wise operations become loops, views become index arithmetic, other calls become
+//      operations with buffers. Values become buffers where a call needs them, where they have many readers or
+//      operations, and as outputs (lowering_*.cpp).
+//   3. Strides that nothing has decided follow those of what the loops read.
+//   4. Loops are put in the order of the strides, and reads and writes become accesses (operations.cpp).
+//   5. Collectives are chained, and mutations and aliases become dependencies (access_order.cpp).
+//
+// Cost: near linear in nodes and in the operations of loop bodies.
+// Source: torch/_inductor/graph.py, ir.py, lowering.py, comm_lowering.py, scheduler.py (compute_dependencies).
+// Deviations: convolutions, pooling, sorting, random numbers and foreach operators are calls of the library; sizes are
+// the numbers that the capture assumes; channels-last layouts are not preferred.
+
+#include "core/base/torch_version.h"
+#include "core/graph/graph.h"
+#include "core/kernels/ir.h"
+
+namespace jointer::kernels {
+
+// The graph must not be a pair. Its operators are treated as `version` of torch does.
+Ir lower(const Graph& graph, TorchVersion version);
+
+}  // namespace jointer::kernels

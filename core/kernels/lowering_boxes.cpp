@@ -1,0 +1,324 @@
+// Storages, buffers, the rules for when a value becomes a buffer, and loop bodies.
+// Source: torch/_inductor/ir.py (StorageBox, Loops, ComputedBuffer), torch/_inductor/ops_handler.py (OpCounterCSE).
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "core/kernels/lowering_state.h"
+#include "core/kernels/slot.h"
+
+namespace jointer::kernels {
+namespace {
+
+// torch/_inductor/config.py
+constexpr int kMaxReadsOfReused = 4;     // realize_reads_threshold
+constexpr int kMaxReads = 8;             // _realize_acc_reads_threshold_default
+constexpr int kMaxReadsOnCpu = 12;       // realize_cpu_acc_reads_threshold
+constexpr int kMaxOperations = 30;       // _realize_opcount_threshold_default
+constexpr int kMaxOperationsOnCpu = 50;  // realize_cpu_opcount_threshold
+
+bool is_large(const Loops& loops) {
+  return loops.operation_count() > (loops.is_on_gpu ? kMaxOperations : kMaxOperationsOnCpu);
+}
+
+}  // namespace
+
+int Loops::reads() const {
+  return static_cast<int>(
+      std::ranges::count_if(body, [](const BodyOp& op) { return op.buffer >= 0; }));
+}
+
+int Loops::reads_at_loops() const {
+  // A position is a constant if it is the expression of one in all dimensions; only kZero is common.
+  return static_cast<int>(std::ranges::count_if(body, [](const BodyOp& op) {
+    if (op.buffer < 0) return false;
+    if (op.dims.empty()) return op.at > IndexPool::kZero;
+    return std::ranges::any_of(op.dims, [](ExpressionIndex e) { return e != IndexPool::kZero; });
+  }));
+}
+
+SetId Lowering::union_of(SetId a, SetId b) {
+  if (a == b || b == 0) return a;
+  if (a == 0) return b;
+  const std::vector<FxId>&first = origin_sets[slot(a)], &second = origin_sets[slot(b)];
+  if (std::ranges::includes(first, second)) return a;
+  if (std::ranges::includes(second, first)) return b;
+  std::vector<FxId> both;
+  both.reserve(first.size() + second.size());
+  std::ranges::set_union(first, second, std::back_inserter(both));
+  origin_sets.push_back(std::move(both));
+  return static_cast<SetId>(origin_sets.size()) - 1;
+}
+
+void Lowering::add_gathered_origins(const Box& box) {
+  // A tensor that is a buffer of its own hands on nothing.
+  if (box.storage < 0 || (box.view < 0 && is_realized(box))) return;
+  current = union_of(current, box.origins);
+}
+
+Box Lowering::box_of(Loops made) {
+  made.origins = current;
+  loops.push_back(std::move(made));
+  storages.push_back({.loops = static_cast<std::int32_t>(loops.size()) - 1, .buffer = -1});
+  return {
+      .storage = static_cast<std::int32_t>(storages.size()) - 1, .view = -1, .origins = current};
+}
+
+Box Lowering::box_of_buffer(BufferId id) {
+  storages.push_back({.loops = -1, .buffer = id});
+  return {
+      .storage = static_cast<std::int32_t>(storages.size()) - 1, .view = -1, .origins = current};
+}
+
+const Sizes& Lowering::shape(const Box& box) const {
+  if (box.view >= 0) return view(box).shape;
+  const StorageState& state = storage(box);
+  if (state.buffer >= 0) return buffer(state.buffer).shape;
+  return loops_of(state.loops).ranges;
+}
+
+DType Lowering::dtype(const Box& box) const {
+  if (box.view >= 0) return view(box).dtype;
+  const StorageState& state = storage(box);
+  return state.buffer >= 0 ? buffer(state.buffer).dtype : loops_of(state.loops).dtype;
+}
+
+bool Lowering::is_on_gpu(const Box& box) const {
+  const StorageState& state = storage(box);
+  return state.buffer >= 0 ? buffer(state.buffer).is_on_gpu : loops_of(state.loops).is_on_gpu;
+}
+
+BufferId Lowering::add_buffer(BufferState made) {
+  buffers.push_back(std::move(made));
+  return static_cast<BufferId>(buffers.size()) - 1;
+}
+
+OpId Lowering::add_op(OpState made) {
+  const auto id = static_cast<OpId>(ops.size());
+  for (const BufferId output : made.outputs) buffer(output).op = id;
+  if (made.loops < 0 && node >= 0) is_call[slot(node)] = true;
+  ops.push_back(std::move(made));
+  return id;
+}
+
+void Lowering::realize(const Box& box) {
+  StorageState& state = storages[slot(box.storage)];
+  if (state.buffer >= 0) return;
+  const Loops& of = loops_of(state.loops);
+  Sizes sizes = of.ranges;
+  if (of.kind == Loops::Kind::scan) sizes.insert(sizes.begin() + of.axis, of.reduced.front());
+  BufferState made;
+  made.layout = BufferState::Layout::flexible;
+  made.dtype = of.dtype;
+  made.is_on_gpu = of.is_on_gpu;
+  made.stride = dense_strides(sizes);
+  made.shape = std::move(sizes);
+  made.loops = state.loops;
+  state.buffer = add_buffer(std::move(made));
+  OpState op;
+  op.kind = of.kind == Loops::Kind::scan ? Op::Kind::scan
+            : of.is_reduction()          ? Op::Kind::reduction
+                                         : Op::Kind::pointwise;
+  op.loops = state.loops;
+  op.outputs = {state.buffer};
+  op.origins = of.origins;
+  op.is_on_gpu = of.is_on_gpu;
+  add_op(std::move(op));
+}
+
+void Lowering::realize_hint(const Box& box) {
+  const StorageState& state = storage(box);
+  if (state.buffer < 0 && loops_of(state.loops).reads_at_loops() > 1) realize(box);
+}
+
+bool Lowering::should_realize_on_reuse(const Box& box, std::int64_t users, bool is_fanout) const {
+  const StorageState& state = storage(box);
+  if (users <= 1 || state.buffer >= 0) return false;
+  const Loops& of = loops_of(state.loops);
+  if (!of.is_on_gpu) {
+    constexpr std::array<std::string_view, 7> kHeavy{"exp",  "log",     "log10", "log1p",
+                                                     "log2", "sigmoid", "tanh"};
+    if (std::ranges::any_of(of.body, [&](const BodyOp& op) {
+          return std::ranges::find(kHeavy, op.op) != kHeavy.end();
+        }))
+      return true;
+  }
+  return is_large(of) || (is_fanout && of.reads() > kMaxReadsOfReused);
+}
+
+void Lowering::mark_reuse(const Box& box, std::int64_t users, bool is_fanout) {
+  if (should_realize_on_reuse(box, users, is_fanout)) realize(box);
+}
+
+bool Lowering::has_exceeded_reads(const Box& box) const {
+  const StorageState& state = storage(box);
+  if (state.buffer >= 0) return false;
+  const Loops& of = loops_of(state.loops);
+  if (of.kind != Loops::Kind::pointwise && of.kind != Loops::Kind::scatter) return false;
+  return of.reads() > (of.is_on_gpu ? kMaxReads : kMaxReadsOnCpu) || is_large(of);
+}
+
+void Lowering::mark_mutated(BufferId id) {
+  buffer(id).is_mutated = true;
+  // Values that read it and are not computed yet must be computed before it changes.
+  const std::vector<std::int32_t> readers = buffer(id).readers;
+  for (const std::int32_t reader : readers) realize({.storage = reader, .view = -1, .origins = 0});
+}
+
+void Lowering::note_readers(const Box& box) {
+  if (box.storage < 0 || is_realized(box)) return;
+  for (const BodyOp& op : loops_of(storage(box).loops).body)
+    if (op.buffer >= 0) {
+      std::vector<std::int32_t>& readers = buffer(op.buffer).readers;
+      if (readers.empty() || readers.back() != box.storage) readers.push_back(box.storage);
+    }
+}
+
+// --- Bodies ---
+
+std::int16_t Lowering::append(Loops& into, BodyOp op) {
+  for (std::size_t i = into.body.size(); i-- > 0;)
+    if (into.body[i] == op) return static_cast<std::int16_t>(i);
+  into.body.push_back(std::move(op));
+  return static_cast<std::int16_t>(into.body.size() - 1);
+}
+
+std::int16_t Lowering::append(Loops& into, std::string_view op,
+                              std::span<const std::int16_t> operands, double number) {
+  BodyOp made;
+  made.op = op;
+  made.number = number;
+  for (std::size_t i = 0; i < operands.size() && i < std::size(made.operands); ++i)
+    made.operands[i] = operands[i];
+  return append(into, std::move(made));
+}
+
+std::int16_t Lowering::constant(Loops& into, double number) {
+  return append(into, "constant", {}, number);
+}
+
+std::int16_t Lowering::index_value(Loops& into, ExpressionIndex value) {
+  BodyOp made;
+  made.op = "index_expr";
+  made.at = value;
+  return append(into, std::move(made));
+}
+
+Positions Lowering::variables(const Sizes& ranges, int first) {
+  Positions result;
+  result.reserve(ranges.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    result.push_back(pool.loop(first + static_cast<int>(i), ranges[i]));
+  return result;
+}
+
+ExpressionIndex Lowering::indirect(const Loops& body, std::int16_t value, std::int64_t size) {
+  // The value is known by the loads that it depends on: the position of the first, and the operation.
+  std::int16_t source = value;
+  while (body.body[static_cast<std::size_t>(source)].buffer < 0) {
+    const BodyOp& op = body.body[static_cast<std::size_t>(source)];
+    if (op.operands[0] < 0) break;
+    source = op.operands[0];
+    for (const std::int16_t operand : op.operands)
+      if (operand >= 0 && body.body[static_cast<std::size_t>(operand)].buffer >= 0)
+        source = operand;
+  }
+  const BodyOp& load = body.body[static_cast<std::size_t>(source)];
+  if (load.buffer < 0) return pool.loaded(IndexPool::kZero, -1 - value, size);
+  ExpressionIndex place = load.at;
+  if (!load.dims.empty()) {
+    place = IndexPool::kZero;
+    const Sizes stride = dense_strides(buffer(load.buffer).shape);
+    for (std::size_t i = 0; i < load.dims.size(); ++i)
+      place = pool.add(place, pool.multiply(load.dims[i], stride[i]));
+  }
+  constexpr std::int64_t kPerBuffer = 4096;
+  return pool.loaded(place, load.buffer * kPerBuffer + (value - source), size);
+}
+
+std::int16_t Lowering::copy_body(Loops& into, const Loops& from, const Positions& where) {
+  std::vector<std::int16_t> moved(from.body.size(), -1);
+  bool is_identity = where.size() <= from.ranges.size() + from.reduced.size();
+  for (std::size_t i = 0; i < where.size() && is_identity; ++i) {
+    const std::int64_t size =
+        i < from.ranges.size() ? from.ranges[i] : from.reduced[i - from.ranges.size()];
+    is_identity = where[i] == pool.loop(static_cast<int>(i), size);
+  }
+  for (std::size_t i = 0; i < from.body.size(); ++i) {
+    BodyOp op = from.body[i];
+    for (std::int16_t& operand : op.operands)
+      if (operand >= 0) operand = moved[static_cast<std::size_t>(operand)];
+    if (!is_identity) {
+      if (op.at > IndexPool::kZero) op.at = pool.substitute(op.at, where);
+      for (ExpressionIndex& each : op.dims) each = pool.substitute(each, where);
+    }
+    moved[i] = append(into, std::move(op));
+  }
+  return moved.empty() ? constant(into, 0) : moved.back();
+}
+
+std::int16_t Lowering::read(Loops& into, const Box& from, Positions where) {
+  DType stored = dtype(from);
+  for (std::int32_t id = from.view; id >= 0;) {
+    const ViewState& step = views[slot(id)];
+    if (step.is_strided) {
+      BodyOp load;
+      load.op = "load";
+      load.buffer = buffer_of(from);
+      load.at = pool.constant(step.offset);
+      for (std::size_t i = 0; i < step.shape.size(); ++i)
+        if (step.shape[i] != 1)
+          load.at = pool.add(load.at, pool.multiply(where[i], step.stride[i]));
+      stored = buffer(load.buffer).dtype;
+      const std::int16_t value = append(into, std::move(load));
+      return stored == step.dtype ? value : append(into, "to_dtype_bitcast", std::array{value});
+    }
+    Positions inner;
+    inner.reserve(step.at.size());
+    for (const ExpressionIndex each : step.at) inner.push_back(pool.substitute(each, where));
+    where = std::move(inner);
+    id = step.parent;
+  }
+  const StorageState state = storage(from);
+  if (state.buffer < 0) {
+    const Loops& source = loops_of(state.loops);
+    return copy_body(into, source, where);
+  }
+  const BufferState& source = buffer(state.buffer);
+  if (source.loops >= 0 && !source.is_mutated && !loops_of(source.loops).is_reduction() &&
+      loops_of(source.loops).kind != Loops::Kind::scatter && loops_of(source.loops).reads() == 0 &&
+      product(loops_of(source.loops).ranges) == product(source.shape)) {
+    return copy_body(into, loops_of(source.loops), where);
+  }
+  BodyOp load;
+  load.op = "load";
+  load.buffer = state.buffer;
+  if (source.layout == BufferState::Layout::flexible && !where.empty())
+    load.dims = std::move(where);
+  else
+    load.at = flat(state.buffer, where);
+  return append(into, std::move(load));
+}
+
+Loops Lowering::make_loops(const Box& like, DType type, Sizes ranges) const {
+  Loops made;
+  made.dtype = type;
+  made.is_on_gpu = is_on_gpu(like);
+  made.ranges = std::move(ranges);
+  return made;
+}
+
+ExpressionIndex Lowering::flat(BufferId id, const Positions& dims) {
+  const BufferState* of = &buffer(id);
+  ExpressionIndex result = pool.constant(of->offset);
+  for (std::size_t i = 0; i < dims.size() && i < of->stride.size(); ++i)
+    if (of->shape[i] != 1) result = pool.add(result, pool.multiply(dims[i], of->stride[i]));
+  return result;
+}
+
+ExpressionIndex Lowering::position_of(const BodyOp& load) {
+  return load.dims.empty() ? load.at : flat(load.buffer, load.dims);
+}
+
+}  // namespace jointer::kernels

@@ -1,0 +1,566 @@
+// Lowers the nodes of a graph one after the other, and makes buffers of values by Inductor's rules.
+// Source: torch/_inductor/graph.py (run_node, output, finalize), torch/_inductor/lowering.py.
+
+#include <algorithm>
+#include <array>
+
+#include "core/kernels/lowering_state.h"
+#include "core/kernels/slot.h"
+
+namespace jointer::kernels {
+namespace {
+
+constexpr int kMaxInlined = 100;  // has_large_inner_fn(threshold=100)
+
+bool is_comparison(std::string_view op) {
+  constexpr std::array<std::string_view, 13> kOps{
+      "eq",         "ne",          "lt",          "le",    "gt",    "ge",     "logical_and",
+      "logical_or", "logical_not", "logical_xor", "isnan", "isinf", "signbit"};
+  return std::ranges::find(kOps, op) != kOps.end();
+}
+
+DType wider(DType a, DType b) {
+  if (a == b) return a;
+  if (a == DType::boolean) return b;
+  if (b == DType::boolean) return a;
+  if (is_floating(a) != is_floating(b)) return is_floating(a) ? a : b;
+  if (is_low_precision(a) && is_low_precision(b)) return DType::float32;
+  return item_size(a) >= item_size(b) ? a : b;
+}
+
+}  // namespace
+
+Lowering::Lowering(const FxGraph& fx, TorchVersion version)
+    : is_call(fx.nodes.size(), false), env(fx.nodes.size()), fx_(fx), version_(version) {}
+
+std::vector<Box> Lowering::arguments(const FxNode& of, std::size_t from) {
+  std::vector<Box> result;
+  for (std::size_t i = from; i < of.inputs.size(); ++i)
+    result.push_back(of.inputs[i] < 0 || env[slot(of.inputs[i])].empty() ? Box{}
+                                                                         : argument(of.inputs[i]));
+  return result;
+}
+
+Box Lowering::lower_placeholder(const FxNode& of) {
+  BufferState made = result_buffer(of.result());
+  made.is_input = true;
+  made.name = of.name;
+  current = 0;
+  return box_of_buffer(add_buffer(std::move(made)));
+}
+
+Box Lowering::lower_constant(const FxNode& of) {
+  // A number becomes part of the loops; larger constants were added with the inputs.
+  if (of.result().shape.empty()) {
+    const SetId before = current;
+    current = 0;
+    const Box box = full(0, of.result().dtype, of.result().is_on_gpu, {});
+    current = before;
+    return box;
+  }
+  return lower_placeholder(of);
+}
+
+Box Lowering::lower_pointwise(const FxNode& of) {
+  std::vector<Box> inputs = arguments(of);
+  const DType result = of.result().dtype;
+  DType computed = result;
+  if (is_comparison(of.op)) {
+    computed = dtype(inputs.front());
+    for (const Box& input : inputs) {
+      // A tensor without dimensions does not widen one with them.
+      const bool is_scalar = shape(input).empty() && !shape(inputs.front()).empty();
+      if (!is_scalar) computed = wider(computed, dtype(input));
+    }
+  }
+  const std::size_t first = of.op == "where" ? 1 : 0;
+  for (std::size_t i = first; i < inputs.size(); ++i) {
+    // A number on the CPU becomes part of loops on the GPU.
+    if (!is_on_gpu(inputs[i]) && of.result().is_on_gpu && !is_realized(inputs[i])) {
+      Loops moved = make_loops(inputs[i], dtype(inputs[i]), shape(inputs[i]));
+      read(moved, inputs[i], variables(moved.ranges));
+      moved.is_on_gpu = true;
+      inputs[i] = box_of(std::move(moved));
+    }
+    inputs[i] = to_dtype(inputs[i], computed);
+  }
+  return pointwise(of.op, std::move(inputs), of.scalars, result);
+}
+
+Box Lowering::lower_mean(const FxNode& of) {
+  Box input = argument(of.inputs[0]);
+  const DType type = of.result().dtype;
+  if (is_low_precision(dtype(input))) input = to_dtype(input, DType::float32);
+  const Sizes dims(of.numbers.begin() + 1, of.numbers.end());
+  const Box sum = reduce("sum", input, dims, of.numbers[0] != 0, dtype(input));
+  std::int64_t count = 1;
+  for (const std::int64_t dim : dims) count *= shape(input)[static_cast<std::size_t>(dim)];
+  Loops made = make_loops(sum, dtype(sum), shape(sum));
+  const std::int16_t value = read(made, sum, variables(made.ranges));
+  const std::int16_t divisor = index_value(made, pool.constant(count));
+  append(made, "truediv", std::array{value, divisor});
+  return to_dtype(box_of(std::move(made)), type);
+}
+
+bool Lowering::is_pointwise_use(FxId user) const {
+  const FxNode& of = fx_.nodes[slot(user)];
+  switch (of.kind) {
+    case FxKind::getitem:
+    case FxKind::reshape:
+    case FxKind::permute:
+    case FxKind::expand:
+    case FxKind::slice:
+    case FxKind::split:
+    case FxKind::alias:
+      return std::ranges::all_of(of.users, [this](FxId each) { return is_pointwise_use(each); });
+    case FxKind::pointwise:
+    case FxKind::convert:
+    case FxKind::clone:
+    case FxKind::cat:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Box Lowering::lower_cat(const FxNode& of) {
+  std::vector<Box> inputs = arguments(of);
+  const auto dim = static_cast<std::size_t>(of.numbers[0]);
+  for (Box& input : inputs) input = to_dtype(input, of.result().dtype);
+  if (!of.result().is_on_gpu) return concatenate(inputs, dim);
+  // Would the input be copied anyway?
+  const auto must_be_copied = [this](const Box& box) {
+    if (!is_realized(box)) return true;
+    if (box.view >= 0 && !view(box).is_strided) {
+      const BufferState& state = buffer(buffer_of(box));
+      return state.layout != BufferState::Layout::flexible || state.allocates_itself;
+    }
+    const BufferState& state = buffer(buffer_of(box));
+    return state.layout != BufferState::Layout::flexible || state.allocates_itself;
+  };
+  const auto is_reduced = [this](BufferId id) {
+    const std::int32_t computed = buffer(id).loops;
+    return computed >= 0 && loops_of(computed).is_reduction();
+  };
+  const auto reads_reduction = [&](const Box& box) {
+    if (is_realized(box)) return is_reduced(buffer_of(box));
+    return std::ranges::any_of(loops_of(storage(box).loops).body, [&](const BodyOp& op) {
+      return op.buffer >= 0 && is_reduced(op.buffer);
+    });
+  };
+  const auto count = [this](const Box& box) {
+    return is_realized(box) ? 0 : loops_of(storage(box).loops).operation_count();
+  };
+  constexpr std::size_t kMaxComplex = 8, kMaxInputs = 8;
+  constexpr int kSimple = 2;
+  const bool may_be_pointwise =
+      inputs.size() <= kMaxComplex ||
+      (inputs.size() <= kMaxInputs &&
+       std::ranges::all_of(inputs, [&](const Box& box) { return count(box) <= kSimple; }));
+  if (may_be_pointwise) {
+    const bool is_read_pointwise =
+        std::ranges::all_of(of.users, [this](FxId user) { return is_pointwise_use(user); });
+    const bool saves_copies = std::ranges::any_of(inputs, must_be_copied) && is_read_pointwise;
+    const bool copies_all = std::ranges::all_of(inputs, must_be_copied) &&
+                            !std::ranges::any_of(inputs, reads_reduction);
+    bool is_shared = false;
+    for (std::size_t i = 0; i < inputs.size() && is_new_torch(); ++i) {
+      const std::vector<FxId>& users = fx_.nodes[slot(of.inputs[i])].users;
+      if (users.size() <= 1) continue;
+      is_shared = is_shared || !is_realized(inputs[i]) ||
+                  std::ranges::any_of(
+                      users, [this](FxId user) { return user != node && is_pointwise_use(user); });
+    }
+    if (!is_shared && (saves_copies || copies_all)) return pointwise_cat(inputs, dim);
+  }
+  return concatenate(inputs, dim);
+}
+
+Box Lowering::lower_empty(const FxNode& of) {
+  const Box box = full(0, of.result().dtype, of.result().is_on_gpu, of.result().shape);
+  realize(box);
+  const BufferId id = buffer_of(box);
+  loops[static_cast<std::size_t>(storage(box).loops)].ranges.assign(of.result().shape.size(), 0);
+  buffer(id).layout = BufferState::Layout::fixed;
+  ops.back().kind = Op::Kind::nop;
+  return box;
+}
+
+Box Lowering::lower_slice_scatter(const FxNode& of) {
+  const Box self = argument(of.inputs[0]);
+  const Sizes sizes = shape(self);
+  const auto dim = static_cast<std::size_t>(of.numbers[0]);
+  const std::int64_t start = of.numbers[1], end = of.numbers[2], step = of.numbers[3];
+  Sizes part = sizes;
+  part[dim] = (end - start + step - 1) / step;
+  const Box source = expand(to_dtype(argument(of.inputs[1]), dtype(self)), part);
+  Loops made = make_loops(self, dtype(self), sizes);
+  const Positions where = variables(sizes);
+  if (start == 0 && end == sizes[dim] && step == 1) {
+    read(made, source, where);
+    return box_of(std::move(made));
+  }
+  const std::int16_t index = index_value(made, where[dim]);
+  std::vector<std::int16_t> masks;
+  if (start != 0)
+    masks.push_back(append(made, "ge", std::array{index, index_value(made, pool.constant(start))}));
+  if (end != sizes[dim])
+    masks.push_back(append(made, "lt", std::array{index, index_value(made, pool.constant(end))}));
+  if (step != 1) {
+    const ExpressionIndex rest = pool.modular(pool.add(where[dim], pool.constant(-start)), 1, step);
+    masks.push_back(append(made, "eq", std::array{index_value(made, rest), constant(made, 0)}));
+  }
+  std::int16_t mask = masks.front();
+  for (std::size_t i = 1; i < masks.size(); ++i)
+    mask = append(made, "and_", std::array{mask, masks[i]});
+  Positions inner = where;
+  inner[dim] = pool.divide(pool.add(where[dim], pool.constant(-start)), step);
+  const std::int16_t value = read(made, source, std::move(inner));
+  const std::int16_t masked = append(made, "masked", std::array{mask, value});
+  const std::int16_t rest = read(made, self, where);
+  append(made, "where", std::array{mask, masked, rest});
+  return box_of(std::move(made));
+}
+
+Box Lowering::lower_scatter(const FxNode& of) {
+  Box self = clone(argument(of.inputs[0]));
+  const Box index = argument(of.inputs[1]), source = argument(of.inputs[2]);
+  realize(self);
+  Loops made = make_loops(self, dtype(self), shape(index));
+  made.kind = Loops::Kind::scatter;
+  made.adds = of.numbers[1] != 0;
+  const Positions where = variables(made.ranges);
+  const auto dim = static_cast<std::size_t>(of.numbers[0]);
+  made.store = where;
+  made.store[dim] = indirect(made, read(made, index, where), shape(self)[dim]);
+  made.stored_after = made.body.size();
+  read(made, source, where);
+  mark_mutated(buffer_of(self));
+  scatter_into(self, std::move(made));
+  return self;
+}
+
+Box Lowering::lower_embedding(const FxNode& of) {
+  const Box weights = argument(of.inputs[0]), indices = argument(of.inputs[1]);
+  const Sizes table = shape(weights);
+  Sizes sizes = shape(indices);
+  const std::size_t rank = sizes.size();
+  sizes.insert(sizes.end(), table.begin() + 1, table.end());
+  Loops made = make_loops(weights, dtype(weights), sizes);
+  const Positions where = variables(sizes);
+  const Positions of_index(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(rank));
+  Positions position{indirect(made, read(made, indices, of_index), table[0])};
+  position.insert(position.end(), where.begin() + static_cast<std::ptrdiff_t>(rank), where.end());
+  read(made, weights, std::move(position));
+  return box_of(std::move(made));
+}
+
+Box Lowering::lower_gather(const FxNode& of) {
+  const Box self = argument(of.inputs[0]), index = argument(of.inputs[1]);
+  Loops made = make_loops(self, dtype(self), shape(index));
+  const Positions where = variables(made.ranges);
+  Positions position = where;
+  const auto dim = static_cast<std::size_t>(of.numbers[0]);
+  position[dim] = indirect(made, read(made, index, where), shape(self)[dim]);
+  read(made, self, std::move(position));
+  return box_of(std::move(made));
+}
+
+Box Lowering::lower_index(const FxNode& of) {
+  const Box self = argument(of.inputs[0]);
+  const std::vector<Box> indices = arguments(of, 1);
+  const IndexPlan plan = plan_index(shape(self), indices);
+  Loops made = make_loops(self, dtype(self), plan.result);
+  read(made, self, index_positions(made, plan, shape(self), variables(made.ranges)));
+  return box_of(std::move(made));
+}
+
+Box Lowering::lower_masked_index_add(const FxNode& of) {
+  const Box self = argument(of.inputs[0]), values = argument(of.inputs[1]),
+            mask = argument(of.inputs[2]);
+  // Positions outside are skipped: their values are 0, and they are clamped.
+  const DType type = dtype(self);
+  const Box zero = full(0, dtype(values), is_on_gpu(values), {});
+  const Box masked = pointwise("where", {mask, values, zero}, {}, dtype(values));
+  std::vector<Box> indices = arguments(of, 3);
+  const Sizes sizes = shape(self);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i].storage < 0) continue;
+    const auto size = static_cast<double>(sizes[i]);
+    Loops clamped = make_loops(indices[i], dtype(indices[i]), shape(indices[i]));
+    const std::int16_t value = read(clamped, indices[i], variables(clamped.ranges));
+    const std::int16_t below =
+        append(clamped, "minimum", std::array{constant(clamped, size - 1), value});
+    append(clamped, "maximum", std::array{constant(clamped, -size), below});
+    indices[i] = box_of(std::move(clamped));
+  }
+  return index_put(clone(self), to_dtype(masked, type), indices, true);
+}
+
+Box Lowering::lower_scan(const FxNode& of) {
+  const Box input = to_dtype(argument(of.inputs[0]), of.result().dtype);
+  const Sizes sizes = shape(input);
+  const auto axis = static_cast<std::size_t>(of.numbers[0]);
+  Loops made = make_loops(input, dtype(input), sizes);
+  if (sizes.empty() || sizes[axis] <= 1) {
+    read(made, input, variables(sizes));
+    return box_of(std::move(made));
+  }
+  made.kind = Loops::Kind::scan;
+  made.op = "custom";
+  made.axis = of.numbers[0];
+  made.ranges.erase(made.ranges.begin() + of.numbers[0]);
+  made.reduced = {sizes[axis]};
+  Positions where = variables(made.ranges);
+  where.insert(where.begin() + of.numbers[0],
+               pool.loop(static_cast<int>(made.ranges.size()), sizes[axis]));
+  read(made, input, std::move(where));
+  const Box result = box_of(std::move(made));
+  realize(result);
+  return result;
+}
+
+std::vector<Box> Lowering::lower_softmax(const FxNode& of) {
+  const Box input = argument(of.inputs[0]);
+  const Sizes sizes = shape(input);
+  const auto dim = static_cast<std::size_t>(of.numbers[0]);
+  constexpr std::int64_t kSmallSoftmax = 8;  // unroll_reductions_threshold
+  if (sizes[dim] < kSmallSoftmax) {
+    const Box maximum = reduce("max", input, {of.numbers[0]}, true, dtype(input));
+    const Box shifted = pointwise("sub", {input, maximum}, {}, dtype(input));
+    const Box exponential = pointwise("exp", {shifted}, {}, dtype(input));
+    return {maximum, reduce("sum", exponential, {of.numbers[0]}, true, dtype(input))};
+  }
+  Loops made = make_loops(input, dtype(input), sizes);
+  made.kind = Loops::Kind::softmax;
+  made.op = "online_softmax_reduce";
+  made.ranges[dim] = 1;
+  made.reduced = {sizes[dim]};
+  Positions where = variables(made.ranges);
+  where[dim] = pool.loop(static_cast<int>(sizes.size()), sizes[dim]);
+  read(made, input, std::move(where));
+  // Each result is an operation of its own, which fusion joins.
+  std::vector<Box> results;
+  for (int i = 0; i < 2; ++i) {
+    results.push_back(box_of(made));
+    realize(results.back());
+  }
+  return results;
+}
+
+void Lowering::lower_node(FxId id) {
+  const FxNode& of = fx_.nodes[slot(id)];
+  node = id;
+  origin_sets.push_back({id});
+  current = static_cast<SetId>(origin_sets.size()) - 1;
+  for (const FxId input : of.inputs)
+    if (input >= 0 && of.kind != FxKind::getitem)
+      for (const Box& box : env[slot(input)]) add_gathered_origins(box);
+  std::vector<Box>& results = env[slot(id)];
+  switch (of.kind) {
+    case FxKind::placeholder:
+      results = {lower_placeholder(of)};
+      return;
+    case FxKind::constant:
+      results = {lower_constant(of)};
+      return;
+    case FxKind::output:
+      return lower_output(of);
+    case FxKind::alias:
+      results = {argument(of.inputs[0])};
+      break;
+    case FxKind::reshape:
+      results = {reshape(argument(of.inputs[0]), of.numbers)};
+      break;
+    case FxKind::permute:
+      results = {permute(argument(of.inputs[0]), of.numbers)};
+      break;
+    case FxKind::expand:
+      results = {expand(argument(of.inputs[0]), of.numbers)};
+      break;
+    case FxKind::slice:
+      results = {slice(argument(of.inputs[0]), static_cast<std::size_t>(of.numbers[0]),
+                       of.numbers[1], of.numbers[2], of.numbers[3])};
+      break;
+    case FxKind::split: {
+      std::int64_t start = 0;
+      const Box source = argument(of.inputs[0]);
+      for (std::size_t i = 1; i < of.numbers.size(); ++i) {
+        const std::int64_t end = start + of.numbers[i];
+        results.push_back(slice(source, static_cast<std::size_t>(of.numbers[0]), start, end, 1));
+        start = end;
+      }
+      return;
+    }
+    case FxKind::getitem:
+      results = {env[slot(of.inputs[0])][static_cast<std::size_t>(of.numbers[0])]};
+      break;
+    case FxKind::pointwise:
+      results = {lower_pointwise(of)};
+      break;
+    case FxKind::convert: {
+      const Box input = argument(of.inputs[0]);
+      results = {dtype(input) == of.result().dtype ? clone(input)
+                                                   : to_dtype(input, of.result().dtype)};
+      break;
+    }
+    case FxKind::clone:
+      results = {clone(argument(of.inputs[0]))};
+      break;
+    case FxKind::full:
+      results = {full(of.scalars[0], of.result().dtype, of.result().is_on_gpu, of.result().shape)};
+      break;
+    case FxKind::iota: {
+      Loops made;
+      made.dtype = of.result().dtype;
+      made.is_on_gpu = of.result().is_on_gpu;
+      made.ranges = of.result().shape;
+      index_value(made, made.ranges.empty() ? IndexPool::kZero : pool.loop(0, made.ranges[0]));
+      results = {box_of(std::move(made))};
+      break;
+    }
+    case FxKind::empty:
+      results = {lower_empty(of)};
+      break;
+    case FxKind::cat:
+      results = {lower_cat(of)};
+      break;
+    case FxKind::reduce:
+      results = {reduce(
+          of.op,
+          to_dtype(argument(of.inputs[0]), of.op == "any" ? DType::boolean : of.result().dtype),
+          Sizes(of.numbers.begin() + 1, of.numbers.end()), of.numbers[0] != 0, of.result().dtype)};
+      break;
+    case FxKind::mean:
+      results = {lower_mean(of)};
+      break;
+    case FxKind::online_softmax:
+      results = lower_softmax(of);
+      return;
+    case FxKind::scan:
+      results = {lower_scan(of)};
+      break;
+    case FxKind::index:
+      results = {lower_index(of)};
+      break;
+    case FxKind::index_put:
+      results = {index_put(clone(argument(of.inputs[0])), argument(of.inputs[1]), arguments(of, 2),
+                           of.numbers[0] != 0)};
+      break;
+    case FxKind::index_put_in_place:
+      results = {index_put(argument(of.inputs[0]), argument(of.inputs[1]), arguments(of, 2),
+                           of.numbers[0] != 0)};
+      break;
+    case FxKind::masked_index_add:
+      results = {lower_masked_index_add(of)};
+      break;
+    case FxKind::embedding:
+      results = {lower_embedding(of)};
+      break;
+    case FxKind::gather:
+      results = {lower_gather(of)};
+      break;
+    case FxKind::scatter:
+      results = {lower_scatter(of)};
+      break;
+    case FxKind::slice_scatter:
+      results = {lower_slice_scatter(of)};
+      break;
+    case FxKind::copy_in_place:
+      results = {mutate_to(argument(of.inputs[0]),
+                           expand(to_dtype(argument(of.inputs[1]), dtype(argument(of.inputs[0]))),
+                                  shape(argument(of.inputs[0]))))};
+      break;
+    case FxKind::matmul:
+    case FxKind::alloc_call:
+      results = {lower_matmul(of)};
+      break;
+    case FxKind::fallback:
+      results = lower_fallback(of);
+      if (of.is_tuple || results.empty()) return;
+      break;
+    case FxKind::all_reduce:
+    case FxKind::all_reduce_in_place:
+      results = {lower_all_reduce(of, of.kind == FxKind::all_reduce_in_place)};
+      break;
+    case FxKind::collective:
+      if (of.is_tuple) {
+        results = lower_fallback(of);
+        return;
+      }
+      results = {lower_collective(of)};
+      break;
+    case FxKind::wait:
+      results = {lower_wait(of)};
+      break;
+    case FxKind::device_copy:
+      results = {lower_device_copy(of)};
+      break;
+  }
+  finish_node(id, results.front());
+}
+
+void Lowering::finish_node(FxId id, Box& result) {
+  const FxNode& of = fx_.nodes[slot(id)];
+  const bool is_output =
+      !of.users.empty() && fx_.nodes[slot(of.users.back())].kind == FxKind::output;
+  if (is_output && result.view >= 0) realize(result);
+  if (is_output && !of.results.empty() && !of.result().stride.empty()) {
+    const bool is_seen_through_view = of.is_view || result.view >= 0;
+    result = is_seen_through_view ? require_order(result, stride_order(of.result().stride), true)
+                                  : require_exact(result, of.result().stride, true);
+  }
+  if (of.users.size() > 1) {
+    for (const FxId user : of.users) {
+      const FxNode& reader = fx_.nodes[slot(user)];
+      if (reader.needs_realized_inputs()) {
+        realize_hint(result);
+        if (reader.kind == FxKind::matmul && reader.target == "aten.mm.default")
+          result = require_order(result, stride_order(of.result().stride), true);
+      }
+      if (reader.kind == FxKind::output && !is_realized(result)) {
+        const Loops& computed = loops_of(storage(result).loops);
+        if (is_new_torch() && computed.reads() == 0 && computed.operation_count() <= kMaxInlined)
+          continue;
+        realize(result);
+      }
+    }
+    mark_reuse(result, static_cast<std::int64_t>(of.users.size()), true);
+  }
+  if (has_exceeded_reads(result)) realize_hint(result);
+  if (result.view < 0 && !is_realized(result) &&
+      loops_of(storage(result).loops).operation_count() > kMaxInlined)
+    realize(result);
+  note_readers(result);
+}
+
+void Lowering::lower_output(const FxNode& end) {
+  for (const FxId id : end.inputs) {
+    if (id < 0 || env[slot(id)].empty()) continue;
+    Box& box = argument(id);
+    node = id;
+    origin_sets.push_back({id});
+    current = union_of(static_cast<SetId>(origin_sets.size()) - 1, box.origins);
+    box = realize_input(box);
+    outputs.push_back(buffer_of(box));
+  }
+}
+
+void Lowering::run() {
+  // Inputs and constants come first, so that the numbers of the others are those of Inductor's names.
+  const auto count = static_cast<FxId>(fx_.nodes.size());
+  const auto is_given = [this](FxId id) {
+    const FxKind kind = fx_.nodes[slot(id)].kind;
+    return kind == FxKind::placeholder ||
+           (kind == FxKind::constant && !fx_.nodes[slot(id)].result().shape.empty());
+  };
+  for (FxId id = 0; id < count; ++id)
+    if (is_given(id)) lower_node(id);
+  input_count = buffers.size();
+  for (FxId id = 0; id < count; ++id)
+    if (!is_given(id)) lower_node(id);
+  for (std::size_t i = input_count; i < buffers.size(); ++i)
+    decide_layout(static_cast<BufferId>(i));
+}
+
+}  // namespace jointer::kernels

@@ -1,0 +1,229 @@
+// Element-wise operations, copies and concatenations.
+// Source: torch/_inductor/lowering.py (make_pointwise, to_dtype, clone, cat, pointwise_cat, mutate_to),
+// torch/_inductor/ir.py (ConcatKernel).
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/kernels/lowering_state.h"
+
+namespace jointer::kernels {
+namespace {
+
+constexpr std::size_t kMaxPointwiseCat = 8;  // max_complex_pointwise_cat_inputs
+constexpr double kLargestPower = 32;
+
+}  // namespace
+
+Box Lowering::to_dtype(const Box& box, DType type) {
+  if (dtype(box) == type) return box;
+  Loops made = make_loops(box, type, shape(box));
+  const std::int16_t value = read(made, box, variables(made.ranges));
+  append(made, "to_dtype", std::array{value}, static_cast<double>(type));
+  return box_of(std::move(made));
+}
+
+Box Lowering::clone(const Box& box) {
+  Loops made = make_loops(box, dtype(box), shape(box));
+  read(made, box, variables(made.ranges));
+  return box_of(std::move(made));
+}
+
+Box Lowering::full(double value, DType type, bool is_gpu, const Sizes& sizes) {
+  Loops made;
+  made.dtype = type;
+  made.is_on_gpu = is_gpu;
+  made.ranges = sizes;
+  constant(made, value);
+  return box_of(std::move(made));
+}
+
+Box Lowering::pointwise(std::string_view op, std::vector<Box> inputs,
+                        std::span<const double> scalars, DType type) {
+  inputs = broadcast(std::move(inputs));
+  Loops made = make_loops(inputs.front(), type, shape(inputs.front()));
+  for (const Box& input : inputs) made.is_on_gpu = made.is_on_gpu || is_on_gpu(input);
+  const Positions where = variables(made.ranges);
+  std::vector<std::int16_t> operands;
+  for (const Box& input : inputs) operands.push_back(read(made, input, where));
+  if (op == "pow" && scalars.size() == 1 && operands.size() == 1) {
+    const double exponent = scalars[0];
+    if (exponent == std::floor(exponent) && std::abs(exponent) < kLargestPower) {
+      std::int16_t base = operands[0];
+      if (exponent < 0) base = append(made, "reciprocal", std::array{base});
+      auto rest = static_cast<int>(std::abs(exponent));
+      int bit = 1;
+      while (bit * 2 <= rest) bit *= 2;
+      std::int16_t value = rest == 0 ? constant(made, 1) : base;
+      for (rest -= bit, bit /= 2; bit > 0; bit /= 2) {
+        value = append(made, "mul", std::array{value, value});
+        if (rest >= bit) {
+          value = append(made, "mul", std::array{value, base});
+          rest -= bit;
+        }
+      }
+      return box_of(std::move(made));
+    }
+    if (exponent == 0.5) {
+      append(made, "sqrt", operands);
+      return box_of(std::move(made));
+    }
+  }
+  const bool divides_by_number = op == "truediv" && scalars.size() == 1;
+  for (const double scalar : scalars)
+    operands.push_back(constant(made, divides_by_number && scalar != 0 ? 1 / scalar : scalar));
+  append(made, divides_by_number ? "mul" : op, operands);
+  return box_of(std::move(made));
+}
+
+Box Lowering::pointwise_cat(const std::vector<Box>& inputs, std::size_t dim) {
+  Sizes sizes = shape(inputs.front());
+  Sizes starts{0};
+  for (const Box& input : inputs) starts.push_back(starts.back() + shape(input)[dim]);
+  sizes[dim] = starts.back();
+  Loops made = make_loops(inputs.front(), dtype(inputs.front()), sizes);
+  const Positions where = variables(sizes);
+  const std::int16_t index = index_value(made, where[dim]);
+  std::vector<std::int16_t> masks, values;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::int16_t start =
+        i == 0 ? constant(made, 0) : index_value(made, pool.constant(starts[i]));
+    const std::int16_t end = index_value(made, pool.constant(starts[i + 1]));
+    const std::int16_t after = append(made, "ge", std::array{index, start});
+    const std::int16_t before = append(made, "lt", std::array{index, end});
+    masks.push_back(i == 0                   ? before
+                    : i + 1 == inputs.size() ? after
+                                             : append(made, "and_", std::array{after, before}));
+    Positions inner = where;
+    inner[dim] = pool.add(inner[dim], pool.constant(-starts[i]));
+    const std::int16_t value = read(made, inputs[i], std::move(inner));
+    values.push_back(append(made, "masked", std::array{masks.back(), value}));
+  }
+  std::int16_t value = values.back();
+  for (std::size_t i = inputs.size() - 1; i-- > 0;)
+    value = append(made, "where", std::array{masks[i], values[i], value});
+  return box_of(std::move(made));
+}
+
+Box Lowering::concatenate(const std::vector<Box>& inputs, std::size_t dim) {
+  // Each input is computed into its part of the result.
+  Sizes sizes = shape(inputs.front());
+  sizes[dim] = 0;
+  for (const Box& input : inputs) sizes[dim] += shape(input)[dim];
+  BufferState whole;
+  whole.dtype = dtype(inputs.front());
+  whole.is_on_gpu = is_on_gpu(inputs.front());
+  whole.stride = padded(dense_strides(sizes), sizes, whole.dtype, whole.is_on_gpu);
+  whole.shape = sizes;
+  std::vector<BufferId> parts;
+  std::int64_t start = 0;
+  std::vector<std::int64_t> starts;
+  for (const Box& input : inputs) {
+    Box part = input;
+    const auto can_be_placed = [&](const Box& box) {
+      if (box.view >= 0) return false;
+      realize(box);
+      const BufferState& of = buffer(buffer_of(box));
+      return of.layout == BufferState::Layout::flexible && !of.allocates_itself;
+    };
+    if (!can_be_placed(part)) {
+      part = clone(input);
+      realize(part);
+    }
+    parts.push_back(buffer_of(part));
+    starts.push_back(start);
+    start += shape(input)[dim];
+  }
+  const BufferId id = add_buffer(whole);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    BufferState& part = buffer(parts[i]);
+    part.layout = BufferState::Layout::in_other;
+    part.target = id;
+    part.stride = whole.stride;
+    part.offset = whole.stride[dim] * starts[i];
+    part.aliases.push_back(id);
+  }
+  OpState op;
+  op.kind = Op::Kind::nop;
+  op.ir = "ConcatKernel";
+  op.outputs = {id};
+  op.reads = parts;
+  op.call = node;
+  op.is_on_gpu = whole.is_on_gpu;
+  add_op(std::move(op));
+  return box_of_buffer(id);
+}
+
+Box Lowering::mutate_to(Box changed, Box value) {
+  if (changed.view < 0 && !is_realized(changed)) {
+    // Nothing has seen the old value as a buffer: the storage takes the new one.
+    if (value.view >= 0) value = clone(value);
+    realize(value);
+    storages[static_cast<std::size_t>(changed.storage)] = storage(value);
+    return changed;
+  }
+  realize(changed);
+  const BufferId target = buffer_of(changed);
+  mark_mutated(target);
+  realize_hint(value);
+  Loops made = make_loops(value, dtype(value), shape(changed));
+  const Positions where = variables(made.ranges);
+  read(made, value, where);
+  made.kind = Loops::Kind::scatter;
+  made.store = where;
+  scatter_into(changed, std::move(made));
+  ops.back().ir = "Pointwise";
+  return changed;
+}
+
+void Lowering::scatter_into(const Box& target, Loops made) {
+  made.origins = current;
+  // The position in the tensor becomes one in its buffer.
+  Positions where = made.store;
+  std::int32_t id = target.view;
+  bool is_flat = false;
+  while (id >= 0 && !is_flat) {
+    const ViewState& step = views[static_cast<std::size_t>(id)];
+    if (step.is_strided) {
+      ExpressionIndex position = pool.constant(step.offset);
+      for (std::size_t i = 0; i < step.shape.size(); ++i)
+        if (step.shape[i] != 1)
+          position = pool.add(position, pool.multiply(where[i], step.stride[i]));
+      where = {position};
+      is_flat = true;
+    } else {
+      Positions inner;
+      for (const ExpressionIndex each : step.at) inner.push_back(pool.substitute(each, where));
+      where = std::move(inner);
+      id = step.parent;
+    }
+  }
+  const BufferId changed = buffer_of(target);
+  if (!is_flat) {
+    decide_layout(changed);
+    where = {flat(changed, where)};
+  }
+  made.store = where;
+  BufferState state;
+  state.layout = BufferState::Layout::target;
+  state.dtype = buffer(changed).dtype;
+  state.is_on_gpu = made.is_on_gpu;
+  state.shape = buffer(changed).shape;
+  state.stride = buffer(changed).stride;
+  state.target = changed;
+  state.mutates = {changed};
+  OpState op;
+  op.kind = Op::Kind::pointwise;
+  op.ir = "Scatter";
+  op.origins = made.origins;
+  op.is_on_gpu = made.is_on_gpu;
+  loops.push_back(std::move(made));
+  state.loops = static_cast<std::int32_t>(loops.size()) - 1;
+  op.loops = state.loops;
+  op.outputs = {add_buffer(std::move(state))};
+  buffer(changed).is_mutated = true;
+  add_op(std::move(op));
+}
+
+}  // namespace jointer::kernels

@@ -1,0 +1,205 @@
+#pragma once
+
+// The state and the rules of a lowering (`torch._inductor.graph.GraphLowering`). The files lowering_*.cpp implement its
+// parts: loops and storages, views, layouts, element-wise operations, reductions, indexing, calls.
+
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/torch_version.h"
+#include "core/kernels/loops.h"
+
+namespace jointer::kernels {
+
+class Lowering {
+ public:
+  Lowering(const FxGraph& fx, TorchVersion version);
+
+  // Lowers all nodes, decides all layouts.
+  void run();
+
+  // The result. Buffers: inputs, then those that operations define.
+  std::vector<BufferState> buffers;
+  std::vector<OpState> ops;
+  std::vector<Loops> loops;
+  std::vector<std::vector<FxId>> origin_sets{{}};
+  std::vector<BufferId> outputs;
+  std::vector<bool> is_call;  // by node: an operation other than loops was made for it
+  std::size_t input_count = 0;
+  IndexPool pool;
+
+  [[nodiscard]] const FxGraph& fx() const { return fx_; }
+  [[nodiscard]] TorchVersion version() const { return version_; }
+
+  // The position of a load in its buffer, which must have a layout.
+  [[nodiscard]] ExpressionIndex flat(BufferId buffer, const Positions& dims);
+  [[nodiscard]] ExpressionIndex position_of(const BodyOp& load);
+  // Positions of all loads, then of the store, of loops that compute `buffer`.
+  [[nodiscard]] ExpressionIndex store_position(const Loops& of, BufferId buffer);
+  // The loops in the order of their dimensions, without those of one iteration.
+  [[nodiscard]] Positions loop_variables(const Loops& of, bool reduced);
+
+  // A heuristic order of loops, innermost first. `strides[i][j]`: stride of access i in loop j.
+  // Source: torch/_inductor/scheduler.py, pick_loop_order.
+  static std::vector<std::size_t> pick_order(const std::vector<Sizes>& strides, const Sizes& sizes);
+
+  // --- Boxes and storages ---
+  std::vector<StorageState> storages;
+  std::vector<ViewState> views;
+  std::vector<std::vector<Box>> env;  // by node
+  SetId current = 0;                  // origins of what is made now
+  FxId node = -1;                     // that is being lowered
+
+  SetId union_of(SetId a, SetId b);
+  void add_gathered_origins(const Box& box);
+  [[nodiscard]] bool is_new_torch() const { return version_ > TorchVersion{2, 11}; }
+
+  Box box_of(Loops made);  // an unrealized tensor
+  Box box_of_buffer(BufferId buffer);
+  [[nodiscard]] const Sizes& shape(const Box& box) const;
+  [[nodiscard]] DType dtype(const Box& box) const;
+  [[nodiscard]] bool is_on_gpu(const Box& box) const;
+  [[nodiscard]] bool is_realized(const Box& box) const { return storage(box).buffer >= 0; }
+  [[nodiscard]] const StorageState& storage(const Box& box) const {
+    return storages[static_cast<std::size_t>(box.storage)];
+  }
+  [[nodiscard]] BufferId buffer_of(const Box& box) const { return storage(box).buffer; }
+  [[nodiscard]] BufferState& buffer(BufferId id) { return buffers[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] const BufferState& buffer(BufferId id) const {
+    return buffers[static_cast<std::size_t>(id)];
+  }
+  [[nodiscard]] const ViewState& view(const Box& box) const {
+    return views[static_cast<std::size_t>(box.view)];
+  }
+  [[nodiscard]] const Loops& loops_of(std::int32_t id) const {
+    return loops[static_cast<std::size_t>(id)];
+  }
+
+  BufferId add_buffer(BufferState made);
+  OpId add_op(OpState made);
+  void realize(const Box& box);
+  void realize_hint(const Box& box);
+  void mark_reuse(const Box& box, std::int64_t users, bool is_fanout);
+  [[nodiscard]] bool should_realize_on_reuse(const Box& box, std::int64_t users,
+                                             bool is_fanout) const;
+  [[nodiscard]] bool has_exceeded_reads(const Box& box) const;
+  void mark_mutated(BufferId buffer);
+  void note_readers(const Box& box);
+
+  // --- Bodies ---
+  static std::int16_t append(Loops& into, BodyOp op);
+  std::int16_t append(Loops& into, std::string_view op, std::span<const std::int16_t> operands,
+                      double number = 0);
+  std::int16_t constant(Loops& into, double number);
+  std::int16_t index_value(Loops& into, ExpressionIndex value);
+  // Adds the operations that compute the element of a tensor at `at`.
+  std::int16_t read(Loops& into, const Box& from, Positions at);
+  std::int16_t copy_body(Loops& into, const Loops& from, const Positions& at);
+  [[nodiscard]] Positions variables(const Sizes& ranges, int first = 0);
+  Loops make_loops(const Box& like, DType type, Sizes ranges) const;
+  // The value that a load returns, as an index into a dimension of `size`.
+  ExpressionIndex indirect(const Loops& body, std::int16_t value, std::int64_t size);
+
+  // --- Views ---
+  Box add_view(const Box& of, ViewState made);
+  Box strided_view(const Box& of, Sizes sizes, Sizes stride, std::int64_t offset);
+  Box reshape(const Box& of, const Sizes& sizes);
+  Box permute(const Box& of, const Sizes& order);
+  Box expand(const Box& of, const Sizes& sizes, bool is_fanout = false);
+  Box slice(const Box& of, std::size_t dim, std::int64_t start, std::int64_t end,
+            std::int64_t step);
+  Positions reshape_positions(const Sizes& from, const Sizes& to, const Positions& at);
+  std::vector<Box> broadcast(std::vector<Box> inputs);
+
+  // --- Layouts ---
+  [[nodiscard]] bool has_layout(const Box& box) const;
+  [[nodiscard]] Sizes strides(const Box& box) const;  // of a box that has a layout
+  [[nodiscard]] std::int64_t offset(const Box& box) const;
+  [[nodiscard]] bool is_flexible(const Box& box) const;
+  [[nodiscard]] Sizes padded(const Sizes& stride, const Sizes& sizes, DType type,
+                             bool is_on_gpu) const;
+  void freeze(BufferId id);
+  void freeze_in_order(BufferId id, const Sizes& order, bool may_pad);
+  void freeze_exactly(BufferId id, const Sizes& stride, bool may_pad);
+  void decide_layout(BufferId id);
+  Box require_order(Box& box, const Sizes& order, bool may_pad = false);
+  Box require_exact(Box& box, const Sizes& stride, bool may_pad = false);
+  Box require_contiguous(Box& box);
+  Box require_strides(Box& box, const Sizes* order, const Sizes* exact, bool may_pad);
+  Box match_small_dimensions(const Box& box, const Sizes& stride);
+  bool to_strided_view(Box& box);
+  Box copy_input(const Box& box);
+  Box realize_input(Box& box);
+  static Sizes stride_order(const Sizes& stride);
+  static bool is_ordered(const Sizes& sizes, const Sizes& stride, const Sizes& order);
+
+  // --- Operations ---
+  Box pointwise(std::string_view op, std::vector<Box> inputs, std::span<const double> scalars,
+                DType type);
+  Box to_dtype(const Box& box, DType type);
+  Box clone(const Box& box);
+  Box full(double value, DType type, bool is_on_gpu, const Sizes& sizes);
+  Box reduce(std::string_view op, const Box& input, const Sizes& dims, bool keeps, DType type);
+  Box make_reduction(Loops made);
+  std::int64_t split_count(const Loops& made);
+  Box make_split_reduction(Loops made, std::int64_t split);
+  Box index_put(Box self, Box values, const std::vector<Box>& indices, bool adds);
+  Box mutate_to(Box changed, Box value);
+  void scatter_into(const Box& target, Loops made);
+  Box concatenate(const std::vector<Box>& inputs, std::size_t dim);
+  Box pointwise_cat(const std::vector<Box>& inputs, std::size_t dim);
+  // The position in the tensor for each element of the result of indexing.
+  struct IndexPlan {
+    Sizes result;
+    std::vector<Box> indices;            // broadcast; empty boxes where there is none
+    std::vector<std::size_t> positions;  // of the indices
+    bool is_apart = false;               // the indices are not consecutive
+  };
+  IndexPlan plan_index(const Sizes& sizes, const std::vector<Box>& indices);
+  Positions index_positions(Loops& into, const IndexPlan& plan, const Sizes& sizes,
+                            const Positions& at);
+
+  // --- Nodes ---
+  void lower_node(FxId id);
+  void finish_node(FxId id, Box& result);
+  void lower_output(const FxNode& end);
+  Box lower_placeholder(const FxNode& of);
+  Box lower_constant(const FxNode& of);
+  Box lower_pointwise(const FxNode& of);
+  Box lower_mean(const FxNode& of);
+  Box lower_cat(const FxNode& of);
+  Box lower_empty(const FxNode& of);
+  Box lower_slice_scatter(const FxNode& of);
+  Box lower_scatter(const FxNode& of);
+  Box lower_embedding(const FxNode& of);
+  Box lower_gather(const FxNode& of);
+  Box lower_index(const FxNode& of);
+  Box lower_masked_index_add(const FxNode& of);
+  Box lower_scan(const FxNode& of);
+  std::vector<Box> lower_softmax(const FxNode& of);
+  [[nodiscard]] bool is_pointwise_use(FxId user) const;
+  [[nodiscard]] Box& argument(FxId id) { return env[static_cast<std::size_t>(id)].front(); }
+  [[nodiscard]] std::vector<Box> arguments(const FxNode& of, std::size_t from = 0);
+
+  // --- Calls ---
+  // Applies the demands of the node on the strides of its inputs.
+  std::vector<Box> constrained(const FxNode& of);
+  Box constrained_for_attention(Box& box, const FxTensor& meta);
+  std::vector<BufferId> call_inputs(std::vector<Box>& inputs);
+  Box lower_matmul(const FxNode& of);
+  std::vector<Box> lower_fallback(const FxNode& of);
+  Box lower_collective(const FxNode& of);
+  Box lower_all_reduce(const FxNode& of, bool is_in_place);
+  Box lower_wait(const FxNode& of);
+  Box lower_device_copy(const FxNode& of);
+  BufferId add_mutation(OpState& op, BufferId mutated);
+  BufferState result_buffer(const FxTensor& tensor) const;
+
+ private:
+  const FxGraph& fx_;
+  TorchVersion version_;
+};
+
+}  // namespace jointer::kernels

@@ -1,0 +1,280 @@
+#include "core/kernels/operations.h"
+#include "core/kernels/slot.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace jointer::kernels {
+namespace {
+
+using Layout = BufferState::Layout;
+
+class OperationBuilder {
+ public:
+  explicit OperationBuilder(Lowering& lowering) : lowering_(lowering), pool_(lowering.pool) {}
+
+  Ir build();
+
+ private:
+  void add_buffer(BufferId id);
+  void add_op(OpId id);
+  struct LoopAccesses {
+    std::vector<Access> reads, writes;
+    std::vector<std::int64_t> loops, reduced;
+  };
+  LoopAccesses accesses(const Loops& of, BufferId written, ExpressionIndex store);
+  [[nodiscard]] Access memory(BufferId buffer, ExpressionIndex position,
+                              const std::vector<std::int64_t>& sizes) const;
+  [[nodiscard]] Access star(BufferId buffer) const;
+  [[nodiscard]] ExpressionIndex store_of(const Loops& of, BufferId buffer);
+  // What `get_numel` and `get_dtype` say of a buffer, in bytes.
+  [[nodiscard]] std::int64_t whole_bytes(BufferId id) const;
+  [[nodiscard]] std::vector<std::size_t> order(const std::vector<ExpressionIndex>& positions,
+                                               const std::vector<int>& loops,
+                                               const Sizes& sizes) const;
+
+  Lowering& lowering_;
+  IndexPool& pool_;
+  Ir ir_;
+};
+
+std::int64_t OperationBuilder::whole_bytes(BufferId id) const {
+  const BufferState& of = lowering_.buffer(id);
+  if (of.layout == Layout::many || (of.layout == Layout::none && of.target < 0)) return 0;
+  if (of.layout == Layout::none) return item_size(of.dtype);
+  return product(of.shape) * item_size(of.dtype);
+}
+
+Access OperationBuilder::star(BufferId buffer) const {
+  Access made;
+  made.buffer = buffer;
+  made.bytes = whole_bytes(buffer);
+  return made;
+}
+
+Access OperationBuilder::memory(BufferId buffer, ExpressionIndex position,
+                                const std::vector<std::int64_t>& sizes) const {
+  Access made;
+  made.buffer = buffer;
+  made.kind = Access::Kind::memory;
+  made.index = pool_.to_index(position);
+  made.sizes = sizes;
+  const std::uint64_t used = pool_.loops_in(position);
+  const auto is_used = [used](std::size_t i) {
+    return ((used >> std::min<std::size_t>(i, 63)) & 1U) != 0;
+  };
+  while (!made.sizes.empty() && !is_used(made.sizes.size() - 1)) made.sizes.pop_back();
+  if (pool_.has_loaded(position)) {
+    made.bytes = whole_bytes(buffer);
+    return made;
+  }
+  made.bytes = item_size(lowering_.buffer(buffer).dtype);
+  for (std::size_t i = 0; i < made.sizes.size(); ++i)
+    if (is_used(i)) made.bytes *= made.sizes[i];
+  return made;
+}
+
+std::vector<std::size_t> OperationBuilder::order(const std::vector<ExpressionIndex>& positions,
+                                                 const std::vector<int>& loops,
+                                                 const Sizes& sizes) const {
+  std::vector<Sizes> strides;
+  for (const ExpressionIndex position : positions) {
+    Sizes each;
+    for (const int loop : loops) each.push_back(pool_.stride(position, loop));
+    strides.push_back(std::move(each));
+  }
+  std::vector<std::size_t> result = Lowering::pick_order(strides, sizes);
+  std::ranges::reverse(result);
+  return result;
+}
+
+ExpressionIndex OperationBuilder::store_of(const Loops& of, BufferId buffer) {
+  if (of.kind == Loops::Kind::scatter) return of.store.front();
+  Positions where = lowering_.variables(of.ranges);
+  if (of.kind == Loops::Kind::scan)
+    where.insert(where.begin() + of.axis,
+                 pool_.loop(static_cast<int>(of.ranges.size()), of.reduced.front()));
+  return lowering_.flat(buffer, where);
+}
+
+OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, BufferId written,
+                                                          ExpressionIndex store) {
+  std::vector<std::pair<BufferId, ExpressionIndex>> loads;
+  std::vector<ExpressionIndex> positions{store};
+  for (const BodyOp& op : of.body) {
+    if (op.buffer < 0) continue;
+    const std::pair load(op.buffer, lowering_.position_of(op));
+    positions.push_back(load.second);
+    if (std::ranges::find(loads, load) == loads.end()) loads.push_back(load);
+  }
+  LoopAccesses result;
+  Positions moved(of.ranges.size() + of.reduced.size(), IndexPool::kZero);
+  int next = 0;
+  const auto place = [&](const Sizes& ranges, int first, std::vector<std::int64_t>& placed) {
+    std::vector<int> loops;
+    Sizes sizes;
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+      if (ranges[i] != 1) {
+        loops.push_back(first + static_cast<int>(i));
+        sizes.push_back(ranges[i]);
+      }
+    for (const std::size_t i : order(positions, loops, sizes)) {
+      moved[static_cast<std::size_t>(loops[i])] = pool_.loop(next++, sizes[i]);
+      placed.push_back(sizes[i]);
+    }
+  };
+  place(of.ranges, 0, result.loops);
+  place(of.reduced, static_cast<int>(of.ranges.size()), result.reduced);
+  std::vector<std::int64_t> sizes = result.loops;
+  sizes.insert(sizes.end(), result.reduced.begin(), result.reduced.end());
+  for (const auto& [buffer, position] : loads) {
+    Access made = memory(buffer, pool_.substitute(position, moved), sizes);
+    if (std::ranges::find(result.reads, made) == result.reads.end())
+      result.reads.push_back(std::move(made));
+  }
+  result.writes.push_back(memory(written, pool_.substitute(store, moved), sizes));
+  result.writes.back().is_atomic = of.adds;
+  return result;
+}
+
+void OperationBuilder::add_buffer(BufferId id) {
+  const BufferState& of = lowering_.buffer(id);
+  Buffer made;
+  const auto number = slot(id);
+  made.name =
+      of.is_input ? std::string(of.name) : fmt::format("buf{}", number - lowering_.input_count);
+  made.dtype = of.dtype;
+  made.shape = of.shape;
+  made.stride = of.stride;
+  made.op = of.op;
+  made.aliases = of.aliases;
+  made.mutates = of.mutates;
+  made.is_input = of.is_input;
+  made.has_no_layout = of.layout == Layout::none;
+  made.has_many_results = of.layout == Layout::many;
+  made.is_in_other = of.layout == Layout::in_other;
+  if (!made.has_no_layout && !made.has_many_results) {
+    made.numel = product(of.shape);
+    // Padding between rows counts.
+    std::int64_t extent = made.numel > 0 ? 1 : 0;
+    for (std::size_t i = 0; i < of.shape.size() && extent > 0; ++i)
+      extent += (of.shape[i] - 1) * of.stride[i];
+    if (of.is_input) extent = made.numel;
+    made.bytes =
+        (of.layout == Layout::target || of.layout == Layout::in_other ? made.numel : extent) *
+        item_size(of.dtype);
+  }
+  if (of.is_input) {
+    constexpr std::array<std::string_view, 3> kKept{"primals_", "arg", "tangents"};
+    made.may_be_freed =
+        std::ranges::none_of(kKept,
+                             [&](std::string_view start) { return of.name.starts_with(start); }) &&
+        of.name.find("_rng_state") == std::string_view::npos;
+  }
+  ir_.buffers.push_back(std::move(made));
+}
+
+void OperationBuilder::add_op(OpId id) {
+  const OpState& of = lowering_.ops[slot(id)];
+  Op made;
+  made.kind = of.kind;
+  made.outputs = of.outputs;
+  made.is_on_gpu = of.is_on_gpu;
+  made.has_side_effects = of.has_side_effects;
+  made.target = of.target;
+  std::vector<FxId> computed;
+  if (of.loops >= 0) {
+    const Loops loops = lowering_.loops_of(of.loops);
+    const BufferId written = of.outputs.front();
+    LoopAccesses found = accesses(loops, written, store_of(loops, written));
+    made.reads = std::move(found.reads);
+    made.writes = std::move(found.writes);
+    made.loops = std::move(found.loops);
+    made.reduced = std::move(found.reduced);
+    made.numel = product(made.loops);
+    made.rnumel = product(made.reduced);
+    made.body_ops = loops.operation_count();
+    switch (loops.kind) {
+      case Loops::Kind::pointwise:
+        made.ir = "Pointwise";
+        break;
+      case Loops::Kind::scatter:
+        made.ir = of.ir;
+        break;
+      case Loops::Kind::reduction:
+        made.ir = fmt::format("Reduction:{}", loops.op);
+        break;
+      case Loops::Kind::softmax:
+        made.ir = fmt::format("MultiOutputReduction:{}", loops.op);
+        break;
+      case Loops::Kind::scan:
+        made.ir = "Scan";
+    }
+    if (loops.unsplit >= 0) {
+      const Loops whole = lowering_.loops_of(loops.unsplit);
+      Positions where = lowering_.variables(whole.ranges);
+      const Sizes stride = dense_strides(whole.ranges);
+      ExpressionIndex store = IndexPool::kZero;
+      for (std::size_t i = 0; i < where.size(); ++i)
+        store = pool_.add(store, pool_.multiply(where[i], stride[i]));
+      LoopAccesses unsplit = accesses(whole, written, store);
+      made.split = loops.split;
+      made.unsplit_loops = std::move(unsplit.loops);
+      made.unsplit_reduced = std::move(unsplit.reduced);
+      made.unsplit_reads = std::move(unsplit.reads);
+      made.unsplit_writes = std::move(unsplit.writes);
+    }
+    for (const FxId origin : lowering_.origin_sets[slot(of.origins)])
+      if (!lowering_.is_call[slot(origin)]) computed.push_back(origin);
+  } else {
+    made.ir = of.ir;
+    for (const BufferId read : of.reads) {
+      Access access = star(read);
+      if (std::ranges::find(made.reads, access) == made.reads.end())
+        made.reads.push_back(std::move(access));
+    }
+    if (of.kind == Op::Kind::multi_output && lowering_.is_new_torch()) {
+      Loops whole;
+      whole.ranges = lowering_.buffer(of.outputs.front()).shape;
+      // The loops keep their order.
+      Positions moved;
+      std::vector<std::int64_t> sizes;
+      for (const std::int64_t size : whole.ranges) {
+        moved.push_back(pool_.loop(static_cast<int>(sizes.size()), size));
+        if (size != 1) sizes.push_back(size);
+      }
+      made.writes.push_back(
+          memory(of.outputs.front(), lowering_.flat(of.outputs.front(), moved), sizes));
+    } else {
+      for (const BufferId output : of.outputs) made.writes.push_back(star(output));
+    }
+    if (of.call >= 0) computed.push_back(of.call);
+  }
+  for (const FxId origin : computed) {
+    const NodeId source = lowering_.fx().nodes[slot(origin)].origin;
+    if (source && std::ranges::find(made.nodes, source) == made.nodes.end())
+      made.nodes.push_back(source);
+  }
+  ir_.ops.push_back(std::move(made));
+}
+
+Ir OperationBuilder::build() {
+  ir_.buffers.reserve(lowering_.buffers.size());
+  ir_.ops.reserve(lowering_.ops.size());
+  for (std::size_t i = 0; i < lowering_.buffers.size(); ++i) add_buffer(static_cast<BufferId>(i));
+  for (std::size_t i = 0; i < lowering_.ops.size(); ++i) add_op(static_cast<OpId>(i));
+  for (const BufferId output : lowering_.outputs) ir_.buffers[slot(output)].is_output = true;
+  return std::move(ir_);
+}
+
+}  // namespace
+
+Ir make_operations(Lowering& lowering) {
+  return OperationBuilder(lowering).build();
+}
+
+}  // namespace jointer::kernels

@@ -1,0 +1,127 @@
+#include "core/kernels/post_grad.h"
+#include "core/kernels/slot.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace jointer::kernels {
+namespace {
+
+// Removes the marked nodes; a reader of a removed node reads `replacement` instead.
+void remove_nodes(FxGraph& graph, const std::vector<bool>& is_removed,
+                  const std::vector<FxId>& replacement) {
+  std::vector<FxId> moved(graph.nodes.size(), -1);
+  std::vector<FxNode> kept;
+  kept.reserve(graph.nodes.size());
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (is_removed[i]) {
+      moved[i] = replacement[i] < 0 ? -1 : moved[slot(replacement[i])];
+      continue;
+    }
+    FxNode& node = graph.nodes[i];
+    for (FxId& input : node.inputs)
+      if (input >= 0) input = moved[slot(input)];
+    moved[i] = static_cast<FxId>(kept.size());
+    kept.push_back(std::move(node));
+  }
+  graph.nodes = std::move(kept);
+}
+
+void remove_unused_selections(FxGraph& graph) {
+  count_users(graph);
+  std::vector<bool> is_removed(graph.nodes.size(), false);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    is_removed[i] = graph.nodes[i].kind == FxKind::getitem && graph.nodes[i].users.empty();
+  remove_nodes(graph, is_removed, std::vector<FxId>(graph.nodes.size(), -1));
+}
+
+// By node: the node whose storage it has.
+std::vector<FxId> storages_of(const FxGraph& graph) {
+  std::vector<FxId> storages(graph.nodes.size());
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const FxNode& node = graph.nodes[i];
+    storages[i] = node.is_view && !node.inputs.empty() ? storages[slot(node.inputs.front())]
+                                                       : static_cast<FxId>(i);
+  }
+  return storages;
+}
+
+bool changes_nothing(const FxNode& node, const FxTensor& source) {
+  const FxTensor& result = node.result();
+  if (result.shape != source.shape || result.dtype != source.dtype ||
+      result.is_on_gpu != source.is_on_gpu || result.stride != source.stride)
+    return false;
+  return node.kind == FxKind::clone || node.kind == FxKind::convert || node.kind == FxKind::alias ||
+         (node.kind == FxKind::slice && node.numbers[3] == 1) ||
+         (node.kind == FxKind::pointwise && node.op == "pow" && node.scalars.size() == 1 &&
+          node.scalars[0] == 1.0);
+}
+
+void remove_what_changes_nothing(FxGraph& graph) {
+  const std::size_t count = graph.nodes.size();
+  const std::vector<FxId> storages = storages_of(graph);
+  std::vector<bool> is_of_input(count, false), is_of_output(count, false), is_written(count, false);
+  for (std::size_t i = 0; i < count; ++i) {
+    const FxNode& node = graph.nodes[i];
+    if (node.kind == FxKind::placeholder) is_of_input[i] = true;
+    if (node.kind == FxKind::copy_in_place)
+      is_written[slot(storages[slot(node.inputs.front())])] = true;
+    if (node.kind == FxKind::output)
+      for (const FxId each : node.inputs)
+        if (each >= 0) is_of_output[slot(storages[slot(each)])] = true;
+  }
+  std::vector<bool> is_removed(count, false);
+  std::vector<FxId> replacement(count, -1);
+  for (std::size_t i = 0; i < count; ++i) {
+    const FxNode& node = graph.nodes[i];
+    if (node.inputs.empty() || node.inputs.front() < 0 || node.results.empty()) continue;
+    FxId source = node.inputs.front();
+    if (is_removed[slot(source)]) source = replacement[slot(source)];
+    if (graph.nodes[slot(source)].results.empty() || node.target == "aten.lift_fresh_copy.default")
+      continue;
+    if (!changes_nothing(node, graph.nodes[slot(source)].result())) continue;
+    const std::size_t own = slot(storages[i]), other = slot(storages[slot(source)]);
+    if (own != other && is_of_output[own] && (is_of_input[other] || is_of_output[other])) continue;
+    if (own != other && is_written[other]) continue;
+    is_removed[i] = true;
+    replacement[i] = source;
+  }
+  remove_nodes(graph, is_removed, replacement);
+}
+
+void write_in_place(FxGraph& graph) {
+  count_users(graph);
+  const std::vector<FxId> storages = storages_of(graph);
+  std::vector<std::vector<FxId>> views(graph.nodes.size());  // by storage
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    views[slot(storages[i])].push_back(static_cast<FxId>(i));
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    FxNode& node = graph.nodes[i];
+    if (node.kind != FxKind::index_put && node.kind != FxKind::all_reduce) continue;
+    const std::size_t storage = slot(storages[slot(node.inputs.front())]);
+    const FxKind source = graph.nodes[storage].kind;
+    if (source == FxKind::placeholder || source == FxKind::constant) continue;
+    const bool is_read_itself = std::any_of(
+        node.inputs.begin() + 1, node.inputs.end(),
+        [&](FxId input) { return input >= 0 && slot(storages[slot(input)]) == storage; });
+    const bool is_read_later = std::ranges::any_of(views[storage], [&](FxId view) {
+      const std::vector<FxId>& users = graph.nodes[slot(view)].users;
+      return !users.empty() && users.back() > static_cast<FxId>(i);
+    });
+    if (is_read_itself || is_read_later) continue;
+    node.kind =
+        node.kind == FxKind::index_put ? FxKind::index_put_in_place : FxKind::all_reduce_in_place;
+  }
+}
+
+}  // namespace
+
+void run_post_grad_passes(FxGraph& graph) {
+  remove_unused_selections(graph);
+  remove_what_changes_nothing(graph);
+  write_in_place(graph);
+}
+
+}  // namespace jointer::kernels

@@ -1,0 +1,25 @@
+#pragma once
+
+// The passes that Inductor runs on a decomposed graph before it lowers it.
+//
+// Steps
+//   1. Selections of results that nothing reads are removed.
+//   2. Calls that change nothing are removed (`remove_noop_ops`): copies of tensors with the same strides, conversions
+//      to the same type, slices of everything. A copy stays if without it an output would share the storage of an
+//      input or of another output.
+//   3. index_put and all_reduce write to their input instead of to a copy where nothing reads it later
+//      (`reinplace_inplaceable_ops`).
+//
+// Cost: linear in nodes, plus for each call of step 3 the readers of the storage that it may write to.
+// Source: torch/_inductor/fx_passes/post_grad.py, reinplace.py.
+// Deviations: of the patterns, those for softmax are part of the decomposition; patterns for addmm, for padded or
+// quantized matrix products and for concatenations of slices are left out. Views of one storage count as overlapping.
+
+#include "core/kernels/fx_graph.h"
+
+namespace jointer::kernels {
+
+// Fills `users`, too.
+void run_post_grad_passes(FxGraph& graph);
+
+}  // namespace jointer::kernels

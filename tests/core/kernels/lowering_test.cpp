@@ -1,0 +1,218 @@
+// The loops and calls that small graphs are lowered to. tests/differential/test_lowering.py compares whole models with
+// Inductor.
+
+#include "core/kernels/lowering.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/graph/literal.h"
+
+namespace jointer::kernels {
+namespace {
+
+using testing::ElementsAre;
+
+class Lowered {
+ public:
+  explicit Lowered(const std::string& text, TorchVersion version = kNewestTorch)
+      : graph_(parse_literal(text).value()), ir_(lower(graph_, version)) {}
+
+  [[nodiscard]] const Ir& ir() const { return ir_; }
+  [[nodiscard]] const Op& op(std::size_t i) const { return ir_.ops[i]; }
+  [[nodiscard]] std::vector<std::string> classes() const {
+    std::vector<std::string> names;
+    for (const Op& op : ir_.ops) names.push_back(op.ir);
+    return names;
+  }
+  [[nodiscard]] std::vector<std::string> nodes(std::size_t i) const {
+    std::vector<std::string> names;
+    for (const NodeId id : ir_.ops[i].nodes) names.emplace_back(graph_.name(id));
+    std::ranges::sort(names);
+    return names;
+  }
+  [[nodiscard]] std::vector<std::string> reads(std::size_t i) const {
+    std::vector<std::string> names;
+    for (const Access& read : ir_.ops[i].reads)
+      names.push_back(ir_.buffers[static_cast<std::size_t>(read.buffer)].name);
+    return names;
+  }
+
+ private:
+  Graph graph_;
+  Ir ir_;
+};
+
+TEST(Lowering, InlinesElementwiseOperations) {
+  const Lowered lowered(R"(
+    x: f32[8,16] = input
+    e: f32[8,16] = aten.exp(x)
+    y: f32[8,16] = aten.mul.Tensor(e, x)
+    return [y]
+  )");
+  EXPECT_THAT(lowered.classes(), ElementsAre("Pointwise"));
+  EXPECT_THAT(lowered.nodes(0), ElementsAre("e", "y"));
+  EXPECT_THAT(lowered.reads(0), ElementsAre("x"));
+  EXPECT_THAT(lowered.op(0).loops, ElementsAre(8, 16));
+  EXPECT_EQ(lowered.op(0).reads[0].bytes, 8 * 16 * 4);
+  EXPECT_EQ(lowered.op(0).writes[0].bytes, 8 * 16 * 4);
+}
+
+TEST(Lowering, FoldsViewsIntoPositions) {
+  const Lowered lowered(R"(
+    x: f32[8,16] = input
+    t: f32[16,8] = aten.t(x)
+    y: f32[16,8] = aten.exp(t)
+    return [y]
+  )");
+  ASSERT_THAT(lowered.classes(), ElementsAre("Pointwise"));
+  // The output's strides are the transpose's, and the loops follow them.
+  EXPECT_EQ(lowered.op(0).reads[0].index, lowered.op(0).writes[0].index);
+}
+
+TEST(Lowering, MakesABufferOfWhatACallReads) {
+  const Lowered lowered(R"(
+    x: f32[8,16] = input
+    w: f32[16,4] = parameter
+    e: f32[8,16] = aten.exp(x)
+    y: f32[8,4] = aten.mm(e, w)
+    return [y]
+  )");
+  EXPECT_THAT(lowered.classes(), ElementsAre("Pointwise", "ExternKernelOut"));
+  EXPECT_EQ(lowered.op(1).kind, Op::Kind::extern_);
+  EXPECT_THAT(lowered.reads(1), ElementsAre("buf0", "w"));
+}
+
+TEST(Lowering, ReducesAnInnerDimension) {
+  const Lowered lowered(R"(
+    x: f32[64,256] = input
+    s: f32[64] = aten.sum.dim_IntList(x, [1])
+    return [s]
+  )");
+  ASSERT_THAT(lowered.classes(), ElementsAre("Reduction:sum"));
+  EXPECT_THAT(lowered.op(0).loops, ElementsAre(64));
+  EXPECT_THAT(lowered.op(0).reduced, ElementsAre(256));
+  EXPECT_EQ(lowered.op(0).rnumel, 256);
+}
+
+TEST(Lowering, SplitsAReductionOfAnOuterDimension) {
+  const Lowered lowered(R"(
+    x: f32[4096,256] = input
+    s: f32[256] = aten.sum.dim_IntList(x, [0])
+    return [s]
+  )");
+  ASSERT_THAT(lowered.classes(), ElementsAre("Reduction:sum", "Reduction:sum"));
+  EXPECT_THAT(lowered.op(0).loops, ElementsAre(32, 256));
+  EXPECT_THAT(lowered.op(0).reduced, ElementsAre(128));
+  EXPECT_EQ(lowered.op(0).split, 128);
+  EXPECT_THAT(lowered.op(0).unsplit_reduced, ElementsAre(4096));
+  EXPECT_THAT(lowered.op(1).reduced, ElementsAre(32));
+}
+
+TEST(Lowering, UnrollsASmallReduction) {
+  const Lowered lowered(R"(
+    x: f32[64,4] = input
+    s: f32[64] = aten.sum.dim_IntList(x, [1])
+    return [s]
+  )");
+  ASSERT_THAT(lowered.classes(), ElementsAre("Pointwise"));
+  EXPECT_EQ(lowered.op(0).reads.size(), 4U);
+}
+
+TEST(Lowering, ChainsCollectivesAndNamesWaitedBuffers) {
+  const Lowered lowered(R"(
+    group tp: 0 1
+    x: f32[8,16] = input
+    g: f32[16,16] = _c10d_functional.all_gather_into_tensor(x, 2, 'tp')
+    w: f32[16,16] = _c10d_functional.wait_tensor(g)
+    h: f32[32,16] = _c10d_functional.all_gather_into_tensor(w, 2, 'tp')
+    v: f32[32,16] = _c10d_functional.wait_tensor(h)
+    return [v]
+  )");
+  EXPECT_THAT(lowered.classes(),
+              ElementsAre("_CollectiveKernel", "_WaitKernel", "_CollectiveKernel", "_WaitKernel"));
+  EXPECT_THAT(lowered.reads(1), ElementsAre("buf0", "x")) << "the input must stay until the wait";
+  // The second gather reads what the wait defines.
+  EXPECT_THAT(lowered.reads(2), testing::Contains("buf2"));
+  EXPECT_TRUE(lowered.op(2).has_side_effects);
+}
+
+TEST(Lowering, AddsInPlaceAcrossRanks) {
+  const Lowered lowered(R"(
+    group tp: 0 1
+    x: f32[8,16] = input
+    e: f32[8,16] = aten.exp(x)
+    r: f32[8,16] = _c10d_functional.all_reduce(e, 'sum', 'tp')
+    w: f32[8,16] = _c10d_functional.wait_tensor(r)
+    return [w]
+  )");
+  EXPECT_THAT(lowered.classes(), ElementsAre("Pointwise", "_AllReduce_Kernel", "_WaitKernel"));
+}
+
+TEST(Lowering, KeepsAnUnknownOperatorAsACall) {
+  const Lowered lowered(R"(
+    x: f32[8,16] = input
+    y: f32[8,16] = mylib.strange(x)
+    return [y]
+  )");
+  EXPECT_THAT(lowered.classes(), ElementsAre("FallbackKernel"));
+  const Lowered older(R"(
+    x: f32[8,16] = input
+    y: f32[8,16] = mylib.strange(x)
+    return [y]
+  )",
+                      TorchVersion{2, 11});
+  EXPECT_THAT(older.classes(), ElementsAre("FallbackKernel", "MultiOutput"));
+}
+
+TEST(Lowering, ComputesManyReadValuesOnce) {
+  // A value that reads five tensors and has two readers becomes a buffer.
+  const Lowered lowered(R"(
+    a: f32[8] = input
+    b: f32[8] = input
+    c: f32[8] = input
+    d: f32[8] = input
+    e: f32[8] = input
+    s1: f32[8] = aten.add.Tensor(a, b)
+    s2: f32[8] = aten.add.Tensor(s1, c)
+    s3: f32[8] = aten.add.Tensor(s2, d)
+    s4: f32[8] = aten.add.Tensor(s3, e)
+    x: f32[8] = aten.exp(s4)
+    y: f32[8] = aten.neg(s4)
+    return [x, y]
+  )");
+  EXPECT_THAT(lowered.classes(), ElementsAre("Pointwise", "Pointwise", "Pointwise"));
+  EXPECT_THAT(lowered.reads(1), ElementsAre("buf0"));
+}
+
+TEST(Lowering, RemovesACopyThatChangesNothing) {
+  const Lowered lowered(R"(
+    x: f32[8,16] = input
+    c: f32[8,16] = aten.clone(x)
+    y: f32[8,16] = aten.exp(c)
+    return [y]
+  )");
+  EXPECT_THAT(lowered.nodes(0), ElementsAre("y"));
+}
+
+TEST(Lowering, KnowsTheReadersOfABuffer) {
+  const Lowered lowered(R"(
+    x: f32[8,16] = input
+    w: f32[16,4] = parameter
+    e: f32[8,16] = aten.exp(x)
+    y: f32[8,4] = aten.mm(e, w)
+    return [y]
+  )");
+  const Buffer& first = lowered.ir().buffers[2];
+  EXPECT_EQ(first.name, "buf0");
+  ASSERT_EQ(first.users.size(), 1U);
+  EXPECT_EQ(first.users[0].op, 1);
+  EXPECT_EQ(lowered.ir().buffers[3].users.back().op, -1) << "the output of the graph";
+}
+
+}  // namespace
+}  // namespace jointer::kernels

@@ -1,0 +1,126 @@
+"""Compares the operations that Jointer lowers a graph to with those of Inductor, before fusion: the references of
+``shared/reference/kernels``.
+
+An operation agrees if its class, its loops, its nodes, and what it reads and writes are the same: buffer, bytes, and
+position, which is evaluated at random points of the loops.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from conftest import BIN, SHARED
+
+REFERENCES = SHARED / "reference" / "kernels"
+#: Reference, version of torch, share of operations that must agree in everything.
+CASES = [(path, "2.11" if path.parent == REFERENCES else "2.15") for path in sorted(REFERENCES.rglob("*.json.zst"))]
+#: Share of operations that must agree.
+ENOUGH = 0.98
+
+Row = dict[str, Any]
+
+
+def read(path: Path) -> Any:
+    return json.loads(zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes()))
+
+
+def lowered(capture: Path, version: str) -> tuple[dict[str, Row], float]:
+    """The operations by name, and the milliseconds that they took."""
+    done = subprocess.run(
+        [str(BIN / "lowered_operations"), str(capture), version], capture_output=True, text=True, check=True
+    )
+    *rows, last = (json.loads(line) for line in done.stdout.splitlines())
+    return {row["name"]: row for row in rows}, last["milliseconds"]
+
+
+def python_position(text: str) -> str:
+    """Inductor's text of a position, as a Python expression. Values loaded at run time are all ``tmp``."""
+    text = re.sub(r"\b(?:tmp|indirect)\d+\b", "tmp", text)
+    while "ModularIndexing(" in text:
+        start = text.index("ModularIndexing(")
+        depth, parts, last = 0, [], start + len("ModularIndexing(")
+        for i in range(last, len(text)):
+            if text[i] == "," and depth == 0:
+                parts.append(text[last:i])
+                last = i + 1
+            depth += (text[i] == "(") - (text[i] == ")")
+            if depth < 0:
+                parts.append(text[last:i])
+                text = f"{text[:start]}((({parts[0]})//({parts[1]}))%({parts[2]})){text[i + 1:]}"
+                break
+    return text
+
+
+def values(text: str, sizes: list[int]) -> list[int]:
+    """The position at random points; the same for every text with these sizes."""
+    rng = random.Random(len(sizes))
+    found = []
+    for _ in range(5):
+        at = {f"d{i}": rng.randrange(max(size, 1)) for i, size in enumerate(sizes)} | {"tmp": 7}
+        found.append(eval(text, {"__builtins__": {}}, at))
+    return found
+
+
+def accesses(rows: list[list[Any]]) -> Counter[Any]:
+    found: Counter[Any] = Counter()
+    for buffer, size, kind, *rest in rows:
+        place: tuple[Any, ...] = ()
+        if rest:
+            place = (tuple(rest[1]), tuple(values(python_position(rest[0]), rest[1])))
+        found[buffer, size, kind, place] += 1
+    return found
+
+
+def differences(expected: Row, found: Row | None) -> list[str]:
+    """What differs."""
+    if found is None:
+        return ["missing"]
+    differs = []
+    for name in ("kind", "ir"):
+        if expected[name] != found[name]:
+            differs.append(name)
+    if expected["buffers"] != [each["name"] for each in found["buffers"]]:
+        differs.append("buffers")
+    if "ranges" in expected and expected["ranges"] != [found["loops"], found["reduced"]]:
+        differs.append("loops")
+    # Inductor does not know the nodes behind what a pattern made.
+    if set(expected["computes"]) - set(found["nodes"]) or (
+        expected["computes"] and set(found["nodes"]) - set(expected["computes"])
+    ):
+        differs.append("nodes")
+    for name in ("reads", "writes"):
+        mine = accesses([row for row in found[name] if row[2] != "weak"])
+        if accesses([row for row in expected[name] if row[2] != "weak"]) != mine:
+            differs.append(name)
+    weak = [{row[0] for row in rows if row[2] == "weak"} for rows in (expected["reads"], found["reads"])]
+    if weak[0] - weak[1]:
+        differs.append("weak reads")
+    return differs
+
+
+def compare(reference: Path, version: str) -> tuple[int, list[tuple[Row, Row | None, list[str]]], float]:
+    """Number of operations, those that differ, and milliseconds."""
+    expected = read(reference)["pre_fusion"]
+    capture = SHARED / "captures" / reference.name.replace(".kernels", "")
+    found, took = lowered(capture, version)
+    differing = []
+    for row in expected:
+        mine = found.get(row["name"])
+        if differs := differences(row, mine):
+            differing.append((row, mine, differs))
+    return len(expected), differing, took
+
+
+@pytest.mark.parametrize("reference, version", CASES, ids=[f"{path.name[:-17]}-{v}" for path, v in CASES])
+def test_same_operations_as_inductor(reference: Path, version: str) -> None:
+    count, differing, _ = compare(reference, version)
+    reasons = Counter(", ".join(differs) for _, _, differs in differing)
+    assert count - len(differing) >= ENOUGH * count, f"{len(differing)} of {count} differ: {reasons.most_common()}"
