@@ -93,6 +93,23 @@ FxId Decomposer::input(const Node& node, std::string_view name) const {
   return found == nullptr ? -1 : of(*found);
 }
 
+std::int64_t Decomposer::number(const Node& node, std::string_view name,
+                                std::int64_t otherwise) const {
+  const Argument* found = arg(node, name);
+  return found == nullptr || found->kind == Argument::Kind::none ? otherwise
+                                                                 : arguments_.integer(*found);
+}
+
+double Decomposer::number_of(const Node& node, std::string_view name) const {
+  const Argument* found = arg(node, name);
+  return found == nullptr ? 0 : arguments_.real(*found);
+}
+
+std::span<const Argument> Decomposer::elements(const Node& node, std::string_view name) const {
+  const Argument* found = arg(node, name);
+  return found == nullptr ? std::span<const Argument>() : graph_.children(*found);
+}
+
 void Decomposer::collect_inputs(const Argument& argument, std::vector<FxId>& inputs) const {
   if (argument.kind == Argument::Kind::node && argument.node()) {
     for (const FxId id : env_[argument.node().index()])
@@ -259,7 +276,12 @@ void Decomposer::call(NodeId id, const Node& node) {
   // Numbers are what the capture assumes.
   if (graph_.tensors(node).empty() && !graph_.op(node).mutates) return;
   builder_.origin = id;
-  Rule rule = rule_for(node);
+  const Rule rule = rule_for(node);
+  // A call that does not fit its schema is one of an unknown operator.
+  const OperatorInfo& info = graph_.op(node);
+  if (!info.arguments.empty() && info.arguments.front().type == "Tensor" &&
+      input(node, info.arguments.front().name) < 0)
+    return fallback_rule(node);
   if (rule != &Decomposer::alias_rule && rule != &Decomposer::fallback_rule &&
       rule != &Decomposer::collective_rule && touches_complex(node)) {
     const std::string_view packet = graph_.op(node).packet();

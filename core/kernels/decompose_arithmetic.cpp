@@ -19,6 +19,8 @@ void Decomposer::elementwise(const Node& node) {
     else if (arguments_.is_number(each))
       operation.scalars.push_back(arguments_.real(each));
   }
+  const bool starts_with_number = !graph_.args(node).empty() && of(graph_.args(node).front()) < 0;
+  if (operation.op == "pow" && starts_with_number) operation.op = "pow_of_number";
   if (operation.op == "truediv")
     if (const Argument* mode = arg(node, "rounding_mode");
         mode && mode->kind == Argument::Kind::string)
@@ -45,14 +47,14 @@ void Decomposer::masked_fill_rule(const Node& node) {
   FxId value = input(node, "value");
   if (value < 0)
     value = builder_.full({}, builder_.dtype(self), builder_.tensor(self).is_on_gpu,
-                          arguments_.real(*arg(node, "value")));
+                          number_of(node, "value"));
   give(builder_.pointwise("where", {mask, value, self}, {}, builder_.dtype(self)));
 }
 
 void Decomposer::sum_rule(const Node& node) {
   const std::string_view packet = graph_.op(node).packet();
   const FxId from = input(node, "self");
-  const Argument *dims = arg(node, "dim"), *keeps = arg(node, "keepdim");
+  const Argument* dims = arg(node, "dim");
   Sizes reduced;
   if (dims != nullptr) reduced = arguments_.integers(*dims);
   const bool is_mean = packet == "aten.mean";
@@ -61,30 +63,28 @@ void Decomposer::sum_rule(const Node& node) {
                               : packet == "aten.prod" ? "prod"
                               : packet == "aten.any"  ? "any"
                                                       : "sum";
-  give(builder_.reduce(op, from, std::move(reduced), keeps != nullptr && arguments_.is_true(*keeps),
+  give(builder_.reduce(op, from, std::move(reduced), number(node, "keepdim") != 0,
                        captured(node).dtype, is_mean));
   builder_.graph.nodes.back().target = graph_.target(node);
 }
 
 void Decomposer::softmax_rule(const Node& node) {
   const DType type = captured(node).dtype;
-  const Softmax parts =
-      softmax_parts(builder_, input(node, "self"), arguments_.integer(*arg(node, "dim")));
+  const Softmax parts = softmax_parts(builder_, input(node, "self"), number(node, "dim"));
   const FxId divided = builder_.pointwise("truediv", {parts.exponential, parts.sum});
   give(builder_.convert(divided, type));
 }
 
 void Decomposer::log_softmax_rule(const Node& node) {
   const DType type = captured(node).dtype;
-  const Softmax parts =
-      softmax_parts(builder_, input(node, "self"), arguments_.integer(*arg(node, "dim")));
+  const Softmax parts = softmax_parts(builder_, input(node, "self"), number(node, "dim"));
   const FxId log = builder_.pointwise("log", {parts.sum});
   give(builder_.convert(builder_.pointwise("sub", {parts.shifted, log}), type));
 }
 
 void Decomposer::softmax_gradient_rule(const Node& node) {
   give(softmax_gradient(builder_, input(node, "grad_output"), input(node, "output"),
-                        arguments_.integer(*arg(node, "dim")), captured(node).dtype));
+                        number(node, "dim"), captured(node).dtype));
 }
 
 void Decomposer::silu_rule(const Node& node) {
@@ -111,16 +111,15 @@ void Decomposer::output_gradient_rule(const Node& node) {
 
 void Decomposer::log_softmax_gradient_rule(const Node& node) {
   give(log_softmax_gradient(builder_, input(node, "grad_output"), input(node, "output"),
-                            arguments_.integer(*arg(node, "dim")), captured(node).dtype));
+                            number(node, "dim"), captured(node).dtype));
 }
 
 NllLoss Decomposer::nll_loss_of(const Node& node) const {
-  const Argument *reduction = arg(node, "reduction"), *ignored = arg(node, "ignore_index");
   constexpr std::int64_t kIgnored = -100;
   return {.input = input(node, "self"),
           .target = input(node, "target"),
-          .reduction = static_cast<LossReduction>(reduction ? arguments_.integer(*reduction) : 1),
-          .ignored = ignored ? arguments_.integer(*ignored) : kIgnored};
+          .reduction = static_cast<LossReduction>(number(node, "reduction", 1)),
+          .ignored = number(node, "ignore_index", kIgnored)};
 }
 
 void Decomposer::nll_loss_rule(const Node& node) {
@@ -156,26 +155,25 @@ void Decomposer::rms_norm_rule(const Node& node) {
   const Argument* eps = arg(node, "eps");
   const auto [result, factor] = rms_norm(
       builder_, input(node, "input"),
-      static_cast<std::int64_t>(graph_.children(*arg(node, "normalized_shape")).size()),
-      input(node, "weight"), eps && arguments_.is_number(*eps) ? arguments_.real(*eps) : 1e-6);
+      static_cast<std::int64_t>(elements(node, "normalized_shape").size()), input(node, "weight"),
+      eps && arguments_.is_number(*eps) ? arguments_.real(*eps) : 1e-6);
   give(result);
   give(factor);
 }
 
 void Decomposer::rms_norm_gradient_rule(const Node& node) {
   std::vector<bool> wanted;
-  for (const Argument& each : graph_.children(*arg(node, "output_mask")))
+  for (const Argument& each : elements(node, "output_mask"))
     wanted.push_back(arguments_.is_true(each));
   wanted.resize(2, true);
-  const auto [input_gradient, weight_gradient] =
-      rms_norm_gradient(builder_, {.gradient = input(node, "grad_out"),
-                                   .input = input(node, "input"),
-                                   .factor = input(node, "rstd"),
-                                   .weight = input(node, "weight"),
-                                   .normalized = static_cast<std::int64_t>(
-                                       graph_.children(*arg(node, "normalized_shape")).size()),
-                                   .wants_input = wanted[0],
-                                   .wants_weight = wanted[1]});
+  const auto [input_gradient, weight_gradient] = rms_norm_gradient(
+      builder_, {.gradient = input(node, "grad_out"),
+                 .input = input(node, "input"),
+                 .factor = input(node, "rstd"),
+                 .weight = input(node, "weight"),
+                 .normalized = static_cast<std::int64_t>(elements(node, "normalized_shape").size()),
+                 .wants_input = wanted[0],
+                 .wants_weight = wanted[1]});
   give(input_gradient);
   give(weight_gradient);
 }

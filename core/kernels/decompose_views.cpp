@@ -49,29 +49,24 @@ void Decomposer::expand_rule(const Node& node) {
 
 void Decomposer::slice_rule(const Node& node) {
   const FxId from = input(node, "self");
-  const auto number = [&](std::string_view name, std::int64_t otherwise) {
-    const Argument* found = arg(node, name);
-    return found == nullptr || found->kind == Argument::Kind::none ? otherwise
-                                                                   : arguments_.integer(*found);
-  };
-  std::int64_t dim = number("dim", 0);
+  std::int64_t dim = number(node, "dim");
   if (dim < 0) dim += builder_.rank(from);
   const std::int64_t size = builder_.shape(from)[static_cast<std::size_t>(dim)];
-  std::int64_t start = number("start", 0), end = number("end", size);
+  std::int64_t start = number(node, "start"), end = number(node, "end", size);
   if (const Argument* length = arg(node, "length")) end = start + arguments_.integer(*length);
   if (start < 0) start += size;
   if (end < 0) end += size;
   start = std::clamp<std::int64_t>(start, 0, size);
   end = std::clamp(end, start, size);
-  FxNode view = made(FxKind::slice, node, {from}, {dim, start, end, number("step", 1)});
+  FxNode view = made(FxKind::slice, node, {from}, {dim, start, end, number(node, "step", 1)});
   view.is_view = true;
   give_made(std::move(view));
 }
 
 void Decomposer::select_rule(const Node& node) {
   const FxId from = input(node, "self");
-  std::int64_t dim = arguments_.integer(*arg(node, "dim"));
-  std::int64_t which = arguments_.integer(*arg(node, "index"));
+  std::int64_t dim = number(node, "dim");
+  std::int64_t which = number(node, "index");
   if (dim < 0) dim += builder_.rank(from);
   const auto at = static_cast<std::size_t>(dim);
   if (which < 0) which += builder_.shape(from)[at];
@@ -90,8 +85,7 @@ void Decomposer::select_rule(const Node& node) {
 void Decomposer::split_rule(const Node& node) {
   const FxId from = input(node, "self");
   const auto tensors = graph_.tensors(node);
-  const Argument* given = arg(node, "dim");
-  std::int64_t dim = given ? arguments_.integer(*given) : 0;
+  std::int64_t dim = number(node, "dim");
   if (dim < 0) dim += builder_.rank(from);
   FxNode parts;
   parts.kind = FxKind::split;
@@ -121,25 +115,23 @@ void Decomposer::split_rule(const Node& node) {
 // --- Creation and conversion ---
 
 void Decomposer::cat_rule(const Node& node) {
-  const Argument* given = arg(node, "dim");
   std::vector<FxId> inputs;
-  for (const Argument& each : graph_.children(*arg(node, "tensors")))
+  for (const Argument& each : elements(node, "tensors"))
     if (const FxId id = of(each); id >= 0 && product(builder_.shape(id)) > 0) inputs.push_back(id);
   FxNode joined = made(FxKind::cat, node, std::move(inputs));
   const auto rank = static_cast<std::int64_t>(joined.result().shape.size());
-  const std::int64_t dim = given ? arguments_.integer(*given) : 0;
+  const std::int64_t dim = number(node, "dim");
   joined.numbers = {dim < 0 ? dim + rank : dim};
   if (joined.inputs.size() == 1) joined.kind = FxKind::clone;
   give_made(std::move(joined));
 }
 
 void Decomposer::stack_rule(const Node& node) {
-  const Argument* given = arg(node, "dim");
   const FxTensor result = captured(node);
-  std::int64_t dim = given ? arguments_.integer(*given) : 0;
+  std::int64_t dim = number(node, "dim");
   if (dim < 0) dim += static_cast<std::int64_t>(result.shape.size());
   std::vector<FxId> inputs;
-  for (const Argument& each : graph_.children(*arg(node, "tensors")))
+  for (const Argument& each : elements(node, "tensors"))
     inputs.push_back(builder_.unsqueeze(of(each), dim));
   FxNode joined = made(FxKind::cat, node, std::move(inputs), {dim});
   joined.target = "aten.cat.default";
@@ -194,10 +186,8 @@ void Decomposer::embedding_rule(const Node& node) {
 }
 
 void Decomposer::embedding_gradient_rule(const Node& node) {
-  const Argument* padding = arg(node, "padding_idx");
   give(embedding_gradient(builder_, input(node, "grad_output"), input(node, "indices"),
-                          arguments_.integer(*arg(node, "num_weights")),
-                          padding ? arguments_.integer(*padding) : -1,
+                          number(node, "num_weights"), number(node, "padding_idx", -1),
                           version_ > TorchVersion{2, 11}));
 }
 
@@ -205,17 +195,16 @@ void Decomposer::slice_gradient_rule(const Node& node) {
   const FxId gradient = input(node, "grad_output");
   const FxTensor result = captured(node);
   const FxId zeros = builder_.full(result.shape, result.dtype, result.is_on_gpu, 0);
-  std::int64_t dim = arguments_.integer(*arg(node, "dim"));
+  std::int64_t dim = number(node, "dim");
   if (dim < 0) dim += static_cast<std::int64_t>(result.shape.size());
   const std::int64_t size = result.shape[static_cast<std::size_t>(dim)];
-  std::int64_t start = arguments_.integer(*arg(node, "start")),
-               end = arguments_.integer(*arg(node, "end"));
+  std::int64_t start = number(node, "start"), end = number(node, "end", size);
   if (start < 0) start += size;
   if (end < 0) end += size;
   start = std::clamp<std::int64_t>(start, 0, size);
   end = std::clamp(end, start, size);
   FxNode scattered = made(FxKind::slice_scatter, node, {zeros, gradient},
-                          {dim, start, end, arguments_.integer(*arg(node, "step"))});
+                          {dim, start, end, number(node, "step", 1)});
   scattered.target = "aten.slice_scatter.default";
   builder_.origin = NodeId();  // a pass writes the scatter anew, without its origin
   give_made(std::move(scattered));
@@ -223,21 +212,20 @@ void Decomposer::slice_gradient_rule(const Node& node) {
 
 void Decomposer::index_rule(const Node& node) {
   std::vector<FxId> inputs{input(node, "self")};
-  for (const Argument& each : graph_.children(*arg(node, "indices"))) inputs.push_back(of(each));
+  for (const Argument& each : elements(node, "indices")) inputs.push_back(of(each));
   give_made(made(FxKind::index, node, std::move(inputs)));
 }
 
 void Decomposer::index_put_rule(const Node& node) {
   std::vector<FxId> inputs{input(node, "self"), input(node, "values")};
-  for (const Argument& each : graph_.children(*arg(node, "indices"))) inputs.push_back(of(each));
-  const Argument* adds = arg(node, "accumulate");
-  give_made(made(FxKind::index_put, node, std::move(inputs),
-                 {adds && arguments_.is_true(*adds) ? 1 : 0}));
+  for (const Argument& each : elements(node, "indices")) inputs.push_back(of(each));
+  give_made(
+      made(FxKind::index_put, node, std::move(inputs), {number(node, "accumulate") != 0 ? 1 : 0}));
 }
 
 void Decomposer::gather_rule(const Node& node) {
   const FxId self = input(node, "self");
-  std::int64_t dim = arguments_.integer(*arg(node, "dim"));
+  std::int64_t dim = number(node, "dim");
   if (dim < 0) dim += builder_.rank(self);
   give_made(made(FxKind::gather, node, {self, input(node, "index")}, {dim}));
 }
@@ -245,7 +233,7 @@ void Decomposer::gather_rule(const Node& node) {
 void Decomposer::scatter_rule(const Node& node) {
   const FxId self = input(node, "self"), source = input(node, "src");
   if (source < 0) return fallback_rule(node);
-  std::int64_t dim = arguments_.integer(*arg(node, "dim"));
+  std::int64_t dim = number(node, "dim");
   if (dim < 0) dim += builder_.rank(self);
   const bool adds = graph_.op(node).packet() == "aten.scatter_add";
   give_made(made(FxKind::scatter, node, {self, input(node, "index"), source}, {dim, adds ? 1 : 0}));
@@ -253,7 +241,7 @@ void Decomposer::scatter_rule(const Node& node) {
 
 void Decomposer::cumsum_rule(const Node& node) {
   const FxId self = input(node, "self");
-  std::int64_t dim = arguments_.integer(*arg(node, "dim"));
+  std::int64_t dim = number(node, "dim");
   if (dim < 0) dim += builder_.rank(self);
   give_made(made(FxKind::scan, node, {self}, {dim}));
 }

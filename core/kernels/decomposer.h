@@ -3,6 +3,8 @@
 // The rules of a decomposition: one function for each family of operators. decompose.h describes what they do; the files
 // decompose_*.cpp implement them.
 
+#include <cstdint>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -41,6 +43,12 @@ class Decomposer {
     return graph_.argument(node, name);
   }
   [[nodiscard]] FxId input(const Node& node, std::string_view name) const;
+  // The number of an argument; `otherwise` if it is missing or None.
+  [[nodiscard]] std::int64_t number(const Node& node, std::string_view name,
+                                    std::int64_t otherwise = 0) const;
+  [[nodiscard]] double number_of(const Node& node, std::string_view name) const;
+  // The elements of a list; none if it is missing.
+  [[nodiscard]] std::span<const Argument> elements(const Node& node, std::string_view name) const;
   [[nodiscard]] FxId of(const Argument& argument) const;
   [[nodiscard]] FxTensor captured(const Node& node, std::size_t which = 0) const {
     return captured_tensor(graph_, graph_.tensors(node)[which]);

@@ -59,6 +59,7 @@ std::span<const ElementwiseOperator> elementwise_operators() {
       {"aten.remainder", "remainder"},
       {"aten.round", "round"},
       {"aten.rsqrt", "rsqrt"},
+      {"aten.rsub", "sub"},
       {"aten.sigmoid", "sigmoid"},
       {"aten.sign", "sign"},
       {"aten.sin", "sin"},

@@ -46,7 +46,8 @@ class IndexPool {
   [[nodiscard]] bool is_constant(ExpressionIndex a) const {
     return expressions_[index(a)].count == 0;
   }
-  // Bit i is set if the loop i occurs, at any depth; loops above 63 count as 63.
+  // Bit i is set if the loop i occurs, at any depth but not in the position of a loaded value; loops
+  // above 63 count as 63.
   [[nodiscard]] std::uint64_t loops_in(ExpressionIndex a) const {
     return expressions_[index(a)].loops;
   }

@@ -72,6 +72,7 @@ struct BufferState {
   OpId op = -1;
   BufferId target = -1;  // of target and in_other: the buffer that has the storage
   bool is_input = false;
+  bool is_constant = false;
   bool allocates_itself = false;  // ExternKernelAlloc
   bool is_mutated = false;
   std::string_view name;  // of inputs

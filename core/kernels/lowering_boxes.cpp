@@ -214,18 +214,18 @@ Positions Lowering::variables(const Sizes& ranges, int first) {
 }
 
 ExpressionIndex Lowering::indirect(const Loops& body, std::int16_t value, std::int64_t size) {
-  // The value is known by the loads that it depends on: the position of the first, and the operation.
-  std::int16_t source = value;
-  while (body.body[static_cast<std::size_t>(source)].buffer < 0) {
-    const BodyOp& op = body.body[static_cast<std::size_t>(source)];
-    if (op.operands[0] < 0) break;
-    source = op.operands[0];
+  // The value is known by the first load that it depends on, and by the operations on it.
+  const auto first_load = [&body](const auto& self, std::int16_t from) -> std::int16_t {
+    const BodyOp& op = body.body[static_cast<std::size_t>(from)];
+    if (op.buffer >= 0) return from;
     for (const std::int16_t operand : op.operands)
-      if (operand >= 0 && body.body[static_cast<std::size_t>(operand)].buffer >= 0)
-        source = operand;
-  }
+      if (operand >= 0)
+        if (const std::int16_t found = self(self, operand); found >= 0) return found;
+    return -1;
+  };
+  const std::int16_t source = first_load(first_load, value);
+  if (source < 0) return pool.loaded(IndexPool::kZero, -1 - value, size);
   const BodyOp& load = body.body[static_cast<std::size_t>(source)];
-  if (load.buffer < 0) return pool.loaded(IndexPool::kZero, -1 - value, size);
   ExpressionIndex place = load.at;
   if (!load.dims.empty()) {
     place = IndexPool::kZero;

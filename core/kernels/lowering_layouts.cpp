@@ -159,7 +159,7 @@ void Lowering::freeze_exactly(BufferId id, const Sizes& stride, bool may_pad) {
 void Lowering::decide_layout(BufferId id) {
   if (buffer(id).layout != Layout::flexible) return;
   if (buffer(id).loops < 0) return freeze(id);
-  const Loops of = loops_of(buffer(id).loops);
+  const Loops& of = loops_of(buffer(id).loops);
   // In the order of the strides with which the loops read other buffers.
   std::vector<Sizes> read_strides;
   const auto first_reduced = static_cast<int>(of.ranges.size());

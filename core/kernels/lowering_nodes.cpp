@@ -44,6 +44,7 @@ std::vector<Box> Lowering::arguments(const FxNode& of, std::size_t from) {
 Box Lowering::lower_placeholder(const FxNode& of) {
   BufferState made = result_buffer(of.result());
   made.is_input = true;
+  made.is_constant = of.kind == FxKind::constant;
   made.name = of.name;
   current = 0;
   return box_of_buffer(add_buffer(std::move(made)));

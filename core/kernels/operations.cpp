@@ -159,21 +159,13 @@ void OperationBuilder::add_buffer(BufferId id) {
   made.is_in_other = of.layout == Layout::in_other;
   if (!made.has_no_layout && !made.has_many_results) {
     made.numel = product(of.shape);
-    // Padding between rows counts.
-    std::int64_t extent = made.numel > 0 ? 1 : 0;
-    for (std::size_t i = 0; i < of.shape.size() && extent > 0; ++i)
-      extent += (of.shape[i] - 1) * of.stride[i];
-    if (of.is_input) extent = made.numel;
-    made.bytes =
-        (of.layout == Layout::target || of.layout == Layout::in_other ? made.numel : extent) *
-        item_size(of.dtype);
+    made.bytes = made.numel * item_size(of.dtype);
   }
   if (of.is_input) {
     constexpr std::array<std::string_view, 3> kKept{"primals_", "arg", "tangents"};
-    made.may_be_freed =
-        std::ranges::none_of(kKept,
-                             [&](std::string_view start) { return of.name.starts_with(start); }) &&
-        of.name.find("_rng_state") == std::string_view::npos;
+    made.may_be_freed = !of.is_constant && std::ranges::none_of(kKept, [&](std::string_view start) {
+      return of.name.starts_with(start);
+    }) && of.name.find("_rng_state") == std::string_view::npos;
   }
   ir_.buffers.push_back(std::move(made));
 }

@@ -48,3 +48,13 @@ def test_compiled_kernels_and_those_that_cannot_be_tied() -> None:
     assert answer["untied_kernels"] == ["cpp_fused_native_layer_norm_0", "cpp_fused_gelu_sum_1"]
     assert len(answer["compilations"]) == 3
     assert answer["kernels"][1]["flops"] == 2 * 32 * 64 * 32
+
+
+def test_a_prediction_needs_no_torch() -> None:
+    done = run("kernels", PAIR, "--half", "forward", "--source", "predicted", "--torch", "2.11", "--json")
+    assert done.code == 0, done.err
+    answer = json.loads(done.out)
+    assert (answer["source"], answer["torch"]) == ("predicted", "2.11")
+    kinds = {kernel["kind"] for kernel in answer["kernels"]}
+    assert {"pointwise", "reduction", "extern", "collective", "wait"} <= kinds
+    assert any("mm" in kernel["nodes"] for kernel in answer["kernels"])

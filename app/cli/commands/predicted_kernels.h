@@ -1,7 +1,6 @@
 #pragma once
 
-#include "core/base/json_text.h"
-#include "core/base/result.h"
+#include "app/cli/commands/options.h"
 #include "core/base/torch_version.h"
 #include "core/graph/graph.h"
 
