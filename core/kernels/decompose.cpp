@@ -43,6 +43,9 @@ void Decomposer::add_rules() {
   add(&D::silu_rule, {"aten.silu"});
   add(&D::silu_gradient_rule, {"aten.silu_backward"});
   add(&D::gelu_rule, {"aten.gelu"});
+  add(&D::gelu_gradient_rule, {"aten.gelu_backward"});
+  add(&D::layer_norm_rule, {"aten.native_layer_norm"});
+  add(&D::layer_norm_gradient_rule, {"aten.native_layer_norm_backward"});
   add(&D::output_gradient_rule, {"aten.sigmoid_backward", "aten.tanh_backward"});
   add(&D::log_softmax_gradient_rule, {"aten._log_softmax_backward_data"});
   add(&D::nll_loss_rule, {"aten.nll_loss_forward"});
@@ -54,9 +57,10 @@ void Decomposer::add_rules() {
   add(&D::embedding_gradient_rule, {"aten.embedding_dense_backward"});
   add(&D::slice_gradient_rule, {"aten.slice_backward"});
   add(&D::clamp_rule, {"aten.clamp"});
-  add(&D::masked_fill_rule, {"aten.masked_fill"});
+  add(&D::masked_fill_rule, {"aten.masked_fill", "aten.masked_fill_"});
   add(&D::index_rule, {"aten.index"});
-  add(&D::index_put_rule, {"aten.index_put"});
+  add(&D::index_select_rule, {"aten.index_select"});
+  add(&D::index_put_rule, {"aten.index_put", "aten.index_put_"});
   add(&D::gather_rule, {"aten.gather"});
   add(&D::scatter_rule, {"aten.scatter_add", "aten.scatter"});
   add(&D::cumsum_rule, {"aten.cumsum"});

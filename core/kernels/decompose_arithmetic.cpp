@@ -1,8 +1,10 @@
 // Decomposition of element-wise operators, reductions, norms and losses.
 
 #include <algorithm>
+#include <array>
 #include <string>
 
+#include "core/kernels/decomposed_layer_norm.h"
 #include "core/kernels/decomposed_norms.h"
 #include "core/kernels/decomposer.h"
 
@@ -48,7 +50,9 @@ void Decomposer::masked_fill_rule(const Node& node) {
   if (value < 0)
     value = builder_.full({}, builder_.dtype(self), builder_.tensor(self).is_on_gpu,
                           number_of(node, "value"));
-  give(builder_.pointwise("where", {mask, value, self}, {}, builder_.dtype(self)));
+  const FxId filled = builder_.pointwise("where", {mask, value, self}, {}, builder_.dtype(self));
+  if (graph_.op(node).packet() == "aten.masked_fill") return give(filled);
+  give_made(made(FxKind::copy_in_place, node, {self, filled}));
 }
 
 void Decomposer::sum_rule(const Node& node) {
@@ -96,10 +100,44 @@ void Decomposer::silu_gradient_rule(const Node& node) {
                      version_ > TorchVersion{2, 11}));
 }
 
-void Decomposer::gelu_rule(const Node& node) {
+bool Decomposer::is_tanh(const Node& node) const {
   const Argument* form = arg(node, "approximate");
-  give(gelu(builder_, input(node, "self"),
-            form && form->kind == Argument::Kind::string && graph_.text(form->text()) == "tanh"));
+  return form && form->kind == Argument::Kind::string && graph_.text(form->text()) == "tanh";
+}
+
+void Decomposer::gelu_rule(const Node& node) {
+  give(gelu(builder_, input(node, "self"), is_tanh(node)));
+}
+
+void Decomposer::gelu_gradient_rule(const Node& node) {
+  give(gelu_gradient(builder_, input(node, "grad_output"), input(node, "self"), is_tanh(node)));
+}
+
+void Decomposer::layer_norm_rule(const Node& node) {
+  const auto results = layer_norm(
+      builder_, {.input = input(node, "input"),
+                 .weight = input(node, "weight"),
+                 .bias = input(node, "bias"),
+                 .normalized = static_cast<std::int64_t>(elements(node, "normalized_shape").size()),
+                 .eps = number_of(node, "eps")});
+  for (const FxId result : results) give(result);
+}
+
+void Decomposer::layer_norm_gradient_rule(const Node& node) {
+  std::array<bool, 3> wanted{true, true, true};
+  const auto mask = elements(node, "output_mask");
+  for (std::size_t i = 0; i < std::min(mask.size(), wanted.size()); ++i)
+    wanted[i] = arguments_.is_true(mask[i]);
+  wanted[2] = wanted[2] && input(node, "bias") >= 0;
+  const auto results = layer_norm_gradient(
+      builder_, {.gradient = input(node, "grad_out"),
+                 .input = input(node, "input"),
+                 .mean = input(node, "mean"),
+                 .factor = input(node, "rstd"),
+                 .weight = input(node, "weight"),
+                 .normalized = static_cast<std::int64_t>(elements(node, "normalized_shape").size()),
+                 .wanted = wanted});
+  for (const FxId result : results) give(result);
 }
 
 void Decomposer::output_gradient_rule(const Node& node) {

@@ -216,6 +216,18 @@ void Decomposer::index_rule(const Node& node) {
   give_made(made(FxKind::index, node, std::move(inputs)));
 }
 
+void Decomposer::index_select_rule(const Node& node) {
+  const FxId self = input(node, "self");
+  std::int64_t dim = number(node, "dim");
+  if (dim < 0) dim += builder_.rank(self);
+  std::vector<FxId> inputs{self};
+  inputs.resize(static_cast<std::size_t>(dim) + 1, -1);
+  inputs.push_back(input(node, "index"));
+  FxNode selected = made(FxKind::index, node, std::move(inputs));
+  selected.target = "aten.index.Tensor";
+  give_made(std::move(selected));
+}
+
 void Decomposer::index_put_rule(const Node& node) {
   std::vector<FxId> inputs{input(node, "self"), input(node, "values")};
   for (const Argument& each : elements(node, "indices")) inputs.push_back(of(each));

@@ -88,6 +88,10 @@ class Decomposer {
   void nll_loss_rule(const Node& node);
   void nll_loss_gradient_rule(const Node& node);
   void in_place_rule(const Node& node);
+  void gelu_gradient_rule(const Node& node);
+  void layer_norm_rule(const Node& node);
+  void layer_norm_gradient_rule(const Node& node);
+  [[nodiscard]] bool is_tanh(const Node& node) const;
   void rms_norm_rule(const Node& node);
   void rms_norm_gradient_rule(const Node& node);
   void embedding_rule(const Node& node);
@@ -96,6 +100,7 @@ class Decomposer {
   void clamp_rule(const Node& node);
   void masked_fill_rule(const Node& node);
   void index_rule(const Node& node);
+  void index_select_rule(const Node& node);
   void index_put_rule(const Node& node);
   void gather_rule(const Node& node);
   void scatter_rule(const Node& node);

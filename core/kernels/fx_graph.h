@@ -42,7 +42,8 @@ enum class FxKind : std::uint8_t {
   reduce,          // op: "sum", "amax", ...; numbers: 1 if dimensions are kept, then the dimensions
   mean,            // numbers: as of reduce
   online_softmax,  // numbers: dimension; a tuple of the maximum and the sum
-  scan,            // numbers: dimension
+  moments,  // numbers: dimensions; scalars: the number of their elements; a tuple of variance and mean
+  scan,     // numbers: dimension
   index,  // inputs: the tensor, then one index for each of its first dimensions, -1 where it has none
   index_put,  // inputs: the tensor, the values, the indices; numbers: 1 if it adds
   index_put_in_place,

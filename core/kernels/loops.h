@@ -30,6 +30,7 @@ struct BodyOp {
 };
 
 struct Loops {
+  // softmax: one of several results of a reduction (the maximum and sum of a softmax, moments)
   enum class Kind : std::uint8_t { pointwise, scatter, reduction, softmax, scan };
   Kind kind = Kind::pointwise;
   DType dtype = DType::float32;

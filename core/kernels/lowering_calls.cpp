@@ -101,6 +101,7 @@ Box Lowering::lower_matmul(const FxNode& of) {
   std::vector<BufferId> reads;
   for (Box& box : inputs) {
     Box realized = realize_input(box);
+    // Libraries need a dimension with the stride 1.
     const Sizes own = strides(realized);
     if (!own.empty() && std::ranges::count(own, 1) == 0) realized = copy_input(realized);
     reads.push_back(buffer_of(realized));

@@ -349,6 +349,35 @@ std::vector<Box> Lowering::lower_softmax(const FxNode& of) {
   return results;
 }
 
+std::vector<Box> Lowering::lower_moments(const FxNode& of) {
+  // Welford's algorithm: the mean, the sum of squares of differences, and the count in one reduction.
+  const Box input = argument(of.inputs[0]);
+  const Sizes sizes = shape(input);
+  Loops made = make_loops(input, dtype(input), sizes);
+  made.kind = Loops::Kind::softmax;
+  made.op = "welford_reduce";
+  Positions where;
+  const auto first = static_cast<int>(sizes.size());
+  for (const std::int64_t dim : of.numbers) made.ranges[static_cast<std::size_t>(dim)] = 1;
+  where = variables(made.ranges);
+  for (const std::int64_t dim : of.numbers) {
+    const auto at = static_cast<std::size_t>(dim);
+    where[at] = pool.loop(first + static_cast<int>(made.reduced.size()), sizes[at]);
+    made.reduced.push_back(sizes[at]);
+  }
+  read(made, input, std::move(where));
+  std::vector<Box> parts;
+  for (int i = 0; i < 3; ++i) {
+    parts.push_back(box_of(made));
+    realize(parts.back());
+  }
+  Loops scaled = make_loops(parts[1], dtype(input), shape(parts[1]));
+  const std::int16_t sum = read(scaled, parts[1], variables(scaled.ranges));
+  const std::int16_t count = constant(scaled, of.scalars[0]);
+  append(scaled, "truediv", std::array{sum, count});
+  return {box_of(std::move(scaled)), parts[0]};
+}
+
 void Lowering::lower_node(FxId id) {
   const FxNode& of = fx_.nodes[slot(id)];
   node = id;
@@ -437,6 +466,9 @@ void Lowering::lower_node(FxId id) {
       break;
     case FxKind::online_softmax:
       results = lower_softmax(of);
+      return;
+    case FxKind::moments:
+      results = lower_moments(of);
       return;
     case FxKind::scan:
       results = {lower_scan(of)};

@@ -179,6 +179,7 @@ class Lowering {
   Box lower_masked_index_add(const FxNode& of);
   Box lower_scan(const FxNode& of);
   std::vector<Box> lower_softmax(const FxNode& of);
+  std::vector<Box> lower_moments(const FxNode& of);
   [[nodiscard]] bool is_pointwise_use(FxId user) const;
   [[nodiscard]] Box& argument(FxId id) { return env[static_cast<std::size_t>(id)].front(); }
   [[nodiscard]] std::vector<Box> arguments(const FxNode& of, std::size_t from = 0);

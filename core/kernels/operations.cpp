@@ -201,7 +201,9 @@ void OperationBuilder::add_op(OpId id) {
         made.ir = fmt::format("Reduction:{}", loops.op);
         break;
       case Loops::Kind::softmax:
-        made.ir = fmt::format("MultiOutputReduction:{}", loops.op);
+        made.ir = fmt::format(
+            "{}:{}", loops.op.starts_with("welford") ? "WelfordReduction" : "MultiOutputReduction",
+            loops.op);
         break;
       case Loops::Kind::scan:
         made.ir = "Scan";

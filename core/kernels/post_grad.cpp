@@ -91,6 +91,63 @@ void remove_what_changes_nothing(FxGraph& graph) {
   remove_nodes(graph, is_removed, replacement);
 }
 
+bool is_read_by_elementwise_only(const FxGraph& graph, const FxNode& node) {
+  return std::ranges::all_of(node.users, [&](FxId user) {
+    const FxNode& reader = graph.nodes[slot(user)];
+    switch (reader.kind) {
+      case FxKind::getitem:
+      case FxKind::reshape:
+      case FxKind::permute:
+      case FxKind::expand:
+      case FxKind::slice:
+      case FxKind::split:
+        return is_read_by_elementwise_only(graph, reader);
+      case FxKind::pointwise:
+      case FxKind::convert:
+      case FxKind::clone:
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
+// A matrix product and a sum that reads only it become one call, unless the sum can join its readers.
+void join_products_and_sums(FxGraph& graph) {
+  count_users(graph);
+  std::vector<bool> is_removed(graph.nodes.size(), false);
+  bool any = false;
+  for (FxNode& sum : graph.nodes) {
+    if (sum.kind != FxKind::pointwise || sum.op != "add" || sum.inputs.size() != 2 ||
+        !sum.scalars.empty())
+      continue;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const FxNode& product = graph.nodes[slot(sum.inputs[i])];
+      const FxNode& other = graph.nodes[slot(sum.inputs[1 - i])];
+      if (product.target != "aten.mm.default" || product.users.size() != 1 ||
+          sum.inputs[0] == sum.inputs[1] || other.results.empty())
+        continue;
+      const FxTensor &left = product.result(), &right = other.result();
+      const bool is_row = right.shape.size() < 2 || right.shape[0] == 1 || right.shape[1] == 1;
+      const bool fits = right.shape.size() <= 2 && (right.shape == left.shape || is_row) &&
+                        sum.result().shape == left.shape;
+      const bool is_bias = right.shape != left.shape || other.kind == FxKind::placeholder;
+      if (!fits || right.dtype != left.dtype || !left.is_on_gpu ||
+          (is_bias && is_read_by_elementwise_only(graph, sum)))
+        continue;
+      is_removed[slot(sum.inputs[i])] = true;
+      any = true;
+      std::vector<FxId> inputs{sum.inputs[1 - i]};
+      inputs.insert(inputs.end(), product.inputs.begin(), product.inputs.end());
+      sum.kind = FxKind::matmul;
+      sum.target = "aten.addmm.default";
+      sum.inputs = std::move(inputs);
+      break;
+    }
+  }
+  if (any) remove_nodes(graph, is_removed, std::vector<FxId>(graph.nodes.size(), -1));
+}
+
 void write_in_place(FxGraph& graph) {
   count_users(graph);
   const std::vector<FxId> storages = storages_of(graph);
@@ -121,6 +178,7 @@ void write_in_place(FxGraph& graph) {
 void run_post_grad_passes(FxGraph& graph) {
   remove_unused_selections(graph);
   remove_what_changes_nothing(graph);
+  join_products_and_sums(graph);
   write_in_place(graph);
 }
 

@@ -70,8 +70,11 @@ TEST(Lowering, FoldsViewsIntoPositions) {
     return [y]
   )");
   ASSERT_THAT(lowered.classes(), ElementsAre("Pointwise"));
-  // The output's strides are the transpose's, and the loops follow them.
-  EXPECT_EQ(lowered.op(0).reads[0].index, lowered.op(0).writes[0].index);
+  EXPECT_THAT(lowered.op(0).loops, ElementsAre(16, 8));
+  const Index& read = lowered.op(0).reads[0].index;
+  ASSERT_EQ(read.terms.size(), 2U);
+  for (const IndexTerm& term : read.terms)
+    EXPECT_EQ(term.coefficient, term.inner.front().loop == 0 ? 1 : 16);
 }
 
 TEST(Lowering, MakesABufferOfWhatACallReads) {
