@@ -69,7 +69,7 @@ TEST_F(APartitionedGraph, HasTheAssumptionsThatHoldForIt) {
   guessed.assume(Assumptions::parse("u0=32,u1=7").value());
   Partitioned made{guessed};
   made.set_wanted(true);
-  run_all();
+  pool.run_all();
   ASSERT_NE(made.document(), nullptr);
   EXPECT_EQ(guessed.graph().assumptions().text(), "u0=32,u1=7");
   EXPECT_EQ(made.document()->graph().assumptions().text(), "u0=32");

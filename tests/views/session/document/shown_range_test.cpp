@@ -119,7 +119,7 @@ TEST_F(AShownRange, IsSummedOnce) {
   // A new graph has new totals, even for the same range.
   const Graph& graph = joint.graph();
   joint.sac().set_action({graph.find("mm1"), graph.find("act1")}, PlanAction::save);
-  run_all();
+  pool.run_all();
   EXPECT_NE(shown().figures(), of_pair);
 }
 
