@@ -109,7 +109,8 @@ Constraint call_constraint(const OperatorInfo& info, bool is_backward) {
   if (is_one_of(packet, kContiguous)) return Constraint::contiguous;
   if (is_one_of(packet, kDense)) return Constraint::dense;
   if (is_one_of(packet, kFree) || info.is_view) return Constraint::none;
-  return is_backward && info.space() == "aten" ? Constraint::contiguous : Constraint::none;
+  if (info.space() != "aten" && info.space() != "prims") return Constraint::exact;
+  return is_backward ? Constraint::contiguous : Constraint::none;
 }
 
 }  // namespace jointer::kernels

@@ -64,7 +64,7 @@ enum class FxKind : std::uint8_t {
 };
 
 // What a call demands of the strides of its inputs.
-enum class Constraint : std::uint8_t { none, contiguous, order, attention, dense };
+enum class Constraint : std::uint8_t { none, contiguous, order, exact, attention, dense };
 
 struct FxNode {
   FxKind kind = FxKind::pointwise;

@@ -68,7 +68,6 @@ struct BufferState {
   DType dtype = DType::float32;
   bool is_on_gpu = true;
   Sizes shape, stride;
-  std::int64_t offset = 0;
   std::int32_t loops = -1;  // what computes it
   OpId op = -1;
   BufferId target = -1;  // of target and in_other: the buffer that has the storage

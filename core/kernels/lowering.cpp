@@ -10,7 +10,7 @@ namespace jointer::kernels {
 
 Ir lower(const Graph& graph, TorchVersion version) {
   FxGraph fx = decompose(graph, version);
-  run_post_grad_passes(fx);
+  run_post_grad_passes(fx, version);
   Lowering lowering(fx, version);
   lowering.run();
   Ir ir = make_operations(lowering);

@@ -26,15 +26,15 @@ bool is_large(const Loops& loops) {
 
 int Loops::reads() const {
   return static_cast<int>(
-      std::ranges::count_if(body, [](const BodyOp& op) { return op.buffer >= 0; }));
+      std::ranges::count_if(body, [](const BodyOp& each) { return each.buffer >= 0; }));
 }
 
 int Loops::reads_at_loops() const {
   // A position is a constant if it is the expression of one in all dimensions; only kZero is common.
-  return static_cast<int>(std::ranges::count_if(body, [](const BodyOp& op) {
-    if (op.buffer < 0) return false;
-    if (op.dims.empty()) return op.at > IndexPool::kZero;
-    return std::ranges::any_of(op.dims, [](ExpressionIndex e) { return e != IndexPool::kZero; });
+  return static_cast<int>(std::ranges::count_if(body, [](const BodyOp& each) {
+    if (each.buffer < 0) return false;
+    if (each.dims.empty()) return each.at > IndexPool::kZero;
+    return std::ranges::any_of(each.dims, [](ExpressionIndex e) { return e != IndexPool::kZero; });
   }));
 }
 
@@ -310,10 +310,10 @@ Loops Lowering::make_loops(const Box& like, DType type, Sizes ranges) const {
 }
 
 ExpressionIndex Lowering::flat(BufferId id, const Positions& dims) {
-  const BufferState* of = &buffer(id);
-  ExpressionIndex result = pool.constant(of->offset);
-  for (std::size_t i = 0; i < dims.size() && i < of->stride.size(); ++i)
-    if (of->shape[i] != 1) result = pool.add(result, pool.multiply(dims[i], of->stride[i]));
+  const BufferState& of = buffer(id);
+  ExpressionIndex result = IndexPool::kZero;
+  for (std::size_t i = 0; i < dims.size() && i < of.stride.size(); ++i)
+    if (of.shape[i] != 1) result = pool.add(result, pool.multiply(dims[i], of.stride[i]));
   return result;
 }
 

@@ -59,6 +59,9 @@ std::vector<Box> Lowering::constrained(const FxNode& of) {
       case Constraint::order:
         result.push_back(require_order(box, stride_order(meta.stride)));
         break;
+      case Constraint::exact:
+        result.push_back(require_exact(box, meta.stride));
+        break;
       case Constraint::attention:
         result.push_back(meta.is_on_gpu ? constrained_for_attention(box, meta)
                                         : require_order(box, stride_order(meta.stride)));

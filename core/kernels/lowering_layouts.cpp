@@ -92,7 +92,7 @@ Sizes Lowering::strides(const Box& box) const {
 }
 
 std::int64_t Lowering::offset(const Box& box) const {
-  return box.view >= 0 ? view(box).offset : buffer(buffer_of(box)).offset;
+  return box.view >= 0 ? view(box).offset : 0;
 }
 
 bool Lowering::is_flexible(const Box& box) const {

@@ -117,8 +117,6 @@ Box Lowering::concatenate(const std::vector<Box>& inputs, std::size_t dim) {
   whole.stride = padded(dense_strides(sizes), sizes, whole.dtype, whole.is_on_gpu);
   whole.shape = sizes;
   std::vector<BufferId> parts;
-  std::int64_t start = 0;
-  std::vector<std::int64_t> starts;
   for (const Box& input : inputs) {
     Box part = input;
     const auto can_be_placed = [&](const Box& box) {
@@ -132,16 +130,14 @@ Box Lowering::concatenate(const std::vector<Box>& inputs, std::size_t dim) {
       realize(part);
     }
     parts.push_back(buffer_of(part));
-    starts.push_back(start);
-    start += shape(input)[dim];
   }
   const BufferId id = add_buffer(whole);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    BufferState& part = buffer(parts[i]);
+  for (const BufferId each : parts) {
+    // Positions in a part start at 0: it is addressed where it begins.
+    BufferState& part = buffer(each);
     part.layout = BufferState::Layout::in_other;
     part.target = id;
     part.stride = whole.stride;
-    part.offset = whole.stride[dim] * starts[i];
     part.aliases.push_back(id);
   }
   OpState op;

@@ -48,13 +48,28 @@ std::vector<FxId> storages_of(const FxGraph& graph) {
   return storages;
 }
 
+// By node: whether its numbers are stored as their conjugates.
+std::vector<bool> conjugated(const FxGraph& graph) {
+  std::vector<bool> result(graph.nodes.size(), false);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const FxNode& node = graph.nodes[i];
+    if (!node.is_view || node.inputs.empty()) continue;
+    const bool is_of_source = result[slot(node.inputs.front())];
+    result[i] = node.target == "aten._conj.default" ? !is_of_source : is_of_source;
+  }
+  return result;
+}
+
 bool changes_nothing(const FxNode& node, const FxTensor& source) {
   const FxTensor& result = node.result();
   if (result.shape != source.shape || result.dtype != source.dtype ||
       result.is_on_gpu != source.is_on_gpu || result.stride != source.stride)
     return false;
   return node.kind == FxKind::clone || node.kind == FxKind::convert || node.kind == FxKind::alias ||
-         (node.kind == FxKind::slice && node.numbers[3] == 1) ||
+         (node.kind == FxKind::slice && node.numbers[3] == 1) || node.target == "aten.view.default" ||
+         (node.is_complex_fallback &&
+          (node.target == "aten.slice.Tensor" || node.target == "aten.clone.default" ||
+           node.target == "aten.alias.default")) ||
          (node.kind == FxKind::pointwise && node.op == "pow" && node.scalars.size() == 1 &&
           node.scalars[0] == 1.0);
 }
@@ -62,6 +77,7 @@ bool changes_nothing(const FxNode& node, const FxTensor& source) {
 void remove_what_changes_nothing(FxGraph& graph) {
   const std::size_t count = graph.nodes.size();
   const std::vector<FxId> storages = storages_of(graph);
+  const std::vector<bool> is_conjugated = conjugated(graph);
   std::vector<bool> is_of_input(count, false), is_of_output(count, false), is_written(count, false);
   for (std::size_t i = 0; i < count; ++i) {
     const FxNode& node = graph.nodes[i];
@@ -81,7 +97,9 @@ void remove_what_changes_nothing(FxGraph& graph) {
     if (is_removed[slot(source)]) source = replacement[slot(source)];
     if (graph.nodes[slot(source)].results.empty() || node.target == "aten.lift_fresh_copy.default")
       continue;
-    if (!changes_nothing(node, graph.nodes[slot(source)].result())) continue;
+    if (is_conjugated[i] != is_conjugated[slot(source)] ||
+        !changes_nothing(node, graph.nodes[slot(source)].result()))
+      continue;
     const std::size_t own = slot(storages[i]), other = slot(storages[slot(source)]);
     if (own != other && is_of_output[own] && (is_of_input[other] || is_of_output[other])) continue;
     if (own != other && is_written[other]) continue;
@@ -112,8 +130,16 @@ bool is_read_by_elementwise_only(const FxGraph& graph, const FxNode& node) {
   });
 }
 
+// Torch 2.11 takes each addend for a bias.
+bool is_bias(const FxNode& addend, const FxTensor& sum, TorchVersion version) {
+  if (version <= TorchVersion{2, 11}) return true;
+  return addend.kind == FxKind::placeholder || addend.kind == FxKind::constant ||
+         addend.result().shape != sum.shape ||
+         std::ranges::find(addend.result().stride, 0) != addend.result().stride.end();
+}
+
 // A matrix product and a sum that reads only it become one call, unless the sum can join its readers.
-void join_products_and_sums(FxGraph& graph) {
+void join_products_and_sums(FxGraph& graph, TorchVersion version) {
   count_users(graph);
   std::vector<bool> is_removed(graph.nodes.size(), false);
   bool any = false;
@@ -131,9 +157,8 @@ void join_products_and_sums(FxGraph& graph) {
       const bool is_row = right.shape.size() < 2 || right.shape[0] == 1 || right.shape[1] == 1;
       const bool fits = right.shape.size() <= 2 && (right.shape == left.shape || is_row) &&
                         sum.result().shape == left.shape;
-      const bool is_bias = right.shape != left.shape || other.kind == FxKind::placeholder;
       if (!fits || right.dtype != left.dtype || !left.is_on_gpu ||
-          (is_bias && is_read_by_elementwise_only(graph, sum)))
+          (is_bias(other, sum.result(), version) && is_read_by_elementwise_only(graph, sum)))
         continue;
       is_removed[slot(sum.inputs[i])] = true;
       any = true;
@@ -175,10 +200,10 @@ void write_in_place(FxGraph& graph) {
 
 }  // namespace
 
-void run_post_grad_passes(FxGraph& graph) {
+void run_post_grad_passes(FxGraph& graph, TorchVersion version) {
   remove_unused_selections(graph);
   remove_what_changes_nothing(graph);
-  join_products_and_sums(graph);
+  join_products_and_sums(graph, version);
   write_in_place(graph);
 }
 
