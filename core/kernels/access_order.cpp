@@ -177,9 +177,15 @@ void Ordering::run() {
   for (const Op& op : ir_.ops)
     for (const BufferId output : op.outputs)
       ir_.buffers[slot(output)].users = users_[slot(list_of(output))];
-  for (std::size_t i = 0; i < ir_.buffers.size(); ++i)
-    if (ir_.buffers[i].is_input)
-      ir_.buffers[i].users = users_[slot(list_of(static_cast<BufferId>(i)))];
+  for (std::size_t i = 0; i < ir_.buffers.size(); ++i) {
+    Buffer& buffer = ir_.buffers[i];
+    if (!buffer.is_input) continue;
+    buffer.users = users_[slot(list_of(static_cast<BufferId>(i)))];
+    // An input that nothing reads lives as long as its caller keeps it.
+    buffer.may_be_freed =
+        buffer.may_be_freed &&
+        std::ranges::any_of(buffer.users, [](const User& user) { return user.op >= 0; });
+  }
 }
 
 }  // namespace

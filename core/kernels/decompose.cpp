@@ -284,8 +284,7 @@ void Decomposer::call(NodeId id, const Node& node) {
   // A call that does not fit its schema is one of an unknown operator, except that arithmetic may start with a number.
   const OperatorInfo& info = graph_.op(node);
   if (rule != &Decomposer::elementwise && !info.arguments.empty() &&
-      info.arguments.front().type == "Tensor" &&
-      input(node, info.arguments.front().name) < 0)
+      info.arguments.front().type == "Tensor" && input(node, info.arguments.front().name) < 0)
     return fallback_rule(node);
   if (rule != &Decomposer::alias_rule && rule != &Decomposer::fallback_rule &&
       rule != &Decomposer::collective_rule && touches_complex(node)) {

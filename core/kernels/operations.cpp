@@ -180,7 +180,7 @@ void OperationBuilder::add_op(OpId id) {
   made.target = of.target;
   std::vector<FxId> computed;
   if (of.loops >= 0) {
-    const Loops loops = lowering_.loops_of(of.loops);
+    const Loops& loops = lowering_.loops_of(of.loops);
     const BufferId written = of.outputs.front();
     LoopAccesses found = accesses(loops, written, store_of(loops, written));
     made.reads = std::move(found.reads);
@@ -209,7 +209,7 @@ void OperationBuilder::add_op(OpId id) {
         made.ir = "Scan";
     }
     if (loops.unsplit >= 0) {
-      const Loops whole = lowering_.loops_of(loops.unsplit);
+      const Loops& whole = lowering_.loops_of(loops.unsplit);
       Positions where = lowering_.variables(whole.ranges);
       const Sizes stride = dense_strides(whole.ranges);
       ExpressionIndex store = IndexPool::kZero;

@@ -66,7 +66,8 @@ bool changes_nothing(const FxNode& node, const FxTensor& source) {
       result.is_on_gpu != source.is_on_gpu || result.stride != source.stride)
     return false;
   return node.kind == FxKind::clone || node.kind == FxKind::convert || node.kind == FxKind::alias ||
-         (node.kind == FxKind::slice && node.numbers[3] == 1) || node.target == "aten.view.default" ||
+         (node.kind == FxKind::slice && node.numbers[3] == 1) ||
+         node.target == "aten.view.default" ||
          (node.is_complex_fallback &&
           (node.target == "aten.slice.Tensor" || node.target == "aten.clone.default" ||
            node.target == "aten.alias.default")) ||

@@ -17,7 +17,7 @@
 // Deviations: of the patterns, those for softmax are part of the decomposition; those that take a bias out of an addmm, for padded or
 // quantized matrix products and for concatenations of slices are left out. Views of one storage count as overlapping.
 
-#include "core/graph/torch_version.h"
+#include "core/base/torch_version.h"
 #include "core/kernels/fx_graph.h"
 
 namespace jointer::kernels {

@@ -3,8 +3,9 @@
 //   lowered_operations CAPTURE VERSION
 //
 // prints the operations that a graph is lowered to for this version of torch, one JSON object a line: name, kind, ir,
-// loops, reduced, nodes, buffers, reads and writes as [buffer, bytes, kind, position, sizes]. A position is a Python
-// expression over d0, d1, ... and tmp. The last line has the milliseconds that it took.
+// loops, reduced, side_effects, nodes, buffers, reads and writes as [buffer, bytes, kind, position, sizes]. A position
+// is a Python expression over d0, d1, ... and tmp. The last line has the milliseconds that it took, and whether each
+// input may be freed.
 
 #include <fmt/core.h>
 
@@ -99,6 +100,7 @@ Result<void> run(const std::vector<std::string>& arguments) {
              {"ir", op.ir},
              {"loops", op.loops},
              {"reduced", op.reduced},
+             {"side_effects", op.has_side_effects},
              {"reads", accesses(ir, op.reads)},
              {"writes", accesses(ir, op.writes)},
              {"nodes", json::array()},
@@ -111,17 +113,25 @@ Result<void> run(const std::vector<std::string>& arguments) {
         aliases.push_back(ir.buffers[static_cast<std::size_t>(other)].name);
       for (const kernels::BufferId other : buffer.mutates)
         mutates.push_back(ir.buffers[static_cast<std::size_t>(other)].name);
+      json users = json::array();  // -1: the output of the graph
+      for (const kernels::User& user : buffer.users)
+        if (!user.is_weak) users.push_back(user.op);
       row["buffers"].push_back({{"name", buffer.name},
                                 {"bytes", buffer.bytes},
                                 {"shape", buffer.shape},
                                 {"stride", buffer.stride},
                                 {"output", buffer.is_output},
+                                {"dtype", to_string(buffer.dtype)},
+                                {"users", users},
                                 {"aliases", aliases},
                                 {"mutates", mutates}});
     }
     std::puts(row.dump().c_str());
   }
-  std::puts(json{{"milliseconds", took.count()}}.dump().c_str());
+  json freed = json::object();
+  for (const kernels::Buffer& buffer : ir.buffers)
+    if (buffer.is_input) freed[buffer.name] = buffer.may_be_freed;
+  std::puts(json{{"milliseconds", took.count()}, {"may_be_freed", freed}}.dump().c_str());
   return {};
 }
 

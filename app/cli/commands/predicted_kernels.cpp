@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 

@@ -159,13 +159,13 @@ TEST(Lowering, AddsInPlaceAcrossRanks) {
 TEST(Lowering, KeepsAnUnknownOperatorAsACall) {
   const Lowered lowered(R"(
     x: f32[8,16] = input
-    y: f32[8,16] = mylib.strange(x)
+    y: f32[8,16] = mylib.strange.default(x)
     return [y]
   )");
   EXPECT_THAT(lowered.classes(), ElementsAre("FallbackKernel"));
   const Lowered older(R"(
     x: f32[8,16] = input
-    y: f32[8,16] = mylib.strange(x)
+    y: f32[8,16] = mylib.strange.default(x)
     return [y]
   )",
                       TorchVersion{2, 11});
