@@ -139,9 +139,10 @@ void print_text(const Json& answer) {
              format_count(answer["device_kernels"].get<std::int64_t>()),
              format_count(bound["kernels"].get<std::int64_t>()),
              format_bytes(bound["bytes"].get<std::int64_t>()));
-  fmt::print("peak of allocated memory: {}\n\n",
-             format_bytes(answer["peak_bytes"].get<std::int64_t>()));
-  fmt::print("{}\n{}", kinds_table(answer["kernels"]).text(),
+  if (answer.contains("peak_bytes"))
+    fmt::print("peak of allocated memory: {}\n",
+               format_bytes(answer["peak_bytes"].get<std::int64_t>()));
+  fmt::print("\n{}\n{}", kinds_table(answer["kernels"]).text(),
              largest_table(answer["kernels"]).text());
   if (const Table reasons = reasons_table(answer["not_fused"]); !reasons.empty())
     fmt::print("\n{}", reasons.text());

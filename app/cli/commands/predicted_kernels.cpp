@@ -52,8 +52,7 @@ Json predicted_kernels(const Graph& graph, TorchVersion version) {
   Json answer{{"source", "predicted"},
               {"torch", fmt::format("{}.{}", version.major, version.minor)},
               {"kernels", Json::array()},
-              {"not_fused", Json::array()},
-              {"peak_bytes", 0}};
+              {"not_fused", Json::array()}};
   std::int64_t on_device = 0, bound = 0, bound_bytes = 0;
   for (std::size_t i = 0; i < ir.ops.size(); ++i) {
     const kernels::Op& op = ir.ops[i];
