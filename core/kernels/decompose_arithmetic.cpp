@@ -74,14 +74,16 @@ void Decomposer::sum_rule(const Node& node) {
 
 void Decomposer::softmax_rule(const Node& node) {
   const DType type = captured(node).dtype;
-  const Softmax parts = softmax_parts(builder_, input(node, "self"), number(node, "dim"));
+  const Softmax parts = softmax_parts(builder_, input(node, "self"), number(node, "dim"),
+                                      version_ > TorchVersion{2, 11});
   const FxId divided = builder_.pointwise("truediv", {parts.exponential, parts.sum});
   give(builder_.convert(divided, type));
 }
 
 void Decomposer::log_softmax_rule(const Node& node) {
   const DType type = captured(node).dtype;
-  const Softmax parts = softmax_parts(builder_, input(node, "self"), number(node, "dim"));
+  const Softmax parts = softmax_parts(builder_, input(node, "self"), number(node, "dim"),
+                                      version_ > TorchVersion{2, 11});
   const FxId log = builder_.pointwise("log", {parts.sum});
   give(builder_.convert(builder_.pointwise("sub", {parts.shifted, log}), type));
 }

@@ -243,12 +243,16 @@ void Decomposer::gather_rule(const Node& node) {
 }
 
 void Decomposer::scatter_rule(const Node& node) {
-  const FxId self = input(node, "self"), source = input(node, "src");
+  const FxId self = input(node, "self"), index = input(node, "index");
+  FxId source = input(node, "src");
+  if (const Argument* value = arg(node, "value"); value && arguments_.is_number(*value))
+    source = builder_.full(builder_.shape(index), builder_.dtype(self),
+                           builder_.tensor(self).is_on_gpu, arguments_.real(*value));
   if (source < 0) return fallback_rule(node);
   std::int64_t dim = number(node, "dim");
   if (dim < 0) dim += builder_.rank(self);
   const bool adds = graph_.op(node).packet() == "aten.scatter_add";
-  give_made(made(FxKind::scatter, node, {self, input(node, "index"), source}, {dim, adds ? 1 : 0}));
+  give_made(made(FxKind::scatter, node, {self, index, source}, {dim, adds ? 1 : 0}));
 }
 
 void Decomposer::cumsum_rule(const Node& node) {

@@ -75,17 +75,15 @@ FxId nll_loss_gradient(FxBuilder& builder, const NllLoss& of, FxId gradient, FxI
   const FxId target = builder.unsqueeze(of.target, channel);
   const FxId safe = counted(builder, of, target, target);
   const FxTensor input = builder.tensor(of.input);
-  // -1 at the target's class. Inductor lowers this scatter to a comparison of positions.
-  FxNode classes;
-  classes.kind = FxKind::iota;
-  classes.target = "prims.iota.default";
-  const std::int64_t number = input.shape[static_cast<std::size_t>(channel)];
-  classes.results = {{DType::int64, input.is_on_gpu, {number}, {1}}};
-  FxId at = builder.add(std::move(classes));
-  const FxId hit = builder.pointwise("eq", {at, safe}, {}, DType::boolean);
-  const FxId one = builder.full({}, input.dtype, input.is_on_gpu, -1);
-  const FxId zero = builder.full({}, input.dtype, input.is_on_gpu, 0);
-  const FxId scattered = builder.pointwise("where", {hit, one, zero}, {}, input.dtype);
+  // -1 at the target's class.
+  FxNode placed;
+  placed.kind = FxKind::scatter;
+  placed.target = "aten.scatter.value";
+  placed.inputs = {builder.full(input.shape, input.dtype, input.is_on_gpu, 0), safe,
+                   builder.full(builder.shape(safe), input.dtype, input.is_on_gpu, -1)};
+  placed.numbers = {channel, 0};
+  placed.results = {{input.dtype, input.is_on_gpu, input.shape, dense_strides(input.shape)}};
+  const FxId scattered = builder.add(std::move(placed));
   if (builder.rank(of.input) > builder.rank(dy) && builder.rank(dy) > 0)
     dy = builder.unsqueeze(dy, channel);
   return builder.pointwise("mul", {scattered, counted(builder, of, target, dy)});

@@ -23,14 +23,14 @@ FxId computed(FxBuilder& builder, FxId input) {
 
 }  // namespace
 
-Softmax softmax_parts(FxBuilder& builder, FxId input, std::int64_t dim) {
+Softmax softmax_parts(FxBuilder& builder, FxId input, std::int64_t dim, bool has_origin) {
   const FxId value = computed(builder, dense(builder, input));
   if (dim < 0) dim += builder.rank(value);
   const NodeId origin = builder.origin;
   const FxTensor tensor = builder.tensor(value);
   Softmax parts;
   if (tensor.is_on_gpu && !tensor.shape.empty()) {
-    builder.origin = NodeId();  // what a pattern makes has no origin
+    if (!has_origin) builder.origin = NodeId();
     FxNode both;
     both.kind = FxKind::online_softmax;
     both.target = "prims.prepare_softmax_online.default";

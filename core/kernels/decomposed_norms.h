@@ -15,7 +15,8 @@ namespace jointer::kernels {
 struct Softmax {
   FxId sum = -1, shifted = -1, exponential = -1;
 };
-Softmax softmax_parts(FxBuilder& builder, FxId input, std::int64_t dim);
+// In torch 2.11 what the pattern makes has no origin.
+Softmax softmax_parts(FxBuilder& builder, FxId input, std::int64_t dim, bool has_origin);
 FxId softmax_gradient(FxBuilder& builder, FxId gradient, FxId output, std::int64_t dim, DType type);
 
 FxId silu(FxBuilder& builder, FxId input);

@@ -110,6 +110,23 @@ void remove_what_changes_nothing(FxGraph& graph) {
   remove_nodes(graph, is_removed, replacement);
 }
 
+// The first wait for a value stands for all others, also for a wait for the result of a wait.
+void remove_repeated_waits(FxGraph& graph) {
+  const std::size_t count = graph.nodes.size();
+  std::vector<bool> is_removed(count, false);
+  std::vector<FxId> replacement(count, -1), first(count, -1);  // by awaited node
+  for (std::size_t i = 0; i < count; ++i) {
+    if (graph.nodes[i].kind != FxKind::wait) continue;
+    FxId awaited = graph.nodes[i].inputs.front();
+    if (is_removed[slot(awaited)]) awaited = replacement[slot(awaited)];
+    const bool is_wait = graph.nodes[slot(awaited)].kind == FxKind::wait;
+    replacement[i] = is_wait ? awaited : first[slot(awaited)];
+    is_removed[i] = replacement[i] >= 0;
+    if (!is_removed[i]) first[slot(awaited)] = static_cast<FxId>(i);
+  }
+  remove_nodes(graph, is_removed, replacement);
+}
+
 bool is_read_by_elementwise_only(const FxGraph& graph, const FxNode& node) {
   return std::ranges::all_of(node.users, [&](FxId user) {
     const FxNode& reader = graph.nodes[slot(user)];
@@ -204,6 +221,7 @@ void write_in_place(FxGraph& graph) {
 void run_post_grad_passes(FxGraph& graph, TorchVersion version) {
   remove_unused_selections(graph);
   remove_what_changes_nothing(graph);
+  if (version > TorchVersion{2, 11}) remove_repeated_waits(graph);
   join_products_and_sums(graph, version);
   write_in_place(graph);
 }
