@@ -159,12 +159,23 @@ void Decomposer::matmul_rule(const Node& node) {
   std::vector<FxId> converted;
   for (const FxId id : inputs)
     converted.push_back(builder_.convert(id, computation_type(builder_.dtype(id))));
-  if (packet == "aten.mm") {
-    const Sizes left = builder_.shape(inputs[0]), right = builder_.shape(inputs[1]);
-    if (left[1] == 1 && left[0] != 1 && right[1] != 1) {
-      const DType type = product_node.result().dtype;
-      return give(builder_.convert(builder_.pointwise("mul", converted), type));
-    }
+  const auto size = [&](std::size_t input, std::size_t dim) {
+    return builder_.shape(inputs[input])[dim];
+  };
+  // An outer product is a multiplication of elements.
+  const bool is_outer =
+      (packet == "aten.mm" && size(0, 1) == 1 && size(0, 0) != 1 && size(1, 1) != 1) ||
+      (packet == "aten.bmm" && version_ > TorchVersion{2, 11} && size(0, 2) == 1 &&
+       size(1, 1) == 1);
+  if (is_outer) {
+    const DType type = product_node.result().dtype;
+    return give(builder_.convert(builder_.pointwise("mul", converted), type));
+  }
+  if (packet == "aten.addmm" && size(1, 1) == 1 && size(1, 0) != 1 && size(2, 1) != 1 &&
+      arg(node, "alpha") == nullptr && arg(node, "beta") == nullptr) {
+    const DType type = product_node.result().dtype;
+    const FxId multiplied = builder_.pointwise("mul", {converted[1], converted[2]});
+    return give(builder_.convert(builder_.pointwise("add", {multiplied, converted[0]}), type));
   }
   give_made(std::move(product_node));
 }
