@@ -2,7 +2,7 @@
 
 // Writes a graph in the operators that Inductor lowers.
 //
-// What it computes: the graph that `make_fx` traces of a capture with Inductor's table of decompositions. One call
+// Result: the graph that `make_fx` traces of a capture with Inductor's table of decompositions. One call
 // becomes one call (views, element-wise operations, collectives), several (norms, softmax, activations, gradients of
 // embeddings) or none (numbers that a device computes, which the capture assumes).
 // An operator without a rule becomes a fallback: Inductor calls the library for it.

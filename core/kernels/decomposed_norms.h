@@ -32,7 +32,7 @@ struct RmsNormGradient {
   std::int64_t normalized;
   bool wants_input, wants_weight;
 };
-// The gradients of the input and of the weight; -1 for one that is not wanted.
+// The gradients of the input and of the weight; -1 for one that is not asked for.
 std::pair<FxId, FxId> rms_norm_gradient(FxBuilder& builder, const RmsNormGradient& of);
 
 // `is_masked`: as of torch 2.12, which also skips indices out of range.

@@ -1,7 +1,7 @@
 #pragma once
 
-// The rules of a decomposition: one function for each family of operators. decompose.h describes what they do; the files
-// decompose_*.cpp implement them.
+// The rules of a decomposition: one function for each family of operators. decompose.h describes what they do; the
+// files decompose_*.cpp implement them.
 
 #include <cstdint>
 #include <span>
@@ -116,7 +116,7 @@ class Decomposer {
   FxArguments arguments_;
   FxBuilder builder_;
   std::vector<std::vector<FxId>>
-      env_;                    // by node: what it returns; -1 for an element that is no tensor
+      env_;                    // by node: what it returns; -1 for an element that is not a tensor
   std::vector<FxId> results_;  // of the call that is being decomposed
   std::unordered_map<std::string_view, Rule> rules_;
   std::unordered_map<std::string_view, std::string_view> elementwise_;

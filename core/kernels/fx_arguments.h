@@ -12,7 +12,8 @@ class FxArguments {
   explicit FxArguments(const Graph& graph) : graph_(graph) {}
 
   [[nodiscard]] bool is_number(const Argument& argument) const;
-  // 0 for what is no number. A number that is computed at run time has the value that the capture assumes.
+  // 0 for an argument that is not a number. A number that is computed at run time has the value that the capture
+  // assumes.
   [[nodiscard]] std::int64_t integer(const Argument& argument) const;
   [[nodiscard]] double real(const Argument& argument) const;
   [[nodiscard]] bool is_true(const Argument& argument) const { return integer(argument) != 0; }
@@ -25,7 +26,7 @@ class FxArguments {
 
 FxTensor captured_tensor(const Graph& graph, const Tensor& tensor);
 
-// What the lowering of an operator without its own rule demands of its inputs.
+// The strides that an operator without its own rule demands of its inputs.
 // Source: the calls of `make_fallback` in torch/_inductor/lowering.py, GraphLowering.call_function.
 Constraint call_constraint(const OperatorInfo& info, bool is_backward);
 

@@ -63,7 +63,7 @@ enum class FxKind : std::uint8_t {
   device_copy,
 };
 
-// What a call demands of the strides of its inputs.
+// The strides that a call demands of its inputs.
 enum class Constraint : std::uint8_t { none, contiguous, order, exact, attention, dense };
 
 struct FxNode {

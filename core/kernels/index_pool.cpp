@@ -49,7 +49,7 @@ std::int32_t IndexPool::intern(const Atom& atom) {
       default:
         range.high = std::max<std::int64_t>(atom.b - 1, 0);
         range.has_loaded = true;
-        range.loops = 0;  // for Inductor, the value is a variable of its own
+        range.loops = 0;  // for Inductor, the value is its own variable
     }
   }
   atoms_.push_back(atom);
@@ -324,7 +324,7 @@ Index IndexPool::to_index(ExpressionIndex a) const {
         const Atom& inner = atoms_[index(part.atom)];
         if (inner.kind == Atom::Kind::loop)
           made.inner.push_back({static_cast<std::int16_t>(inner.a), part.coefficient});
-        else  // a division within a division has no form of its own; its number tells it from others
+        else  // a division within a division has no other form; its number tells it from others
           made.inner.push_back({-1, part.atom});
       }
       std::ranges::sort(made.inner);

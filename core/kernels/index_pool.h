@@ -4,8 +4,8 @@
 //
 // An expression is a constant plus terms `coefficient * atom`. An atom is a loop, `expression / divisor`,
 // `expression / divisor % modulus`, or a value that is loaded at run time. All loops start at 0 and have a known number
-// of iterations, so expressions are simplified when they are made: terms that a divisor divides leave the division, terms
-// too small to matter are dropped, and `x / d * d * c + x % d * c` becomes `x * c`.
+// of iterations, so expressions are simplified when they are made: terms that a divisor divides leave the division,
+// terms too small to matter are dropped, and `x / d * d * c + x % d * c` becomes `x * c`.
 //
 // Expressions are interned: equal ids mean equal expressions. Making one costs about its number of terms.
 //

@@ -21,8 +21,8 @@ struct BodyOp {
   std::int16_t operands[3] = {-1, -1, -1};
   double number = 0;     // of constants
   BufferId buffer = -1;  // of loads
-  // Of loads: the position in the storage or, while the buffer's strides are undecided, the position in each dimension.
-  // Of index_expr: the value.
+  // The position of a load in the storage or, while the buffer's strides are undecided, the position in each dimension.
+  // The value of an index_expr.
   ExpressionIndex at = -1;
   Positions dims;
 
@@ -94,7 +94,7 @@ struct ViewState {
   DType dtype = DType::float32;
   Sizes shape, stride;
   std::int64_t offset = 0;
-  Positions at;  // of others: the position in each dimension of the parent
+  Positions at;  // without strides: the position in each dimension of the parent
 };
 
 // A tensor while the graph is lowered (TensorBox).

@@ -2,7 +2,7 @@
 
 // The loops and calls that Inductor makes of a graph, before it fuses them.
 //
-// What it computes: what `torch._inductor` has when fusion begins, for an H100: operations with their loops, the
+// Result: the state of `torch._inductor` when fusion begins, for an H100: operations with their loops, the
 // positions that they read and write, buffers with their bytes, and the order that mutations and collectives demand.
 //
 // Terms: a *box* is a tensor while the graph is lowered: a storage, seen through views. A storage holds loops that are

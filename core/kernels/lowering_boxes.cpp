@@ -52,7 +52,7 @@ SetId Lowering::union_of(SetId a, SetId b) {
 }
 
 void Lowering::add_gathered_origins(const Box& box) {
-  // A tensor that is a buffer of its own hands on nothing.
+  // A tensor that fills its buffer hands on nothing.
   if (box.storage < 0 || (box.view < 0 && is_realized(box))) return;
   current = union_of(current, box.origins);
 }

@@ -340,7 +340,7 @@ std::vector<Box> Lowering::lower_softmax(const FxNode& of) {
   Positions where = variables(made.ranges);
   where[dim] = pool.loop(static_cast<int>(sizes.size()), sizes[dim]);
   read(made, input, std::move(where));
-  // Each result is an operation of its own, which fusion joins.
+  // Each result is a separate operation; fusion joins them.
   std::vector<Box> results;
   for (int i = 0; i < 2; ++i) {
     results.push_back(box_of(made));

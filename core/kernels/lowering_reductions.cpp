@@ -1,6 +1,6 @@
 // Reductions, which are split in two layers where they have too few results to occupy the GPU.
 // Source: torch/_inductor/ir.py (Reduction.create, num_splits, create_multilayer, OnlineSoftmaxReduction),
-// torch/_inductor/choices.py (reduction_split_factor). The figures are those of an H100.
+// torch/_inductor/choices.py (reduction_split_factor). The numbers are those of an H100.
 // Deviation: a reduction to one element never takes over the loops of the reduction that it reads.
 
 #include <algorithm>
@@ -25,11 +25,11 @@ std::int64_t up(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-// The divisor of `number` that is nearest to `wanted`; the smaller of two.
-std::int64_t nearest_divisor(std::int64_t number, std::int64_t wanted) {
+// The divisor of `number` that is nearest to `goal`; the smaller of two.
+std::int64_t nearest_divisor(std::int64_t number, std::int64_t goal) {
   std::int64_t best = 1;
   const auto consider = [&](std::int64_t divisor) {
-    const std::int64_t distance = std::abs(divisor - wanted), before = std::abs(best - wanted);
+    const std::int64_t distance = std::abs(divisor - goal), before = std::abs(best - goal);
     if (distance < before || (distance == before && divisor < best)) best = divisor;
   };
   for (std::int64_t i = 1; i * i <= number; ++i)
@@ -47,9 +47,9 @@ std::int64_t inner_splits(std::int64_t reduced, std::int64_t results) {
     size = kMinPerThread;
   } else if (reduced * results < kMaxPerDevice) {
     const std::int64_t blocks = up(kProcessors * kThreadsPerProcessor / (2 * kThreads), results);
-    const std::int64_t wanted = up(reduced, kThreads * blocks);
-    const std::int64_t closest = nearest_divisor(reduced, wanted);
-    size = std::abs(closest - wanted) < 30 ? std::max(closest, kMinPerThread) : wanted;
+    const std::int64_t goal = up(reduced, kThreads * blocks);
+    const std::int64_t closest = nearest_divisor(reduced, goal);
+    size = std::abs(closest - goal) < 30 ? std::max(closest, kMinPerThread) : goal;
   } else if (const std::int64_t closest = nearest_divisor(reduced, kMaxPerThread);
              std::abs(closest - kMaxPerThread) < 50) {
     size = closest;
@@ -64,9 +64,9 @@ std::int64_t outer_splits(std::int64_t reduced, std::int64_t results) {
     size = kMinPerThread;
   } else if (reduced * results < kMaxPerDevice) {
     const std::int64_t target = up(kProcessors * kThreadsPerProcessor / kThreads, blocks);
-    const std::int64_t wanted = up(reduced, kValuesPerThread * target);
-    const std::int64_t closest = nearest_divisor(reduced, wanted);
-    size = std::abs(wanted - closest) < 20 ? std::max(closest, kMinPerThread) : wanted;
+    const std::int64_t goal = up(reduced, kValuesPerThread * target);
+    const std::int64_t closest = nearest_divisor(reduced, goal);
+    size = std::abs(goal - closest) < 20 ? std::max(closest, kMinPerThread) : goal;
   } else if (const std::int64_t closest = nearest_divisor(reduced, kMaxPerThread);
              std::abs(closest - kMaxPerThread) < 50) {
     size = closest;

@@ -1,5 +1,6 @@
 // Views: reshaping, permuting, expanding and slicing without a copy.
-// Source: torch/_inductor/ir.py (View, ExpandView, PermuteView, SliceView, ReinterpretView), torch/_inductor/lowering.py.
+// Source: torch/_inductor/ir.py (View, ExpandView, PermuteView, SliceView, ReinterpretView),
+// torch/_inductor/lowering.py.
 
 #include <algorithm>
 

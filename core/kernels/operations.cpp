@@ -31,7 +31,7 @@ class OperationBuilder {
                               const std::vector<std::int64_t>& sizes) const;
   [[nodiscard]] Access star(BufferId buffer) const;
   [[nodiscard]] ExpressionIndex store_of(const Loops& of, BufferId buffer);
-  // What `get_numel` and `get_dtype` say of a buffer, in bytes.
+  // Bytes of a buffer according to `get_numel` and `get_dtype`.
   [[nodiscard]] std::int64_t whole_bytes(BufferId id) const;
   [[nodiscard]] std::vector<std::size_t> order(const std::vector<ExpressionIndex>& positions,
                                                const std::vector<int>& loops,

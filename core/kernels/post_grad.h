@@ -8,8 +8,8 @@
 //      to the same type, slices of everything. A copy stays if without it an output would share the storage of an
 //      input or of another output.
 //   3. Repeated waits are removed (`deduplicate_wait_tensors`, not in 2.11).
-//   4. A matrix product whose only reader adds to it becomes an addmm, except for a bias whose sum can be fused with its
-//      readers.
+//   4. A matrix product whose only reader adds to it becomes an addmm, except for a bias whose sum can be fused with
+//      its readers.
 //   5. index_put and all_reduce write to their input instead of to a copy where nothing reads it later
 //      (`reinplace_inplaceable_ops`).
 //

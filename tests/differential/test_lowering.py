@@ -79,7 +79,7 @@ def accesses(rows: list[list[Any]]) -> Counter[Any]:
 
 
 def differences(expected: Row, found: Row | None) -> list[str]:
-    """What differs."""
+    """Names of the fields that differ."""
     if found is None:
         return ["missing"]
     differs = []
@@ -116,7 +116,7 @@ def used(operations: dict[str, Row]) -> set[str]:
 
 
 def buffer_differences(expected: Row, found: Row) -> list[str]:
-    """What differs in the type and the strides of the results."""
+    """Names of the properties of the results that differ."""
     differs = []
     for buffer in found["buffers"]:
         other = expected.get(buffer["name"], {})
