@@ -1,0 +1,64 @@
+#pragma once
+
+// The accesses of all ops, each distinct one once: equal accesses have equal ids. Whether two kernels share data is then
+// a comparison of numbers.
+//
+// An access has a form: as the op makes it, with merged loops, or with sorted and merged loops. Accesses of different
+// forms are different, like Inductor's, whose variables have other names (d0, c0, t0).
+//
+// Source: torch._inductor.dependencies (`MemoryDep`, `StarDep`, `WeakDep`).
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/kernels/ir.h"
+
+namespace jointer::kernels {
+
+using AccessId = std::int32_t;
+
+class AccessTable {
+ public:
+  enum class Form : std::uint8_t { as_is, merged, sorted };
+  struct Entry {
+    Access access;
+    Form form = Form::as_is;
+    bool is_indirect = false;
+    std::int64_t numel = 0;             // elements that it touches
+    AccessId merged = -1, sorted = -1;  // the other forms, once they were asked for
+  };
+
+  explicit AccessTable(std::span<const Buffer> buffers) : buffers_(buffers) {}
+
+  AccessId add(Access access, Form form = Form::as_is);
+  [[nodiscard]] const Entry& operator[](AccessId id) const {
+    return entries_[static_cast<std::size_t>(id)];
+  }
+  [[nodiscard]] BufferId buffer(AccessId id) const { return (*this)[id].access.buffer; }
+  [[nodiscard]] bool is_memory(AccessId id) const {
+    return (*this)[id].access.kind == Access::Kind::memory;
+  }
+  [[nodiscard]] bool is_weak(AccessId id) const {
+    return (*this)[id].access.kind == Access::Kind::weak;
+  }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+  // The access with merged loops (`normalize`), and with sorted and merged loops (`normalize_with_stride_order`).
+  // Other kinds than `memory` have one form.
+  AccessId merged(AccessId id);
+  AccessId sorted(AccessId id);
+  // The access as if it was to another buffer.
+  AccessId renamed(AccessId id, BufferId buffer);
+
+ private:
+  [[nodiscard]] bool equal(const Entry& entry, const Access& access, Form form) const;
+
+  std::span<const Buffer> buffers_;
+  std::vector<Entry> entries_;
+  std::vector<AccessId> next_;  // with the same hash
+  std::unordered_map<std::uint64_t, AccessId> first_;
+};
+
+}  // namespace jointer::kernels

@@ -1,0 +1,120 @@
+#include "core/kernels/fusion.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+#include "core/base/index.h"
+#include "core/kernels/python_sort.h"
+
+namespace jointer::kernels {
+
+namespace {
+
+constexpr int kRounds = 10;
+constexpr std::size_t kPairs = 64;      // max_fusion_buffer_group_pairwise_attempts
+constexpr std::int64_t kFarApart = 16;  // a score so many times as high wins whatever else differs
+
+struct PossibleFusion {
+  NodeIndex first = -1, second = -1;
+  int same_kind = 0;
+  std::int64_t bytes = 0;
+  std::int32_t proximity = 0;
+};
+
+bool is_less(const PossibleFusion& a, const PossibleFusion& b) {
+  if (std::max(a.bytes, b.bytes) > std::min(a.bytes, b.bytes) * kFarApart) return a.bytes < b.bytes;
+  return std::tuple(a.same_kind, a.bytes, a.proximity) <
+         std::tuple(b.same_kind, b.bytes, b.proximity);
+}
+
+PossibleFusion scored(const Scheduling& s, FusionRules& rules, NodeIndex a, NodeIndex b) {
+  const SchedulerNode &first = s.node(a), &second = s.node(b);
+  PossibleFusion result{a, b, 0, rules.score(a, b), 0};
+  result.same_kind = first.is_reduction == second.is_reduction && result.bytes > 0 ? 1 : 0;
+  if (s.has({2, 13}) && first.is_reduction && second.is_reduction &&
+      first.rnumel != second.rnumel && s.is_before(a, b))
+    result.same_kind = -1;
+  result.proximity = -std::max(std::abs(first.min_order - second.max_order),
+                               std::abs(second.min_order - first.max_order));
+  return result;
+}
+
+std::vector<PossibleFusion> possible_fusions(const Scheduling& s, FusionRules& rules,
+                                             const std::vector<NodeIndex>& nodes,
+                                             bool may_change_loops) {
+  std::vector<std::vector<NodeIndex>> groups;
+  std::vector<std::int32_t> group_of(s.ir().buffers.size(), -1);
+  for (const NodeIndex id : nodes) {
+    if (s.node(id).is_extern) continue;
+    for (const BufferId buffer : s.node(id).used) {
+      std::int32_t& group = group_of[as_index(buffer)];
+      if (group < 0) {
+        group = static_cast<std::int32_t>(groups.size());
+        groups.emplace_back();
+      }
+      groups[as_index(group)].push_back(id);
+    }
+  }
+  std::vector<std::pair<NodeIndex, NodeIndex>> found;
+  std::unordered_set<std::uint64_t> seen;
+  for (const std::vector<NodeIndex>& group : groups)
+    for (std::size_t i = 0; i < group.size(); ++i)
+      for (std::size_t j = i + 1; j < std::min(group.size(), i + 1 + kPairs); ++j) {
+        const std::uint64_t key =
+            (static_cast<std::uint64_t>(group[i]) << 32U) | static_cast<std::uint64_t>(group[j]);
+        if (!seen.insert(key).second || !rules.can_fuse(group[i], group[j], may_change_loops))
+          continue;
+        // Later versions look for cycles only when they fuse.
+        if (s.has({2, 12}) || !rules.would_cycle(group[i], group[j]))
+          found.emplace_back(group[i], group[j]);
+      }
+  std::vector<PossibleFusion> result;
+  result.reserve(found.size());
+  for (const auto& [a, b] : found) result.push_back(scored(s, rules, a, b));
+  // As Python sorts in reverse: equal elements keep their order.
+  std::reverse(result.begin(), result.end());
+  python_sort(result, is_less);
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+std::vector<NodeIndex> fuse_once(Scheduling& s, FusionRules& rules,
+                                 const std::vector<NodeIndex>& nodes, bool may_change_loops) {
+  for (const NodeIndex id : nodes)
+    s.prune_redundant(id, [&](AccessId access, NodeIndex before, NodeIndex after) {
+      return rules.is_fusable_weak(access, before, after);
+    });
+  for (const PossibleFusion& each : possible_fusions(s, rules, nodes, may_change_loops)) {
+    const NodeIndex a = s.node_of(s.node(each.first).ops.front());
+    const NodeIndex b = s.node_of(s.node(each.second).ops.front());
+    if (rules.can_fuse(a, b, may_change_loops) && !rules.would_cycle(a, b)) rules.fuse(a, b);
+  }
+  std::vector<NodeIndex> left;
+  std::vector<char> seen(s.node_count(), 0);
+  for (const NodeIndex id : nodes)
+    for (const OpId op : s.node(id).ops) {
+      const NodeIndex now = s.node_of(op);
+      if (std::exchange(seen[as_index(now)], 1) == 0) left.push_back(now);
+    }
+  std::sort(left.begin(), left.end(),
+            [&](NodeIndex a, NodeIndex b) { return s.node(a).min_order < s.node(b).min_order; });
+  return s.sorted(left);
+}
+
+}  // namespace
+
+std::vector<NodeIndex> fuse_nodes(Scheduling& scheduling, FusionRules& rules) {
+  std::vector<NodeIndex> nodes = scheduling.first_order();
+  for (int round = 0; round < kRounds; ++round) {
+    const std::size_t before = nodes.size();
+    nodes = fuse_once(scheduling, rules, nodes, false);
+    if (nodes.size() == before || nodes.size() == 1) break;
+  }
+  return fuse_once(scheduling, rules, nodes, true);
+}
+
+}  // namespace jointer::kernels

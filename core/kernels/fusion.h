@@ -1,0 +1,23 @@
+#pragma once
+
+// Which scheduler nodes become one kernel.
+//
+// Steps (`Scheduler.fuse_nodes`), up to ten times, until nothing changes, and once more with other loops: dependencies
+// that only order are pruned; pairs of nodes that use the same buffer are candidates, each with the 64 next ones; the
+// candidates that could be fused are sorted by score, and fused one after the other if they still can be. Cost: the
+// candidates times their accesses.
+//
+// Source: torch._inductor.scheduler (`fuse_nodes`, `fuse_nodes_once`, `get_possible_fusions`, `_try_fusion_pairs`) and
+// choices (`FusionScore`, `score_fusion`).
+
+#include <vector>
+
+#include "core/kernels/fusion_rules.h"
+#include "core/kernels/scheduling.h"
+
+namespace jointer::kernels {
+
+// Returns the nodes that remain, in topological order.
+std::vector<NodeIndex> fuse_nodes(Scheduling& scheduling, FusionRules& rules);
+
+}  // namespace jointer::kernels

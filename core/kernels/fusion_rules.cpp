@@ -1,0 +1,380 @@
+#include "core/kernels/fusion_rules.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "core/base/index.h"
+#include "core/kernels/loop_index.h"
+
+namespace jointer::kernels {
+
+namespace {
+
+// Settings of torch._inductor.config.
+constexpr std::int64_t kLeastSharedBytes = 10;  // score_fusion_memory_threshold
+constexpr std::size_t kMostOps = 64;            // max_fusion_size
+constexpr std::int32_t kLongestDistance = 64;   // are_long_distant_nodes
+constexpr std::int64_t kReuseWeight = 32;       // can_fusion_increase_peak_memory
+
+// First version of torch whose nodes regroup loops and whose mix-order reductions have no limit on their aspect ratio.
+constexpr TorchVersion kRegroups{2, 12};
+
+std::int64_t storage_elements(const Buffer& buffer) {
+  if (buffer.shape.size() != buffer.stride.size()) return buffer.numel;
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < buffer.shape.size(); ++i) {
+    if (buffer.shape[i] == 0) return 0;
+    last += (buffer.shape[i] - 1) * buffer.stride[i];
+  }
+  return last + 1;
+}
+
+bool same_place(const AccessTable::Entry& read, const AccessTable::Entry& write) {
+  const Access &a = read.access, &b = write.access;
+  if (read.form != write.form && !(a.index.terms.empty() && b.index.terms.empty())) return false;
+  return a.sizes.size() >= b.sizes.size() && a.index == b.index &&
+         std::equal(b.sizes.begin(), b.sizes.end(), a.sizes.begin());
+}
+
+}  // namespace
+
+FusionRules::FusionRules(Scheduling& scheduling)
+    : s_(scheduling),
+      changes_(
+          scheduling, [this](NodeIndex a, NodeIndex b) { return shared_bytes(a, b, true); },
+          [this](NodeIndex a, NodeIndex b) { return fusable_bytes(a, b); }),
+      is_fused_((scheduling.ir().ops.size() + 63) / 64, 0) {}
+
+bool FusionRules::refuse(Refusal refusal, NodeIndex a, NodeIndex b) {
+  ++counts_[static_cast<std::size_t>(refusal)];
+  refused_.push_back({s_.node(a).ops.front(), s_.node(b).ops.front(), refusal});
+  return false;
+}
+
+bool FusionRules::can_fuse(NodeIndex a, NodeIndex b, bool may_change_loops) {
+  return can_fuse_tracked(a, b, may_change_loops, true);
+}
+
+bool FusionRules::can_fuse_tracked(NodeIndex a, NodeIndex b, bool may_change_loops,
+                                   bool allow_mix) {
+  if (a == b) return false;
+  if (s_.node(a).is_mix_order()) return joins_mix_order(a, b);
+  if (s_.node(b).is_mix_order()) return false;
+  SavedLoops saved(s_, a, b);
+  const bool answer = can_fuse_plain(a, b, may_change_loops, allow_mix, saved);
+  // Before, loops that were changed for nothing stayed changed.
+  if (!answer && s_.has(kRegroups)) saved.restore();
+  return answer;
+}
+
+bool FusionRules::can_fuse_plain(NodeIndex a, NodeIndex b, bool may_change_loops, bool allow_mix,
+                                 SavedLoops& saved) {
+  if (s_.node(a).is_extern || s_.node(b).is_extern) return refuse(Refusal::is_external, a, b);
+  if (s_.is_before(b, a)) return refuse(Refusal::runs_before, a, b);
+  if (s_.node(a).is_on_gpu != s_.node(b).is_on_gpu) return refuse(Refusal::other_device, a, b);
+  std::int64_t bytes = shared_bytes(a, b, allow_mix);
+  if (may_change_loops && bytes < kLeastSharedBytes)
+    if (const std::int64_t now = changes_.reorder_or_regroup(a, b, saved); now >= 0) bytes = now;
+  if (bytes < kLeastSharedBytes)
+    if (const std::int64_t now = changes_.invert(a, b, saved); now >= 0) bytes = now;
+  if (bytes == 0) return refuse(Refusal::no_shared_data, a, b);
+  if (s_.node(a).ops.size() + s_.node(b).ops.size() > kMostOps)
+    return refuse(Refusal::too_large, a, b);
+  if (increases_peak(a, b)) return refuse(Refusal::peak_increases, a, b);
+  if (!s_.is_before(a, b)) return can_fuse_horizontal(a, b, bytes);
+  if (can_fuse_vertical(a, b) && backend_can_fuse(a, b)) return true;
+  return s_.has(kRegroups) && changes_.regroup(a, b, saved) && can_fuse_vertical(a, b) &&
+         backend_can_fuse(a, b);
+}
+
+bool FusionRules::can_fuse_horizontal(NodeIndex a, NodeIndex b, std::int64_t bytes) {
+  if (!is_mix_order(a, b)) {
+    if (bytes < kLeastSharedBytes) return refuse(Refusal::reads_too_little, a, b);
+    const SchedulerNode &first = s_.node(a), &second = s_.node(b);
+    if (std::max(std::abs(first.min_order - second.max_order),
+                 std::abs(second.min_order - first.max_order)) > kLongestDistance)
+      return refuse(Refusal::too_far_apart, a, b);
+  }
+  return backend_can_fuse(a, b);
+}
+
+bool FusionRules::can_fuse_vertical(NodeIndex a, NodeIndex b) {
+  std::vector<AccessId> remaining;
+  for (const AccessId access : s_.node(b).unmet)
+    if (!s_.table.is_weak(access) || !is_fusable_weak(access, a, b)) remaining.push_back(access);
+  for (const AccessId write : s_.node(a).writes) {
+    if (!s_.table.is_memory(write)) continue;
+    const BufferId name = s_.renamed(s_.table.buffer(write));
+    bool is_skipped = false;
+    std::erase_if(remaining, [&](AccessId read) {
+      if (s_.renamed(s_.table.buffer(read)) != name) return false;
+      if (std::exchange(is_skipped, false)) return false;
+      const bool is_removed = is_fusable(read, write);
+      // Torch 2.11 removes from the list that it iterates over, and so skips the next one.
+      is_skipped = is_removed && !s_.has(kRegroups);
+      return is_removed;
+    });
+  }
+  for (const AccessId access : remaining)
+    if (s_.defines(a, s_.table.buffer(access))) return refuse(Refusal::access_differs, a, b);
+  for (const AccessId access : remaining) {
+    const NodeIndex maker = s_.node_of(s_.buffer(s_.table.buffer(access)).op);
+    if (s_.is_before(a, maker)) return refuse(Refusal::op_between, a, b);
+  }
+  return true;
+}
+
+bool FusionRules::is_fusable(AccessId read, AccessId write) {
+  const AccessTable& table = s_.table;
+  if (s_.renamed(table.buffer(read)) != table.buffer(write)) return false;
+  const Access& written = table[write].access;
+  if (table[read].access.kind == Access::Kind::star)
+    return written.is_atomic && table[read].access.is_atomic;
+  if (!table.is_memory(read) || table[read].is_indirect || table[write].is_indirect) return false;
+  if (written.is_atomic) return false;
+  const bool have_as_many_loops =
+      table[read].access.sizes.size() == table[write].access.sizes.size();
+  if ((have_as_many_loops || s_.has(kRegroups)) && same_place(table[read], table[write]))
+    return true;
+  if (have_as_many_loops) return false;
+  const AccessId merged_read = s_.table.merged(read), merged_write = s_.table.merged(write);
+  return same_place(table[merged_read], table[merged_write]);
+}
+
+bool FusionRules::is_fusable_weak(AccessId access, NodeIndex a, NodeIndex b) {
+  const AccessTable& table = s_.table;
+  if (!s_.defines(a, table.buffer(access))) return false;
+  const BufferId changing = table[access].access.mutating;
+  if (changing < 0) return false;
+  AccessId write = -1;
+  for (const AccessId each : s_.node(b).writes) {
+    if (table.buffer(each) != changing) continue;
+    if (write >= 0) return false;
+    write = each;
+  }
+  if (write < 0 || !table.is_memory(write) || table[write].is_indirect) return false;
+  const Access& written = table[write].access;
+  for (std::size_t loop = 0; loop < written.sizes.size(); ++loop)
+    if (!uses_loop(written.index, loop)) return false;
+  const BufferId real = s_.real(changing);
+  for (const AccessId read : s_.node(a).reads) {
+    const BufferId name = table.buffer(read);
+    if ((s_.has(kRegroups) ? s_.real(name) : name) != real) continue;
+    if (!table.is_memory(read) || table[read].is_indirect) return false;
+    if (table[read].access.index != written.index || table[read].access.sizes != written.sizes ||
+        table[read].form != table[write].form)
+      return false;
+  }
+  return true;
+}
+
+std::int64_t FusionRules::score(NodeIndex a, NodeIndex b) {
+  return shared_bytes(a, b, true);
+}
+
+std::int64_t FusionRules::shared_bytes(NodeIndex a, NodeIndex b, bool allow_mix) {
+  if (allow_mix && is_mix_order(a, b)) {
+    const Extent found = extent(a);
+    return found.numel * found.rnumel;
+  }
+  const std::vector<AccessId>&first = s_.node(a).accesses, &second = s_.node(b).accesses;
+  std::int64_t bytes = 0;
+  for (auto i = first.begin(), j = second.begin(); i != first.end() && j != second.end();) {
+    if (*i == *j) {
+      bytes += s_.table[*i].access.bytes;
+      ++i;
+      ++j;
+    } else if (*i < *j) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return bytes;
+}
+
+std::int64_t FusionRules::shared_elements(NodeIndex a, NodeIndex b) {
+  if (is_mix_order(a, b)) return shared_bytes(a, b, true);
+  std::vector<AccessId> common;
+  std::set_intersection(s_.node(a).accesses.begin(), s_.node(a).accesses.end(),
+                        s_.node(b).accesses.begin(), s_.node(b).accesses.end(),
+                        std::back_inserter(common));
+  std::int64_t elements = 0;
+  for (const AccessId access : common) elements += s_.table[access].numel;
+  return elements;
+}
+
+std::int64_t FusionRules::fusable_bytes(NodeIndex a, NodeIndex b) {
+  if (!s_.is_before(a, b)) return 0;
+  std::vector<AccessId> reads = s_.node(b).reads;
+  std::int64_t bytes = 0;
+  for (const AccessId write : s_.node(a).writes) {
+    if (!s_.table.is_memory(write)) continue;
+    const auto found = std::find_if(reads.begin(), reads.end(),
+                                    [&](AccessId read) { return is_fusable(read, write); });
+    if (found == reads.end()) continue;
+    bytes += std::max(s_.table[*found].access.bytes, s_.table[write].access.bytes);
+    reads.erase(found);
+  }
+  return bytes;
+}
+
+void FusionRules::reuse_keys(NodeIndex id,
+                             std::vector<std::pair<DType, std::int64_t>>& keys) const {
+  for (const AccessId access : s_.node(id).reads) {
+    const BufferId read = s_.table.buffer(access);
+    if (read < 0 || s_.buffer(read).op < 0 || s_.users(read).size() != 1) continue;
+    const Buffer& buffer = s_.buffer(read);
+    if (buffer.has_no_layout || buffer.has_many_results) continue;
+    const std::pair key(buffer.dtype, storage_elements(buffer));
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  }
+}
+
+// A buffer that only `a` reads could be reused for one that only `b` reads, if they ran one after the other.
+bool FusionRules::increases_peak(NodeIndex a, NodeIndex b) {
+  std::vector<std::pair<DType, std::int64_t>> first, second;
+  reuse_keys(a, first);
+  if (first.empty()) return false;
+  reuse_keys(b, second);
+  std::int64_t overhead = 0;
+  for (const auto& key : first)
+    if (std::find(second.begin(), second.end(), key) != second.end()) overhead += key.second;
+  return overhead > 0 && overhead > kReuseWeight * shared_bytes(a, b, true);
+}
+
+bool FusionRules::backend_can_fuse(NodeIndex a, NodeIndex b) {
+  const SchedulerNode &first = s_.node(a), &second = s_.node(b);
+  const auto is_split_scan = [&](const SchedulerNode& node) {
+    return std::any_of(node.ops.begin(), node.ops.end(),
+                       [&](OpId id) { return s_.op(id).ir == "SplitScan"; });
+  };
+  if (is_split_scan(first) != is_split_scan(second) && first.is_reduction && second.is_reduction)
+    return refuse(Refusal::split_scan, a, b);
+  if (first.is_reduction && second.is_reduction) {
+    if (first.numel == second.numel && first.rnumel == second.rnumel) return true;
+    return is_mix_order(a, b) || refuse(Refusal::reduction_size, a, b);
+  }
+  if (!first.is_reduction && !second.is_reduction)
+    return (first.numel == second.numel && first.rnumel == second.rnumel) ||
+           refuse(Refusal::pointwise_size, a, b);
+  const SchedulerNode& reduction = first.is_reduction ? first : second;
+  const SchedulerNode& pointwise = first.is_reduction ? second : first;
+  if (pointwise.numel == reduction.numel * reduction.rnumel) {
+    for (const OpId id : pointwise.ops)
+      if (!split_into(s_.loops(id).loops, reduction.numel, reduction.rnumel))
+        return refuse(Refusal::loops_do_not_split, a, b);
+    return true;
+  }
+  return pointwise.numel == reduction.numel || refuse(Refusal::reduced_size, a, b);
+}
+
+bool FusionRules::would_cycle(NodeIndex a, NodeIndex b) {
+  const std::size_t words = is_fused_.size();
+  std::vector<std::uint64_t> combined(words), names(words, 0);
+  for (const NodeIndex id : {a, b})
+    for (const OpId op : s_.node(id).ops)
+      names[as_index(op) / 64] |= std::uint64_t{1} << (as_index(op) % 64);
+  for (std::size_t i = 0; i < words; ++i)
+    combined[i] = (s_.node(a).ancestors[i] | s_.node(b).ancestors[i]) & ~names[i];
+  seen_.resize(s_.node_count(), 0);
+  ++visit_;
+  std::vector<NodeIndex> pending;
+  const auto visit = [&](std::uint64_t bits, std::size_t word) {
+    for (; bits != 0; bits &= bits - 1) {
+      const auto op = static_cast<OpId>(word * 64 + as_index(std::countr_zero(bits)));
+      const NodeIndex id = s_.node_of(op);
+      if (seen_[as_index(id)] == visit_) continue;
+      seen_[as_index(id)] = visit_;
+      pending.push_back(id);
+    }
+  };
+  for (std::size_t i = 0; i < words; ++i) visit(combined[i] & is_fused_[i], i);
+  while (!pending.empty()) {
+    const SchedulerNode& each = s_.node(pending.back());
+    pending.pop_back();
+    const bool is_known = std::all_of(each.ops.begin(), each.ops.end(), [&](OpId op) {
+      return (combined[as_index(op) / 64] >> (as_index(op) % 64) & 1U) != 0;
+    });
+    if (is_known) continue;
+    for (std::size_t i = 0; i < words; ++i)
+      if ((names[i] & each.ancestors[i]) != 0) {
+        refuse(Refusal::would_cycle, a, b);
+        return true;
+      }
+    for (std::size_t i = 0; i < words; ++i)
+      visit(each.ancestors[i] & ~combined[i] & is_fused_[i], i);
+  }
+  return false;
+}
+
+NodeIndex FusionRules::fuse(NodeIndex a, NodeIndex b) {
+  NodeIndex fused = -1;
+  if (is_mix_order(a, b)) {
+    const bool is_first = is_contiguous_node(a);
+    fused = is_first ? s_.fuse_mix_order(a, b) : s_.fuse_mix_order(b, a);
+  } else if (s_.node(a).is_mix_order()) {
+    NodeIndex contiguous = s_.node(a).contiguous, crossing = s_.node(a).crossing;
+    if (s_.node(b).is_mix_order()) {
+      contiguous = s_.make_fused(contiguous, s_.node(b).contiguous);
+      crossing = s_.make_fused(crossing, s_.node(b).crossing);
+    } else if (joins_part(a, contiguous, b, {crossing})) {
+      contiguous = s_.make_fused(contiguous, b);
+    } else {
+      crossing = s_.make_fused(crossing, b);
+    }
+    fused = s_.fuse_mix_order(contiguous, crossing);
+  } else {
+    fused = s_.fuse(a, b);
+  }
+  for (const OpId op : s_.node(fused).ops)
+    is_fused_[as_index(op) / 64] |= std::uint64_t{1} << (as_index(op) % 64);
+  return fused;
+}
+
+std::string_view to_sentence(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::runs_before:
+      return "The second runs before the first.";
+    case Refusal::is_nop:
+      return "One of them computes nothing.";
+    case Refusal::is_external:
+      return "One of them calls a library.";
+    case Refusal::other_device:
+      return "They run on different devices.";
+    case Refusal::no_shared_data:
+      return "They access no data in the same pattern.";
+    case Refusal::too_large:
+      return "Together they have more than 64 operations.";
+    case Refusal::peak_increases:
+      return "The peak would increase: apart, one could reuse memory of the other's inputs.";
+    case Refusal::reads_too_little:
+      return "They share less than 10 bytes.";
+    case Refusal::too_far_apart:
+      return "More than 64 operations lie between them, so tensors would live longer.";
+    case Refusal::access_differs:
+      return "The second reads the first one's result in another pattern than it is written.";
+    case Refusal::op_between:
+      return "Another kernel must run between them.";
+    case Refusal::pointwise_size:
+      return "They have different numbers of elements.";
+    case Refusal::reduction_size:
+      return "They are reductions of different sizes.";
+    case Refusal::reduced_size:
+      return "One has neither as many elements as the other's input nor as its output.";
+    case Refusal::loops_do_not_split:
+      return "The loops of one do not split into the rows and columns of the reduction.";
+    case Refusal::split_scan:
+      return "A scan in several parts does not fuse with reductions.";
+    case Refusal::would_cycle:
+      return "A third kernel would need one and be needed by the other.";
+  }
+  return "";
+}
+
+}  // namespace jointer::kernels

@@ -1,0 +1,81 @@
+#pragma once
+
+// Whether two scheduler nodes may become one kernel, why not, and how much data the fusion saves.
+//
+// Source: torch._inductor.scheduler (`Scheduler.can_fuse`, `can_fuse_vertical`, `fusable_read_and_write`,
+// `fusable_weak_dep`, `score_fusion_memory`, `can_fusion_increase_peak_memory`, `will_fusion_create_cycle`,
+// `MixOrderReduction`, `FusedMixOrderReductions`), choices (`InductorChoices.can_fuse`, `can_fuse_horizontal`) and
+// codegen.simd (`SIMDScheduling.can_fuse`), with the default settings.
+//
+// Deviations: nested and staged reductions (2.13 and later), templates, foreach kernels and streams are not predicted;
+// nor is the rejection of fusions whose tilings differ (`tiling_prevents_pointwise_fusion`).
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/kernels/kernels.h"
+#include "core/kernels/loop_changes.h"
+#include "core/kernels/scheduling.h"
+
+namespace jointer::kernels {
+
+class FusionRules {
+ public:
+  explicit FusionRules(Scheduling& scheduling);
+
+  // `may_change_loops` also tries other loops of pointwise nodes, and keeps them if the answer is yes.
+  bool can_fuse(NodeIndex a, NodeIndex b, bool may_change_loops);
+  // Whether a path leads from one node to the other through kernels that were fused since.
+  bool would_cycle(NodeIndex a, NodeIndex b);
+  // Makes one node of two that can be fused.
+  NodeIndex fuse(NodeIndex a, NodeIndex b);
+  // Bytes that a fusion saves; of a mix-order reduction, elements.
+  std::int64_t score(NodeIndex a, NodeIndex b);
+  // Whether `b`, which changes a buffer in place, reads and writes it as `a` reads it. `access` is weak.
+  bool is_fusable_weak(AccessId access, NodeIndex a, NodeIndex b);
+
+  [[nodiscard]] const std::vector<RefusedPair>& refused() const { return refused_; }
+  [[nodiscard]] const std::array<std::int32_t, kRefusalCount>& counts() const { return counts_; }
+
+ private:
+  struct Extent {
+    std::int64_t numel, rnumel;
+    bool operator==(const Extent&) const = default;
+  };
+
+  bool refuse(Refusal refusal, NodeIndex a, NodeIndex b);
+  bool can_fuse_tracked(NodeIndex a, NodeIndex b, bool may_change_loops, bool allow_mix);
+  bool can_fuse_plain(NodeIndex a, NodeIndex b, bool may_change_loops, bool allow_mix,
+                      SavedLoops& saved);
+  bool can_fuse_vertical(NodeIndex a, NodeIndex b);
+  bool can_fuse_horizontal(NodeIndex a, NodeIndex b, std::int64_t score);
+  bool backend_can_fuse(NodeIndex a, NodeIndex b);
+  bool joins_mix_order(NodeIndex mix, NodeIndex other);
+  bool joins_part(NodeIndex mix, NodeIndex part, NodeIndex other, std::vector<NodeIndex> others);
+  std::int64_t shared_bytes(NodeIndex a, NodeIndex b, bool allow_mix);
+  std::int64_t shared_elements(NodeIndex a, NodeIndex b);
+  std::int64_t fusable_bytes(NodeIndex a, NodeIndex b);
+  bool is_fusable(AccessId read, AccessId write);
+  bool increases_peak(NodeIndex a, NodeIndex b);
+  void reuse_keys(NodeIndex id, std::vector<std::pair<DType, std::int64_t>>& keys) const;
+
+  bool is_mix_order(NodeIndex a, NodeIndex b);
+  [[nodiscard]] bool is_split(NodeIndex id) const;
+  [[nodiscard]] Extent extent(NodeIndex id) const;
+  [[nodiscard]] bool is_full_read(BufferId buffer, NodeIndex id) const;
+  [[nodiscard]] bool is_contiguous_node(NodeIndex id) const;
+  [[nodiscard]] bool is_contiguous_read(BufferId buffer, NodeIndex id) const;
+  [[nodiscard]] bool can_cross(NodeIndex id) const;
+
+  Scheduling& s_;
+  LoopChanges changes_;
+  std::vector<RefusedPair> refused_;
+  std::array<std::int32_t, kRefusalCount> counts_{};
+  std::vector<std::uint64_t> is_fused_;  // a bit for each op that is in a node of several
+  std::vector<std::int32_t> seen_;  // by node: the last search of `would_cycle` that visited it
+  std::int32_t visit_ = 0;
+};
+
+}  // namespace jointer::kernels

@@ -1,0 +1,122 @@
+#include "core/kernels/kernels.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "core/base/index.h"
+#include "core/kernels/fusion.h"
+#include "core/kernels/fusion_rules.h"
+#include "core/kernels/kernel_bytes.h"
+#include "core/kernels/memory_order.h"
+#include "core/kernels/scheduling.h"
+
+namespace jointer::kernels {
+
+namespace {
+
+Kernel::Kind kind_of(const Scheduling& s, const SchedulerNode& node) {
+  if (node.is_mix_order()) return Kernel::Kind::mix_order_reduction;
+  switch (s.op(node.ops.front()).kind) {
+    case Op::Kind::template_:
+      return Kernel::Kind::template_;
+    case Op::Kind::extern_:
+      return Kernel::Kind::external;
+    case Op::Kind::multi_output:
+      return Kernel::Kind::multi_output;
+    case Op::Kind::view:
+      return Kernel::Kind::view;
+    case Op::Kind::collective:
+      return Kernel::Kind::collective;
+    case Op::Kind::wait:
+      return Kernel::Kind::wait;
+    case Op::Kind::nop:
+      return Kernel::Kind::nop;
+    case Op::Kind::pointwise:
+    case Op::Kind::reduction:
+    case Op::Kind::scan:
+    case Op::Kind::sort:
+      break;
+  }
+  return node.is_reduction ? Kernel::Kind::reduction : Kernel::Kind::pointwise;
+}
+
+Kernel make_kernel(Scheduling& s, NodeIndex id) {
+  const SchedulerNode& node = s.node(id);
+  Kernel kernel;
+  kernel.kind = kind_of(s, node);
+  kernel.ops = node.ops;
+  kernel.numel = node.numel;
+  kernel.rnumel = node.rnumel;
+  kernel.is_on_gpu = node.is_on_gpu;
+  for (const OpId op : node.ops)
+    for (const NodeId computed : s.op(op).nodes)
+      if (std::find(kernel.nodes.begin(), kernel.nodes.end(), computed) == kernel.nodes.end())
+        kernel.nodes.push_back(computed);
+  count_bytes(s, id, kernel);
+  return kernel;
+}
+
+// The last refusal of each pair whose ops are in different kernels.
+std::vector<RefusedPair> final_refusals(std::vector<RefusedPair> refused,
+                                        std::span<const std::int32_t> kernel_of) {
+  std::erase_if(refused, [&](const RefusedPair& pair) {
+    return kernel_of[as_index(pair.first)] == kernel_of[as_index(pair.second)];
+  });
+  const auto is_before = [](const RefusedPair& a, const RefusedPair& b) {
+    return std::pair(a.first, a.second) < std::pair(b.first, b.second);
+  };
+  std::reverse(refused.begin(), refused.end());
+  std::stable_sort(refused.begin(), refused.end(), is_before);
+  refused.erase(std::unique(refused.begin(), refused.end(),
+                            [](const RefusedPair& a, const RefusedPair& b) {
+                              return a.first == b.first && a.second == b.second;
+                            }),
+                refused.end());
+  return refused;
+}
+
+}  // namespace
+
+Kernels schedule(const Ir& ir, TorchVersion torch) {
+  Scheduling scheduling(ir, torch);
+  FusionRules rules(scheduling);
+  const std::vector<NodeIndex> nodes = fuse_nodes(scheduling, rules);
+  const MemoryPlan plan(scheduling, nodes);
+  Kernels result;
+  std::vector<Place> best = plan.order(MemoryOrder::as_fused);
+  result.order_peaks[0] = plan.simple_peak(best);
+  result.fused_peak = plan.peak(best).peak;
+  std::int64_t least = result.order_peaks[0];
+  for (const MemoryOrder method :
+       {MemoryOrder::least_peak_first, MemoryOrder::breadth_first, MemoryOrder::depth_first}) {
+    std::vector<Place> order = plan.order(method);
+    if (order.size() != nodes.size()) continue;  // a cycle; Inductor raises an error
+    const std::int64_t peak = plan.simple_peak(order);
+    result.order_peaks[static_cast<std::size_t>(method)] = peak;
+    if (peak >= least) continue;
+    least = peak;
+    best = std::move(order);
+    result.order = method;
+  }
+  MemoryPlan::Peak peak = plan.peak(best);
+  result.peak = peak.peak;
+  result.lives = std::move(peak.lives);
+  result.after_allocation = std::move(peak.after_allocation);
+  result.after_release = std::move(peak.after_release);
+  result.kernel_of.assign(ir.ops.size(), -1);
+  result.fused_order.resize(nodes.size());
+  result.kernels.reserve(nodes.size());
+  for (const Place place : best) {
+    const NodeIndex id = nodes[as_index(place)];
+    const auto kernel = static_cast<std::int32_t>(result.kernels.size());
+    result.fused_order[as_index(place)] = kernel;
+    result.kernels.push_back(make_kernel(scheduling, id));
+    for (const OpId op : result.kernels.back().ops) result.kernel_of[as_index(op)] = kernel;
+  }
+  result.refused = final_refusals(rules.refused(), result.kernel_of);
+  result.refusals = rules.counts();
+  return result;
+}
+
+}  // namespace jointer::kernels

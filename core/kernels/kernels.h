@@ -1,0 +1,110 @@
+#pragma once
+
+// The kernels that Inductor makes of a graph, in the order in which they run, with the buffers between them.
+//
+// Terms: a kernel is one launch, or a call that launches none (a view, one result of an external kernel, a wait). An op
+// is a node of `Ir`. The source of all rules is torch._inductor.{scheduler, memory, choices}; each file of this folder
+// names its part.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/base/torch_version.h"
+#include "core/kernels/ir.h"
+
+namespace jointer::kernels {
+
+// Why two kernels did not become one. The sentences are Inductor's (`WhyNoFuse`), in our words.
+enum class Refusal : std::uint8_t {
+  runs_before,  // the second runs before the first
+  is_nop,       // one of them computes nothing
+  is_external,  // one of them calls a library
+  other_device,
+  no_shared_data,      // they access no data in the same pattern
+  too_large,           // more than 64 ops
+  peak_increases,      // a buffer that one could reuse for the other would live longer
+  reads_too_little,    // they share less than 10 bytes
+  too_far_apart,       // more than 64 ops lie between them
+  access_differs,      // the second reads what the first writes, in another pattern
+  op_between,          // something that must run between them
+  pointwise_size,      // two pointwise kernels of different sizes
+  reduction_size,      // two reductions of different sizes
+  reduced_size,        // a pointwise kernel and a reduction of different sizes
+  loops_do_not_split,  // the pointwise loops do not split into those of the reduction
+  split_scan,
+  would_cycle,  // another kernel would have to run between the parts of the new one
+};
+inline constexpr std::size_t kRefusalCount = 17;
+
+// Returns a sentence without a name of either kernel, such as "They share no data."
+std::string_view to_sentence(Refusal refusal);
+
+// Bytes that a kernel reads from or writes to one buffer: at most the buffer's size, for the worst case of an indirect
+// access.
+struct BufferBytes {
+  BufferId buffer = -1;
+  std::int64_t bytes = 0;
+};
+
+struct Kernel {
+  enum class Kind : std::uint8_t {
+    pointwise,
+    reduction,
+    mix_order_reduction,  // two reductions over different dimensions of the same data
+    template_,
+    external,      // a library
+    multi_output,  // one result of an external kernel; launches nothing
+    view,          // launches nothing
+    collective,
+    wait,
+    nop,
+  };
+  Kind kind = Kind::nop;
+  std::vector<OpId> ops;      // in the order in which they are computed
+  std::vector<NodeId> nodes;  // nodes of the graph that run in it, each once
+  std::vector<BufferBytes> reads, writes;
+  std::int64_t bytes_read = 0, bytes_written = 0;
+  std::int64_t numel = 1, rnumel = 1;  // iterations of the outer loops and of the reduced ones
+  bool is_on_gpu = true;
+};
+
+// When a buffer, or an input that may be freed, takes up memory.
+struct BufferLife {
+  BufferId buffer = -1;
+  std::int64_t allocated = 0, freed = 0;  // bytes
+  std::int32_t first = 0;                 // index of the kernel that allocates it; 0 for inputs
+  std::int32_t last = -1;                 // index of the kernel after which it is freed; -1: never
+};
+
+// The last refusal of a pair of ops that ended up in different kernels.
+struct RefusedPair {
+  OpId first = -1, second = -1;
+  Refusal refusal = Refusal::no_shared_data;
+};
+
+// What Inductor chose among the orders that it tried.
+enum class MemoryOrder : std::uint8_t { as_fused, least_peak_first, breadth_first, depth_first };
+
+struct Kernels {
+  std::vector<Kernel> kernels;          // in the order in which they run
+  std::vector<std::int32_t> kernel_of;  // by op; -1: a dead op
+  std::vector<BufferLife> lives;
+  std::int64_t peak = 0;  // bytes, as `estimate_peak_memory_allocfree` counts them
+  std::vector<std::int64_t> after_allocation, after_release;  // bytes, by kernel
+  std::vector<std::int32_t>
+      fused_order;  // kernels as they were ordered before the order for low memory
+  MemoryOrder order = MemoryOrder::as_fused;
+  std::int64_t fused_peak = 0;  // of `fused_order`, counted as `peak`
+  std::array<std::int64_t, 4>
+      order_peaks{};  // by MemoryOrder, as `estimate_peak_memory` counts them
+  std::vector<RefusedPair> refused;
+  std::array<std::int32_t, kRefusalCount> refusals{};  // how often each reason was given
+};
+
+// Returns the kernels of an Ir. `torch` is the version whose rules apply, from 2.11 to 2.15.
+Kernels schedule(const Ir& ir, TorchVersion torch = kNewestTorch);
+
+}  // namespace jointer::kernels

@@ -1,0 +1,326 @@
+#include "core/kernels/loop_index.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "core/base/index.h"
+
+namespace jointer::kernels {
+
+namespace {
+
+bool is_linear(const IndexTerm& term) {
+  return term.divisor == 1 && term.modulus == 0;
+}
+
+// Of a loop within a term, or 0.
+std::int64_t inner_coefficient(const IndexTerm& term, std::size_t loop) {
+  for (const IndexTerm::Inner& inner : term.inner)
+    if (inner.loop >= 0 && as_index(inner.loop) == loop) return inner.coefficient;
+  return 0;
+}
+
+// Rounds down.
+std::int64_t floor_divide(std::int64_t value, std::int64_t divisor) {
+  const std::int64_t quotient = value / divisor;
+  return value % divisor != 0 && (value < 0) != (divisor < 0) ? quotient - 1 : quotient;
+}
+
+std::int64_t term_value(const IndexTerm& term, std::int64_t inner) {
+  const std::int64_t quotient = floor_divide(inner, term.divisor);
+  const std::int64_t value =
+      term.modulus == 0 ? quotient : quotient - floor_divide(quotient, term.modulus) * term.modulus;
+  return value * term.coefficient;
+}
+
+// Difference that iteration 1 of a loop makes in a term.
+std::int64_t term_stride(const IndexTerm& term, std::size_t loop) {
+  const std::int64_t coefficient = inner_coefficient(term, loop);
+  if (coefficient == 0) return 0;
+  if (is_linear(term)) return coefficient * term.coefficient;
+  return term_value(term, term.inner_offset + coefficient) - term_value(term, term.inner_offset);
+}
+
+// Adds up linear terms of the same loop and sorts, so that equal positions compare equal.
+void sort_terms(Index& index) {
+  std::vector<IndexTerm> kept;
+  kept.reserve(index.terms.size());
+  for (IndexTerm& term : index.terms) {
+    std::sort(term.inner.begin(), term.inner.end());
+    if (term.coefficient == 0) continue;
+    if (is_linear(term) && term.inner.empty()) {
+      index.offset += term.coefficient * term.inner_offset;
+      continue;
+    }
+    if (is_linear(term) && term.inner.size() == 1 && term.inner[0].loop >= 0) {
+      term.coefficient *= term.inner[0].coefficient;
+      term.inner[0].coefficient = 1;
+    }
+    const auto same = std::find_if(kept.begin(), kept.end(), [&](const IndexTerm& other) {
+      return other.inner == term.inner && other.inner_offset == term.inner_offset &&
+             other.divisor == term.divisor && other.modulus == term.modulus;
+    });
+    if (same == kept.end())
+      kept.push_back(std::move(term));
+    else
+      same->coefficient += term.coefficient;
+  }
+  std::erase_if(kept, [](const IndexTerm& term) { return term.coefficient == 0; });
+  std::sort(kept.begin(), kept.end());
+  index.terms = std::move(kept);
+}
+
+// The index with loop i renamed to `renamed[i]`, or at iteration 0 if that is -1.
+Index rename_loops(const Index& index, std::span<const std::int16_t> renamed) {
+  Index result{{}, index.offset};
+  result.terms.reserve(index.terms.size());
+  for (const IndexTerm& term : index.terms) {
+    IndexTerm copy = term;
+    copy.inner.clear();
+    for (IndexTerm::Inner inner : term.inner) {
+      if (inner.loop >= 0) {
+        inner.loop = renamed[as_index(inner.loop)];
+        if (inner.loop < 0) continue;
+      }
+      copy.inner.push_back(inner);
+    }
+    if (copy.inner.empty())
+      result.offset += term_value(copy, copy.inner_offset);
+    else
+      result.terms.push_back(std::move(copy));
+  }
+  sort_terms(result);
+  return result;
+}
+
+// `sizes` with merged loops; a loop that was merged into another has 0.
+std::vector<std::int64_t> merged_sizes(const Index& index, std::span<const std::int64_t> sizes) {
+  const std::size_t count = sizes.size();
+  std::vector<std::int64_t> result(sizes.begin(), sizes.end());
+  const std::vector<std::int64_t> strides = strides_of(index, count);
+  std::vector<std::int64_t> contiguous(count, 1);
+  for (std::size_t i = count; i-- > 1;) contiguous[i - 1] = contiguous[i] * sizes[i];
+  for (std::int64_t& size : result)
+    if (size == 1) size = 0;
+  const auto merges = [&](std::size_t inner, std::size_t outer) {
+    if (contiguous[inner] * result[inner] != contiguous[outer]) return false;
+    if (strides[inner] * result[inner] != strides[outer]) return false;
+    return std::all_of(index.terms.begin(), index.terms.end(), [&](const IndexTerm& term) {
+      return is_linear(term) ||
+             inner_coefficient(term, inner) * result[inner] == inner_coefficient(term, outer);
+    });
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = count; i-- > 0;)
+      for (std::size_t j = count; j-- > 0;) {
+        if (i == j || result[i] == 0 || result[j] == 0 || !merges(i, j)) continue;
+        result[i] *= result[j];
+        result[j] = 0;
+        changed = true;
+      }
+  }
+  return result;
+}
+
+NestedIndex merge(const Index& index, std::span<const std::int64_t> sizes) {
+  const std::vector<std::int64_t> merged = merged_sizes(index, sizes);
+  std::vector<std::int16_t> renamed(sizes.size(), -1);
+  NestedIndex result;
+  for (std::size_t i = 0; i < merged.size(); ++i)
+    if (merged[i] != 0) {
+      renamed[i] = static_cast<std::int16_t>(result.sizes.size());
+      result.sizes.push_back(merged[i]);
+    }
+  result.index = rename_loops(index, renamed);
+  return result;
+}
+
+std::int64_t product(std::span<const std::int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+}  // namespace
+
+bool is_indirect(const Index& index) {
+  for (const IndexTerm& term : index.terms)
+    for (const IndexTerm::Inner& inner : term.inner)
+      if (inner.loop < 0) return true;
+  return false;
+}
+
+bool uses_loop(const Index& index, std::size_t loop) {
+  return std::any_of(index.terms.begin(), index.terms.end(),
+                     [&](const IndexTerm& term) { return inner_coefficient(term, loop) != 0; });
+}
+
+std::vector<std::int64_t> strides_of(const Index& index, std::size_t loops) {
+  std::vector<std::int64_t> strides(loops, 0);
+  for (const IndexTerm& term : index.terms)
+    for (const IndexTerm::Inner& inner : term.inner)
+      if (inner.loop >= 0 && as_index(inner.loop) < loops)
+        strides[as_index(inner.loop)] += term_stride(term, as_index(inner.loop));
+  return strides;
+}
+
+bool is_contiguous(const Index& index) {
+  if (index.terms.empty()) return true;
+  if (index.terms.size() != 1 || index.offset != 0) return false;
+  const IndexTerm& term = index.terms.front();
+  return is_linear(term) && term.coefficient == 1 && term.inner.size() == 1 &&
+         term.inner[0].loop >= 0;
+}
+
+void drop_unused_loops(const Index& index, std::vector<std::int64_t>& sizes) {
+  while (!sizes.empty() && !uses_loop(index, sizes.size() - 1)) sizes.pop_back();
+}
+
+NestedIndex merge_loops(const Index& index, std::span<const std::int64_t> sizes) {
+  NestedIndex result = merge(index, sizes);
+  drop_unused_loops(result.index, result.sizes);
+  return result;
+}
+
+NestedIndex merge_sorted_loops(const Index& index, std::span<const std::int64_t> sizes) {
+  const std::vector<std::int64_t> strides = strides_of(index, sizes.size());
+  std::vector<std::size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
+  std::vector<std::int64_t> sorted;
+  for (const std::size_t loop : order) sorted.push_back(sizes[loop]);
+  return merge(reorder_loops(index, order), sorted);
+}
+
+std::optional<std::vector<std::size_t>> matching_order(const NestedIndex& index,
+                                                       const NestedIndex& other) {
+  const std::size_t count = index.sizes.size();
+  if (count != other.sizes.size()) return std::nullopt;
+  for (const NestedIndex* each : {&index, &other}) {
+    if (is_indirect(each->index)) return std::nullopt;
+    for (std::size_t loop = 0; loop < count; ++loop)
+      if (!uses_loop(each->index, loop) || each->sizes[loop] <= 1) return std::nullopt;
+  }
+  const std::vector<std::int64_t> own = strides_of(index.index, count);
+  const std::vector<std::int64_t> theirs = strides_of(other.index, count);
+  if (std::set(own.begin(), own.end()).size() != count) return std::nullopt;
+  if (std::set(own.begin(), own.end()) != std::set(theirs.begin(), theirs.end()))
+    return std::nullopt;
+  std::vector<std::size_t> order;
+  for (const std::int64_t stride : theirs)
+    order.push_back(as_index(std::find(own.begin(), own.end(), stride) - own.begin()));
+  return order;
+}
+
+Index reorder_loops(const Index& index, std::span<const std::size_t> order) {
+  std::size_t count = order.size();
+  for (const IndexTerm& term : index.terms)
+    for (const IndexTerm::Inner& inner : term.inner)
+      if (inner.loop >= 0) count = std::max(count, as_index(inner.loop) + 1);
+  std::vector<std::int16_t> renamed(count);
+  std::iota(renamed.begin(), renamed.end(), std::int16_t{0});
+  for (std::size_t i = 0; i < order.size(); ++i) renamed[order[i]] = static_cast<std::int16_t>(i);
+  return rename_loops(index, renamed);
+}
+
+std::optional<Index> regroup_loops(const Index& index, std::span<const std::int64_t> sizes,
+                                   std::int64_t outer, std::int64_t inner) {
+  if (product(sizes) != outer * inner) return std::nullopt;
+  // Loops of the new nest in terms of the old: pieces (old loop, factor, size), outermost first, in two groups.
+  struct Piece {
+    std::size_t loop;
+    std::int64_t factor, size;
+  };
+  std::vector<Piece> groups[2];
+  std::int64_t rest = outer;
+  for (std::size_t loop = 0; loop < sizes.size(); ++loop) {
+    const std::int64_t size = sizes[loop];
+    if (rest == 1) {
+      groups[1].push_back({loop, 1, size});
+    } else if (rest % size == 0) {
+      groups[0].push_back({loop, 1, size});
+      rest /= size;
+    } else if (size % rest == 0) {
+      groups[0].push_back({loop, size / rest, rest});
+      groups[1].push_back({loop, 1, size / rest});
+      rest = 1;
+    } else {
+      return std::nullopt;
+    }
+  }
+  Index result{{}, index.offset};
+  // Linear terms: runs of pieces that advance together become one term of the new loop.
+  std::vector<std::int64_t> linear(sizes.size(), 0);
+  for (const IndexTerm& term : index.terms)
+    if (is_linear(term) && term.inner.size() == 1 && term.inner[0].loop >= 0)
+      linear[as_index(term.inner[0].loop)] += term.coefficient * term.inner[0].coefficient;
+  for (std::int16_t group = 0; group < 2; ++group) {
+    const std::vector<Piece>& pieces = groups[group];
+    std::int64_t divisor = 1;
+    for (std::size_t last = pieces.size(); last > 0;) {
+      std::size_t first = last - 1;
+      const std::int64_t coefficient = linear[pieces[first].loop] * pieces[first].factor;
+      std::int64_t size = pieces[first].size;
+      while (first > 0 &&
+             linear[pieces[first - 1].loop] * pieces[first - 1].factor == coefficient * size) {
+        --first;
+        size *= pieces[first].size;
+      }
+      IndexTerm term{{{group, 1}}, 0, divisor, first == 0 ? 0 : size, coefficient};
+      if (coefficient != 0) result.terms.push_back(std::move(term));
+      divisor *= size;
+      last = first;
+    }
+  }
+  for (const IndexTerm& term : index.terms) {
+    if (is_linear(term) && term.inner.size() == 1 && term.inner[0].loop >= 0) continue;
+    IndexTerm copy = term;
+    std::erase_if(copy.inner, [](const IndexTerm::Inner& each) { return each.loop >= 0; });
+    for (std::int16_t group = 0; group < 2; ++group) {
+      const std::vector<Piece>& pieces = groups[group];
+      std::int64_t expected = 0, coefficient = 0;
+      for (std::size_t i = pieces.size(); i-- > 0;) {
+        const std::int64_t each = inner_coefficient(term, pieces[i].loop) * pieces[i].factor;
+        if (i + 1 == pieces.size())
+          coefficient = each;
+        else if (each != expected)
+          return std::nullopt;
+        expected = each * pieces[i].size;
+      }
+      if (coefficient != 0) copy.inner.push_back({group, coefficient});
+    }
+    if (copy.inner.empty())
+      result.offset += term_value(copy, copy.inner_offset);
+    else
+      result.terms.push_back(std::move(copy));
+  }
+  sort_terms(result);
+  return result;
+}
+
+bool split_into(std::span<const std::int64_t> sizes, std::int64_t outer, std::int64_t inner) {
+  std::int64_t rest[2] = {outer, inner};
+  std::size_t group = 0;
+  const auto take = [&](std::size_t at, std::int64_t size) {
+    if (at >= 2 || size == 0 || rest[at] % size != 0) return false;
+    rest[at] /= size;
+    return true;
+  };
+  for (const std::int64_t size : sizes) {
+    if (size == 1) continue;
+    while (group < 2 && rest[group] == 1) ++group;
+    if (group == 0 && rest[0] != 0 && size / rest[0] > 1) {
+      if (size % rest[0] != 0) return false;
+      const std::int64_t first = rest[0];
+      if (!take(0, first) || !take(1, size / first)) return false;
+    } else if (!take(group, size)) {
+      return false;
+    }
+  }
+  return rest[0] == 1 && rest[1] == 1;
+}
+
+}  // namespace jointer::kernels

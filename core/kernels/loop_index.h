@@ -1,0 +1,54 @@
+#pragma once
+
+// Arithmetic on positions in buffers.
+//
+// Terms: a nest is the iterations of the loops around an access, outermost first. Two loops merge if the index
+// advances by the same amount when the inner one wraps around as when the outer one advances.
+//
+// Source: torch._inductor.sizevars (`stride_vars`, `_simplify_loops_impl`), dependencies (`MemoryDep.normalize`,
+// `normalize_with_stride_order`, `decide_loop_order_to_match`), loop_body (`reorder_iter_loops`,
+// `reindex_iter_loops`).
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/kernels/ir.h"
+
+namespace jointer::kernels {
+
+struct NestedIndex {
+  Index index;
+  std::vector<std::int64_t> sizes;  // of the nest, up to the last loop that `index` uses
+};
+
+// Whether the position depends on a value that is loaded at run time.
+bool is_indirect(const Index& index);
+bool uses_loop(const Index& index, std::size_t loop);
+// Difference of the positions at iteration 1 and 0 of each loop, where all others are 0.
+std::vector<std::int64_t> strides_of(const Index& index, std::size_t loops);
+// Whether the position is 0 or the only loop: the buffer is read or written from start to end.
+bool is_contiguous(const Index& index);
+
+// Merges all loops that merge, and removes those of one iteration.
+NestedIndex merge_loops(const Index& index, std::span<const std::int64_t> sizes);
+// Sorts the loops by falling stride before it merges them. Keeps loops that are not used.
+NestedIndex merge_sorted_loops(const Index& index, std::span<const std::int64_t> sizes);
+// The order of the loops of `index` in which it advances like `other`: its element i is the loop that becomes loop i.
+// None if a loop is not used, strides repeat, or the strides differ.
+std::optional<std::vector<std::size_t>> matching_order(const NestedIndex& index,
+                                                       const NestedIndex& other);
+// The same access in a nest whose loop i was the loop `order[i]`. Loops from `order.size()` on stay.
+Index reorder_loops(const Index& index, std::span<const std::size_t> order);
+// The same access in a nest of two loops with `outer` and `inner` iterations. None if it has no such form.
+std::optional<Index> regroup_loops(const Index& index, std::span<const std::int64_t> sizes,
+                                   std::int64_t outer, std::int64_t inner);
+// Removes loops at the end of the nest that `index` does not use.
+void drop_unused_loops(const Index& index, std::vector<std::int64_t>& sizes);
+// Whether loops of `sizes` split into loops of `outer` and then of `inner` iterations
+// (`SIMDKernel.is_compatible`).
+bool split_into(std::span<const std::int64_t> sizes, std::int64_t outer, std::int64_t inner);
+
+}  // namespace jointer::kernels

@@ -1,0 +1,81 @@
+#pragma once
+
+// Lifetimes of buffers, the peak of an order of kernels, and Inductor's search for an order with a lower peak.
+//
+// Terms: a place is the index of a kernel in the order as fused. A buffer's users are the kernels that read it; users for
+// ordering include those that only have to run later. A result of an external kernel with several results is allocated by
+// that kernel and freed on its own. A buffer that an op changes in place lives until the last user of the changed one.
+//
+// Steps (`reorder_for_peak_memory`): sizes and users of buffers, then three orders (least peak first, breadth first,
+// depth first), of which that with the lowest peak wins; the order as fused wins ties. Cost: linear in dependencies, and
+// for the first order the kernels times those that are ready at a time.
+//
+// Source: torch._inductor.memory.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/kernels/kernels.h"
+#include "core/kernels/scheduling.h"
+
+namespace jointer::kernels {
+
+using Place = std::int32_t;
+
+class MemoryPlan {
+ public:
+  MemoryPlan(const Scheduling& scheduling, std::span<const NodeIndex> nodes);
+
+  struct Peak {
+    std::int64_t peak = 0;
+    std::vector<std::int64_t> after_allocation, after_release;  // by step
+    std::vector<BufferLife> lives;                              // steps instead of kernels
+  };
+  // As `estimate_peak_memory_allocfree`.
+  [[nodiscard]] Peak peak(std::span<const Place> order) const;
+  // As `estimate_peak_memory`, with the mistake of torch 2.11 if that is the version: outputs count as freed from the
+  // start.
+  [[nodiscard]] std::int64_t simple_peak(std::span<const Place> order) const;
+  // `as_fused` returns all places in order.
+  [[nodiscard]] std::vector<Place> order(MemoryOrder method) const;
+  // Bytes that are allocated with a buffer, and that its release frees.
+  [[nodiscard]] std::int64_t allocated(BufferId id) const {
+    return buffers_[static_cast<std::size_t>(id)].allocated;
+  }
+  [[nodiscard]] std::int64_t freed(BufferId id) const {
+    return buffers_[static_cast<std::size_t>(id)].freed;
+  }
+
+ private:
+  struct PlannedBuffer {
+    std::int64_t allocated = 0, freed = 0;
+    std::vector<Place> users, users_for_order;  // each once
+    bool is_planned_input = false;  // an input that may be freed and that something reads
+  };
+  struct PlannedNode {
+    std::int64_t size = 0;
+    std::vector<BufferId> reads;       // buffers that it is a user of, each once
+    std::vector<Place> before, after;  // each once
+  };
+
+  void find_sizes();
+  std::int64_t find_size(BufferId id, bool is_result);
+  void find_users();
+  void connect();
+  [[nodiscard]] std::vector<BufferLife> lives(std::span<const Place> order) const;
+  [[nodiscard]] std::vector<Place> least_peak_first() const;
+  [[nodiscard]] std::vector<Place> breadth_first() const;
+  [[nodiscard]] std::vector<Place> depth_first() const;
+  [[nodiscard]] const SchedulerNode& node(Place place) const {
+    return s_.node(nodes_[static_cast<std::size_t>(place)]);
+  }
+
+  const Scheduling& s_;
+  std::vector<NodeIndex> nodes_;
+  std::vector<PlannedBuffer> buffers_;  // by buffer
+  std::vector<BufferId> inputs_;        // those that are planned, in the order of their first read
+  std::vector<PlannedNode> plan_;       // by place
+};
+
+}  // namespace jointer::kernels

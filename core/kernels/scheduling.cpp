@@ -1,0 +1,356 @@
+#include "core/kernels/scheduling.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/base/index.h"
+
+namespace jointer::kernels {
+
+namespace {
+
+bool is_extern_kind(Op::Kind kind) {
+  switch (kind) {
+    case Op::Kind::extern_:
+    case Op::Kind::multi_output:
+    case Op::Kind::view:
+    case Op::Kind::collective:
+    case Op::Kind::wait:
+    case Op::Kind::nop:
+      return true;
+    case Op::Kind::pointwise:
+    case Op::Kind::reduction:
+    case Op::Kind::scan:
+    case Op::Kind::sort:
+    case Op::Kind::template_:
+      return false;
+  }
+  return true;
+}
+
+// Values in order, each once. `seen` is scratch memory of the caller, indexed by value, and is left as it was found.
+template <class Value>
+void keep_first(std::vector<Value>& values, std::vector<char>& seen) {
+  std::size_t kept = 0;
+  for (const Value value : values) {
+    if (seen[as_index(value)] != 0) continue;
+    seen[as_index(value)] = 1;
+    values[kept++] = value;
+  }
+  values.resize(kept);
+  for (const Value value : values) seen[as_index(value)] = 0;
+}
+
+}  // namespace
+
+Scheduling::Scheduling(const Ir& ir, TorchVersion torch)
+    : table(ir.buffers), ir_(ir), torch_(torch) {
+  const std::size_t ops = ir.ops.size();
+  loops_.resize(ops);
+  node_of_.assign(ops, -1);
+  is_dead_.assign(ops, 0);
+  users_.reserve(ir.buffers.size());
+  for (const Buffer& each : ir.buffers) users_.push_back(each.users);
+  follow_mutations();
+  sort_names();
+  nodes_.reserve(2 * ops);
+  std::vector<NodeIndex> all(ops);
+  for (std::size_t i = 0; i < ops; ++i) {
+    const Op& op = ir.ops[i];
+    OpLoops& loops = loops_[i];
+    loops.loops = op.loops;
+    loops.reduced = op.reduced;
+    loops.numel = op.numel;
+    loops.rnumel = op.rnumel;
+    std::vector<AccessId> reads, writes;
+    for (const Access& access : op.reads) reads.push_back(table.add(access));
+    for (const Access& access : op.writes) writes.push_back(table.add(access));
+    set_accesses(static_cast<OpId>(i), std::move(reads), std::move(writes));
+    make_single(static_cast<OpId>(i));
+    all[i] = static_cast<NodeIndex>(i);
+  }
+  order_ = sorted(all);
+  remove_dead(order_);
+  find_ancestors(order_);
+  order_ = sorted(order_);
+}
+
+bool Scheduling::is_reduction(OpId id) const {
+  const Op::Kind kind = op(id).kind;
+  return kind == Op::Kind::reduction || kind == Op::Kind::scan || kind == Op::Kind::sort;
+}
+
+bool Scheduling::defines(NodeIndex id, BufferId wanted) const {
+  const OpId op = buffer(wanted).op;
+  return op >= 0 && node_of_[as_index(op)] >= 0 &&
+         std::find(node(id).ops.begin(), node(id).ops.end(), op) != node(id).ops.end();
+}
+
+void Scheduling::follow_mutations() {
+  const std::size_t buffers = ir_.buffers.size();
+  renamed_.resize(buffers);
+  std::iota(renamed_.begin(), renamed_.end(), 0);
+  real_ = renamed_;
+  const auto last_name = [&](BufferId id) {
+    while (renamed_[as_index(id)] != id) id = renamed_[as_index(id)];
+    return id;
+  };
+  for (const Op& op : ir_.ops)
+    for (const BufferId output : op.outputs)
+      for (const BufferId changed : buffer(output).mutates) {
+        renamed_[as_index(last_name(changed))] = output;
+        renamed_[as_index(changed)] = output;
+        real_[as_index(output)] = real_[as_index(changed)];
+        mutations_.push_back(output);
+      }
+}
+
+void Scheduling::sort_names() {
+  std::vector<BufferId> ids(ir_.buffers.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  std::sort(ids.begin(), ids.end(),
+            [&](BufferId a, BufferId b) { return buffer(a).name < buffer(b).name; });
+  name_rank_.resize(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    name_rank_[as_index(ids[i])] = static_cast<std::int32_t>(i);
+}
+
+std::vector<AccessId> Scheduling::unmet_of(std::span<const AccessId> reads) const {
+  std::vector<AccessId> unmet;
+  for (const AccessId access : reads)
+    if (table.buffer(access) >= 0 && buffer(table.buffer(access)).op >= 0) unmet.push_back(access);
+  return unmet;
+}
+
+void Scheduling::set_accesses(OpId id, std::vector<AccessId> reads, std::vector<AccessId> writes) {
+  const auto keep = [](std::vector<AccessId>& values) {
+    std::vector<AccessId> kept;
+    for (const AccessId value : values)
+      if (std::find(kept.begin(), kept.end(), value) == kept.end()) kept.push_back(value);
+    values = std::move(kept);
+  };
+  keep(reads);
+  keep(writes);
+  OpLoops& each = loops(id);
+  each.unmet = unmet_of(reads);
+  each.reads = std::move(reads);
+  each.writes = std::move(writes);
+}
+
+NodeIndex Scheduling::add(SchedulerNode node) {
+  nodes_.push_back(std::move(node));
+  return static_cast<NodeIndex>(nodes_.size() - 1);
+}
+
+void Scheduling::set_derived(SchedulerNode& node) const {
+  node.accesses = node.reads;
+  node.accesses.insert(node.accesses.end(), node.writes.begin(), node.writes.end());
+  std::sort(node.accesses.begin(), node.accesses.end());
+  node.accesses.erase(std::unique(node.accesses.begin(), node.accesses.end()), node.accesses.end());
+  node.used.clear();
+  const auto use = [&](std::span<const AccessId> accesses) {
+    for (const AccessId access : accesses) {
+      const BufferId id = table.buffer(access);
+      if (std::find(node.used.begin(), node.used.end(), id) == node.used.end())
+        node.used.push_back(id);
+    }
+  };
+  if (node.ops.size() == 1) {
+    use(node.reads);
+    use(node.writes);
+    return;
+  }
+  for (const OpId id : node.ops) {
+    use(loops(id).reads);
+    use(loops(id).writes);
+  }
+}
+
+void Scheduling::make_single(OpId id) {
+  const Op& each = op(id);
+  const OpLoops& own = loops(id);
+  SchedulerNode node;
+  node.ops = {id};
+  node.reads = own.reads;
+  node.writes = own.writes;
+  node.unmet = own.unmet;
+  node.outputs = each.outputs;
+  node.numel = own.numel;
+  node.rnumel = own.rnumel;
+  node.is_reduction = is_reduction(id);
+  node.is_extern = is_extern_kind(each.kind);
+  node.is_on_gpu = each.is_on_gpu;
+  set_derived(node);
+  node_of_[as_index(id)] = add(std::move(node));
+}
+
+void Scheduling::refresh(NodeIndex id) {
+  SchedulerNode& each = node(id);
+  if (each.ops.size() == 1) {
+    const OpLoops& own = loops(each.ops.front());
+    each.reads = own.reads;
+    each.writes = own.writes;
+    each.unmet = own.unmet;
+    each.numel = own.numel;
+    each.rnumel = own.rnumel;
+    set_derived(each);
+    return;
+  }
+  std::vector<char> seen(table.size(), 0);
+  each.reads.clear();
+  each.writes.clear();
+  each.unmet.clear();
+  for (const OpId op : each.ops) {
+    const OpLoops& own = loops(op);
+    each.reads.insert(each.reads.end(), own.reads.begin(), own.reads.end());
+    each.writes.insert(each.writes.end(), own.writes.begin(), own.writes.end());
+    each.unmet.insert(each.unmet.end(), own.unmet.begin(), own.unmet.end());
+  }
+  keep_first(each.reads, seen);
+  keep_first(each.writes, seen);
+  keep_first(each.unmet, seen);
+  for (const AccessId access : each.writes) seen[as_index(access)] = 1;
+  const auto is_written = [&](AccessId access) { return seen[as_index(access)] != 0; };
+  std::erase_if(each.reads, is_written);
+  std::erase_if(each.unmet, [&](AccessId access) {
+    return is_written(access) || std::find(each.outputs.begin(), each.outputs.end(),
+                                           table.buffer(access)) != each.outputs.end();
+  });
+  set_derived(each);
+}
+
+NodeIndex Scheduling::make_fused(NodeIndex a, NodeIndex b) {
+  SchedulerNode fused;
+  for (const NodeIndex part : {a, b}) {
+    const SchedulerNode& each = node(part);
+    fused.ops.insert(fused.ops.end(), each.ops.begin(), each.ops.end());
+    fused.outputs.insert(fused.outputs.end(), each.outputs.begin(), each.outputs.end());
+  }
+  const SchedulerNode &first = node(a), &second = node(b);
+  fused.ancestors = first.ancestors;
+  for (std::size_t i = 0; i < fused.ancestors.size(); ++i)
+    fused.ancestors[i] |= second.ancestors[i];
+  fused.min_order = std::min(first.min_order, second.min_order);
+  fused.max_order = std::max(first.max_order, second.max_order);
+  fused.is_reduction = first.is_reduction || second.is_reduction;
+  fused.is_on_gpu = first.is_on_gpu;
+  OpId leader = fused.ops.front();
+  for (const OpId id : fused.ops)
+    if (is_reduction(id)) {
+      leader = id;
+      break;
+    }
+  fused.numel = loops(leader).numel;
+  fused.rnumel = loops(leader).rnumel;
+  const NodeIndex id = add(std::move(fused));
+  refresh(id);
+  return id;
+}
+
+NodeIndex Scheduling::fuse(NodeIndex a, NodeIndex b) {
+  const NodeIndex id = make_fused(a, b);
+  for (const OpId op : node(id).ops) node_of_[as_index(op)] = id;
+  return id;
+}
+
+NodeIndex Scheduling::fuse_mix_order(NodeIndex contiguous, NodeIndex crossing) {
+  const NodeIndex id = fuse(contiguous, crossing);
+  node(id).contiguous = contiguous;
+  node(id).crossing = crossing;
+  return id;
+}
+
+std::vector<NodeIndex> Scheduling::sorted(std::span<const NodeIndex> nodes) const {
+  std::vector<NodeIndex> maker(ir_.buffers.size(), -1);
+  for (const NodeIndex id : nodes)
+    for (const BufferId output : node(id).outputs) maker[as_index(output)] = id;
+  std::vector<char> seen(nodes_.size(), 0);
+  std::vector<NodeIndex> result;
+  result.reserve(nodes.size());
+  // Depth first, with the makers of a node's reads in the order of the names of the buffers.
+  struct Visit {
+    NodeIndex node;
+    std::size_t first, next, last;  // of `before`
+  };
+  std::vector<Visit> stack;
+  std::vector<BufferId> before;
+  const auto enter = [&](NodeIndex id) {
+    seen[as_index(id)] = 1;
+    const std::size_t first = before.size();
+    for (const AccessId access : node(id).unmet)
+      if (maker[as_index(table.buffer(access))] >= 0) before.push_back(table.buffer(access));
+    std::sort(
+        before.begin() + static_cast<std::ptrdiff_t>(first), before.end(),
+        [&](BufferId a, BufferId b) { return name_rank_[as_index(a)] < name_rank_[as_index(b)]; });
+    stack.push_back({id, first, first, before.size()});
+  };
+  for (const NodeIndex root : nodes) {
+    if (seen[as_index(root)] != 0) continue;
+    enter(root);
+    while (!stack.empty()) {
+      Visit& top = stack.back();
+      if (top.next == top.last) {
+        result.push_back(top.node);
+        before.resize(top.first);
+        stack.pop_back();
+        continue;
+      }
+      const NodeIndex next = maker[as_index(before[top.next++])];
+      if (seen[as_index(next)] == 0) enter(next);
+    }
+  }
+  return result;
+}
+
+void Scheduling::remove_dead(std::vector<NodeIndex>& order) {
+  const auto is_unused = [&](const User& user) {
+    return user.is_weak || (user.op >= 0 && is_dead_[as_index(user.op)] != 0);
+  };
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    const OpId id = node(*at).ops.front();
+    const Op& each = op(id);
+    bool is_used = each.has_side_effects;
+    for (const BufferId output : each.outputs)
+      is_used = is_used || !std::all_of(users(output).begin(), users(output).end(), is_unused);
+    if (is_used) continue;
+    is_dead_[as_index(id)] = 1;
+    for (const AccessId access : loops(id).reads)
+      if (const BufferId read = table.buffer(access); read >= 0)
+        std::erase_if(users_[as_index(read)], [&](const User& user) { return user.op == id; });
+  }
+  std::erase_if(order, [&](NodeIndex id) { return is_dead(node(id).ops.front()); });
+  for (const NodeIndex index : order) {
+    const OpId id = node(index).ops.front();
+    const auto is_pruned = [&](AccessId access) {
+      if (!table.is_weak(access)) return false;
+      const OpId maker = buffer(table.buffer(access)).op;
+      return maker >= 0 && is_dead(maker);
+    };
+    OpLoops& own = loops(id);
+    if (std::none_of(own.reads.begin(), own.reads.end(), is_pruned)) continue;
+    std::erase_if(own.reads, is_pruned);
+    std::erase_if(own.unmet, is_pruned);
+    refresh(index);
+  }
+}
+
+void Scheduling::find_ancestors(std::span<const NodeIndex> order) {
+  const std::size_t words = (ir_.ops.size() + 63) / 64;
+  std::int32_t place = 0;
+  for (const NodeIndex id : order) {
+    SchedulerNode& each = node(id);
+    each.ancestors.assign(words, 0);
+    for (const AccessId access : each.unmet) {
+      const OpId before = buffer(table.buffer(access)).op;
+      if (before == each.ops.front()) continue;
+      const std::vector<std::uint64_t>& theirs = node(node_of(before)).ancestors;
+      for (std::size_t i = 0; i < theirs.size(); ++i) each.ancestors[i] |= theirs[i];
+      const auto bit = as_index(before);
+      each.ancestors[bit / 64] |= std::uint64_t{1} << (bit % 64);
+    }
+    each.min_order = each.max_order = place++;
+  }
+}
+
+}  // namespace jointer::kernels

@@ -1,0 +1,184 @@
+#pragma once
+
+// The state of Inductor's scheduler while it fuses: ops, their accesses and ancestors, and the nodes that consist of one
+// or several ops.
+//
+// Steps of the constructor (`Scheduler._init` up to fusion): topological order of the ops, removal of dead ops,
+// ancestors, order. Cost: linear in accesses, plus one bit for each pair of ops.
+//
+// Terms: a scheduler node (`NodeIndex`) is one op, or several that will be one kernel. Unmet dependencies are reads of
+// buffers that the graph itself computes.
+//
+// Source: torch._inductor.scheduler (`topological_sort_schedule`, `dead_node_elimination`, `prune_weak_deps`,
+// `compute_ancestors`, `SchedulerNode`, `FusedSchedulerNode`, `init_group_node`, `prune_redundant_deps`).
+//
+// Deviations: foreach, grouped and staged (nested) reductions are not predicted.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/torch_version.h"
+#include "core/kernels/access_table.h"
+#include "core/kernels/ir.h"
+#include "core/kernels/kernels.h"
+
+namespace jointer::kernels {
+
+using NodeIndex = std::int32_t;
+
+// Loops and accesses of an op as they are now: fusion may reorder and regroup the loops of pointwise ops.
+struct OpLoops {
+  std::vector<std::int64_t> loops, reduced;
+  std::vector<AccessId> reads, writes, unmet;  // each once, in order
+  std::int64_t numel = 1, rnumel = 1;
+};
+
+struct SchedulerNode {
+  std::vector<OpId> ops;
+  std::vector<AccessId> reads, writes, unmet;  // each once, in order
+  std::vector<AccessId> accesses;              // reads and writes, sorted
+  std::vector<BufferId> used;                  // buffers of them, each once, in order
+  std::vector<BufferId> outputs;
+  std::vector<std::uint64_t> ancestors;  // a bit for each op
+  std::int64_t numel = 1, rnumel = 1;
+  std::int32_t min_order = 0, max_order = 0;
+  bool is_reduction = false;
+  bool is_extern = false;  // calls a library, or nothing
+  bool is_on_gpu = true;
+  // Of a mix-order reduction: the node that reads along its rows, and the one that reads across.
+  NodeIndex contiguous = -1, crossing = -1;
+
+  [[nodiscard]] bool is_fused() const { return ops.size() > 1; }
+  [[nodiscard]] bool is_mix_order() const { return contiguous >= 0; }
+};
+
+class Scheduling {
+ public:
+  Scheduling(const Ir& ir, TorchVersion torch);
+
+  [[nodiscard]] const Ir& ir() const { return ir_; }
+  [[nodiscard]] const Op& op(OpId id) const { return ir_.ops[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] const Buffer& buffer(BufferId id) const {
+    return ir_.buffers[static_cast<std::size_t>(id)];
+  }
+  // Whether the rules are those of `version` or later.
+  [[nodiscard]] bool has(TorchVersion version) const { return torch_ >= version; }
+
+  [[nodiscard]] const SchedulerNode& node(NodeIndex id) const {
+    return nodes_[static_cast<std::size_t>(id)];
+  }
+  [[nodiscard]] SchedulerNode& node(NodeIndex id) { return nodes_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
+  [[nodiscard]] const OpLoops& loops(OpId id) const { return loops_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] OpLoops& loops(OpId id) { return loops_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] NodeIndex node_of(OpId id) const { return node_of_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] bool is_reduction(OpId id) const;
+  // Readers of a buffer that are not dead.
+  [[nodiscard]] std::span<const User> users(BufferId id) const {
+    return users_[static_cast<std::size_t>(id)];
+  }
+  [[nodiscard]] bool is_dead(OpId id) const { return is_dead_[static_cast<std::size_t>(id)]; }
+
+  // The buffer that a later op changes in place, and which therefore has another name; else the same buffer
+  // (`mutation_renames`).
+  [[nodiscard]] BufferId renamed(BufferId id) const {
+    return renamed_[static_cast<std::size_t>(id)];
+  }
+  // The buffer whose memory it is (`mutation_real_name`).
+  [[nodiscard]] BufferId real(BufferId id) const { return real_[static_cast<std::size_t>(id)]; }
+  // Buffers that change another in place, in the order of ops.
+  [[nodiscard]] std::span<const BufferId> mutations() const { return mutations_; }
+
+  // Whether one of the ops of `a` is an ancestor of `b`.
+  [[nodiscard]] bool is_before(NodeIndex a, NodeIndex b) const {
+    for (const OpId id : node(a).ops)
+      if (has_ancestor(b, id)) return true;
+    return false;
+  }
+  [[nodiscard]] bool has_ancestor(NodeIndex b, OpId id) const {
+    const auto bit = static_cast<std::size_t>(id);
+    return (node(b).ancestors[bit / 64] >> (bit % 64) & 1U) != 0;
+  }
+  [[nodiscard]] bool defines(NodeIndex id, BufferId buffer) const;
+
+  // Makes a node of the ops of two; later lookups of the ops find it.
+  NodeIndex fuse(NodeIndex a, NodeIndex b);
+  // The node of two reductions over different dimensions, `contiguous` first.
+  NodeIndex fuse_mix_order(NodeIndex contiguous, NodeIndex crossing);
+  // Like `fuse`, but ops are still found in the node that they are in.
+  NodeIndex make_fused(NodeIndex a, NodeIndex b);
+  // Updates the accesses of a node after those of its ops changed.
+  void refresh(NodeIndex id);
+  // Sets the accesses of an op, and its unmet dependencies.
+  void set_accesses(OpId id, std::vector<AccessId> reads, std::vector<AccessId> writes);
+  // Removes dependencies that only order, where another one orders as well.
+  template <class IsFusable>
+  void prune_redundant(NodeIndex id, IsFusable is_fusable);
+
+  // Nodes in topological order: each after the nodes that it reads from, ties by buffer name, then by place in `nodes`.
+  [[nodiscard]] std::vector<NodeIndex> sorted(std::span<const NodeIndex> nodes) const;
+  // All ops, one node each, in topological order.
+  [[nodiscard]] const std::vector<NodeIndex>& first_order() const { return order_; }
+
+  AccessTable table;
+
+ private:
+  void follow_mutations();
+  void sort_names();
+  void remove_dead(std::vector<NodeIndex>& order);
+  void find_ancestors(std::span<const NodeIndex> order);
+  void make_single(OpId id);
+  void set_derived(SchedulerNode& node) const;
+  [[nodiscard]] std::vector<AccessId> unmet_of(std::span<const AccessId> reads) const;
+  NodeIndex add(SchedulerNode node);
+
+  const Ir& ir_;
+  TorchVersion torch_;
+  std::vector<OpLoops> loops_;
+  std::vector<SchedulerNode> nodes_;
+  std::vector<NodeIndex> node_of_;  // by op
+  std::vector<std::vector<User>> users_;
+  std::vector<char> is_dead_;
+  std::vector<BufferId> renamed_, real_, mutations_;
+  std::vector<std::int32_t>
+      name_rank_;  // by buffer: its place among the names in alphabetical order
+  std::vector<NodeIndex> order_;
+};
+
+template <class IsFusable>
+void Scheduling::prune_redundant(NodeIndex id, IsFusable is_fusable) {
+  SchedulerNode& each = node(id);
+  bool has_weak = false;
+  for (const AccessId access : each.unmet) has_weak = has_weak || table.is_weak(access);
+  if (!has_weak) return;
+  const auto maker = [&](AccessId access) { return node_of(buffer(table.buffer(access)).op); };
+  std::vector<AccessId> pruned;
+  for (const AccessId access : each.unmet) {
+    if (!table.is_weak(access)) continue;
+    const NodeIndex before = maker(access);
+    bool is_redundant = before == id;
+    if (!is_redundant)
+      for (const AccessId other : each.unmet)
+        if (!table.is_weak(other) && maker(other) == before) {
+          is_redundant = is_fusable(access, before, id);
+          break;
+        }
+    if (is_redundant) pruned.push_back(access);
+  }
+  if (pruned.empty()) return;
+  const auto is_pruned = [&](AccessId access) {
+    for (const AccessId other : pruned)
+      if (other == access) return true;
+    return false;
+  };
+  std::erase_if(each.reads, is_pruned);
+  each.unmet = unmet_of(each.reads);
+  set_derived(each);
+  if (!each.is_fused()) {
+    loops(each.ops.front()).reads = each.reads;
+    loops(each.ops.front()).unmet = each.unmet;
+  }
+}
+
+}  // namespace jointer::kernels

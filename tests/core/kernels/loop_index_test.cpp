@@ -1,0 +1,88 @@
+#include "core/kernels/loop_index.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/core/kernels/small_ir.h"
+
+namespace jointer::test {
+namespace {
+
+using kernels::Index;
+using kernels::IndexTerm;
+using kernels::NestedIndex;
+using testing::ElementsAre;
+
+TEST(LoopIndex, ContiguousLoopsMerge) {
+  const NestedIndex merged =
+      kernels::merge_loops(SmallIr::strided({32, 1}), SmallIr::Sizes{64, 32});
+  EXPECT_EQ(merged.index, SmallIr::strided({1}));
+  EXPECT_THAT(merged.sizes, ElementsAre(2048));
+}
+
+TEST(LoopIndex, LoopsThatLeaveAGapDoNotMerge) {
+  const NestedIndex merged =
+      kernels::merge_loops(SmallIr::strided({40, 1}), SmallIr::Sizes{64, 32});
+  EXPECT_EQ(merged.index, SmallIr::strided({40, 1}));
+  EXPECT_THAT(merged.sizes, ElementsAre(64, 32));
+}
+
+TEST(LoopIndex, LoopsMergeInOrderOnly) {
+  const SmallIr::Sizes sizes{32, 64};
+  EXPECT_THAT(kernels::merge_loops(SmallIr::strided({1, 32}), sizes).sizes, ElementsAre(32, 64));
+  EXPECT_THAT(kernels::merge_sorted_loops(SmallIr::strided({1, 32}), sizes).sizes,
+              ElementsAre(2048));
+}
+
+TEST(LoopIndex, LoopsOfABroadcastMerge) {
+  const NestedIndex merged =
+      kernels::merge_loops(SmallIr::strided({0, 0, 1}), SmallIr::Sizes{4, 8, 32});
+  EXPECT_EQ(merged.index, SmallIr::strided({0, 1}));
+  EXPECT_THAT(merged.sizes, ElementsAre(32, 32));
+}
+
+TEST(LoopIndex, UnusedLoopsAtTheEndAreDropped) {
+  const NestedIndex merged = kernels::merge_loops(SmallIr::strided({1, 0}), SmallIr::Sizes{64, 32});
+  EXPECT_THAT(merged.sizes, ElementsAre(64));
+}
+
+TEST(LoopIndex, OrderThatMatchesAnother) {
+  const NestedIndex own{SmallIr::strided({1, 32}), {32, 64}};
+  const NestedIndex other{SmallIr::strided({32, 1}), {64, 32}};
+  const auto order = kernels::matching_order(own, other);
+  ASSERT_TRUE(order);
+  EXPECT_THAT(*order, ElementsAre(1, 0));
+  EXPECT_EQ(kernels::reorder_loops(own.index, *order), other.index);
+  const NestedIndex broadcast{SmallIr::strided({0, 1}), {64, 32}};
+  EXPECT_FALSE(kernels::matching_order(own, broadcast));
+}
+
+TEST(LoopIndex, LoopsAreRegroupedForAReduction) {
+  const SmallIr::Sizes sizes{4, 16, 8};
+  // All loops advance together.
+  EXPECT_EQ(kernels::regroup_loops(SmallIr::strided({128, 8, 1}), sizes, 64, 8),
+            SmallIr::strided({8, 1}));
+  // One loop is divided.
+  EXPECT_EQ(kernels::regroup_loops(SmallIr::strided({1}), SmallIr::Sizes{512}, 64, 8),
+            SmallIr::strided({8, 1}));
+  // The second loop is outermost in memory: rows 0 to 63 are at row / 16 + 4 * (row % 16).
+  const auto crossed = kernels::regroup_loops(SmallIr::strided({8, 32, 1}), sizes, 64, 8);
+  ASSERT_TRUE(crossed);
+  EXPECT_EQ(kernels::strides_of(*crossed, 2), (SmallIr::Sizes{32, 1}));
+  EXPECT_EQ(crossed->terms.size(), 3U);
+  EXPECT_FALSE(kernels::regroup_loops(SmallIr::strided({1}), SmallIr::Sizes{512}, 96, 5));
+}
+
+TEST(LoopIndex, SizesSplitIntoThoseOfAReduction) {
+  const auto splits = [](SmallIr::Sizes sizes) { return kernels::split_into(sizes, 64, 32); };
+  EXPECT_TRUE(splits({64, 32}));
+  EXPECT_TRUE(splits({4, 16, 32}));
+  EXPECT_TRUE(splits({2048}));
+  EXPECT_TRUE(splits({4, 512}));
+  EXPECT_TRUE(splits({32, 64}));  // rows are 32 * 2
+  EXPECT_FALSE(splits({96, 32}));
+  EXPECT_FALSE(splits({64}));
+}
+
+}  // namespace
+}  // namespace jointer::test
