@@ -1,10 +1,11 @@
 #pragma once
 
-// The accesses of all ops, each distinct one once: equal accesses have equal ids. Whether two kernels share data is then
-// a comparison of numbers.
+// The accesses of all ops, each distinct one once: equal accesses have equal ids. Whether two
+// kernels share data is then a comparison of numbers.
 //
-// An access has a form: as the op makes it, with merged loops, or with sorted and merged loops. Accesses of different
-// forms are different, like Inductor's, whose variables have other names (d0, c0, t0).
+// An access has a form: as the op makes it, with merged loops, or with sorted and merged loops.
+// Accesses of different forms are different, like Inductor's, whose variables have other names (d0,
+// c0, t0).
 //
 // Source: torch._inductor.dependencies (`MemoryDep`, `StarDep`, `WeakDep`).
 
@@ -45,8 +46,8 @@ class AccessTable {
   }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
-  // The access with merged loops (`normalize`), and with sorted and merged loops (`normalize_with_stride_order`).
-  // Other kinds than `memory` have one form.
+  // The access with merged loops (`normalize`), and with sorted and merged loops
+  // (`normalize_with_stride_order`). Other kinds than `memory` have one form.
   AccessId merged(AccessId id);
   AccessId sorted(AccessId id);
   // The access as if it was to another buffer.

@@ -2,13 +2,13 @@
 
 // Which scheduler nodes become one kernel.
 //
-// Steps (`Scheduler.fuse_nodes`), up to ten times, until nothing changes, and once more with other loops: dependencies
-// that only order are pruned; pairs of nodes that use the same buffer are candidates, each with the 64 next ones; the
-// candidates that could be fused are sorted by score, and fused one after the other if they still can be. Cost: the
-// candidates times their accesses.
+// Steps (`Scheduler.fuse_nodes`), up to ten times, until nothing changes, and once more with other
+// loops: dependencies that only order are pruned; pairs of nodes that use the same buffer are
+// candidates, each with the 64 next ones; the candidates that could be fused are sorted by score,
+// and fused one after the other if they still can be. Cost: the candidates times their accesses.
 //
-// Source: torch._inductor.scheduler (`fuse_nodes`, `fuse_nodes_once`, `get_possible_fusions`, `_try_fusion_pairs`) and
-// choices (`FusionScore`, `score_fusion`).
+// Source: torch._inductor.scheduler (`fuse_nodes`, `fuse_nodes_once`, `get_possible_fusions`,
+// `_try_fusion_pairs`) and choices (`FusionScore`, `score_fusion`).
 
 #include <vector>
 

@@ -21,7 +21,8 @@ constexpr std::size_t kMostOps = 64;            // max_fusion_size
 constexpr std::int32_t kLongestDistance = 64;   // are_long_distant_nodes
 constexpr std::int64_t kReuseWeight = 32;       // can_fusion_increase_peak_memory
 
-// First version of torch whose nodes regroup loops and whose mix-order reductions have no limit on their aspect ratio.
+// First version of torch whose nodes regroup loops and whose mix-order reductions have no limit on
+// their aspect ratio.
 constexpr TorchVersion kRegroups{2, 12};
 
 std::int64_t storage_elements(const Buffer& buffer) {
@@ -236,7 +237,8 @@ void FusionRules::reuse_keys(NodeIndex id,
   }
 }
 
-// A buffer that only `a` reads could be reused for one that only `b` reads, if they ran one after the other.
+// A buffer that only `a` reads could be reused for one that only `b` reads, if they ran one after
+// the other.
 bool FusionRules::increases_peak(NodeIndex a, NodeIndex b) {
   std::vector<std::pair<DType, std::int64_t>> first, second;
   reuse_keys(a, first);

@@ -2,13 +2,15 @@
 
 // Whether two scheduler nodes may become one kernel, why not, and how much data the fusion saves.
 //
-// Source: torch._inductor.scheduler (`Scheduler.can_fuse`, `can_fuse_vertical`, `fusable_read_and_write`,
-// `fusable_weak_dep`, `score_fusion_memory`, `can_fusion_increase_peak_memory`, `will_fusion_create_cycle`,
-// `MixOrderReduction`, `FusedMixOrderReductions`), choices (`InductorChoices.can_fuse`, `can_fuse_horizontal`) and
+// Source: torch._inductor.scheduler (`Scheduler.can_fuse`, `can_fuse_vertical`,
+// `fusable_read_and_write`, `fusable_weak_dep`, `score_fusion_memory`,
+// `can_fusion_increase_peak_memory`, `will_fusion_create_cycle`, `MixOrderReduction`,
+// `FusedMixOrderReductions`), choices (`InductorChoices.can_fuse`, `can_fuse_horizontal`) and
 // codegen.simd (`SIMDScheduling.can_fuse`), with the default settings.
 //
-// Deviations: nested and staged reductions (2.13 and later), templates, foreach kernels and streams are not predicted;
-// nor is the rejection of fusions whose tilings differ (`tiling_prevents_pointwise_fusion`).
+// Deviations: nested and staged reductions (2.13 and later), templates, foreach kernels and streams
+// are not predicted; nor is the rejection of fusions whose tilings differ
+// (`tiling_prevents_pointwise_fusion`).
 
 #include <array>
 #include <cstdint>
@@ -25,7 +27,8 @@ class FusionRules {
  public:
   explicit FusionRules(Scheduling& scheduling);
 
-  // `may_change_loops` also tries other loops of pointwise nodes, and keeps them if the answer is yes.
+  // `may_change_loops` also tries other loops of pointwise nodes, and keeps them if the answer is
+  // yes.
   bool can_fuse(NodeIndex a, NodeIndex b, bool may_change_loops);
   // Whether a path leads from one node to the other through kernels that were fused since.
   bool would_cycle(NodeIndex a, NodeIndex b);
@@ -33,7 +36,8 @@ class FusionRules {
   NodeIndex fuse(NodeIndex a, NodeIndex b);
   // Bytes that a fusion saves; of a mix-order reduction, elements.
   std::int64_t score(NodeIndex a, NodeIndex b);
-  // Whether `b`, which changes a buffer in place, reads and writes it as `a` reads it. `access` is weak.
+  // Whether `b`, which changes a buffer in place, reads and writes it as `a` reads it. `access` is
+  // weak.
   bool is_fusable_weak(AccessId access, NodeIndex a, NodeIndex b);
 
   [[nodiscard]] const std::vector<RefusedPair>& refused() const { return refused_; }

@@ -2,9 +2,10 @@
 
 // Bytes that a kernel reads and writes.
 //
-// Per buffer: the iterations of the kernel times its accesses to the buffer, at most the buffer's size. Several ops in
-// one kernel count whole buffers. A buffer that does not leave its kernel counts nothing; nor does a result of an
-// external kernel, which the kernel itself counts. An order without data counts as a read of the buffer, as in Inductor.
+// Per buffer: the iterations of the kernel times its accesses to the buffer, at most the buffer's
+// size. Several ops in one kernel count whole buffers. A buffer that does not leave its kernel
+// counts nothing; nor does a result of an external kernel, which the kernel itself counts. An order
+// without data counts as a read of the buffer, as in Inductor.
 //
 // Source: torch._inductor.scheduler (`BaseSchedulerNode.get_read_write_buffer_accesses`).
 

@@ -1,10 +1,11 @@
 #pragma once
 
-// The kernels that Inductor makes of a graph, in the order in which they run, with the buffers between them.
+// The kernels that Inductor makes of a graph, in the order in which they run, with the buffers
+// between them.
 //
-// Terms: a kernel is one launch, or a call that launches none (a view, one result of an external kernel, a wait). An op
-// is a node of `Ir`. The source of all rules is torch._inductor.{scheduler, memory, choices}; each file of this folder
-// names its part.
+// Terms: a kernel is one launch, or a call that launches none (a view, one result of an external
+// kernel, a wait). An op is a node of `Ir`. The source of all rules is torch._inductor.{scheduler,
+// memory, choices}; each file of this folder names its part.
 
 #include <array>
 #include <cstddef>
@@ -42,8 +43,8 @@ inline constexpr std::size_t kRefusalCount = 17;
 // Returns a sentence without a name of either kernel, such as "They share no data."
 std::string_view to_sentence(Refusal refusal);
 
-// Bytes that a kernel reads from or writes to one buffer: at most the buffer's size, for the worst case of an indirect
-// access.
+// Bytes that a kernel reads from or writes to one buffer: at most the buffer's size, for the worst
+// case of an indirect access.
 struct BufferBytes {
   BufferId buffer = -1;
   std::int64_t bytes = 0;

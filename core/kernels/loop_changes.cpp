@@ -38,8 +38,8 @@ std::int64_t iterations(std::span<const std::int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// Replaces the accesses of an op by `change(access)`, which returns the new index, or none if it has no form. Returns
-// false, with nothing changed, if one has none.
+// Replaces the accesses of an op by `change(access)`, which returns the new index, or none if it
+// has no form. Returns false, with nothing changed, if one has none.
 template <class Change>
 bool change_accesses(Scheduling& s, OpId op, const std::vector<std::int64_t>& loops,
                      AccessTable::Form form, Change change) {

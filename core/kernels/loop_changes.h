@@ -1,16 +1,18 @@
 #pragma once
 
-// Changes of the loops of pointwise ops so that they access shared buffers in the pattern of another node: another order
-// of the loops, the two loops of a reduction, or the loops of the producer.
+// Changes of the loops of pointwise ops so that they access shared buffers in the pattern of
+// another node: another order of the loops, the two loops of a reduction, or the loops of the
+// producer.
 //
-// Each function tries one change and returns the bytes that the nodes share afterwards, or -1 if it changed nothing. A
-// change that does not lead to a fusion is undone with `SavedLoops::restore`.
+// Each function tries one change and returns the bytes that the nodes share afterwards, or -1 if it
+// changed nothing. A change that does not lead to a fusion is undone with `SavedLoops::restore`.
 //
-// Source: torch._inductor.scheduler (`shared_data_after_reordering_loop`, `_try_reorder_loops_for_candidates`,
-// `_try_reindex_pointwise_for_reduction`, `shared_data_after_inverting_indexing`, `_LoopMutationTracker`).
+// Source: torch._inductor.scheduler (`shared_data_after_reordering_loop`,
+// `_try_reorder_loops_for_candidates`, `_try_reindex_pointwise_for_reduction`,
+// `shared_data_after_inverting_indexing`, `_LoopMutationTracker`).
 //
-// Deviations: torch 2.15 also rejects a regrouping that costs more coalesced accesses than the fusion saves, and inverts
-// reads with divisions; neither is predicted.
+// Deviations: torch 2.15 also rejects a regrouping that costs more coalesced accesses than the
+// fusion saves, and inverts reads with divisions; neither is predicted.
 
 #include <cstdint>
 #include <functional>
@@ -37,12 +39,14 @@ class SavedLoops {
 
 class LoopChanges {
  public:
-  // `shared_bytes` returns the bytes that two nodes share; `fusable_bytes` those that the second reads from the first.
+  // `shared_bytes` returns the bytes that two nodes share; `fusable_bytes` those that the second
+  // reads from the first.
   using Bytes = std::function<std::int64_t(NodeIndex, NodeIndex)>;
   LoopChanges(Scheduling& scheduling, Bytes shared_bytes, Bytes fusable_bytes);
 
   std::int64_t reorder_or_regroup(NodeIndex a, NodeIndex b, SavedLoops& saved);
-  // Gives the pointwise node of the two the loops of the reduction. Returns whether the nodes then share an access.
+  // Gives the pointwise node of the two the loops of the reduction. Returns whether the nodes then
+  // share an access.
   bool regroup(NodeIndex a, NodeIndex b, SavedLoops& saved);
   std::int64_t invert(NodeIndex a, NodeIndex b, SavedLoops& saved);
 

@@ -229,7 +229,8 @@ Index reorder_loops(const Index& index, std::span<const std::size_t> order) {
 std::optional<Index> regroup_loops(const Index& index, std::span<const std::int64_t> sizes,
                                    std::int64_t outer, std::int64_t inner) {
   if (product(sizes) != outer * inner) return std::nullopt;
-  // Loops of the new nest in terms of the old: pieces (old loop, factor, size), outermost first, in two groups.
+  // Loops of the new nest in terms of the old: pieces (old loop, factor, size), outermost first, in
+  // two groups.
   struct Piece {
     std::size_t loop;
     std::int64_t factor, size;

@@ -2,12 +2,13 @@
 
 // Arithmetic on positions in buffers.
 //
-// Terms: a nest is the iterations of the loops around an access, outermost first. Two loops merge if the index
-// advances by the same amount when the inner one wraps around as when the outer one advances.
+// Terms: a nest is the iterations of the loops around an access, outermost first. Two loops merge
+// if the index advances by the same amount when the inner one wraps around as when the outer one
+// advances.
 //
-// Source: torch._inductor.sizevars (`stride_vars`, `_simplify_loops_impl`), dependencies (`MemoryDep.normalize`,
-// `normalize_with_stride_order`, `decide_loop_order_to_match`), loop_body (`reorder_iter_loops`,
-// `reindex_iter_loops`).
+// Source: torch._inductor.sizevars (`stride_vars`, `_simplify_loops_impl`), dependencies
+// (`MemoryDep.normalize`, `normalize_with_stride_order`, `decide_loop_order_to_match`), loop_body
+// (`reorder_iter_loops`, `reindex_iter_loops`).
 
 #include <cstddef>
 #include <cstdint>
@@ -36,13 +37,15 @@ bool is_contiguous(const Index& index);
 NestedIndex merge_loops(const Index& index, std::span<const std::int64_t> sizes);
 // Sorts the loops by falling stride before it merges them. Keeps loops that are not used.
 NestedIndex merge_sorted_loops(const Index& index, std::span<const std::int64_t> sizes);
-// The order of the loops of `index` in which it advances like `other`: its element i is the loop that becomes loop i.
-// None if a loop is not used, strides repeat, or the strides differ.
+// The order of the loops of `index` in which it advances like `other`: its element i is the loop
+// that becomes loop i. None if a loop is not used, strides repeat, or the strides differ.
 std::optional<std::vector<std::size_t>> matching_order(const NestedIndex& index,
                                                        const NestedIndex& other);
-// The same access in a nest whose loop i was the loop `order[i]`. Loops from `order.size()` on stay.
+// The same access in a nest whose loop i was the loop `order[i]`. Loops from `order.size()` on
+// stay.
 Index reorder_loops(const Index& index, std::span<const std::size_t> order);
-// The same access in a nest of two loops with `outer` and `inner` iterations. None if it has no such form.
+// The same access in a nest of two loops with `outer` and `inner` iterations. None if it has no
+// such form.
 std::optional<Index> regroup_loops(const Index& index, std::span<const std::int64_t> sizes,
                                    std::int64_t outer, std::int64_t inner);
 // Removes loops at the end of the nest that `index` does not use.

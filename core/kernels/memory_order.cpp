@@ -207,7 +207,8 @@ std::vector<Place> MemoryPlan::order(MemoryOrder method) const {
   return places;
 }
 
-// Of the kernels that are ready: one that does not raise the peak and frees most, or else the smallest.
+// Of the kernels that are ready: one that does not raise the peak and frees most, or else the
+// smallest.
 std::vector<Place> MemoryPlan::least_peak_first() const {
   const std::size_t count = nodes_.size();
   std::vector<std::int32_t> missing(count), users(buffers_.size(), 0);

@@ -1,14 +1,17 @@
 #pragma once
 
-// Lifetimes of buffers, the peak of an order of kernels, and Inductor's search for an order with a lower peak.
+// Lifetimes of buffers, the peak of an order of kernels, and Inductor's search for an order with a
+// lower peak.
 //
-// Terms: a place is the index of a kernel in the order as fused. A buffer's users are the kernels that read it; users for
-// ordering include those that only have to run later. A result of an external kernel with several results is allocated by
-// that kernel and freed on its own. A buffer that an op changes in place lives until the last user of the changed one.
+// Terms: a place is the index of a kernel in the order as fused. A buffer's users are the kernels
+// that read it; users for ordering include those that only have to run later. A result of an
+// external kernel with several results is allocated by that kernel and freed on its own. A buffer
+// that an op changes in place lives until the last user of the changed one.
 //
-// Steps (`reorder_for_peak_memory`): sizes and users of buffers, then three orders (least peak first, breadth first,
-// depth first), of which that with the lowest peak wins; the order as fused wins ties. Cost: linear in dependencies, and
-// for the first order the kernels times those that are ready at a time.
+// Steps (`reorder_for_peak_memory`): sizes and users of buffers, then three orders (least peak
+// first, breadth first, depth first), of which that with the lowest peak wins; the order as fused
+// wins ties. Cost: linear in dependencies, and for the first order the kernels times those that are
+// ready at a time.
 //
 // Source: torch._inductor.memory.
 
@@ -34,8 +37,8 @@ class MemoryPlan {
   };
   // As `estimate_peak_memory_allocfree`.
   [[nodiscard]] Peak peak(std::span<const Place> order) const;
-  // As `estimate_peak_memory`, with the mistake of torch 2.11 if that is the version: outputs count as freed from the
-  // start.
+  // As `estimate_peak_memory`, with the mistake of torch 2.11 if that is the version: outputs count
+  // as freed from the start.
   [[nodiscard]] std::int64_t simple_peak(std::span<const Place> order) const;
   // `as_fused` returns all places in order.
   [[nodiscard]] std::vector<Place> order(MemoryOrder method) const;

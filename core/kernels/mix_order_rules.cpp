@@ -1,4 +1,5 @@
-// Mix-order reductions: two reductions over different dimensions of the same data, which one kernel computes.
+// Mix-order reductions: two reductions over different dimensions of the same data, which one kernel
+// computes.
 
 #include <algorithm>
 #include <functional>
@@ -140,7 +141,8 @@ bool FusionRules::joins_mix_order(NodeIndex mix, NodeIndex other) {
          joins_part(mix, crossing, s_.node(other).crossing, {});
 }
 
-// Whether `other` fuses with a part of a mix-order reduction, without making that part depend on `others` or they on it.
+// Whether `other` fuses with a part of a mix-order reduction, without making that part depend on
+// `others` or they on it.
 bool FusionRules::joins_part(NodeIndex mix, NodeIndex part, NodeIndex other,
                              std::vector<NodeIndex> others) {
   if (!can_fuse_tracked(part, other, false, false)) return false;

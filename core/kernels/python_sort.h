@@ -1,10 +1,11 @@
 #pragma once
 
-// Python's list.sort. It is stable like std::stable_sort, but some of Inductor's comparisons are not transitive, and
-// then the result depends on which elements the algorithm compares.
+// Python's list.sort. It is stable like std::stable_sort, but some of Inductor's comparisons are
+// not transitive, and then the result depends on which elements the algorithm compares.
 //
-// Steps: runs that are sorted already are found and extended to a minimal length by binary insertion, then merged, with
-// exponential search ("galloping") where one run wins repeatedly. Source: Objects/listobject.c of CPython 3.11.
+// Steps: runs that are sorted already are found and extended to a minimal length by binary
+// insertion, then merged, with exponential search ("galloping") where one run wins repeatedly.
+// Source: Objects/listobject.c of CPython 3.11.
 
 #include <algorithm>
 #include <cstddef>
@@ -196,8 +197,8 @@ class PythonSort {
     return offset;
   }
 
-  // Merges [base, base + left) with the run right of it; the left one is not longer, and its first element goes after
-  // the first of the right one.
+  // Merges [base, base + left) with the run right of it; the left one is not longer, and its first
+  // element goes after the first of the right one.
   void merge_low(std::size_t base, std::size_t left, std::size_t right_base, std::size_t right) {
     const std::vector<Value> copy(begin(base), begin(base + left));
     std::size_t a = 0, b = right_base, to = base;
@@ -253,7 +254,8 @@ class PythonSort {
   // Like `merge_low`, where the right run is shorter: from the end.
   void merge_high(std::size_t base, std::size_t left, std::size_t right_base, std::size_t right) {
     const std::vector<Value> copy(begin(right_base), begin(right_base + right));
-    // Elements that remain in the left run and in the copy of the right one; the next goes to base + a + b - 1.
+    // Elements that remain in the left run and in the copy of the right one; the next goes to base
+    // + a + b - 1.
     std::size_t a = left, b = right;
     const auto finish = [&] {
       std::copy(copy.begin(), copy.begin() + static_cast<std::ptrdiff_t>(b), begin(base));

@@ -29,7 +29,8 @@ bool is_extern_kind(Op::Kind kind) {
   return true;
 }
 
-// Values in order, each once. `seen` is scratch memory of the caller, indexed by value, and is left as it was found.
+// Values in order, each once. `seen` is scratch memory of the caller, indexed by value, and is left
+// as it was found.
 template <class Value>
 void keep_first(std::vector<Value>& values, std::vector<char>& seen) {
   std::size_t kept = 0;

@@ -1,16 +1,17 @@
 #pragma once
 
-// The state of Inductor's scheduler while it fuses: ops, their accesses and ancestors, and the nodes that consist of one
-// or several ops.
+// The state of Inductor's scheduler while it fuses: ops, their accesses and ancestors, and the
+// nodes that consist of one or several ops.
 //
-// Steps of the constructor (`Scheduler._init` up to fusion): topological order of the ops, removal of dead ops,
-// ancestors, order. Cost: linear in accesses, plus one bit for each pair of ops.
+// Steps of the constructor (`Scheduler._init` up to fusion): topological order of the ops, removal
+// of dead ops, ancestors, order. Cost: linear in accesses, plus one bit for each pair of ops.
 //
-// Terms: a scheduler node (`NodeIndex`) is one op, or several that will be one kernel. Unmet dependencies are reads of
-// buffers that the graph itself computes.
+// Terms: a scheduler node (`NodeIndex`) is one op, or several that will be one kernel. Unmet
+// dependencies are reads of buffers that the graph itself computes.
 //
-// Source: torch._inductor.scheduler (`topological_sort_schedule`, `dead_node_elimination`, `prune_weak_deps`,
-// `compute_ancestors`, `SchedulerNode`, `FusedSchedulerNode`, `init_group_node`, `prune_redundant_deps`).
+// Source: torch._inductor.scheduler (`topological_sort_schedule`, `dead_node_elimination`,
+// `prune_weak_deps`, `compute_ancestors`, `SchedulerNode`, `FusedSchedulerNode`, `init_group_node`,
+// `prune_redundant_deps`).
 //
 // Deviations: foreach, grouped and staged (nested) reductions are not predicted.
 
@@ -27,7 +28,8 @@ namespace jointer::kernels {
 
 using NodeIndex = std::int32_t;
 
-// Loops and accesses of an op as they are now: fusion may reorder and regroup the loops of pointwise ops.
+// Loops and accesses of an op as they are now: fusion may reorder and regroup the loops of
+// pointwise ops.
 struct OpLoops {
   std::vector<std::int64_t> loops, reduced;
   std::vector<AccessId> reads, writes, unmet;  // each once, in order
@@ -80,8 +82,8 @@ class Scheduling {
   }
   [[nodiscard]] bool is_dead(OpId id) const { return is_dead_[static_cast<std::size_t>(id)]; }
 
-  // The buffer that a later op changes in place, and which therefore has another name; else the same buffer
-  // (`mutation_renames`).
+  // The buffer that a later op changes in place, and which therefore has another name; else the
+  // same buffer (`mutation_renames`).
   [[nodiscard]] BufferId renamed(BufferId id) const {
     return renamed_[static_cast<std::size_t>(id)];
   }
@@ -116,7 +118,8 @@ class Scheduling {
   template <class IsFusable>
   void prune_redundant(NodeIndex id, IsFusable is_fusable);
 
-  // Nodes in topological order: each after the nodes that it reads from, ties by buffer name, then by place in `nodes`.
+  // Nodes in topological order: each after the nodes that it reads from, ties by buffer name, then
+  // by place in `nodes`.
   [[nodiscard]] std::vector<NodeIndex> sorted(std::span<const NodeIndex> nodes) const;
   // All ops, one node each, in topological order.
   [[nodiscard]] const std::vector<NodeIndex>& first_order() const { return order_; }

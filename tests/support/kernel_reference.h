@@ -1,10 +1,11 @@
 #pragma once
 
-// Ir of a file of the reference kernels, which `inductor_oracle.py` makes: the ops as Inductor scheduled them, without
-// our lowering.
+// Ir of a file of the reference kernels, which `inductor_oracle.py` makes: the ops as Inductor
+// scheduled them, without our lowering.
 //
-// What the file does not state is derived: readers of buffers (as `Scheduler.compute_dependencies` does), the buffer
-// that an order is about, and reductions that were split in two layers. Modes of writes are not known.
+// What the file does not state is derived: readers of buffers (as `Scheduler.compute_dependencies`
+// does), the buffer that an order is about, and reductions that were split in two layers. Modes of
+// writes are not known.
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -186,7 +186,8 @@ TEST(MemoryOrder, InputsThatMayBeFreedCount) {
 TEST(MemoryOrder, AnOrderWithALowerPeakWins) {
   SmallIr small;
   const BufferId x = small.input({16}, false);
-  // Two large values, each of which is needed for a small one only. As lowered, both are alive at once.
+  // Two large values, each of which is needed for a small one only. As lowered, both are alive at
+  // once.
   const BufferId a = small.external({4096}, {x});
   const BufferId b = small.external({4096}, {x});
   const BufferId c = small.external({16}, {a});
