@@ -98,8 +98,9 @@ class SmallIr {
   }
 
   void use(kernels::BufferId id) {
-    ir.buffers[static_cast<std::size_t>(id)].users.push_back(
-        {static_cast<kernels::OpId>(ir.ops.size())});
+    std::vector<kernels::User>& users = ir.buffers[static_cast<std::size_t>(id)].users;
+    const auto op = static_cast<kernels::OpId>(ir.ops.size());
+    if (users.empty() || users.back().op != op) users.push_back({op});
   }
 
   static kernels::Access access(kernels::BufferId buffer, const Sizes& strides, const Sizes& nest) {
