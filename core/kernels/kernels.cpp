@@ -10,10 +10,14 @@
 #include "core/kernels/kernel_bytes.h"
 #include "core/kernels/memory_order.h"
 #include "core/kernels/scheduling.h"
+#include "core/kernels/simple_overlap.h"
 
 namespace jointer::kernels {
 
 namespace {
+
+// Torch 2.11 has no `enable_simple_overlap`; versions in between are taken to be like 2.15.
+constexpr TorchVersion kFirstWithOverlap{2, 12};
 
 Kernel::Kind kind_of(const Scheduling& s, const SchedulerNode& node) {
   if (node.is_mix_order()) return Kernel::Kind::mix_order_reduction;
@@ -76,18 +80,12 @@ std::vector<RefusedPair> final_refusals(std::vector<RefusedPair> refused,
   return refused;
 }
 
-}  // namespace
-
-Kernels schedule(const Ir& ir, TorchVersion torch) {
-  Scheduling scheduling(ir, torch);
-  FusionRules rules(scheduling);
-  const std::vector<NodeIndex> nodes = fuse_nodes(scheduling, rules);
-  const MemoryPlan plan(scheduling, nodes);
-  Kernels result;
+// Inductor's choice of an order with a low peak: nodes in that order.
+std::vector<NodeIndex> sort_for_memory(const MemoryPlan& plan, const std::vector<NodeIndex>& nodes,
+                                       Kernels& result) {
   std::vector<Place> best = plan.order(MemoryOrder::as_fused);
-  result.order_peaks[0] = plan.simple_peak(best);
+  std::int64_t least = result.order_peaks[0] = plan.simple_peak(best);
   result.fused_peak = plan.peak(best).peak;
-  std::int64_t least = result.order_peaks[0];
   for (const MemoryOrder method :
        {MemoryOrder::least_peak_first, MemoryOrder::breadth_first, MemoryOrder::depth_first}) {
     std::vector<Place> order = plan.order(method);
@@ -99,21 +97,44 @@ Kernels schedule(const Ir& ir, TorchVersion torch) {
     best = std::move(order);
     result.order = method;
   }
-  MemoryPlan::Peak peak = plan.peak(best);
+  std::vector<NodeIndex> sorted;
+  sorted.reserve(nodes.size());
+  for (const Place place : best) sorted.push_back(nodes[as_index(place)]);
+  return sorted;
+}
+
+}  // namespace
+
+Kernels schedule(const Ir& ir, TorchVersion torch) {
+  Scheduling scheduling(ir, torch);
+  FusionRules rules(scheduling);
+  Kernels result;
+  const std::vector<NodeIndex> fused = fuse_nodes(scheduling, rules);
+  std::vector<NodeIndex> nodes = sort_for_memory(MemoryPlan(scheduling, fused), fused, result);
+  if (scheduling.has(kFirstWithOverlap)) {
+    std::vector<NodeIndex> moved;
+    moved.reserve(nodes.size());
+    for (const Place place : overlap_order(MemoryPlan(scheduling, nodes)))
+      moved.push_back(nodes[as_index(place)]);
+    nodes = std::move(moved);
+  }
+  // Planned again, as Inductor does: the last read in order decides how much of an input is freed.
+  const MemoryPlan plan(scheduling, nodes);
+  MemoryPlan::Peak peak = plan.peak(plan.order(MemoryOrder::as_fused));
   result.peak = peak.peak;
   result.lives = std::move(peak.lives);
   result.after_allocation = std::move(peak.after_allocation);
   result.after_release = std::move(peak.after_release);
   result.kernel_of.assign(ir.ops.size(), -1);
-  result.fused_order.resize(nodes.size());
   result.kernels.reserve(nodes.size());
-  for (const Place place : best) {
-    const NodeIndex id = nodes[as_index(place)];
+  for (const NodeIndex id : nodes) {
     const auto kernel = static_cast<std::int32_t>(result.kernels.size());
-    result.fused_order[as_index(place)] = kernel;
     result.kernels.push_back(make_kernel(scheduling, id));
     for (const OpId op : result.kernels.back().ops) result.kernel_of[as_index(op)] = kernel;
   }
+  result.fused_order.reserve(fused.size());
+  for (const NodeIndex id : fused)
+    result.fused_order.push_back(result.kernel_of[as_index(scheduling.node(id).ops.front())]);
   result.refused = final_refusals(rules.refused(), result.kernel_of);
   result.refusals = rules.counts();
   return result;

@@ -127,6 +127,14 @@ void MemoryPlan::connect() {
     for (const Place user : buffers_[as_index(id)].users) plan_[as_index(user)].reads.push_back(id);
 }
 
+bool MemoryPlan::needs(Place later, Place earlier) const {
+  const std::vector<BufferId>& outputs = node(earlier).outputs;
+  const std::vector<AccessId>& unmet = node(later).unmet;
+  return std::any_of(unmet.begin(), unmet.end(), [&](AccessId access) {
+    return std::find(outputs.begin(), outputs.end(), s_.table.buffer(access)) != outputs.end();
+  });
+}
+
 std::vector<BufferLife> MemoryPlan::lives(std::span<const Place> order) const {
   std::vector<std::int32_t> step_of(order.size());
   for (std::size_t step = 0; step < order.size(); ++step)

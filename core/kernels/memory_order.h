@@ -15,6 +15,7 @@
 //
 // Source: torch._inductor.memory.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -49,6 +50,19 @@ class MemoryPlan {
   [[nodiscard]] std::int64_t freed(BufferId id) const {
     return buffers_[static_cast<std::size_t>(id)].freed;
   }
+
+  [[nodiscard]] std::size_t buffer_count() const { return buffers_.size(); }
+  // Kernels that use a buffer's data.
+  [[nodiscard]] std::span<const Place> users(BufferId id) const {
+    return buffers_[static_cast<std::size_t>(id)].users;
+  }
+  // Buffers whose data a kernel uses.
+  [[nodiscard]] std::span<const BufferId> reads(Place place) const {
+    return plan_[static_cast<std::size_t>(place)].reads;
+  }
+  [[nodiscard]] const Op& first_op(Place place) const { return s_.op(node(place).ops.front()); }
+  // Whether `later` has to run after `earlier`.
+  [[nodiscard]] bool needs(Place later, Place earlier) const;
 
  private:
   struct PlannedBuffer {

@@ -1,0 +1,25 @@
+#pragma once
+
+// Torch 2.15 moves collectives earlier and waits later where that keeps the peak, so that compute
+// can hide them.
+//
+// Steps: each collective, in order, changes places with the kernel before it until it needs that
+// kernel's result, that is a collective as well, or the peak would increase. Then each wait, from
+// the last, changes places with the kernel after it in the same way. Cost: the number of swaps,
+// times the buffers of the two kernels.
+//
+// Terms: a buffer is freed after its last user. The memory of each step is updated with each swap.
+//
+// Source: torch._inductor.comms (`simple_overlap` and the functions that it calls). As there, the
+// last user of a buffer is not updated when a wait moves.
+
+#include <vector>
+
+#include "core/kernels/memory_order.h"
+
+namespace jointer::kernels {
+
+// Returns the places of the plan in the new order.
+std::vector<Place> overlap_order(const MemoryPlan& plan);
+
+}  // namespace jointer::kernels
