@@ -78,6 +78,7 @@ bool FusionRules::can_fuse_plain(NodeIndex a, NodeIndex b, bool may_change_loops
   if (s_.node(a).is_extern || s_.node(b).is_extern) return refuse(Refusal::is_external, a, b);
   if (s_.is_before(b, a)) return refuse(Refusal::runs_before, a, b);
   if (s_.node(a).is_on_gpu != s_.node(b).is_on_gpu) return refuse(Refusal::other_device, a, b);
+  if (computes_fraction(a, b)) return refuse(Refusal::computes_fraction, a, b);
   std::int64_t bytes = shared_bytes(a, b, allow_mix);
   if (may_change_loops && bytes < kLeastSharedBytes)
     if (const std::int64_t now = changes_.reorder_or_regroup(a, b, saved); now >= 0) bytes = now;
@@ -237,6 +238,41 @@ void FusionRules::reuse_keys(NodeIndex id,
   }
 }
 
+// Whether `a` reduces, and ops of `b` compute a half, a quarter or three quarters of what it
+// reduces, each row in equal lanes (`_sub_parent_epilogue_candidate_nodes`).
+bool FusionRules::computes_fraction(NodeIndex a, NodeIndex b) const {
+  const SchedulerNode &reduction = s_.node(a), &pointwise = s_.node(b);
+  if (!s_.has(kRegroups) || !reduction.is_reduction || pointwise.is_reduction) return false;
+  if (!reduction.is_on_gpu) return false;
+  const std::int64_t rows = reduction.numel, columns = reduction.rnumel;
+  std::int64_t factor = 0, lanes = 0;
+  for (const NodeIndex part : {a, b})
+    for (const OpId id : s_.node(part).ops) {
+      const OpLoops& loops = s_.loops(id);
+      if (s_.is_reduction(id)) {
+        if (loops.numel != rows || loops.rnumel != columns) return false;
+        continue;
+      }
+      if (loops.numel == rows && split_into(loops.loops, rows, 1)) continue;
+      if (loops.numel == rows * columns && split_into(loops.loops, rows, columns)) continue;
+      const auto has_rate = [&](std::int64_t input_lanes, std::int64_t output_lanes) {
+        return loops.numel != 0 && input_lanes * loops.numel == output_lanes * rows * columns;
+      };
+      const std::pair<std::int64_t, std::int64_t> rate = has_rate(2, 1)   ? std::pair(2, 1)
+                                                         : has_rate(4, 1) ? std::pair(4, 1)
+                                                         : has_rate(4, 3) ? std::pair(4, 3)
+                                                                          : std::pair(0, 0);
+      if (rate.first == 0) return false;
+      const std::int64_t width = columns / rate.first * rate.second;
+      if (loops.numel != rows * width || !split_into(loops.loops, rows, width)) return false;
+      // All have one factor, and the lanes of each group of ops are more than those before.
+      if (factor != 0 && (rate.first != factor || rate.second < lanes)) return false;
+      factor = rate.first;
+      lanes = rate.second;
+    }
+  return factor != 0;
+}
+
 // A buffer that only `a` reads could be reused for one that only `b` reads, if they ran one after
 // the other.
 bool FusionRules::increases_peak(NodeIndex a, NodeIndex b) {
@@ -373,6 +409,8 @@ std::string_view to_sentence(Refusal refusal) {
       return "The loops of one do not split into the rows and columns of the reduction.";
     case Refusal::split_scan:
       return "A scan in several parts does not fuse with reductions.";
+    case Refusal::computes_fraction:
+      return "The second computes only a part of the elements that the first reduces.";
     case Refusal::would_cycle:
       return "A third kernel would need one and be needed by the other.";
   }

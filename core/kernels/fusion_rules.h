@@ -8,7 +8,7 @@
 // `FusedMixOrderReductions`), choices (`InductorChoices.can_fuse`, `can_fuse_horizontal`) and
 // codegen.simd (`SIMDScheduling.can_fuse`), with the default settings.
 //
-// Deviations: nested and staged reductions (2.13 and later), templates, foreach kernels and streams
+// Deviations: nested and staged reductions (torch 2.15) are refused, and templates, foreach kernels and streams
 // are not predicted; nor is the rejection of fusions whose tilings differ
 // (`tiling_prevents_pointwise_fusion`).
 
@@ -62,6 +62,7 @@ class FusionRules {
   std::int64_t shared_elements(NodeIndex a, NodeIndex b);
   std::int64_t fusable_bytes(NodeIndex a, NodeIndex b);
   bool is_fusable(AccessId read, AccessId write);
+  [[nodiscard]] bool computes_fraction(NodeIndex a, NodeIndex b) const;
   bool increases_peak(NodeIndex a, NodeIndex b);
   void reuse_keys(NodeIndex id, std::vector<std::pair<DType, std::int64_t>>& keys) const;
 

@@ -36,9 +36,10 @@ enum class Refusal : std::uint8_t {
   reduced_size,        // a pointwise kernel and a reduction of different sizes
   loops_do_not_split,  // the pointwise loops do not split into those of the reduction
   split_scan,
-  would_cycle,  // another kernel would have to run between the parts of the new one
+  computes_fraction,  // the second computes a half or quarters of what the first reduces
+  would_cycle,        // another kernel would have to run between the parts of the new one
 };
-inline constexpr std::size_t kRefusalCount = 17;
+inline constexpr std::size_t kRefusalCount = 18;
 
 // Returns a sentence without a name of either kernel, such as "They share no data."
 std::string_view to_sentence(Refusal refusal);

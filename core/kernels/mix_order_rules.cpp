@@ -60,7 +60,10 @@ bool FusionRules::is_full_read(BufferId buffer, NodeIndex id) const {
   return false;
 }
 
+// Inductor looks for the name in the ops' code, where a buffer that was changed in place still has
+// its first name. It finds no such reads, and takes them to be contiguous.
 bool FusionRules::is_contiguous_read(BufferId buffer, NodeIndex id) const {
+  if (s_.real(buffer) != buffer) return true;
   for (const OpId op : s_.node(id).ops) {
     const OpLoops& loops = s_.loops(op);
     const std::size_t count = loops.loops.size() + loops.reduced.size();

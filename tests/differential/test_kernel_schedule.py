@@ -22,7 +22,7 @@ REASONS = (
     "Nodes are too far away. Fusing them may increase peak memory.", "memory deps did not match",
     "intermediate nodes between node1 & node2", "numel/rnumel mismatch (non-reduce) (%s, %s), (%s, %s)",
     "numel/rnumel mismatch (reduce) (%s, %s), (%s, %s)", "nodes numel incompatibility",
-    "nodes numel/rnumel incompatibility", "Split scan cannot fuse with reductions", "will create cycle",
+    "nodes numel/rnumel incompatibility", "Split scan cannot fuse with reductions", "sub-parent epilogue planning failed", "will create cycle",
 )
 
 
@@ -82,7 +82,13 @@ def test_same_memory(answers: tuple[dict[str, Any], dict[str, Any]]) -> None:
 
 def test_same_bytes(answers: tuple[dict[str, Any], dict[str, Any]]) -> None:
     ours, theirs = answers
-    expected = {row["name"]: (row["reads"], row["writes"], row["bytes"]) for row in theirs["nodes"]}
+
+    def external(row: dict[str, Any]) -> dict[str, int]:
+        """Without buffers that never leave the kernel. Inductor leaves them out of the sum, but not of reads alone."""
+        inside = set(row["buffers"]) - row["writes"].keys()
+        return {name: size for name, size in row["reads"].items() if name not in inside}
+
+    expected = {row["name"]: (external(row), row["writes"], row["bytes"]) for row in theirs["nodes"]}
     assert {row["name"]: (row["reads"], row["writes"], row["bytes"]) for row in ours["kernels"]} == expected
 
 
