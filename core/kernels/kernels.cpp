@@ -1,6 +1,7 @@
 #include "core/kernels/kernels.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -110,17 +111,21 @@ Kernels schedule(const Ir& ir, TorchVersion torch) {
   FusionRules rules(scheduling);
   Kernels result;
   const std::vector<NodeIndex> fused = fuse_nodes(scheduling, rules);
-  std::vector<NodeIndex> nodes = sort_for_memory(MemoryPlan(scheduling, fused), fused, result);
+  // Planned again for another order, as Inductor does: the last read decides how much of an input
+  // is freed.
+  std::optional<MemoryPlan> plan(std::in_place, scheduling, fused);
+  std::vector<NodeIndex> nodes = sort_for_memory(*plan, fused, result);
+  if (result.order != MemoryOrder::as_fused) plan.emplace(scheduling, nodes);
   if (scheduling.has(kFirstWithOverlap)) {
     std::vector<NodeIndex> moved;
     moved.reserve(nodes.size());
-    for (const Place place : overlap_order(MemoryPlan(scheduling, nodes)))
-      moved.push_back(nodes[as_index(place)]);
-    nodes = std::move(moved);
+    for (const Place place : overlap_order(*plan)) moved.push_back(nodes[as_index(place)]);
+    if (moved != nodes) {
+      nodes = std::move(moved);
+      plan.emplace(scheduling, nodes);
+    }
   }
-  // Planned again, as Inductor does: the last read in order decides how much of an input is freed.
-  const MemoryPlan plan(scheduling, nodes);
-  MemoryPlan::Peak peak = plan.peak(plan.order(MemoryOrder::as_fused));
+  MemoryPlan::Peak peak = plan->peak(plan->order(MemoryOrder::as_fused));
   result.peak = peak.peak;
   result.lives = std::move(peak.lives);
   result.after_allocation = std::move(peak.after_allocation);
