@@ -199,6 +199,38 @@ TEST(MemoryOrder, AnOrderWithALowerPeakWins) {
   EXPECT_NE(result.order, kernels::MemoryOrder::as_fused);
 }
 
+// A buffer that a call changed in place has another name afterwards, but not in the ops' code, where
+// Inductor looks for the pattern of the reads. In a square matrix, only that pattern tells rows and
+// columns apart.
+TEST(Fusion, SumsOfABufferThatWasChangedInPlaceStayApart) {
+  for (const bool is_changed : {false, true}) {
+    SmallIr small;
+    const SmallIr::Sizes shape{4096, 4096};
+    const BufferId x = small.external(shape, {small.input(shape)});
+    const BufferId y = small.external(shape, {x});
+    if (is_changed) small.ir.buffers[static_cast<std::size_t>(y)].mutates = {x};
+    small.output(small.sum({4096}, {4096}, {{y, {4096, 1}}}));
+    small.output(small.sum({4096}, {4096}, {{y, {1, 4096}}}));
+    EXPECT_EQ(schedule(small.ir).kernels.size(), is_changed ? 4U : 3U);
+  }
+}
+
+TEST(SimpleOverlap, CollectivesMoveEarlierAndWaitsLater) {
+  SmallIr small;
+  const BufferId x = small.input({16}, false);
+  const BufferId a = small.external({1024}, {x});
+  const BufferId b = small.external({1024}, {x});
+  const BufferId gathered = small.external({1024}, {a}, kernels::Op::Kind::collective);
+  const BufferId waited = small.external({1024}, {gathered}, kernels::Op::Kind::wait);
+  const BufferId c = small.external({1024}, {b});
+  small.output(small.external({16}, {waited, c}));
+  const Kernels result = schedule(small.ir);
+  const std::vector<std::int32_t>& at = result.kernel_of;
+  EXPECT_LT(at[2], at[1]);  // the collective before what it does not need
+  EXPECT_GT(at[3], at[4]);  // the wait after what does not need it
+  EXPECT_LE(result.peak, result.fused_peak);
+}
+
 TEST(Fusion, EveryReasonIsASentence) {
   for (std::size_t i = 0; i < kernels::kRefusalCount; ++i) {
     const std::string_view text = to_sentence(static_cast<Refusal>(i));

@@ -58,9 +58,10 @@ class SmallIr {
                         std::initializer_list<Read> reads) {
     return computed(kernels::Op::Kind::reduction, "Reduction:sum", loops, reduced, reads);
   }
-  kernels::BufferId external(Sizes shape, std::initializer_list<kernels::BufferId> reads) {
+  kernels::BufferId external(Sizes shape, std::initializer_list<kernels::BufferId> reads,
+                             kernels::Op::Kind kind = kernels::Op::Kind::extern_) {
     kernels::Op op;
-    op.kind = kernels::Op::Kind::extern_;
+    op.kind = kind;
     for (const kernels::BufferId id : reads) {
       op.reads.push_back(star(id));
       use(id);
@@ -142,7 +143,7 @@ class SmallIr {
     ir.buffers.push_back(std::move(buffer));
     const kernels::BufferId id = last_buffer();
     op.outputs = {id};
-    if (op.kind == kernels::Op::Kind::extern_)
+    if (loops.empty())
       op.writes = {star(id)};
     else
       op.writes = {access(id, contiguous(loops), loops)};
