@@ -1,7 +1,7 @@
 #pragma once
 
-// The accesses of all ops, each distinct one once: equal accesses have equal ids. Whether two
-// kernels share data is then a comparison of numbers.
+// The accesses of all ops, each distinct one once: equal accesses have equal ids, so that two
+// kernels share data if they have a number in common.
 //
 // An access has a form: as the op makes it, with merged loops, or with sorted and merged loops.
 // Accesses of different forms are different, like Inductor's, whose variables have other names (d0,

@@ -16,10 +16,10 @@ namespace jointer::kernels {
 namespace {
 
 // Settings of torch._inductor.config.
-constexpr std::int64_t kLeastSharedBytes = 10;  // score_fusion_memory_threshold
-constexpr std::size_t kMostOps = 64;            // max_fusion_size
-constexpr std::int32_t kLongestDistance = 64;   // are_long_distant_nodes
-constexpr std::int64_t kReuseWeight = 32;       // can_fusion_increase_peak_memory
+constexpr std::int64_t kMinSharedBytes = 10;  // score_fusion_memory_threshold
+constexpr std::size_t kMaxOps = 64;           // max_fusion_size
+constexpr std::int32_t kMaxDistance = 64;     // are_long_distant_nodes
+constexpr std::int64_t kReuseWeight = 32;     // can_fusion_increase_peak_memory
 
 // First version of torch whose nodes regroup loops and whose mix-order reductions have no limit on
 // their aspect ratio.
@@ -80,12 +80,12 @@ bool FusionRules::can_fuse_plain(NodeIndex a, NodeIndex b, bool may_change_loops
   if (s_.node(a).is_on_gpu != s_.node(b).is_on_gpu) return refuse(Refusal::other_device, a, b);
   if (computes_fraction(a, b)) return refuse(Refusal::computes_fraction, a, b);
   std::int64_t bytes = shared_bytes(a, b, allow_mix);
-  if (may_change_loops && bytes < kLeastSharedBytes)
+  if (may_change_loops && bytes < kMinSharedBytes)
     if (const std::int64_t now = changes_.reorder_or_regroup(a, b, saved); now >= 0) bytes = now;
-  if (bytes < kLeastSharedBytes)
+  if (bytes < kMinSharedBytes)
     if (const std::int64_t now = changes_.invert(a, b, saved); now >= 0) bytes = now;
   if (bytes == 0) return refuse(Refusal::no_shared_data, a, b);
-  if (s_.node(a).ops.size() + s_.node(b).ops.size() > kMostOps)
+  if (s_.node(a).ops.size() + s_.node(b).ops.size() > kMaxOps)
     return refuse(Refusal::too_large, a, b);
   if (increases_peak(a, b)) return refuse(Refusal::peak_increases, a, b);
   if (!s_.is_before(a, b)) return can_fuse_horizontal(a, b, bytes);
@@ -96,10 +96,10 @@ bool FusionRules::can_fuse_plain(NodeIndex a, NodeIndex b, bool may_change_loops
 
 bool FusionRules::can_fuse_horizontal(NodeIndex a, NodeIndex b, std::int64_t bytes) {
   if (!is_mix_order(a, b)) {
-    if (bytes < kLeastSharedBytes) return refuse(Refusal::reads_too_little, a, b);
+    if (bytes < kMinSharedBytes) return refuse(Refusal::reads_too_little, a, b);
     const SchedulerNode &first = s_.node(a), &second = s_.node(b);
     if (std::max(std::abs(first.min_order - second.max_order),
-                 std::abs(second.min_order - first.max_order)) > kLongestDistance)
+                 std::abs(second.min_order - first.max_order)) > kMaxDistance)
       return refuse(Refusal::too_far_apart, a, b);
   }
   return backend_can_fuse(a, b);
@@ -238,7 +238,7 @@ void FusionRules::reuse_keys(NodeIndex id,
   }
 }
 
-// Whether `a` reduces, and ops of `b` compute a half, a quarter or three quarters of what it
+// True if `a` reduces, and ops of `b` compute a half, a quarter or three quarters of what it
 // reduces, each row in equal lanes (`_sub_parent_epilogue_candidate_nodes`).
 bool FusionRules::computes_fraction(NodeIndex a, NodeIndex b) const {
   const SchedulerNode &reduction = s_.node(a), &pointwise = s_.node(b);

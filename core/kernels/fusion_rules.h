@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether two scheduler nodes may become one kernel, why not, and how much data the fusion saves.
+// The rules by which two scheduler nodes may become one kernel, the reasons why not, and how much data the fusion saves.
 //
 // Source: torch._inductor.scheduler (`Scheduler.can_fuse`, `can_fuse_vertical`,
 // `fusable_read_and_write`, `fusable_weak_dep`, `score_fusion_memory`,
@@ -30,13 +30,13 @@ class FusionRules {
   // `may_change_loops` also tries other loops of pointwise nodes, and keeps them if the answer is
   // yes.
   bool can_fuse(NodeIndex a, NodeIndex b, bool may_change_loops);
-  // Whether a path leads from one node to the other through kernels that were fused since.
+  // True if a path leads from one node to the other through kernels that were fused since.
   bool would_cycle(NodeIndex a, NodeIndex b);
   // Makes one node of two that can be fused.
   NodeIndex fuse(NodeIndex a, NodeIndex b);
   // Bytes that a fusion saves; of a mix-order reduction, elements.
   std::int64_t score(NodeIndex a, NodeIndex b);
-  // Whether `b`, which changes a buffer in place, reads and writes it as `a` reads it. `access` is
+  // True if `b`, which changes a buffer in place, reads and writes it as `a` reads it. `access` is
   // weak.
   bool is_fusable_weak(AccessId access, NodeIndex a, NodeIndex b);
 

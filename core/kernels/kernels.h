@@ -87,7 +87,7 @@ struct RefusedPair {
   Refusal refusal = Refusal::no_shared_data;
 };
 
-// What Inductor chose among the orders that it tried.
+// The orders that Inductor tries, of which it takes the one with the lowest peak.
 enum class MemoryOrder : std::uint8_t { as_fused, least_peak_first, breadth_first, depth_first };
 
 struct Kernels {

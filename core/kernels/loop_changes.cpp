@@ -12,22 +12,17 @@ namespace jointer::kernels {
 
 namespace {
 
-// Of the accesses to a buffer the last, or -1.
+// The last of the accesses to a buffer, or -1.
 AccessId last_access(const AccessTable& table, std::span<const AccessId> accesses, BufferId id) {
   for (std::size_t i = accesses.size(); i-- > 0;)
     if (table.buffer(accesses[i]) == id) return accesses[i];
   return -1;
 }
 
-// Of the writes to a buffer the last, or else of the reads.
+// The last of the writes to a buffer, or else of the reads.
 AccessId write_or_read(const AccessTable& table, const SchedulerNode& node, BufferId id) {
   const AccessId write = last_access(table, node.writes, id);
   return write >= 0 ? write : last_access(table, node.reads, id);
-}
-
-// Of all accesses to a buffer the last, writes after reads.
-AccessId last_of_all(const AccessTable& table, const SchedulerNode& node, BufferId id) {
-  return write_or_read(table, node, id);
 }
 
 NestedIndex nested(const AccessTable& table, AccessId id) {
@@ -219,7 +214,7 @@ bool LoopChanges::regroup(NodeIndex a, NodeIndex b, SavedLoops& saved) {
   }
   s_.refresh(pointwise);
   for (const BufferId id : common_buffers(a, b))
-    if (match(last_of_all(s_.table, s_.node(a), id), last_of_all(s_.table, s_.node(b), id)))
+    if (match(write_or_read(s_.table, s_.node(a), id), write_or_read(s_.table, s_.node(b), id)))
       return true;
   before.restore();
   return false;

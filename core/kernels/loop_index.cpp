@@ -16,7 +16,7 @@ bool is_linear(const IndexTerm& term) {
   return term.divisor == 1 && term.modulus == 0;
 }
 
-// Of a loop within a term, or 0.
+// The coefficient of a loop within a term, or 0.
 std::int64_t inner_coefficient(const IndexTerm& term, std::size_t loop) {
   for (const IndexTerm::Inner& inner : term.inner)
     if (inner.loop >= 0 && as_index(inner.loop) == loop) return inner.coefficient;

@@ -25,12 +25,12 @@ struct NestedIndex {
   std::vector<std::int64_t> sizes;  // of the nest, up to the last loop that `index` uses
 };
 
-// Whether the position depends on a value that is loaded at run time.
+// True if the position depends on a value that is loaded at run time.
 bool is_indirect(const Index& index);
 bool uses_loop(const Index& index, std::size_t loop);
 // Difference of the positions at iteration 1 and 0 of each loop, where all others are 0.
 std::vector<std::int64_t> strides_of(const Index& index, std::size_t loops);
-// Whether the position is 0 or the only loop: the buffer is read or written from start to end.
+// True if the position is 0 or the only loop: the buffer is read or written from start to end.
 bool is_contiguous(const Index& index);
 
 // Merges all loops that merge, and removes those of one iteration.
@@ -50,7 +50,7 @@ std::optional<Index> regroup_loops(const Index& index, std::span<const std::int6
                                    std::int64_t outer, std::int64_t inner);
 // Removes loops at the end of the nest that `index` does not use.
 void drop_unused_loops(const Index& index, std::vector<std::int64_t>& sizes);
-// Whether loops of `sizes` split into loops of `outer` and then of `inner` iterations
+// True if loops of `sizes` split into loops of `outer` and then of `inner` iterations
 // (`SIMDKernel.is_compatible`).
 bool split_into(std::span<const std::int64_t> sizes, std::int64_t outer, std::int64_t inner);
 

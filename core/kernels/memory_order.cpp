@@ -215,8 +215,8 @@ std::vector<Place> MemoryPlan::order(MemoryOrder method) const {
   return places;
 }
 
-// Of the kernels that are ready: one that does not raise the peak and frees most, or else the
-// smallest.
+// Picks from the kernels that are ready one that does not raise the peak and frees most, or else
+// the smallest.
 std::vector<Place> MemoryPlan::least_peak_first() const {
   const std::size_t count = nodes_.size();
   std::vector<std::int32_t> missing(count), users(buffers_.size(), 0);
@@ -270,7 +270,7 @@ std::vector<Place> MemoryPlan::least_peak_first() const {
   return result;
 }
 
-// Of the kernels that are ready: the one whose predecessors ran first.
+// Picks from the kernels that are ready the one whose predecessors ran first.
 std::vector<Place> MemoryPlan::breadth_first() const {
   const std::size_t count = nodes_.size();
   std::vector<std::int32_t> missing(count), step_of(count, -1);

@@ -61,7 +61,7 @@ class MemoryPlan {
     return plan_[static_cast<std::size_t>(place)].reads;
   }
   [[nodiscard]] const Op& first_op(Place place) const { return s_.op(node(place).ops.front()); }
-  // Whether `later` has to run after `earlier`.
+  // True if `later` has to run after `earlier`.
   [[nodiscard]] bool needs(Place later, Place earlier) const;
 
  private:

@@ -15,10 +15,10 @@ namespace jointer::kernels {
 
 namespace {
 
-constexpr std::int64_t kLeastElements = 5 << 20;  // smaller data stays in the L2 cache
-constexpr std::int64_t kFewestRows = 4096;
-constexpr std::int64_t kLongestRow = 16 * 1024;  // a longer row makes no persistent reduction
-constexpr std::size_t kMostReads = 10;           // mix_order_reduction_max_reads
+constexpr std::int64_t kMinElements = 5 << 20;  // smaller data stays in the L2 cache
+constexpr std::int64_t kMinRows = 4096;
+constexpr std::int64_t kMaxRow = 16 * 1024;  // a longer row makes no persistent reduction
+constexpr std::size_t kMaxReads = 10;        // mix_order_reduction_max_reads
 constexpr TorchVersion kAnyRatio{2, 12};
 
 std::int64_t size_of_nest(std::span<const std::int64_t> sizes) {
@@ -116,13 +116,13 @@ bool FusionRules::is_mix_order(NodeIndex a, NodeIndex b) {
     std::swap(contiguous, crossing);
   }
   const Extent rows = extent(contiguous);
-  if (rows.numel * rows.rnumel < kLeastElements || rows.numel < kFewestRows) return false;
+  if (rows.numel * rows.rnumel < kMinElements || rows.numel < kMinRows) return false;
   if (!s_.has(kAnyRatio) && rows.numel < 2 * rows.rnumel) return false;
   if (one == other && std::none_of(common.begin(), common.end(), [&](BufferId id) {
         return is_contiguous_read(id, a) != is_contiguous_read(id, b);
       }))
     return false;
-  if (rows.rnumel > kLongestRow || is_split(contiguous)) return false;
+  if (rows.rnumel > kMaxRow || is_split(contiguous)) return false;
   return can_cross(crossing);
 }
 
@@ -134,7 +134,7 @@ bool FusionRules::joins_mix_order(NodeIndex mix, NodeIndex other) {
         if (s_.table.is_memory(access)) reads.push_back(s_.table.buffer(access));
   std::sort(reads.begin(), reads.end());
   reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
-  if (reads.size() > kMostReads) return false;
+  if (reads.size() > kMaxReads) return false;
   const NodeIndex contiguous = s_.node(mix).contiguous, crossing = s_.node(mix).crossing;
   if (!s_.node(other).is_mix_order())
     return joins_part(mix, contiguous, other, {crossing}) ||
@@ -144,7 +144,7 @@ bool FusionRules::joins_mix_order(NodeIndex mix, NodeIndex other) {
          joins_part(mix, crossing, s_.node(other).crossing, {});
 }
 
-// Whether `other` fuses with a part of a mix-order reduction, without making that part depend on
+// True if `other` fuses with a part of a mix-order reduction, without making that part depend on
 // `others` or they on it.
 bool FusionRules::joins_part(NodeIndex mix, NodeIndex part, NodeIndex other,
                              std::vector<NodeIndex> others) {

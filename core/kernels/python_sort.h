@@ -246,7 +246,7 @@ class PythonSort {
         if (b == b_end) return finish();
         values_[to++] = copy[a++];
         if (a_end - a == 1) return finish_last();
-      } while (a_wins >= kLeastGallop || b_wins >= kLeastGallop);
+      } while (a_wins >= kMinGallop || b_wins >= kMinGallop);
       ++gallop_;
     }
   }
@@ -308,18 +308,18 @@ class PythonSort {
         if (b == 0) return;  // only if comparisons are inconsistent
         take_left();
         if (a == 0) return finish();
-      } while (a_wins >= kLeastGallop || b_wins >= kLeastGallop);
+      } while (a_wins >= kMinGallop || b_wins >= kMinGallop);
       ++gallop_;
     }
   }
 
   auto begin(std::size_t at) { return values_.begin() + static_cast<std::ptrdiff_t>(at); }
 
-  static constexpr std::size_t kLeastGallop = 7;
+  static constexpr std::size_t kMinGallop = 7;
   std::vector<Value>& values_;
   Less less_;
   std::vector<Run> runs_;
-  std::size_t gallop_ = kLeastGallop;
+  std::size_t gallop_ = kMinGallop;
 };
 
 template <class Value, class Less>

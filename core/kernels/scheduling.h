@@ -48,7 +48,7 @@ struct SchedulerNode {
   bool is_reduction = false;
   bool is_extern = false;  // calls a library, or nothing
   bool is_on_gpu = true;
-  // Of a mix-order reduction: the node that reads along its rows, and the one that reads across.
+  // In a mix-order reduction: the node that reads along its rows, and the one that reads across.
   NodeIndex contiguous = -1, crossing = -1;
 
   [[nodiscard]] bool is_fused() const { return ops.size() > 1; }
@@ -64,7 +64,7 @@ class Scheduling {
   [[nodiscard]] const Buffer& buffer(BufferId id) const {
     return ir_.buffers[static_cast<std::size_t>(id)];
   }
-  // Whether the rules are those of `version` or later.
+  // True if the rules are those of `version` or later.
   [[nodiscard]] bool has(TorchVersion version) const { return torch_ >= version; }
 
   [[nodiscard]] const SchedulerNode& node(NodeIndex id) const {
@@ -92,7 +92,7 @@ class Scheduling {
   // Buffers that change another in place, in the order of ops.
   [[nodiscard]] std::span<const BufferId> mutations() const { return mutations_; }
 
-  // Whether one of the ops of `a` is an ancestor of `b`.
+  // True if one of the ops of `a` is an ancestor of `b`.
   [[nodiscard]] bool is_before(NodeIndex a, NodeIndex b) const {
     for (const OpId id : node(a).ops)
       if (has_ancestor(b, id)) return true;

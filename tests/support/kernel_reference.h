@@ -3,7 +3,7 @@
 // Ir of a file of the reference kernels, which `inductor_oracle.py` makes: the ops as Inductor
 // scheduled them, without our lowering.
 //
-// What the file does not state is derived: readers of buffers (as `Scheduler.compute_dependencies`
+// Derived, as the file does not state them: readers of buffers (as `Scheduler.compute_dependencies`
 // does), the buffer that an order is about, and reductions that were split in two layers. Modes of
 // writes are not known.
 
