@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/index.h"
@@ -77,6 +78,10 @@ void count_bytes(Scheduling& scheduling, NodeIndex id, Kernel& kernel) {
   };
   kernel.bytes_read = count(node.reads, kernel.reads);
   kernel.bytes_written = count(node.writes, kernel.writes);
+  std::vector<AccessId> both = node.reads;
+  both.insert(both.end(), node.writes.begin(), node.writes.end());
+  std::vector<BufferBytes> found;
+  kernel.bytes = count(std::move(both), found);
 }
 
 }  // namespace jointer::kernels

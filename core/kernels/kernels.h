@@ -69,6 +69,7 @@ struct Kernel {
   std::vector<NodeId> nodes;  // nodes of the graph that run in it, each once
   std::vector<BufferBytes> reads, writes;
   std::int64_t bytes_read = 0, bytes_written = 0;
+  std::int64_t bytes = 0;  // less than the sum of both if it reads and writes the same buffer
   std::int64_t numel = 1, rnumel = 1;  // iterations of the outer loops and of the reduced ones
   bool is_on_gpu = true;
 };

@@ -91,7 +91,7 @@ json describe(const KernelReference& reference) {
          {"kind", kind_name(kernel.kind)},
          {"reads", bytes_of(reference.ir, kernel.reads)},
          {"writes", bytes_of(reference.ir, kernel.writes)},
-         {"bytes", kernel.bytes_read + kernel.bytes_written},
+         {"bytes", kernel.bytes},
          {"memory", {result.after_allocation[i], result.after_release[i]}}});
   }
   for (const std::int32_t kernel : result.fused_order)
