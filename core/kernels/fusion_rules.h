@@ -1,6 +1,7 @@
 #pragma once
 
-// The rules by which two scheduler nodes may become one kernel, the reasons why not, and how much data the fusion saves.
+// The rules by which two scheduler nodes may become one kernel, the reasons why not, and how much
+// data the fusion saves.
 //
 // Source: torch._inductor.scheduler (`Scheduler.can_fuse`, `can_fuse_vertical`,
 // `fusable_read_and_write`, `fusable_weak_dep`, `score_fusion_memory`,
@@ -8,9 +9,15 @@
 // `FusedMixOrderReductions`), choices (`InductorChoices.can_fuse`, `can_fuse_horizontal`) and
 // codegen.simd (`SIMDScheduling.can_fuse`), with the default settings.
 //
-// Deviations: nested and staged reductions (torch 2.15) are refused, and templates, foreach kernels and streams
-// are not predicted; nor is the rejection of fusions whose tilings differ
-// (`tiling_prevents_pointwise_fusion`).
+// Versions between 2.11 and 2.15 follow the rules of 2.15.
+//
+// Deviations:
+// - Nested and staged reductions (torch 2.15: a reduction of groups of what another one normalizes,
+//   as in block-wise quantization) stay apart.
+// - Foreach kernels, which concatenations of several inputs of the graph become, stay apart.
+// - Fusions that Inductor rejects because their tilings differ are made
+//   (`tiling_prevents_pointwise_fusion`, `tiling_prevents_reduction_fusion`).
+// - Templates and streams are not known. Ops on the CPU follow the rules of the GPU.
 
 #include <array>
 #include <cstdint>

@@ -13,7 +13,7 @@
 // `prune_weak_deps`, `compute_ancestors`, `SchedulerNode`, `FusedSchedulerNode`, `init_group_node`,
 // `prune_redundant_deps`).
 //
-// Deviations: foreach, grouped and staged (nested) reductions are not predicted.
+// Deviations: those of fusion_rules.h.
 
 #include <cstdint>
 #include <span>

@@ -17,18 +17,21 @@ REFERENCES = SHARED / "reference" / "kernels"
 ORDERS = ("topological_sort_lpmf", "topological_sort_bfs", "topological_sort_dfs")
 # Inductor's reasons, in the order of `Refusal` in core/kernels/kernels.h.
 REASONS = (
-    "node1 must go before node2", "node1 is nop", "node1 is extern but not a triton kernel", "device mismatch (%s vs %s)",
+    "node1 must go before node2", "node1 is nop", "node1 is extern but not a triton kernel",
+    "device mismatch (%s vs %s)",
     "no shared data", "exceeds max fusion", "Fusion will increase peak memory", "score_fusion_memory_threshold",
     "Nodes are too far away. Fusing them may increase peak memory.", "memory deps did not match",
     "intermediate nodes between node1 & node2", "numel/rnumel mismatch (non-reduce) (%s, %s), (%s, %s)",
     "numel/rnumel mismatch (reduce) (%s, %s), (%s, %s)", "nodes numel incompatibility",
-    "nodes numel/rnumel incompatibility", "Split scan cannot fuse with reductions", "sub-parent epilogue planning failed", "will create cycle",
+    "nodes numel/rnumel incompatibility", "Split scan cannot fuse with reductions",
+    "sub-parent epilogue planning failed", "will create cycle",
 )
 
 
 def cases() -> list[Any]:
     found = sorted(REFERENCES.rglob("*.kernels.json.zst"))
-    return [pytest.param(each, id=str(each.relative_to(REFERENCES)).removesuffix(".kernels.json.zst")) for each in found]
+    names = [str(each.relative_to(REFERENCES)).removesuffix(".kernels.json.zst") for each in found]
+    return [pytest.param(each, id=name) for each, name in zip(found, names)]
 
 
 def ops_of(name: str) -> tuple[str, ...]:
