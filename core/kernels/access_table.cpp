@@ -59,7 +59,7 @@ bool AccessTable::equal(const Entry& entry, const Access& access, Form form) con
          other.index == access.index;
 }
 
-AccessId AccessTable::add(Access access, Form form) {
+AccessId AccessTable::add(const Access& access, Form form) {
   const std::uint64_t hash = hash_of(access, form);
   const auto [found, is_new] = first_.try_emplace(hash, -1);
   for (AccessId id = found->second; id >= 0; id = next_[as_index(id)])
@@ -68,7 +68,7 @@ AccessId AccessTable::add(Access access, Form form) {
   entry.is_indirect = access.kind == Access::Kind::memory && is_indirect(access.index);
   entry.numel = elements(access, entry.is_indirect, buffers_);
   entry.form = form;
-  entry.access = std::move(access);
+  entry.access = access;
   const AccessId id = static_cast<AccessId>(entries_.size());
   entries_.push_back(std::move(entry));
   next_.push_back(found->second);
@@ -83,7 +83,7 @@ AccessId AccessTable::merged(AccessId id) {
   NestedIndex nested = merge_loops(copy.index, copy.sizes);
   copy.index = std::move(nested.index);
   copy.sizes = std::move(nested.sizes);
-  const AccessId result = add(std::move(copy), Form::merged);
+  const AccessId result = add(copy, Form::merged);
   entries_[as_index(id)].merged = result;
   return result;
 }
@@ -96,7 +96,7 @@ AccessId AccessTable::sorted(AccessId id) {
   copy.index = std::move(nested.index);
   copy.sizes = std::move(nested.sizes);
   copy.is_atomic = false;
-  const AccessId result = add(std::move(copy), Form::sorted);
+  const AccessId result = add(copy, Form::sorted);
   entries_[as_index(id)].sorted = result;
   return result;
 }
@@ -106,7 +106,7 @@ AccessId AccessTable::renamed(AccessId id, BufferId buffer) {
   Access copy = (*this)[id].access;
   const Form form = (*this)[id].form;
   copy.buffer = buffer;
-  return add(std::move(copy), form);
+  return add(copy, form);
 }
 
 }  // namespace jointer::kernels

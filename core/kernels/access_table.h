@@ -33,7 +33,7 @@ class AccessTable {
 
   explicit AccessTable(std::span<const Buffer> buffers) : buffers_(buffers) {}
 
-  AccessId add(Access access, Form form = Form::as_is);
+  AccessId add(const Access& access, Form form = Form::as_is);
   [[nodiscard]] const Entry& operator[](AccessId id) const {
     return entries_[static_cast<std::size_t>(id)];
   }

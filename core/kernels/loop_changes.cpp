@@ -52,7 +52,7 @@ bool change_accesses(Scheduling& s, OpId op, const std::vector<std::int64_t>& lo
       access.index = std::move(*index);
       access.sizes = loops;
       drop_unused_loops(access.index, access.sizes);
-      result.push_back(s.table.add(std::move(access), form));
+      result.push_back(s.table.add(access, form));
     }
     result.insert(result.end(), others.begin(), others.end());
     return result;

@@ -198,7 +198,7 @@ void Scheduling::refresh(NodeIndex id) {
     set_derived(each);
     return;
   }
-  std::vector<char> seen(table.size(), 0);
+  seen_.resize(table.size(), 0);
   each.reads.clear();
   each.writes.clear();
   each.unmet.clear();
@@ -208,16 +208,17 @@ void Scheduling::refresh(NodeIndex id) {
     each.writes.insert(each.writes.end(), own.writes.begin(), own.writes.end());
     each.unmet.insert(each.unmet.end(), own.unmet.begin(), own.unmet.end());
   }
-  keep_first(each.reads, seen);
-  keep_first(each.writes, seen);
-  keep_first(each.unmet, seen);
-  for (const AccessId access : each.writes) seen[as_index(access)] = 1;
-  const auto is_written = [&](AccessId access) { return seen[as_index(access)] != 0; };
+  keep_first(each.reads, seen_);
+  keep_first(each.writes, seen_);
+  keep_first(each.unmet, seen_);
+  for (const AccessId access : each.writes) seen_[as_index(access)] = 1;
+  const auto is_written = [&](AccessId access) { return seen_[as_index(access)] != 0; };
   std::erase_if(each.reads, is_written);
   std::erase_if(each.unmet, [&](AccessId access) {
     return is_written(access) || std::find(each.outputs.begin(), each.outputs.end(),
                                            table.buffer(access)) != each.outputs.end();
   });
+  for (const AccessId access : each.writes) seen_[as_index(access)] = 0;
   set_derived(each);
 }
 

@@ -147,6 +147,7 @@ class Scheduling {
   std::vector<std::int32_t>
       name_rank_;  // by buffer: its place among the names in alphabetical order
   std::vector<NodeIndex> order_;
+  std::vector<char> seen_;  // scratch, by access: 0
 };
 
 template <class IsFusable>
