@@ -13,7 +13,7 @@ namespace {
 // The keys that, together with Alt, go to the panes, in menu order.
 constexpr std::array kPaneKeys{Qt::Key_1,     Qt::Key_2,     Qt::Key_3, Qt::Key_4, Qt::Key_5,
                                Qt::Key_6,     Qt::Key_7,     Qt::Key_8, Qt::Key_9, Qt::Key_0,
-                               Qt::Key_Minus, Qt::Key_Equal, Qt::Key_Q};
+                               Qt::Key_Minus, Qt::Key_Equal, Qt::Key_Q, Qt::Key_K};
 
 }  // namespace
 

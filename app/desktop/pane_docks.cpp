@@ -10,7 +10,7 @@ namespace {
 
 using namespace views;
 
-constexpr int kStateVersion = 8;
+constexpr int kStateVersion = 9;
 const QString kState = QStringLiteral("window/state");
 
 }  // namespace

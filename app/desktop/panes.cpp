@@ -13,6 +13,7 @@
 #include "views/graph/graph_pane.h"
 #include "views/history/history_pane.h"
 #include "views/inspector/inspector_pane.h"
+#include "views/kernels/kernels_pane.h"
 #include "views/modules/modules_pane.h"
 #include "views/operators/operators_pane.h"
 #include "views/pipeline/pipeline_pane.h"
@@ -79,6 +80,7 @@ constexpr std::array kKinds{
     PaneKind{"exposed", QT_TRANSLATE_NOOP("MainWindow", "Exposed collectives"), kMiddle, 6,
              make<ExposedPane>},
     PaneKind{"query", QT_TRANSLATE_NOOP("MainWindow", "Query"), kMiddle, 7, make<QueryPane>},
+    PaneKind{"kernels", QT_TRANSLATE_NOOP("MainWindow", "Kernels"), kMiddle, 8, make<KernelsPane>},
 };
 
 }  // namespace

@@ -93,7 +93,7 @@ void FocusTest::no_two_menus_have_the_same_key() {
 void FocusTest::a_key_goes_to_each_pane() {
   constexpr std::array kKeys{Qt::Key_1,     Qt::Key_2,     Qt::Key_3, Qt::Key_4, Qt::Key_5,
                              Qt::Key_6,     Qt::Key_7,     Qt::Key_8, Qt::Key_9, Qt::Key_0,
-                             Qt::Key_Minus, Qt::Key_Equal, Qt::Key_Q};
+                             Qt::Key_Minus, Qt::Key_Equal, Qt::Key_Q, Qt::Key_K};
   const QStringList names = desktop::MainWindow::pane_names();
   QCOMPARE(static_cast<std::size_t>(names.size()), kKeys.size());
   for (std::size_t i = 0; i < kKeys.size(); ++i) {

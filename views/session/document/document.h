@@ -8,6 +8,7 @@ namespace jointer::views {
 
 class Editing;
 class Marks;
+class PredictedKernels;
 class SacSession;
 class ShownRange;
 
@@ -20,6 +21,8 @@ class Document : public OpenGraph {
   ~Document() override;
 
   [[nodiscard]] Editing& editing() const { return *editing_; }
+  // The kernels that a compiler would make of the graph.
+  [[nodiscard]] PredictedKernels& kernels() const { return *kernels_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }
   [[nodiscard]] Marks& marks() const { return *marks_; }
   // The range of time that panes show; it can be a range of the pair.
@@ -29,6 +32,7 @@ class Document : public OpenGraph {
 
  private:
   std::unique_ptr<Editing> editing_;
+  std::unique_ptr<PredictedKernels> kernels_;
   std::unique_ptr<SacSession> sac_;
   std::shared_ptr<Marks> marks_;
   std::unique_ptr<ShownRange> shown_range_;

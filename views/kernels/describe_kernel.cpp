@@ -1,0 +1,154 @@
+#include "views/kernels/describe_kernel.h"
+
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "core/base/index.h"
+#include "views/kernels/kernel_text.h"
+#include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr std::size_t kMaxNodeLinks = 20;
+
+class KernelDescription {
+ public:
+  KernelDescription(const SnapshotKernels& of, std::size_t row)
+      : of_(of),
+        row_(row),
+        part_(of.part_of(row)),
+        kernel_(of.kernel(row)),
+        first_(of.first_row_of_part(row)) {}
+
+  InspectorContent run() {
+    const Graph& graph = of_.snapshot()->graph;
+    InspectorContent content;
+    content.title = kernel_name(graph, kernel_);
+    content.subtitle = tr("kernel %1 of %2 · %3")
+                           .arg(count_text(row_ + 1), count_text(of_.rows().size()),
+                                kernel_kind_text(kernel_.kind));
+    add_figures(content.sections.emplace_back());
+    add_buffers(content.sections.emplace_back());
+    add_refusals(content.sections.emplace_back());
+    std::erase_if(content.sections, [](const InspectorSection& each) { return each.rows.empty(); });
+    return content;
+  }
+
+ private:
+  // The number of a kernel of this part, as the table shows it.
+  [[nodiscard]] QString number_of(std::int32_t kernel) const {
+    return count_text(first_ + as_index(kernel) + 1);
+  }
+  [[nodiscard]] const kernels::Buffer& buffer(kernels::BufferId id) const {
+    return part_.ir.buffers[as_index(id)];
+  }
+
+  void add_figures(InspectorSection& section) const {
+    section.title = tr("Kernel");
+    InspectorRow& nodes = section.rows.emplace_back();
+    nodes.label = tr("nodes");
+    nodes.provenance = Provenance::computed;
+    nodes.links = kernel_.nodes;
+    if (nodes.links.size() > kMaxNodeLinks) {
+      nodes.links.resize(kMaxNodeLinks);
+      nodes.all_links = kernel_.nodes;
+    }
+    if (kernel_.nodes.empty()) section.rows.pop_back();
+    using Kind = kernels::Kernel::Kind;
+    if (kernel_.kind == Kind::pointwise || kernel_.kind == Kind::reduction ||
+        kernel_.kind == Kind::mix_order_reduction)
+      section.add(
+          tr("iterations"),
+          kernel_.rnumel == 1
+              ? count_text(kernel_.numel)
+              : tr("%1, each of %2").arg(count_text(kernel_.numel), count_text(kernel_.rnumel)),
+          Provenance::computed);
+    section.add(tr("read"), bytes_text(kernel_.bytes_read), Provenance::computed,
+                exact_bytes_text(kernel_.bytes_read));
+    section.add(tr("written"), bytes_text(kernel_.bytes_written), Provenance::computed,
+                exact_bytes_text(kernel_.bytes_written));
+    if (of_.rows()[row_].launches)
+      section.add(tr("time"), time_text(of_.rows()[row_].ns), Provenance::estimated);
+  }
+
+  void add_buffers(InspectorSection& section) const {
+    section.title = tr("Buffers");
+    struct Use {
+      std::int64_t read = 0, written = 0;
+    };
+    std::map<kernels::BufferId, Use> uses;
+    for (const kernels::BufferBytes& each : kernel_.reads) uses[each.buffer].read += each.bytes;
+    for (const kernels::BufferBytes& each : kernel_.writes) uses[each.buffer].written += each.bytes;
+    std::map<kernels::BufferId, const kernels::BufferLife*> lives;
+    for (const kernels::BufferLife& life : part_.scheduled.lives)
+      if (uses.contains(life.buffer)) lives[life.buffer] = &life;
+    for (const auto& [id, use] : uses) {
+      QStringList texts;
+      if (use.read > 0) texts << tr("read %1").arg(bytes_text(use.read));
+      if (use.written > 0) texts << tr("written %1").arg(bytes_text(use.written));
+      if (buffer(id).bytes > 0) texts << tr("size %1").arg(bytes_text(buffer(id).bytes));
+      const auto life = lives.find(id);
+      texts << (life == lives.end() ? tr("shares memory") : life_text(id, *life->second));
+      section.add(to_qstring(buffer(id).name), texts.join(QStringLiteral(" · ")),
+                  Provenance::computed);
+    }
+  }
+
+  [[nodiscard]] QString life_text(kernels::BufferId id, const kernels::BufferLife& life) const {
+    const bool is_kept = life.last < 0;
+    if (buffer(id).is_input)
+      return is_kept ? tr("an input that is kept")
+                     : tr("an input, freed after kernel %1").arg(number_of(life.last));
+    return is_kept
+               ? tr("live from kernel %1 to the end").arg(number_of(life.first))
+               : tr("live from kernel %1 to %2").arg(number_of(life.first), number_of(life.last));
+  }
+
+  void add_refusals(InspectorSection& section) const {
+    section.title = tr("Not fused with");
+    const std::int32_t self = of_.rows()[row_].kernel;
+    const std::vector<std::int32_t>& kernel_of = part_.scheduled.kernel_of;
+    // Ordered by distance. The same reason for several pairs of ops of two kernels is one.
+    std::set<std::tuple<std::int32_t, std::int32_t, kernels::Refusal>> others;
+    for (const kernels::RefusedPair& pair : part_.scheduled.refused) {
+      if (pair.first < 0 || pair.second < 0) continue;
+      const std::int32_t a = kernel_of[as_index(pair.first)], b = kernel_of[as_index(pair.second)];
+      if (a < 0 || b < 0 || a == b || (a != self && b != self)) continue;
+      const std::int32_t other = a == self ? b : a;
+      others.emplace(std::abs(other - self), other, pair.refusal);
+    }
+    std::size_t shown = 0;
+    for (const auto& [distance, other, refusal] : others) {
+      if (shown == kMaxRefusals) break;
+      ++shown;
+      InspectorRow& row = section.rows.emplace_back();
+      row.label = tr("kernel %1").arg(number_of(other));
+      row.value = to_qstring(kernels::to_sentence(refusal));
+      row.provenance = Provenance::computed;
+      const std::vector<NodeId>& nodes = part_.scheduled.kernels[as_index(other)].nodes;
+      if (!nodes.empty()) row.links.push_back(nodes.front());
+    }
+    if (shown < others.size())
+      section.add(tr("others"), tr("%1 more").arg(count_text(others.size() - shown)),
+                  Provenance::computed);
+  }
+
+  const SnapshotKernels& of_;
+  std::size_t row_;
+  const CompiledPart& part_;
+  const kernels::Kernel& kernel_;
+  std::size_t first_;  // the row of the part's first kernel
+};
+
+}  // namespace
+
+InspectorContent describe_kernel(const SnapshotKernels& of, std::size_t row) {
+  return KernelDescription(of, row).run();
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,165 @@
+#include "views/kernels/kernel_model.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "core/base/index.h"
+#include "views/kernels/kernel_text.h"
+#include "views/session/text/node_text.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMaxKernelName = 320;
+constexpr std::size_t kMaxNodesInNote = 12;
+
+}  // namespace
+
+KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 kernels")}, parent) {
+  set_columns({
+      {.title = tr("kernel"),
+       .meaning = tr("Operators that run in the kernel, without views."),
+       .max_width = kMaxKernelName},
+      {.title = tr("number"),
+       .unit = Unit::count,
+       .meaning = tr("Position in the order in which the kernels run.")},
+      {.title = tr("kind"), .meaning = tr("Loops that Inductor generates, or a call.")},
+      {.title = tr("phase"), .meaning = tr("Phase of the first node that runs in the kernel.")},
+      {.title = tr("nodes"),
+       .unit = Unit::count,
+       .meaning = tr("Number of nodes that run in the kernel. A cheap node can run in several "
+                     "kernels.")},
+      {.title = tr("read"),
+       .unit = Unit::bytes,
+       .meaning = tr("Bytes that the kernel reads; each buffer counts at most once."),
+       .adds_up = true,
+       .total_title = tr("read")},
+      {.title = tr("written"),
+       .unit = Unit::bytes,
+       .meaning = tr("Bytes that the kernel writes."),
+       .adds_up = true,
+       .total_title = tr("written")},
+      {.title = tr("time"), .unit = Unit::time, .meaning = tr("Estimated time."), .adds_up = true},
+      {.title = tr("share"),
+       .unit = Unit::share,
+       .meaning = tr("Estimated time as a share of the time of all kernels. Collectives overlap "
+                     "with other kernels.")},
+      {.title = tr("bound by"), .meaning = tr("The resource that limits the kernel's time.")},
+  });
+}
+
+void KernelModel::set_kernels(SnapshotKernelsPtr shown) {
+  begin_rows();
+  shown_ = std::move(shown);
+  names_.clear();
+  if (shown_)
+    for (std::size_t row = 0; row < shown_->rows().size(); ++row)
+      names_.push_back(kernel_name(graph(), shown_->kernel(row)));
+  column_at(share_column).whole = shown_ ? shown_->total_ns() : 0;
+  find_keys();
+  find_rows_of_nodes();
+  set_rows(std::vector<int>(names_.size(), -1));
+}
+
+// A kernel is the same in another state of the graph if the same node is its first one. Several kernels with the same
+// first node differ by their position among these.
+void KernelModel::find_keys() {
+  keys_.clear();
+  std::unordered_map<std::uint32_t, std::uint32_t> seen;
+  for (std::size_t row = 0; row < names_.size(); ++row) {
+    const std::vector<NodeId>& nodes = shown_->kernel(row).nodes;
+    const std::uint32_t first = nodes.empty() ? NodeId().value() : nodes.front().value();
+    const std::uint32_t position = seen[first]++;
+    keys_.push_back((std::uint64_t{first} << 32U) | position);
+  }
+}
+
+void KernelModel::find_rows_of_nodes() {
+  row_by_node_.assign(shown_ ? graph().node_count() : 0, -1);
+  for (std::size_t row = 0; row < names_.size(); ++row)
+    for (const NodeId node : shown_->kernel(row).nodes) {
+      int& at = row_by_node_[node.index()];
+      const bool is_better = at < 0 || (!figures(at).launches && shown_->rows()[row].launches);
+      if (is_better) at = static_cast<int>(row);
+    }
+}
+
+void KernelModel::set_show_all(bool shows_all) {
+  if (std::exchange(shows_all_, shows_all) != shows_all) refilter();
+}
+
+std::optional<std::int64_t> KernelModel::number(int row, int column) const {
+  switch (column) {
+    case number_column:
+      return row + 1;
+    case nodes_column:
+      return static_cast<std::int64_t>(kernel(row).nodes.size());
+    case read_column:
+      return kernel(row).bytes_read;
+    case written_column:
+      return kernel(row).bytes_written;
+    case time_column:
+    case share_column:
+      return figures(row).launches ? std::optional(figures(row).ns) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+QString KernelModel::text(int row, int column) const {
+  switch (column) {
+    case name_column:
+      return names_[as_index(row)];
+    case kind_column:
+      return kernel_kind_text(kernel(row).kind);
+    case phase_column:
+      return kernel(row).nodes.empty() ? QString()
+                                       : phase_text(graph().node(kernel(row).nodes.front()));
+    case bound_column:
+      return kernel_limit_text(*shown_, as_index(row));
+    default:
+      return {};
+  }
+}
+
+QString KernelModel::note(int row, int column) const {
+  if (column == time_column || column == share_column) {
+    if (!figures(row).launches) return {};
+    const DeviceDescription& device = shown_->snapshot()->analysis.device;
+    return !figures(row).is_time_of_nodes
+               ? tr("Bytes at %1 GB/s, at least %2 us.")
+                     .arg(device.memory_gbps * device.efficiency.memory, 0, 'f', 0)
+                     .arg(device.kernel_us)
+               : tr("Estimator: %1").arg(to_qstring(shown_->snapshot()->analysis.estimator));
+  }
+  if (column != name_column) return {};
+  const std::vector<NodeId>& nodes = kernel(row).nodes;
+  QStringList lines;
+  for (std::size_t i = 0; i < std::min(nodes.size(), kMaxNodesInNote); ++i)
+    lines << to_qstring(graph().name(nodes[i]));
+  if (nodes.size() > kMaxNodesInNote)
+    lines << tr("and %1 more").arg(nodes.size() - kMaxNodesInNote);
+  return lines.join(u'\n');
+}
+
+std::vector<NodeId> KernelModel::nodes(int row) const {
+  return kernel(row).nodes;
+}
+
+int KernelModel::row_of(NodeId node) const {
+  return node && node.index() < row_by_node_.size() ? row_by_node_[node.index()] : -1;
+}
+
+bool KernelModel::passes(int row, const QStringList& words) const {
+  if (!shows_all_ && !figures(row).launches) return false;
+  if (words.isEmpty()) return true;
+  QString texts;
+  for (const int column : {name_column, kind_column, phase_column, bound_column})
+    texts += text(row, column) + u'\n';
+  for (const NodeId node : kernel(row).nodes) texts += to_qstring(graph().name(node)) + u'\n';
+  return std::ranges::all_of(
+      words, [&](const QString& word) { return texts.contains(word, Qt::CaseInsensitive); });
+}
+
+}  // namespace jointer::views

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <vector>
+
+#include "views/session/kernels/snapshot_kernels.h"
+#include "views/tables/table_model.h"
+
+namespace jointer::views {
+
+// One row per kernel, in the order in which they run. Rows that launch nothing are shown only on request. The filter
+// also searches the names of the nodes that run in a kernel.
+class KernelModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum ColumnIndex : int {
+    name_column,
+    number_column,
+    kind_column,
+    phase_column,
+    nodes_column,
+    read_column,
+    written_column,
+    time_column,
+    share_column,
+    bound_column,
+  };
+
+  explicit KernelModel(QObject* parent = nullptr);
+
+  // Null for no rows.
+  void set_kernels(SnapshotKernelsPtr shown);
+  [[nodiscard]] const SnapshotKernelsPtr& shown() const { return shown_; }
+  // Also shows views, waits, results of other kernels, and kernels on the CPU of a graph on a GPU.
+  void set_show_all(bool shows_all);
+
+  [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
+  [[nodiscard]] QString text(int row, int column) const override;
+  [[nodiscard]] QString note(int row, int column) const override;
+  [[nodiscard]] std::uint64_t key(int row) const override {
+    return keys_[static_cast<std::size_t>(row)];
+  }
+  [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
+  // The first kernel that launches and in which the node runs; if there is none, the first one.
+  [[nodiscard]] int row_of(NodeId node) const override;
+
+ protected:
+  [[nodiscard]] bool hides_rows() const override { return !shows_all_ || TableModel::hides_rows(); }
+  [[nodiscard]] bool passes(int row, const QStringList& words) const override;
+
+ private:
+  [[nodiscard]] const kernels::Kernel& kernel(int row) const {
+    return shown_->kernel(static_cast<std::size_t>(row));
+  }
+  [[nodiscard]] const KernelRow& figures(int row) const {
+    return shown_->rows()[static_cast<std::size_t>(row)];
+  }
+  [[nodiscard]] const Graph& graph() const { return shown_->snapshot()->graph; }
+  void find_keys();
+  void find_rows_of_nodes();
+
+  SnapshotKernelsPtr shown_;
+  std::vector<QString> names_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<int> row_by_node_;  // -1 for nodes that run in no kernel
+  bool shows_all_ = false;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "views/kernels/kernel_model.h"
+#include "views/tables/table_pane_of.h"
+
+namespace jointer::views {
+
+// The predicted kernels of the document. Selecting a row selects the nodes that run in the kernel.
+class KernelTable : public TablePaneOf<KernelModel> {
+  Q_OBJECT
+ public:
+  explicit KernelTable(Document& document, QWidget* parent = nullptr);
+
+  // -1 if no row is selected.
+  [[nodiscard]] int selected_row();
+
+ protected:
+  void refresh() override;
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,100 @@
+#include "views/kernels/kernel_text.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "views/session/text/number_text.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr std::size_t kMaxOperators = 5;
+
+// "mul" for aten.mul.Tensor.
+std::string_view operator_word(const OperatorInfo& op) {
+  const std::string_view packet = op.packet().empty() ? std::string_view(op.name) : op.packet();
+  return packet.substr(packet.rfind('.') + 1);
+}
+
+// The distinct operators of the nodes, in order.
+std::vector<std::string_view> operator_words(const Graph& graph, const kernels::Kernel& kernel,
+                                             bool with_views) {
+  std::vector<std::string_view> words;
+  for (const NodeId id : kernel.nodes) {
+    const Node& node = graph.node(id);
+    if (node.kind != NodeKind::call) continue;
+    const OperatorInfo& op = graph.op(node);
+    if (!with_views && (op.is_view || op.is_getitem)) continue;
+    const std::string_view word = operator_word(op);
+    if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+  }
+  return words;
+}
+
+}  // namespace
+
+QString kernel_kind_text(kernels::Kernel::Kind kind) {
+  using Kind = kernels::Kernel::Kind;
+  switch (kind) {
+    case Kind::pointwise:
+      return tr("pointwise");
+    case Kind::reduction:
+      return tr("reduction");
+    case Kind::mix_order_reduction:
+      return tr("two reductions");
+    case Kind::template_:
+      return tr("template");
+    case Kind::external:
+      return tr("library");
+    case Kind::multi_output:
+      return tr("result");
+    case Kind::view:
+      return tr("view");
+    case Kind::collective:
+      return tr("collective");
+    case Kind::wait:
+      return tr("wait");
+    case Kind::nop:
+      return tr("nothing");
+  }
+  return {};
+}
+
+QString kernel_name(const Graph& graph, const kernels::Kernel& kernel) {
+  std::vector<std::string_view> words = operator_words(graph, kernel, false);
+  if (words.empty()) words = operator_words(graph, kernel, true);
+  QStringList shown;
+  for (std::size_t i = 0; i < std::min(words.size(), kMaxOperators); ++i)
+    shown << to_qstring(words[i]);
+  QString name = shown.join(QStringLiteral(", "));
+  if (words.size() > kMaxOperators) name += tr(" +%1").arg(words.size() - kMaxOperators);
+  return words.size() > 1 ? tr("fused %1").arg(name) : name;
+}
+
+QString kernel_totals_text(const KernelTotals& totals) {
+  QString text = counted_text(totals.kernels, tr("1 kernel"), tr("%1 kernels"));
+  if (totals.collectives > 0)
+    text += QStringLiteral(", ") +
+            counted_text(totals.collectives, tr("1 collective"), tr("%1 collectives"));
+  return tr("%1 · %2 bound by memory, %3 · peak %4")
+      .arg(text, count_text(totals.memory_bound), bytes_text(totals.memory_bound_bytes),
+           bytes_text(totals.peak_bytes));
+}
+
+QString kernel_limit_text(const SnapshotKernels& of, std::size_t row) {
+  const KernelRow& at = of.rows()[row];
+  if (!at.launches) return {};
+  if (at.is_memory_bound) return tr("memory");
+  const std::vector<NodeCost>& costs = of.snapshot()->analysis.costs;
+  const NodeCost* longest = nullptr;
+  for (const NodeId id : of.kernel(row).nodes)
+    if (const NodeCost& cost = costs[id.index()]; longest == nullptr || cost.ns > longest->ns)
+      longest = &cost;
+  if (longest == nullptr || longest->limit == NodeCost::Limit::none ||
+      longest->limit == NodeCost::Limit::given)
+    return {};
+  return to_qstring(to_string(longest->limit));
+}
+
+}  // namespace jointer::views

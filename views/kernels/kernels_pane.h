@@ -1,0 +1,47 @@
+#pragma once
+
+#include <QSplitter>
+#include <QTextBrowser>
+#include <QUrl>
+#include <QWidget>
+
+#include "views/kernels/kernel_table.h"
+#include "views/widgets/elided_label.h"
+#include "views/widgets/inspector_content.h"
+
+namespace jointer::views {
+
+// The kernels that Inductor is predicted to make of the graph: their totals next to those of one kernel per operator, a
+// table of the kernels, and details of the selected one. Nothing is computed while the pane is hidden or covered.
+class KernelsPane : public QWidget {
+  Q_OBJECT
+ public:
+  // `document` must outlive this object.
+  explicit KernelsPane(Document& document, QWidget* parent = nullptr);
+  ~KernelsPane() override;
+
+  [[nodiscard]] KernelTable& table() { return *table_; }
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void watch_if_seen();
+  void show_totals();
+  void show_details();
+  void follow(const QUrl& link);
+
+  Document& document_;
+  ElidedLabel* totals_ = nullptr;
+  ElidedLabel* per_operator_ = nullptr;
+  QSplitter* splitter_ = nullptr;
+  KernelTable* table_ = nullptr;
+  QTextBrowser* details_ = nullptr;
+  InspectorContent content_;  // of the details
+};
+
+}  // namespace jointer::views

@@ -1,0 +1,92 @@
+#pragma once
+
+// The kernels that Inductor is predicted to make of a snapshot's graph: when they run, how long they take, and their
+// totals next to those of one kernel per operator, which the estimates assume.
+//
+// Terms
+//   part    a graph that Inductor compiles: the snapshot's graph, or each half of a pair
+//   bound   by memory: every kernel except calls of a library with FLOPs, and collectives
+//   time    of calls of libraries, and of collectives: the estimates of the nodes that run in them; a node counts in the
+//           first such kernel. For loops, and for calls without an estimate, it is the time of the bytes at the
+//           bandwidth that the roofline model assumes, at least the minimum duration of a kernel.
+//   peak    of a part: the kernels' peak, and the memory that they do not count because the compiled program never
+//           frees it (parameters, optimizer state, tangents). A pair's peak is that of the larger half.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/torch_version.h"
+#include "core/kernels/kernels.h"
+#include "views/session/snapshot/snapshot.h"
+
+namespace jointer::views {
+
+// A graph that Inductor compiles. The nodes in it are those of the snapshot's graph.
+struct CompiledPart {
+  PartId part;
+  TorchVersion torch;
+  kernels::Ir ir;
+  kernels::Kernels scheduled;
+};
+
+// A kernel, in the order in which they run.
+struct KernelRow {
+  // Indices in SnapshotKernels::parts, and in the part's kernels.
+  std::int32_t part = 0, kernel = 0;
+  bool launches = false;  // runs on the device; false for views, waits and the like
+  bool is_memory_bound = false;
+  bool is_time_of_nodes = false;  // `ns` is the estimate of nodes
+  std::int64_t ns = 0;
+};
+
+struct KernelTotals {
+  std::int64_t kernels = 0;  // on the device, without collectives
+  std::int64_t collectives = 0;
+  std::int64_t memory_bound = 0;        // kernels
+  std::int64_t memory_bound_bytes = 0;  // read and written by them
+  std::int64_t peak_bytes = 0;
+  friend bool operator==(const KernelTotals&, const KernelTotals&) = default;
+};
+
+class SnapshotKernels {
+ public:
+  // `parts`: one, or the forward and the backward of a pair.
+  SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart> parts);
+
+  [[nodiscard]] const SnapshotPtr& snapshot() const { return snapshot_; }
+  [[nodiscard]] const std::vector<CompiledPart>& parts() const { return parts_; }
+
+  // All kernels in the order in which they run; of a pair, the forward's come first.
+  [[nodiscard]] std::span<const KernelRow> rows() const { return rows_; }
+  [[nodiscard]] const CompiledPart& part_of(std::size_t row) const {
+    return parts_[static_cast<std::size_t>(rows_[row].part)];
+  }
+  [[nodiscard]] const kernels::Kernel& kernel(std::size_t row) const {
+    return part_of(row).scheduled.kernels[static_cast<std::size_t>(rows_[row].kernel)];
+  }
+  // The row of the first kernel of the part that a row belongs to.
+  [[nodiscard]] std::size_t first_row_of_part(std::size_t row) const {
+    return row - static_cast<std::size_t>(rows_[row].kernel);
+  }
+  // The sum of all rows' times. Collectives overlap with other kernels, so it is not the step time.
+  [[nodiscard]] std::int64_t total_ns() const { return total_ns_; }
+
+  [[nodiscard]] const KernelTotals& totals() const { return totals_; }
+  [[nodiscard]] const KernelTotals& per_operator() const { return per_operator_; }
+
+ private:
+  void add_rows(std::size_t part);
+  [[nodiscard]] std::int64_t peak_of(const CompiledPart& part) const;
+
+  SnapshotPtr snapshot_;
+  std::vector<CompiledPart> parts_;
+  std::vector<KernelRow> rows_;
+  std::vector<bool> is_counted_;  // by node: its time is in a row
+  std::int64_t total_ns_ = 0;
+  KernelTotals totals_, per_operator_;
+};
+using SnapshotKernelsPtr = std::shared_ptr<const SnapshotKernels>;
+
+}  // namespace jointer::views
