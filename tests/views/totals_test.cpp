@@ -18,10 +18,12 @@
 #include "views/history/history_model.h"
 #include "views/history/history_pane.h"
 #include "views/inspector/describe_nodes.h"
+#include "views/kernels/kernel_model.h"
 #include "views/modules/module_model.h"
 #include "views/operators/operator_model.h"
 #include "views/sac/sac_model.h"
 #include "views/session/document/document.h"
+#include "views/session/kernels/predict_kernels.h"
 #include "views/session/sac/sac_solver.h"
 #include "views/session/snapshot/range_figures.h"
 #include "views/session/text/capacity_text.h"
@@ -174,6 +176,29 @@ TEST_P(TotalsOfCaptures, ExposedCollectives) {
   EXPECT_EQ(total(model, ExposedModel::exposed_column), simulation.exposed_ns());
   EXPECT_EQ(total(model, ExposedModel::time_column),
             simulation.communication_ns() + simulation.transfer_ns());
+}
+
+// The rows add up to the line above the table.
+TEST_P(TotalsOfCaptures, Kernels) {
+  const auto found = predict_kernels(snapshot_, Cancellation());
+  ASSERT_TRUE(found) << found.error().message;
+  const SnapshotKernels& predicted = **found;
+  KernelModel model;
+  model.set_kernels(*found);
+  std::int64_t bound_bytes = 0, on_device = 0, collectives = 0;
+  for (const int row : model.shown(-1)) {
+    const KernelRow& at = predicted.rows()[static_cast<std::size_t>(row)];
+    ++(predicted.kernel(static_cast<std::size_t>(row)).kind == kernels::Kernel::Kind::collective
+           ? collectives
+           : on_device);
+    if (at.is_memory_bound)
+      bound_bytes += *model.number(row, KernelModel::read_column) +
+                     *model.number(row, KernelModel::written_column);
+  }
+  EXPECT_EQ(predicted.totals().kernels, on_device);
+  EXPECT_EQ(predicted.totals().collectives, collectives);
+  EXPECT_EQ(predicted.totals().memory_bound_bytes, bound_bytes);
+  EXPECT_EQ(total(model, KernelModel::time_column), predicted.total_ns());
 }
 
 TEST_P(TotalsOfCaptures, Modules) {

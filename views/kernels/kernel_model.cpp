@@ -127,11 +127,11 @@ QString KernelModel::note(int row, int column) const {
   if (column == time_column || column == share_column) {
     if (!figures(row).launches) return {};
     const DeviceDescription& device = shown_->snapshot()->analysis.device;
-    return !figures(row).is_time_of_nodes
-               ? tr("Bytes at %1 GB/s, at least %2 us.")
-                     .arg(device.memory_gbps * device.efficiency.memory, 0, 'f', 0)
-                     .arg(device.kernel_us)
-               : tr("Estimator: %1").arg(to_qstring(shown_->snapshot()->analysis.estimator));
+    if (figures(row).is_time_of_nodes)
+      return tr("Estimator: %1").arg(to_qstring(shown_->snapshot()->analysis.estimator));
+    return tr("Bytes at %1 GB/s, at least %2 us.")
+        .arg(device.memory_gbps * device.efficiency.memory, 0, 'f', 0)
+        .arg(device.kernel_us);
   }
   if (column != name_column) return {};
   const std::vector<NodeId>& nodes = kernel(row).nodes;

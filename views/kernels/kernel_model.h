@@ -29,7 +29,7 @@ class KernelModel : public TableModel {
 
   // Null for no rows.
   void set_kernels(SnapshotKernelsPtr shown);
-  [[nodiscard]] const SnapshotKernelsPtr& shown() const { return shown_; }
+  [[nodiscard]] const SnapshotKernelsPtr& predicted() const { return shown_; }
   // Also shows views, waits, results of other kernels, and kernels on the CPU of a graph on a GPU.
   void set_show_all(bool shows_all);
 

@@ -31,7 +31,7 @@ int KernelTable::selected_row() {
 
 void KernelTable::refresh() {
   const PredictedKernels& predicted = document().kernels();
-  if (model_->shown() != predicted.shown()) {
+  if (model_->predicted() != predicted.shown()) {
     const bool is_first = model_->row_count() == 0;
     model_->set_kernels(predicted.shown());
     if (is_first && model_->row_count() > 0) view().fit_columns();

@@ -112,7 +112,7 @@ void KernelsPane::show_totals() {
 
 void KernelsPane::show_details() {
   const Theme& theme = Theme::of(palette());
-  const SnapshotKernelsPtr& shown = table_->model().shown();
+  const SnapshotKernelsPtr& shown = table_->model().predicted();
   const int row = shown ? table_->selected_row() : -1;
   content_ = row < 0 ? InspectorContent() : describe_kernel(*shown, as_index(row));
   details_->setHtml(

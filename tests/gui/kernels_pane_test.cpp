@@ -1,0 +1,313 @@
+// Tests the pane of predicted kernels in the real window: totals, rows, selection in both directions, details, and when
+// the kernels are computed.
+
+#include <QClipboard>
+#include <QLabel>
+#include <QLineEdit>
+#include <QTest>
+#include <QTextBrowser>
+#include <QToolButton>
+#include <algorithm>
+
+#include "core/base/bytes.h"
+#include "core/base/index.h"
+#include "core/capture/native_writer.h"
+#include "tests/gui/app_window.h"
+#include "tests/gui/gestures.h"
+#include "tests/gui/gui_test.h"
+#include "tests/support/child.h"
+#include "tests/support/graphs.h"
+#include "views/kernels/kernel_text.h"
+#include "views/kernels/kernels_pane.h"
+#include "views/session/edit/editing.h"
+#include "views/session/kernels/predicted_kernels.h"
+#include "views/session/text/number_text.h"
+#include "views/widgets/elided_label.h"
+
+namespace jointer {
+namespace {
+
+using namespace views;
+using test::child;
+using test::kPatienceMs;
+
+// Inductor fuses the first two operators, and leaves the products alone.
+const char kFewKernels[] = R"(
+  primals_1: f32[1024,1024] = input
+  primals_2: f32[1024,1024] = input
+  scaled: f32[1024,1024] = aten.mul.Tensor(primals_1, primals_2)
+  exponential: f32[1024,1024] = aten.exp(scaled)
+  product: f32[1024,1024] = aten.mm(exponential, primals_2)
+  positive: f32[1024,1024] = aten.relu(product)
+  square: f32[1024,1024] = aten.mm(primals_1, primals_1)
+  return [exponential, positive, square]
+)";
+
+const char kPairSample[] = "resources/samples/llama_debug_tp2_fsdp2.min_cut.json.zst";
+
+}  // namespace
+
+class KernelsPaneTest : public test::AppWindow {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    make_folder();
+    make_window();
+  }
+  void cleanup() { close_window(); }
+
+  void totals_are_above_the_rows_data() { add_sizes(); }
+  void totals_are_above_the_rows();
+  void the_footer_adds_up();
+  void a_row_selects_its_nodes();
+  void a_node_selects_its_kernel();
+  void the_filter_finds_nodes();
+  void views_and_waits_are_shown_on_request();
+  void rows_are_copied();
+  void details_follow_the_selected_kernel();
+  void a_link_selects_a_node();
+  void an_edit_is_followed();
+  void nothing_is_computed_for_a_hidden_pane();
+  void a_document_closes_while_kernels_are_computed();
+  void a_pair_has_the_kernels_of_both_halves();
+
+ private:
+  void open_literal();
+  // Opens a sample and shows the pane.
+  void show(const char* sample = test::kSample);
+  void show_kernels();
+  [[nodiscard]] TableView& view() const { return pane_->table().view(); }
+  [[nodiscard]] KernelModel& model() const { return pane_->table().model(); }
+  [[nodiscard]] PredictedKernels& predicted() const { return document().kernels(); }
+  [[nodiscard]] NodeId node(const char* name) const { return document().graph().find(name); }
+  [[nodiscard]] QTextBrowser& details() const { return child<QTextBrowser>(*pane_, "details"); }
+  [[nodiscard]] QString footer() const { return child<QLabel>(pane_->table(), "footer").text(); }
+  void click(int row) const {
+    const QModelIndex index = model().index_of(row);
+    view().scrollTo(index);
+    QTest::mouseClick(view().viewport(), Qt::LeftButton, {}, view().visualRect(index).center());
+  }
+  [[nodiscard]] int number_of_rows(const QString& kind) const {
+    int count = 0;
+    for (const int row : model().shown(-1))
+      count += model().text(row, KernelModel::kind_column) == kind ? 1 : 0;
+    return count;
+  }
+
+  KernelsPane* pane_ = nullptr;
+};
+
+void KernelsPaneTest::show_kernels() {
+  pane_ = show_pane<KernelsPane>("kernels");
+  QVERIFY(pane_ != nullptr);
+  QTRY_VERIFY_WITH_TIMEOUT(predicted().is_current(), kPatienceMs);
+  QTRY_COMPARE(model().predicted(), predicted().shown());
+  QVERIFY(model().rowCount() > 0);
+}
+
+void KernelsPaneTest::show(const char* sample) {
+  QVERIFY(open_file(test::source_path(sample)));
+  show_kernels();
+}
+
+void KernelsPaneTest::open_literal() {
+  const std::string path = folder_->filePath("few.json").toStdString();
+  QVERIFY(write_bytes(path, write_native(test::parse(kFewKernels))));
+  QVERIFY(open_file(path));
+  show_kernels();
+}
+
+// --- Totals and rows ---
+
+void KernelsPaneTest::totals_are_above_the_rows() {
+  resize();
+  show();
+  const SnapshotKernels& shown = *predicted().shown();
+  QVERIFY(shown.totals().kernels > 0);
+  QVERIFY(shown.totals().kernels < shown.per_operator().kernels);
+  QVERIFY(shown.totals().memory_bound_bytes < shown.per_operator().memory_bound_bytes);
+  const auto& totals = child<ElidedLabel>(*pane_, "totals");
+  QVERIFY(totals.isVisible());
+  QVERIFY2(totals.text().contains(kernel_totals_text(shown.totals())), qPrintable(totals.text()));
+  QVERIFY(child<ElidedLabel>(*pane_, "per_operator")
+              .text()
+              .contains(kernel_totals_text(shown.per_operator())));
+  const std::int64_t rows = shown.totals().kernels + shown.totals().collectives;
+  QCOMPARE(static_cast<std::int64_t>(model().rowCount()), rows);
+  QCOMPARE(static_cast<std::int64_t>(number_of_rows("collective")), shown.totals().collectives);
+  QVERIFY2(view().viewport()->height() > 60, "there is space for rows");
+}
+
+void KernelsPaneTest::the_footer_adds_up() {
+  show();
+  std::int64_t read = 0, written = 0;
+  for (const int row : model().shown(-1)) {
+    read += *model().number(row, KernelModel::read_column);
+    written += *model().number(row, KernelModel::written_column);
+  }
+  const QString text = footer();
+  QVERIFY2(text.contains(bytes_text(read) + " read"), qPrintable(text));
+  QVERIFY2(text.contains(bytes_text(written) + " written"), qPrintable(text));
+  QVERIFY2(text.contains(time_text(predicted().shown()->total_ns())), qPrintable(text));
+}
+
+void KernelsPaneTest::the_filter_finds_nodes() {
+  open_literal();
+  auto& filter = child<QLineEdit>(pane_->table(), "filter");
+  QTest::keyClicks(&filter, "library");
+  QCOMPARE(model().rowCount(), 2);
+  filter.clear();
+  QTest::keyClicks(&filter, "scaled");
+  QCOMPARE(model().rowCount(), 1);
+  QCOMPARE(model().row_of(node("exponential")), TableModel::row_at(model().index(0, 0)));
+}
+
+void KernelsPaneTest::views_and_waits_are_shown_on_request() {
+  show();
+  QCOMPARE(number_of_rows("wait"), 0);
+  const int launches = model().rowCount();
+  auto& all = child<QToolButton>(pane_->table(), "show_all");
+  all.setFocus();
+  QTest::keyClick(&all, Qt::Key_Space);
+  QCOMPARE(model().rowCount(), model().row_count());
+  QVERIFY(model().rowCount() > launches);
+  QVERIFY(number_of_rows("wait") > 0);
+  QTest::keyClick(&all, Qt::Key_Space);
+  QCOMPARE(model().rowCount(), launches);
+}
+
+void KernelsPaneTest::rows_are_copied() {
+  open_literal();
+  click(model().row_of(node("product")));
+  QTest::keyClick(&view(), Qt::Key_C, Qt::ControlModifier);
+  const QStringList lines = QApplication::clipboard()->text().split('\n');
+  QCOMPARE(lines.size(), 3);
+  QVERIFY2(lines[0].startsWith("kernel\tnumber\tkind\tphase\tnodes\tread bytes\twritten bytes"),
+           qPrintable(lines[0]));
+  QVERIFY2(lines[1].startsWith("mm\t"), qPrintable(lines[1]));
+}
+
+// --- Selection ---
+
+void KernelsPaneTest::a_row_selects_its_nodes() {
+  open_literal();
+  const int row = model().row_of(node("exponential"));
+  QVERIFY(row >= 0);
+  QCOMPARE(model().row_of(node("scaled")), row);
+  click(row);
+  QVERIFY(document().selection().contains(node("scaled")));
+  QVERIFY(document().selection().contains(node("exponential")));
+  QVERIFY(!document().selection().contains(node("product")));
+  QCOMPARE(view().selected_rows(), std::vector{row});
+}
+
+void KernelsPaneTest::a_node_selects_its_kernel() {
+  open_literal();
+  document().selection().select(node("product"));
+  QCOMPARE(view().selected_rows(), std::vector{model().row_of(node("product"))});
+  document().selection().select(node("scaled"));
+  QCOMPARE(view().selected_rows(), std::vector{model().row_of(node("scaled"))});
+  QCOMPARE(document().selection().nodes().size(), std::size_t{1});
+  document().selection().select(node("primals_1"));
+  QVERIFY(view().selected_rows().empty());
+}
+
+// --- Details ---
+
+void KernelsPaneTest::details_follow_the_selected_kernel() {
+  open_literal();
+  QVERIFY(details().toPlainText().contains("Select a kernel"));
+  const int row = model().row_of(node("product"));
+  click(row);
+  const QString text = details().toPlainText();
+  QVERIFY2(text.contains("mm") && text.contains("Buffers"), qPrintable(text));
+  const kernels::Kernel& kernel = predicted().shown()->kernel(as_index(row));
+  const std::vector<kernels::Buffer>& buffers =
+      predicted().shown()->part_of(as_index(row)).ir.buffers;
+  QVERIFY(!kernel.writes.empty());
+  for (const kernels::BufferBytes& each : kernel.writes)
+    QVERIFY(text.contains(QString::fromStdString(buffers[as_index(each.buffer)].name)));
+}
+
+void KernelsPaneTest::a_link_selects_a_node() {
+  open_literal();
+  const int row = model().row_of(node("exponential"));
+  click(row);
+  QVERIFY(document().selection().nodes().size() > 1);
+  QVERIFY(details().isVisible());
+  QTest::mouseClick(details().viewport(), Qt::LeftButton, {},
+                    test::place_of_link(details(), "exponential"));
+  QCOMPARE(document().selection().nodes().size(), std::size_t{1});
+  QCOMPARE(document().selection().current(), node("exponential"));
+  QCOMPARE(view().selected_rows(), std::vector{row});
+}
+
+// --- When the kernels are computed ---
+
+void KernelsPaneTest::an_edit_is_followed() {
+  open_literal();
+  const SnapshotKernelsPtr before = predicted().shown();
+  click(model().row_of(node("square")));
+  QCOMPARE(document().selection().current(), node("square"));
+  QTest::keyClick(&view(), Qt::Key_Home, Qt::AltModifier);
+  QTRY_COMPARE_WITH_TIMEOUT(document().editing().entry_count(), 1, kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(predicted().is_current() && predicted().shown() != before, kPatienceMs);
+  QTRY_COMPARE(model().predicted(), predicted().shown());
+  QVERIFY(document().graph().position(node("square")) <
+          document().graph().position(node("scaled")));
+  // The kernel stays selected.
+  QCOMPARE(view().selected_rows(), std::vector{model().row_of(node("square"))});
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  QTRY_VERIFY_WITH_TIMEOUT(document().editing().place() == 0 && document().editing().is_settled(),
+                           kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(predicted().is_current(), kPatienceMs);
+  QCOMPARE(predicted().shown()->totals(), before->totals());
+}
+
+void KernelsPaneTest::nothing_is_computed_for_a_hidden_pane() {
+  show();
+  window_->dock("kernels")->close();
+  QVERIFY(!pane_->isVisible());
+  const SnapshotKernelsPtr before = predicted().shown();
+  AnalysisOptions options = document().analysis().options;
+  options.estimator.device = "b200";
+  document().analyze_with(options);
+  QTRY_COMPARE_WITH_TIMEOUT(document().analysis().options.estimator.device, std::string("b200"),
+                            kPatienceMs);
+  QTest::qWait(50);
+  QCOMPARE(predicted().shown(), before);
+  QVERIFY(!predicted().is_running());
+  show_kernels();
+  QVERIFY(predicted().shown() != before);
+}
+
+void KernelsPaneTest::a_document_closes_while_kernels_are_computed() {
+  QVERIFY(open_file(test::source_path(kPairSample)));
+  pane_ = show_pane<KernelsPane>("kernels");
+  QVERIFY(pane_ != nullptr);
+  QTest::keyClick(window_.get(), Qt::Key_W, Qt::ControlModifier);
+  QTRY_VERIFY(window_->current_tab() == nullptr);
+  QTest::qWait(50);
+}
+
+// --- Pairs ---
+
+void KernelsPaneTest::a_pair_has_the_kernels_of_both_halves() {
+  show(kPairSample);
+  const SnapshotKernels& shown = *predicted().shown();
+  QCOMPARE(shown.parts().size(), std::size_t{2});
+  bool any_forward = false, any_backward = false;
+  for (const int row : model().shown(-1))
+    for (const NodeId id : model().nodes(row)) {
+      const bool is_forward = document().graph().node(id).part == kForwardPart;
+      QCOMPARE(is_forward, shown.part_of(as_index(row)).part == kForwardPart);
+      (is_forward ? any_forward : any_backward) = true;
+    }
+  QVERIFY(any_forward && any_backward);
+}
+
+}  // namespace jointer
+
+JOINTER_GUI_TEST(jointer::KernelsPaneTest, "kernels_pane")
+#include "kernels_pane_test.moc"
