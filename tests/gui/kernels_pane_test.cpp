@@ -116,6 +116,8 @@ void KernelsPaneTest::open_literal() {
   QVERIFY(write_bytes(path, write_native(test::parse(kFewKernels))));
   QVERIFY(open_file(path));
   show_kernels();
+  // The details need space.
+  window_->resizeDocks({window_->dock("kernels")}, {500}, Qt::Vertical);
 }
 
 // --- Totals and rows ---
@@ -235,7 +237,7 @@ void KernelsPaneTest::a_link_selects_a_node() {
   const int row = model().row_of(node("exponential"));
   click(row);
   QVERIFY(document().selection().nodes().size() > 1);
-  QVERIFY(details().isVisible());
+  QTRY_VERIFY(details().isVisible());
   QTest::mouseClick(details().viewport(), Qt::LeftButton, {},
                     test::place_of_link(details(), "exponential"));
   QCOMPARE(document().selection().nodes().size(), std::size_t{1});

@@ -1,5 +1,6 @@
 #include "views/kernels/kernel_text.h"
 
+#include <QStringList>
 #include <algorithm>
 #include <string_view>
 #include <vector>

@@ -17,7 +17,7 @@ namespace jointer::views {
 namespace {
 
 constexpr int kWideKernels = 1000;  // minimum width at which the details are next to the table
-constexpr int kMinWithPage = 260;   // minimum height at which the details are below the table
+constexpr int kMinWithPage = 320;   // minimum height at which the details are below the table
 constexpr int kMinPageHeight = 40, kMinPageWidth = 160;
 
 }  // namespace

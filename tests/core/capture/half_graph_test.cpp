@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+#include <vector>
+
 #include "core/open/open.h"
 #include "tests/support/must.h"
 #include "tests/support/paths.h"

@@ -96,8 +96,8 @@ TEST_F(DescribeKernelTest, PairsThatWereFusedInTheEndAreNotListed) {
 }
 
 TEST_F(DescribeKernelTest, CountsTheReasonsThatAreNotListed) {
-  std::vector<test::HandMadeKernel> many(kMaxRefusals + 4,
-                                         {.nodes = {"relu"}, .read = 8, .written = 8});
+  const test::HandMadeKernel relu{.nodes = {"relu"}, .read = 8, .written = 8};
+  const std::vector many(kMaxRefusals + 4, relu);
   part_ = test::hand_made_part(snapshot_->graph, many);
   for (std::int32_t other = 1; other < static_cast<std::int32_t>(many.size()); ++other)
     part_.scheduled.refused.push_back({0, other, Refusal::no_shared_data});

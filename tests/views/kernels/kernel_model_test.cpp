@@ -12,7 +12,7 @@
 namespace jointer::views {
 namespace {
 
-using Kind = kernels::Kernel::Kind;
+using KernelKind = kernels::Kernel::Kind;
 
 class KernelModelTest : public ::testing::Test {
  protected:
@@ -71,7 +71,7 @@ TEST_F(KernelModelTest, ShortensLongNames) {
   const auto shown = test::hand_made_kernels(
       snapshot,
       test::hand_made_part(snapshot->graph,
-                           {{Kind::pointwise, {"a", "b", "c", "d", "v", "e", "f", "g"}}}));
+                           {{KernelKind::pointwise, {"a", "b", "c", "d", "v", "e", "f", "g"}}}));
   EXPECT_EQ(kernel_name(snapshot->graph, shown->kernel(0)), "fused sin, cos, exp, tanh, relu +1");
 }
 
@@ -96,8 +96,8 @@ TEST_F(KernelModelTest, CallsAndCollectivesTakeTheEstimatesOfTheirNodes) {
 }
 
 TEST_F(KernelModelTest, ANodeCountsInOneCallOnly) {
-  show(test::hand_made_part(
-      graph(), {{Kind::external, {"mm"}, 1, 1}, {Kind::external, {"mm", "gw1"}, 1, 1}}));
+  show(test::hand_made_part(graph(), {{KernelKind::external, {"mm"}, 1, 1},
+                                      {KernelKind::external, {"mm", "gw1"}, 1, 1}}));
   const auto ns = [&](const char* name) {
     return snapshot_->analysis.costs[node(name).index()].ns;
   };
@@ -153,7 +153,7 @@ TEST_F(KernelModelTest, ThePeakIncludesMemoryThatTheKernelsDoNotCount) {
 }
 
 TEST_F(KernelModelTest, KernelsOnTheHostOfAGpuDoNotCount) {
-  show(test::hand_made_part(graph(), {{Kind::pointwise, {"relu"}, 8, 8, false}}));
+  show(test::hand_made_part(graph(), {{KernelKind::pointwise, {"relu"}, 8, 8, false}}));
   EXPECT_EQ(model_.rowCount(), 0);
   EXPECT_EQ(totals().kernels, 0);
 }
@@ -168,8 +168,8 @@ TEST_F(KernelModelTest, FindsTheKernelOfANode) {
 }
 
 TEST_F(KernelModelTest, PrefersAKernelThatLaunches) {
-  show(test::hand_made_part(graph(),
-                            {{Kind::view, {"t1"}}, {Kind::pointwise, {"t1", "relu"}, 1, 1}}));
+  show(test::hand_made_part(
+      graph(), {{KernelKind::view, {"t1"}}, {KernelKind::pointwise, {"t1", "relu"}, 1, 1}}));
   EXPECT_EQ(model_.row_of(node("t1")), 1);
 }
 
@@ -188,7 +188,8 @@ TEST_F(KernelModelTest, FiltersByOperatorKindAndNode) {
 TEST_F(KernelModelTest, AKernelKeepsItsKeyWhenOthersAppear) {
   const std::uint64_t key = model_.key(3);
   CompiledPart part = test::hand_made_part(
-      graph(), {{Kind::external, {"mm"}, 1, 1}, {Kind::pointwise, {"relu_1", "g1"}, 1, 1}});
+      graph(),
+      {{KernelKind::external, {"mm"}, 1, 1}, {KernelKind::pointwise, {"relu_1", "g1"}, 1, 1}});
   show(part);
   EXPECT_EQ(model_.key(1), key);
   EXPECT_NE(model_.key(0), key);

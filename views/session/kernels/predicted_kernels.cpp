@@ -50,8 +50,12 @@ void PredictedKernels::start() {
 
 void PredictedKernels::take(const SnapshotPtr& snapshot, Result<SnapshotKernelsPtr> found) {
   if (snapshot != open_.shared_snapshot()) return follow();
-  problem_ = found ? QString() : to_qstring(found.error().message);
-  shown_ = found ? *std::move(found) : nullptr;
+  problem_.clear();
+  shown_.reset();
+  if (found)
+    shown_ = *std::move(found);
+  else
+    problem_ = to_qstring(found.error().message);
   emit changed();
 }
 
