@@ -25,11 +25,14 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .unit = Unit::count,
        .meaning = tr("Position in the order in which the kernels run.")},
       {.title = tr("kind"), .meaning = tr("Loops that Inductor generates, or a call.")},
-      {.title = tr("phase"), .meaning = tr("Phase of the first node that runs in the kernel.")},
+      {.title = tr("phase"),
+       .meaning = tr("Phase of the first node that runs in the kernel."),
+       .gives_way = 3},
       {.title = tr("nodes"),
        .unit = Unit::count,
        .meaning = tr("Number of nodes that run in the kernel. A cheap node can run in several "
-                     "kernels.")},
+                     "kernels."),
+       .gives_way = 1},
       {.title = tr("read"),
        .unit = Unit::bytes,
        .meaning = tr("Bytes that the kernel reads; each buffer counts at most once."),
@@ -45,7 +48,9 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .unit = Unit::share,
        .meaning = tr("Estimated time as a share of the time of all kernels. Collectives overlap "
                      "with other kernels.")},
-      {.title = tr("bound by"), .meaning = tr("The resource that limits the kernel's time.")},
+      {.title = tr("bound by"),
+       .meaning = tr("The resource that limits the kernel's time."),
+       .gives_way = 2},
   });
 }
 
