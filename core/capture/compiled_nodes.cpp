@@ -58,7 +58,8 @@ std::vector<PostNode> post_nodes(std::string_view text) {
   return nodes;
 }
 
-// The operator that a call outside of Inductor's own kernels runs: "aten.mm" for `extern_kernels.mm`.
+// The operator that a call outside of Inductor's own kernels runs: "aten.mm" for
+// `extern_kernels.mm`.
 std::string operator_of(const CompiledKernel& kernel) {
   std::string_view name = kernel.name;
   if (kernel.source) return {};
@@ -70,7 +71,8 @@ std::string operator_of(const CompiledKernel& kernel) {
   return std::string(name);
 }
 
-// `aten.mm` runs aten.mm.default, and `all_reduce_` and `..._out` what their names without this end.
+// `aten.mm` runs aten.mm.default, and `all_reduce_` and `..._out` what their names without this
+// end.
 bool runs(std::string_view op, std::string_view target) {
   const auto packet = [](std::string_view name) {
     const std::size_t space = name.find('.');
@@ -121,8 +123,8 @@ class NodeAssignment {
     return it == index_.end() ? nullptr : &nodes_[it->second];
   }
 
-  // Replaces the nodes of a call by the one that runs its operator, if the comment names it. Without
-  // a post-grad graph, nothing is known about the nodes that the comment names.
+  // Replaces the nodes of a call by the one that runs its operator, if the comment names it.
+  // Without a post-grad graph, nothing is known about the nodes that the comment names.
   void from_comment(CompiledKernel& kernel) const {
     const std::string op = operator_of(kernel);
     const auto runs_op = [&](const std::string& name) {

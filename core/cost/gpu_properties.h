@@ -26,7 +26,8 @@ struct GpuProperties {
 // True if the properties suffice for a description: the multiprocessors and their clock are known.
 bool can_describe(const GpuProperties& properties);
 
-// The text that stands for such a GPU in load_device, the `id` of its description: `gpu{"name":"NVIDIA L40S",...}`.
+// The text that stands for such a GPU in load_device, the `id` of its description:
+// `gpu{"name":"NVIDIA L40S",...}`.
 std::string device_text(const GpuProperties& properties);
 // True if load_device passes the text to load_gpu.
 bool is_gpu_text(std::string_view text);

@@ -1,10 +1,11 @@
 #pragma once
 
-// Adds to operations the dependencies that are not data: the order of collectives, and what mutations and aliases
-// demand. Reads then name the buffer that the last mutation defined, and each buffer knows its readers.
+// Adds to operations the dependencies that are not data: the order of collectives, and what
+// mutations and aliases demand. Reads then name the buffer that the last mutation defined, and each
+// buffer knows its readers.
 //
-// Terms: a mutation defines a new buffer for the same storage; later reads of the old one mean the new one (renaming).
-// A buffer and its aliases share their readers.
+// Terms: a mutation defines a new buffer for the same storage; later reads of the old one mean the
+// new one (renaming). A buffer and its aliases share their readers.
 //
 // Cost: linear in accesses, plus the earlier readers of each mutated buffer.
 // Source: torch/_inductor/scheduler.py (compute_dependencies), torch/_inductor/comms.py

@@ -292,7 +292,8 @@ void Decomposer::call(NodeId id, const Node& node) {
   if (graph_.tensors(node).empty() && !graph_.op(node).mutates) return;
   builder_.origin = id;
   const Rule rule = rule_for(node);
-  // A call that does not fit its schema is one of an unknown operator, except that arithmetic may start with a number.
+  // A call that does not fit its schema is one of an unknown operator, except that arithmetic may
+  // start with a number.
   const OperatorInfo& info = graph_.op(node);
   if (rule != &Decomposer::elementwise && !info.arguments.empty() &&
       info.arguments.front().type == "Tensor" && input(node, info.arguments.front().name) < 0)

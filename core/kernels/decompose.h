@@ -2,14 +2,15 @@
 
 // Writes a graph in the operators that Inductor lowers.
 //
-// Result: the graph that `make_fx` traces of a capture with Inductor's table of decompositions. One call
-// becomes one call (views, element-wise operations, collectives), several (norms, softmax, activations, gradients of
-// embeddings) or none (numbers that a device computes, which the capture assumes).
-// An operator without a rule becomes a fallback: Inductor calls the library for it.
+// Result: the graph that `make_fx` traces of a capture with Inductor's table of decompositions. One
+// call becomes one call (views, element-wise operations, collectives), several (norms, softmax,
+// activations, gradients of embeddings) or none (numbers that a device computes, which the capture
+// assumes). An operator without a rule becomes a fallback: Inductor calls the library for it.
 //
 // Cost: linear in nodes.
-// Source: torch/_inductor/decomposition.py (`select_decomp_table`), torch/_decomp/decompositions.py.
-// Deviations: strides of tensors within a decomposition are dense in the order of the first input's.
+// Source: torch/_inductor/decomposition.py (`select_decomp_table`),
+// torch/_decomp/decompositions.py. Deviations: strides of tensors within a decomposition are dense
+// in the order of the first input's.
 
 #include "core/base/torch_version.h"
 #include "core/graph/graph.h"

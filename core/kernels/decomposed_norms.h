@@ -10,8 +10,8 @@
 
 namespace jointer::kernels {
 
-// The parts of a softmax, after the pattern that replaces the maximum and the sum by one reduction of both
-// (`prepare_softmax_pattern` in torch/_inductor/fx_passes/post_grad.py).
+// The parts of a softmax, after the pattern that replaces the maximum and the sum by one reduction
+// of both (`prepare_softmax_pattern` in torch/_inductor/fx_passes/post_grad.py).
 struct Softmax {
   FxId sum = -1, shifted = -1, exponential = -1;
 };
@@ -24,7 +24,8 @@ FxId silu(FxBuilder& builder, FxId input);
 FxId silu_gradient(FxBuilder& builder, FxId gradient, FxId input, bool has_sigmoid);
 FxId gelu(FxBuilder& builder, FxId input, bool is_tanh);
 
-// The result, and the factor 1 / sqrt(mean of squares + eps). `normalized`: number of dimensions; weight: -1 if none.
+// The result, and the factor 1 / sqrt(mean of squares + eps). `normalized`: number of dimensions;
+// weight: -1 if none.
 std::pair<FxId, FxId> rms_norm(FxBuilder& builder, FxId input, std::int64_t normalized, FxId weight,
                                double eps);
 struct RmsNormGradient {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The rules of a decomposition: one function for each family of operators. decompose.h describes what they do; the
-// files decompose_*.cpp implement them.
+// The rules of a decomposition: one function for each family of operators. decompose.h describes
+// what they do; the files decompose_*.cpp implement them.
 
 #include <cstdint>
 #include <span>

@@ -12,8 +12,8 @@ class FxArguments {
   explicit FxArguments(const Graph& graph) : graph_(graph) {}
 
   [[nodiscard]] bool is_number(const Argument& argument) const;
-  // 0 for an argument that is not a number. A number that is computed at run time has the value that the capture
-  // assumes.
+  // 0 for an argument that is not a number. A number that is computed at run time has the value
+  // that the capture assumes.
   [[nodiscard]] std::int64_t integer(const Argument& argument) const;
   [[nodiscard]] double real(const Argument& argument) const;
   [[nodiscard]] bool is_true(const Argument& argument) const { return integer(argument) != 0; }

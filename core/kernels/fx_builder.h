@@ -45,8 +45,8 @@ class FxBuilder {
   [[nodiscard]] FxTensor like(const std::vector<FxId>& inputs, DType dtype) const;
 };
 
-// The type of an element-wise operation on tensors of these types; `left` if they are of one category and the other has
-// no dimensions.
+// The type of an element-wise operation on tensors of these types; `left` if they are of one
+// category and the other has no dimensions.
 DType promoted(DType left, DType right);
 DType computation_type(DType type);  // float32 for float16 and bfloat16, otherwise the type
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// A graph in the operators that Inductor lowers: after decomposition and the passes that run before lowering.
+// A graph in the operators that Inductor lowers: after decomposition and the passes that run before
+// lowering.
 
 #include <cstdint>
 #include <string_view>
@@ -88,7 +89,8 @@ struct FxNode {
     return kind == FxKind::matmul || kind == FxKind::alloc_call ||
            (kind == FxKind::fallback && !is_complex_fallback);
   }
-  // A pointwise operation or view that Inductor cannot generate code for, because its numbers are complex.
+  // A pointwise operation or view that Inductor cannot generate code for, because its numbers are
+  // complex.
   bool is_complex_fallback = false;
 };
 

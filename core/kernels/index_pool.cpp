@@ -64,8 +64,8 @@ ExpressionIndex IndexPool::of_atom(const Atom& atom) {
 }
 
 void IndexPool::join(std::vector<Term>& sum) {
-  // `x / (d * m)` with the coefficient c * m and `x / d % m` with c are together `x / d` with c. The remainder's
-  // partner may itself be a remainder.
+  // `x / (d * m)` with the coefficient c * m and `x / d % m` with c are together `x / d` with c.
+  // The remainder's partner may itself be a remainder.
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t i = 0; i < sum.size() && !changed; ++i) {
@@ -186,7 +186,8 @@ IndexPool::Parts IndexPool::split(ExpressionIndex a, std::int64_t unit) const {
 
 void IndexPool::drop_small(std::vector<Term>& sum, std::int64_t& constant,
                            std::int64_t divisor) const {
-  // The smallest terms do not matter if together they stay below what all others and the divisor are multiples of.
+  // The smallest terms do not matter if together they stay below what all others and the divisor
+  // are multiples of.
   std::ranges::sort(sum, {}, &Term::coefficient);
   for (std::size_t small = sum.size(); small > 0; --small) {
     std::int64_t unit = divisor, low = 0, high = 0;
@@ -240,7 +241,8 @@ ExpressionIndex IndexPool::modular(ExpressionIndex a, std::int64_t divisor, std:
   const ExpressionIndex rest = intern(parts.rest_constant / unit, parts.rest);
   const Expression range = expressions_[index(rest)];
   if (range.low >= 0 && range.high < divisor * modulus) return divide(rest, divisor);
-  // Terms that the divisor divides leave the division: what is left of `x / d % m` is a remainder of their sum.
+  // Terms that the divisor divides leave the division: what is left of `x / d % m` is a remainder
+  // of their sum.
   if (range.count == 1 && range.constant == 0 && terms(rest)[0].coefficient == 1) {
     const Atom atom = atoms_[index(terms(rest)[0].atom)];
     if (atom.kind == Atom::Kind::division) return modular(atom.base, atom.a * divisor, modulus);

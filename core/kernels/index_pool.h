@@ -2,16 +2,19 @@
 
 // Positions in buffers as expressions over loops, for the lowering of a graph.
 //
-// An expression is a constant plus terms `coefficient * atom`. An atom is a loop, `expression / divisor`,
-// `expression / divisor % modulus`, or a value that is loaded at run time. All loops start at 0 and have a known number
-// of iterations, so expressions are simplified when they are made: terms that a divisor divides leave the division,
-// terms too small to matter are dropped, and `x / d * d * c + x % d * c` becomes `x * c`.
+// An expression is a constant plus terms `coefficient * atom`. An atom is a loop, `expression /
+// divisor`, `expression / divisor % modulus`, or a value that is loaded at run time. All loops
+// start at 0 and have a known number of iterations, so expressions are simplified when they are
+// made: terms that a divisor divides leave the division, terms too small to matter are dropped, and
+// `x / d * d * c + x % d * c` becomes `x * c`.
 //
-// Expressions are interned: equal ids mean equal expressions. Making one costs about its number of terms.
+// Expressions are interned: equal ids mean equal expressions. Making one costs about its number of
+// terms.
 //
-// Source: torch/_inductor/sizevars.py (`_simplify_with_ranges`, `_stride_vars`), torch/utils/_sympy/functions.py
-// (`FloorDiv`, `ModularIndexing`).
-// Deviations: torch knows the ranges only after a loop body is traced, and compares two terms at a time.
+// Source: torch/_inductor/sizevars.py (`_simplify_with_ranges`, `_stride_vars`),
+// torch/utils/_sympy/functions.py (`FloorDiv`, `ModularIndexing`).
+// Deviations: torch knows the ranges only after a loop body is traced, and compares two terms at a
+// time.
 
 #include <cstdint>
 #include <span>
@@ -46,16 +49,16 @@ class IndexPool {
   [[nodiscard]] bool is_constant(ExpressionIndex a) const {
     return expressions_[index(a)].count == 0;
   }
-  // Bit i is set if the loop i occurs, at any depth but not in the position of a loaded value; loops
-  // above 63 count as 63.
+  // Bit i is set if the loop i occurs, at any depth but not in the position of a loaded value;
+  // loops above 63 count as 63.
   [[nodiscard]] std::uint64_t loops_in(ExpressionIndex a) const {
     return expressions_[index(a)].loops;
   }
   [[nodiscard]] bool has_loaded(ExpressionIndex a) const {
     return expressions_[index(a)].has_loaded;
   }
-  // The value with the loop `number` at 1 minus the value with it at 0, all others and loaded values being 0. A number
-  // below 0: the value with all loops at 0.
+  // The value with the loop `number` at 1 minus the value with it at 0, all others and loaded
+  // values being 0. A number below 0: the value with all loops at 0.
   [[nodiscard]] std::int64_t stride(ExpressionIndex a, int number) const;
   // The expression for users outside the lowering.
   [[nodiscard]] Index to_index(ExpressionIndex a) const;

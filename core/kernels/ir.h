@@ -1,7 +1,8 @@
 #pragma once
 
-// The loops and calls that Inductor schedules: the graph after lowering, before fusion. The same data as
-// `torch._inductor.scheduler.SchedulerNode` and `torch._inductor.dependencies`, of torch 2.11 to 2.15.
+// The loops and calls that Inductor schedules: the graph after lowering, before fusion. The same
+// data as `torch._inductor.scheduler.SchedulerNode` and `torch._inductor.dependencies`, of torch
+// 2.11 to 2.15.
 
 #include <compare>
 #include <cstdint>
@@ -18,12 +19,12 @@ using OpId = std::int32_t;
 
 // A position in a buffer, in elements, as a sum over the loops that surround the access:
 //   offset + sum of coefficient * ((inner_offset + sum of the inner loops) / divisor % modulus)
-// A term without divisor (1) and modulus (0) has one inner loop with the coefficient 1. Terms are sorted, and no two
-// have the same inner part, so that equal positions compare equal.
+// A term without divisor (1) and modulus (0) has one inner loop with the coefficient 1. Terms are
+// sorted, and no two have the same inner part, so that equal positions compare equal.
 struct IndexTerm {
   struct Inner {
-    // Index into Access::sizes, or -1 for a value that is loaded at run time (an indirect index). Its coefficient
-    // tells such values apart; it is not a factor.
+    // Index into Access::sizes, or -1 for a value that is loaded at run time (an indirect index).
+    // Its coefficient tells such values apart; it is not a factor.
     std::int16_t loop = 0;
     std::int64_t coefficient = 1;
     auto operator<=>(const Inner&) const = default;
@@ -89,9 +90,9 @@ struct Op {
   bool has_side_effects = false;  // not removed although nothing reads it
   std::int32_t body_ops = 0;      // operations of its loop body, as `inner_fn_opcount` counts them
   std::vector<NodeId> nodes;      // nodes of the graph that it computes, in their order
-  // A reduction that was split in two layers, the first of which this is; `split` is the number of its pieces along
-  // the reduced loop (`_split_size` is the size of one). The loops and accesses that it would have without the split
-  // are the `unsplit` ones; empty if it was not split.
+  // A reduction that was split in two layers, the first of which this is; `split` is the number of
+  // its pieces along the reduced loop (`_split_size` is the size of one). The loops and accesses
+  // that it would have without the split are the `unsplit` ones; empty if it was not split.
   std::int64_t split = 0;
   std::vector<std::int64_t> unsplit_loops, unsplit_reduced;
   std::vector<Access> unsplit_reads, unsplit_writes;

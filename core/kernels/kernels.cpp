@@ -106,6 +106,18 @@ std::vector<NodeIndex> sort_for_memory(const MemoryPlan& plan, const std::vector
 
 }  // namespace
 
+bool is_launch(Kernel::Kind kind) {
+  using enum Kernel::Kind;
+  return kind == pointwise || kind == reduction || kind == mix_order_reduction ||
+         kind == template_ || kind == external || kind == collective;
+}
+
+bool is_memory_bound(const Kernel& kernel, bool has_flops) {
+  using enum Kernel::Kind;
+  const bool calls_library = kernel.kind == external || kernel.kind == template_;
+  return is_launch(kernel.kind) && kernel.kind != collective && !(calls_library && has_flops);
+}
+
 Kernels schedule(const Ir& ir, TorchVersion torch) {
   Scheduling scheduling(ir, torch);
   FusionRules rules(scheduling);

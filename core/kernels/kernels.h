@@ -74,6 +74,12 @@ struct Kernel {
   bool is_on_gpu = true;
 };
 
+// True if kernels of this kind run on the device.
+bool is_launch(Kernel::Kind kind);
+// True if memory traffic bounds the kernel, as Inductor counts: neither a collective nor a call of
+// a library that has FLOPs. `has_flops`: one of the kernel's nodes has FLOPs.
+bool is_memory_bound(const Kernel& kernel, bool has_flops);
+
 // When a buffer, or an input that may be freed, takes up memory.
 struct BufferLife {
   BufferId buffer = -1;

@@ -1,6 +1,7 @@
 #pragma once
 
-// The parts that a lowering works with: loops whose body is a list of operations, buffers, and views of them.
+// The parts that a lowering works with: loops whose body is a list of operations, buffers, and
+// views of them.
 
 #include <cstdint>
 #include <string_view>
@@ -21,8 +22,8 @@ struct BodyOp {
   std::int16_t operands[3] = {-1, -1, -1};
   double number = 0;     // of constants
   BufferId buffer = -1;  // of loads
-  // The position of a load in the storage or, while the buffer's strides are undecided, the position in each dimension.
-  // The value of an index_expr.
+  // The position of a load in the storage or, while the buffer's strides are undecided, the
+  // position in each dimension. The value of an index_expr.
   ExpressionIndex at = -1;
   Positions dims;
 

@@ -2,12 +2,13 @@
 
 // The loops and calls that Inductor makes of a graph, before it fuses them.
 //
-// Result: the state of `torch._inductor` when fusion begins, for an H100: operations with their loops, the
-// positions that they read and write, buffers with their bytes, and the order that mutations and collectives demand.
+// Result: the state of `torch._inductor` when fusion begins, for an H100: operations with their
+// loops, the positions that they read and write, buffers with their bytes, and the order that
+// mutations and collectives demand.
 //
-// Terms: a *box* is a tensor while the graph is lowered: a storage, seen through views. A storage holds loops that are
-// not computed yet, or a buffer. To *realize* a storage is to make a buffer of its loops; loops that read loops take
-// over their body instead (inlining).
+// Terms: a *box* is a tensor while the graph is lowered: a storage, seen through views. A storage
+// holds loops that are not computed yet, or a buffer. To *realize* a storage is to make a buffer of
+// its loops; loops that read loops take over their body instead (inlining).
 //
 // Steps
 //   1. The capture is written in the operators that Inductor lowers (decompose.h), and simplified (post_grad.h).
@@ -19,9 +20,10 @@
 //   5. Collectives are chained, and mutations and aliases become dependencies (access_order.cpp).
 //
 // Cost: near linear in nodes and in the operations of loop bodies.
-// Source: torch/_inductor/graph.py, ir.py, lowering.py, comm_lowering.py, scheduler.py (compute_dependencies).
-// Deviations: convolutions, pooling, sorting, random numbers and foreach operators are calls of the library; sizes are
-// the numbers that the capture assumes; channels-last layouts are not preferred.
+// Source: torch/_inductor/graph.py, ir.py, lowering.py, comm_lowering.py, scheduler.py
+// (compute_dependencies). Deviations: convolutions, pooling, sorting, random numbers and foreach
+// operators are calls of the library; sizes are the numbers that the capture assumes; channels-last
+// layouts are not preferred.
 
 #include "core/base/torch_version.h"
 #include "core/graph/graph.h"

@@ -1,5 +1,6 @@
 // Storages, buffers, the rules for when a value becomes a buffer, and loop bodies.
-// Source: torch/_inductor/ir.py (StorageBox, Loops, ComputedBuffer), torch/_inductor/ops_handler.py (OpCounterCSE).
+// Source: torch/_inductor/ir.py (StorageBox, Loops, ComputedBuffer), torch/_inductor/ops_handler.py
+// (OpCounterCSE).
 
 #include <algorithm>
 #include <array>
@@ -30,7 +31,8 @@ int Loops::reads() const {
 }
 
 int Loops::reads_at_loops() const {
-  // A position is a constant if it is the expression of one in all dimensions; only kZero is common.
+  // A position is a constant if it is the expression of one in all dimensions; only kZero is
+  // common.
   return static_cast<int>(std::ranges::count_if(body, [](const BodyOp& each) {
     if (each.buffer < 0) return false;
     if (each.dims.empty()) return each.at > IndexPool::kZero;

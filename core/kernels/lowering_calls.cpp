@@ -1,7 +1,7 @@
 // Calls of libraries and collectives.
-// Source: torch/_inductor/ir.py (ExternKernel, FallbackKernel, MultiOutput, _CollectiveKernel, _WaitKernel),
-// torch/_inductor/comm_lowering.py, torch/_inductor/kernel/mm.py, mm_common.py, torch/_inductor/lowering.py
-// (constrain_to_fx_strides, sdpa_constraint, make_fallback).
+// Source: torch/_inductor/ir.py (ExternKernel, FallbackKernel, MultiOutput, _CollectiveKernel,
+// _WaitKernel), torch/_inductor/comm_lowering.py, torch/_inductor/kernel/mm.py, mm_common.py,
+// torch/_inductor/lowering.py (constrain_to_fx_strides, sdpa_constraint, make_fallback).
 
 #include <algorithm>
 

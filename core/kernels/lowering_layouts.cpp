@@ -1,6 +1,7 @@
 // Strides of buffers: when they are decided, and what calls demand of them.
-// Source: torch/_inductor/ir.py (Layout, FlexibleLayout, Buffer.freeze_layout*, ExternKernel.require_strides,
-// realize_input, convert_to_reinterpret_view), torch/_inductor/config.py (comprehensive_padding).
+// Source: torch/_inductor/ir.py (Layout, FlexibleLayout, Buffer.freeze_layout*,
+// ExternKernel.require_strides, realize_input, convert_to_reinterpret_view),
+// torch/_inductor/config.py (comprehensive_padding).
 
 #include <algorithm>
 #include <numeric>
@@ -62,7 +63,8 @@ std::vector<std::size_t> Lowering::pick_order(const std::vector<Sizes>& strides,
   };
   std::vector<std::size_t> order(sizes.size());
   std::iota(order.rbegin(), order.rend(), std::size_t{0});
-  // Python's sort for few elements. The comparison need not be transitive, so the algorithm matters: binary insertion.
+  // Python's sort for few elements. The comparison need not be transitive, so the algorithm
+  // matters: binary insertion.
   for (std::size_t i = 1; i < order.size(); ++i) {
     const std::size_t pivot = order[i];
     std::size_t low = 0, high = i;

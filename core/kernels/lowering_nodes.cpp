@@ -350,7 +350,8 @@ std::vector<Box> Lowering::lower_softmax(const FxNode& of) {
 }
 
 std::vector<Box> Lowering::lower_moments(const FxNode& of) {
-  // Welford's algorithm: the mean, the sum of squares of differences, and the count in one reduction.
+  // Welford's algorithm: the mean, the sum of squares of differences, and the count in one
+  // reduction.
   const Box input = argument(of.inputs[0]);
   const Sizes sizes = shape(input);
   Loops made = make_loops(input, dtype(input), sizes);
@@ -580,7 +581,8 @@ void Lowering::lower_output(const FxNode& end) {
 }
 
 void Lowering::run() {
-  // Inputs and constants come first, so that the numbers of the others are those of Inductor's names.
+  // Inputs and constants come first, so that the numbers of the others are those of Inductor's
+  // names.
   const auto count = static_cast<FxId>(fx_.nodes.size());
   const auto is_given = [this](FxId id) {
     const FxKind kind = fx_.nodes[slot(id)].kind;

@@ -1,6 +1,6 @@
 // Element-wise operations, copies and concatenations.
-// Source: torch/_inductor/lowering.py (make_pointwise, to_dtype, clone, cat, pointwise_cat, mutate_to),
-// torch/_inductor/ir.py (ConcatKernel).
+// Source: torch/_inductor/lowering.py (make_pointwise, to_dtype, clone, cat, pointwise_cat,
+// mutate_to), torch/_inductor/ir.py (ConcatKernel).
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,8 @@
 // Reductions, which are split in two layers where they have too few results to occupy the GPU.
-// Source: torch/_inductor/ir.py (Reduction.create, num_splits, create_multilayer, OnlineSoftmaxReduction),
-// torch/_inductor/choices.py (reduction_split_factor). The numbers are those of an H100.
-// Deviation: a reduction to one element never takes over the loops of the reduction that it reads.
+// Source: torch/_inductor/ir.py (Reduction.create, num_splits, create_multilayer,
+// OnlineSoftmaxReduction), torch/_inductor/choices.py (reduction_split_factor). The numbers are
+// those of an H100. Deviation: a reduction to one element never takes over the loops of the
+// reduction that it reads.
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,8 @@
 #pragma once
 
-// The state and the rules of a lowering (`torch._inductor.graph.GraphLowering`). The files lowering_*.cpp implement its
-// parts: loops and storages, views, layouts, element-wise operations, reductions, indexing, calls.
+// The state and the rules of a lowering (`torch._inductor.graph.GraphLowering`). The files
+// lowering_*.cpp implement its parts: loops and storages, views, layouts, element-wise operations,
+// reductions, indexing, calls.
 
 #include <span>
 #include <string_view>

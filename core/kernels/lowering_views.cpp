@@ -9,7 +9,8 @@
 namespace jointer::kernels {
 namespace {
 
-// The strides of a tensor viewed in other sizes, if no copy is needed; empty otherwise. As at::detail::computeStride.
+// The strides of a tensor viewed in other sizes, if no copy is needed; empty otherwise. As
+// at::detail::computeStride.
 Sizes viewed_strides(const Sizes& sizes, const Sizes& stride, const Sizes& wanted) {
   Sizes result(wanted.size(), 1);
   auto view = static_cast<std::ptrdiff_t>(wanted.size()) - 1;

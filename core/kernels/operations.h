@@ -1,9 +1,9 @@
 #pragma once
 
-// Writes a finished lowering as operations with accesses: loops in the order of the strides, positions over them,
-// bytes. Dependencies from mutations and between collectives are added by access_order.h.
-// Source: torch/_inductor/ir.py (ComputedBuffer.simplify_and_reorder), torch/_inductor/dependencies.py.
-// Deviation: loops on the CPU are not merged.
+// Writes a finished lowering as operations with accesses: loops in the order of the strides,
+// positions over them, bytes. Dependencies from mutations and between collectives are added by
+// access_order.h. Source: torch/_inductor/ir.py (ComputedBuffer.simplify_and_reorder),
+// torch/_inductor/dependencies.py. Deviation: loops on the CPU are not merged.
 
 #include "core/kernels/ir.h"
 #include "core/kernels/lowering_state.h"

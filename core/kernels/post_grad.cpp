@@ -156,7 +156,8 @@ bool is_bias(const FxNode& addend, const FxTensor& sum, TorchVersion version) {
          std::ranges::find(addend.result().stride, 0) != addend.result().stride.end();
 }
 
-// A matrix product and a sum that reads only it become one call, unless the sum can join its readers.
+// A matrix product and a sum that reads only it become one call, unless the sum can join its
+// readers.
 void join_products_and_sums(FxGraph& graph, TorchVersion version) {
   count_users(graph);
   std::vector<bool> is_removed(graph.nodes.size(), false);

@@ -197,8 +197,8 @@ struct Child::Process {
     do {
       status = ::waitid(P_PID, static_cast<id_t>(spawned.pid), &info, WEXITED | WNOWAIT | flags);
     } while (status != 0 && errno == EINTR);
-    // waitid fails if other code has reaped the child, or has since ignored SIGCHLD; the exit status
-    // is then lost.
+    // waitid fails if other code has reaped the child, or has since ignored SIGCHLD; the exit
+    // status is then lost.
     return status != 0 || info.si_pid != 0;
   }
 

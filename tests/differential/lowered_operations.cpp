@@ -2,10 +2,10 @@
 //
 //   lowered_operations CAPTURE VERSION
 //
-// prints the operations that a graph is lowered to for this version of torch, one JSON object a line: name, kind, ir,
-// loops, reduced, side_effects, nodes, buffers, reads and writes as [buffer, bytes, kind, position, sizes]. A position
-// is a Python expression over d0, d1, ... and tmp. The last line has the milliseconds that it took, and whether each
-// input may be freed.
+// prints the operations that a graph is lowered to for this version of torch, one JSON object a
+// line: name, kind, ir, loops, reduced, side_effects, nodes, buffers, reads and writes as [buffer,
+// bytes, kind, position, sizes]. A position is a Python expression over d0, d1, ... and tmp. The
+// last line has the milliseconds that it took, and whether each input may be freed.
 
 #include <fmt/core.h>
 

@@ -71,3 +71,28 @@ def test_reasons_name_kernels_of_the_answer(jointer: Callable[..., Any]) -> None
     assert answer["not_fused"]
     for pair in answer["not_fused"]:
         assert {pair["a"], pair["b"]} <= names and pair["a"] != pair["b"] and pair["reason"]
+
+
+@pytest.mark.parametrize("reference", sorted(REFERENCES.glob("**/*.kernels.json.zst")), ids=lambda path: (
+    f"{path.parent.name}-{name_of(path)}"))
+def test_predicted_kernels_are_those_of_torch(reference: Path, jointer: Callable[..., Any]) -> None:
+    expected = json.loads(zstandard.ZstdDecompressor().stream_reader(reference.open("rb")).read())
+    version = ".".join(expected["torch"].split(".")[:2])
+    capture = SHARED / "captures" / f"{name_of(reference)}.json.zst"
+    document = json.loads(zstandard.ZstdDecompressor().stream_reader(capture.open("rb")).read())
+    targets = {node["name"]: node["target"] for node in document["nodes"] if node["op"] == "call_function"}
+    answer = jointer("kernels", capture, "--source", "predicted", "--torch", version)
+
+    def computed(names: list[str]) -> set[str]:
+        return {name for name in names if name in targets and not is_view(targets[name])}
+
+    theirs = [(row["kind"], row["bytes"]) for row in expected["nodes"]]
+    ours = [(row["kind"], row["bytes"]) for row in answer["kernels"]]
+    assert ours == theirs
+    wrong = [(row["name"], other["nodes"]) for row, other in zip(expected["nodes"], answer["kernels"], strict=True)
+             if computed(row["computes"]) and computed(row["computes"]) != computed(other["nodes"])]
+    assert not wrong
+    assert answer["peak_bytes"] == expected["memory"]["after"]["peak_allocfree"]
+    assert answer["device_kernels"] == expected["summary"]["device_kernels"]
+    bound = expected["summary"]["memory_bound"]
+    assert answer["memory_bound"] == {"kernels": bound["kernels"], "bytes": bound["bytes"]}

@@ -1,5 +1,5 @@
-// Tests the pane of predicted kernels in the real window: totals, rows, selection in both directions, details, and when
-// the kernels are computed.
+// Tests the pane of predicted kernels in the real window: totals, rows, selection in both
+// directions, details, and when the kernels are computed.
 
 #include <QClipboard>
 #include <QLabel>

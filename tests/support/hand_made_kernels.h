@@ -16,8 +16,8 @@ struct HandMadeKernel {
   bool is_on_gpu = true;
 };
 
-// One op and one buffer per kernel. Kernel N computes the op N, reads the buffer of the kernel before it, writes its own
-// buffer, "bufN", and frees the buffer that it has read.
+// One op and one buffer per kernel. Kernel N computes the op N, reads the buffer of the kernel
+// before it, writes its own buffer, "bufN", and frees the buffer that it has read.
 inline views::CompiledPart hand_made_part(const Graph& graph,
                                           const std::vector<HandMadeKernel>& given) {
   views::CompiledPart part;

@@ -67,8 +67,8 @@ void KernelModel::set_kernels(SnapshotKernelsPtr shown) {
   set_rows(std::vector<int>(names_.size(), -1));
 }
 
-// A kernel is the same in another state of the graph if the same node is its first one. Several kernels with the same
-// first node differ by their position among these.
+// A kernel is the same in another state of the graph if the same node is its first one. Several
+// kernels with the same first node differ by their position among these.
 void KernelModel::find_keys() {
   keys_.clear();
   std::unordered_map<std::uint32_t, std::uint32_t> seen;

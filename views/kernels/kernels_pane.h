@@ -11,8 +11,9 @@
 
 namespace jointer::views {
 
-// The kernels that Inductor is predicted to make of the graph: their totals next to those of one kernel per operator, a
-// table of the kernels, and details of the selected one. Nothing is computed while the pane is hidden or covered.
+// The kernels that Inductor is predicted to make of the graph: their totals next to those of one
+// kernel per operator, a table of the kernels, and details of the selected one. Nothing is computed
+// while the pane is hidden or covered.
 class KernelsPane : public QWidget {
   Q_OBJECT
  public:

@@ -13,12 +13,15 @@
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/compiled_answer.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/predicted_kernels.h"
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
 #include "core/base/json_text.h"
 #include "core/base/units.h"
+#include "core/capture/half_graph.h"
 #include "core/capture/native_writer.h"
+#include "core/graph/torch_version.h"
 #include "core/process/child.h"
 #include "core/process/python.h"
 #include "core/process/temporary_folder.h"
@@ -130,10 +133,14 @@ Table reasons_table(const Json& not_fused) {
 }
 
 void print_text(const Json& answer) {
-  const bool is_compiled = answer["source"].get<std::string>() == "compiled";
+  const auto source = answer["source"].get<std::string>();
+  const bool is_compiled = source == "compiled";
   const Json& bound = answer["memory_bound"];
   const std::string torch = answer["torch"].get<std::string>();
-  fmt::print("{} torch {}, for {}\n", is_compiled ? "Compiled by" : "Inductor of",
+  fmt::print("{} torch {}, for {}\n",
+             is_compiled             ? "Compiled by"
+             : source == "predicted" ? "Predicted for Inductor of"
+                                     : "Inductor of",
              torch.empty() ? "an unknown version" : torch, answer["device"].get<std::string>());
   fmt::print("{} kernels on the device; {} of them bound by memory, {} read and written\n",
              format_count(answer["device_kernels"].get<std::int64_t>()),
@@ -149,9 +156,25 @@ void print_text(const Json& answer) {
   if (is_compiled) print_ties(answer);
 }
 
+// The kernels that Jointer predicts, for the chosen version of torch or the one that made the
+// graph.
+Result<Json> predict(const Graph& graph, PartId part, const KernelsCommand& options) {
+  const TorchVersion version = parse_torch_version(options.torch).value_or(torch_version_of(graph));
+  Json answer;
+  if (graph.is_pair()) {
+    JOINTER_TRY(const Graph half, half_graph(graph, part));
+    answer = predicted_kernels(half, version);
+  } else {
+    answer = predicted_kernels(graph, version);
+  }
+  answer["device"] = options.device;
+  return answer;
+}
+
 Result<Json> answer_of(const Graph& graph, const KernelsCommand& options) {
   JOINTER_TRY(const PartId part, chosen_part(graph, options));
   if (options.source == "compiled") return compiled_answer(options.artifacts, graph, part);
+  if (options.source == "predicted") return predict(graph, part, options);
   JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-kernels-"));
   const std::string capture = folder.path("graph.json");
   JOINTER_CHECK(
@@ -160,6 +183,9 @@ Result<Json> answer_of(const Graph& graph, const KernelsCommand& options) {
 }
 
 Result<void> check_options(const CLI::App& command, const KernelsCommand& options) {
+  if (options.source == "predicted")
+    JOINTER_CHECK(refuse_options(command, {"--device"},
+                                 "kernels are predicted for an H100; leave out the option"));
   if (options.source != "compiled")
     return refuse_options(command, {"--artifacts"}, "only --source compiled reads artifacts");
   if (options.artifacts.empty())
@@ -190,9 +216,10 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
   options->graph.add_to(*command);
   set_choices(command->add_option("--source", options->source,
                                   "Where the kernels come from: `inductor` asks the scheduler of "
-                                  "the installed torch, without a GPU; `compiled` reads what a "
+                                  "the installed torch, without a GPU; `predicted` needs no "
+                                  "torch and takes milliseconds; `compiled` reads what a "
                                   "compilation has written; default: inductor"),
-              {"inductor", "compiled"});
+              {"inductor", "predicted", "compiled"});
   command->add_option(
       "--artifacts", options->artifacts,
       "The TORCH_TRACE folder or log of the compilation, or a wrapper that Inductor "
@@ -202,8 +229,10 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
   set_choices(command->add_option("--device", options->device,
                                   "GPU to schedule for, which need not exist; default: h100"),
               {"a100", "h100", "h200", "b200"});
-  set_choices(command->add_option("--torch", options->torch,
-                                  "Refuse the answer of another version of torch"),
+  set_choices(command->add_option(
+                  "--torch", options->torch,
+                  "With --source predicted, the version of torch to predict; otherwise, refuse the "
+                  "answer of another version"),
               {"2.11", "2.12", "2.13", "2.14", "2.15"});
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback(

@@ -2,27 +2,32 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "core/base/index.h"
+#include "core/cost/node_flops.h"
+#include "core/kernels/kernels.h"
 #include "core/kernels/lowering.h"
 
 namespace jointer::cli {
 namespace {
 
-std::string_view kind_name(kernels::Op::Kind kind) {
-  using enum kernels::Op::Kind;
+// Inductor's names, as in the answer of its scheduler.
+std::string_view kind_name(kernels::Kernel::Kind kind) {
+  using enum kernels::Kernel::Kind;
   switch (kind) {
     case pointwise:
       return "pointwise";
     case reduction:
-    case scan:
-    case sort:
       return "reduction";
+    case mix_order_reduction:
+      return "mix_order_reduction";
     case template_:
       return "template";
-    case extern_:
+    case external:
       return "extern";
     case multi_output:
       return "multi_output";
@@ -38,45 +43,55 @@ std::string_view kind_name(kernels::Op::Kind kind) {
   return "nop";
 }
 
-bool is_kernel(kernels::Op::Kind kind) {
-  using enum kernels::Op::Kind;
-  return kind == pointwise || kind == reduction || kind == scan || kind == sort ||
-         kind == template_ || kind == extern_;
+// "op4_op7", as Inductor names a kernel that computes two ops.
+std::string name_of(const kernels::Kernel& kernel) {
+  std::string name;
+  for (const kernels::OpId op : kernel.ops)
+    name += fmt::format("{}op{}", name.empty() ? "" : "_", op);
+  return name;
 }
 
 }  // namespace
 
 Json predicted_kernels(const Graph& graph, TorchVersion version) {
-  // One kernel for each operation: the only place to change once operations are fused.
-  const kernels::Ir ir = kernels::lower(graph, version);
-  Json answer{{"source", "predicted"},
-              {"torch", fmt::format("{}.{}", version.major, version.minor)},
-              {"kernels", Json::array()},
-              {"not_fused", Json::array()}};
+  const kernels::Kernels made = kernels::schedule(kernels::lower(graph, version), version);
+  const bool is_all_on_cpu = graph.main_device() == DeviceType::cpu;
   std::int64_t on_device = 0, bound = 0, bound_bytes = 0;
-  for (std::size_t i = 0; i < ir.ops.size(); ++i) {
-    const kernels::Op& op = ir.ops[i];
-    std::int64_t read = 0, written = 0;
-    for (const kernels::Access& access : op.reads)
-      if (access.kind != kernels::Access::Kind::weak) read += access.bytes;
-    for (const kernels::Access& access : op.writes) written += access.bytes;
+  Json list = Json::array();
+  for (const kernels::Kernel& kernel : made.kernels) {
     Json nodes = Json::array();
-    for (const NodeId node : op.nodes) nodes.push_back(std::string(graph.name(node)));
-    answer["kernels"].push_back({{"name", fmt::format("op{}", i)},
-                                 {"kind", kind_name(op.kind)},
-                                 {"nodes", std::move(nodes)},
-                                 {"reads_bytes", read},
-                                 {"writes_bytes", written},
-                                 {"bytes", read + written}});
-    if (!is_kernel(op.kind) || !op.is_on_gpu) continue;
+    for (const NodeId node : kernel.nodes) nodes.push_back(std::string(graph.name(node)));
+    list.push_back({{"name", name_of(kernel)},
+                    {"kind", kind_name(kernel.kind)},
+                    {"nodes", std::move(nodes)},
+                    {"reads_bytes", kernel.bytes_read},
+                    {"writes_bytes", kernel.bytes_written},
+                    {"bytes", kernel.bytes}});
+    if (kernel.kind == kernels::Kernel::Kind::collective || !kernels::is_launch(kernel.kind) ||
+        !(kernel.is_on_gpu || is_all_on_cpu))
+      continue;
     ++on_device;
-    if (op.kind == kernels::Op::Kind::extern_) continue;
+    const bool has_flops = std::ranges::any_of(
+        kernel.nodes, [&](NodeId node) { return node_flops(graph, graph.node(node)).total != 0; });
+    if (!kernels::is_memory_bound(kernel, has_flops)) continue;
     ++bound;
-    bound_bytes += read + written;
+    bound_bytes += kernel.bytes;
   }
-  answer["device_kernels"] = on_device;
-  answer["memory_bound"] = {{"kernels", bound}, {"bytes", bound_bytes}};
-  return answer;
+  const auto kernel_name = [&](kernels::OpId op) {
+    return name_of(made.kernels[as_index(made.kernel_of[as_index(op)])]);
+  };
+  Json not_fused = Json::array();
+  for (const kernels::RefusedPair& pair : made.refused)
+    not_fused.push_back({{"a", kernel_name(pair.first)},
+                         {"b", kernel_name(pair.second)},
+                         {"reason", to_sentence(pair.refusal)}});
+  return {{"source", "predicted"},
+          {"torch", fmt::format("{}.{}", version.major, version.minor)},
+          {"kernels", std::move(list)},
+          {"device_kernels", on_device},
+          {"memory_bound", {{"kernels", bound}, {"bytes", bound_bytes}}},
+          {"peak_bytes", made.peak},
+          {"not_fused", std::move(not_fused)}};
 }
 
 }  // namespace jointer::cli

@@ -6,8 +6,9 @@
 
 namespace jointer::cli {
 
-// The kernels that Jointer predicts Inductor to make of a graph, which must not be a pair: the same JSON as the answer
-// of `python -m jointer kernels`, with the source "predicted". Operations are not fused yet.
+// The kernels that Inductor of this version is predicted to make of a graph, which must not be a
+// pair: the same JSON as the answer of `python -m jointer kernels`, without `ms`; `source` is
+// "predicted".
 Json predicted_kernels(const Graph& graph, TorchVersion version);
 
 }  // namespace jointer::cli

@@ -1,6 +1,6 @@
 // CUDA's errors reach the runner with their code, as c10::AcceleratorError. The refusals of torch
-// itself, and CUDA's errors that another library reports (NCCL, the driver's interface), have only a
-// text.
+// itself, and CUDA's errors that another library reports (NCCL, the driver's interface), have only
+// a text.
 
 #include "app/runner/support/recording_error.h"
 

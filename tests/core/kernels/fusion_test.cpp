@@ -199,9 +199,9 @@ TEST(MemoryOrder, AnOrderWithALowerPeakWins) {
   EXPECT_NE(result.order, kernels::MemoryOrder::as_fused);
 }
 
-// A buffer that a call changed in place has another name afterwards, but not in the ops' code, where
-// Inductor looks for the pattern of the reads. In a square matrix, only that pattern tells rows and
-// columns apart.
+// A buffer that a call changed in place has another name afterwards, but not in the ops' code,
+// where Inductor looks for the pattern of the reads. In a square matrix, only that pattern tells
+// rows and columns apart.
 TEST(Fusion, SumsOfABufferThatWasChangedInPlaceStayApart) {
   for (const bool is_changed : {false, true}) {
     SmallIr small;

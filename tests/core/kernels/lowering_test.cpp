@@ -1,5 +1,5 @@
-// The loops and calls that small graphs are lowered to. tests/differential/test_lowering.py compares whole models with
-// Inductor.
+// The loops and calls that small graphs are lowered to. tests/differential/test_lowering.py
+// compares whole models with Inductor.
 
 #include "core/kernels/lowering.h"
 

@@ -10,7 +10,8 @@
 namespace jointer::test {
 namespace {
 
-// As in CUDA: cudaErrorAssert, cudaErrorStreamCaptureUnsupported, cudaErrorStreamCaptureInvalidated.
+// As in CUDA: cudaErrorAssert, cudaErrorStreamCaptureUnsupported,
+// cudaErrorStreamCaptureInvalidated.
 constexpr std::int32_t kAssert = 710, kNotPermitted = 900, kInvalidated = 901;
 
 [[noreturn]] void throw_device_error(std::string text, std::int32_t code = kAssert) {

@@ -134,8 +134,8 @@ TEST_F(KernelModelTest, ComparesWithOneKernelPerOperator) {
   EXPECT_EQ(eager.peak_bytes, snapshot_->analysis.memory.peak_bytes());
 }
 
-// The kernels' peak lacks inputs that are never freed. It includes those that may be freed, which are part of the
-// memory that is live throughout the step, too, but count once.
+// The kernels' peak lacks inputs that are never freed. It includes those that may be freed, which
+// are part of the memory that is live throughout the step, too, but count once.
 TEST_F(KernelModelTest, ThePeakIncludesMemoryThatTheKernelsDoNotCount) {
   const std::int64_t outside = snapshot_->analysis.memory.static_bytes();
   CompiledPart part = test::small_step_part(graph());

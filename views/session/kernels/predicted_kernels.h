@@ -12,20 +12,22 @@ namespace jointer::views {
 
 class OpenGraph;
 
-// The predicted kernels of an open graph, computed on a worker thread while someone watches. A change of the graph
-// replaces the computation. Until it has ended, the kernels of the previous graph stay.
+// The predicted kernels of an open graph, computed on a worker thread while someone watches. A
+// change of the graph replaces the computation. Until it has ended, the kernels of the previous
+// graph stay.
 class PredictedKernels : public QObject {
   Q_OBJECT
  public:
   // `open` must outlive this object.
   explicit PredictedKernels(OpenGraph& open, QObject* parent = nullptr);
 
-  // Keeps the kernels up to date until the watcher stops watching, which it must do before it is destroyed. Without
-  // watchers, nothing is computed. A watcher may start, and stop, several times.
+  // Keeps the kernels up to date until the watcher stops watching, which it must do before it is
+  // destroyed. Without watchers, nothing is computed. A watcher may start, and stop, several times.
   void watch(const QObject& watcher);
   void stop_watching(const QObject& watcher);
 
-  // The latest kernels; null before the first ones are known, and if the current graph has a problem.
+  // The latest kernels; null before the first ones are known, and if the current graph has a
+  // problem.
   [[nodiscard]] const SnapshotKernelsPtr& shown() const { return shown_; }
   // True if `shown` is of the current graph.
   [[nodiscard]] bool is_current() const;

@@ -13,24 +13,6 @@ namespace {
 
 using Kind = kernels::Kernel::Kind;
 
-bool is_launch(Kind kind) {
-  switch (kind) {
-    case Kind::pointwise:
-    case Kind::reduction:
-    case Kind::mix_order_reduction:
-    case Kind::template_:
-    case Kind::external:
-    case Kind::collective:
-      return true;
-    case Kind::multi_output:
-    case Kind::view:
-    case Kind::wait:
-    case Kind::nop:
-      return false;
-  }
-  return false;
-}
-
 std::int64_t ns_of_bytes(std::int64_t bytes, const DeviceDescription& device) {
   const double bytes_per_ns = device.memory_gbps * device.efficiency.memory;
   const double ns = bytes_per_ns > 0 ? static_cast<double>(bytes) / bytes_per_ns : 0;
@@ -77,7 +59,7 @@ void SnapshotKernels::add_rows(std::size_t part) {
     const kernels::Kernel& kernel = scheduled[i];
     KernelRow& row = rows_.emplace_back(
         KernelRow{.part = static_cast<std::int32_t>(part), .kernel = static_cast<std::int32_t>(i)});
-    row.launches = is_launch(kernel.kind) && (kernel.is_on_gpu || is_all_on_cpu);
+    row.launches = kernels::is_launch(kernel.kind) && (kernel.is_on_gpu || is_all_on_cpu);
     if (!row.launches) continue;
     const bool is_collective = kernel.kind == Kind::collective;
     const bool is_of_library = kernel.kind == Kind::external || kernel.kind == Kind::template_;
@@ -91,19 +73,19 @@ void SnapshotKernels::add_rows(std::size_t part) {
       is_counted_[id.index()] = true;
       estimated_ns = saturating_add(estimated_ns, ns);
     }
-    const std::int64_t bytes = saturating_add(kernel.bytes_read, kernel.bytes_written);
-    row.is_memory_bound = !is_collective && !(is_of_library && has_flops);
+    row.is_memory_bound = kernels::is_memory_bound(kernel, has_flops);
     row.is_time_of_nodes = is_collective || (is_of_library && has_estimate);
-    row.ns = row.is_time_of_nodes ? estimated_ns : ns_of_bytes(bytes, analysis.device);
+    row.ns = row.is_time_of_nodes ? estimated_ns : ns_of_bytes(kernel.bytes, analysis.device);
     total_ns_ = saturating_add(total_ns_, row.ns);
     ++(is_collective ? totals_.collectives : totals_.kernels);
     if (!row.is_memory_bound) continue;
     ++totals_.memory_bound;
-    totals_.memory_bound_bytes = saturating_add(totals_.memory_bound_bytes, bytes);
+    totals_.memory_bound_bytes = saturating_add(totals_.memory_bound_bytes, kernel.bytes);
   }
 }
 
-// The kernels' peak counts inputs that the program may free. The analysis counts other memory: storages that live
+// The kernels' peak counts inputs that the program may free. The analysis counts other memory:
+// storages that live
 // throughout the step. Each storage counts once.
 std::int64_t SnapshotKernels::peak_of(const CompiledPart& part) const {
   const Graph& graph = snapshot_->graph;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The kernels that Inductor is predicted to make of a snapshot's graph: when they run, how long they take, and their
-// totals next to those of one kernel per operator, which the estimates assume.
+// The kernels that Inductor is predicted to make of a snapshot's graph: when they run, how long
+// they take, and their totals next to those of one kernel per operator, which the estimates assume.
 //
 // Terms
 //   part    a graph that Inductor compiles: the snapshot's graph, or each half of a pair

@@ -1,4 +1,5 @@
-// The prediction of kernels in the background: a pool held by the test decides when each job is done.
+// The prediction of kernels in the background: a pool held by the test decides when each job is
+// done.
 
 #include "views/session/kernels/predicted_kernels.h"
 
