@@ -16,7 +16,7 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kWidth = 640, kHeight = 460, kPadding = 4;
+constexpr int kCatalogWidth = 640, kCatalogHeight = 460, kPadding = 4;
 
 // Paints the name of a pass above its summary, and headings in a small font.
 class CatalogDelegate : public QStyledItemDelegate {
@@ -27,8 +27,8 @@ class CatalogDelegate : public QStyledItemDelegate {
                                const QModelIndex& index) const override {
     const int small = QFontMetrics(small_font(option.font)).height();
     const bool is_pass = !index.data(CatalogModel::summary_role).toString().isEmpty();
-    return {kWidth / 2, is_pass ? option.fontMetrics.height() + small + 2 * kPadding
-                                : small + 2 * kPadding + 2};
+    return {kCatalogWidth / 2, is_pass ? option.fontMetrics.height() + small + 2 * kPadding
+                                       : small + 2 * kPadding + 2};
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -76,7 +76,7 @@ PassCatalog::PassCatalog(PassService& service, QWidget* parent)
     : QFrame(parent, Qt::Popup), service_(service), model_(new CatalogModel(this)) {
   setFrameShape(StyledPanel);
   setAccessibleName(tr("Passes"));
-  resize(kWidth, kHeight);
+  resize(kCatalogWidth, kCatalogHeight);
   QVBoxLayout* column = make_column(this, {kMargin, kMargin, kMargin, kMargin}, 6);
   edit_ = add_control(*column, new QLineEdit(this), nullptr, {}, tr("Search passes"));
   edit_->setPlaceholderText(tr("Search by name or description"));

@@ -8,7 +8,7 @@
 namespace jointer::views {
 namespace {
 
-const QString kDot = QStringLiteral(" · ");
+const QString kBetween = QStringLiteral(" · ");
 
 QString words(const char* text) {
   return PipelineSession::tr(text);
@@ -33,7 +33,7 @@ QString changes_text(const StepResult& result) {
   add(words("removed"), result.removed);
   add(words("changed"), result.changed);
   add(words("with a changed policy or region"), result.retagged);
-  if (!parts.isEmpty()) return parts.join(kDot);
+  if (!parts.isEmpty()) return parts.join(kBetween);
   return result.edit_refusal.empty() ? words("no nodes changed") : words("separate graph");
 }
 
@@ -41,7 +41,7 @@ QString outcome_text(const StepOutcome& outcome) {
   const StepResult& result = outcome.result;
   const QString changes = changes_text(result);
   if (result.before.figures == result.after.figures) return changes;
-  return figures_difference_text(result.before.figures, result.after.figures) + kDot + changes;
+  return figures_difference_text(result.before.figures, result.after.figures) + kBetween + changes;
 }
 
 QString detail_text(const PipelineSession& session, std::size_t place) {
