@@ -32,6 +32,7 @@ inline views::CompiledPart hand_made_part(const Graph& graph,
     kernel.writes.push_back({id, given[i].written});
     kernel.bytes_read = given[i].read;
     kernel.bytes_written = given[i].written;
+    kernel.bytes = given[i].read + given[i].written;
     kernel.is_on_gpu = given[i].is_on_gpu;
     part.scheduled.kernel_of.push_back(id);
     const bool is_last = i + 1 == given.size();

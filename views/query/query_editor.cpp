@@ -28,9 +28,10 @@ QueryEditor::QueryEditor(QWidget* parent) : QPlainTextEdit(parent) {
   setMinimumHeight(kMinLines * fontMetrics().lineSpacing() + edges());
 }
 
-// The height without lines: the frame, and the margins above and below the text.
+// The height without lines: the frame, and the margin above the text. The next line would show in
+// the margin below it.
 int QueryEditor::edges() const {
-  return 2 * frameWidth() + static_cast<int>(std::ceil(2 * document()->documentMargin()));
+  return 2 * frameWidth() + static_cast<int>(std::ceil(document()->documentMargin()));
 }
 
 // The editor scrolls by lines, so the last line would be cut off if a part of a line remained.

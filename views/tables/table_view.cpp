@@ -186,8 +186,8 @@ std::vector<int> TableView::shown_columns() const {
   return shown;
 }
 
-// The first column that would be cut off becomes visible as a whole, if the columns up to it can be
-// narrow enough.
+// All columns become visible if they can be narrow enough; otherwise, the first column that would be
+// cut off becomes visible as a whole.
 void TableView::lay_out_columns() {
   const QScopedValueRollback laying_out(is_laying_out_, true);
   const int space = viewport()->width();
@@ -202,9 +202,11 @@ void TableView::lay_out_columns() {
   const auto min_of = [&](int c) {
     return std::min(widths_[static_cast<std::size_t>(c)].min, width_of(c));
   };
+  int sum_of_all_mins = 0;
+  for (const int c : shown) sum_of_all_mins += min_of(c);
   int sum = 0, sum_of_mins = 0;
   std::size_t count = 0;  // of the columns that should fit
-  while (count < shown.size() && sum < space) {
+  while (count < shown.size() && (sum < space || sum_of_all_mins <= space)) {
     sum += width_of(shown[count]);
     sum_of_mins += min_of(shown[count]);
     ++count;

@@ -113,8 +113,7 @@ TEST_F(KernelModelTest, RowsAddUpToTheTotals) {
     ++(is_collective ? sums.collectives : sums.kernels);
     if (!model_.predicted()->rows()[as_index(row)].is_memory_bound) continue;
     ++sums.memory_bound;
-    sums.memory_bound_bytes += *model_.number(row, KernelModel::read_column) +
-                               *model_.number(row, KernelModel::written_column);
+    sums.memory_bound_bytes += model_.predicted()->kernel(as_index(row)).bytes;
   }
   EXPECT_EQ(sums, totals());
   EXPECT_EQ(totals().kernels, 5);
