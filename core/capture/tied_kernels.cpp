@@ -44,7 +44,7 @@ class KernelTies {
       for (const std::string& name : kernel.source_nodes)
         if (const NodeId id = call(name)) add_call(id);
     std::ranges::sort(found, {}, [&](NodeId id) { return graph_.position(id); });
-    found.erase(std::ranges::unique(found).begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
     in_kernel_.insert(found.begin(), found.end());
     if (!is_found) ties_.untied.push_back(index);
     ties_.nodes.push_back(std::move(found));

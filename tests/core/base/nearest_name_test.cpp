@@ -9,28 +9,28 @@
 namespace jointer {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames{"autobucketing_reordering", "raise_comms",
-                                                 "sink_waits", "sink_waits_iterative"};
+constexpr std::array<std::string_view, 4> kPassNames{"autobucketing_reordering", "raise_comms",
+                                                     "sink_waits", "sink_waits_iterative"};
 
 TEST(NearestName, HasTheSmallestEditDistance) {
-  EXPECT_EQ(nearest_name("sink_wait", kNames), "sink_waits");
-  EXPECT_EQ(nearest_name("rise_coms", kNames), "raise_comms");
+  EXPECT_EQ(nearest_name("sink_wait", kPassNames), "sink_waits");
+  EXPECT_EQ(nearest_name("rise_coms", kPassNames), "raise_comms");
 }
 
 TEST(NearestName, ContainsTheInput) {
-  EXPECT_EQ(nearest_name("autobucketing", kNames), "autobucketing_reordering");
-  EXPECT_EQ(nearest_name("iterative", kNames), "sink_waits_iterative");
+  EXPECT_EQ(nearest_name("autobucketing", kPassNames), "autobucketing_reordering");
+  EXPECT_EQ(nearest_name("iterative", kPassNames), "sink_waits_iterative");
 }
 
 TEST(NearestName, IsEmptyIfNothingIsNear) {
-  EXPECT_EQ(nearest_name("x", kNames), "");
-  EXPECT_EQ(nearest_name("dead_code", kNames), "");
+  EXPECT_EQ(nearest_name("x", kPassNames), "");
+  EXPECT_EQ(nearest_name("dead_code", kPassNames), "");
   EXPECT_EQ(nearest_name("sink", {}), "");
-  EXPECT_EQ(nearest_name_question("x", kNames), ";");
+  EXPECT_EQ(nearest_name_question("x", kPassNames), ";");
 }
 
 TEST(NearestName, PrefersNamesThatBeginWithTheInput) {
-  EXPECT_EQ(some_names("sink_wait", kNames),
+  EXPECT_EQ(some_names("sink_wait", kPassNames),
             "sink_waits, sink_waits_iterative, autobucketing_reordering, raise_comms");
   EXPECT_EQ(some_names("x", {}), "");
   std::vector<std::string> held;

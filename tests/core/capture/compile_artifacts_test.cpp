@@ -205,7 +205,9 @@ TEST(CompileArtifacts, OfTorch211) {
     std::vector<std::string> scheduled;  // collectives and waits
     for (const CompiledKernel& kernel : program.kernels) {
       const bool is_collective = kernel.kind == CompiledKind::collective;
-      if (is_collective) EXPECT_EQ(kernel.nodes.size(), 1U) << kernel.call;
+      if (is_collective) {
+        EXPECT_EQ(kernel.nodes.size(), 1U) << kernel.call;
+      }
       if (is_collective || kernel.kind == CompiledKind::wait) scheduled.push_back(kernel.name);
     }
     EXPECT_EQ(scheduled, program.schedule) << program.name;
