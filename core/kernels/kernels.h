@@ -77,7 +77,7 @@ struct Kernel {
 // True if kernels of this kind run on the device.
 bool is_launch(Kernel::Kind kind);
 // True if memory traffic bounds the kernel, as Inductor counts: neither a collective nor a call of
-// a library that has FLOPs. `has_flops`: one of the kernel's nodes has FLOPs.
+// a library that has FLOPs. `has_flops`: torch's flop_registry has FLOPs for one of its nodes.
 bool is_memory_bound(const Kernel& kernel, bool has_flops);
 
 // When a buffer, or an input that may be freed, takes up memory.

@@ -71,8 +71,9 @@ Json predicted_kernels(const Graph& graph, TorchVersion version) {
         !(kernel.is_on_gpu || is_all_on_cpu))
       continue;
     ++on_device;
-    const bool has_flops = std::ranges::any_of(
-        kernel.nodes, [&](NodeId node) { return node_flops(graph, graph.node(node)).total != 0; });
+    const bool has_flops = std::ranges::any_of(kernel.nodes, [&](NodeId node) {
+      return node_flops(graph, graph.node(node)).torch_registry != 0;
+    });
     if (!kernels::is_memory_bound(kernel, has_flops)) continue;
     ++bound;
     bound_bytes += kernel.bytes;

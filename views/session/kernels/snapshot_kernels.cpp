@@ -30,7 +30,7 @@ KernelTotals totals_per_operator(const Snapshot& snapshot) {
     const Traffic traffic = node_traffic(graph, node);
     if (traffic.kind != Traffic::Kind::kernel) continue;
     ++totals.kernels;
-    if (snapshot.analysis.flops[id.index()].total != 0) continue;
+    if (snapshot.analysis.flops[id.index()].torch_registry != 0) continue;
     ++totals.memory_bound;
     totals.memory_bound_bytes = saturating_add(totals.memory_bound_bytes, traffic.bytes);
   }
@@ -67,7 +67,7 @@ void SnapshotKernels::add_rows(std::size_t part) {
     std::int64_t estimated_ns = 0;
     for (const NodeId id : kernel.nodes) {
       const std::int64_t ns = analysis.costs[id.index()].ns;
-      has_flops = has_flops || analysis.flops[id.index()].total != 0;
+      has_flops = has_flops || analysis.flops[id.index()].torch_registry != 0;
       has_estimate = has_estimate || ns > 0;
       if ((!is_collective && !is_of_library) || is_counted_[id.index()]) continue;
       is_counted_[id.index()] = true;
