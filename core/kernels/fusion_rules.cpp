@@ -386,17 +386,19 @@ std::string_view to_sentence(Refusal refusal) {
     case Refusal::other_device:
       return "They run on different devices.";
     case Refusal::no_shared_data:
-      return "They access no data in the same pattern.";
+      return "They share no data that both access in the same pattern.";
     case Refusal::too_large:
-      return "Together they have more than 64 operations.";
+      return "Fused, they would have more than 64 operations.";
     case Refusal::peak_increases:
-      return "The peak would increase: apart, one could reuse memory of the other's inputs.";
+      return "Fusing them would raise the peak: separately, one can reuse the memory of the "
+             "other's input.";
     case Refusal::reads_too_little:
-      return "They share less than 10 bytes.";
+      return "They share less than 10 bytes of data.";
     case Refusal::too_far_apart:
-      return "More than 64 operations lie between them, so tensors would live longer.";
+      return "More than 64 operations run between them, so fusing them could raise the peak.";
     case Refusal::access_differs:
-      return "The second reads the first one's result in another pattern than it is written.";
+      return "The second does not read the result of the first in the pattern in which it is "
+             "written.";
     case Refusal::op_between:
       return "Another kernel must run between them.";
     case Refusal::pointwise_size:
@@ -404,15 +406,17 @@ std::string_view to_sentence(Refusal refusal) {
     case Refusal::reduction_size:
       return "They are reductions of different sizes.";
     case Refusal::reduced_size:
-      return "One has neither as many elements as the other's input nor as its output.";
+      return "The pointwise kernel matches neither the input size nor the output size of the "
+             "reduction.";
     case Refusal::loops_do_not_split:
-      return "The loops of one do not split into the rows and columns of the reduction.";
+      return "The pointwise loops do not split into the outer and the reduced loops of the "
+             "reduction.";
     case Refusal::split_scan:
-      return "A scan in several parts does not fuse with reductions.";
+      return "A split scan does not fuse with a reduction.";
     case Refusal::computes_fraction:
-      return "The second computes only a part of the elements that the first reduces.";
+      return "The second computes only some of the elements that the first reduces.";
     case Refusal::would_cycle:
-      return "A third kernel would need one and be needed by the other.";
+      return "A third kernel depends on one of them, and the other depends on it.";
   }
   return "";
 }

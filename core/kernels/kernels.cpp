@@ -106,6 +106,33 @@ std::vector<NodeIndex> sort_for_memory(const MemoryPlan& plan, const std::vector
 
 }  // namespace
 
+std::string_view to_string(Kernel::Kind kind) {
+  using enum Kernel::Kind;
+  switch (kind) {
+    case pointwise:
+      return "pointwise";
+    case reduction:
+      return "reduction";
+    case mix_order_reduction:
+      return "mix_order_reduction";
+    case template_:
+      return "template";
+    case external:
+      return "extern";
+    case multi_output:
+      return "multi_output";
+    case view:
+      return "view";
+    case collective:
+      return "collective";
+    case wait:
+      return "wait";
+    case nop:
+      break;
+  }
+  return "nop";
+}
+
 bool is_launch(Kernel::Kind kind) {
   using enum Kernel::Kind;
   return kind == pointwise || kind == reduction || kind == mix_order_reduction ||

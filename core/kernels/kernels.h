@@ -18,7 +18,7 @@
 
 namespace jointer::kernels {
 
-// Why two kernels did not become one. The sentences are Inductor's (`WhyNoFuse`), in our words.
+// Why two kernels were not fused. Corresponds to Inductor's `WhyNoFuse`.
 enum class Refusal : std::uint8_t {
   runs_before,  // the second runs before the first
   is_nop,       // one of them computes nothing
@@ -41,7 +41,7 @@ enum class Refusal : std::uint8_t {
 };
 inline constexpr std::size_t kRefusalCount = 18;
 
-// Returns a sentence without a name of either kernel, such as "They share no data."
+// Returns a sentence that names neither kernel, such as "They run on different devices."
 std::string_view to_sentence(Refusal refusal);
 
 // Bytes that a kernel reads from or writes to one buffer: at most the buffer's size, for the worst
@@ -74,6 +74,8 @@ struct Kernel {
   bool is_on_gpu = true;
 };
 
+// Inductor's name of the kind: "pointwise", "extern", ...
+std::string_view to_string(Kernel::Kind kind);
 // True if kernels of this kind run on the device.
 bool is_launch(Kernel::Kind kind);
 // True if memory traffic bounds the kernel, as Inductor counts: neither a collective nor a call of

@@ -22,32 +22,6 @@ using test::KernelReference;
 
 namespace {
 
-const char* kind_name(Kernel::Kind kind) {
-  switch (kind) {
-    case Kernel::Kind::pointwise:
-      return "pointwise";
-    case Kernel::Kind::reduction:
-      return "reduction";
-    case Kernel::Kind::mix_order_reduction:
-      return "mix_order_reduction";
-    case Kernel::Kind::template_:
-      return "template";
-    case Kernel::Kind::external:
-      return "extern";
-    case Kernel::Kind::multi_output:
-      return "multi_output";
-    case Kernel::Kind::view:
-      return "view";
-    case Kernel::Kind::collective:
-      return "collective";
-    case Kernel::Kind::wait:
-      return "wait";
-    case Kernel::Kind::nop:
-      return "nop";
-  }
-  return "";
-}
-
 std::string kernel_name(const Kernel& kernel) {
   std::string name;
   for (const kernels::OpId op : kernel.ops) {
@@ -88,7 +62,7 @@ json describe(const KernelReference& reference) {
     const Kernel& kernel = result.kernels[i];
     answer["kernels"].push_back(
         {{"name", kernel_name(kernel)},
-         {"kind", kind_name(kernel.kind)},
+         {"kind", to_string(kernel.kind)},
          {"reads", bytes_of(reference.ir, kernel.reads)},
          {"writes", bytes_of(reference.ir, kernel.writes)},
          {"bytes", kernel.bytes},

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "core/base/index.h"
 #include "core/cost/node_flops.h"
@@ -14,34 +14,6 @@
 
 namespace jointer::cli {
 namespace {
-
-// Inductor's names, as in the answer of its scheduler.
-std::string_view kind_name(kernels::Kernel::Kind kind) {
-  using enum kernels::Kernel::Kind;
-  switch (kind) {
-    case pointwise:
-      return "pointwise";
-    case reduction:
-      return "reduction";
-    case mix_order_reduction:
-      return "mix_order_reduction";
-    case template_:
-      return "template";
-    case external:
-      return "extern";
-    case multi_output:
-      return "multi_output";
-    case view:
-      return "view";
-    case collective:
-      return "collective";
-    case wait:
-      return "wait";
-    case nop:
-      break;
-  }
-  return "nop";
-}
 
 // "op4_op7", as Inductor names a kernel that computes two ops.
 std::string name_of(const kernels::Kernel& kernel) {
@@ -57,12 +29,14 @@ Json predicted_kernels(const Graph& graph, TorchVersion version) {
   const kernels::Kernels made = kernels::schedule(kernels::lower(graph, version), version);
   const bool is_all_on_cpu = graph.main_device() == DeviceType::cpu;
   std::int64_t on_device = 0, bound = 0, bound_bytes = 0;
+  std::vector<std::string> names;
   Json list = Json::array();
   for (const kernels::Kernel& kernel : made.kernels) {
     Json nodes = Json::array();
     for (const NodeId node : kernel.nodes) nodes.push_back(std::string(graph.name(node)));
-    list.push_back({{"name", name_of(kernel)},
-                    {"kind", kind_name(kernel.kind)},
+    names.push_back(name_of(kernel));
+    list.push_back({{"name", names.back()},
+                    {"kind", to_string(kernel.kind)},
                     {"nodes", std::move(nodes)},
                     {"reads_bytes", kernel.bytes_read},
                     {"writes_bytes", kernel.bytes_written},
@@ -78,8 +52,8 @@ Json predicted_kernels(const Graph& graph, TorchVersion version) {
     ++bound;
     bound_bytes += kernel.bytes;
   }
-  const auto kernel_name = [&](kernels::OpId op) {
-    return name_of(made.kernels[as_index(made.kernel_of[as_index(op)])]);
+  const auto kernel_name = [&](kernels::OpId op) -> const std::string& {
+    return names[as_index(made.kernel_of[as_index(op)])];
   };
   Json not_fused = Json::array();
   for (const kernels::RefusedPair& pair : made.refused)
