@@ -15,9 +15,6 @@
 
 namespace jointer {
 
-// Returns the costs with a share, 0 to 1, of every collective's time hidden.
-std::vector<NodeCost> with_hidden_communication(std::span<const NodeCost> costs, double share);
-
 class OrderBound {
  public:
   // `joint` and what `make_what_if` refers to must outlive this object. `make_what_if` returns an

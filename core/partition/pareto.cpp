@@ -126,6 +126,13 @@ class Search {
     return {.points = std::move(points), .budgets = pareto_front(std::move(budgets))};
   }
 
+  // The plans found so far that no other plan beats, by ascending peak.
+  [[nodiscard]] std::vector<ParetoPoint> found() const {
+    std::vector<ParetoPoint> points;
+    for (const EvaluatedPlan& plan : frontier_->points()) points.push_back(point_of(plan));
+    return points;
+  }
+
   [[nodiscard]] std::int64_t bound(const ParetoPoint& point) const {
     return bound(figures_of(point).peak_bytes, point);
   }
@@ -239,8 +246,10 @@ Result<Fit> search(const Graph& joint, const PlanWhatIf& what_if, const PlanLimi
   if (joint.order().size() <= kSmall) search->find_starts();
   Fit fit = search->best(limit);
   fit.point.bound_ns = search->bound(fit.point);
-  if (fit.fits && limit.limited == &Figures::peak_bytes)
+  if (fit.fits && limit.limited == &Figures::peak_bytes) {
     fit.bound_ns = search->bound(limit.value, fit.point);
+    fit.found = search->found();
+  }
   return fit;
 }
 

@@ -87,6 +87,8 @@ struct Fit {
   // For a limit on the peak: a lower bound on the step time of all plans within it. 0 for other
   // limits, and if `fits` is false.
   std::int64_t bound_ns = 0;
+  // For a limit on the peak: the best plans found on the way, by ascending peak.
+  std::vector<ParetoPoint> found = {};
 };
 
 // The fastest plan found whose peak, in the memory that the request limits, is at most

@@ -5,7 +5,8 @@
 //   own order       the order in which the partitioner, or the passes that apply tags to a flat
 //                   training step, place the calls of a plan.
 //   order           the passes that then move or bucket collectives (FindOrder).
-//   hidden share    the share of the collectives' time that an order is expected to hide.
+//   hidden share    the fraction of the communication of recomputed values that an order is expected
+//                   to hide, by process group (hidden_shares.h).
 //
 // A search for plans judges each plan in its own order, in which most communication is exposed. It
 // therefore saves values whose recomputation requires communication. If an order hides this
@@ -13,35 +14,40 @@
 // judging a plan, so the search cannot find one for every plan.
 //
 // Steps
-//   1. Search with a hidden share of 80%, and find an order for the plan.
-//   2. If that order hides less than half of the communication, the plan was chosen under a wrong
-//      assumption. Search again without a hidden share, and find an order for that plan, too.
-//   3. Choose the better of the two plans within the limit.
+//   1. Find orders for the plan that the search begins with and for one that recomputes all that it
+//      may, without a limit on the memory. The difference gives the hidden shares of this graph.
+//      They do not depend on the limit: otherwise, neighboring limits would be judged differently.
+//   2. Search with these shares, and find an order for the plan.
+//   3. If a faster order of that plan needs more memory than the limit allows, mostly for buckets,
+//      give up a part of the plan for it: find an order for the best plan found on the way whose peak
+//      is lower by the difference. Repeat if that was not enough.
 // For a limit on the step time, the smallest plan with the hidden share gives the lowest peak to
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
 // bisection searches between this peak and that of the smallest plan without a hidden share. Plans
 // from earlier searches keep the estimates that those searches found.
-// A curve consists of the plans from both searches in the orders found for them. Budgets, presets
+// A curve consists of the plans that the search finds, in the orders found for them. Budgets, presets
 // and the current plan keep their own order, since they show what torch does.
 //
 // The lower bound holds for any order, since it counts compute and copies but no communication.
 //
-// Cost: one or two searches (trade_off.cpp), and finding an order for each of their plans.
+// Cost: a search (trade_off.cpp), and finding an order for each of its plans and two others.
 //
 // Source: Jointer's own.
 
 #include "core/policy/ordered_search.h"
 
 #include <algorithm>
-#include <iterator>
+#include <limits>
 #include <utility>
+#include <vector>
 
+#include "core/base/checked.h"
 #include "core/partition/budget_sweep.h"
 
 namespace jointer {
 namespace {
 
-constexpr double kHidden = 0.8, kMinHidden = 0.5;
+constexpr int kMaxGivenUp = 3;  // plans with a lower peak to find orders for
 constexpr int kPeakRounds = 3;  // bisection steps, for a limit on the step time
 
 class OrderedSearch {
@@ -63,12 +69,13 @@ class OrderedSearch {
   Result<Fit> smallest(double percent) {
     const std::int64_t longest = trade_off_.longest_step(percent);
     const auto fits = [&](const ParetoPoint& point) { return step_ns(point) <= longest; };
+    JOINTER_CHECK(find_hidden());
     // No plan with a lower peak is expected to fit.
-    JOINTER_TRY(const Fit lowest, trade_off_.smallest_within_step(longest, kHidden));
+    JOINTER_TRY(const Fit lowest, trade_off_.smallest_within_step(longest, hidden_));
     std::int64_t low = bytes(lowest.point);
     JOINTER_TRY(Fit best, fastest_plan(low));
     if (!fits(best.point)) {
-      JOINTER_TRY(best, trade_off_.smallest_within_step(longest, 0));
+      JOINTER_TRY(best, trade_off_.smallest_within_step(longest, {}));
       std::int64_t high = bytes(best.point);
       JOINTER_CHECK(reorder(best.point, high));
       for (int round = 0; round < kPeakRounds && high > low + 1; ++round) {
@@ -90,20 +97,12 @@ class OrderedSearch {
   }
 
   Result<ParetoCurve> curve(const std::function<void(const ParetoPoint&)>& found) {
-    const auto search = [&](double hidden) -> Result<ParetoCurve> {
-      JOINTER_TRY(ParetoCurve curve, trade_off_.curve(hidden));
-      for (ParetoPoint& point : curve.points) {
-        if (!point.is_searched()) continue;
-        JOINTER_CHECK(reorder(point, bytes(point)));
-        if (found) found(point);
-      }
-      return curve;
-    };
-    JOINTER_TRY(ParetoCurve curve, search(kHidden));
-    if (!is_hidden_) {
-      JOINTER_TRY(const ParetoCurve full, search(0));
-      std::ranges::copy_if(full.points, std::back_inserter(curve.points),
-                           &ParetoPoint::is_searched);
+    JOINTER_CHECK(find_hidden());
+    JOINTER_TRY(ParetoCurve curve, trade_off_.curve(hidden_));
+    for (ParetoPoint& point : curve.points) {
+      if (!point.is_searched()) continue;
+      JOINTER_CHECK(reorder(point, bytes(point)));
+      if (found) found(point);
     }
     curve.points = pareto_front(std::move(curve.points));
     JOINTER_TRY(const OrderBound bound, trade_off_.order_bound());
@@ -114,17 +113,47 @@ class OrderedSearch {
  private:
   // Does not set the lower bound of the result.
   Result<Fit> fastest_plan(std::int64_t peak_bytes) {
-    const auto search = [&](double hidden) -> Result<Fit> {
-      JOINTER_TRY(Fit fit, trade_off_.fastest_within(peak_bytes, hidden));
-      if (fit.fits) JOINTER_CHECK(reorder(fit.point, peak_bytes));
-      return fit;
-    };
-    JOINTER_TRY(Fit best, search(kHidden));
-    if (is_hidden_) return best;
-    JOINTER_TRY(Fit full, search(0));
-    if (full.fits && (!best.fits || step_ns(full.point) < step_ns(best.point)))
-      best = std::move(full);
-    return best;
+    JOINTER_CHECK(find_hidden());
+    JOINTER_TRY(Fit fit, trade_off_.fastest_within(peak_bytes, hidden_));
+    if (!fit.fits) return fit;
+    std::int64_t limit = bytes(fit.point);
+    JOINTER_TRY(std::int64_t refused, reorder(fit.point, peak_bytes));
+    for (int i = 0; refused > 0 && i < kMaxGivenUp; ++i) {
+      limit = std::min(limit, peak_bytes) - (refused - peak_bytes);
+      const auto above = std::ranges::find_if(
+          fit.found, [&](const ParetoPoint& point) { return bytes(point) > limit; });
+      if (above == fit.found.begin()) break;
+      ParetoPoint& next = *std::prev(above);
+      limit = bytes(next);
+      JOINTER_TRY(refused, reorder(next, peak_bytes));
+      // In its own order, it has the estimates of the search, without hidden communication.
+      if (!next.order.empty() && step_ns(next) < step_ns(fit.point)) fit.point = next;
+    }
+    fit.found.clear();
+    return fit;
+  }
+
+  // Finds the hidden shares, unless they are known.
+  Result<void> find_hidden() {
+    if (std::exchange(knows_hidden_, true)) return {};
+    const SavePlan& plan = trade_off_.partition().plan;
+    JOINTER_TRY(const auto candidates, trade_off_.what_if().candidates(plan));
+    std::vector<NodeId> nodes;
+    for (const SaveCandidate& each : candidates) nodes.push_back(each.node);
+    const auto less = trade_off_.what_if().change_all(plan, nodes, PlanAction::recompute);
+    if (!less) return {};  // nothing can be recomputed
+    JOINTER_TRY(const GroupTimesByName now, communication_of(plan));
+    JOINTER_TRY(const GroupTimesByName more, communication_of(less->plan));
+    hidden_ = HiddenShares(now, more);
+    return {};
+  }
+
+  // The communication in the fastest order of a plan.
+  Result<GroupTimesByName> communication_of(const SavePlan& plan) {
+    constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+    JOINTER_TRY(const Graph graph, trade_off_.graph_of(plan));
+    JOINTER_TRY(PlanOrder order, find_order_(graph, {.memory = memory_, .bytes = kUnlimited}));
+    return std::move(order.communication);
   }
 
   [[nodiscard]] std::int64_t bytes(const ParetoPoint& point) const {
@@ -135,25 +164,24 @@ class OrderedSearch {
     point.bound_ns = std::min(bound.bound_ns(point.figures.figures.peak_bytes), step_ns(point));
   }
 
-  // Finds an order for a plan; pairs from other partitioners keep their own order.
-  Result<void> reorder(ParetoPoint& point, std::int64_t limit_bytes) {
-    if (point.partitioner != Partitioner::min_cut) return {};
+  // Finds an order for a plan; pairs from other partitioners keep their own order. Returns
+  // PlanOrder::refused_bytes.
+  Result<std::int64_t> reorder(ParetoPoint& point, std::int64_t limit_bytes) {
+    if (point.partitioner != Partitioner::min_cut) return 0;
     JOINTER_TRY(const Graph graph, trade_off_.graph_of(point.plan));
     JOINTER_TRY(PlanOrder order, find_order_(graph, {.memory = memory_, .bytes = limit_bytes}));
-    const auto communication = static_cast<double>(order.communication_ns);
-    if (static_cast<double>(order.figures.exposed_ns) > (1 - kMinHidden) * communication)
-      is_hidden_ = false;
-    if (order.passes.empty()) return {};
+    if (order.passes.empty()) return order.refused_bytes;
     point.order = std::move(order.passes);
     point.figures.figures = order.figures;
     point.reserved_bytes = order.reserved_bytes;
-    return {};
+    return order.refused_bytes;
   }
 
   const TradeOff& trade_off_;
   const FindOrder& find_order_;
   LimitedMemory memory_;
-  bool is_hidden_ = true;  // all orders found so far hide enough of the communication
+  HiddenShares hidden_;
+  bool knows_hidden_ = false;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
+#include "core/partition/hidden_shares.h"
 #include "core/partition/pareto.h"
 #include "core/policy/trade_off.h"
 #include "core/schedule/what_if.h"
@@ -19,7 +20,9 @@ namespace jointer {
 struct PlanOrder {
   std::string passes;  // as a pipeline; empty: the graph's own order
   Figures figures;
-  std::int64_t communication_ns = 0;  // sum of the times of all collectives
+  GroupTimesByName communication;
+  // The bytes of the fastest order, in the limited memory, if it exceeds the limit; otherwise 0.
+  std::int64_t refused_bytes = 0;
   std::int64_t reserved_bytes = 0;  // peak, by torch's caching allocator; not set for the own order
 };
 

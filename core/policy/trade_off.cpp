@@ -124,12 +124,12 @@ std::unique_ptr<PlanWhatIf> TradeOff::what_if_for(std::span<const NodeCost> cost
       PlanWhatIfOptions{.transfers = estimates_.transfers, .partitioner = Partitioner::min_cut});
 }
 
-// Calls `search` with a PlanWhatIf in which the fraction `hidden` of the communication takes no
-// time.
+// Calls `search` with a PlanWhatIf in which the hidden communication takes no time.
 template <class Search>
-auto TradeOff::with_hidden(double hidden, const Search& search) const {
-  if (hidden == 0) return search(*what_if_);
-  const std::vector<NodeCost> costs = with_hidden_communication(estimates_.costs, hidden);
+auto TradeOff::with_hidden(const HiddenShares& hidden, const Search& search) const {
+  if (hidden.hides_nothing()) return search(*what_if_);
+  const std::vector<NodeCost> costs =
+      with_hidden_communication(partition_.joint, estimates_.costs, hidden);
   return search(*what_if_for(costs));
 }
 
@@ -141,21 +141,21 @@ Result<void> TradeOff::restore_figures(ParetoPoint& point) const {
   return {};
 }
 
-Result<ParetoCurve> TradeOff::curve(double hidden) const {
+Result<ParetoCurve> TradeOff::curve(const HiddenShares& hidden) const {
   return with_hidden(hidden, [&](const PlanWhatIf& what_if) -> Result<ParetoCurve> {
     JOINTER_TRY(ParetoCurve curve, pareto(partition_.joint, what_if, request(true)));
-    if (hidden == 0) return curve;
+    if (hidden.hides_nothing()) return curve;
     for (auto* points : {&curve.points, &curve.budgets})
       for (ParetoPoint& point : *points) JOINTER_CHECK(restore_figures(point));
     return curve;
   });
 }
 
-Result<Fit> TradeOff::fastest_within(std::int64_t peak_bytes, double hidden) const {
+Result<Fit> TradeOff::fastest_within(std::int64_t peak_bytes, const HiddenShares& hidden) const {
   return with_hidden(hidden, [&](const PlanWhatIf& what_if) -> Result<Fit> {
     JOINTER_TRY(Fit fit, jointer::fastest_within(partition_.joint, what_if, peak_bytes,
                                                  request(!options_.has_policy)));
-    if (hidden == 0) return fit;
+    if (hidden.hides_nothing()) return fit;
     JOINTER_CHECK(restore_figures(fit.point));
     fit.bound_ns = 0;
     return fit;
@@ -169,14 +169,14 @@ std::int64_t TradeOff::longest_step(double percent) const {
 }
 
 Result<Fit> TradeOff::smallest_within(double percent) const {
-  return smallest_within_step(longest_step(percent), 0);
+  return smallest_within_step(longest_step(percent), {});
 }
 
-Result<Fit> TradeOff::smallest_within_step(std::int64_t step_ns, double hidden) const {
+Result<Fit> TradeOff::smallest_within_step(std::int64_t step_ns, const HiddenShares& hidden) const {
   return with_hidden(hidden, [&](const PlanWhatIf& what_if) -> Result<Fit> {
     JOINTER_TRY(Fit fit, jointer::smallest_within(partition_.joint, what_if, step_ns,
                                                   request(!options_.has_policy)));
-    if (hidden > 0) JOINTER_CHECK(restore_figures(fit.point));
+    if (!hidden.hides_nothing()) JOINTER_CHECK(restore_figures(fit.point));
     return fit;
   });
 }

@@ -15,6 +15,7 @@
 #include "core/cost/estimator.h"
 #include "core/cost/node_flops.h"
 #include "core/graph/graph.h"
+#include "core/partition/hidden_shares.h"
 #include "core/partition/order_bound.h"
 #include "core/partition/pareto.h"
 #include "core/partition/plan_what_if.h"
@@ -65,27 +66,29 @@ class TradeOff {
   // Replaces the current plan.
   void set_now(ParetoPoint now);
 
-  // In the functions below, `hidden` is the fraction of the collectives' time, from 0 to 1, that an
-  // order found later is expected to hide (ordered_search.cpp). It affects the choice of plans; the
-  // estimates of the resulting points do not hide it. Thread-safe unless `found` is set.
+  // In the functions below, `hidden` is the fraction of the collectives' time that an order found
+  // later is expected to hide (ordered_search.cpp). It affects the choice of plans; the estimates of
+  // the resulting points do not hide it. Thread-safe unless `found` is set.
 
   // The best plans found, from the lowest peak to the shortest step. Includes budgets, presets and
   // the current plan unless another plan is better.
-  [[nodiscard]] Result<ParetoCurve> curve(double hidden = 0) const;
+  [[nodiscard]] Result<ParetoCurve> curve(const HiddenShares& hidden = {}) const;
   // Upstream's presets that fit the graph, with their estimates.
   [[nodiscard]] const std::vector<ParetoPoint>& presets() const { return presets_; }
   // Plans that earlier searches found, with their estimates.
   [[nodiscard]] const std::vector<ParetoPoint>& known() const { return options_.known; }
 
   // The fastest plan found with a peak of at most `peak_bytes`.
-  [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes, double hidden = 0) const;
+  [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes,
+                                           const HiddenShares& hidden = {}) const;
   // The plan with the lowest peak found whose step takes at most longest_step(percent).
   [[nodiscard]] Result<Fit> smallest_within(double percent) const;
   // The reference step time (see TradeOffOptions::reference_ns) plus `percent` percent.
   [[nodiscard]] std::int64_t longest_step(double percent) const;
   // The plan with the lowest peak found whose step takes at most `step_ns`, not counting the
   // fraction `hidden` of the collectives' time.
-  [[nodiscard]] Result<Fit> smallest_within_step(std::int64_t step_ns, double hidden) const;
+  [[nodiscard]] Result<Fit> smallest_within_step(std::int64_t step_ns,
+                                                 const HiddenShares& hidden) const;
   // Lower bounds for any order of the graphs. The result refers to this object.
   [[nodiscard]] Result<OrderBound> order_bound() const;
 
@@ -113,7 +116,7 @@ class TradeOff {
   [[nodiscard]] ParetoRequest request(bool with_presets) const;
   [[nodiscard]] std::unique_ptr<PlanWhatIf> what_if_for(std::span<const NodeCost> costs) const;
   template <class Search>
-  auto with_hidden(double hidden, const Search& search) const;
+  auto with_hidden(const HiddenShares& hidden, const Search& search) const;
   Result<void> restore_figures(ParetoPoint& point) const;
 
   TradeOffOptions options_;

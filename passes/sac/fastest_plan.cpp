@@ -1,6 +1,7 @@
 // fastest_plan: splits a joint graph according to the fastest plan found within a limit on the
 // peak. The search decides together what is saved, recomputed and offloaded. `jointer sac --budget
-// 40GiB` finds the same plan as this pass with `hidden=0.8`, and also finds an order for it
+// 40GiB` searches in the same way, but measures how much communication an order hides, instead of
+// assuming the same fraction (`hidden`) in all process groups, and also finds an order for the plan
 // (core/policy/ordered_search.cpp).
 //
 // Steps: core/policy/trade_off.cpp and core/partition/plan_frontier.cpp describe the search. For
@@ -26,7 +27,7 @@ namespace {
 
 Result<Fit> search(const TradeOff& trade_off, std::int64_t limit, double hidden,
                    PassContext& context) {
-  JOINTER_TRY(Fit fit, trade_off.fastest_within(limit, hidden));
+  JOINTER_TRY(Fit fit, trade_off.fastest_within(limit, HiddenShares(hidden)));
   JOINTER_CHECK(context.report(1));
   if (fit.fits) return fit;
   return fail(Error::Kind::usage,

@@ -56,6 +56,12 @@ constexpr std::array<Order, 6> kOrders{{
 
 constexpr std::size_t kLarge = 30'000;
 
+Result<GroupTimesByName> communication_of(const Graph& graph, const AnalysisOptions& analysis) {
+  JOINTER_TRY(const auto estimator, make_estimator(analysis.estimator, graph.main_device()));
+  return group_times(graph,
+                     Simulation(graph, estimate_all(graph, *estimator), analysis.simulation));
+}
+
 }  // namespace
 
 FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
@@ -64,12 +70,14 @@ FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
           registry = std::move(registry)](const Graph& graph,
                                           const OrderLimit& limit) -> Result<PlanOrder> {
     JOINTER_TRY(const StepFigures own, step_figures(graph, analysis));
-    PlanOrder best{.passes = {}, .figures = own.figures, .communication_ns = own.communication_ns};
+    PlanOrder best{.passes = {}, .figures = own.figures, .communication = {}};
     const bool counts_reserved = limit.memory == LimitedMemory::reserved;
     Evaluator::Options judged;
     judged.context.analysis = analysis;
     judged.context.is_cancelled = wanted.is_cancelled;
     JOINTER_TRY(const auto evaluator, Evaluator::make(graph, registry, std::move(judged)));
+    std::shared_ptr<const Graph> best_graph;
+    std::int64_t refused_bytes = 0, refused_ns = 0;  // of the fastest order beyond the limit
     std::vector<Pipeline> pipelines;
     for (const auto& [passes, scales, has_twins] : kOrders)
       if ((scales || graph.order().size() <= kLarge) && (wanted.twin_groups || !has_twins))
@@ -81,17 +89,26 @@ FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
       }));
     for (std::size_t i = 0; i < pipelines.size(); ++i) {
       JOINTER_TRY(const Evaluation evaluation, evaluations[i].get());
-      if (evaluation.failure || evaluation.figures.figures.step_ns >= best.figures.step_ns)
-        continue;
+      const Figures& figures = evaluation.figures.figures;
+      if (evaluation.failure || figures.step_ns >= best.figures.step_ns) continue;
       JOINTER_TRY(const auto ordered, evaluator->graph_of(pipelines[i]));
       const std::int64_t reserved = reserved_peak_bytes(*ordered, analysis.memory);
-      if ((counts_reserved ? reserved : evaluation.figures.figures.peak_bytes) > limit.bytes)
+      const std::int64_t bytes = counts_reserved ? reserved : figures.peak_bytes;
+      if (bytes > limit.bytes) {
+        if (refused_bytes == 0 || figures.step_ns < refused_ns) {
+          refused_bytes = bytes;
+          refused_ns = figures.step_ns;
+        }
         continue;
+      }
       best = {.passes = to_text(pipelines[i]),
-              .figures = evaluation.figures.figures,
-              .communication_ns = evaluation.figures.communication_ns,
+              .figures = figures,
+              .communication = {},
               .reserved_bytes = reserved};
+      best_graph = ordered;
     }
+    if (refused_bytes > 0 && refused_ns < best.figures.step_ns) best.refused_bytes = refused_bytes;
+    JOINTER_TRY(best.communication, communication_of(best_graph ? *best_graph : graph, analysis));
     return best;
   };
 }

@@ -35,18 +35,6 @@ def test_an_order_shortens_the_step(graph: Path, tmp_path: Path) -> None:
     assert answer("sac", out)["reserved_bytes"] == ordered["reserved_bytes"]
 
 
-def test_the_passes_lead_to_the_same_order(tmp_path: Path) -> None:
-    limit, kept, after = limit_of(JOINT), tmp_path / "kept.json", tmp_path / "after.json"
-    value = answer("sac", JOINT, "--budget", f"{limit}B", *COSTS)
-    # The plan in its own order, as a pass finds it for a later order.
-    pipeline = f"fastest_plan{{peak={limit}B,hidden=0.8}}"
-    by_pass = answer("apply", JOINT, "--passes", pipeline, "-o", kept, *COSTS)
-    assert by_pass["after"]["step_ms"] == pytest.approx(value["order"]["step_ms_without"], abs=1e-6)
-    ordered = answer("apply", kept, "--passes", value["order"]["passes"], "-o", after, *COSTS)
-    assert ordered["after"]["step_ms"] == pytest.approx(value["step_ms"], abs=1e-6)
-    assert ordered["after"]["peak_bytes"] == value["peak_bytes"]
-
-
 @pytest.mark.parametrize("graph", [JOINT, STEP], ids=["joint", "step"])
 def test_a_list_of_changes_gets_an_order(graph: Path, tmp_path: Path) -> None:
     out = tmp_path / "listed.json"

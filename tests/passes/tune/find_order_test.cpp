@@ -122,7 +122,6 @@ TEST(FindOrder, UsesTwinGroupsOnlyIfAllowed) {
 }
 
 TEST(OrderedSearch, IsNoSlowerThanAPlanInItsOwnOrder) {
-  JOINTER_SLOW_TEST();
   const Asked asked(sample());
   const Fit own = asked.trade_off->fastest_within(asked.limit()).value();
   const Fit fit =
@@ -144,8 +143,7 @@ TEST(OrderedSearch, SearchesAtFullCostIfOrdersHideNothing) {
   const Asked asked(small_joint());
   const FindOrder keep = [](const Graph& graph, const OrderLimit&) -> Result<PlanOrder> {
     const StepFigures own = *step_figures(graph, analysis());
-    return PlanOrder{
-        .passes = {}, .figures = own.figures, .communication_ns = own.communication_ns};
+    return PlanOrder{.passes = {}, .figures = own.figures, .communication = {}};
   };
   const Fit own = asked.trade_off->fastest_within(asked.limit()).value();
   const Fit fit = fastest_ordered(*asked.trade_off, asked.limit(), keep).value();
@@ -209,9 +207,65 @@ TEST(OrderedSearch, AnErrorOfTheOrderEndsTheSearch) {
   EXPECT_FALSE(ordered_curve(*asked.trade_off, fails));
 }
 
+// The order of the plan that the search finds needs more memory than the limit allows, that of a
+// plan found on the way does not.
+TEST(OrderedSearch, GivesUpAPartOfThePlanForABetterOrder) {
+  const Asked asked(sample());
+  const FindOrder keep = [](const Graph&, const OrderLimit&) -> Result<PlanOrder> {
+    return PlanOrder{.passes = {}, .figures = {}, .communication = {}};
+  };
+  const Figures own =
+      fastest_ordered(*asked.trade_off, asked.limit(), keep).value().point.figures.figures;
+  constexpr std::int64_t kNeeded = 1 << 20, kGained = 1000;
+  const FindOrder find = [&](const Graph& graph, const OrderLimit& limit) -> Result<PlanOrder> {
+    PlanOrder order{
+        .passes = {}, .figures = step_figures(graph, analysis())->figures, .communication = {}};
+    const std::int64_t bytes = order.figures.peak_bytes + kNeeded;
+    if (bytes > limit.bytes) {
+      order.refused_bytes = bytes;
+      return order;
+    }
+    order.passes = "place_collectives";
+    order.figures.peak_bytes = bytes;
+    order.figures.step_ns = own.step_ns - kGained;
+    return order;
+  };
+  const Fit fit = fastest_ordered(*asked.trade_off, asked.limit(), find).value();
+  ASSERT_TRUE(fit.fits);
+  EXPECT_EQ(fit.point.order, "place_collectives");
+  EXPECT_EQ(fit.point.figures.figures.step_ns, own.step_ns - kGained);
+  EXPECT_LE(fit.point.figures.figures.peak_bytes, asked.limit());
+}
+
+TEST(FindOrder, TellsTheMemoryOfAFasterOrderBeyondTheLimit) {
+  const Asked asked(sample());
+  const Graph pair = asked.trade_off->graph_of(asked.whole.plan).value();
+  const FindOrder find = order_finder(built_in_passes(), analysis());
+  const PlanOrder best = find(pair, {.bytes = 10 * asked.figures.figures.peak_bytes}).value();
+  ASSERT_NE(best.passes, "");
+  EXPECT_EQ(best.refused_bytes, 0);
+  const PlanOrder limited = find(pair, {.bytes = best.figures.peak_bytes - 1}).value();
+  EXPECT_GT(limited.figures.step_ns, best.figures.step_ns);
+  EXPECT_EQ(limited.refused_bytes, best.figures.peak_bytes);
+}
+
+TEST(HiddenShares, AreThoseOfTheAdditionalCommunication) {
+  const GroupTimesByName less{{"a", {.total_ns = 100, .exposed_ns = 80}},
+                              {"b", {.total_ns = 50, .exposed_ns = 0}}};
+  const GroupTimesByName more{{"a", {.total_ns = 300, .exposed_ns = 130}},
+                              {"b", {.total_ns = 50, .exposed_ns = 0}},
+                              {"c", {.total_ns = 100, .exposed_ns = 100}}};
+  const HiddenShares hidden(less, more);
+  EXPECT_DOUBLE_EQ(hidden.of("a"), 0.75);
+  EXPECT_DOUBLE_EQ(hidden.of("b"), 0.5);  // as for all groups: 150 of 300 ns
+  EXPECT_DOUBLE_EQ(hidden.of("c"), 0);
+  EXPECT_FALSE(hidden.hides_nothing());
+  EXPECT_TRUE(HiddenShares(more, more).hides_nothing());
+}
+
 TEST(HiddenCommunication, LeavesTheRestOfTheCollectives) {
   const Asked asked(sample());
-  const auto rest = with_hidden_communication(asked.costs, 0.75);
+  const auto rest = with_hidden_communication(asked.whole.joint, asked.costs, HiddenShares(0.75));
   ASSERT_EQ(rest.size(), asked.costs.size());
   std::size_t collectives = 0;
   for (std::size_t i = 0; i < rest.size(); ++i) {

@@ -1,0 +1,72 @@
+#include "core/partition/hidden_shares.h"
+
+#include <algorithm>
+
+#include "core/base/checked.h"
+
+namespace jointer {
+namespace {
+
+std::string_view group_name(const Graph& graph, GroupId group) {
+  return group ? graph.text(graph.group(group).name) : std::string_view();
+}
+
+// The fraction of the additional time that is not exposed.
+double hidden_part(const GroupTimes& additional) {
+  if (additional.total_ns <= 0) return 0;
+  const auto exposed = static_cast<double>(additional.exposed_ns);
+  return std::clamp(1 - exposed / static_cast<double>(additional.total_ns), 0.0, 1.0);
+}
+
+}  // namespace
+
+GroupTimesByName group_times(const Graph& graph, const Simulation& step) {
+  GroupTimesByName times;
+  for (const CollectiveTiming& each : step.collectives()) {
+    if (each.is_transfer) continue;
+    GroupTimes& group = times[std::string(group_name(graph, each.group))];
+    group.total_ns = saturating_add(group.total_ns, each.end_ns - each.start_ns);
+    group.exposed_ns = saturating_add(group.exposed_ns, each.exposed_ns);
+  }
+  return times;
+}
+
+HiddenShares::HiddenShares(const GroupTimesByName& less, const GroupTimesByName& more) {
+  GroupTimes all;
+  for (const auto& [name, times] : more) {
+    GroupTimes additional = times;
+    if (const auto found = less.find(name); found != less.end()) {
+      additional.total_ns -= found->second.total_ns;
+      additional.exposed_ns -= found->second.exposed_ns;
+    }
+    if (additional.total_ns <= 0) continue;
+    by_group_[name] = hidden_part(additional);
+    all.total_ns = saturating_add(all.total_ns, additional.total_ns);
+    all.exposed_ns = saturating_add(all.exposed_ns, additional.exposed_ns);
+  }
+  rest_ = hidden_part(all);
+}
+
+bool HiddenShares::hides_nothing() const {
+  return rest_ == 0 &&
+         std::ranges::all_of(by_group_, [](const auto& each) { return each.second == 0; });
+}
+
+double HiddenShares::of(std::string_view group) const {
+  const auto found = by_group_.find(group);
+  return found == by_group_.end() ? rest_ : found->second;
+}
+
+std::vector<NodeCost> with_hidden_communication(const Graph& graph, std::span<const NodeCost> costs,
+                                                const HiddenShares& hidden) {
+  std::vector<NodeCost> rest(costs.begin(), costs.end());
+  for (const NodeId id : graph.order()) {
+    NodeCost& cost = rest[id.index()];
+    if (cost.lane == NodeCost::Lane::collective)
+      cost.ns = saturating_whole(static_cast<double>(cost.ns) *
+                                 (1 - hidden.of(group_name(graph, graph.node(id).group))));
+  }
+  return rest;
+}
+
+}  // namespace jointer

@@ -1,0 +1,52 @@
+#pragma once
+
+// The fraction of additional communication that an order hides, by process group.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cost/estimator.h"
+#include "core/graph/graph.h"
+#include "core/schedule/simulation.h"
+
+namespace jointer {
+
+// The times of a group's collectives in a simulated step.
+struct GroupTimes {
+  std::int64_t total_ns = 0, exposed_ns = 0;
+};
+using GroupTimesByName = std::map<std::string, GroupTimes, std::less<>>;
+
+GroupTimesByName group_times(const Graph& graph, const Simulation& step);
+
+class HiddenShares {
+ public:
+  // Nothing is hidden.
+  HiddenShares() = default;
+  // The same fraction, from 0 to 1, in every group.
+  explicit HiddenShares(double share) : rest_(share) {}
+  // From two steps of the same program, the second of which communicates more, for example because
+  // it recomputes more. A group that does not communicate more has the fraction of all groups
+  // together.
+  HiddenShares(const GroupTimesByName& less, const GroupTimesByName& more);
+
+  [[nodiscard]] bool hides_nothing() const;
+  // The fraction in a group, by its name.
+  [[nodiscard]] double of(std::string_view group) const;
+
+ private:
+  std::map<std::string, double, std::less<>> by_group_;
+  double rest_ = 0;  // in other groups
+};
+
+// Returns the costs of `graph`, indexed by node id, with the hidden fraction of every collective's
+// time removed.
+std::vector<NodeCost> with_hidden_communication(const Graph& graph, std::span<const NodeCost> costs,
+                                                const HiddenShares& hidden);
+
+}  // namespace jointer
