@@ -56,6 +56,7 @@ std::uint32_t call_flags(const Graph& graph, const NodePlaces& places, const Nod
   if (op.space() == "_c10d_functional") flags |= PairOrders::is_functional_collective;
   if (op.packet() == "aten.copy_") flags |= PairOrders::is_copy;
   if (is_impure(graph, n)) flags |= PairOrders::has_effect;
+  if (can_keep_state(graph, n)) flags |= PairOrders::keeps_state;
   if (places.must_be_forward(n)) flags |= PairOrders::only_forward;
   if (places.must_be_backward(n)) flags |= PairOrders::only_backward;
   return flags;
@@ -327,10 +328,12 @@ std::optional<std::size_t> PairOrder::state_of(Place call) const {
 
 void PairOrders::find_states(const SavePlan& plan, PairOrder& order,
                              std::span<const Place> backward) const {
+  std::vector<NodeId> calls;
+  for (const Place p : backward)
+    if (has(p, keeps_state)) calls.push_back(node(p));
+  if (calls.empty()) return;
   std::vector<bool> in_forward(graph_->node_count(), false);
   for (const Place p : order.forward) in_forward[node(p).index()] = true;
-  std::vector<NodeId> calls;
-  for (const Place p : backward) calls.push_back(node(p));
   for (const RandomCall& call : find_random_calls(*graph_, plan, in_forward, calls))
     if (!call.by_generator)
       order.states.push_back({.call = place(call.id), .bytes = call.state_bytes});

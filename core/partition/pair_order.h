@@ -121,6 +121,7 @@ class PairOrders {
     is_overtaken = 1 << 15,  // NodePlaces::overtaken_by finds a write
     in_region = 1 << 16,     // flat training step: a call in the recomputing part of the backward
     read_outside = 1 << 17,  // flat training step: a value that another part of the backward reads
+    keeps_state = 1 << 18,   // can_keep_state
   };
 
   // `joint` must outlive this object.

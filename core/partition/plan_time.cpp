@@ -45,12 +45,17 @@ struct PlanTime::Run {
 PlanTime::PlanTime(const PairOrders& orders, std::span<const NodeCost> costs,
                    std::span<const Flops> flops, const SimulationOptions& options,
                    const TransferCosts& transfers)
-    : orders_(orders), calls_(orders.size()), flops_(orders.size()), transfers_(transfers) {
+    : orders_(orders),
+      calls_(orders.size()),
+      flops_(orders.size()),
+      bytes_(orders.size()),
+      transfers_(transfers) {
   const Graph& graph = orders.graph();
   streams_ = stream_keys(graph);
   for (Place p = 0; p < orders.size(); ++p) {
     const NodeId id = orders.node(p);
     const Node& n = graph.node(id);
+    bytes_[p] = graph.output_bytes(n);
     if (n.kind != NodeKind::call) continue;
     flops_[p] = flops[id.index()].total;
     calls_[p] = timed_call(graph, n, costs[id.index()]);
@@ -72,11 +77,6 @@ void PlanTime::copy(const TransferCall& call, Run& run) const {
   const NodeCost cost = copy_cost(run.order.offloaded[call.value]);
   run.now.launch(cost.host_ns);
   end = run.now.start(cost.ns, run.streams.back());
-}
-
-NodeCost PlanTime::copy_cost(Place value) const {
-  const Graph& graph = orders_.graph();
-  return transfers_.of(graph.output_bytes(graph.node(orders_.node(value))));
 }
 
 std::vector<std::int64_t> PlanTime::serial_times() const {

@@ -37,7 +37,7 @@ class PlanTime {
   // The CPU's time to launch the call.
   [[nodiscard]] std::int64_t host_ns(Place place) const { return calls_[place].host_ns; }
   // The cost of copying a value to the host, or back.
-  [[nodiscard]] NodeCost copy_cost(Place value) const;
+  [[nodiscard]] NodeCost copy_cost(Place value) const { return transfers_.of(bytes_[value]); }
   [[nodiscard]] std::int64_t copy_wait_host_ns() const { return transfers_.wait_host_ns; }
 
  private:
@@ -47,8 +47,8 @@ class PlanTime {
   [[nodiscard]] std::vector<std::int64_t> serial_times() const;
 
   const PairOrders& orders_;
-  std::vector<TimedCall> calls_;              // by position
-  std::vector<std::int64_t> flops_, serial_;  // by position
+  std::vector<TimedCall> calls_;                      // by position
+  std::vector<std::int64_t> flops_, serial_, bytes_;  // by position
   std::size_t streams_ = 0;
   TransferCosts transfers_;
 };
