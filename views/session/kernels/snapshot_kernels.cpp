@@ -5,19 +5,12 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/compiled/kernel_times.h"
 #include "core/cost/traffic.h"
 #include "core/schedule/lifetimes.h"
 
 namespace jointer::views {
 namespace {
-
-using Kind = kernels::Kernel::Kind;
-
-std::int64_t ns_of_bytes(std::int64_t bytes, const DeviceDescription& device) {
-  const double bytes_per_ns = device.memory_gbps * device.efficiency.memory;
-  const double ns = bytes_per_ns > 0 ? static_cast<double>(bytes) / bytes_per_ns : 0;
-  return saturating_round(std::max(ns, device.kernel_us * 1e3));
-}
 
 // One kernel for each operator that runs on the device.
 KernelTotals totals_per_operator(const Snapshot& snapshot) {
@@ -42,7 +35,6 @@ KernelTotals totals_per_operator(const Snapshot& snapshot) {
 SnapshotKernels::SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart> parts)
     : snapshot_(std::move(snapshot)),
       parts_(std::move(parts)),
-      is_counted_(snapshot_->graph.node_count()),
       per_operator_(totals_per_operator(*snapshot_)) {
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     add_rows(part);
@@ -51,34 +43,24 @@ SnapshotKernels::SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart>
 }
 
 void SnapshotKernels::add_rows(std::size_t part) {
-  const Graph& graph = snapshot_->graph;
   const Analysis& analysis = snapshot_->analysis;
-  const bool is_all_on_cpu = graph.main_device() == DeviceType::cpu;
   const std::vector<kernels::Kernel>& scheduled = parts_[part].scheduled.kernels;
+  const std::vector<kernels::KernelTime> times = kernels::kernel_times(
+      snapshot_->graph, parts_[part].ir, parts_[part].scheduled, analysis.costs, analysis.device);
   for (std::size_t i = 0; i < scheduled.size(); ++i) {
     const kernels::Kernel& kernel = scheduled[i];
-    KernelRow& row = rows_.emplace_back(
-        KernelRow{.part = static_cast<std::int32_t>(part), .kernel = static_cast<std::int32_t>(i)});
-    row.launches = kernels::is_launch(kernel.kind) && (kernel.is_on_gpu || is_all_on_cpu);
-    if (!row.launches) continue;
-    const bool is_collective = kernel.kind == Kind::collective;
-    const bool is_of_library = kernel.kind == Kind::external || kernel.kind == Kind::template_;
-    bool has_flops = false, has_estimate = false;
-    std::int64_t estimated_ns = 0;
-    for (const NodeId id : kernel.nodes) {
-      const std::int64_t ns = analysis.costs[id.index()].ns;
-      has_flops = has_flops || analysis.flops[id.index()].torch_registry != 0;
-      has_estimate = has_estimate || ns > 0;
-      if ((!is_collective && !is_of_library) || is_counted_[id.index()]) continue;
-      is_counted_[id.index()] = true;
-      estimated_ns = saturating_add(estimated_ns, ns);
-    }
-    row.is_memory_bound = kernels::is_memory_bound(kernel, has_flops);
-    row.is_time_of_nodes = is_collective || (is_of_library && has_estimate);
-    row.ns = row.is_time_of_nodes ? estimated_ns : ns_of_bytes(kernel.bytes, analysis.device);
-    total_ns_ = saturating_add(total_ns_, row.ns);
+    const kernels::KernelTime& time = times[i];
+    rows_.push_back({.part = static_cast<std::int32_t>(part),
+                     .kernel = static_cast<std::int32_t>(i),
+                     .launches = time.is_launch,
+                     .is_memory_bound = time.is_memory_bound,
+                     .is_time_of_nodes = time.is_time_of_nodes,
+                     .ns = time.ns});
+    if (!time.is_launch) continue;
+    total_ns_ = saturating_add(total_ns_, time.ns);
+    const bool is_collective = kernel.kind == kernels::Kernel::Kind::collective;
     ++(is_collective ? totals_.collectives : totals_.kernels);
-    if (!row.is_memory_bound) continue;
+    if (!time.is_memory_bound) continue;
     ++totals_.memory_bound;
     totals_.memory_bound_bytes = saturating_add(totals_.memory_bound_bytes, kernel.bytes);
   }

@@ -6,9 +6,7 @@
 // Terms
 //   part    a graph that Inductor compiles: the snapshot's graph, or each half of a pair
 //   bound   by memory: every kernel except calls of a library with FLOPs, and collectives
-//   time    of calls of libraries, and of collectives: the estimates of the nodes that run in them; a node counts in the
-//           first such kernel. For loops, and for calls without an estimate, it is the time of the bytes at the
-//           bandwidth that the roofline model assumes, at least the minimum duration of a kernel.
+//   time    as core/compiled/kernel_times.h estimates it
 //   peak    of a part: the kernels' peak, and the memory that they do not count because the compiled program never
 //           frees it (parameters, optimizer state, tangents). A pair's peak is that of the larger half.
 
@@ -83,7 +81,6 @@ class SnapshotKernels {
   SnapshotPtr snapshot_;
   std::vector<CompiledPart> parts_;
   std::vector<KernelRow> rows_;
-  std::vector<bool> is_counted_;  // by node: its time is in a row
   std::int64_t total_ns_ = 0;
   KernelTotals totals_, per_operator_;
 };
