@@ -1,16 +1,25 @@
 // Estimates the times of kernels.
 //
 // Calls of libraries, and collectives, take as long as the nodes that run in them are estimated to
-// take. Loops, and calls without an estimate, take the time of their bytes at the bandwidth that
-// the roofline model assumes, at least the minimum duration of a kernel.
+// take, so that a product or an attention costs the same in the compiled program as in eager mode.
+// With the estimator `kernels`, or for times that were measured, these are the times by tiles and
+// by sizes of heads.
 //
-// Cost: linear in the nodes of all kernels.
+// Loops, and calls without an estimate, follow the rules of core/cost/kernel_rules.h, for the
+// accesses that kernel_accesses.cpp finds. If the device's description has no rates of kernels, they
+// take the time of their bytes at the bandwidth that the roofline model assumes, at least the
+// minimum duration of a kernel. Loops of a single call that was measured take the measured time.
+//
+// Cost: linear in the nodes, ops and accesses of all kernels.
+// Deviation: an epilogue that is fused into a template counts as a call of its own.
 
 #include "core/compiled/kernel_times.h"
 
 #include <algorithm>
 
 #include "core/base/checked.h"
+#include "core/compiled/kernel_accesses.h"
+#include "core/cost/kernel_estimator.h"
 #include "core/cost/node_flops.h"
 #include "core/cost/roofline.h"
 
@@ -23,6 +32,7 @@ using Limit = NodeCost::Limit;
 // The nodes of a kernel of a library or of a collective.
 struct NodeTotals {
   bool has_flops = false, has_estimate = false;
+  bool is_counted_before = false;  // a node's time is in an earlier kernel
   std::int64_t ns = 0;
   double peak_ns = 0;  // the FLOPs at the peak rate
   std::int64_t longest_ns = -1;
@@ -31,8 +41,10 @@ struct NodeTotals {
 
 class Timer {
  public:
-  Timer(const Graph& graph, std::span<const NodeCost> node_costs, const DeviceDescription& device)
+  Timer(const Graph& graph, const Ir& ir, std::span<const NodeCost> node_costs,
+        const DeviceDescription& device)
       : graph_(graph),
+        ir_(ir),
         node_costs_(node_costs),
         device_(device),
         is_all_on_cpu_(graph.main_device() == DeviceType::cpu),
@@ -42,8 +54,11 @@ class Timer {
 
  private:
   NodeTotals totals_of(const Kernel& kernel);
+  [[nodiscard]] std::int64_t measured_ns(const Kernel& kernel) const;
+  void set_time_of_loops(const Kernel& kernel, KernelTime& time) const;
 
   const Graph& graph_;
+  const Ir& ir_;
   std::span<const NodeCost> node_costs_;
   const DeviceDescription& device_;
   bool is_all_on_cpu_;
@@ -58,7 +73,10 @@ NodeTotals Timer::totals_of(const Kernel& kernel) {
     const Flops flops = node_flops(graph_, node);
     totals.has_flops = totals.has_flops || flops.torch_registry != 0;
     totals.has_estimate = totals.has_estimate || cost.ns > 0;
-    if (is_counted_[id.index()]) continue;
+    if (is_counted_[id.index()]) {
+      totals.is_counted_before = totals.is_counted_before || cost.ns > 0;
+      continue;
+    }
     is_counted_[id.index()] = true;
     totals.ns = saturating_add(totals.ns, cost.ns);
     if (flops.total != 0)
@@ -72,6 +90,43 @@ NodeTotals Timer::totals_of(const Kernel& kernel) {
   return totals;
 }
 
+// The measured time of the only node of the kernel that takes time; else 0.
+std::int64_t Timer::measured_ns(const Kernel& kernel) const {
+  const NodeCost* only = nullptr;
+  for (const NodeId id : kernel.nodes) {
+    const NodeCost& cost = node_costs_[id.index()];
+    if (cost.ns <= 0) continue;
+    if (only != nullptr) return 0;
+    only = &cost;
+  }
+  return only != nullptr && only->limit == Limit::given ? only->ns : 0;
+}
+
+void Timer::set_time_of_loops(const Kernel& kernel, KernelTime& time) const {
+  if (const std::int64_t ns = measured_ns(kernel); ns > 0) {
+    time.ns = ns;
+    time.limit = Limit::given;
+    return;
+  }
+  if (!device_.kernels) {
+    const double gbps = device_.memory_gbps * device_.efficiency.memory;
+    const double ns = gbps > 0 ? static_cast<double>(kernel.bytes) / gbps : 0;
+    const double launch_ns = device_.kernel_us * 1e3;
+    time.ns = saturating_round(std::max(ns, launch_ns));
+    time.limit = ns > launch_ns ? Limit::memory : Limit::launch;
+    return;
+  }
+  LoopWork work = loop_work(ir_, kernel, device_);
+  for (const NodeId id : kernel.nodes)
+    if (const Node& node = graph_.node(id); node.kind == NodeKind::call &&
+                                            is_special_function(graph_.op(node).packet()) &&
+                                            !graph_.tensors(node).empty())
+      work.special_functions += static_cast<double>(graph_.numel(graph_.tensors(node).front()));
+  const KernelDuration duration = loop_time(device_, work);
+  time.ns = saturating_round(duration.ns);
+  time.limit = duration.limit;
+}
+
 KernelTime Timer::time_of(const Kernel& kernel) {
   KernelTime time;
   time.is_launch = is_launch(kernel.kind) && (kernel.is_on_gpu || is_all_on_cpu_);
@@ -81,28 +136,26 @@ KernelTime Timer::time_of(const Kernel& kernel) {
   const NodeTotals nodes = is_collective || is_of_library ? totals_of(kernel) : NodeTotals{};
   time.is_memory_bound = is_memory_bound(kernel, nodes.has_flops);
   time.is_time_of_nodes = is_collective || (is_of_library && nodes.has_estimate);
-  const double gbps = device_.memory_gbps;
-  const double peak_ns = gbps > 0 ? static_cast<double>(kernel.bytes) / gbps : 0;
-  const double ns = peak_ns / device_.efficiency.memory, launch_ns = device_.kernel_us * 1e3;
   if (time.is_time_of_nodes) {
     time.ns = nodes.ns;
     time.limit = nodes.limit;
   } else {
-    time.ns = saturating_round(std::max(ns, launch_ns));
-    time.limit = ns > launch_ns ? Limit::memory : Limit::launch;
+    set_time_of_loops(kernel, time);
   }
-  time.roofline_ns = is_collective || time.limit == Limit::given
+  const double gbps = device_.memory_gbps;
+  const double bytes_ns = gbps > 0 ? static_cast<double>(kernel.bytes) / gbps : 0;
+  time.roofline_ns = is_collective || nodes.is_counted_before
                          ? time.ns
-                         : std::min(time.ns, saturating_round(std::max(peak_ns, nodes.peak_ns)));
+                         : std::min(time.ns, saturating_round(std::max(bytes_ns, nodes.peak_ns)));
   return time;
 }
 
 }  // namespace
 
-std::vector<KernelTime> kernel_times(const Graph& graph, const Ir& /*ir*/, const Kernels& kernels,
+std::vector<KernelTime> kernel_times(const Graph& graph, const Ir& ir, const Kernels& kernels,
                                      std::span<const NodeCost> node_costs,
                                      const DeviceDescription& device) {
-  Timer timer(graph, node_costs, device);
+  Timer timer(graph, ir, node_costs, device);
   std::vector<KernelTime> times;
   times.reserve(kernels.kernels.size());
   for (const Kernel& kernel : kernels.kernels) times.push_back(timer.time_of(kernel));

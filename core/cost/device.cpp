@@ -15,6 +15,7 @@
 #include "core/base/name_table.h"
 #include "core/base/number_text.h"
 #include "core/cost/gpu_properties.h"
+#include "core/cost/kernel_rates_fields.h"
 #include "embedded/jointer_devices.h"
 
 namespace jointer {
@@ -161,6 +162,40 @@ void read_nccl(JsonMembers& members, DeviceDescription& device) {
         fmt::format("`torch_nccl` is `{}`, not volta, ampere, hopper or blackwell", name));
 }
 
+// The member `kernels`, which is optional. Divisors must be positive, and lists ascending.
+void read_kernels(JsonMembers& members, DeviceDescription& device) {
+  members.read("kernels", device.kernels);
+  if (!device.kernels) return;
+  const KernelRates& rates = *device.kernels;
+  const auto is_share = [](double share) { return share >= kAboveZero && share <= 1; };
+  const auto is_time = [](double us) { return us >= 0 && us <= 1e9; };
+  bool is_valid = is_share(rates.coalesced) && is_share(rates.strided) &&
+                  is_share(rates.gathered) && is_share(rates.scattered) &&
+                  is_share(rates.row_reduction) && is_share(rates.column_reduction) &&
+                  is_share(rates.widening);
+  if (!is_valid) return members.refuse("`kernels`: a share must be positive, at most 1");
+  is_valid = is_time(rates.launch_us) && is_time(rates.product_us) && is_time(rates.latency_us) &&
+             is_time(rates.wave_us) && is_time(rates.extra_tokens) &&
+             is_time(rates.extra_causal_tokens) && rates.special_gops >= 0 &&
+             rates.block_bytes >= 0 && rates.sector_bytes >= 0;
+  if (!is_valid) return members.refuse("`kernels`: a number must be from 0 to 1e9");
+  for (const KernelRates::Tile& tile : rates.tiles)
+    if (tile.rows < 1 || tile.columns < 1 || !is_share(tile.share))
+      return members.refuse("`kernels`: a tile needs positive rows, columns and share");
+  std::int64_t last = 0;
+  for (const KernelRates::Level& level : rates.levels) {
+    if (level.bytes <= last || !(level.gbps >= kAboveZero) || level.gbps > 1e9)
+      return members.refuse("`kernels`: levels need ascending bytes and a positive bandwidth");
+    last = level.bytes;
+  }
+  last = 0;
+  for (const KernelRates::Attention& each : rates.attention) {
+    if (each.head_size <= last || !is_share(each.forward) || !is_share(each.backward))
+      return members.refuse("`kernels`: attention needs ascending head sizes and shares up to 1");
+    last = each.head_size;
+  }
+}
+
 Result<DeviceDescription> parse_text(std::string_view name, std::string_view text) {
   const auto json = parse_json(text, fmt::format("{}: not a device description", name));
   if (!json) return tl::unexpected(json.error());
@@ -174,6 +209,7 @@ Result<DeviceDescription> parse_text(std::string_view name, std::string_view tex
   device.matmul_units = std::max<std::int64_t>(1, device.matmul_units);
   read_peaks(members, device);
   read_nccl(members, device);
+  read_kernels(members, device);
   if (const OrderedJson* sources = members.find("sources"); sources && sources->is_array())
     for (const OrderedJson& source : *sources)
       if (std::string each; read_json(source, each) == nullptr) device.sources.push_back(each);

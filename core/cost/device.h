@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/cost/kernel_rates.h"
 #include "core/cost/torch_nccl.h"
 #include "core/graph/dtype.h"
 
@@ -45,6 +46,7 @@ struct DeviceDescription {
   Host host;
   Links links;
   NcclGpu torch_nccl = NcclGpu::ampere;
+  std::optional<KernelRates> kernels;  // if the description states them
   std::vector<std::string> sources;
 
   // Peak FLOP/s of matrix products with elements of a type. fp32 products do not use TF32 (torch's

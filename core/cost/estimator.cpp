@@ -11,6 +11,7 @@
 #include "core/base/number_text.h"
 #include "core/base/take_part.h"
 #include "core/cost/gpu_properties.h"
+#include "core/cost/kernel_estimator.h"
 #include "core/cost/measured.h"
 #include "core/cost/profile_estimator.h"
 #include "core/cost/roofline.h"
@@ -97,6 +98,26 @@ std::string_view default_device(DeviceType type) {
   return type == DeviceType::cpu ? "cpu" : "h100";
 }
 
+// The rates of a CPU's kernels were measured on it (core/cost/cpu_probe.h), so they replace the
+// generic efficiencies of the roofline.
+std::unique_ptr<Estimator> make_roofline(DeviceDescription device, std::int64_t gpus_per_node) {
+  if (device.id == "cpu" && device.kernels)
+    return std::make_unique<KernelEstimator>(std::move(device), gpus_per_node);
+  return std::make_unique<RooflineEstimator>(std::move(device), gpus_per_node);
+}
+
+Result<std::unique_ptr<Estimator>> make_kernels(DeviceDescription device,
+                                                std::int64_t gpus_per_node) {
+  if (!device.kernels)
+    return fail(Error::Kind::usage,
+                "the estimator `kernels` needs the rates of kernels, which the description of {} "
+                "does not have; {}",
+                device.name,
+                device.id == "cpu" ? "`jointer calibrate --probe` measures those of this machine"
+                                   : "use `roofline`, or another device");
+  return std::make_unique<KernelEstimator>(std::move(device), gpus_per_node);
+}
+
 // If no device is named, loads the costs of the most recently measured device of this type, or of
 // any type if none is given.
 Result<DeviceCosts> load_costs(const CostDatabase& database, const std::string& device,
@@ -134,8 +155,7 @@ Result<std::unique_ptr<Estimator>> make_measured(const EstimatorRequest& request
   if (id.empty()) id = default_device(parse_device_type(costs.device.type));
   JOINTER_TRY(DeviceDescription device, load_device(id));
   return std::make_unique<MeasuredEstimator>(
-      std::move(costs),
-      std::make_unique<RooflineEstimator>(std::move(device), request.gpus_per_node),
+      std::move(costs), make_roofline(std::move(device), request.gpus_per_node),
       request.gpus_per_node);
 }
 
@@ -173,8 +193,8 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
       DeviceDescription device,
       load_device(request.device.empty() ? default_device(runs_on.value_or(DeviceType::cuda))
                                          : request.device));
-  if (name == "roofline")
-    return std::make_unique<RooflineEstimator>(std::move(device), request.gpus_per_node);
+  if (name == "roofline") return make_roofline(std::move(device), request.gpus_per_node);
+  if (name == "kernels") return make_kernels(std::move(device), request.gpus_per_node);
   if (name == "torch-2.11" || name == "torch-2.15")
     return std::make_unique<TorchEstimator>(
         name == "torch-2.11" ? TorchFormulas::v2_11 : TorchFormulas::v2_15, std::move(device),
@@ -186,7 +206,7 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
     return std::make_unique<SimpleEstimator>(costs, std::move(device));
   }
   return fail(Error::Kind::usage,
-              "there is no estimator `{}`; use roofline, simple, torch-2.11, torch-2.15, "
+              "there is no estimator `{}`; use roofline, kernels, simple, torch-2.11, torch-2.15, "
               "profile or measured",
               name);
 }

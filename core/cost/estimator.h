@@ -82,7 +82,7 @@ class Estimator {
 };
 
 struct EstimatorRequest {
-  // One of: roofline, simple{}, torch-2.11, torch-2.15, profile{trace=""}, measured,
+  // One of: roofline, kernels, simple{}, torch-2.11, torch-2.15, profile{trace=""}, measured,
   // measured{device=""}
   std::string name = "roofline";
   std::string device = "h100";  // empty: see make_estimator

@@ -48,7 +48,7 @@ void EstimatesDialog::add_estimator(QFormLayout& form) {
   estimator_ = new QComboBox(this);
   estimator_->setObjectName(QStringLiteral("estimator"));
   estimator_->setEditable(true);
-  for (const char* name : {"roofline", "simple", "torch-2.11", "torch-2.15", "measured"})
+  for (const char* name : {"roofline", "kernels", "simple", "torch-2.11", "torch-2.15", "measured"})
     estimator_->addItem(QLatin1String(name));
   estimator_->setCurrentText(to_qstring(document_.wanted_options().estimator.name));
   estimator_->setToolTip(tr(

@@ -1,0 +1,74 @@
+#pragma once
+
+// What a device's description states about single kernels, beyond the peaks and efficiencies of the
+// roofline model. core/cost/kernel_rules.h has the rules that use these numbers; the description's
+// `sources` say where they come from.
+
+#include <cstdint>
+#include <vector>
+
+namespace jointer {
+
+// How the elements that a kernel reads or writes lie in memory, as neighboring threads access them.
+enum class AccessPattern : std::uint8_t {
+  coalesced,  // side by side, or all threads the same one
+  strided,    // side by side along another dimension than that of the kernel: transposed
+  gathered,   // at positions that are loaded at run time
+  scattered,  // added at such positions, with atomic operations
+};
+
+// A share is the fraction of the device's bandwidth, or of its peak FLOP/s.
+struct KernelRates {
+  // The time of a kernel beyond that of its bytes and FLOPs, and of a matrix product's or an
+  // attention's.
+  double launch_us = 0, product_us = 0;
+  // From a load until its data arrive.
+  double latency_us = 0;
+  // Bytes that a block of threads keeps in flight; 0: never limits.
+  std::int64_t block_bytes = 0;
+  // The unit of memory traffic. An element that lies alone moves a whole sector.
+  std::int64_t sector_bytes = 0;
+
+  // Shares of the bandwidth by access pattern, and of two kinds of kernels.
+  double coalesced = 1, strided = 1, gathered = 1, scattered = 1;
+  double row_reduction = 1, column_reduction = 1;
+  // Of operators that convert to a wider type. Loops of compiled kernels are not slower.
+  double widening = 1;
+
+  // The bandwidth of a kernel that moves a number of bytes, by ascending bytes: caches. Between two
+  // sizes, it is interpolated. Empty: it is that of the memory for all sizes.
+  struct Level {
+    std::int64_t bytes = 0;
+    double gbps = 0;  // 1e9 B/s
+    friend bool operator==(const Level&, const Level&) = default;
+  };
+  std::vector<Level> levels;
+  // Exponentials, logarithms, sines and the like, 1e9 per second; 0: never limit.
+  double special_gops = 0;
+
+  // Matrix products. `wave_us`: the start and the end of a tile, during which nothing is
+  // multiplied, for a tile of the first size. Empty: the roofline's efficiency, without tiles.
+  struct Tile {
+    std::int64_t rows = 0, columns = 0;
+    double share = 0;  // of the peak, while it multiplies
+    friend bool operator==(const Tile&, const Tile&) = default;
+  };
+  std::vector<Tile> tiles;
+  double wave_us = 0;
+
+  // Attention, by ascending size of a head. A kernel is made for one of these sizes, and pads
+  // smaller heads. Empty: the roofline's efficiencies.
+  struct Attention {
+    std::int64_t head_size = 0;
+    double forward = 0, backward = 0;  // shares for infinitely long sequences
+    friend bool operator==(const Attention&, const Attention&) = default;
+  };
+  std::vector<Attention> attention;
+  // A sequence takes as long as if it was this much longer, without and with a causal mask: the
+  // start, and the halves of blocks on the diagonal that are computed in vain.
+  double extra_tokens = 0, extra_causal_tokens = 0;
+
+  friend bool operator==(const KernelRates&, const KernelRates&) = default;
+};
+
+}  // namespace jointer
