@@ -1,5 +1,7 @@
 #include "app/launch/benchmark.h"
 
+#include <algorithm>
+
 #include "app/launch/baseline.h"
 #include "app/launch/captures.h"
 #include "app/launch/machine.h"
@@ -111,7 +113,8 @@ Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
     estimator.device = device_text(*gpu);
   if ((estimator.device.empty() || estimator.device == "cpu") && runs_on == DeviceType::cpu)
     estimator.device =
-        fmt::format("cpu{{cores={}}}", threads_per_rank(result.request, this_machine()));
+        cpu_of_rank_text(threads_per_rank(result.request, this_machine()),
+                         result.request.solo ? 1 : std::max(1, result.request.ranks));
   return analyze(
       graph, {.memory = memory_of_run(result.request, runs_on), .estimator = std::move(estimator)});
 }

@@ -14,6 +14,7 @@
 #include "core/base/json_fields.h"
 #include "core/base/name_table.h"
 #include "core/base/number_text.h"
+#include "core/cost/cpu_probe.h"
 #include "core/cost/gpu_properties.h"
 #include "core/cost/kernel_rates_fields.h"
 #include "embedded/jointer_devices.h"
@@ -24,6 +25,8 @@ namespace {
 struct BuiltIn {
   std::string_view id, json;
 };
+
+constexpr std::string_view kThreads = "cpu{threads=";
 
 std::vector<BuiltIn> built_in() {
   return {{"a100", embedded::a100()}, {"h100", embedded::h100()},     {"h200", embedded::h200()},
@@ -232,11 +235,38 @@ Result<DeviceDescription> cpu_with(int cores) {
   return device;
 }
 
+// Loads the CPU of this machine for a rank with `threads` threads, next to others with as many: with
+// the rates of the probe, if there is one.
+Result<DeviceDescription> cpu_of_rank(int threads, int ranks) {
+  JOINTER_TRY(DeviceDescription device, cpu_with(threads));
+  JOINTER_TRY(const std::optional<CpuProbe> probe, read_cpu_probe(cpu_probe_path()));
+  if (probe) return probed_cpu(*probe, std::move(device), threads, ranks);
+  return device;
+}
+
 // Loads `cpu` with as many cores as this program may use.
 Result<DeviceDescription> this_cpu() {
-  JOINTER_TRY(DeviceDescription device, cpu_with(usable_cores()));
+  JOINTER_TRY(DeviceDescription device, cpu_of_rank(usable_cores(), 1));
   device.name += " (this machine)";
   return device;
+}
+
+// Loads the device of cpu_of_rank_text.
+Result<DeviceDescription> load_rank(std::string_view text) {
+  constexpr std::string_view kRanks = ",ranks=", kEnd = "}";
+  constexpr int kMax = 65536;
+  int threads = 0, ranks = 0;
+  if (const std::size_t at = text.find(kRanks);
+      at != std::string_view::npos && text.ends_with(kEnd)) {
+    threads = number_of<int>(text.substr(kThreads.size(), at - kThreads.size())).value_or(0);
+    const std::size_t begin = at + kRanks.size();
+    ranks = number_of<int>(text.substr(begin, text.size() - kEnd.size() - begin)).value_or(0);
+  }
+  if (threads < 1 || threads > kMax || ranks < 1 || ranks > kMax)
+    return fail(Error::Kind::usage,
+                "there is no device `{}`; write cpu{{threads=N,ranks=N}}, with 1 to {} of each",
+                text, kMax);
+  return cpu_of_rank(threads, ranks);
 }
 
 // Loads a device such as `cpu{cores=4}`.
@@ -254,6 +284,10 @@ Result<DeviceDescription> load_cores(std::string_view text) {
 }
 
 }  // namespace
+
+std::string cpu_of_rank_text(int threads, int ranks) {
+  return fmt::format("{}{},ranks={}}}", kThreads, threads, ranks);
+}
 
 std::vector<std::string_view> device_ids() {
   std::vector<std::string_view> ids;
@@ -285,6 +319,7 @@ Result<DeviceDescription> load_device(std::string_view id_or_path) {
   if (id == "cpu") return this_cpu();
   for (const BuiltIn& device : built_in())
     if (device.id == id) return parse_text(device.id, device.json);
+  if (id.starts_with(kThreads)) return load_rank(id);
   if (id.starts_with("cpu{")) return load_cores(id);
   if (is_gpu_text(id_or_path)) return load_gpu(id_or_path);
   if (id_or_path.find('/') == std::string_view::npos && !id.ends_with(".json"))

@@ -55,11 +55,17 @@ struct DeviceDescription {
   [[nodiscard]] double peak_flops(DType type) const;
 };
 
-// Loads a device by id ("h100", case-insensitive; "cpu{cores=4}"), by the path of a JSON file, or
-// by the properties of a GPU (device_text in core/cost/gpu_properties.h).
+// Loads a device by id ("h100", case-insensitive; "cpu{cores=4}"), by the path of a JSON file, by the
+// properties of a GPU (device_text in core/cost/gpu_properties.h), or by cpu_of_rank_text. "cpu" is
+// the CPU of this machine with all its cores. The rates of this machine's CPU are those of its
+// probe, if there is one (core/cost/cpu_probe.h).
 // Error (usage): the device does not exist; the message lists the built-in ones. Error (input): the
 // file cannot be read, or is not a device description.
 Result<DeviceDescription> load_device(std::string_view id_or_path);
+
+// The text that stands in load_device for this machine's CPU as a rank with `threads` threads has
+// it, next to other ranks with as many: "cpu{threads=2,ranks=4}".
+std::string cpu_of_rank_text(int threads, int ranks);
 
 // Ids of the built-in devices.
 std::vector<std::string_view> device_ids();

@@ -1,5 +1,5 @@
-// jointer calibrate: stores measured times from a profiler trace in the cost database, and lists or
-// deletes stored times.
+// jointer calibrate: stores measured times from a profiler trace in the cost database, lists or
+// deletes stored times, and probes this machine's CPU.
 
 #include <fmt/chrono.h>
 #include <fmt/core.h>
@@ -10,9 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands/commands.h"
+#include "app/cli/commands/interruption.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/unused_options.h"
+#include "app/launch/cpu_probe.h"
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/base/counted.h"
@@ -26,7 +28,7 @@ namespace {
 struct CalibrateCommand {
   GraphOptions graph;
   std::string trace, device, forget;
-  bool list = false, json = false;
+  bool list = false, probe = false, json = false;
 };
 
 // Returns a UTC time in ISO 8601 format. Times out of range, as in a damaged database, become the
@@ -85,6 +87,67 @@ Result<int> forget_device(const std::string& device, bool json) {
     print_json({{"database", path}, {"forgotten", device}});
   else
     fmt::print("{}: deleted the times measured on {}\n", path, device);
+  return ExitCode::done;
+}
+
+Json to_json(const CpuProbe& probe, const std::string& path) {
+  Json ranks = Json::array();
+  for (const ProbedRank& rank : probe.ranks) {
+    Json levels = Json::array();
+    for (const KernelRates::Level& level : rank.kernels.levels)
+      levels.push_back({{"bytes", level.bytes}, {"gbps", level.gbps}});
+    ranks.push_back({{"threads", rank.threads},
+                     {"shares_machine", rank.shares_machine},
+                     {"float32_tflops", rank.float32_tflops},
+                     {"bfloat16_tflops", rank.bfloat16_tflops},
+                     {"memory_gbps", rank.memory_gbps},
+                     {"kernel_us", rank.kernels.launch_us},
+                     {"product_us", rank.kernels.product_us},
+                     {"operator_us", rank.operator_us},
+                     {"link_gbps", rank.link_gbps},
+                     {"collective_us", rank.collective_us},
+                     {"levels", std::move(levels)}});
+  }
+  return {{"file", path},
+          {"processor", probe.processor},
+          {"cores", probe.cores},
+          {"cache_bytes", probe.cache_bytes},
+          {"ranks", std::move(ranks)}};
+}
+
+// --probe: measures the rates of this machine's CPU.
+Result<int> probe_this_cpu(bool json) {
+  const Interruption interruption;
+  JOINTER_TRY(const CpuProbe probe, probe_cpu(&Interruption::has_happened));
+  const std::string path = cpu_probe_path();
+  JOINTER_CHECK(write_cpu_probe(path, probe));
+  if (json) {
+    print_json(to_json(probe, path));
+    return ExitCode::done;
+  }
+  fmt::print("{}\n{}, {}\n\n", path, probe.processor,
+             counted(static_cast<std::size_t>(probe.cores), "core"));
+  using enum Table::Align;
+  Table table({{"ranks", left},
+               {"threads", right},
+               {"float32", right},
+               {"bfloat16", right},
+               {"memory", right},
+               {"in cache", right},
+               {"call", right},
+               {"collective", right}});
+  constexpr double kTera = 1e12, kNsPerUs = 1e3;
+  const auto us = [](double value) { return format_ns(saturating_round(value * kNsPerUs)); };
+  for (const ProbedRank& rank : probe.ranks) {
+    double cached = rank.memory_gbps;
+    for (const KernelRates::Level& level : rank.kernels.levels)
+      cached = std::max(cached, level.gbps);
+    table.add({rank.shares_machine ? "two" : "one", format_count(rank.threads),
+               format_rate(rank.float32_tflops * kTera), format_rate(rank.bfloat16_tflops * kTera),
+               fmt::format("{:.1f} GB/s", rank.memory_gbps), fmt::format("{:.1f} GB/s", cached),
+               us(rank.kernels.launch_us), rank.link_gbps > 0 ? us(rank.collective_us) : "-"});
+  }
+  fmt::print("{}", table.text());
   return ExitCode::done;
 }
 
@@ -163,14 +226,20 @@ Json to_json(const Graph& graph, const TraceMatch& match, const CostSamples& sto
 
 Result<int> run(const CalibrateCommand& options, const CLI::App& command) {
   const bool reads = !options.graph.file.empty() || !options.trace.empty();
-  if ((options.list ? 1 : 0) + (options.forget.empty() ? 0 : 1) + (reads ? 1 : 0) != 1)
+  if ((options.list ? 1 : 0) + (options.probe ? 1 : 0) + (options.forget.empty() ? 0 : 1) +
+          (reads ? 1 : 0) !=
+      1)
     return fail(Error::Kind::usage,
-                "calibrate needs exactly one of FILE --trace TRACE, --list or --forget DEVICE");
+                "calibrate needs exactly one of FILE --trace TRACE, --list, --forget DEVICE or "
+                "--probe");
   if (!reads)
     JOINTER_CHECK(refuse_options(command, {"--gpu", "--backward", "--graph", "--assume"},
                                  fmt::format("needs FILE --trace TRACE and has no effect with {}",
-                                             options.list ? "--list" : "--forget")));
+                                             options.list    ? "--list"
+                                             : options.probe ? "--probe"
+                                                             : "--forget")));
   if (options.list) return list_devices(options.json);
+  if (options.probe) return probe_this_cpu(options.json);
   if (!options.forget.empty()) return forget_device(options.forget, options.json);
   if (options.graph.file.empty() || options.trace.empty())
     return fail(Error::Kind::usage, "calibrate needs both FILE and --trace TRACE");
@@ -191,7 +260,8 @@ Result<int> run(const CalibrateCommand& options, const CLI::App& command) {
 void add_calibrate_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<CalibrateCommand>();
   CLI::App* command = program.add_subcommand(
-      "calibrate", "Stores the times of a profiler trace for the estimator `measured`");
+      "calibrate",
+      "Stores the times of a profiler trace for the estimator `measured`, or probes the CPU");
   options->graph.add_to(*command);
   command->get_option("FILE")->required(false);
   command
@@ -204,6 +274,8 @@ void add_calibrate_command(CLI::App& program, int& exit_code) {
   command->add_flag("--list", options->list, "List the devices with measured times");
   command->add_option("--forget", options->forget, "Delete the times measured on this device")
       ->type_name("NAME");
+  command->add_flag("--probe", options->probe,
+                    "Measure the rates of this machine's CPU, which estimates for it then use");
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
