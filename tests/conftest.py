@@ -7,7 +7,12 @@ not marked ``slow``.
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+# A probe of this machine's CPU is not used: estimates would depend on the machine.
+os.environ["JOINTER_CPU"] = "/none"
 
 #: Cases of one test that are in every run, by folder.
 CASES = {"cli": 2, "differential": 1, "plugins": 1, "python": 1, "runner": 1, "workspace": 2}

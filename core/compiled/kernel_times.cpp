@@ -11,7 +11,7 @@
 // minimum duration of a kernel. Loops of a single call that was measured take the measured time.
 //
 // Cost: linear in the nodes, ops and accesses of all kernels.
-// Deviation: an epilogue that is fused into a template counts as a call of its own.
+// Deviation: an epilogue that is fused into a template counts as a separate call.
 
 #include "core/compiled/kernel_times.h"
 

@@ -20,7 +20,7 @@ struct KernelTime {
   bool is_memory_bound = false;   // as kernels::is_memory_bound
   bool is_time_of_nodes = false;  // the sum of the nodes' estimates (libraries, collectives)
   // The time at the device's peak rates, without launches, at most `ns`. `ns - roofline_ns` is lost
-  // to the roofline. Of collectives, and of kernels whose nodes count in an earlier one: `ns`.
+  // to the roofline. For collectives, and for kernels whose nodes count in an earlier one: `ns`.
   std::int64_t roofline_ns = 0;
 };
 

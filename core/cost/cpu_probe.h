@@ -19,7 +19,7 @@ namespace jointer {
 struct ProbedRank {
   int threads = 1;              // of the rank
   bool shares_machine = false;  // another rank ran on the other cores at the same time
-  // Of matrix products.
+  // The peaks of matrix products.
   double float32_tflops = 0, bfloat16_tflops = 0;
   // The fraction of float32_tflops that an attention reaches.
   double attention_forward = 0, attention_backward = 0;

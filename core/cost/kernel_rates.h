@@ -1,7 +1,7 @@
 #pragma once
 
-// What a device's description states about single kernels, beyond the peaks and efficiencies of the
-// roofline model. core/cost/kernel_rules.h has the rules that use these numbers; the description's
+// Describes how fast a device runs single kernels, in addition to the peaks and efficiencies that the
+// roofline model uses. core/cost/kernel_rules.h has the rules that use these numbers; the description's
 // `sources` say where they come from.
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct KernelRates {
   // Shares of the bandwidth by access pattern, and of two kinds of kernels.
   double coalesced = 1, strided = 1, gathered = 1, scattered = 1;
   double row_reduction = 1, column_reduction = 1;
-  // Of operators that convert to a wider type. Loops of compiled kernels are not slower.
+  // The share of operators that convert to a wider type. Loops of compiled kernels are not slower.
   double widening = 1;
 
   // The bandwidth of a kernel that moves a number of bytes, by ascending bytes: caches. Between two

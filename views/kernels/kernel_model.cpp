@@ -134,6 +134,10 @@ QString KernelModel::note(int row, int column) const {
     const DeviceDescription& device = shown_->snapshot()->analysis.device;
     if (figures(row).is_time_of_nodes)
       return tr("Estimator: %1").arg(to_qstring(shown_->snapshot()->analysis.estimator));
+    if (device.kernels)
+      return tr("Bytes at up to %1 GB/s, by access pattern, and %2 us for the launch.")
+          .arg(device.memory_gbps * device.kernels->coalesced, 0, 'f', 0)
+          .arg(device.kernels->launch_us);
     return tr("Bytes at %1 GB/s, at least %2 us.")
         .arg(device.memory_gbps * device.efficiency.memory, 0, 'f', 0)
         .arg(device.kernel_us);
