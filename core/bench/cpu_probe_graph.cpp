@@ -31,7 +31,7 @@ namespace {
 constexpr int kRepeats = 3;
 constexpr std::int64_t kBytesOfAdd = 12;  // of an element: two reads and a write of float32
 constexpr double kNsPerUs = 1e3;
-// Of operators that are not probed.
+// Assumed shares of operators that are not probed.
 constexpr double kGathered = 0.8, kScattered = 0.3;
 
 // Elements of the additions, ascending: each four times the one before, up to `last`.

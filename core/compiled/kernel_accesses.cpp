@@ -75,7 +75,7 @@ struct Moved {
   double bytes = 0;
 };
 
-// `bytes`: of the elements that are accessed, each once.
+// `bytes`: those of the accessed elements, each once.
 Moved moved_by(const Access& access, const OpNest& nest, std::int64_t item, double bytes,
                const DeviceDescription& device) {
   if (!is_position(access) || nest.sizes.empty()) return {AccessPattern::coalesced, bytes};
