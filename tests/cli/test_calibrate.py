@@ -206,3 +206,28 @@ def test_the_default_location_is_the_data_folder(tmp_path: Path, monkeypatch: py
     said = run("calibrate", JOINT, "--trace", write_trace(tmp_path / "trace.json"), "--json").json
     assert said["database"] == str(tmp_path / "share" / "jointer" / "costs.sqlite")
     assert os.path.isfile(said["database"])
+
+
+def test_a_probe_needs_the_program_of_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOINTER_CPU", str(tmp_path / "cpu.json"))
+    monkeypatch.setenv("JOINTER_RUNNER", str(tmp_path / "none"))
+    done = run("calibrate", "--probe")
+    assert done.code == 4
+    assert "jointer-runner" in done.err and done.err.count("\n") == 1
+    assert not (tmp_path / "cpu.json").exists()
+
+
+def test_a_probe_is_not_combined_with_other_work() -> None:
+    for arguments in (["--probe", "--list"], [str(JOINT), "--probe"], ["--probe", "--forget", "x"]):
+        done = run("calibrate", *arguments)
+        assert done.code == 2
+        assert "exactly one of" in done.err
+
+
+def test_a_damaged_probe_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "cpu.json"
+    path.write_text("{}")
+    monkeypatch.setenv("JOINTER_CPU", str(path))
+    done = run("memory", SMALL, "--device", "cpu")
+    assert done.code == 3
+    assert str(path) in done.err and "calibrate --probe" in done.err

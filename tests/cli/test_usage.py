@@ -180,6 +180,7 @@ def test_the_help_of_sac_lists_the_options_for_each_kind_of_graph() -> None:
 def test_options_of_a_trace_are_refused_without_one(option: list[str]) -> None:
     assert said(run("calibrate", "--list", *option)).startswith(f"option {option[0]}: needs FILE --trace TRACE")
     assert said(run("calibrate", "--forget", "x", *option)).startswith(f"option {option[0]}: needs FILE")
+    assert said(run("calibrate", "--probe", *option)).startswith(f"option {option[0]}: needs FILE")
 
 
 # --- Outputs ---
