@@ -228,6 +228,6 @@ def test_a_damaged_probe_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = tmp_path / "cpu.json"
     path.write_text("{}")
     monkeypatch.setenv("JOINTER_CPU", str(path))
-    done = run("memory", SMALL, "--device", "cpu")
+    done = run("overlap", SMALL, "--device", "cpu")
     assert done.code == 3
     assert str(path) in done.err and "calibrate --probe" in done.err
