@@ -16,8 +16,8 @@ Result<ProbedRank> probe_ranks(int ranks, int threads, std::int64_t last_cache,
   JOINTER_TRY(const Graph graph, parse_literal(cpu_probe_text(ranks > 1, last_cache)));
   const FittedRequest fitted{.request = {.ranks = ranks,
                                          .on = RunOn::cpu,
-                                         .iterations = 3,
-                                         .warmup = 1,
+                                         .iterations = 1,
+                                         .warmup = 0,
                                          .threads = threads,
                                          .profile = true},
                              .notes = {}};

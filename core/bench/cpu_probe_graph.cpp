@@ -1,11 +1,14 @@
 // Measures the operators of a rank as they run in a graph, so that the rates include what torch
 // adds to a kernel: the call, the memory of the result, the division among threads.
 //
-// Calls, each three times, of which the fastest counts:
+// Each call runs three times, of which the median counts, with the other calls in between: a call
+// that runs again at once finds its code and its data in the nearest caches, as no step does. Only
+// the largest additions run in a row, after everything else, so that they do not empty the caches.
 //   add     of two tensors of 1,024 elements to twice the largest cache: the time of a call without
 //           work, and the bandwidth by number of bytes. The largest one is that of the memory.
-//   mm      of squares of 64: the time of a product beyond that of its FLOPs; of 512 and 1,024: the
+//   mm      of squares of 64: the time of a product beyond that of its FLOPs; of 512 and 768: the
 //           peak.
+//   attention  of heads of 32, 64 and 128, forward and backward.
 //   the others, with 1 MiB: their time compared with an add of as many bytes.
 //
 // Cost: about a second on two cores, most of it for starting the rank.
@@ -17,11 +20,11 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/base/median.h"
 #include "core/cost/node_flops.h"
 #include "core/cost/roofline.h"
 
@@ -31,6 +34,9 @@ namespace {
 constexpr int kRepeats = 3;
 constexpr std::int64_t kBytesOfAdd = 12;  // of an element: two reads and a write of float32
 constexpr double kNsPerUs = 1e3;
+constexpr std::array<int, 3> kProducts{64, 512, 768};
+// Elements of the largest addition that runs in rounds with other calls: 768 KiB of traffic.
+constexpr std::int64_t kLastInRounds = 65536;
 // Assumed shares of operators that are not probed.
 constexpr double kGathered = 0.8, kScattered = 0.3;
 
@@ -45,55 +51,111 @@ std::vector<std::int64_t> sizes_of_adds(std::int64_t last_cache) {
   return sizes;
 }
 
+constexpr std::array<int, 3> kHeads{32, 64, 128};
+
 class ProbeText {
  public:
   void add_line(const std::string& line) { text_ += line + '\n'; }
-  // Three calls NAME_0 to NAME_2 with results of a type.
-  void add_calls(std::string_view name, std::string_view type, std::string_view call) {
-    for (int i = 0; i < kRepeats; ++i) add_line(fmt::format("{}_{}: {} = {}", name, i, type, call));
+  // Three calls NAME_0 to NAME_2 with results of a type, in three rounds with the other calls.
+  void add_calls(const std::string& name, std::string_view type, std::string_view call) {
+    calls_.emplace_back(name, fmt::format("{} = {}", type, call));
+  }
+  void add_rounds() {
+    for (int i = 0; i < kRepeats; ++i)
+      for (const auto& [name, call] : calls_) add_line(fmt::format("{}_{}: {}", name, i, call));
+    calls_.clear();
   }
   [[nodiscard]] std::string take() { return std::move(text_); }
 
  private:
   std::string text_;
+  std::vector<std::pair<std::string, std::string>> calls_;  // names and the rest of the line
 };
 
-void add_collectives(ProbeText& text) {
-  for (const auto& [size, elements] : {std::pair("small", 256), std::pair("large", 1 << 20)}) {
-    text.add_line(fmt::format("part_{}: f32[{}] = input", size, elements));
-    for (int i = 0; i < kRepeats; ++i) {
-      text.add_line(fmt::format(
-          "gather_{0}_{1}: f32[{2}] = _c10d_functional.all_gather_into_tensor(part_{0}, "
-          "2, 'both')",
-          size, i, 2 * elements));
-      text.add_line(
-          fmt::format("gathered_{0}_{1}: f32[{2}] = _c10d_functional.wait_tensor(gather_{0}_{1})",
-                      size, i, 2 * elements));
-    }
-  }
+std::string heads_type(int head) {
+  return fmt::format("f32[1,2,512,{}]", head);
 }
 
-// Times of calls, in nanoseconds.
+void add_attention(ProbeText& text, int head) {
+  const std::string type = heads_type(head);
+  constexpr std::string_view kSums = "f32[1,2,512]";
+  const std::string call = fmt::format(
+      "aten._scaled_dot_product_flash_attention_for_cpu(q{0}, k{0}, v{0}, 0.0, True)", head);
+  text.add_line(fmt::format("flash{}: ({}, {}) = {}", head, type, kSums, call));
+  text.add_line(fmt::format("out{0}: {1} = flash{0}[0]", head, type));
+  text.add_line(fmt::format("lse{0}: {1} = flash{0}[1]", head, kSums));
+  text.add_calls(fmt::format("attention{}", head), fmt::format("({}, {})", type, kSums), call);
+  text.add_calls(
+      fmt::format("gradient{}", head), fmt::format("({0}, {0}, {0})", type),
+      fmt::format("aten._scaled_dot_product_flash_attention_for_cpu_backward(dy{0}, q{0}, "
+                  "k{0}, v{0}, out{0}, lse{0}, 0.0, True)",
+                  head));
+}
+
+// Elements of a rank's part of the gathered tensors.
+constexpr std::array<std::pair<std::string_view, int>, 2> kGathers{
+    {{"small", 256}, {"large", 1 << 20}}};
+
+void add_gathers(ProbeText& text) {
+  for (const auto& [size, elements] : kGathers)
+    for (int i = 0; i < kRepeats; ++i) {
+      const std::string type = fmt::format("f32[{}]", 2 * elements);
+      text.add_line(
+          fmt::format("gather_{0}_{1}: {2} = _c10d_functional.all_gather_into_tensor(part_{0}, 2, "
+                      "'both')",
+                      size, i, type));
+      text.add_line(fmt::format(
+          "gathered_{0}_{1}: {2} = _c10d_functional.wait_tensor(gather_{0}_{1})", size, i, type));
+    }
+}
+
+void add_inputs(ProbeText& text, const std::vector<std::int64_t>& sizes, bool has_collectives) {
+  const auto add = [&](const std::string& name, std::string_view type) {
+    text.add_line(fmt::format("{}: {} = input", name, type));
+  };
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    for (const char* name : {"a", "b"})
+      add(fmt::format("{}{}", name, i), fmt::format("f32[{}]", sizes[i]));
+  add("x", "f32[512,512]");
+  add("y", "f32[512,512]");
+  for (const int size : kProducts) add(fmt::format("m{}", size), fmt::format("f32[{0},{0}]", size));
+  add("h", "bf16[512,512]");
+  for (const int head : kHeads)
+    for (const char* name : {"q", "k", "v", "dy"})
+      add(fmt::format("{}{}", name, head), heads_type(head));
+  if (!has_collectives) return;
+  for (const auto& [size, elements] : kGathers)
+    add(fmt::format("part_{}", size), fmt::format("f32[{}]", elements));
+}
+
+// Times of calls, in nanoseconds. A call is timed alone and in an ordinary step. The shorter time
+// counts, since other programs may run at the same time; but not of a collective, which an ordinary
+// step does not wait for.
 class ProbeTimes {
  public:
   ProbeTimes(const Graph& graph, const Measurement& measured)
       : graph_(graph), times_(graph.node_count(), -1) {
     for (const MeasuredNode& node : measured.nodes)
-      if (node.node && node.node.index() < times_.size()) times_[node.node.index()] = node.own_ns;
+      if (node.node && node.node.index() < times_.size()) {
+        const bool waits = graph.is_asynchronous(graph.node(node.node));
+        const std::int64_t in_step = node.end_ns - node.start_ns;
+        times_[node.node.index()] =
+            waits || in_step <= 0 ? node.own_ns : std::min(node.own_ns, in_step);
+      }
   }
 
-  // The fastest of the calls with a name. A call without a time is remembered as `missing`.
+  // The median of the calls with a name. A call without a time is remembered as `missing`.
   double operator[](std::string_view name) {
-    std::int64_t fastest = std::numeric_limits<std::int64_t>::max();
+    std::vector<std::int64_t> found;
     for (int i = 0; i < kRepeats; ++i) {
       const std::string call = fmt::format("{}_{}", name, i);
       const NodeId id = graph_.find(call);
       if (!id || times_[id.index()] < 0)
         missing_ = call;
       else
-        fastest = std::min(fastest, times_[id.index()]);
+        found.push_back(times_[id.index()]);
     }
-    return static_cast<double>(std::max<std::int64_t>(fastest, 1));
+    return found.empty() ? 1 : static_cast<double>(std::max<std::int64_t>(median(found), 1));
   }
   [[nodiscard]] double flops(std::string_view name) const {
     const NodeId id = graph_.find(fmt::format("{}_0", name));
@@ -128,42 +190,33 @@ std::string cpu_probe_text(bool has_collectives, std::int64_t last_cache) {
   text.add_line("device cpu");
   if (has_collectives) text.add_line("group both: 0 1");
   const std::vector<std::int64_t> sizes = sizes_of_adds(last_cache);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    text.add_line(fmt::format("a{}: f32[{}] = input", i, sizes[i]));
-    text.add_line(fmt::format("b{}: f32[{}] = input", i, sizes[i]));
-  }
-  for (const char* name : {"x", "y"}) text.add_line(fmt::format("{}: f32[512,512] = input", name));
-  for (const int size : {64, 512, 1024})
-    text.add_line(fmt::format("m{0}: f32[{0},{0}] = input", size));
-  text.add_line("h: bf16[512,512] = input");
-  for (const char* name : {"q", "k", "v", "dy"})
-    text.add_line(fmt::format("{}: f32[2,4,256,64] = input", name));
-
-  for (std::size_t i = 0; i < sizes.size(); ++i)
+  add_inputs(text, sizes, has_collectives);
+  text.add_line("t: f32[512,512][1,512] = aten.t(y)");
+  const auto add_addition = [&](std::size_t i) {
     text.add_calls(fmt::format("add{}", i), fmt::format("f32[{}]", sizes[i]),
                    fmt::format("aten.add.Tensor(a{0}, b{0})", i));
+  };
+  const auto is_large = [&](std::size_t i) { return sizes[i] > kLastInRounds; };
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (!is_large(i)) add_addition(i);
   text.add_calls("view", "f32[262144]", "aten.view(x, [262144])");
   text.add_calls("plain", "f32[512,512]", "aten.add.Tensor(x, y)");
-  text.add_line("t: f32[512,512][1,512] = aten.t(y)");
   text.add_calls("crossed", "f32[512,512]", "aten.add.Tensor(x, t)");
   text.add_calls("rows", "f32[512]", "aten.sum.dim_IntList(x, [1])");
   text.add_calls("columns", "f32[512]", "aten.sum.dim_IntList(x, [0])");
   text.add_calls("special", "f32[512,512]", "aten.silu(x)");
-  for (const int size : {64, 512, 1024})
+  for (const int size : kProducts)
     text.add_calls(fmt::format("mm{}", size), fmt::format("f32[{0},{0}]", size),
                    fmt::format("aten.mm(m{0}, m{0})", size));
   text.add_calls("half", "bf16[512,512]", "aten.mm(h, h)");
-  text.add_line(
-      "f: (f32[2,4,256,64], f32[2,4,256]) = "
-      "aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, True)");
-  text.add_line("out: f32[2,4,256,64] = f[0]");
-  text.add_line("lse: f32[2,4,256] = f[1]");
-  text.add_calls("attention", "(f32[2,4,256,64], f32[2,4,256])",
-                 "aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, True)");
-  text.add_calls("gradient", "(f32[2,4,256,64], f32[2,4,256,64], f32[2,4,256,64])",
-                 "aten._scaled_dot_product_flash_attention_for_cpu_backward(dy, q, k, v, out, lse, "
-                 "0.0, True)");
-  if (has_collectives) add_collectives(text);
+  for (const int head : kHeads) add_attention(text, head);
+  text.add_rounds();
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (is_large(i)) {
+      add_addition(i);
+      text.add_rounds();
+    }
+  if (has_collectives) add_gathers(text);
   text.add_line("return [rows_0]");
   return text.take();
 }
@@ -200,18 +253,19 @@ Result<ProbedRank> probed_rank(const Graph& graph, const Measurement& measured, 
                            beyond(times["special"], call_ns);
 
   // FLOPs per nanosecond are 1e9 FLOP/s; a thousand of them are a TFLOP/s.
-  const double large_flops = times.flops("mm512") + times.flops("mm1024");
-  const double first = large_flops / (times["mm512"] + times["mm1024"]);
+  const double large_flops = times.flops("mm512") + times.flops("mm768");
+  const double first = large_flops / (times["mm512"] + times["mm768"]);
   const double product_ns = std::max(times["mm64"] - times.flops("mm64") / first, call_ns);
   kernels.product_us = product_ns / kNsPerUs;
-  const double rate = large_flops / beyond(times["mm512"] + times["mm1024"], 2 * product_ns);
+  const double rate = large_flops / beyond(times["mm512"] + times["mm768"], 2 * product_ns);
   rank.float32_tflops = rate / 1e3;
   rank.bfloat16_tflops = times.flops("half") / beyond(times["half"], product_ns) / 1e3;
-  const auto attention = [&](std::string_view name) {
+  const auto share_of_attention = [&](const std::string& name) {
     return share_of(times.flops(name) / rate, beyond(times[name], product_ns));
   };
-  rank.attention_forward = attention("attention");
-  rank.attention_backward = attention("gradient");
+  for (const int head : kHeads)
+    kernels.attention.push_back({head, share_of_attention(fmt::format("attention{}", head)),
+                                 share_of_attention(fmt::format("gradient{}", head))});
   if (const NodeId gather = graph.find("gather_large_0")) {
     rank.shares_machine = true;
     const double small = times["gather_small"];

@@ -25,8 +25,6 @@ constexpr auto json_fields(const ProbedRank* /*of*/) {
                     json_field("shares_machine", &ProbedRank::shares_machine).required(),
                     json_field("float32_tflops", &ProbedRank::float32_tflops).required(),
                     json_field("bfloat16_tflops", &ProbedRank::bfloat16_tflops).required(),
-                    json_field("attention_forward", &ProbedRank::attention_forward).required(),
-                    json_field("attention_backward", &ProbedRank::attention_backward).required(),
                     json_field("memory_gbps", &ProbedRank::memory_gbps).required(),
                     json_field("operator_us", &ProbedRank::operator_us).required(),
                     json_field("kernels", &ProbedRank::kernels).required(),
@@ -55,13 +53,17 @@ bool is_usable(const ProbedRank& rank) {
   const auto is_level = [](const KernelRates::Level& level) {
     return level.bytes > 0 && is_rate(level.gbps);
   };
+  const auto is_attention = [](const KernelRates::Attention& each) {
+    return each.head_size > 0 && is_rate(each.forward) && is_rate(each.backward);
+  };
   return rank.threads > 0 && is_rate(rank.float32_tflops) && is_rate(rank.bfloat16_tflops) &&
-         is_rate(rank.attention_forward) && is_rate(rank.attention_backward) &&
          is_rate(rank.memory_gbps) && rank.operator_us >= 0 && kernels.launch_us >= 0 &&
          kernels.product_us >= 0 && is_rate(kernels.coalesced) && is_rate(kernels.strided) &&
          is_rate(kernels.gathered) && is_rate(kernels.scattered) &&
          is_rate(kernels.row_reduction) && is_rate(kernels.column_reduction) &&
          is_rate(kernels.widening) && std::ranges::all_of(kernels.levels, is_level) &&
+         std::ranges::all_of(kernels.attention, is_attention) &&
+         std::ranges::is_sorted(kernels.attention, {}, &KernelRates::Attention::head_size) &&
          std::ranges::is_sorted(kernels.levels, {}, &KernelRates::Level::bytes);
 }
 
@@ -118,10 +120,7 @@ DeviceDescription probed_cpu(const CpuProbe& probe, DeviceDescription generic, i
                         {"bfloat16", rank.bfloat16_tflops * rate},
                         {"float16", rank.bfloat16_tflops * rate},
                         {"int8", rank.float32_tflops * rate}};
-  device.efficiency = {.matmul = 1,
-                       .attention_forward = rank.attention_forward,
-                       .attention_backward = rank.attention_backward,
-                       .memory = 1};
+  device.efficiency.matmul = device.efficiency.memory = 1;
   device.memory_gbps = rank.memory_gbps * rate;
   device.host_gbps = rank.memory_gbps * rate / 2;
   device.host = {.operator_us = rank.operator_us * slower, .launch_us = 0, .collective_us = 0};

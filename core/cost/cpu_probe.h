@@ -21,8 +21,6 @@ struct ProbedRank {
   bool shares_machine = false;  // another rank ran on the other cores at the same time
   // The peaks of matrix products.
   double float32_tflops = 0, bfloat16_tflops = 0;
-  // The fraction of float32_tflops that an attention reaches.
-  double attention_forward = 0, attention_backward = 0;
   double memory_gbps = 0;  // 1e9 B/s; the operators' own levels are in `kernels`
   double operator_us = 0;  // a call that computes nothing, such as a view
   KernelRates kernels;

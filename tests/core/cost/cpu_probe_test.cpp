@@ -22,8 +22,6 @@ ProbedRank rank_of(int threads, bool shares) {
                   .shares_machine = shares,
                   .float32_tflops = 0.1 * threads,
                   .bfloat16_tflops = 0.2 * threads,
-                  .attention_forward = 0.5,
-                  .attention_backward = 0.4,
                   .memory_gbps = 10.0 * threads,
                   .operator_us = 0.5,
                   .link_gbps = shares ? 2.0 : 0.0,
