@@ -314,31 +314,61 @@ void Decomposer::call(NodeId id, const Node& node) {
   (this->*rule)(node);
 }
 
-FxGraph Decomposer::run() {
-  builder_.graph.is_backward = graph_.part(PartId(0)).kind == CaptureKind::backward;
-  for (const NodeId id : graph_.order()) {
-    const Node& node = graph_.node(id);
-    results_.clear();
-    switch (node.kind) {
-      case NodeKind::placeholder:
-        placeholder(id, node, FxKind::placeholder);
-        break;
-      case NodeKind::get_attr:
-        placeholder(id, node, FxKind::constant);
-        break;
-      case NodeKind::output:
-        output(node);
-        break;
-      case NodeKind::call:
-        call(id, node);
-    }
-    if (!results_.empty()) env_[id.index()] = results_;
+void Decomposer::visit(NodeId id) {
+  const Node& node = graph_.node(id);
+  results_.clear();
+  switch (node.kind) {
+    case NodeKind::placeholder:
+      placeholder(id, node, FxKind::placeholder);
+      break;
+    case NodeKind::get_attr:
+      placeholder(id, node, FxKind::constant);
+      break;
+    case NodeKind::output:
+      output(node);
+      break;
+    case NodeKind::call:
+      call(id, node);
   }
+  if (!results_.empty()) env_[id.index()] = results_;
+}
+
+FxGraph Decomposer::run(PartId part) {
+  builder_.graph.is_backward = graph_.part(part).kind == CaptureKind::backward;
+  for (const NodeId id : graph_.order())
+    if (graph_.node(id).part == part) visit(id);
   return std::move(builder_.graph);
 }
 
-FxGraph decompose(const Graph& graph, TorchVersion version) {
-  return Decomposer(graph, version).run();
+FxGraph Decomposer::run(std::span<const NodeId> calls, std::span<const NodeId> results) {
+  std::vector<bool> is_known(graph_.node_count(), false);
+  for (const NodeId id : calls) is_known[id.index()] = true;
+  for (const NodeId id : calls)
+    for (const NodeId given : graph_.inputs(id)) {
+      if (is_known[given.index()]) continue;
+      is_known[given.index()] = true;
+      results_.clear();
+      placeholder(given, graph_.node(given), FxKind::placeholder);
+      if (!results_.empty()) env_[given.index()] = results_;
+    }
+  for (const NodeId id : calls) visit(id);
+  FxNode end;
+  end.kind = FxKind::output;
+  end.target = "output";
+  for (const NodeId id : results)
+    for (const FxId value : env_[id.index()])
+      if (value >= 0) end.inputs.push_back(value);
+  builder_.add(std::move(end));
+  return std::move(builder_.graph);
+}
+
+FxGraph decompose(const Graph& graph, PartId part, TorchVersion version) {
+  return Decomposer(graph, version).run(part);
+}
+
+FxGraph decompose(const Graph& graph, std::span<const NodeId> calls,
+                  std::span<const NodeId> results, TorchVersion version) {
+  return Decomposer(graph, version).run(calls, results);
 }
 
 }  // namespace jointer::kernels

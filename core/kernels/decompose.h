@@ -12,12 +12,19 @@
 // torch/_decomp/decompositions.py. Deviations: strides of tensors within a decomposition are dense
 // in the order of the first input's.
 
+#include <span>
+
 #include "core/base/torch_version.h"
 #include "core/graph/graph.h"
 #include "core/kernels/fx_graph.h"
 
 namespace jointer::kernels {
 
-FxGraph decompose(const Graph& graph, TorchVersion version);
+// The part must be the only one, or a half of a pair.
+FxGraph decompose(const Graph& graph, PartId part, TorchVersion version);
+// Some calls, in their order. Values that they read from other nodes are inputs, under the names of
+// these nodes; `results` are the outputs.
+FxGraph decompose(const Graph& graph, std::span<const NodeId> calls,
+                  std::span<const NodeId> results, TorchVersion version);
 
 }  // namespace jointer::kernels

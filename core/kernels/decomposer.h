@@ -25,13 +25,15 @@ class Decomposer {
     builder_.graph.nodes.reserve(graph.order().size() * 2);
   }
 
-  FxGraph run();
+  FxGraph run(PartId part);
+  FxGraph run(std::span<const NodeId> calls, std::span<const NodeId> results);
 
  private:
   using Rule = void (Decomposer::*)(const Node&);
 
   void add_rules();
   [[nodiscard]] Rule rule_for(const Node& node);
+  void visit(NodeId id);
   void call(NodeId id, const Node& node);
   void placeholder(NodeId id, const Node& node, FxKind kind);
   void output(const Node& node);

@@ -4,6 +4,7 @@ namespace jointer {
 
 Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options) {
   AnalysisOptions used = options;
+  used.execution = Execution::eager;
   const DeviceType runs_on = used.memory.runs_on.value_or(graph.main_device());
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, make_estimator(used.estimator, runs_on));
   if (used.estimator.device.empty()) used.estimator.device = estimator->device().id;

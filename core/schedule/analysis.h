@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "core/graph/graph.h"
 #include "core/graph/module_tree.h"
 #include "core/schedule/caching_allocator.h"
+#include "core/schedule/execution.h"
 #include "core/schedule/memory_timeline.h"
 #include "core/schedule/simulation.h"
 
@@ -20,7 +22,10 @@ struct AnalysisOptions {
   MemoryOptions memory;
   EstimatorRequest estimator;  // no device: one of the type memory.runs_on or of the main device
   SimulationOptions simulation;
+  Execution execution = Execution::eager;  // see `analyze_step` in core/compiled/compiled_step.h
 };
+
+struct CompiledStep;  // core/compiled/compiled_step.h
 
 // Everything that is computed from a graph under one set of options, for the desktop and for
 // exports. Holds no reference to the graph, but is valid only until the graph changes.
@@ -31,16 +36,28 @@ struct Analysis {
   ModuleTree modules;
   MemoryTimeline memory;
   ReservedProfile reserved;
-  std::vector<NodeCost> costs;  // indexed by node id
-  TransferCosts transfers;      // costs of copies to and from the host
-  std::vector<Flops> flops;     // indexed by node id
+  // Indexed by node id. In a compiled step, the first call of a kernel has the kernel's time, and
+  // the others none.
+  std::vector<NodeCost> costs;
+  TransferCosts transfers;   // costs of copies to and from the host
+  std::vector<Flops> flops;  // indexed by node id
   Simulation simulation;
   GraphFlops total_flops;
   ModelFacts model;
   Throughput throughput;
+  // The kernels of a compiled step; null if the graph runs operator by operator. `operator_costs`
+  // is then empty.
+  std::shared_ptr<const CompiledStep> compiled = {};
+  std::vector<NodeCost> operator_costs = {};
+
+  // The costs of running operator by operator, whatever the execution.
+  [[nodiscard]] std::span<const NodeCost> costs_of_operators() const {
+    return compiled == nullptr ? costs : operator_costs;
+  }
 };
 
-// Errors: same as `make_estimator`.
+// The analysis of a graph that runs operator by operator, whatever `options.execution` is. Errors:
+// same as `make_estimator`.
 Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options = {});
 
 }  // namespace jointer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "core/schedule/memory_walk.h"
 #include "core/schedule/optimizer_states.h"
@@ -17,14 +18,26 @@ void sum_up(std::vector<std::int64_t>& profile) {
 
 MemoryTimeline::MemoryTimeline(const Graph& graph, const MemoryOptions& options)
     : options_(options), device_(options.runs_on.value_or(graph.main_device())) {
-  find_steps(graph);
+  steps_.reserve(graph.node_count());
+  for (const NodeId id : graph.order())
+    if (graph.node(id).kind == NodeKind::call) steps_.push_back(id);
+  number_steps(graph);
   lifetimes_ = find_lifetimes(graph, options.rules, device_, options.rounds_sizes);
-  lifetime_by_storage_.assign(graph.storage_count(), -1);
-  for (std::size_t i = 0; i < lifetimes_.size(); ++i)
-    lifetime_by_storage_[lifetimes_[i].storage.index()] = static_cast<std::int32_t>(i);
+  find_storages(graph);
   const auto copies = find_collective_copies(graph, options.collectives, device_);
   lifetimes_.insert(lifetimes_.end(), copies.begin(), copies.end());
   if (options.optimizer != OptimizerState::none) add_optimizer_state(graph);
+  build_profile();
+}
+
+MemoryTimeline::MemoryTimeline(const Graph& graph, const MemoryOptions& options,
+                               std::vector<NodeId> steps, std::vector<Lifetime> lifetimes)
+    : options_(options),
+      device_(options.runs_on.value_or(graph.main_device())),
+      steps_(std::move(steps)),
+      lifetimes_(std::move(lifetimes)) {
+  number_steps(graph);
+  find_storages(graph);
   build_profile();
 }
 
@@ -43,14 +56,18 @@ std::optional<std::size_t> MemoryTimeline::lifetime_of(StorageId storage) const 
   return index < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(index));
 }
 
-void MemoryTimeline::find_steps(const Graph& graph) {
-  steps_.reserve(graph.node_count());
+void MemoryTimeline::number_steps(const Graph& graph) {
   step_by_node_.assign(graph.node_count(), kBeforeStart);
-  for (const NodeId id : graph.order()) {
-    if (graph.node(id).kind != NodeKind::call) continue;
-    step_by_node_[id.index()] = static_cast<std::int32_t>(steps_.size());
-    steps_.push_back(id);
-  }
+  for (std::size_t step = steps_.size(); step-- > 0;)
+    step_by_node_[steps_[step].index()] = static_cast<std::int32_t>(step);
+}
+
+// If a storage has several lifetimes, the first one counts.
+void MemoryTimeline::find_storages(const Graph& graph) {
+  lifetime_by_storage_.assign(graph.storage_count(), -1);
+  for (std::size_t i = lifetimes_.size(); i-- > 0;)
+    if (const StorageId storage = lifetimes_[i].storage)
+      lifetime_by_storage_[storage.index()] = static_cast<std::int32_t>(i);
 }
 
 void MemoryTimeline::add_optimizer_state(const Graph& graph) {

@@ -39,6 +39,11 @@ struct MemoryOptions {
 class MemoryTimeline {
  public:
   explicit MemoryTimeline(const Graph& graph, const MemoryOptions& options = {});
+  // With these steps and lifetimes instead of those of running operator by operator. `steps`: every
+  // call of the graph at least once, in the order in which they run; a call whose work runs in
+  // several places has several steps, of which `step_of` returns the first.
+  MemoryTimeline(const Graph& graph, const MemoryOptions& options, std::vector<NodeId> steps,
+                 std::vector<Lifetime> lifetimes);
 
   [[nodiscard]] const MemoryOptions& options() const { return options_; }
   // The type of the device whose memory is counted.
@@ -79,7 +84,8 @@ class MemoryTimeline {
   [[nodiscard]] std::array<std::vector<std::int64_t>, kMemoryCategories> by_category() const;
 
  private:
-  void find_steps(const Graph& graph);
+  void number_steps(const Graph& graph);
+  void find_storages(const Graph& graph);
   void add_optimizer_state(const Graph& graph);
   void build_profile();
 

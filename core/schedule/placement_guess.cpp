@@ -40,9 +40,17 @@ Result<PlacementGuess> guess_placement(const Graph& graph, const Analysis& analy
               make_estimator(analysis.options.estimator, graph.main_device()));
   std::vector<NodeCost> costs = analysis.costs;
   for (const NodeId node : graph.order())
-    if (std::ranges::find(guess.groups, graph.node(node).group) != guess.groups.end())
+    if (std::ranges::find(guess.groups, graph.node(node).group) != guess.groups.end()) {
+      const std::int64_t host_ns = costs[node.index()].host_ns;
       costs[node.index()] = estimator->estimate(placed, node);
-  guess.spread_ns = Simulation(graph, costs, analysis.options.simulation).step_ns();
+      if (analysis.compiled) costs[node.index()].host_ns = host_ns;
+    }
+  const SimulationOptions& options = analysis.options.simulation;
+  guess.spread_ns = Simulation(graph, costs, options).step_ns();
+  // The kernels of a compiled step do not run in the graph's order, so only the difference
+  // between the two placements counts.
+  if (analysis.compiled)
+    guess.spread_ns += guess.neighbors_ns - Simulation(graph, analysis.costs, options).step_ns();
   return guess;
 }
 

@@ -27,6 +27,7 @@ constexpr auto json_fields(const WorkspaceOptions* /*of*/) {
       json_field("estimator", &WorkspaceOptions::estimator).if_set().lenient(),
       json_field("optimizer", &WorkspaceOptions::optimizer).if_set().lenient(),
       json_field("gpus_per_node", &WorkspaceOptions::gpus_per_node).if_set().lenient(),
+      json_field("execution", &WorkspaceOptions::execution).if_set().lenient(),
       json_rest(&WorkspaceOptions::extra));
 }
 

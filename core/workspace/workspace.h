@@ -34,7 +34,7 @@ struct CaptureReference {
 // default.
 struct WorkspaceOptions {
   std::string device, estimator, optimizer;
-  std::string gpus_per_node = {};
+  std::string gpus_per_node = {}, execution = {};
   std::string extra = {};
   friend bool operator==(const WorkspaceOptions&, const WorkspaceOptions&) = default;
 };

@@ -8,9 +8,9 @@
 // Cost: linear in the number of nodes.
 // Source: validate_flex_attn_annotation_pass of torchtitan's compiler toolkit. Deviations: none.
 
+#include "core/graph/inductor_mark.h"
 #include "passes/checks/checks.h"
 #include "passes/support/flex_attention.h"
-#include "passes/support/inductor_mark.h"
 #include "passes/support/kept.h"
 
 namespace jointer {

@@ -27,10 +27,10 @@
 
 #include "core/base/counted.h"
 #include "core/base/json_text.h"
+#include "core/graph/inductor_mark.h"
 #include "passes/compile/compile.h"
 #include "passes/support/annotations.h"
 #include "passes/support/flex_attention.h"
-#include "passes/support/inductor_mark.h"
 #include "passes/support/parameters.h"
 
 namespace jointer {

@@ -12,8 +12,8 @@
 #include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/select.h"
+#include "core/graph/inductor_mark.h"
 #include "passes/compile/pipeline_backend.h"
-#include "passes/support/inductor_mark.h"
 #include "passes/support/parameters.h"
 
 namespace jointer {

@@ -32,6 +32,7 @@ constexpr QSize kMinPage(120, 20);  // the numbers scroll if the pane is small
 constexpr int kStateWidth = 72;     // of a state's name above the numbers; the lists show all of it
 constexpr int kNumberPadding = 2;   // in the cells of the numbers
 constexpr int kOpened = 0, kNow = 1;  // indices of the first two choices
+constexpr int kAsShown = -1;          // of executions
 constexpr int kNodesTab = 0, kPlanTab = 1, kStatesTab = 2;
 
 // The title of the graph's numbers below those of its plan.
@@ -66,6 +67,21 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   from_ = add_box("from", tr("First state"));
   row->addWidget(new QLabel(QStringLiteral("→"), this));
   to_ = add_box("to", tr("Second state"));
+  execution_ =
+      add_control(*row, new QComboBox(this), "second_execution",
+                  tr("How the second state is executed. Choosing an execution compares the "
+                     "second state with itself; then choose any other first state. Kernels "
+                     "are predicted by the rules of the torch that made the graph."),
+                  tr("Execution of the second state"));
+  const auto add_execution = [this](const QString& text, int execution) {
+    execution_->addItem(text, execution);
+  };
+  add_execution(tr("as shown"), kAsShown);
+  add_execution(tr("eager"), static_cast<int>(Execution::eager));
+  add_execution(tr("regional"), static_cast<int>(Execution::regional));
+  add_execution(tr("Inductor"), static_cast<int>(Execution::inductor));
+  add_execution(tr("CUDA graph"), static_cast<int>(Execution::cudagraph));
+  connect(execution_, &QComboBox::activated, this, &ComparePane::choose_execution);
   const auto add_button = [&](const char* object_name, const QString& text, const QString& tip,
                               auto slot) {
     connect(add_control(*row, new QPushButton(text, this), object_name, tip, tip),
@@ -275,6 +291,20 @@ void ComparePane::choose_wanted() {
   choose(to_, to);
 }
 
+std::optional<Execution> ComparePane::chosen_execution() const {
+  const int chosen = execution_->currentData().toInt();
+  return chosen == kAsShown ? std::nullopt : std::optional(static_cast<Execution>(chosen));
+}
+
+// One choice compares the second state with itself; without one, with the graph as opened again.
+void ComparePane::choose_execution() {
+  if (chosen_execution())
+    from_->setCurrentIndex(to_->currentIndex());
+  else if (from_->currentIndex() == to_->currentIndex())
+    from_->setCurrentIndex(kOpened);
+  compare();
+}
+
 void ComparePane::show_states_table() {
   states_->set_choices(choices_, static_cast<std::size_t>(from_->currentIndex()));
 }
@@ -300,10 +330,14 @@ void ComparePane::compare() {
       if (job != wanted_) return;
       if (!b) return show_comparison(tl::unexpected(b.error()));
       const bool is_of_two = !is_same_document(from, to);
-      const auto work = [before, after = *b, is_of_two, options = document_.analysis().options] {
-        return is_of_two
-                   ? compare_documents(before, after, options)
-                   : compare_states({before.name, before.snapshot}, {after.name, after.snapshot});
+      const auto work = [before, after = *b, is_of_two, options = document_.analysis().options,
+                         execution = chosen_execution()]() -> Result<Comparison> {
+        if (is_of_two) return compare_documents(before, after, options, execution);
+        StateOfDocument second = after;
+        if (execution) {
+          JOINTER_TRY(second, executed_as(std::move(second), *execution));
+        }
+        return compare_states({before.name, before.snapshot}, {second.name, second.snapshot});
       };
       comparing_.start(work, [=, this](const Result<Comparison>& result) {
         show_comparison(result);
@@ -324,7 +358,7 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
   };
   const bool is_within = is_own(from_) && is_own(to_);
   table_->say(!result ? QString()
-              : is_within && editing_.entry_count() == 0
+              : is_within && editing_.entry_count() == 0 && !chosen_execution()
                   ? tr("No edits yet.\nDrag a collective in the timeline, or select a node and "
                        "press V, to see the differences here.")
                   : tr("No nodes differ between these two states."));

@@ -25,7 +25,8 @@ namespace jointer::views {
 
 // Compares any two states of open documents: as opened, the current state, named states, history
 // entries and, if the file is a log of passes, the input of the pass that produced the graph. Files
-// that are not open can be compared, too.
+// that are not open can be compared, too. The second state can be executed differently, so that
+// a state is compared with itself as torch's compiler runs it.
 class ComparePane : public QWidget {
   Q_OBJECT
  public:
@@ -65,6 +66,9 @@ class ComparePane : public QWidget {
   void show_states_table();
   void choose_second(const StateChoice& choice);
   void choose_wanted();
+  void choose_execution();
+  // nullopt: the second state is executed like the others.
+  [[nodiscard]] std::optional<Execution> chosen_execution() const;
   void refresh();
   void compare();
   void show_comparison(const Result<Comparison>& result);
@@ -80,6 +84,7 @@ class ComparePane : public QWidget {
   OpenDocuments& open_;
   Editing& editing_;
   QComboBox *from_ = nullptr, *to_ = nullptr;
+  QComboBox* execution_ = nullptr;  // of the second state
   QLabel* summary_ = nullptr;
   QTextBrowser* metrics_ = nullptr;
   CurveOverlay* curves_ = nullptr;

@@ -1,5 +1,8 @@
 #include "views/compare/document_comparison.h"
 
+#include <utility>
+
+#include "core/compiled/compiled_step.h"
 #include "views/session/sac/sac_solver.h"
 #include "views/session/translation/tr.h"
 
@@ -25,6 +28,20 @@ Result<SacStatePtr> plan_of(const StateOfDocument& state) {
     return state_as_captured(state.snapshot);
   return SacSolver().state(
       {.now = state.snapshot, .baseline = state.baseline, .history = state.history});
+}
+
+QString name_of(Execution execution) {
+  switch (execution) {
+    case Execution::eager:
+      return tr("eager");
+    case Execution::regional:
+      return tr("with compiled regions");
+    case Execution::inductor:
+      return tr("as Inductor runs it");
+    case Execution::cudagraph:
+      return tr("as a CUDA graph");
+  }
+  return {};
 }
 
 // Replaces a joint graph with the pair that its plan produces.
@@ -58,8 +75,18 @@ Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& opt
   return state;
 }
 
+Result<StateOfDocument> executed_as(StateOfDocument state, Execution execution) {
+  JOINTER_CHECK(check_execution(state.snapshot->graph, execution));
+  AnalysisOptions options = state.snapshot->analysis.options;
+  options.execution = execution;
+  JOINTER_CHECK(analyze_with(options, state));
+  state.name = tr("%1, %2").arg(state.name, name_of(execution));
+  return state;
+}
+
 Result<Comparison> compare_documents(StateOfDocument from, StateOfDocument to,
-                                     const AnalysisOptions& options) {
+                                     const AnalysisOptions& options,
+                                     std::optional<Execution> second) {
   JOINTER_CHECK(analyze_with(options, from));
   JOINTER_CHECK(analyze_with(options, to));
   const bool from_is_pair = from.snapshot->graph.is_pair();
@@ -68,6 +95,9 @@ Result<Comparison> compare_documents(StateOfDocument from, StateOfDocument to,
     if (sac_kind(single.snapshot->graph) == SacKind::joint) {
       JOINTER_CHECK(partition_state(single, options));
     }
+  }
+  if (second) {
+    JOINTER_TRY(to, executed_as(std::move(to), *second));
   }
   JOINTER_TRY(Comparison comparison, compare_states({from.name, from.snapshot},
                                                     {to.name, to.snapshot}, Matching::closest));

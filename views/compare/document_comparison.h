@@ -3,6 +3,8 @@
 // Compares states of different documents, such as two captures of the same model, or a joint graph
 // and a pair made from it. Uses no Qt widgets.
 
+#include <optional>
+
 #include "views/compare/comparison.h"
 #include "views/session/edit/edit_history.h"
 
@@ -20,12 +22,18 @@ struct StateOfDocument {
 // has no plan.
 Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options);
 
-// Both states are analyzed with the same options; a state that was analyzed with different options
+// The state with this execution, which is added to its name. Call it on a worker
+// thread. Error (usage): the graph cannot be executed like that.
+Result<StateOfDocument> executed_as(StateOfDocument state, Execution execution);
+
+// Both states are analyzed with the same options, except that the second one is executed as
+// `second` says if that is given; a state that was analyzed with different options
 // is analyzed again. For a comparison with a pair, a joint graph is replaced by the pair that its
 // plan produces. NodeMatch::closest determines which nodes correspond. The plans are compared if
 // both graphs have one and nodes correspond by name. Call it on a worker thread. Error (usage): the
 // graphs cannot be compared, or the joint graph has no plan.
 Result<Comparison> compare_documents(StateOfDocument from, StateOfDocument to,
-                                     const AnalysisOptions& options);
+                                     const AnalysisOptions& options,
+                                     std::optional<Execution> second = {});
 
 }  // namespace jointer::views

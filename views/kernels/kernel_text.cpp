@@ -87,7 +87,7 @@ QString kernel_limit_text(const SnapshotKernels& of, std::size_t row) {
   const KernelRow& at = of.rows()[row];
   if (!at.launches) return {};
   if (at.is_memory_bound) return tr("memory");
-  const std::vector<NodeCost>& costs = of.snapshot()->analysis.costs;
+  const std::span<const NodeCost> costs = of.snapshot()->analysis.costs_of_operators();
   const NodeCost* longest = nullptr;
   for (const NodeId id : of.kernel(row).nodes)
     if (const NodeCost& cost = costs[id.index()]; longest == nullptr || cost.ns > longest->ns)

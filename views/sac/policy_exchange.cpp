@@ -134,7 +134,7 @@ Result<PolicyExchange::Exported> PolicyExchange::make_export(const SacState& sta
     read_back.step_peak = state.figures.figures.peak_bytes;
   } else {
     read_back.partitioner = state.base->settings.partitioner;
-    read_back.costs = analysis.costs;
+    read_back.costs = analysis.costs_of_operators();
     read_back.simulation = analysis.options.simulation;
     read_back.transfers = analysis.transfers;
   }

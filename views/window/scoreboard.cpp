@@ -5,8 +5,10 @@
 #include <QRegularExpression>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "core/base/units.h"
+#include "core/compiled/compiled_step.h"
 #include "core/cost/cost_database.h"
 #include "core/cost/device.h"
 #include "core/cost/measured.h"
@@ -39,6 +41,28 @@ QString brief_estimator(const QString& estimator, const QFontMetrics& metrics) {
   static const QRegularExpression kEnd(QStringLiteral("[,;:]"));
   const qsizetype end = estimator.indexOf(kEnd);
   return metrics.elidedText(estimator.left(end), Qt::ElideRight, kBriefEstimator);
+}
+
+// The estimator without the execution, which another control shows.
+QString estimator_text(const Snapshot& shown) {
+  const Analysis& analysis = shown.analysis;
+  QString text = to_qstring(analysis.estimator);
+  const QString executed =
+      QStringLiteral(", ") + to_qstring(execution_text(shown.graph, analysis.options.execution));
+  if (text.endsWith(executed)) text.chop(executed.size());
+  return text;
+}
+
+QString execution_tip(const Graph& graph, Execution execution) {
+  const QString tip = Scoreboard::tr(
+      "How the step is executed: operator by operator (Eager), or as kernels that Jointer predicts "
+      "for torch's compiler. Regional compiles the marked calls; CUDA graph launches all kernels "
+      "at "
+      "once. All numbers, the timeline and the memory are those of the chosen execution. A move "
+      "previews the change; after it, the kernels are predicted again.");
+  if (execution == Execution::eager) return tip;
+  return tip + Scoreboard::tr("\nShown: %1, by the rules of that version")
+                   .arg(to_qstring(execution_text(graph, execution)));
 }
 
 }  // namespace
@@ -80,9 +104,11 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   refresh();
   connect(device_, &QComboBox::activated, this, &Scoreboard::choose_device);
   connect(optimizer_, &QComboBox::activated, this, &Scoreboard::choose_optimizer);
+  connect(execution_, &QComboBox::activated, this, &Scoreboard::choose_execution);
   connect(estimate_, &QToolButton::clicked, this, &Scoreboard::choose_estimates);
   connect(guess_, &GuessNote::clicked, this, &Scoreboard::choose_estimates);
   connect(&document_, &Document::changed, this, &Scoreboard::refresh);
+  connect(&document_, &Document::failed, this, &Scoreboard::refresh);
   const auto follow_block = [this] {
     show_figures();
     fit_width();
@@ -120,6 +146,17 @@ void Scoreboard::make_settings() {
       tr("Values assumed for symbolic sizes, such as the number of tokens routed to an expert"));
   sizes->setVisible(!document_.graph().symbols().empty());
   connect(sizes, &QToolButton::clicked, this, &Scoreboard::show_assumptions);
+  execution_ = new QComboBox(this);
+  const auto add_execution = [this](const QString& name, Execution execution) {
+    execution_->addItem(name, static_cast<int>(execution));
+  };
+  add_execution(tr("Eager"), Execution::eager);
+  add_execution(tr("Regional"), Execution::regional);
+  add_execution(tr("Inductor"), Execution::inductor);
+  add_execution(tr("CUDA graph"), Execution::cudagraph);
+  execution_->setAccessibleName(tr("Execution"));
+  execution_->setObjectName(QStringLiteral("execution"));
+  devices_->addWidget(execution_);
   devices_->addWidget(optimizer_);
   devices_->addWidget(device_);
   devices_->addWidget(sizes);
@@ -252,9 +289,9 @@ void Scoreboard::shorten(Shortening shortening) {
   QHBoxLayout* row = is_stacked ? estimates_ : devices_;
   if (row->indexOf(optimizer_) < 0) {
     (is_stacked ? devices_ : estimates_)->removeWidget(optimizer_);
-    row->insertWidget(0, optimizer_);
+    row->insertWidget(is_stacked ? 0 : 1, optimizer_);
   }
-  const QString estimator = to_qstring(document_.analysis().estimator);
+  const QString estimator = estimator_text(document_.snapshot());
   estimate_->setText(is_stacked ? brief_estimator(estimator, estimate_->fontMetrics()) : estimator);
   guess_->set_brief(is_stacked);
 }
@@ -283,8 +320,9 @@ void Scoreboard::show_figures() {
   step_->value().setText(time_text(figures.step_ns));
   compute_->value().setText(time_text(now.compute_ns));
   exposed_->value().setText(time_text(figures.exposed_ns));
-  // Moves do not change compute time.
-  host_->value().setText(time_text(figures.step_ns - now.compute_ns - figures.exposed_ns));
+  // Moves do not change compute time. Previews of a compiled step are approximate.
+  host_->value().setText(
+      time_text(std::max<std::int64_t>(figures.step_ns - now.compute_ns - figures.exposed_ns, 0)));
   show_change(*peak_, was.peak_bytes, figures.peak_bytes, bytes_text(was.peak_bytes),
               bytes_difference_text(was.peak_bytes, figures.peak_bytes));
   show_change(*step_, was.step_ns, figures.step_ns, time_text(was.step_ns),
@@ -319,9 +357,9 @@ void Scoreboard::refresh() {
   show_figures();
   reserved_->setVisible(document_.graph().main_device() == DeviceType::cuda);
   exposed_->setVisible(!a.simulation.collectives().empty());
-  estimate_->setText(to_qstring(a.estimator));
+  estimate_->setText(estimator_text(document_.snapshot()));
   estimate_->setToolTip(
-      estimate_->text() + u'\n' +
+      to_qstring(a.estimator) + u'\n' +
       tr("Choose the estimator, the number of GPUs per node, and the placement of process groups "
          "that the capture does not describe"));
   const QString estimator = to_qstring(a.options.estimator.name);
@@ -338,6 +376,9 @@ void Scoreboard::refresh() {
   }
   device_->setCurrentIndex(index);
   optimizer_->setCurrentIndex(a.memory.options().optimizer == OptimizerState::adamw ? 1 : 0);
+  const Execution execution = a.options.execution;
+  execution_->setCurrentIndex(execution_->findData(static_cast<int>(execution)));
+  execution_->setToolTip(execution_tip(document_.graph(), execution));
   fit_width();
 }
 
@@ -370,6 +411,12 @@ void Scoreboard::choose_estimates() {
   auto* dialog = new EstimatesDialog(document_, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->open();
+}
+
+void Scoreboard::choose_execution(int index) {
+  AnalysisOptions options = document_.wanted_options();
+  options.execution = static_cast<Execution>(execution_->itemData(index).toInt());
+  document_.analyze_with(options);
 }
 
 void Scoreboard::choose_optimizer(int index) {

@@ -67,6 +67,7 @@ class Scoreboard : public QWidget {
                         std::string (*format)(double), const UnknownRate& unknown);
   void choose_device(int index);
   void choose_optimizer(int index);
+  void choose_execution(int index);
   void show_assumptions();
   void choose_estimates();
 
@@ -84,6 +85,7 @@ class Scoreboard : public QWidget {
   PlanFigure* planned_ = nullptr;
   QComboBox* device_ = nullptr;
   QComboBox* optimizer_ = nullptr;
+  QComboBox* execution_ = nullptr;
   QToolButton* estimate_ = nullptr;  // names the estimator; opens its settings
   GuessNote* guess_ = nullptr;       // shown instead of the estimator's name
   QHBoxLayout *devices_ = nullptr, *estimates_ = nullptr;  // the two rows of settings

@@ -6,8 +6,8 @@
 #include "app/launch/machine.h"
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
+#include "core/graph/inductor_mark.h"
 #include "passes/compile/pipeline_backend.h"
-#include "passes/support/inductor_mark.h"
 
 namespace jointer::cli {
 

@@ -14,6 +14,7 @@
 #include "core/base/bytes.h"
 #include "core/base/counted.h"
 #include "core/base/units.h"
+#include "core/compiled/compiled_step.h"
 #include "core/edit/difference.h"
 #include "core/edit/node_comparer.h"
 #include "core/edit/recipe.h"
@@ -26,6 +27,7 @@ namespace {
 struct DiffCommand {
   GraphOptions a, b;
   EstimatorOptions estimator;
+  ExecutionOption execution;
   std::string optimizer = "none", recipe;
   std::size_t top = 20;
   bool ignores_names = false, json = false;
@@ -280,6 +282,21 @@ Result<void> complete(DiffCommand& options) {
   return {};
 }
 
+// Both graphs are estimated for the device of the first.
+Result<GraphFigures> figures_as_executed(const Graph& graph, const Estimator& estimator,
+                                         const DiffCommand& options) {
+  JOINTER_TRY(const Execution execution, options.execution.of(graph));
+  if (execution == Execution::eager) return figures_of(graph, estimator, options.optimizer);
+  EstimatorRequest request = options.estimator.request();
+  if (request.device.empty()) request.device = estimator.device().id;
+  JOINTER_TRY(const Analysis analysis,
+              analyze_step(graph, {.memory = memory_options(options.optimizer),
+                                   .estimator = std::move(request),
+                                   .simulation = {},
+                                   .execution = execution}));
+  return figures_of(graph, analysis.memory, analysis.simulation);
+}
+
 Result<int> run(DiffCommand options, const CLI::App& command) {
   JOINTER_CHECK(complete(options));
   const std::vector<OutputFile> outputs{{"--save-recipe", options.recipe}};
@@ -295,12 +312,14 @@ Result<int> run(DiffCommand options, const CLI::App& command) {
       options.ignores_names ? NodeMatch::by_structure(a, b) : NodeMatch::by_name(a, b);
   GraphDifference found = compare_graphs(a, b, match);
   auto plan = compare_plans_of(options, a, b, found);
+  JOINTER_TRY(const GraphFigures before, figures_as_executed(a, *estimator, options));
+  JOINTER_TRY(const GraphFigures after, figures_as_executed(b, *estimator, options));
   const DiffAnswer answer{.a = a,
                           .b = b,
                           .match = std::move(match),
                           .difference = std::move(found),
-                          .before = figures_of(a, *estimator, options.optimizer),
-                          .after = figures_of(b, *estimator, options.optimizer),
+                          .before = before,
+                          .after = after,
                           .plan = std::move(plan)};
   if (!options.recipe.empty()) {
     JOINTER_TRY(Edit edit, difference(a, b));
@@ -358,6 +377,7 @@ void add_diff_command(CLI::App& program, int& exit_code) {
   }
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
+  options->execution.add_to(*command);
   CLI::Option* recipe = command
                             ->add_option("--save-recipe", options->recipe,
                                          "Write a recipe that turns A into B; `-` is standard "

@@ -16,6 +16,7 @@
 #include "core/base/bytes.h"
 #include "core/bench/rank_measurement.h"
 #include "core/bench/result.h"
+#include "core/compiled/compiled_step.h"
 #include "core/report/export.h"
 #include "core/schedule/analysis.h"
 
@@ -25,6 +26,7 @@ namespace {
 struct ExportCommand {
   GraphOptions graph;
   EstimatorOptions estimator;
+  ExecutionOption execution;
   std::string format, output, measured, optimizer = "none";
 };
 
@@ -48,7 +50,7 @@ Result<void> check_options(const CLI::App& command, const std::string& name) {
   const auto* format = std::ranges::find(kFormats, name, &Format::name);
   if (format == kFormats.end() || format->has_figures) return {};
   return refuse_options(
-      command, {"--device", "--estimator", "--gpus-per-node", "--optimizer"},
+      command, {"--device", "--estimator", "--gpus-per-node", "--optimizer", "--execution"},
       fmt::format("has no effect with --format {}, which contains no estimates", name));
 }
 
@@ -72,8 +74,12 @@ Result<int> run(const ExportCommand& options, const CLI::App& command) {
   inputs.push_back(options.measured);
   JOINTER_CHECK(check_outputs({{"--output", options.output}}, inputs));
   JOINTER_TRY(const Graph graph, options.graph.open(GraphOptions::Listing::none));
-  JOINTER_TRY(const Analysis analysis, analyze(graph, {.memory = memory_options(options.optimizer),
-                                                       .estimator = options.estimator.request()}));
+  JOINTER_TRY(const Execution execution, options.execution.of(graph));
+  JOINTER_TRY(const Analysis analysis,
+              analyze_step(graph, {.memory = memory_options(options.optimizer),
+                                   .estimator = options.estimator.request(),
+                                   .simulation = {},
+                                   .execution = execution}));
   if (command.count("--measured") > 0) {
     JOINTER_TRY(const std::vector<Measurement> measured, read_measured(graph, options.measured));
     JOINTER_CHECK(write_bytes(options.output, export_perfetto(graph, analysis, measured)));
@@ -98,6 +104,7 @@ void add_export_command(CLI::App& program, int& exit_code) {
   options->graph.add_to(*command);
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
+  options->execution.add_to(*command);
   std::vector<std::string> names;
   names.reserve(kFormats.size());
   for (const Format& format : kFormats) names.emplace_back(format.name);

@@ -15,8 +15,12 @@ MemoryOptions memory_options(const std::string& optimizer) {
 
 GraphFigures figures_of(const Graph& graph, const Estimator& estimator,
                         const std::string& optimizer) {
-  const MemoryTimeline timeline(graph, memory_options(optimizer));
-  const Simulation simulation(graph, estimate_all(graph, estimator));
+  return figures_of(graph, MemoryTimeline(graph, memory_options(optimizer)),
+                    Simulation(graph, estimate_all(graph, estimator)));
+}
+
+GraphFigures figures_of(const Graph& graph, const MemoryTimeline& timeline,
+                        const Simulation& simulation) {
   return {.nodes = graph.order().size(),
           .peak_bytes = timeline.peak_bytes(),
           .step_ns = simulation.step_ns(),

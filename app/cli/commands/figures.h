@@ -6,6 +6,7 @@
 #include "app/cli/commands/table.h"
 #include "core/cost/node_flops.h"
 #include "core/schedule/memory_timeline.h"
+#include "core/schedule/simulation.h"
 
 namespace jointer::cli {
 
@@ -19,6 +20,8 @@ struct GraphFigures {
 MemoryOptions memory_options(const std::string& optimizer);
 GraphFigures figures_of(const Graph& graph, const Estimator& estimator,
                         const std::string& optimizer);
+GraphFigures figures_of(const Graph& graph, const MemoryTimeline& timeline,
+                        const Simulation& simulation);
 
 // A change with its sign: "+14.2 GiB", "-3.10 GiB".
 std::string signed_text(std::int64_t change, std::string (*format)(std::int64_t));

@@ -13,6 +13,7 @@
 #include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "core/capture/memory_snapshot.h"
+#include "core/compiled/compiled_step.h"
 #include "core/graph/module_tree.h"
 #include "core/schedule/caching_allocator.h"
 #include "core/schedule/memory_timeline.h"
@@ -22,6 +23,7 @@ namespace {
 
 struct MemoryCommand {
   GraphOptions graph;
+  ExecutionOption execution;
   std::string optimizer = "none", snapshot;
   std::optional<std::size_t> top;
   LoopOptions loop;
@@ -30,6 +32,7 @@ struct MemoryCommand {
 
 struct MemoryAnswer {
   const Graph& graph;
+  Execution execution;
   MemoryTimeline timeline;
   ReservedProfile reserved;
   ModuleTree modules;
@@ -68,6 +71,7 @@ Json to_json(const MemoryAnswer& a, const MemoryCommand& options) {
   const MemoryTimeline& t = a.timeline;
   Json json;
   json["name"] = a.graph.title();
+  json["execution"] = to_string(a.execution);
   json["peak_bytes"] = t.peak_bytes();
   json["peak_index"] = t.peak_index();
   const std::string node = peak_node(a);
@@ -111,6 +115,8 @@ void print_tables(const MemoryAnswer& a, const MemoryCommand& options) {
     facts.add({"measured reserved", format_bytes(a.measured->reserved_peak_bytes)});
   }
   facts.add({"live throughout", format_bytes(t.static_bytes())});
+  if (a.execution != Execution::eager)
+    facts.add({"executed as", execution_text(a.graph, a.execution)});
   if (options.torch_compatible) facts.add({"rules", "torch 2.11's build_memory_profile"});
   fmt::print("{}\n", facts.text());
 
@@ -149,6 +155,16 @@ void print_tables(const MemoryAnswer& a, const MemoryCommand& options) {
   }
 }
 
+Result<MemoryTimeline> timeline_of(const Graph& graph, const MemoryOptions& memory,
+                                   Execution execution) {
+  if (execution == Execution::eager) return MemoryTimeline(graph, memory);
+  JOINTER_TRY(Analysis analysis, analyze_step(graph, {.memory = memory,
+                                                      .estimator = EstimatorOptions().request(),
+                                                      .simulation = {},
+                                                      .execution = execution}));
+  return std::move(analysis.memory);
+}
+
 Result<int> run(const MemoryCommand& options) {
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   if (options.torch_compatible && graph.is_pair())
@@ -163,12 +179,22 @@ Result<int> run(const MemoryCommand& options) {
     return fail(Error::Kind::usage,
                 "option --torch-compatible: torch's build_memory_profile does not cover a training "
                 "loop; leave out --loop");
+  JOINTER_TRY(const Execution execution, options.execution.of(graph));
+  const bool is_eager = execution == Execution::eager;
+  if (options.torch_compatible && !is_eager)
+    return fail(Error::Kind::usage,
+                "option --torch-compatible: torch's build_memory_profile does not cover compiled "
+                "steps; leave out --execution");
+  if (options.loop.steps > 0 && !is_eager)
+    return fail(Error::Kind::usage,
+                "option --loop: a training loop runs operator by operator; leave out --execution");
   MemoryOptions memory = memory_options(options.optimizer);
   if (options.torch_compatible) memory.rules = MemoryRules::torch;
-  MemoryTimeline timeline(graph, memory);
+  JOINTER_TRY(MemoryTimeline timeline, timeline_of(graph, memory, execution));
   ReservedProfile reserved = simulate_reserved(timeline, graph.main_device());
-  MemoryAnswer answer{graph,        std::move(timeline), std::move(reserved), ModuleTree(graph),
-                      std::nullopt, std::nullopt};
+  MemoryAnswer answer{
+      graph,        execution,   std::move(timeline), std::move(reserved), ModuleTree(graph),
+      std::nullopt, std::nullopt};
   if (options.loop.steps > 0) {
     JOINTER_TRY(answer.loop, options.loop.run(graph, options.optimizer));
   }
@@ -204,6 +230,7 @@ void add_memory_command(CLI::App& program, int& exit_code) {
       ->type_name("N")
       ->check(whole_number(0));
   add_optimizer_option(*command, options->optimizer);
+  options->execution.add_to(*command);
   options->loop.add_to(*command);
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });

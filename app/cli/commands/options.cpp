@@ -11,6 +11,7 @@
 
 #include "app/cli/commands/checks.h"
 #include "core/base/json_text.h"
+#include "core/compiled/compiled_step.h"
 #include "core/open/open.h"
 
 namespace jointer::cli {
@@ -159,6 +160,23 @@ void add_optimizer_option(CLI::App& command, std::string& optimizer) {
   set_choices(command.add_option("--optimizer", optimizer,
                                  "Optimizer whose state counts toward memory; default: none"),
               {"none", "adamw"});
+}
+
+void ExecutionOption::add_to(CLI::App& command) {
+  const HelpGroup group(command, "Estimates");
+  set_choices(
+      command.add_option("--execution", name,
+                         "How the graph is executed: operator by operator (eager, the default), "
+                         "or as kernels that are predicted for torch's compiler: regional (the "
+                         "marked calls), inductor (all), cudagraph (all, launched at once)"),
+      {"eager", "regional", "inductor", "cudagraph"});
+}
+
+Result<Execution> ExecutionOption::of(const Graph& graph) const {
+  const Execution execution = execution_named(name).value_or(Execution::eager);
+  if (const auto possible = check_execution(graph, execution); !possible)
+    return fail(possible.error().kind, "option --execution: {}", possible.error().message);
+  return execution;
 }
 
 void print_json(const Json& json) {

@@ -11,6 +11,7 @@
 #include "core/base/result.h"
 #include "core/cost/estimator.h"
 #include "core/graph/graph.h"
+#include "core/schedule/execution.h"
 
 namespace jointer::cli {
 
@@ -86,6 +87,15 @@ struct EstimatorOptions {
 
 // [--optimizer none|adamw]
 void add_optimizer_option(CLI::App& command, std::string& optimizer);
+
+// [--execution eager|regional|inductor|cudagraph]
+struct ExecutionOption {
+  std::string name = "eager";
+
+  void add_to(CLI::App& command);
+  // Error (usage): the graph cannot be executed like that (check_execution).
+  [[nodiscard]] Result<Execution> of(const Graph& graph) const;
+};
 
 void print_json(const Json& json);
 

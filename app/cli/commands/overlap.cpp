@@ -13,11 +13,10 @@
 #include "app/cli/commands/table.h"
 #include "core/base/counted.h"
 #include "core/base/units.h"
+#include "core/compiled/compiled_step.h"
 #include "core/cost/collective_model.h"
-#include "core/cost/node_flops.h"
-#include "core/cost/throughput.h"
 #include "core/cost/unknown_rates.h"
-#include "core/schedule/simulation.h"
+#include "core/schedule/analysis.h"
 
 namespace jointer::cli {
 namespace {
@@ -25,6 +24,7 @@ namespace {
 struct OverlapCommand {
   GraphOptions graph;
   EstimatorOptions estimator;
+  ExecutionOption execution;
   std::size_t top = 20;
   bool one_stream = false, text = false, json = false;
 };
@@ -60,24 +60,21 @@ std::vector<NodeId> without_time(const Graph& graph, const Simulation& simulatio
 
 struct OverlapAnswer {
   const Graph& graph;
-  const Estimator& estimator;
-  std::string description;
-  Simulation simulation;
-  std::int64_t flops = 0;
-  ModelFacts facts;
-  Throughput throughput;
+  Analysis analysis;
   std::vector<NodeId> without_time;
 };
 
 Json to_json(const OverlapAnswer& a) {
-  const Simulation& s = a.simulation;
+  const Simulation& s = a.analysis.simulation;
+  const Throughput& rates = a.analysis.throughput;
   const auto optional = [](const std::optional<double>& value) {
     return value ? Json(*value) : Json();
   };
   Json json;
   json["name"] = a.graph.title();
-  json["device"] = a.estimator.device().name;
-  json["estimator"] = a.description;
+  json["device"] = a.analysis.device.name;
+  json["estimator"] = a.analysis.estimator;
+  json["execution"] = to_string(a.analysis.options.execution);
   json["step_ms"] = to_ms(s.step_ns());
   json["compute_ms"] = to_ms(s.compute_ns());
   json["communication_ms"] = to_ms(s.communication_ns());
@@ -103,28 +100,29 @@ Json to_json(const OverlapAnswer& a) {
          {"exposed_ms", to_ms(c.exposed_ns)},
          {"reason_kind", to_string(c.reason.kind)},
          {"reason", c.is_exposed() ? Json(reason_text(a.graph, c)) : Json()}});
-  json["flops"] = a.flops;
-  json["tflops"] = optional(a.throughput.tflops);
-  json["hardware_tflops"] = a.throughput.hardware_tflops;
-  json["mfu"] = optional(a.throughput.mfu);
-  json["tokens_per_second"] = optional(a.throughput.tokens_per_second);
+  json["flops"] = a.analysis.total_flops.total;
+  json["tflops"] = optional(rates.tflops);
+  json["hardware_tflops"] = rates.hardware_tflops;
+  json["mfu"] = optional(rates.mfu);
+  json["tokens_per_second"] = optional(rates.tokens_per_second);
   Json& unknown = json["unknown"] = Json::object();
-  if (auto why = unknown_tokens(a.graph, a.facts, a.throughput).sentence; !why.empty())
+  if (auto why = unknown_tokens(a.graph, a.analysis.model, rates).sentence; !why.empty())
     unknown["tokens_per_second"] = std::move(why);
-  if (auto why = unknown_mfu(a.graph, a.facts, a.throughput).sentence; !why.empty())
+  if (auto why = unknown_mfu(a.graph, a.analysis.model, rates).sentence; !why.empty())
     unknown["mfu"] = std::move(why);
   Json& without_time = json["without_time"] = Json::array();
   for (const NodeId id : a.without_time) without_time.push_back(a.graph.name(id));
-  json["derived"] = a.facts.derived;
+  json["derived"] = a.analysis.model.derived;
   return json;
 }
 
 void print_tables(const OverlapAnswer& a, std::size_t top) {
   using enum Table::Align;
-  const Simulation& s = a.simulation;
+  const Simulation& s = a.analysis.simulation;
+  const Throughput& rates = a.analysis.throughput;
   fmt::print("{}\n", a.graph.title());
   Table facts({{"", left}, {"", left}});
-  facts.add({"estimate", a.description});
+  facts.add({"estimate", a.analysis.estimator});
   facts.add({"step", format_ns(s.step_ns())});
   facts.add({"compute", format_ns(s.compute_ns())});
   facts.add({"communication", format_ns(s.communication_ns())});
@@ -137,17 +135,16 @@ void print_tables(const OverlapAnswer& a, std::size_t top) {
                            counted(a.without_time.size(), "collective"))});
   facts.add({"launch-bound",
              fmt::format("{} (compute waits for the CPU)", format_ns(s.host_bound_ns()))});
-  const std::string no_tokens = unknown_tokens(a.graph, a.facts, a.throughput).sentence;
-  const std::string no_mfu = unknown_mfu(a.graph, a.facts, a.throughput).sentence;
-  facts.add({"tokens/s", a.throughput.tokens_per_second
-                             ? format_significant(*a.throughput.tokens_per_second)
-                             : "unknown: " + no_tokens});
-  if (a.throughput.tflops)
-    facts.add({"model FLOPs", fmt::format("{}, {} MFU", format_rate(*a.throughput.tflops * 1e12),
-                                          format_percent(*a.throughput.mfu))});
+  const std::string no_tokens = unknown_tokens(a.graph, a.analysis.model, rates).sentence;
+  const std::string no_mfu = unknown_mfu(a.graph, a.analysis.model, rates).sentence;
+  facts.add({"tokens/s", rates.tokens_per_second ? format_significant(*rates.tokens_per_second)
+                                                 : "unknown: " + no_tokens});
+  if (rates.tflops)
+    facts.add({"model FLOPs", fmt::format("{}, {} MFU", format_rate(*rates.tflops * 1e12),
+                                          format_percent(*rates.mfu))});
   else if (no_mfu != no_tokens)
     facts.add({"model FLOPs", "unknown: " + no_mfu});
-  facts.add({"all FLOPs", format_rate(a.throughput.hardware_tflops * 1e12)});
+  facts.add({"all FLOPs", format_rate(rates.hardware_tflops * 1e12)});
   fmt::print("{}", facts.text());
 
   if (s.collectives().empty()) return;
@@ -186,20 +183,20 @@ void print_tables(const OverlapAnswer& a, std::size_t top) {
 
 Result<int> run(const OverlapCommand& options) {
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
-  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
-  const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
-  OverlapAnswer answer{
-      .graph = graph,
-      .estimator = *estimator,
-      .description = estimator->description_of(costs),
-      .simulation = Simulation(graph, costs, {.one_communication_stream = options.one_stream}),
-      .flops = graph_flops(graph).total,
-      .facts = find_model_facts(graph)};
-  answer.without_time = without_time(graph, answer.simulation);
-  answer.throughput =
-      throughput(answer.facts, answer.flops, answer.simulation.step_ns(), estimator->device());
+  JOINTER_TRY(const Execution execution, options.execution.of(graph));
+  if (options.text && execution != Execution::eager)
+    return fail(Error::Kind::usage,
+                "option --text: lists the calls of a graph that runs operator by operator; leave "
+                "out --execution");
+  JOINTER_TRY(Analysis analysis,
+              analyze_step(graph, {.memory = {},
+                                   .estimator = options.estimator.request(),
+                                   .simulation = {.one_communication_stream = options.one_stream},
+                                   .execution = execution}));
+  OverlapAnswer answer{.graph = graph, .analysis = std::move(analysis), .without_time = {}};
+  answer.without_time = without_time(graph, answer.analysis.simulation);
   if (options.text)
-    fmt::print("{}", schedule_text(graph, answer.simulation));
+    fmt::print("{}", schedule_text(graph, answer.analysis.simulation));
   else if (options.json)
     print_json(to_json(answer));
   else
@@ -215,6 +212,7 @@ void add_overlap_command(CLI::App& program, int& exit_code) {
       "overlap", "Simulates the training step, and explains why communication is exposed");
   options->graph.add_to(*command);
   options->estimator.add_to(*command);
+  options->execution.add_to(*command);
   CLI::Option* top =
       command->add_option("--top", options->top, "List at most N exposed collectives")
           ->type_name("N")

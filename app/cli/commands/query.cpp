@@ -10,6 +10,7 @@
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
+#include "core/compiled/compiled_step.h"
 #include "core/query/query_database.h"
 #include "core/query/query_schema.h"
 
@@ -19,6 +20,7 @@ namespace {
 struct QueryCommand {
   GraphOptions graph;
   EstimatorOptions estimator;
+  ExecutionOption execution;
   std::string sql, optimizer = "none";
   std::size_t limit = 100'000;
   bool json = false;
@@ -76,14 +78,21 @@ void print_schema() {
 
 Result<int> run(const QueryCommand& options) {
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
-  JOINTER_TRY(const Analysis analysis, analyze(graph, {.memory = memory_options(options.optimizer),
-                                                       .estimator = options.estimator.request()}));
+  JOINTER_TRY(const Execution execution, options.execution.of(graph));
+  JOINTER_TRY(const Analysis analysis,
+              analyze_step(graph, {.memory = memory_options(options.optimizer),
+                                   .estimator = options.estimator.request(),
+                                   .simulation = {},
+                                   .execution = execution}));
   JOINTER_TRY(const QueryDatabase database, QueryDatabase::build(graph, analysis));
   JOINTER_TRY(const QueryResult result, database.run(options.sql, {.rows = options.limit}));
-  if (options.json)
-    print_json(to_json(result));
-  else
+  if (options.json) {
+    Json json = to_json(result);
+    json["execution"] = to_string(execution);
+    print_json(json);
+  } else {
     print_table(result);
+  }
   if (result.is_cut)
     fmt::print(stderr, "jointer: only the first {} rows are shown; --limit 0 shows all\n",
                options.limit);
@@ -105,6 +114,7 @@ void add_query_command(CLI::App& program, int& exit_code) {
       ->required();
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
+  options->execution.add_to(*command);
   command
       ->add_option("--limit", options->limit,
                    "Show at most N rows, or all if N is 0; default: 100000")

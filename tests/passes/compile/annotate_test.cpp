@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "passes/support/inductor_mark.h"
+#include "core/graph/inductor_mark.h"
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"
 

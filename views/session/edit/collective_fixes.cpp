@@ -52,7 +52,8 @@ struct FixFinder::Basis {
         counterparts(graph, snapshot.analysis.modules),
         figures(what_if.figures()) {}
 
-  CollectiveFix moved(std::span<const NodeId> nodes, std::int64_t peak_limit, FixKind kind) {
+  CollectiveFix moved(std::span<const NodeId> nodes, std::optional<std::int64_t> peak_limit,
+                      FixKind kind) {
     PlannedMoves moves(graph, what_if, 0);
     moves.set_chains(kind == FixKind::with_chains);
     for (const NodeId node : nodes) moves.add(node, PlannedMoves::to_best_place(peak_limit));
@@ -117,7 +118,7 @@ struct FixFinder::Basis {
   Figures figures;  // of the graph before any move
 };
 
-FixFinder::FixFinder(SnapshotPtr snapshot, std::int64_t peak_limit)
+FixFinder::FixFinder(SnapshotPtr snapshot, std::optional<std::int64_t> peak_limit)
     : snapshot_(std::move(snapshot)), peak_limit_(peak_limit) {}
 
 FixFinder::~FixFinder() = default;

@@ -55,7 +55,7 @@ struct CollectiveFixes {
 class FixFinder {
  public:
   // `peak_limit`: moves of a single collective stay within this peak memory if possible.
-  FixFinder(SnapshotPtr snapshot, std::int64_t peak_limit);
+  FixFinder(SnapshotPtr snapshot, std::optional<std::int64_t> peak_limit);
   ~FixFinder();
   FixFinder(const FixFinder&) = delete;
   FixFinder& operator=(const FixFinder&) = delete;
@@ -69,7 +69,7 @@ class FixFinder {
   struct Basis;
 
   SnapshotPtr snapshot_;
-  std::int64_t peak_limit_;
+  std::optional<std::int64_t> peak_limit_;
   std::unique_ptr<Basis> basis_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/compiled/compiled_step.h"
+
 namespace jointer::views {
 
 std::vector<Edit> edits_of(const EditHistory& history) {
@@ -83,7 +85,8 @@ Result<Transformed> transform(const DocumentState& state, const Transition& tran
 namespace {
 
 Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool same_calls) {
-  if (!same_calls) return analyze(graph, from.options);
+  // The kernels of a compiled step depend on the order.
+  if (!same_calls || from.compiled) return analyze_step(graph, from.options);
   MemoryTimeline memory(graph, from.options.memory);
   ReservedProfile reserved = simulate_reserved(memory, memory.device());
   Simulation simulation(graph, from.costs, from.options.simulation);

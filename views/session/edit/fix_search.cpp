@@ -45,7 +45,7 @@ void FixSearch::pump() {
   if (!next) return;
   if (!finder_) {
     graph_ = open_.shared_snapshot();
-    finder_ = std::make_shared<FixFinder>(graph_, open_.baseline()->analysis.memory.peak_bytes());
+    finder_ = std::make_shared<FixFinder>(graph_, move_limit(*graph_, *open_.baseline()));
   }
   finding_.start(
       [finder = finder_, next](const Cancellation& job) { return finder->find(next, job.flag()); },

@@ -36,7 +36,7 @@ bool same_options(const AnalysisOptions& x, const AnalysisOptions& y) {
          x.estimator.gpus_per_node == y.estimator.gpus_per_node &&
          x.estimator.costs == y.estimator.costs && x.memory.rules == y.memory.rules &&
          x.memory.optimizer == y.memory.optimizer && x.memory.runs_on == y.memory.runs_on &&
-         x.memory.collectives == y.memory.collectives &&
+         x.memory.collectives == y.memory.collectives && x.execution == y.execution &&
          x.simulation.one_communication_stream == y.simulation.one_communication_stream;
 }
 
@@ -44,6 +44,11 @@ bool same_estimates(const Snapshot& a, const Snapshot& b) {
   const Assumptions &s = a.graph.assumptions(), &t = b.graph.assumptions();
   return same_options(a.analysis.options, b.analysis.options) && s.fallback == t.fallback &&
          s.named == t.named;
+}
+
+std::optional<std::int64_t> move_limit(const Snapshot& now, const Snapshot& baseline) {
+  if (now.analysis.compiled) return std::nullopt;
+  return baseline.analysis.memory.peak_bytes();
 }
 
 QString plan_text(std::int64_t peak_bytes, std::optional<std::int64_t> reserved_bytes,

@@ -28,6 +28,23 @@ namespace {
 constexpr std::size_t kMaxHeld = 256;
 constexpr int kProgressMs = 40;
 
+// A what-if moves operators in program order. A compiled step has other memory and another order,
+// so a preview shows the changes that the what-if predicts, starting from the analysis.
+void show_from(const Analysis& analysis, RangePreview& preview) {
+  if (analysis.compiled == nullptr) return;
+  const Figures predicted = preview.current();
+  const Figures shown{.peak_bytes = analysis.memory.peak_bytes(),
+                      .step_ns = analysis.simulation.step_ns(),
+                      .exposed_ns = analysis.simulation.exposed_ns()};
+  const auto moved = [](std::int64_t figure, std::int64_t from, std::int64_t to) {
+    return std::max<std::int64_t>(figure + to - from, 0);
+  };
+  for (Figures& at : preview.at)
+    at = {.peak_bytes = moved(at.peak_bytes, predicted.peak_bytes, shown.peak_bytes),
+          .step_ns = moved(at.step_ns, predicted.step_ns, shown.step_ns),
+          .exposed_ns = moved(at.exposed_ns, predicted.exposed_ns, shown.exposed_ns)};
+}
+
 // Returns true if the graphs of two histories have the same calls.
 bool same_calls(const EditHistory& a, const EditHistory& b) {
   const Transition transition(a, b);
@@ -174,6 +191,7 @@ void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
     emit refused(to_qstring(preview.error().message));
     return;
   }
+  show_from(from->analysis, *preview);
   held->preview = MovePreview(*std::move(preview), open_.baseline()->analysis.memory.peak_bytes());
   held->gap = held->shown_gap = held->preview.current();
   held->earliest = to_qstring(earliest_reason(graph, held->preview.range.range));
@@ -346,7 +364,7 @@ void MovePlanner::to_next_change(int direction) {
 void MovePlanner::to_best(bool is_toggled) {
   if (waits_for_block([=, this] { to_best(is_toggled); })) return;
   if (held_) return move_to(held_->preview.best_gap());
-  const auto best = PlannedMoves::to_best_place(open_.baseline()->analysis.memory.peak_bytes());
+  const auto best = PlannedMoves::to_best_place(move_limit(open_.snapshot(), *open_.baseline()));
   move_selected({0, tr("to the best position"), best, is_toggled, true});
 }
 

@@ -23,12 +23,14 @@ PlannedMoves::PlannedMoves(const Graph& graph, WhatIf& what_if, int direction)
       direction_(direction),
       starts_(collective_starts(graph)) {}
 
-PlannedMoves::Target PlannedMoves::to_best_place(std::int64_t peak_limit) {
-  return
-      [peak_limit](const WhatIf& what_if, const LegalRange& range, std::span<const NodeId> block) {
-        const Result<RangePreview> preview = what_if.preview(block);
-        return preview ? MovePreview(*preview, peak_limit).best_gap() : range.current;
-      };
+PlannedMoves::Target PlannedMoves::to_best_place(std::optional<std::int64_t> peak_limit) {
+  return [peak_limit](const WhatIf& what_if, const LegalRange& range,
+                      std::span<const NodeId> block) {
+    const Result<RangePreview> preview = what_if.preview(block);
+    return preview
+               ? MovePreview(*preview, peak_limit.value_or(what_if.figures().peak_bytes)).best_gap()
+               : range.current;
+  };
 }
 
 void PlannedMoves::refuse(const std::string& sentences) {

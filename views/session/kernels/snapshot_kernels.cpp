@@ -1,21 +1,22 @@
 #include "views/session/kernels/snapshot_kernels.h"
 
 #include <algorithm>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/compiled/compiled_lives.h"
 #include "core/compiled/kernel_times.h"
 #include "core/cost/traffic.h"
-#include "core/schedule/lifetimes.h"
+#include "core/schedule/memory_timeline.h"
 
 namespace jointer::views {
 namespace {
 
 // One kernel for each operator that runs on the device.
-KernelTotals totals_per_operator(const Snapshot& snapshot) {
+KernelTotals totals_per_operator(const Snapshot& snapshot, const MemoryTimeline& operators) {
   const Graph& graph = snapshot.graph;
-  KernelTotals totals{.peak_bytes = snapshot.analysis.memory.peak_bytes()};
+  KernelTotals totals{.peak_bytes = operators.peak_bytes()};
   for (const NodeId id : graph.order()) {
     const Node& node = graph.node(id);
     if (graph.is_collective_start(node)) ++totals.collectives;
@@ -33,20 +34,25 @@ KernelTotals totals_per_operator(const Snapshot& snapshot) {
 }  // namespace
 
 SnapshotKernels::SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart> parts)
-    : snapshot_(std::move(snapshot)),
-      parts_(std::move(parts)),
-      per_operator_(totals_per_operator(*snapshot_)) {
+    : snapshot_(std::move(snapshot)), parts_(std::move(parts)) {
+  const Analysis& analysis = snapshot_->analysis;
+  std::optional<MemoryTimeline> made;  // of a compiled step, the analysis has that of the kernels
+  if (analysis.compiled) made.emplace(snapshot_->graph, analysis.options.memory);
+  const MemoryTimeline& operators = made ? *made : analysis.memory;
+  per_operator_ = totals_per_operator(*snapshot_, operators);
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     add_rows(part);
-    totals_.peak_bytes = std::max(totals_.peak_bytes, peak_of(parts_[part]));
+    totals_.peak_bytes =
+        std::max(totals_.peak_bytes, compiled_peak(snapshot_->graph, operators, parts_[part]));
   }
 }
 
 void SnapshotKernels::add_rows(std::size_t part) {
   const Analysis& analysis = snapshot_->analysis;
   const std::vector<kernels::Kernel>& scheduled = parts_[part].scheduled.kernels;
-  const std::vector<kernels::KernelTime> times = kernels::kernel_times(
-      snapshot_->graph, parts_[part].ir, parts_[part].scheduled, analysis.costs, analysis.device);
+  const std::vector<kernels::KernelTime> times =
+      kernels::kernel_times(snapshot_->graph, parts_[part].ir, parts_[part].scheduled,
+                            analysis.costs_of_operators(), analysis.device);
   for (std::size_t i = 0; i < scheduled.size(); ++i) {
     const kernels::Kernel& kernel = scheduled[i];
     const kernels::KernelTime& time = times[i];
@@ -64,32 +70,6 @@ void SnapshotKernels::add_rows(std::size_t part) {
     ++totals_.memory_bound;
     totals_.memory_bound_bytes = saturating_add(totals_.memory_bound_bytes, kernel.bytes);
   }
-}
-
-// The kernels' peak counts inputs that the program may free. The analysis counts other memory:
-// storages that live
-// throughout the step. Each storage counts once.
-std::int64_t SnapshotKernels::peak_of(const CompiledPart& part) const {
-  const Graph& graph = snapshot_->graph;
-  const MemoryTimeline& memory = snapshot_->analysis.memory;
-  const bool is_torch = memory.options().rules == MemoryRules::torch;
-  const auto steps = static_cast<std::int32_t>(memory.steps().size());
-  std::int64_t bytes = saturating_add(part.scheduled.peak, memory.static_bytes());
-  std::set<std::size_t> seen;
-  for (const kernels::Buffer& buffer : part.ir.buffers) {
-    if (!buffer.is_input) continue;
-    const NodeId input = graph.find(part.part, buffer.name);
-    if (!input || graph.tensors(input).empty()) continue;
-    const Tensor& tensor = graph.tensors(input).front();
-    if (!tensor.storage) continue;
-    const auto index = memory.lifetime_of(counted_storage(graph, tensor, is_torch));
-    if (!index || !seen.insert(*index).second) continue;
-    const Lifetime& lifetime = memory.lifetimes()[*index];
-    const bool is_static = lifetime.first < 0 && lifetime.last >= steps;
-    if (is_static && buffer.may_be_freed) bytes = saturating_add(bytes, -lifetime.bytes);
-    if (!is_static && !buffer.may_be_freed) bytes = saturating_add(bytes, lifetime.bytes);
-  }
-  return bytes;
 }
 
 }  // namespace jointer::views

@@ -15,19 +15,13 @@
 #include <span>
 #include <vector>
 
-#include "core/base/torch_version.h"
+#include "core/compiled/compiled_part.h"
 #include "core/kernels/kernels.h"
 #include "views/session/snapshot/snapshot.h"
 
 namespace jointer::views {
 
-// A graph that Inductor compiles. The nodes in it are those of the snapshot's graph.
-struct CompiledPart {
-  PartId part;
-  TorchVersion torch;
-  kernels::Ir ir;
-  kernels::Kernels scheduled;
-};
+using jointer::CompiledPart;
 
 // A kernel, in the order in which they run.
 struct KernelRow {
@@ -76,7 +70,6 @@ class SnapshotKernels {
 
  private:
   void add_rows(std::size_t part);
-  [[nodiscard]] std::int64_t peak_of(const CompiledPart& part) const;
 
   SnapshotPtr snapshot_;
   std::vector<CompiledPart> parts_;

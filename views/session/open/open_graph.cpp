@@ -3,6 +3,8 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "core/compiled/compiled_step.h"
+
 namespace jointer::views {
 
 OpenGraph::OpenGraph(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
@@ -59,7 +61,11 @@ void OpenGraph::analyze(AnalysisRequest request) {
     if (request.assumptions) JOINTER_CHECK(graph.assume(*request.assumptions));
     return make_snapshot(std::move(graph), request.options);
   };
-  const auto job = [compute](const DocumentState& state) -> Result<DocumentState> {
+  const auto job = [compute, execution = request.options.execution](
+                       const DocumentState& state) -> Result<DocumentState> {
+    // Later states, and the graph as opened, are shown even if they cannot run like that.
+    if (execution != state.now->analysis.options.execution)
+      JOINTER_CHECK(check_execution(state.now->graph, execution));
     JOINTER_TRY(const SnapshotPtr now, compute(*state.now));
     if (state.baseline == state.now) return DocumentState{now, now};
     JOINTER_TRY(const SnapshotPtr baseline, compute(*state.baseline));

@@ -33,7 +33,8 @@ Result<std::unique_ptr<BudgetTrial>> BudgetTrial::make(SnapshotPtr snapshot,
 void BudgetTrial::make_what_if(const Graph& graph) {
   const Analysis& analysis = snapshot_->analysis;
   what_if_ = std::make_unique<PlanWhatIf>(
-      graph, analysis.costs, analysis.flops, analysis.options.memory, analysis.options.simulation,
+      graph, analysis.costs_of_operators(), analysis.flops, analysis.options.memory,
+      analysis.options.simulation,
       PlanWhatIfOptions{.transfers = analysis.transfers, .partitioner = Partitioner::min_cut});
 }
 

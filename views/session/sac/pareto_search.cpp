@@ -150,7 +150,7 @@ Result<std::unique_ptr<TradeOff>> ParetoSearch::trade_off_of(
       }};
   options.partition.watcher.is_cancelled = [job] { return job.is_cancelled(); };
   return TradeOff::make(state.is_step() ? step_with_own_tags(state) : without_search(state),
-                        {.costs = analysis.costs,
+                        {.costs = analysis.costs_of_operators(),
                          .flops = analysis.flops,
                          .memory = analysis.options.memory,
                          .simulation = analysis.options.simulation,

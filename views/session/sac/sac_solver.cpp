@@ -99,7 +99,8 @@ Result<SacBasePtr> make_base(const SnapshotPtr& snapshot, std::vector<MemoryPoli
   const Analysis& analysis = snapshot->analysis;
   const Graph& joint = base->partition.joint;
   auto what_if = std::make_unique<PlanWhatIf>(
-      joint, analysis.costs, analysis.flops, analysis.options.memory, analysis.options.simulation,
+      joint, analysis.costs_of_operators(), analysis.flops, analysis.options.memory,
+      analysis.options.simulation,
       PlanWhatIfOptions{.transfers = analysis.transfers, .partitioner = settings.partitioner});
   const SavePlan& plan = base->partition.plan;
   JOINTER_TRY(PlanWhatIf::Outcome outcome, what_if->evaluate(plan));

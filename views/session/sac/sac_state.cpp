@@ -168,7 +168,7 @@ SacTensor tensor_of(const Snapshot& snapshot, NodeId node, bool is_kept) {
   const Node& n = graph.node(node);
   const NodeId call = tuple_call(graph, node);
   SacTensor tensor{.node = node};
-  tensor.recompute_ns = snapshot.analysis.costs[call.index()].ns;
+  tensor.recompute_ns = snapshot.analysis.costs_of_operators()[call.index()].ns;
   tensor.recompute_flops = snapshot.analysis.flops[call.index()].total;
   tensor.chain = 1;
   tensor.action = !is_kept                                     ? PlanAction::recompute
@@ -222,7 +222,7 @@ PlanFigures figures_of(const Snapshot& snapshot, const std::vector<SacTensor>& t
   for (const NodeId id : snapshot.graph.order()) {
     if (!snapshot.graph.node(id).has(Node::recomputed)) continue;
     ++figures.recomputed;
-    figures.recompute_ns += snapshot.analysis.costs[id.index()].ns;
+    figures.recompute_ns += snapshot.analysis.costs_of_operators()[id.index()].ns;
     figures.recompute_flops += snapshot.analysis.flops[id.index()].total;
   }
   return figures;
@@ -235,7 +235,7 @@ SacStatePtr state_as_captured(const SnapshotPtr& snapshot) {
   const Analysis& analysis = snapshot->analysis;
   auto state = std::make_shared<SacState>();
   state->snapshot = snapshot;
-  if (const auto kept = kept_values(graph, analysis.costs, analysis.flops)) {
+  if (const auto kept = kept_values(graph, analysis.costs_of_operators(), analysis.flops)) {
     state->tensors = tensors_of_pair(*snapshot, *kept);
     state->figures = kept_figures(graph, *kept);
     state->rows = plan_rows(graph, *kept, graph);

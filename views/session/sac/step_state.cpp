@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "core/compiled/compiled_step.h"
 #include "core/graph/tuple_call.h"
 #include "core/partition/kept_values.h"
 #include "core/policy/apply_step_tags.h"
@@ -50,7 +51,7 @@ std::vector<SacTensor> tensors_of(const std::vector<StepValue>& values, const Sn
     tensors.push_back({.node = value.node,
                        .bytes = value.bytes,
                        // of this call only; its inputs have their own tags
-                       .recompute_ns = tagged.analysis.costs[call.index()].ns,
+                       .recompute_ns = tagged.analysis.costs_of_operators()[call.index()].ns,
                        .recompute_flops = tagged.analysis.flops[call.index()].total,
                        .chain = 1,
                        .action = value.action,
@@ -111,12 +112,12 @@ Result<SacStepPtr> make_step(const SnapshotPtr& snapshot) {
   auto step = std::make_shared<SacStep>();
   step->snapshot = snapshot;
   JOINTER_TRY(const std::vector<SaveCandidate> kept,
-              kept_values(snapshot->graph, analysis.costs, analysis.flops));
+              kept_values(snapshot->graph, analysis.costs_of_operators(), analysis.flops));
   static_cast<PlanOutcome&>(*step) = outcome_of(snapshot->graph, analysis, kept);
   step->places = places_of(analysis.memory, *snapshot);
-  step->what_if = std::make_unique<PlanWhatIf>(snapshot->graph, analysis.costs, analysis.flops,
-                                               analysis.options.memory, analysis.options.simulation,
-                                               PlanWhatIfOptions{.transfers = analysis.transfers});
+  step->what_if = std::make_unique<PlanWhatIf>(
+      snapshot->graph, analysis.costs_of_operators(), analysis.flops, analysis.options.memory,
+      analysis.options.simulation, PlanWhatIfOptions{.transfers = analysis.transfers});
   return SacStepPtr(std::move(step));
 }
 
@@ -135,11 +136,11 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
     graph = tagged;  // some tags may already have been applied to it
   } else if (std::ranges::any_of(*edits, [](const Edit& edit) { return !edit.changes.empty(); })) {
     state->applied_tags.any = true;
-    JOINTER_TRY(made, analyze(graph, without_plan.analysis.options));
+    JOINTER_TRY(made, analyze_step(graph, without_plan.analysis.options));
   }
   const Analysis& analysis = made ? *made : without_plan.analysis;
   JOINTER_TRY(const std::vector<SaveCandidate> kept,
-              kept_values(graph, analysis.costs, analysis.flops));
+              kept_values(graph, analysis.costs_of_operators(), analysis.flops));
   static_cast<PlanOutcome&>(*state) = outcome_of(graph, analysis, kept);
   state->rows = plan_rows(graph, kept, tagged);
   state->places = places_of(analysis.memory, without_plan);

@@ -1,5 +1,7 @@
 #include "views/session/snapshot/snapshot.h"
 
+#include "core/compiled/compiled_step.h"
+
 namespace jointer::views {
 
 SnapshotPtr snapshot_of(Graph graph, Analysis analysis) {
@@ -15,7 +17,7 @@ SnapshotPtr snapshot_of(Graph graph, Analysis analysis) {
 }
 
 Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options) {
-  JOINTER_TRY(Analysis analysis, analyze(graph, options));
+  JOINTER_TRY(Analysis analysis, analyze_step(graph, options));
   return snapshot_of(std::move(graph), std::move(analysis));
 }
 

@@ -12,6 +12,7 @@ WorkspaceOptions to_workspace(const AnalysisOptions& options) {
       .optimizer = options.memory.optimizer == OptimizerState::adamw ? "adamw" : "none"};
   if (estimator.gpus_per_node != EstimatorRequest().gpus_per_node)
     saved.gpus_per_node = std::to_string(estimator.gpus_per_node);
+  if (options.execution != Execution::eager) saved.execution = to_string(options.execution);
   return saved;
 }
 
@@ -23,6 +24,7 @@ AnalysisOptions with_workspace(AnalysisOptions options, const WorkspaceOptions& 
   if (saved.optimizer == "none") options.memory.optimizer = OptimizerState::none;
   if (const auto gpus = number_of<std::int64_t>(saved.gpus_per_node); gpus && *gpus > 0)
     estimator.gpus_per_node = *gpus;
+  options.execution = execution_named(saved.execution).value_or(Execution::eager);
   return options;
 }
 

@@ -1,0 +1,297 @@
+// Finds when the memory of a compiled program is allocated and freed.
+//
+// Terms
+//   static    a storage that lives throughout the step when operators run one by one
+//   counted   by the kernels: a buffer that a kernel allocates, or an input that they may free
+//
+// Rules of a whole part (a graph, or a half of a pair)
+//   1. Counted memory lives as kernels::Kernels::lives says: a buffer from the kernel that computes
+//      it to the last that reads it, an input that may be freed from the start of the part to its
+//      last reader, an output to the end of the part. Values that never leave a kernel have no
+//      buffer. Sizes are not rounded. The results of a call that returns a tuple are allocated
+//      together.
+//   2. A static storage lives throughout, except while a part runs that counts it.
+//   3. Another input that the kernels do not count (a tangent) lives throughout its part.
+//   4. An output of the forward that the backward counts as an input of the same size is one
+//      lifetime.
+//   Therefore the maximum within a part is the kernels' peak and the bytes of rules 2 and 3.
+//
+// Rule of a region
+//   5. A storage that only the region uses lives as the region's kernels say, or not at all.
+//      Everything else lives as it does operator by operator, with the region's calls at the place
+//      of the region.
+//
+// Categories are those of the storage operator by operator.
+//
+// Cost: linear in storages, buffers and calls. Deviation: what a half of a pair returns to the user
+// is not counted in the other half.
+
+#include "core/compiled/compiled_lives.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "core/base/checked.h"
+#include "core/base/index.h"
+
+namespace jointer {
+namespace {
+
+using kernels::Buffer;
+using kernels::BufferLife;
+
+// The memory that the kernels of a part, and running operator by operator, have in common.
+class PartMemory {
+ public:
+  PartMemory(const Graph& graph, const MemoryTimeline& operators, const CompiledPart& part)
+      : graph_(graph), operators_(operators), part_(part) {}
+
+  [[nodiscard]] const Buffer& buffer(kernels::BufferId id) const {
+    return part_.ir.buffers[as_index(id)];
+  }
+  [[nodiscard]] const Lifetime& known(std::size_t index) const {
+    return operators_.lifetimes()[index];
+  }
+  [[nodiscard]] bool is_static(std::size_t index) const {
+    const auto steps = static_cast<std::int32_t>(operators_.steps().size());
+    return known(index).first < 0 && known(index).last >= steps;
+  }
+
+  // The index of the storage of a node's tensor in the lifetimes of `operators`.
+  [[nodiscard]] std::optional<std::size_t> storage_of(NodeId node) const {
+    if (!node || graph_.tensors(node).empty()) return std::nullopt;
+    const Tensor& tensor = graph_.tensors(node).front();
+    if (!tensor.storage) return std::nullopt;
+    const bool is_torch = operators_.options().rules == MemoryRules::torch;
+    return operators_.lifetime_of(counted_storage(graph_, tensor, is_torch));
+  }
+  [[nodiscard]] std::optional<std::size_t> storage_of_input(const Buffer& input) const {
+    return storage_of(graph_.find(part_.part, input.name));
+  }
+
+  // Calls `use` once for each storage of an input, with its index and whether the kernels may free
+  // it.
+  template <class Use>
+  void each_input(Use use) const {
+    std::map<std::size_t, bool> seen;
+    for (const Buffer& each : part_.ir.buffers) {
+      if (!each.is_input) continue;
+      const auto index = storage_of_input(each);
+      if (index && seen.emplace(*index, each.may_be_freed).second) use(*index, each.may_be_freed);
+    }
+  }
+
+  // The node that computes a buffer: of those that its op computes, the last one that allocates a
+  // storage; the last one if none does.
+  [[nodiscard]] NodeId maker_of(const Buffer& made) const {
+    if (made.op < 0) return graph_.find(part_.part, made.name);
+    const auto& nodes = part_.ir.ops[as_index(made.op)].nodes;
+    NodeId last;
+    for (std::size_t i = nodes.size(); i-- > 0;) {
+      const NodeId id = nodes[i];
+      if (!id) continue;
+      if (!last) last = id;
+      const auto index = storage_of(id);
+      if (index && known(*index).producer == id) return id;
+    }
+    return last;
+  }
+
+  // The kernel that allocates a buffer. A result of a tuple is allocated with the tuple.
+  [[nodiscard]] std::int32_t first_of(const BufferLife& life,
+                                      const std::vector<std::int32_t>& first_by_buffer) const {
+    const Buffer& made = buffer(life.buffer);
+    if (life.allocated > 0 || made.op < 0) return life.first;
+    for (const kernels::Access& read : part_.ir.ops[as_index(made.op)].reads) {
+      if (read.buffer < 0 || !buffer(read.buffer).has_many_results) continue;
+      const std::int32_t first = first_by_buffer[as_index(read.buffer)];
+      if (first >= 0) return first;
+    }
+    return life.first;
+  }
+
+ private:
+  const Graph& graph_;
+  const MemoryTimeline& operators_;
+  const CompiledPart& part_;
+};
+
+class LivesBuilder {
+ public:
+  LivesBuilder(const Graph& graph, const MemoryTimeline& operators,
+               std::span<const CompiledPart> parts, const CompiledOrder& order)
+      : graph_(graph),
+        operators_(operators),
+        parts_(parts),
+        order_(order),
+        end_(static_cast<std::int32_t>(order.steps.size())),
+        is_used_(graph.storage_count()) {}
+
+  std::vector<Lifetime> run() {
+    for (std::size_t part = 0; part < parts_.size(); ++part) find_counted(part);
+    for (std::size_t i = 0; i < operators_.lifetimes().size(); ++i) add_static(i);
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      add_inputs(part);
+      add_buffers(part, begin_of(part), last_of(part));
+    }
+    return std::move(lifetimes_);
+  }
+
+  std::vector<Lifetime> run_regional() {
+    std::vector<std::int32_t> region_of(graph_.node_count(), -1);
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      for (const NodeId id : parts_[i].calls) region_of[id.index()] = static_cast<std::int32_t>(i);
+    for (const Lifetime& life : operators_.lifetimes()) {
+      const std::int32_t region = life.producer ? region_of[life.producer.index()] : -1;
+      const bool is_inside = region >= 0 && life.storage && life.first >= 0 &&
+                             life.last < order_.spans[as_index(region)].end;
+      if (!is_inside) add(life);
+    }
+    for (std::size_t part = 0; part < parts_.size(); ++part)
+      add_buffers(part, order_.spans[part].begin, order_.spans[part].end - 1);
+    return std::move(lifetimes_);
+  }
+
+ private:
+  [[nodiscard]] std::int32_t begin_of(std::size_t part) const {
+    return part == 0 ? -1 : order_.spans[part].begin;
+  }
+  // The last step while the part runs, or the end of the step.
+  [[nodiscard]] std::int32_t last_of(std::size_t part) const {
+    return part + 1 == parts_.size() ? end_ : order_.spans[part].end - 1;
+  }
+
+  void add(Lifetime life) {
+    // Only the first lifetime of a storage has its number.
+    if (life.storage) {
+      if (is_used_[life.storage.index()])
+        life.storage = {};
+      else
+        is_used_[life.storage.index()] = true;
+    }
+    lifetimes_.push_back(life);
+  }
+
+  // Static storages that the kernels of a part count.
+  void find_counted(std::size_t part) {
+    counted_.resize(parts_.size());
+    counted_[part].resize(operators_.lifetimes().size());
+    const PartMemory memory(graph_, operators_, parts_[part]);
+    memory.each_input([&](std::size_t index, bool may_be_freed) {
+      if (may_be_freed && memory.is_static(index)) counted_[part][index] = true;
+    });
+  }
+
+  void add_static(std::size_t index) {
+    Lifetime life = operators_.lifetimes()[index];
+    const auto steps = static_cast<std::int32_t>(operators_.steps().size());
+    if (life.first >= 0 || life.last < steps) return;
+    life.first = -1;
+    life.last = end_;
+    const auto is_counted = [&](std::size_t part) { return counted_[part][index]; };
+    bool is_anywhere = false;
+    for (std::size_t part = 0; part < parts_.size(); ++part)
+      is_anywhere = is_anywhere || is_counted(part);
+    if (!is_anywhere) return add(life);
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      if (is_counted(part)) continue;
+      life.first = begin_of(part);
+      life.last = last_of(part);
+      add(life);
+    }
+  }
+
+  void add_inputs(std::size_t part) {
+    const PartMemory memory(graph_, operators_, parts_[part]);
+    memory.each_input([&](std::size_t index, bool may_be_freed) {
+      if (may_be_freed || memory.is_static(index)) return;
+      Lifetime life = memory.known(index);
+      life.first = begin_of(part);
+      life.last = last_of(part);
+      add(life);
+    });
+  }
+
+  // `begin`, `last`: the steps from and up to which inputs and outputs live. Of a region, both are
+  // left out: they live as operator by operator.
+  void add_buffers(std::size_t part, std::int32_t begin, std::int32_t last) {
+    const PartMemory memory(graph_, operators_, parts_[part]);
+    const std::vector<BufferLife>& lives = parts_[part].scheduled.lives;
+    const std::vector<std::int32_t>& steps = order_.step_of_kernel[part];
+    if (steps.empty() || end_ == 0) return;
+    const bool is_region = !parts_[part].calls.empty();
+    std::vector<std::int32_t> first_by_buffer(parts_[part].ir.buffers.size(), -1);
+    for (const BufferLife& life : lives) first_by_buffer[as_index(life.buffer)] = life.first;
+    std::map<StorageId, std::size_t> returned;
+    for (const BufferLife& each : lives) {
+      const Buffer& buffer = memory.buffer(each.buffer);
+      // A tuple has the bytes of its results, and a result that is never freed only these.
+      if (buffer.has_many_results || std::max(each.allocated, each.freed) == 0) continue;
+      if (is_region && (buffer.is_input || buffer.is_output)) continue;
+      Lifetime life;
+      life.bytes = std::max(each.allocated, each.freed);
+      life.producer = memory.maker_of(buffer);
+      if (const auto index = memory.storage_of(life.producer)) {
+        life.storage = memory.known(*index).storage;
+        life.category = memory.known(*index).category;
+        if (buffer.is_input) life.producer = memory.known(*index).producer;
+      }
+      life.first =
+          buffer.is_input ? begin : steps[as_index(memory.first_of(each, first_by_buffer))];
+      life.last = each.last < 0 ? last : steps[as_index(each.last)];
+      if (buffer.is_input && continues(life)) continue;
+      if (each.last < 0 && life.storage) returned.emplace(life.storage, lifetimes_.size());
+      add(life);
+    }
+    returned_ = std::move(returned);
+  }
+
+  // Prolongs the lifetime of the value that the part before has returned, if it is this input.
+  bool continues(const Lifetime& input) {
+    const auto found = input.storage ? returned_.find(input.storage) : returned_.end();
+    if (found == returned_.end()) return false;
+    Lifetime& before = lifetimes_[found->second];
+    if (before.bytes != input.bytes || before.last + 1 != input.first) return false;
+    before.last = input.last;
+    return true;
+  }
+
+  const Graph& graph_;
+  const MemoryTimeline& operators_;
+  std::span<const CompiledPart> parts_;
+  const CompiledOrder& order_;
+  std::int32_t end_;  // the number of steps
+  std::vector<Lifetime> lifetimes_;
+  std::vector<bool> is_used_;                  // by storage: a lifetime has its number
+  std::vector<std::vector<bool>> counted_;     // by part, by lifetime of `operators`
+  std::map<StorageId, std::size_t> returned_;  // by the part before; index in `lifetimes_`
+};
+
+}  // namespace
+
+std::vector<Lifetime> compiled_lifetimes(const Graph& graph, const MemoryTimeline& operators,
+                                         std::span<const CompiledPart> parts,
+                                         const CompiledOrder& order) {
+  return LivesBuilder(graph, operators, parts, order).run();
+}
+
+std::vector<Lifetime> regional_lifetimes(const Graph& graph, const MemoryTimeline& operators,
+                                         std::span<const CompiledPart> regions,
+                                         const CompiledOrder& order) {
+  return LivesBuilder(graph, operators, regions, order).run_regional();
+}
+
+std::int64_t compiled_peak(const Graph& graph, const MemoryTimeline& operators,
+                           const CompiledPart& part) {
+  std::int64_t bytes = saturating_add(part.scheduled.peak, operators.static_bytes());
+  const PartMemory memory(graph, operators, part);
+  memory.each_input([&](std::size_t index, bool may_be_freed) {
+    const std::int64_t size = memory.known(index).bytes;
+    if (memory.is_static(index) && may_be_freed) bytes = saturating_add(bytes, -size);
+    if (!memory.is_static(index) && !may_be_freed) bytes = saturating_add(bytes, size);
+  });
+  return bytes;
+}
+
+}  // namespace jointer

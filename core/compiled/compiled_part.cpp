@@ -1,0 +1,27 @@
+#include "core/compiled/compiled_part.h"
+
+#include "core/graph/torch_version.h"
+#include "core/kernels/lowering.h"
+
+namespace jointer {
+
+CompiledPart compile_part(const Graph& graph, PartId part) {
+  CompiledPart made;
+  made.part = part;
+  made.torch = torch_version_of(graph.part(part));
+  made.ir = kernels::lower(graph, part, made.torch);
+  made.scheduled = kernels::schedule(made.ir, made.torch);
+  return made;
+}
+
+CompiledPart compile_region(const Graph& graph, const Region& region) {
+  CompiledPart made;
+  made.part = graph.node(region.calls.front()).part;
+  made.torch = torch_version_of(graph.part(made.part));
+  made.ir = kernels::lower(graph, region.calls, region.results, made.torch);
+  made.scheduled = kernels::schedule(made.ir, made.torch);
+  made.calls = region.calls;
+  return made;
+}
+
+}  // namespace jointer

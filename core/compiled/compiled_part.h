@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "core/base/torch_version.h"
+#include "core/compiled/regions.h"
+#include "core/graph/graph.h"
+#include "core/kernels/kernels.h"
+
+namespace jointer {
+
+// What Inductor compiles in one piece: a graph, a half of a pair, or a region of a graph; and the
+// kernels that it is predicted to make of it. Nodes are those of the graph that contains the part.
+struct CompiledPart {
+  PartId part;
+  TorchVersion torch;  // whose rules apply: the version that made the graph
+  kernels::Ir ir;
+  kernels::Kernels scheduled;
+  std::vector<NodeId> calls = {};  // of a region, in order; empty for a whole part
+};
+
+// Cost: that of kernels::lower and kernels::schedule.
+CompiledPart compile_part(const Graph& graph, PartId part);
+CompiledPart compile_region(const Graph& graph, const Region& region);
+
+}  // namespace jointer

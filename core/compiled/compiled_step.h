@@ -1,0 +1,40 @@
+#pragma once
+
+// The training step as it is executed: operator by operator, or as kernels that Inductor makes of
+// it. The kernels are predicted (core/kernels), by the rules of the torch that made the graph.
+//
+// A compiled step is an Analysis of the same graph, so that everything that shows an analysis shows
+// it: nodes run in the order of their kernels, the first call of a kernel has the kernel's time
+// (compiled_order.h), and memory is that of the compiled program (compiled_lives.h).
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/compiled/compiled_part.h"
+#include "core/compiled/kernel_times.h"
+#include "core/graph/graph.h"
+#include "core/schedule/analysis.h"
+
+namespace jointer {
+
+// What is predicted of a compiled step. Analysis::compiled refers to it.
+struct CompiledStep {
+  // The graph, or the halves of a pair; with Execution::regional, the regions in program order.
+  std::vector<CompiledPart> parts;
+  std::vector<std::vector<kernels::KernelTime>> times;  // by part, by kernel
+};
+
+// Error (usage): the graph cannot be executed like that; the message says why, and what to do.
+Result<void> check_execution(const Graph& graph, Execution execution);
+
+// The analysis of a graph that is executed as `options.execution` says. A graph without marked
+// calls has no regions, and runs operator by operator with Execution::regional. Errors: same as
+// `make_estimator`. Cost: that of `analyze` and, unless operators run one by one, of predicting the
+// kernels.
+Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options);
+
+// "one kernel per operator"; "kernels as predicted for Inductor of torch 2.11".
+std::string execution_text(const Graph& graph, Execution execution);
+
+}  // namespace jointer
