@@ -35,6 +35,7 @@ class CompareTest : public test::SacWindow {
   void states_of_another_capture_can_be_chosen();
   void all_states_are_in_one_table();
   void files_that_are_not_open_are_compared();
+  void a_state_is_compared_with_itself_as_the_compiler_runs_it();
 
  private:
   ComparePane* show_comparison() {
@@ -213,6 +214,32 @@ void CompareTest::files_that_are_not_open_are_compared() {
   QTRY_VERIFY_WITH_TIMEOUT(pane->summary().contains("bad.json"), kPatienceMs);
   QVERIFY(pane->comparison() == nullptr);
   QVERIFY(choose(*pane, "from", QStringLiteral("as opened")));
+}
+
+void CompareTest::a_state_is_compared_with_itself_as_the_compiler_runs_it() {
+  QVERIFY(open(kPair));
+  ComparePane* pane = show_comparison();
+  QVERIFY(pane != nullptr);
+  // One choice.
+  test::choose(child<QComboBox>(*pane, "second_execution"), "Inductor");
+  const auto is_compiled = [pane] {
+    return pane->comparison() != nullptr &&
+           pane->comparison()->to.snapshot->analysis.options.execution == Execution::inductor;
+  };
+  QTRY_VERIFY_WITH_TIMEOUT(is_compiled(), kPatienceMs);
+  const Comparison& found = *pane->comparison();
+  QCOMPARE(found.from.name, QStringLiteral("now"));
+  QCOMPARE(found.to.name, QStringLiteral("now, as Inductor runs it"));
+  QCOMPARE(found.from.snapshot->analysis.simulation.step_ns(),
+           document().analysis().simulation.step_ns());
+  QVERIFY(found.to.snapshot->analysis.simulation.compute_ns() <
+          found.from.snapshot->analysis.simulation.compute_ns());
+  QVERIFY(found.nodes->nodes().empty());
+  // The document itself stays as it is.
+  QVERIFY(document().analysis().options.execution == Execution::eager);
+  // Any other first state can be chosen.
+  QVERIFY(choose(*pane, "from", QStringLiteral("as opened")));
+  QVERIFY(is_compiled());
 }
 
 }  // namespace jointer

@@ -19,6 +19,7 @@
 #include "views/operators/operators_pane.h"
 #include "views/palette/command_palette.h"
 #include "views/palette/keys_help.h"
+#include "views/session/text/number_text.h"
 #include "views/widgets/figure_box.h"
 #include "views/window/scoreboard.h"
 
@@ -168,6 +169,34 @@ class PanesTest : public QObject {
     QTRY_COMPARE(QString::fromStdString(document_->analysis().options.estimator.device),
                  QString("a100"));
     QVERIFY(document_->analysis().options.memory.optimizer == OptimizerState::adamw);
+  }
+
+  void one_switch_shows_the_step_as_the_compiler_runs_it() {
+    Scoreboard scoreboard(*document_);
+    show(scoreboard);
+    auto& box = child<QComboBox>(scoreboard, "execution");
+    QCOMPARE(box.currentText(), QStringLiteral("Eager"));
+    QVERIFY(box.focusPolicy() != Qt::NoFocus);
+    const std::int64_t eager_ns = document_->analysis().simulation.step_ns();
+    test::choose(box, "Inductor");
+    QTRY_VERIFY(document_->analysis().options.execution == Execution::inductor);
+    QCOMPARE(box.currentText(), QStringLiteral("Inductor"));
+    QVERIFY2(box.toolTip().contains("predicted for Inductor of torch"), qPrintable(box.toolTip()));
+    QVERIFY(document_->analysis().simulation.step_ns() != eager_ns);
+    const auto step = [&] {
+      for (const auto* figure : scoreboard.findChildren<FigureBox*>())
+        if (figure->name() == QStringLiteral("Step")) return figure->value().text();
+      return QString();
+    };
+    QCOMPARE(step(), time_text(document_->analysis().simulation.step_ns()));
+    // Nothing is marked for regional compilation: the reason is shown, and the switch goes back.
+    QSignalSpy failed(document_.get(), &Document::failed);
+    test::choose(box, "Regional");
+    QTRY_COMPARE(failed.count(), 1);
+    QVERIFY(failed.front().front().toString().contains("compile_with_inductor"));
+    QTRY_COMPARE(box.currentText(), QStringLiteral("Inductor"));
+    test::choose(box, "Eager");
+    QTRY_COMPARE(document_->analysis().simulation.step_ns(), eager_ns);
   }
 
   void the_throughput_is_explained_with_its_divisors() {

@@ -280,6 +280,51 @@ TEST_P(TotalsOfCaptures, Scoreboard) {
   EXPECT_EQ(shown["CPU wait"], time_text(end - kernels - exposed_of(*snapshot_)));
 }
 
+// In every execution, the scoreboard's step is the sum of its parts, and its peak is that of the
+// Kernels pane if torch's compiler runs the graph.
+TEST_P(TotalsOfCaptures, Executions) {
+  const auto kernels = predict_kernels(snapshot_, Cancellation());
+  ASSERT_TRUE(kernels) << kernels.error().message;
+  for (const Execution execution :
+       {Execution::eager, Execution::regional, Execution::inductor, Execution::cudagraph}) {
+    AnalysisOptions options;
+    options.execution = execution;
+    const auto made = make_snapshot(graph(), options);
+    ASSERT_TRUE(made) << made.error().message;
+    const Analysis& a = (*made)->analysis;
+    const Simulation& step = a.simulation;
+    EXPECT_EQ(step.step_ns(), step.compute_ns() + step.exposed_ns() + step.host_bound_ns());
+    EXPECT_EQ(step.exposed_ns(), exposed_of(**made));
+    std::int64_t ns = 0;
+    for (const NodeId id : graph().order())
+      if (a.costs[id.index()].lane == NodeCost::Lane::compute) ns += a.costs[id.index()].ns;
+    EXPECT_EQ(step.compute_ns(), ns);
+    EXPECT_EQ(a.memory.peak_bytes(), bytes_at(a.memory, a.memory.peak_index()));
+    if (execution == Execution::inductor || execution == Execution::cudagraph) {
+      EXPECT_EQ(a.memory.peak_bytes(), (*kernels)->totals().peak_bytes);
+      const auto again = predict_kernels(*made, Cancellation());
+      ASSERT_TRUE(again) << again.error().message;
+      EXPECT_EQ((*again)->totals(), (*kernels)->totals());
+      EXPECT_EQ((*again)->per_operator(), (*kernels)->per_operator());
+      EXPECT_EQ((*again)->total_ns(), (*kernels)->total_ns());
+    }
+    Document document({.path = GetParam()}, *made);
+    const Scoreboard scoreboard(document);
+    for (FigureBox* box : scoreboard.findChildren<FigureBox*>()) {
+      const QString name = box->value().accessibleName();
+      if (name == "Peak memory") {
+        EXPECT_EQ(box->value().text(), bytes_text(a.memory.peak_bytes()));
+      }
+      if (name == "Step") {
+        EXPECT_EQ(box->value().text(), time_text(step.step_ns()));
+      }
+      if (name == "CPU wait") {
+        EXPECT_EQ(box->value().text(), time_text(step.host_bound_ns()));
+      }
+    }
+  }
+}
+
 TEST_P(TotalsOfCaptures, RatesOrTheReasonThatThereAreNone) {
   Document document({.path = GetParam()}, snapshot_);
   const Scoreboard scoreboard(document);

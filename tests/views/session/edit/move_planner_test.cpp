@@ -7,6 +7,7 @@
 
 #include <QTest>
 
+#include "core/compiled/compiled_step.h"
 #include "core/edit/moves.h"
 #include "tests/support/held_pool.h"
 #include "tests/support/two_gathers.h"
@@ -93,6 +94,38 @@ TEST_F(MovePlannerTest, CommandThatFollowsAPickUpMovesTheHeldBlock) {
   run_all();
   EXPECT_EQ(position("v1"), before + 1);
   EXPECT_EQ(editing().entry_count(), 1);
+  EXPECT_EQ(refusals, QStringList());
+}
+
+// A preview starts from the figures of the compiled step; after the drop, the kernels are predicted
+// for the new order, and undo returns to the old ones.
+TEST_F(MovePlannerTest, MovesInACompiledStep) {
+  AnalysisOptions options = document->wanted_options();
+  options.execution = Execution::inductor;
+  document->analyze_with(options);
+  run_all();
+  ASSERT_TRUE(document->analysis().compiled);
+  const auto figures = [this] {
+    return figures_of(metrics_of(document->graph(), document->analysis()));
+  };
+  const Figures before = figures();
+  select({"v1"});
+  planner().take(node("v1"));
+  run();
+  ASSERT_NE(planner().held(), nullptr);
+  EXPECT_EQ(planner().held()->figures(), before);
+  planner().nudge(1);
+  planner().drop();
+  run_all();
+  EXPECT_EQ(editing().entry_count(), 1);
+  ASSERT_TRUE(document->analysis().compiled);
+  const auto again = analyze_step(document->graph(), options);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(figures(), figures_of(metrics_of(document->graph(), *again)));
+  editing().undo();
+  run_all();
+  EXPECT_EQ(figures(), before);
+  EXPECT_EQ(document->analysis().options.execution, Execution::inductor);
   EXPECT_EQ(refusals, QStringList());
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/compiled/compiled_step.h"
 #include "tests/support/held_pool.h"
 #include "tests/support/snapshots.h"
 
@@ -59,6 +60,33 @@ TEST_F(AnOpenGraph, TheLatestRequestIsWantedUntilItIsAnalyzed) {
   pool.run_all(5);
   EXPECT_EQ(assumed(), "u0=5");
   EXPECT_EQ(open.graph().assumptions().text(), open.baseline()->graph.assumptions().text());
+}
+
+TEST_F(AnOpenGraph, IsAnalyzedAsItIsExecuted) {
+  AnalysisOptions options = open.wanted_options();
+  options.execution = Execution::inductor;
+  open.analyze_with(options);
+  pool.run_all(5);
+  EXPECT_EQ(open.analysis().options.execution, Execution::inductor);
+  ASSERT_TRUE(open.analysis().compiled);
+  EXPECT_EQ(open.analysis().compiled->parts.size(), 1U);
+  // Sizes change, and the execution stays.
+  open.assume(rows(3));
+  pool.run_all(5);
+  EXPECT_EQ(open.analysis().options.execution, Execution::inductor);
+  EXPECT_TRUE(open.analysis().compiled);
+}
+
+TEST_F(AnOpenGraph, SaysWhyItCannotBeExecutedLikeThat) {
+  QString message;
+  QObject::connect(&open, &OpenGraph::failed, &open, [&](const QString& text) { message = text; });
+  AnalysisOptions options = open.wanted_options();
+  options.execution = Execution::regional;
+  open.analyze_with(options);
+  pool.run_all(5);
+  EXPECT_TRUE(message.contains("compile_with_inductor")) << message.toStdString();
+  EXPECT_EQ(open.analysis().options.execution, Execution::eager);
+  EXPECT_EQ(open.wanted_options().execution, Execution::eager);
 }
 
 // The options of a request that failed are not carried into later ones.
