@@ -213,7 +213,7 @@ class LivesBuilder {
     });
   }
 
-  // `begin`, `last`: the steps from and up to which inputs and outputs live. Of a region, both are
+  // `begin`, `last`: the steps from and up to which inputs and outputs live. Those of a region are
   // left out: they live as operator by operator.
   void add_buffers(std::size_t part, std::int32_t begin, std::int32_t last) {
     const PartMemory memory(graph_, operators_, parts_[part]);

@@ -18,10 +18,10 @@
 //   4. As a CUDA graph, everything is launched by the first launch, and nothing blocks the CPU.
 //   5. A call that no kernel computes (a view that became index arithmetic) runs before the first
 //      call that reads it, or at the end of its part.
-//   6. The steps of memory are the calls in that order. A kernel without a call of its own has a
-//      step, too, if it allocates memory: the call that it continues has another step.
+//   6. The steps of memory are the calls in that order. A kernel in which no call begins
+//      has a step, too, if it allocates memory: the call that it continues has another step.
 //   7. A region runs in place of its last call; between regions, calls run one by one. There, a
-//      kernel without a call of its own has no step.
+//      kernel in which no call begins has no step.
 //
 // Source: the order is that of kernels::schedule. Deviation: the order may differ from that of the
 // data (a kernel may compute a part of a call before all inputs of the call exist), so it is only
@@ -69,7 +69,6 @@ class OrderBuilder {
       run_between_regions();
     else
       for (std::size_t part = 0; part < parts_.size(); ++part) run_whole(part);
-    // Of a part that is not compiled.
     for (const NodeId id : graph_.order()) place(id);
     if (execution == Execution::cudagraph) launch_once();
     return std::move(result_);
@@ -197,7 +196,7 @@ class OrderBuilder {
     steps.push_back(step);
   }
 
-  // The call that has run and that a kernel without a call of its own continues.
+  // The call that a kernel continues in which no call begins.
   [[nodiscard]] NodeId continued_by(const Kernel& kernel) const {
     for (const NodeId id : kernel.nodes)
       if (is_placed_[id.index()] && !starts_or_waits(id)) return id;

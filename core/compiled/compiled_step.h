@@ -18,7 +18,7 @@
 
 namespace jointer {
 
-// What is predicted of a compiled step. Analysis::compiled refers to it.
+// The predicted kernels of a compiled step. Analysis::compiled refers to it.
 struct CompiledStep {
   // The graph, or the halves of a pair; with Execution::regional, the regions in program order.
   std::vector<CompiledPart> parts;

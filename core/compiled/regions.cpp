@@ -143,7 +143,7 @@ class RegionWalk {
   std::vector<std::int32_t> region_of_;  // by node; -1: none
   std::map<StringId, std::optional<std::string>> marks_;
   std::optional<std::string> unmarked_;
-  // Of the open region.
+  // The open region.
   bool is_open_ = false, writes_ = false;
   std::map<StorageId, std::vector<MemoryAccess>> memory_;
   std::vector<MemoryAccess> accesses_;
