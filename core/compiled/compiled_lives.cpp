@@ -155,7 +155,7 @@ class LivesBuilder {
 
  private:
   [[nodiscard]] std::int32_t begin_of(std::size_t part) const {
-    return part == 0 ? -1 : order_.spans[part].begin;
+    return part == 0 ? -1 : std::min(order_.spans[part].begin, end_ - 1);
   }
   // The last step while the part runs, or the end of the step.
   [[nodiscard]] std::int32_t last_of(std::size_t part) const {

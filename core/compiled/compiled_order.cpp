@@ -14,7 +14,7 @@
 //      reduction) or, if there is none, the kernel that ran before.
 //   3. A kernel is launched once: it takes the CPU as long as the slowest launch of its calls. Its
 //      other calls, and views, take no time. Starts and waits cost what they cost operator by
-//      operator, and so does a call without a kernel that blocks the CPU.
+//      operator, and so does a call that blocks the CPU and has no kernel on the device.
 //   4. As a CUDA graph, everything is launched by the first launch, and nothing blocks the CPU.
 //   5. A call that no kernel computes (a view that became index arithmetic) runs before the first
 //      call that reads it, or at the end of its part.
@@ -204,7 +204,12 @@ class OrderBuilder {
   }
 
   void add_time(const Kernel& kernel, const KernelTime& time, NodeId first) {
-    if (!time.is_launch) return;
+    if (!time.is_launch) {
+      for (const NodeId id : kernel.nodes)  // a copy to the host
+        if (costs_[id.index()].blocks_host && result_.costs[id.index()].ns == 0)
+          result_.costs[id.index()] = costs_[id.index()];
+      return;
+    }
     // Starts and waits have their times already.
     if (is_call_out(kernel.kind) &&
         std::ranges::any_of(kernel.nodes, [&](NodeId id) { return starts_or_waits(id); }))

@@ -225,11 +225,12 @@ TEST_P(CompiledCaptures, ComputesForAsLongAsTheKernels) {
                            kernel.kind == kernels::Kernel::Kind::wait;
       if (!is_asynchronous || !is_call) kernels += step.times[part][i].ns;
     }
-  std::int64_t blocking = 0;  // calls without a kernel that block the CPU
+  std::int64_t blocking = 0;  // calls without a kernel on the device that block the CPU
   std::vector<bool> has_kernel(graph.node_count());
-  for (const CompiledPart& part : step.parts)
-    for (const kernels::Kernel& kernel : part.scheduled.kernels)
-      for (const NodeId id : kernel.nodes) has_kernel[id.index()] = true;
+  for (std::size_t part = 0; part < step.parts.size(); ++part)
+    for (std::size_t i = 0; i < step.times[part].size(); ++i)
+      for (const NodeId id : step.parts[part].scheduled.kernels[i].nodes)
+        if (step.times[part][i].is_launch) has_kernel[id.index()] = true;
   for (const NodeId id : graph.order())
     if (!has_kernel[id.index()] && analysis.costs_of_operators()[id.index()].blocks_host)
       blocking += analysis.costs_of_operators()[id.index()].ns;
