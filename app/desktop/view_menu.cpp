@@ -10,12 +10,6 @@ namespace jointer::desktop {
 
 using namespace views;
 
-namespace {
-
-const QString kLaneLegend = QStringLiteral("timeline/lane_legend");
-
-}  // namespace
-
 ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
     : context_(context), settings_(settings) {
   QMenu* menu = context_.bar.addMenu(tr("&View"));
@@ -26,7 +20,10 @@ ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
               [](TimelineView& view) { view.range().show_selection(); });
   on_timeline(tr("Switch Timeline &Axis"), QKeySequence(Qt::Key_G),
               [](TimelineView& view) { view.content().next_kind(); });
-  add_lane_legend(menu);
+  add_timeline_choice(menu, tr("Lane &Legend"), QStringLiteral("lane_legend"), true,
+                      &TimelineContent::set_show_lane_legend);
+  add_timeline_choice(menu, tr("Lanes of Predicted &Kernels"), QStringLiteral("kernel_lanes"),
+                      false, &TimelineContent::set_show_kernels);
   menu->addSeparator();
   QMenu* panes = menu->addMenu(tr("&Panes"));
   context_.panes.add_actions(*panes);
@@ -36,19 +33,23 @@ ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
   fill_theme_menu(menu->addMenu(tr("&Theme")));
 }
 
-// The choice applies to the timelines of all documents.
-void ViewMenu::add_lane_legend(QMenu* menu) {
+// The choice applies to the timelines of all documents. The action and the setting have the name
+// `name`.
+void ViewMenu::add_timeline_choice(QMenu* menu, const QString& text, const QString& name,
+                                   bool is_default, void (TimelineContent::*set_shown)(bool)) {
+  const QString key = QStringLiteral("timeline/") + name;
   QAction* action =
-      context_.actions.add(menu, tr("Lane &Legend"), {}, Needs::nothing, this,
-                           [this](bool is_shown) { settings_.setValue(kLaneLegend, is_shown); });
-  action->setObjectName(QStringLiteral("lane_legend"));
+      context_.actions.add(menu, text, {}, Needs::nothing, this,
+                           [this, key](bool is_shown) { settings_.setValue(key, is_shown); });
+  action->setObjectName(name);
   action->setCheckable(true);
-  action->setChecked(settings_.value(kLaneLegend, true).toBool());
-  connect(&context_.documents, &Documents::loaded, action, [action](const DocumentTab* tab) {
-    TimelineContent& content = tab->timeline()->content();
-    content.set_show_lane_legend(action->isChecked());
-    connect(action, &QAction::toggled, &content, &TimelineContent::set_show_lane_legend);
-  });
+  action->setChecked(settings_.value(key, is_default).toBool());
+  connect(&context_.documents, &Documents::loaded, action,
+          [action, set_shown](const DocumentTab* tab) {
+            TimelineContent& content = tab->timeline()->content();
+            (content.*set_shown)(action->isChecked());
+            connect(action, &QAction::toggled, &content, set_shown);
+          });
 }
 
 void ViewMenu::fill_theme_menu(QMenu* menu) {

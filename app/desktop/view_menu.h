@@ -4,19 +4,21 @@
 #include <QSettings>
 
 #include "app/desktop/menu_context.h"
+#include "views/timeline/timeline_content.h"
 
 namespace jointer::desktop {
 
-// Commands for the visible part of the timeline and its legend, the panes and the theme.
+// Commands for the visible part of the timeline, its legend and its lanes of kernels, the panes and
+// the theme.
 class ViewMenu : public QObject {
   Q_OBJECT
  public:
-  // `settings`, which stores the theme and whether the lane legend is shown, must outlive this
-  // object.
+  // `settings`, which stores the theme and the choices for the timeline, must outlive this object.
   ViewMenu(const MenuContext& context, QSettings& settings);
 
  private:
-  void add_lane_legend(QMenu* menu);
+  void add_timeline_choice(QMenu* menu, const QString& text, const QString& name, bool is_default,
+                           void (views::TimelineContent::*set_shown)(bool));
   void fill_theme_menu(QMenu* menu);
 
   MenuContext context_;

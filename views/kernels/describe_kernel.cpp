@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/index.h"
-#include "views/kernels/kernel_text.h"
+#include "views/session/kernels/kernel_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 

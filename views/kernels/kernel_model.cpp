@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/index.h"
-#include "views/kernels/kernel_text.h"
+#include "views/session/kernels/kernel_text.h"
 #include "views/session/text/node_text.h"
 
 namespace jointer::views {
@@ -48,6 +48,24 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .unit = Unit::share,
        .meaning = tr("Estimated time as a share of the time of all kernels. Collectives overlap "
                      "with other kernels.")},
+      {.title = tr("roofline"),
+       .unit = Unit::time,
+       .meaning = tr("Time at the device's peak rates, without launches. A collective has its "
+                     "estimated time."),
+       .adds_up = true,
+       .total_title = tr("roofline"),
+       .gives_way = 6},
+      {.title = tr("lost"),
+       .unit = Unit::time,
+       .meaning = tr("Time lost to the roofline: the estimated time less that at the device's "
+                     "peak rates. Sort by it to find the kernels where there is most to gain."),
+       .adds_up = true,
+       .total_title = tr("lost"),
+       .gives_way = 4},
+      {.title = tr("GB/s"),
+       .unit = Unit::count,
+       .meaning = tr("Bytes read and written per second of estimated time."),
+       .gives_way = 5},
       {.title = tr("bound by"),
        .meaning = tr("The resource that limits the kernel's time."),
        .gives_way = 2},
@@ -57,14 +75,9 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
 void KernelModel::set_kernels(SnapshotKernelsPtr shown) {
   begin_rows();
   shown_ = std::move(shown);
-  names_.clear();
-  if (shown_)
-    for (std::size_t row = 0; row < shown_->rows().size(); ++row)
-      names_.push_back(kernel_name(graph(), shown_->kernel(row)));
   column_at(share_column).whole = shown_ ? shown_->total_ns() : 0;
   find_keys();
-  find_rows_of_nodes();
-  set_rows(std::vector<int>(names_.size(), -1));
+  set_rows(std::vector<int>(keys_.size(), -1));
 }
 
 // A kernel is the same in another state of the graph if the same node is its first one. Several
@@ -72,22 +85,13 @@ void KernelModel::set_kernels(SnapshotKernelsPtr shown) {
 void KernelModel::find_keys() {
   keys_.clear();
   std::unordered_map<std::uint32_t, std::uint32_t> seen;
-  for (std::size_t row = 0; row < names_.size(); ++row) {
+  if (!shown_) return;
+  for (std::size_t row = 0; row < shown_->rows().size(); ++row) {
     const std::vector<NodeId>& nodes = shown_->kernel(row).nodes;
     const std::uint32_t first = nodes.empty() ? NodeId().value() : nodes.front().value();
     const std::uint32_t position = seen[first]++;
     keys_.push_back((std::uint64_t{first} << 32U) | position);
   }
-}
-
-void KernelModel::find_rows_of_nodes() {
-  row_by_node_.assign(shown_ ? graph().node_count() : 0, -1);
-  for (std::size_t row = 0; row < names_.size(); ++row)
-    for (const NodeId node : shown_->kernel(row).nodes) {
-      int& at = row_by_node_[node.index()];
-      const bool is_better = at < 0 || (!figures(at).launches && shown_->rows()[row].launches);
-      if (is_better) at = static_cast<int>(row);
-    }
 }
 
 void KernelModel::set_show_all(bool shows_all) {
@@ -107,6 +111,13 @@ std::optional<std::int64_t> KernelModel::number(int row, int column) const {
     case time_column:
     case share_column:
       return figures(row).launches ? std::optional(figures(row).ns) : std::nullopt;
+    case roofline_column:
+      return figures(row).launches ? std::optional(figures(row).roofline_ns) : std::nullopt;
+    case lost_column:
+      return figures(row).launches ? std::optional(figures(row).ns - figures(row).roofline_ns)
+                                   : std::nullopt;
+    case rate_column:
+      return kernel_gbps(*shown_, as_index(row));
     default:
       return std::nullopt;
   }
@@ -115,7 +126,7 @@ std::optional<std::int64_t> KernelModel::number(int row, int column) const {
 QString KernelModel::text(int row, int column) const {
   switch (column) {
     case name_column:
-      return names_[as_index(row)];
+      return to_qstring(shown_->names()[as_index(row)]);
     case kind_column:
       return kernel_kind_text(kernel(row).kind);
     case phase_column:
@@ -154,10 +165,6 @@ QString KernelModel::note(int row, int column) const {
 
 std::vector<NodeId> KernelModel::nodes(int row) const {
   return kernel(row).nodes;
-}
-
-int KernelModel::row_of(NodeId node) const {
-  return node && node.index() < row_by_node_.size() ? row_by_node_[node.index()] : -1;
 }
 
 bool KernelModel::passes(int row, const QStringList& words) const {

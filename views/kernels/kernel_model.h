@@ -22,6 +22,9 @@ class KernelModel : public TableModel {
     written_column,
     time_column,
     share_column,
+    roofline_column,
+    lost_column,
+    rate_column,
     bound_column,
   };
 
@@ -41,7 +44,9 @@ class KernelModel : public TableModel {
   }
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
   // The first kernel that launches and in which the node runs; if there is none, the first one.
-  [[nodiscard]] int row_of(NodeId node) const override;
+  [[nodiscard]] int row_of(NodeId node) const override {
+    return shown_ ? shown_->row_of(node) : -1;
+  }
 
  protected:
   [[nodiscard]] bool hides_rows() const override { return !shows_all_ || TableModel::hides_rows(); }
@@ -56,12 +61,9 @@ class KernelModel : public TableModel {
   }
   [[nodiscard]] const Graph& graph() const { return shown_->snapshot()->graph; }
   void find_keys();
-  void find_rows_of_nodes();
 
   SnapshotKernelsPtr shown_;
-  std::vector<QString> names_;
   std::vector<std::uint64_t> keys_;
-  std::vector<int> row_by_node_;  // -1 for nodes that run in no kernel
   bool shows_all_ = false;
 };
 

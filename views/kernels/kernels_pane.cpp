@@ -5,7 +5,7 @@
 
 #include "core/base/index.h"
 #include "views/kernels/describe_kernel.h"
-#include "views/kernels/kernel_text.h"
+#include "views/session/kernels/kernel_text.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/theme/fonts.h"
 #include "views/theme/spacing.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/index.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
 
@@ -44,15 +45,15 @@ void LanesPainter::paint(QPainter& painter) const {
 // Paints thin lines below the lane where its nodes were in the graph as opened.
 void LanesPainter::paint_ghost(QPainter& painter, std::size_t row) const {
   const Snapshot* opened = scene_.content.ghost();
-  if (opened == nullptr || scene_.content.rows()[row].is_measured ||
+  const TimelineContent::Row& shown = scene_.content.rows()[row];
+  if (opened == nullptr || shown.is_measured || shown.is_predicted ||
       scene_.content.is_measured_axis())
     return;
   const auto lanes = opened->timeline(scene_.content.kind()).lanes();
-  if (scene_.content.rows()[row].lane == 0 || scene_.content.rows()[row].lane >= lanes.size())
-    return;
+  if (shown.lane == 0 || shown.lane >= lanes.size()) return;
   const QRect& area = scene_.layout.lane[row];
   std::vector<QRect> blocks;
-  for (const LaneRun& run : fold_lane(lanes[scene_.content.rows()[row].lane], scene_.axis))
+  for (const LaneRun& run : fold_lane(lanes[shown.lane], scene_.axis))
     blocks.emplace_back(run.left, area.bottom() + 1, std::max(run.right - run.left - 1, 1),
                         kGhostLane);
   painter.setPen(Qt::NoPen);
@@ -60,11 +61,16 @@ void LanesPainter::paint_ghost(QPainter& painter, std::size_t row) const {
   painter.drawRects(blocks.data(), static_cast<int>(blocks.size()));
 }
 
+std::int64_t LanesPainter::length_of(const TimelineContent::Row& row) const {
+  if (row.is_measured) return scene_.content.measured()->length();
+  if (!row.is_predicted) return scene_.content.estimated().length();
+  const KernelLanes* kernels = scene_.content.kernel_lanes();
+  return kernels == nullptr ? 0 : kernels->length();
+}
+
 // Marks the right edge if the step continues beyond the end of the axis.
 void LanesPainter::paint_cut(QPainter& painter, std::size_t row) const {
-  const std::int64_t length = (scene_.content.rows()[row].is_measured ? *scene_.content.measured()
-                                                                      : scene_.content.estimated())
-                                  .length();
+  const std::int64_t length = length_of(scene_.content.rows()[row]);
   if (length <= scene_.axis.length() ||
       scene_.axis.end() < static_cast<double>(scene_.axis.length()))
     return;
@@ -80,6 +86,7 @@ void LanesPainter::paint_cut(QPainter& painter, std::size_t row) const {
 }
 
 LanesPainter::Detail LanesPainter::detail_of(const TimelineContent::Row& row) const {
+  if (row.is_predicted) return {kernels_label(row)};
   const Simulation& s = scene_.content.shown().analysis.simulation;
   if (row.lane == 0) return {};
   if (row.has_kernels) {
@@ -110,6 +117,22 @@ LanesPainter::Detail LanesPainter::detail_of(const TimelineContent::Row& row) co
   return {tr("hidden")};
 }
 
+// The lane's name with the time of its kernels or, in program order, their number; or why there are
+// none.
+QString LanesPainter::kernels_label(const TimelineContent::Row& row) const {
+  const Lane& lane = scene_.content.lane(row);
+  const QString name = to_qstring(lane.name());
+  const KernelLanes* kernels = scene_.content.kernel_lanes();
+  const QString state = row.lane == 0 ? scene_.content.kernels_state() : QString();
+  if (kernels == nullptr || !state.isEmpty()) return QStringLiteral("%1  %2").arg(name, state);
+  if (scene_.content.kind() == AxisKind::program_order)
+    return QStringLiteral("%1  %2").arg(name, count_text(kernels->kernels().totals().kernels +
+                                                         kernels->kernels().totals().collectives));
+  std::int64_t busy = 0;
+  for (const std::int64_t ns : lane.times(0, lane.items().size())) busy += ns;
+  return QStringLiteral("%1  %2").arg(name, time_text(busy));
+}
+
 void LanesPainter::paint_label(QPainter& painter, std::size_t row) const {
   const QRect& area = scene_.layout.lane[row];
   const QRect box(8, area.top(), scene_.layout.gutter - 16, area.height());
@@ -128,10 +151,12 @@ void LanesPainter::paint_label(QPainter& painter, std::size_t row) const {
   if (const GroupId group = scene_.lane(row).group())
     painter.fillRect(QRect(kGroupMark, area.top(), kGroupMark, area.height()),
                      scene_.theme.group(group));
+  const bool is_predicted = scene_.content.rows()[row].is_predicted;
   const QString name =
-      metrics.elidedText(to_qstring(scene_.lane(row).name()), Qt::ElideRight, box.width());
+      metrics.elidedText(is_predicted ? detail.text : to_qstring(scene_.lane(row).name()),
+                         Qt::ElideRight, box.width());
   painter.setPen(scene_.theme.text);
-  if (detail.text.isEmpty() || area.height() < 2 * metrics.height()) {
+  if (is_predicted || detail.text.isEmpty() || area.height() < 2 * metrics.height()) {
     painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, name);
     return;
   }
@@ -167,7 +192,24 @@ void LanesPainter::paint_selection(QPainter& painter) const {
                  {ran.start_ns, ran.end_ns}, node == current, last_column);
     }
   }
+  paint_selected_kernels(painter, last_column);
   painter.restore();
+}
+
+// Marks the predicted kernels of the selected nodes. Most nodes of a kernel are selected together.
+void LanesPainter::paint_selected_kernels(QPainter& painter, std::vector<int>& last_column) const {
+  const KernelLanes* kernels = scene_.content.kernel_lanes();
+  if (kernels == nullptr) return;
+  const Selection& selection = scene_.content.document().selection();
+  std::int32_t last = -1;
+  for (const NodeId node : selection.nodes()) {
+    const std::int32_t kernel = kernels->kernels().row_of(node);
+    if (kernel < 0 || (kernel == last && node != selection.current())) continue;
+    last = kernel;
+    for (const KernelLanes::Place& place : kernels->places(as_index(kernel)))
+      paint_mark(painter, scene_.content.row_of_kernels(place.lane), {place.begin, place.end},
+                 node == selection.current(), last_column);
+  }
 }
 
 // Marks a selected node, or one of its kernels, in a row, unless the row is -1 or the node is not

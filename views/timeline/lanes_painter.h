@@ -7,7 +7,8 @@
 
 namespace jointer::views {
 
-// Paints the lanes with their labels, the selected nodes, the nodes that a search has found, and
+// Paints the lanes with their labels, the selected nodes and their predicted kernels, the nodes that
+// a search has found, and
 // the flows from collectives to their waits.
 class LanesPainter {
   Q_DECLARE_TR_FUNCTIONS(LanesPainter)
@@ -21,10 +22,13 @@ class LanesPainter {
     bool warns = false;
   };
   [[nodiscard]] Detail detail_of(const TimelineContent::Row& row) const;
+  [[nodiscard]] QString kernels_label(const TimelineContent::Row& row) const;
+  [[nodiscard]] std::int64_t length_of(const TimelineContent::Row& row) const;
   void paint_label(QPainter& painter, std::size_t row) const;
   void paint_ghost(QPainter& painter, std::size_t row) const;
   void paint_cut(QPainter& painter, std::size_t row) const;
   void paint_selection(QPainter& painter) const;
+  void paint_selected_kernels(QPainter& painter, std::vector<int>& last_column) const;
   void paint_mark(QPainter& painter, int row, TimelineData::Extent extent, bool is_current,
                   std::vector<int>& last_column) const;
   void paint_hits(QPainter& painter) const;

@@ -6,6 +6,7 @@
 
 #include "core/schedule/device_capacity.h"
 #include "views/session/edit/editing.h"
+#include "views/session/kernels/predicted_kernels.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/number_text.h"
 
@@ -29,6 +30,7 @@ TimelineContent::TimelineContent(Document& document)
   connect(&document_, &Document::changed, this, &TimelineContent::take_document);
   connect(&document_, &Document::measurement_changed, this, &TimelineContent::take_measurement);
   connect(&document_.sac(), &SacSession::changed, this, &TimelineContent::take_plan);
+  connect(&document_.kernels(), &PredictedKernels::changed, this, &TimelineContent::take_kernels);
   update_rows();
   had_plan_ = plan() != nullptr;
 }
@@ -148,14 +150,41 @@ void TimelineContent::update_rows() {
     if (measured() == nullptr || measured()->lanes()[i].items().empty()) continue;
     rows_.push_back({i, true});
   }
-  if (measured() == nullptr) return;
-  for (std::size_t i = measured()->first_kernel_lane(); i < measured()->lanes().size(); ++i)
-    rows_.push_back({.lane = i, .is_measured = true, .has_kernels = true});
+  if (measured() != nullptr)
+    for (std::size_t i = measured()->first_kernel_lane(); i < measured()->lanes().size(); ++i)
+      rows_.push_back({.lane = i, .is_measured = true, .has_kernels = true});
+  update_kernel_lanes();
+  if (!show_kernels_) return;
+  const std::size_t lanes = kernel_lanes_ ? kernel_lanes_->lanes().size() : 1;
+  for (std::size_t i = 0; i < lanes; ++i) rows_.push_back({.lane = i, .is_predicted = true});
+}
+
+// Lays the kernels out again if there are others, or if the axis has changed.
+void TimelineContent::update_kernel_lanes() {
+  const SnapshotKernelsPtr& predicted = document_.kernels().shown();
+  if (!show_kernels_ || !predicted) return kernel_lanes_.reset();
+  if (kernel_lanes_ && kernel_lanes_->shared_kernels() == predicted && kernels_kind_ == kind_)
+    return;
+  kernels_kind_ = kind_;
+  kernel_lanes_ = std::make_unique<const KernelLanes>(predicted, kind_);
+}
+
+int TimelineContent::row_of_kernels(std::size_t lane) const {
+  for (std::size_t row = 0; row < rows_.size(); ++row)
+    if (rows_[row].lane == lane && rows_[row].is_predicted) return static_cast<int>(row);
+  return -1;
+}
+
+QString TimelineContent::kernels_state() const {
+  const PredictedKernels& predicted = document_.kernels();
+  if (!predicted.problem().isEmpty()) return tr("cannot be predicted");
+  return predicted.is_current() ? QString() : tr("predicting...");
 }
 
 int TimelineContent::row_of(std::size_t lane, bool is_measured) const {
   for (std::size_t row = 0; row < rows_.size(); ++row)
-    if (rows_[row].lane == lane && rows_[row].is_measured == is_measured)
+    if (rows_[row].lane == lane && rows_[row].is_measured == is_measured &&
+        !rows_[row].is_predicted)
       return static_cast<int>(row);
   return -1;
 }
@@ -227,6 +256,18 @@ void TimelineContent::set_show_reserved(bool show) {
 
 void TimelineContent::set_show_lane_legend(bool show) {
   show_lane_legend_ = show;
+  emit legend_changed();
+}
+
+void TimelineContent::set_show_kernels(bool show) {
+  if (std::exchange(show_kernels_, show) == show) return;
+  update_rows();
+  emit legend_changed();
+}
+
+void TimelineContent::take_kernels() {
+  if (!show_kernels_) return;
+  update_rows();
   emit legend_changed();
 }
 

@@ -2,11 +2,13 @@
 
 #include <QObject>
 #include <QString>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "views/session/document/document.h"
 #include "views/session/edit/move_planner.h"
+#include "views/session/kernels/kernel_lanes.h"
 #include "views/session/sac/sac_state.h"
 #include "views/session/snapshot/measured_timeline.h"
 
@@ -72,12 +74,20 @@ class TimelineContent : public QObject {
   struct Row {
     std::size_t lane = 0;  // index in estimated() or *measured()
     bool is_measured = false;
-    bool has_kernels = false;  // a measured lane of kernels, below all other lanes
+    bool has_kernels = false;   // a measured lane of kernels, below the lanes of nodes
+    bool is_predicted = false;  // a lane of predicted kernels, below all other lanes
   };
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] const Lane& lane(const Row& row) const {
+    if (row.is_predicted) return kernel_lanes_ ? kernel_lanes_->lanes()[row.lane] : no_kernels_;
     return (row.is_measured ? *measured() : estimated()).lanes()[row.lane];
   }
+  // The predicted kernels as lanes; null if they are hidden or unknown.
+  [[nodiscard]] const KernelLanes* kernel_lanes() const { return kernel_lanes_.get(); }
+  // The row of a lane of predicted kernels, or -1.
+  [[nodiscard]] int row_of_kernels(std::size_t lane) const;
+  // Why there are no predicted kernels yet, or none of the current graph; otherwise empty.
+  [[nodiscard]] QString kernels_state() const;
   // The row that shows a node's lane, or -1.
   [[nodiscard]] int row_of(NodeId node, bool is_measured) const;
   [[nodiscard]] int row_of(std::size_t lane, bool is_measured) const;
@@ -89,6 +99,8 @@ class TimelineContent : public QObject {
   [[nodiscard]] bool shows_reserved() const { return show_reserved_ && has_reserved(); }
 
   [[nodiscard]] bool shows_lane_legend() const { return show_lane_legend_; }
+  // Returns true if predicted kernels have lanes. Views must watch the document's kernels then.
+  [[nodiscard]] bool shows_kernels() const { return show_kernels_; }
 
   // Returns true if the SAC pane has a plan for this graph, even if it is not drawn.
   [[nodiscard]] bool has_plan() const;
@@ -106,6 +118,7 @@ class TimelineContent : public QObject {
   void set_show_ghost(bool show);
   void set_show_plan(bool show);
   void set_show_lane_legend(bool show);
+  void set_show_kernels(bool show);
 
  signals:
   void kind_changed(jointer::views::AxisKind kind, jointer::views::AxisKind before);
@@ -125,6 +138,8 @@ class TimelineContent : public QObject {
   void take_document();
   void take_measurement();
   void take_plan();
+  void take_kernels();
+  void update_kernel_lanes();
   void update_rows();
 
   Document& document_;
@@ -133,7 +148,11 @@ class TimelineContent : public QObject {
   AxisKind kind_ = AxisKind::estimated_time;
   std::vector<Row> rows_;
   bool show_reserved_ = true, show_ghost_ = true, show_plan_ = true, show_lane_legend_ = true;
+  bool show_kernels_ = false;
   bool had_plan_ = false;
+  std::unique_ptr<const KernelLanes> kernel_lanes_;
+  AxisKind kernels_kind_ = AxisKind::estimated_time;  // the axis of `kernel_lanes_`
+  const Lane no_kernels_{"kernels", GroupId{}, {}};
 };
 
 }  // namespace jointer::views

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <vector>
+
+#include "core/base/index.h"
 
 namespace jointer::views {
 namespace {
@@ -12,6 +16,23 @@ const MeasuredBlock* block_at(const TimelineScene& scene, const LaneItem& item) 
   const MeasuredTimeline* measured = scene.content.document().measured();
   const bool is_node = item.block < 0 && item.kernel < 0;
   return is_node || measured == nullptr ? nullptr : measured->block_of(item.node);
+}
+
+// Selects the nodes of predicted kernels or, if `adds`, adds them to the selection. Kernels of the
+// previous graph may have nodes that an edit has removed.
+void select_kernels(const TimelineScene& scene, std::size_t row, const LaneRun& run, bool adds) {
+  Document& document = scene.content.document();
+  Selection& selection = document.selection();
+  const SnapshotKernels& kernels = scene.content.kernel_lanes()->kernels();
+  std::vector<NodeId> nodes;
+  for (const LaneItem& item : scene.lane(row).items().subspan(run.first, run.last - run.first))
+    std::ranges::copy_if(kernels.kernel(as_index(item.kernel)).nodes, std::back_inserter(nodes),
+                         [&](NodeId node) { return document.has(node); });
+  if (adds) nodes.insert(nodes.end(), selection.nodes().begin(), selection.nodes().end());
+  if (nodes.empty()) return;
+  const NodeId first = nodes.front();
+  selection.select_all(std::move(nodes), first);
+  if (const auto moment = document.moment_of(first)) selection.set_moment(moment);
 }
 
 }  // namespace
@@ -49,7 +70,9 @@ void select_at(const TimelineScene& scene, QPoint at, bool toggles) {
   if (const auto range = selection.range())
     if (const auto [left, right] = columns_of(scene, *range); at.x() < left || at.x() > right)
       selection.set_range(std::nullopt);
-  if (h.run) {
+  if (h.run && scene.content.rows()[*h.row].is_predicted) {
+    select_kernels(scene, *h.row, *h.run, toggles);
+  } else if (h.run) {
     const auto items = scene.lane(*h.row).items();
     if (h.run->is_folded()) {
       std::vector<NodeId> nodes;

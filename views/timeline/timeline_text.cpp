@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <vector>
 
+#include "core/base/checked.h"
+#include "core/base/index.h"
 #include "views/session/document/shown_range.h"
+#include "views/session/kernels/kernel_text.h"
 #include "views/session/text/measured_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
@@ -63,12 +67,37 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
                << tr("zoom in (double-click) to see them separately");
 }
 
+// The text for predicted kernels that are folded into a few pixels. In program order, several of
+// the items can be of one kernel.
+QStringList folded_kernel_lines(const TimelineContent& content, const Lane& lane,
+                                const LaneRun& run) {
+  std::set<std::int32_t> kernels;
+  for (const LaneItem& item : lane.items().subspan(run.first, run.last - run.first))
+    kernels.insert(item.kernel);
+  std::int64_t bytes = 0, ns = 0;
+  const SnapshotKernels& all = content.kernel_lanes()->kernels();
+  for (const std::int32_t row : kernels) {
+    bytes = saturating_add(bytes, all.kernel(as_index(row)).bytes);
+    ns = saturating_add(ns, all.rows()[as_index(row)].ns);
+  }
+  const QString count = counted_text(kernels.size(), tr("1 kernel here"), tr("%1 kernels here"));
+  return {count, tr("%1 predicted, %2 read and written").arg(time_text(ns), bytes_text(bytes)),
+          tr("kernels %1 to %2")
+              .arg(count_text(*kernels.begin() + 1), count_text(*kernels.rbegin() + 1)),
+          tr("zoom in (double-click) to see them separately")};
+}
+
 // The text for the item at a position; empty if there is none.
 QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, QPoint at) {
   const Snapshot& s = scene.content.shown();
   const MeasuredTimeline* m = scene.content.document().measured();
   if (h.run) {
     const Lane& over = scene.lane(*h.row);
+    if (scene.content.rows()[*h.row].is_predicted) {
+      if (h.run->is_folded()) return folded_kernel_lines(scene.content, over, *h.run);
+      return kernel_card_lines(scene.content.kernel_lanes()->kernels(),
+                               as_index(over.items()[h.run->first].kernel));
+    }
     if (h.run->is_folded()) return folded_lines(scene.content, over, *h.run);
     const LaneItem& item = over.items()[h.run->first];
     const NodeId node = item.node;

@@ -10,6 +10,7 @@
 
 #include "views/session/document/marks.h"
 #include "views/session/edit/editing.h"
+#include "views/session/kernels/predicted_kernels.h"
 #include "views/session/open/go_to.h"
 #include "views/session/sac/sac_session.h"
 #include "views/theme/fonts.h"
@@ -49,7 +50,10 @@ TimelineView::TimelineView(Document& document, QWidget* parent, Moves moves)
   connect(&content_, &TimelineContent::measurement_changed, this, &TimelineView::relayout);
   connect(&content_, &TimelineContent::snapshot_changed, this, &TimelineView::relayout);
   connect(&document_.marks(), &Marks::changed, this, &TimelineView::refresh);
-  connect(&content_, &TimelineContent::legend_changed, this, &TimelineView::relayout);
+  connect(&content_, &TimelineContent::legend_changed, this, [this] {
+    watch_kernels();
+    relayout();
+  });
   connect(&content_, &TimelineContent::changed, this, &TimelineView::refresh);
   connect(&range_, &TimelineRange::changed, this, &TimelineView::refresh);
   Selection& selection = document_.selection();
@@ -65,7 +69,16 @@ TimelineView::TimelineView(Document& document, QWidget* parent, Moves moves)
   if (moves_ == Moves::allowed) document_.editing().planner().prepare();
 }
 
-TimelineView::~TimelineView() = default;
+TimelineView::~TimelineView() {
+  document_.kernels().stop_watching(*this);
+}
+
+void TimelineView::watch_kernels() {
+  if (content_.shows_kernels() && isVisible())
+    document_.kernels().watch(*this);
+  else
+    document_.kernels().stop_watching(*this);
+}
 
 TimelineScene TimelineView::scene() const {
   return {content_,
@@ -85,10 +98,10 @@ void TimelineView::relayout() {
   const QSize size = viewport()->size();
   std::vector<LaneKind> kinds;
   for (const TimelineContent::Row& row : content_.rows())
-    kinds.push_back(row.has_kernels   ? LaneKind::kernels
-                    : row.is_measured ? LaneKind::measured
-                    : row.lane == 0   ? LaneKind::host
-                                      : LaneKind::estimated);
+    kinds.push_back(row.has_kernels || row.is_predicted ? LaneKind::kernels
+                    : row.is_measured                   ? LaneKind::measured
+                    : row.lane == 0                     ? LaneKind::host
+                                                        : LaneKind::estimated);
   const TimelineLayout::Legends legends{.memory = TimelineLegend(scene()).height(size.width()),
                                         .lanes = LaneLegend(scene()).height(size.width())};
   layout_ = TimelineLayout::make(size, kinds, legends, content_.label_count(),
@@ -202,6 +215,16 @@ bool TimelineView::viewportEvent(QEvent* event) {
     viewport()->update();
   }
   return QAbstractScrollArea::viewportEvent(event);
+}
+
+void TimelineView::showEvent(QShowEvent* event) {
+  QAbstractScrollArea::showEvent(event);
+  watch_kernels();
+}
+
+void TimelineView::hideEvent(QHideEvent* event) {
+  QAbstractScrollArea::hideEvent(event);
+  document_.kernels().stop_watching(*this);
 }
 
 void TimelineView::resizeEvent(QResizeEvent* /*event*/) {

@@ -20,8 +20,9 @@ class MoveTool;
 // The memory curve and, on the same axis below it, lanes for the CPU, the compute stream and each
 // process group. If a measurement is shown, its curve is drawn over that of the estimate, and each
 // of its lanes below the estimated one; below all of them is a lane for each stream of the GPU,
-// with the kernels that were measured on it. The view is painted directly, at a cost bounded by
-// pixels (draw_list.h).
+// with the kernels that were measured on it. If they are shown, predicted kernels have the lowest
+// lanes; they are computed only while the view is visible. The view is painted directly, at a cost
+// bounded by pixels (draw_list.h).
 //
 // The keys W, A, S and D work while the pointer is over the view (see pointer_keys.h).
 //
@@ -89,10 +90,13 @@ class TimelineView : public QAbstractScrollArea {
   void keyPressEvent(QKeyEvent* event) override;
   void keyReleaseEvent(QKeyEvent* event) override;
   void changeEvent(QEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
 
  private:
   enum class Drag : std::uint8_t { none, maybe, area, pan, overview, move };
 
+  void watch_kernels();
   void relayout();
   void refresh();  // invalidates the cached frame
   void paint_frame(QPainter& painter);

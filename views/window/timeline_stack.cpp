@@ -15,6 +15,9 @@ TimelineStack::TimelineStack(Document& document, QWidget* parent) : QStackedWidg
   own_.bar->offer_partitioned(false);
   connect(partitioning_.get(), &Partitioned::built, this, [this] {
     partitioned_ = add_page(*partitioning_->document(), TimelineView::Moves::none);
+    share_choices();
+    connect(&own_.view->content(), &TimelineContent::legend_changed, partitioned_.view,
+            [this] { share_choices(); });
     choose(partitioning_->is_wanted());
   });
   connect(partitioning_.get(), &Partitioned::failed, this, [this] { choose(false); });
@@ -24,6 +27,15 @@ TimelineStack::TimelineStack(Document& document, QWidget* parent) : QStackedWidg
   connect(planner, &MovePlanner::held_changed, this, [this, planner] {
     if (planner->held() != nullptr) choose(false);
   });
+}
+
+// Menus set choices in the joint graph's timeline.
+void TimelineStack::share_choices() {
+  const TimelineContent& own = own_.view->content();
+  TimelineContent& partitioned = partitioned_.view->content();
+  if (partitioned.shows_lane_legend() != own.shows_lane_legend())
+    partitioned.set_show_lane_legend(own.shows_lane_legend());
+  partitioned.set_show_kernels(own.shows_kernels());
 }
 
 // The views are deleted before the document that they show.
@@ -65,7 +77,6 @@ void TimelineStack::bring_up(const Page& page) {
   if (before == page.view) return;
   const bool had_focus = before->hasFocus();
   page.view->content().set_kind(before->content().kind());
-  page.view->content().set_show_lane_legend(before->content().shows_lane_legend());
   setCurrentWidget(page.widget);
   ShownRange& range = own_.view->content().document().shown_range();
   range.move_to(page.view->content().document());

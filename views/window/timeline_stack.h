@@ -27,6 +27,7 @@ class TimelineStack : public QStackedWidget {
     TimelineView* view = nullptr;
   };
   Page add_page(Document& document, TimelineView::Moves moves);
+  void share_choices();
   void choose(bool is_partitioned);
   void bring_up(const Page& page);
 

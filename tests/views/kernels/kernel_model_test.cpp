@@ -8,7 +8,7 @@
 #include "core/cost/kernel_rules.h"
 #include "tests/support/hand_made_kernels.h"
 #include "tests/support/snapshots.h"
-#include "views/kernels/kernel_text.h"
+#include "views/session/kernels/kernel_text.h"
 
 namespace jointer::views {
 namespace {

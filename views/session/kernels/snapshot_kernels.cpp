@@ -9,6 +9,7 @@
 #include "core/compiled/kernel_times.h"
 #include "core/cost/traffic.h"
 #include "core/schedule/memory_timeline.h"
+#include "views/session/kernels/kernel_text.h"
 
 namespace jointer::views {
 namespace {
@@ -45,6 +46,27 @@ SnapshotKernels::SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart>
     totals_.peak_bytes =
         std::max(totals_.peak_bytes, compiled_peak(snapshot_->graph, operators, parts_[part]));
   }
+  find_rows_of_nodes();
+  find_names();
+}
+
+void SnapshotKernels::find_names() {
+  std::vector<std::string> names;
+  names.reserve(rows_.size());
+  for (std::size_t row = 0; row < rows_.size(); ++row)
+    names.push_back(kernel_name(snapshot_->graph, kernel(row)).toStdString());
+  names_ = std::make_shared<const std::vector<std::string>>(std::move(names));
+}
+
+void SnapshotKernels::find_rows_of_nodes() {
+  row_by_node_.assign(snapshot_->graph.node_count(), -1);
+  for (std::size_t row = 0; row < rows_.size(); ++row)
+    for (const NodeId node : kernel(row).nodes) {
+      std::int32_t& at = row_by_node_[node.index()];
+      const bool is_better =
+          at < 0 || (!rows_[static_cast<std::size_t>(at)].launches && rows_[row].launches);
+      if (is_better) at = static_cast<std::int32_t>(row);
+    }
 }
 
 void SnapshotKernels::add_rows(std::size_t part) {
@@ -61,7 +83,9 @@ void SnapshotKernels::add_rows(std::size_t part) {
                      .launches = time.is_launch,
                      .is_memory_bound = time.is_memory_bound,
                      .is_time_of_nodes = time.is_time_of_nodes,
-                     .ns = time.ns});
+                     .ns = time.ns,
+                     .limit = time.limit,
+                     .roofline_ns = time.roofline_ns});
     if (!time.is_launch) continue;
     total_ns_ = saturating_add(total_ns_, time.ns);
     const bool is_collective = kernel.kind == kernels::Kernel::Kind::collective;

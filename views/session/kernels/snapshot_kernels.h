@@ -13,9 +13,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/compiled/compiled_part.h"
+#include "core/cost/estimator.h"
 #include "core/kernels/kernels.h"
 #include "views/session/snapshot/snapshot.h"
 
@@ -31,6 +33,9 @@ struct KernelRow {
   bool is_memory_bound = false;
   bool is_time_of_nodes = false;  // `ns` is the estimate of nodes
   std::int64_t ns = 0;
+  NodeCost::Limit limit = NodeCost::Limit::none;
+  // The time at the device's peak rates. `ns - roofline_ns` is lost to the roofline.
+  std::int64_t roofline_ns = 0;
 };
 
 struct KernelTotals {
@@ -58,6 +63,14 @@ class SnapshotKernels {
   [[nodiscard]] const kernels::Kernel& kernel(std::size_t row) const {
     return part_of(row).scheduled.kernels[static_cast<std::size_t>(rows_[row].kernel)];
   }
+  // "fused mul, exp", by row; see kernel_text.h.
+  [[nodiscard]] const std::vector<std::string>& names() const { return *names_; }
+  [[nodiscard]] const ItemTexts& shared_names() const { return names_; }
+  // The first kernel that launches and in which the node runs; if there is none, the first one in
+  // which it runs; -1 for nodes that run in no kernel.
+  [[nodiscard]] std::int32_t row_of(NodeId node) const {
+    return node && node.index() < row_by_node_.size() ? row_by_node_[node.index()] : -1;
+  }
   // The row of the first kernel of the part that a row belongs to.
   [[nodiscard]] std::size_t first_row_of_part(std::size_t row) const {
     return row - static_cast<std::size_t>(rows_[row].kernel);
@@ -70,10 +83,14 @@ class SnapshotKernels {
 
  private:
   void add_rows(std::size_t part);
+  void find_rows_of_nodes();
+  void find_names();
 
   SnapshotPtr snapshot_;
   std::vector<CompiledPart> parts_;
   std::vector<KernelRow> rows_;
+  std::vector<std::int32_t> row_by_node_;
+  ItemTexts names_;
   std::int64_t total_ns_ = 0;
   KernelTotals totals_, per_operator_;
 };

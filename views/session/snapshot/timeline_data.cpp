@@ -50,6 +50,12 @@ std::vector<std::int64_t> to_vector(std::span<const std::int64_t> values) {
 
 }  // namespace
 
+ItemColor node_color(const Graph& graph, const Analysis& analysis, NodeId id) {
+  const Node& node = graph.node(id);
+  return graph.is_asynchronous(node) ? collective_color(graph.op(node).collective)
+                                     : kernel_color(graph, node, analysis.flops[id.index()]);
+}
+
 // --- Lane ---
 
 Lane::Lane(std::string name, GroupId group, std::vector<LaneItem> items, ItemTexts texts)
@@ -234,7 +240,6 @@ void TimelineData::place_in_time(const Graph& graph, const Analysis& analysis) {
   for (const NodeId id : analysis.memory.steps()) {
     const Node& n = graph.node(id);
     const NodeTiming& timing = simulation.timing(id);
-    const bool is_start = graph.is_asynchronous(n);
     extents_[id.index()] = {timing.start, timing.end};
     if (timing.host_end > timing.host_start) {
       items[kHostLane].push_back({timing.host_start, timing.host_end, id, ItemColor::host});
@@ -243,9 +248,7 @@ void TimelineData::place_in_time(const Graph& graph, const Analysis& analysis) {
     }
     if (timing.stream < 0 || timing.end <= timing.start) continue;
     const std::size_t lane = kComputeLane + static_cast<std::size_t>(timing.stream);
-    const ItemColor color = is_start           ? collective_color(graph.op(n).collective)
-                            : graph.is_wait(n) ? ItemColor::stall
-                                               : kernel_color(graph, n, analysis.flops[id.index()]);
+    const ItemColor color = graph.is_wait(n) ? ItemColor::stall : node_color(graph, analysis, id);
     items[lane].push_back({timing.start, timing.end, id, color});
     lane_by_node_[id.index()] = static_cast<std::int32_t>(lane);
   }
@@ -414,8 +417,7 @@ void TimelineData::place_kernels(const Graph& graph, const Analysis& analysis,
     const Node& n = graph.node(node);
     if (is_compiled[node.index()]) return ItemColor::compiled;
     if (was_local_copy(graph, measurement, n)) return ItemColor::memory;
-    return graph.is_asynchronous(n) ? collective_color(graph.op(n).collective)
-                                    : kernel_color(graph, n, analysis.flops[node.index()]);
+    return node_color(graph, analysis, node);
   };
   std::map<std::int64_t, std::vector<LaneItem>> streams;
   std::vector<std::string> texts;

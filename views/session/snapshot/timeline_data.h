@@ -38,13 +38,17 @@ enum class ItemColor : std::uint8_t {
 };
 inline constexpr std::size_t kItemColors = 12;
 
+// The color of a node in its lane: that of its collective, or that of its kernel.
+ItemColor node_color(const Graph& graph, const Analysis& analysis, NodeId id);
+
 struct LaneItem {
   std::int64_t begin = 0, end = 0;  // positions on the axis; end > begin
   // For a collective, its start; for a block, its first node; for a kernel, the node that launched
-  // it.
+  // it or, if it is predicted, its first node.
   NodeId node;
   ItemColor color = ItemColor::other;
-  // Indices in Measurement::blocks and Measurement::kernels, or -1. Both are -1 for a node.
+  // Indices in Measurement::blocks and Measurement::kernels, or -1. Both are -1 for a node. In a
+  // lane of predicted kernels, `kernel` is an index in SnapshotKernels::rows.
   std::int32_t block = -1, kernel = -1;
 };
 // The texts of blocks or of kernels, by index in the measurement.

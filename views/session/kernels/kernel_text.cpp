@@ -1,10 +1,11 @@
-#include "views/kernels/kernel_text.h"
+#include "views/session/kernels/kernel_text.h"
 
 #include <QStringList>
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
+#include "core/base/checked.h"
 #include "views/session/text/number_text.h"
 
 namespace jointer::views {
@@ -84,18 +85,48 @@ QString kernel_totals_text(const KernelTotals& totals) {
 }
 
 QString kernel_limit_text(const SnapshotKernels& of, std::size_t row) {
+  using Limit = NodeCost::Limit;
   const KernelRow& at = of.rows()[row];
   if (!at.launches) return {};
-  if (at.is_memory_bound) return tr("memory");
-  const std::span<const NodeCost> costs = of.snapshot()->analysis.costs_of_operators();
-  const NodeCost* longest = nullptr;
-  for (const NodeId id : of.kernel(row).nodes)
-    if (const NodeCost& cost = costs[id.index()]; longest == nullptr || cost.ns > longest->ns)
-      longest = &cost;
-  if (longest == nullptr || longest->limit == NodeCost::Limit::none ||
-      longest->limit == NodeCost::Limit::given)
-    return {};
-  return to_qstring(to_string(longest->limit));
+  if (at.limit != Limit::none && at.limit != Limit::given) return to_qstring(to_string(at.limit));
+  return at.is_memory_bound ? tr("memory") : QString();
+}
+
+std::optional<std::int64_t> kernel_gbps(const SnapshotKernels& of, std::size_t row) {
+  const KernelRow& at = of.rows()[row];
+  const kernels::Kernel& kernel = of.kernel(row);
+  if (!at.launches || at.ns <= 0 || kernel.kind == kernels::Kernel::Kind::collective)
+    return std::nullopt;
+  return saturating_round(static_cast<double>(kernel.bytes) / static_cast<double>(at.ns));
+}
+
+QString kernel_number_text(const SnapshotKernels& of, std::size_t row) {
+  return tr("kernel %1 of %2").arg(count_text(row + 1), count_text(of.rows().size()));
+}
+
+QStringList kernel_card_lines(const SnapshotKernels& of, std::size_t row) {
+  const KernelRow& at = of.rows()[row];
+  const kernels::Kernel& kernel = of.kernel(row);
+  QStringList lines{to_qstring(of.names()[row]),
+                    QStringLiteral("%1 · %2 · %3")
+                        .arg(kernel_number_text(of, row), kernel_kind_text(kernel.kind),
+                             nodes_text(kernel.nodes.size()))};
+  QString bytes = tr("reads %1, writes %2")
+                      .arg(bytes_text(kernel.bytes_read), bytes_text(kernel.bytes_written));
+  if (const auto gbps = kernel_gbps(of, row)) bytes += tr(" · %1 GB/s").arg(count_text(*gbps));
+  lines << bytes;
+  if (!at.launches) return lines << tr("launches nothing");
+  QString time = tr("%1 predicted").arg(time_text(at.ns));
+  if (const QString limit = kernel_limit_text(of, row); !limit.isEmpty())
+    time += tr(", bound by %1").arg(limit);
+  lines << time;
+  if (of.total_ns() > 0)
+    lines << tr("%1 of the time of all kernels")
+                 .arg(to_qstring(format_percent(static_cast<double>(at.ns) /
+                                                static_cast<double>(of.total_ns()))));
+  if (at.ns > at.roofline_ns)
+    lines << tr("%1 lost to the roofline").arg(time_text(at.ns - at.roofline_ns));
+  return lines;
 }
 
 }  // namespace jointer::views
