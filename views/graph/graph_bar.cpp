@@ -21,7 +21,8 @@ GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
     : QWidget(parent), document_(document), graph_(graph) {
   LadderModel* model = &graph_.model();
   QHBoxLayout* row = make_row(this, {8, 2, 8, 2}, 2);
-  color_ = add_menu_button({}, tr("Choose how boxes are colored"), QStringLiteral("color"));
+  color_ = add_menu_button({}, tr("Choose how boxes are colored, and whether kernels are outlined"),
+                           QStringLiteral("color"));
   auto* group = new QActionGroup(color_);
   for (const LadderColor color : kLadderColors) {
     QAction* action = group->addAction(color_->menu()->addAction(label_of(color)));
@@ -31,6 +32,11 @@ GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
     connect(model, &LadderModel::color_changed, action,
             [action, color](LadderColor now) { action->setChecked(now == color); });
   }
+  color_->menu()->addSeparator();
+  QAction* kernels = color_->menu()->addAction(tr("Outline Predicted Kernels"));
+  kernels->setObjectName(QStringLiteral("outline_kernels"));
+  kernels->setCheckable(true);
+  connect(kernels, &QAction::toggled, &graph_, &GraphView::set_show_kernels);
   connect(model, &LadderModel::color_changed, this, &GraphBar::show_color);
   show_color(graph_.model().colors().by());
   row->addStretch(1);

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/index.h"
 #include "views/graph/ladder_header.h"
 #include "views/graph/ladder_menu.h"
 #include "views/graph/ladder_picture.h"
 #include "views/graph/ladder_text.h"
+#include "views/session/kernels/kernel_text.h"
+#include "views/session/kernels/predicted_kernels.h"
 #include "views/theme/fonts.h"
 #include "views/widgets/gestures.h"
 #include "views/widgets/hover_card.h"
@@ -29,7 +32,8 @@ GraphView::GraphView(Document& document, QWidget* parent)
       document_(document),
       model_(document, area().width()),
       scroll_(model_, *horizontalScrollBar(), *verticalScrollBar()),
-      selection_(document, model_) {
+      selection_(document, model_),
+      kernel_watch_(document, *viewport(), false) {
   setFrameShape(QFrame::NoFrame);
   setFocusPolicy(Qt::StrongFocus);
   viewport()->setMouseTracking(true);
@@ -62,6 +66,9 @@ void GraphView::connect_parts() {
     reveal_current(kRevealRoom);
   });
   connect(&selection_, &LadderSelection::changed, this, &GraphView::refresh);
+  connect(&document_.kernels(), &PredictedKernels::changed, this, [this] {
+    if (shows_kernels_) refresh();
+  });
 }
 
 QRect GraphView::area() const {
@@ -75,15 +82,50 @@ QRect GraphView::minimap_area() const {
 }
 
 LadderScene GraphView::scene() const {
-  return {model_.snapshot(),    model_.ladder(),    model_.layout(), model_.colors(),
-          Theme::of(palette()), selection_.marks(), scroll_.view(),  hovered_link_};
+  return {model_.snapshot(), model_.ladder(),      model_.layout(),
+          model_.colors(),   Theme::of(palette()), selection_.marks(),
+          scroll_.view(),    hovered_link_,        kernels()};
 }
 
 QStringList GraphView::card_at(QPoint at) const {
   const QRect header(0, 0, viewport()->width(), kLadderHeader);
   if (const QString text = cut_heading_at(at, header, scene(), font()); !text.isEmpty())
     return {text};
-  return hit_lines(model_, hit(at));
+  const LadderHit under = hit(at);
+  QStringList lines = hit_lines(model_, under);
+  const SnapshotKernels* predicted = kernels();
+  const std::int32_t kernel = predicted == nullptr ? -1 : predicted->row_of(node_of(under));
+  if (kernel < 0) return lines;
+  return lines << QString() << kernel_card_lines(*predicted, as_index(kernel));
+}
+
+// --- Predicted kernels ---
+
+void GraphView::set_show_kernels(bool show) {
+  if (std::exchange(shows_kernels_, show) == show) return;
+  kernel_watch_.set_wanted(show);
+  refresh();
+}
+
+const SnapshotKernels* GraphView::kernels() const {
+  return shows_kernels_ ? document_.kernels().shown().get() : nullptr;
+}
+
+// The node under the pointer; invalid if there is none.
+NodeId GraphView::node_of(const LadderHit& under) const {
+  if (under.place.item < 0 || under.place.node < 0 || !under.side) return {};
+  const int row = model_.layout().item(under.place.item).row;
+  return model_.ladder().boxes(row, *under.side)[as_index(under.place.node)];
+}
+
+// Kernels of the previous graph may have nodes that an edit has removed.
+void GraphView::select_kernel_of(NodeId node) {
+  const SnapshotKernels* predicted = kernels();
+  const std::int32_t kernel = predicted == nullptr ? -1 : predicted->row_of(node);
+  if (kernel < 0) return;
+  std::vector<NodeId> nodes = predicted->kernel(as_index(kernel)).nodes;
+  std::erase_if(nodes, [this](NodeId each) { return !document_.has(each); });
+  selection_.select_nodes(std::move(nodes), node);
 }
 
 void GraphView::take_layout() {
@@ -191,7 +233,8 @@ void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return;
   const LadderHit under = hit(event->pos());
   // A toggle has already reacted to the first click of a double-click.
-  if (under.place.item < 0 || under.is_toggle || under.place.node >= 0) return;
+  if (under.place.node >= 0) return select_kernel_of(node_of(under));
+  if (under.place.item < 0 || under.is_toggle) return;
   selection_.set_side(under.side.value_or(LadderSide::forward));
   model_.toggle_row(model_.layout().item(under.place.item).row, selection_.side());
 }
@@ -222,9 +265,7 @@ void GraphView::click(QPoint at, Qt::KeyboardModifiers modifiers) {
   const LadderSide side = *under.side;
   selection_.set_side(side);
   if (under.is_toggle) return model_.toggle_row(row, side);
-  if (under.place.node >= 0)
-    return selection_.select_node(
-        model_.ladder().boxes(row, side)[static_cast<std::size_t>(under.place.node)], modifiers);
+  if (under.place.node >= 0) return selection_.select_node(node_of(under), modifiers);
   selection_.select_row(row, side, modifiers);
   const LadderLayout& layout = model_.layout();
   scroll_.show_place(layout.box(layout.item(layout.item_of_row(row)), side));
@@ -243,6 +284,9 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
   add_ladder_actions(*menu, model_, selection_, under, actions());
+  if (const NodeId node = node_of(under); kernels() != nullptr && kernels()->row_of(node) >= 0)
+    menu->addAction(tr("Select Nodes of Its &Kernel"), this,
+                    [this, node] { select_kernel_of(node); });
   QAction* show = menu->addAction(tr("Show Selected &Node"), this, &GraphView::show_selection);
   show->setEnabled(static_cast<bool>(marks.current));
   menu->addAction(tr("Collapse All &Rows"), this, &GraphView::close_all);
@@ -256,6 +300,8 @@ KeysGroup GraphView::keys() {
   return {tr("Graph"),
           {{tr("Click, Ctrl+click"), tr("Select; add to or remove from the selection")},
            {tr("Double-click, Enter"), tr("Expand or collapse a row")},
+           {tr("Double-click a node"),
+            tr("Select the nodes of its predicted kernel, if kernels are outlined")},
            {tr("Up, Down"), tr("Go to the row or node above or below")},
            {tr("Right, Left"), tr("Expand a row and step into it; step out and collapse it")},
            {tr("Ctrl+Left, Ctrl+Right"), tr("Go to the forward or backward side of a row")},

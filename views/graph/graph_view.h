@@ -12,6 +12,7 @@
 #include "views/graph/ladder_selection.h"
 #include "views/graph/ladder_steps.h"
 #include "views/widgets/cached_frame.h"
+#include "views/widgets/kernel_watch.h"
 #include "views/widgets/keys_group.h"
 
 namespace jointer::views {
@@ -21,10 +22,12 @@ namespace jointer::views {
 //
 // Mouse: a click selects; a double-click or a click on a toggle expands or collapses; dragging or
 // the wheel pans; Ctrl+wheel zooms at the pointer. A row that is expanded or collapsed keeps its
-// position on screen. The strip on the right shows the whole ladder; dragging in it moves the view.
+// position on screen. A double-click on a node in an outline selects its kernel. The strip on the
+// right shows the whole ladder; dragging in it moves the view.
 class GraphView : public QAbstractScrollArea {
   Q_OBJECT
  public:
+  // `document` must outlive this object.
   explicit GraphView(Document& document, QWidget* parent = nullptr);
 
   [[nodiscard]] LadderModel& model() { return model_; }
@@ -37,8 +40,12 @@ class GraphView : public QAbstractScrollArea {
   [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   [[nodiscard]] static KeysGroup keys();
   [[nodiscard]] QStringList card_at(QPoint at) const;
+  // Returns true if the nodes of each predicted kernel are outlined. The kernels are computed while
+  // the view is visible.
+  [[nodiscard]] bool shows_kernels() const { return shows_kernels_; }
 
  public slots:
+  void set_show_kernels(bool show);
   void full_size() { zoom(1 / scroll_.view().scale); }
   // Zooms at the pointer if it is over the ladder, otherwise at the center.
   void zoom(double factor);
@@ -77,6 +84,10 @@ class GraphView : public QAbstractScrollArea {
   [[nodiscard]] LadderPosition position() const;
   void take_step(const LadderStep& step);
   bool take_arrow(int key);
+  // Null if kernels are not outlined, or not known.
+  [[nodiscard]] const SnapshotKernels* kernels() const;
+  [[nodiscard]] NodeId node_of(const LadderHit& under) const;
+  void select_kernel_of(NodeId node);
 
   Document& document_;
   LadderModel model_;
@@ -84,7 +95,9 @@ class GraphView : public QAbstractScrollArea {
   LadderSelection selection_;
   LadderScroll::Anchor next_anchor_;  // applies to the next layout
   LadderScroll::Anchor row_anchor_;   // applies to all layouts until other rows are expanded
-  bool is_waiting_to_show_ = false;   // show the current node once groups are laid out
+  KernelWatch kernel_watch_;
+  bool shows_kernels_ = false;
+  bool is_waiting_to_show_ = false;  // show the current node once groups are laid out
 
   Drag drag_ = Drag::none;
   QPoint press_, last_;

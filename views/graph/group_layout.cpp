@@ -53,9 +53,11 @@ std::vector<GroupLayout> lay_out_groups(std::span<const GroupGraphs> groups,
         layouts[asked[i]] = {{std::move(forward), std::move(backward)}, true};
     }
   }
-  for (std::size_t i = 0; i < groups.size(); ++i)
+  for (std::size_t i = 0; i < groups.size(); ++i) {
     if (!layouts[i].is_by_dot)
       layouts[i].sides = {layered_layout(groups[i][0], style), layered_layout(groups[i][1], style)};
+    layouts[i].edges = {groups[i][0].edges, groups[i][1].edges};
+  }
   return layouts;
 }
 

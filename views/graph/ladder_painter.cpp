@@ -331,13 +331,31 @@ void LadderPainter::paint_panel(const LadderItem& item, LadderSide side) {
     painter_.fillRect(rect(panel), QBrush(scene_.theme.ghost, Qt::Dense6Pattern));
     return;
   }
+  paint_kernels(item, side);
   paint_routes(item, side);
+}
+
+bool LadderPainter::is_visible(const LadderRect& box) const {
+  return is_visible(box.y, box.bottom()) && box.right() >= scene_.view.from_x(0) &&
+         box.x <= scene_.view.from_x(scene_.view.width);
+}
+
+QPainterPath LadderPainter::route_path(const LadderItem& item, LadderSide side,
+                                       const Layout::Route& route) const {
+  const auto at = [&](std::size_t i) {
+    return point(scene_.layout.in_panel(item, side, route.points[i]));
+  };
+  QPainterPath path(at(0));
+  if (route.is_curve)
+    for (std::size_t i = 1; i + 2 < route.points.size(); i += 3)
+      path.cubicTo(at(i), at(i + 1), at(i + 2));
+  else
+    for (std::size_t i = 1; i < route.points.size(); ++i) path.lineTo(at(i));
+  return path;
 }
 
 void LadderPainter::paint_routes(const LadderItem& item, LadderSide side) {
   const Layout& layout = item.group->sides[index_of(side)];
-  const double top = scene_.view.top(), bottom = scene_.view.bottom();
-  const double left = scene_.view.from_x(0), right = scene_.view.from_x(scene_.view.width);
   const QColor quiet = scene_.theme.ghost;
   // At a small scale, there are many thin lines, for which antialiasing would not be visible.
   const bool is_small = scene_.view.scale < kMinTextScale;
@@ -347,23 +365,12 @@ void LadderPainter::paint_routes(const LadderItem& item, LadderSide side) {
   for (const Layout::Route& route : layout.routes) {
     const LayoutPoint first = scene_.layout.in_panel(item, side, route.points.front());
     const LayoutPoint last = scene_.layout.in_panel(item, side, route.points.back());
-    if (std::max(first.y, last.y) < top || std::min(first.y, last.y) > bottom) continue;
-    QPainterPath path(point(first));
-    const auto at = [&](std::size_t i) {
-      return point(scene_.layout.in_panel(item, side, route.points[i]));
-    };
-    if (route.is_curve)
-      for (std::size_t i = 1; i + 2 < route.points.size(); i += 3)
-        path.cubicTo(at(i), at(i + 1), at(i + 2));
-    else
-      for (std::size_t i = 1; i < route.points.size(); ++i) path.lineTo(at(i));
-    painter_.drawPath(path);
+    if (is_visible(std::min(first.y, last.y), std::max(first.y, last.y)))
+      painter_.drawPath(route_path(item, side, route));
   }
   painter_.setRenderHint(QPainter::Antialiasing, false);
   for (std::size_t n = 0; n < layout.centers.size(); ++n) {
-    const LadderRect box = scene_.layout.node_box(item, side, n);
-    if (box.bottom() >= top && box.y <= bottom && box.right() >= left && box.x <= right)
-      paint_node(item, side, n);
+    if (is_visible(scene_.layout.node_box(item, side, n))) paint_node(item, side, n);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "views/graph/ladder_colors.h"
 #include "views/graph/ladder_marks.h"
 #include "views/graph/ladder_view.h"
+#include "views/session/kernels/snapshot_kernels.h"
 
 namespace jointer::views {
 
@@ -20,6 +21,7 @@ struct LadderScene {
   const LadderMarks& marks;
   LadderView view;
   std::optional<std::size_t> hovered_link;
+  const SnapshotKernels* kernels = nullptr;  // whose nodes are outlined; null for none
 };
 
 // Paints the visible part, on screen or into a file. The number of pixels limits the cost: rows
@@ -58,6 +60,16 @@ class LadderPainter {
                     const QColor& color);
   void paint_panel(const LadderItem& item, LadderSide side);
   void paint_routes(const LadderItem& item, LadderSide side);
+  [[nodiscard]] QPainterPath route_path(const LadderItem& item, LadderSide side,
+                                        const Layout::Route& route) const;
+  // True if the part of a panel between two heights, or the box, is on screen.
+  [[nodiscard]] bool is_visible(double top, double bottom) const {
+    return bottom >= scene_.view.top() && top <= scene_.view.bottom();
+  }
+  [[nodiscard]] bool is_visible(const LadderRect& box) const;
+  void paint_kernels(const LadderItem& item, LadderSide side);
+  void paint_kernel_shapes(const LadderItem& item, LadderSide side, double reach, bool is_border);
+  [[nodiscard]] QColor kernel_shade(std::int32_t kernel, bool is_border) const;
   void paint_node(const LadderItem& item, LadderSide side, std::size_t node);
   void paint_flows();
 
@@ -76,5 +88,8 @@ QString rung_text(const BytesByState& saved, std::int64_t recomputed_bytes);
 QStringList channel_texts(const BytesByState& saved, std::int64_t recomputed_bytes);
 // "layers.0..31"
 QString row_name(const LadderRow& row);
+// The predicted kernel that is outlined at a node: one that launches and in which several nodes
+// run. -1 if there is none.
+std::int32_t outlined_kernel(const SnapshotKernels& kernels, NodeId node);
 
 }  // namespace jointer::views

@@ -60,6 +60,15 @@ void paint_legend(QPainter& painter, const QRect& strip, const LadderScene& scen
       say(tr(" maximum at the same module depth"), t.text);
     x += 18;
   }
+  if (const QString text = tr("nodes of one predicted kernel");
+      scene.kernels != nullptr && fits(text, 2 * kSwatch)) {
+    painter.setPen(QPen(t.item(ItemColor::memory), 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(QRect(x, middle - kSwatch / 2, 2 * kSwatch - 4, kSwatch));
+    x += 2 * kSwatch;
+    say(text, t.text);
+    x += 18;
+  }
   // The rung states that occur, then the process groups.
   std::array<bool, kRungStates> occurs{};
   for (const Rung& rung : scene.ladder.rungs()) occurs[static_cast<std::size_t>(rung.state)] = true;

@@ -76,8 +76,13 @@ void LadderSelection::select_row(int row, LadderSide side, Qt::KeyboardModifiers
 }
 
 void LadderSelection::select_node(NodeId node, Qt::KeyboardModifiers modifiers) {
+  select_nodes({node}, node, modifiers);
+}
+
+void LadderSelection::select_nodes(std::vector<NodeId> nodes, NodeId current,
+                                   Qt::KeyboardModifiers modifiers) {
   focus_key_.clear();
-  select({node}, node, modifiers);
+  select(std::move(nodes), current, modifiers);
 }
 
 void LadderSelection::select_link(std::size_t link, Qt::KeyboardModifiers modifiers) {
@@ -85,9 +90,8 @@ void LadderSelection::select_link(std::size_t link, Qt::KeyboardModifiers modifi
   std::vector<NodeId> producers;
   for (const std::uint32_t rung : layout.link_rungs(layout.links()[link]))
     producers.push_back(model_.ladder().rungs()[rung].producer);
-  focus_key_.clear();
   const NodeId first = producers.front();
-  select(std::move(producers), first, modifiers);
+  select_nodes(std::move(producers), first, modifiers);
 }
 
 void LadderSelection::select_whole_row(int row) {

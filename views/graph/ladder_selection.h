@@ -31,6 +31,9 @@ class LadderSelection : public QObject {
   // a row selects its calls on that side, or all of its nodes there if it has no calls.
   void select_row(int row, LadderSide side, Qt::KeyboardModifiers modifiers = {});
   void select_node(NodeId node, Qt::KeyboardModifiers modifiers = {});
+  // Selects nodes, none of which gets the row's focus; `current` is one of them.
+  void select_nodes(std::vector<NodeId> nodes, NodeId current,
+                    Qt::KeyboardModifiers modifiers = {});
   // Selects the producers of a link's rungs.
   void select_link(std::size_t link, Qt::KeyboardModifiers modifiers);
   // Selects all nodes of a row on both sides, including parameters.

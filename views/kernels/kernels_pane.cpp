@@ -1,7 +1,6 @@
 #include "views/kernels/kernels_pane.h"
 
 #include <QEvent>
-#include <QTimer>
 
 #include "core/base/index.h"
 #include "views/kernels/describe_kernel.h"
@@ -23,7 +22,7 @@ constexpr int kMinPageHeight = 40, kMinPageWidth = 160;
 }  // namespace
 
 KernelsPane::KernelsPane(Document& document, QWidget* parent)
-    : QWidget(parent), document_(document) {
+    : QWidget(parent), document_(document), watch_(document, *this) {
   setAccessibleName(tr("Kernels"));
   use_base_background(*this);
   QVBoxLayout* column = make_column(this, {0, kNarrowMargin, 0, 0}, 2);
@@ -50,42 +49,12 @@ KernelsPane::KernelsPane(Document& document, QWidget* parent)
 
   connect(&table_->view(), &TableView::selection_changed, this, &KernelsPane::show_details);
   connect(details_, &QTextBrowser::anchorClicked, this, &KernelsPane::follow);
-  // A pane that is covered by another tab stays visible for Qt.
-  connect(&document_, &Document::changed, this, &KernelsPane::watch_if_seen);
   connect(&document_.kernels(), &PredictedKernels::changed, this, [this] {
     show_totals();
     show_details();
   });
   show_totals();
   show_details();
-}
-
-KernelsPane::~KernelsPane() {
-  document_.kernels().stop_watching(*this);
-}
-
-void KernelsPane::watch_if_seen() {
-  if (isVisible() && !visibleRegion().isEmpty())
-    document_.kernels().watch(*this);
-  else
-    document_.kernels().stop_watching(*this);
-}
-
-void KernelsPane::showEvent(QShowEvent* event) {
-  QWidget::showEvent(event);
-  // Layouts place the pane first.
-  QTimer::singleShot(0, this, &KernelsPane::watch_if_seen);
-}
-
-void KernelsPane::hideEvent(QHideEvent* event) {
-  QWidget::hideEvent(event);
-  document_.kernels().stop_watching(*this);
-}
-
-// Only a pane that is seen is painted, such as one whose tab comes to the front.
-void KernelsPane::paintEvent(QPaintEvent* event) {
-  QWidget::paintEvent(event);
-  document_.kernels().watch(*this);
 }
 
 void KernelsPane::resizeEvent(QResizeEvent* event) {

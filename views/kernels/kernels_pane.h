@@ -8,6 +8,7 @@
 #include "views/kernels/kernel_table.h"
 #include "views/widgets/elided_label.h"
 #include "views/widgets/inspector_content.h"
+#include "views/widgets/kernel_watch.h"
 
 namespace jointer::views {
 
@@ -19,24 +20,20 @@ class KernelsPane : public QWidget {
  public:
   // `document` must outlive this object.
   explicit KernelsPane(Document& document, QWidget* parent = nullptr);
-  ~KernelsPane() override;
 
   [[nodiscard]] KernelTable& table() { return *table_; }
 
  protected:
-  void showEvent(QShowEvent* event) override;
-  void hideEvent(QHideEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
-  void watch_if_seen();
   void show_totals();
   void show_details();
   void follow(const QUrl& link);
 
   Document& document_;
+  KernelWatch watch_;
   ElidedLabel* totals_ = nullptr;
   ElidedLabel* per_operator_ = nullptr;
   QSplitter* splitter_ = nullptr;

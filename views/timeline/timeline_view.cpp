@@ -10,7 +10,6 @@
 
 #include "views/session/document/marks.h"
 #include "views/session/edit/editing.h"
-#include "views/session/kernels/predicted_kernels.h"
 #include "views/session/open/go_to.h"
 #include "views/session/sac/sac_session.h"
 #include "views/theme/fonts.h"
@@ -38,7 +37,8 @@ TimelineView::TimelineView(Document& document, QWidget* parent, Moves moves)
       document_(document),
       moves_(moves),
       content_(document),
-      range_(content_) {
+      range_(content_),
+      kernel_watch_(document, *viewport(), false) {
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setFocusPolicy(Qt::StrongFocus);
@@ -51,7 +51,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent, Moves moves)
   connect(&content_, &TimelineContent::snapshot_changed, this, &TimelineView::relayout);
   connect(&document_.marks(), &Marks::changed, this, &TimelineView::refresh);
   connect(&content_, &TimelineContent::legend_changed, this, [this] {
-    watch_kernels();
+    kernel_watch_.set_wanted(content_.shows_kernels());
     relayout();
   });
   connect(&content_, &TimelineContent::changed, this, &TimelineView::refresh);
@@ -69,16 +69,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent, Moves moves)
   if (moves_ == Moves::allowed) document_.editing().planner().prepare();
 }
 
-TimelineView::~TimelineView() {
-  document_.kernels().stop_watching(*this);
-}
-
-void TimelineView::watch_kernels() {
-  if (content_.shows_kernels() && isVisible())
-    document_.kernels().watch(*this);
-  else
-    document_.kernels().stop_watching(*this);
-}
+TimelineView::~TimelineView() = default;
 
 TimelineScene TimelineView::scene() const {
   return {content_,
@@ -215,16 +206,6 @@ bool TimelineView::viewportEvent(QEvent* event) {
     viewport()->update();
   }
   return QAbstractScrollArea::viewportEvent(event);
-}
-
-void TimelineView::showEvent(QShowEvent* event) {
-  QAbstractScrollArea::showEvent(event);
-  watch_kernels();
-}
-
-void TimelineView::hideEvent(QHideEvent* event) {
-  QAbstractScrollArea::hideEvent(event);
-  document_.kernels().stop_watching(*this);
 }
 
 void TimelineView::resizeEvent(QResizeEvent* /*event*/) {

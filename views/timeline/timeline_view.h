@@ -11,6 +11,7 @@
 #include "views/timeline/timeline_range.h"
 #include "views/timeline/timeline_scene.h"
 #include "views/widgets/cached_frame.h"
+#include "views/widgets/kernel_watch.h"
 #include "views/widgets/keys_group.h"
 
 namespace jointer::views {
@@ -90,13 +91,10 @@ class TimelineView : public QAbstractScrollArea {
   void keyPressEvent(QKeyEvent* event) override;
   void keyReleaseEvent(QKeyEvent* event) override;
   void changeEvent(QEvent* event) override;
-  void showEvent(QShowEvent* event) override;
-  void hideEvent(QHideEvent* event) override;
 
  private:
   enum class Drag : std::uint8_t { none, maybe, area, pan, overview, move };
 
-  void watch_kernels();
   void relayout();
   void refresh();  // invalidates the cached frame
   void paint_frame(QPainter& painter);
@@ -113,6 +111,7 @@ class TimelineView : public QAbstractScrollArea {
   TimelineRange range_;
   TimelineLayout layout_;
   MemoryZoom memory_zoom_;
+  KernelWatch kernel_watch_;
   std::unique_ptr<MoveTool> tool_;
 
   Drag drag_ = Drag::none;

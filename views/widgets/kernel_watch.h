@@ -1,0 +1,33 @@
+#pragma once
+
+#include <QObject>
+#include <QWidget>
+
+#include "views/session/document/document.h"
+
+namespace jointer::views {
+
+// Watches a document's predicted kernels while a widget is on screen, so that nothing is computed
+// while it is hidden or covered.
+class KernelWatch : public QObject {
+  Q_OBJECT
+ public:
+  // `seen`: a widget that is painted; of a scroll area, its viewport. Both must outlive this object.
+  KernelWatch(Document& document, QWidget& seen, bool is_wanted = true);
+  ~KernelWatch() override;
+
+  // Without kernels that are wanted, nothing is watched.
+  void set_wanted(bool is_wanted);
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void follow();
+
+  Document& document_;
+  QWidget& seen_;
+  bool is_wanted_;
+};
+
+}  // namespace jointer::views
