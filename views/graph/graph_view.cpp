@@ -103,7 +103,7 @@ QStringList GraphView::card_at(QPoint at) const {
 
 void GraphView::set_show_kernels(bool show) {
   if (std::exchange(shows_kernels_, show) == show) return;
-  kernel_watch_.set_wanted(show);
+  kernel_watch_.set_needed(show);
   refresh();
 }
 

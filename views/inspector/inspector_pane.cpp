@@ -6,9 +6,11 @@
 #include <algorithm>
 
 #include "views/inspector/describe_nodes.h"
+#include "views/inspector/kernel_of_node.h"
 #include "views/inspector/why_here.h"
 #include "views/session/document/shown_range.h"
 #include "views/session/edit/editing.h"
+#include "views/session/kernels/predicted_kernels.h"
 #include "views/session/sac/action_text.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/node_text.h"
@@ -62,9 +64,10 @@ InspectorPane::InspectorPane(Document& document, QWidget* parent)
   const ShownRange* range = &document_.shown_range();
   connect(range, &ShownRange::range_changed, &range_delay_, qOverload<>(&QTimer::start));
   connect(range, &ShownRange::graph_changed, &range_delay_, qOverload<>(&QTimer::start));
-  connect(&document_.sac(), &SacSession::changed, this, &InspectorPane::refresh_plan);
+  connect(&document_.sac(), &SacSession::changed, this, &InspectorPane::refresh_node);
+  connect(&document_.kernels(), &PredictedKernels::changed, this, &InspectorPane::refresh_node);
   connect(&document_.sac().value_reasons(), &ValueReasons::changed, this,
-          &InspectorPane::refresh_plan);
+          &InspectorPane::refresh_node);
 }
 
 void InspectorPane::set_source_roots(const QStringList& roots) {
@@ -99,6 +102,7 @@ void InspectorPane::refresh() {
   content_ = is_one ? describe(document_.snapshot(), nodes.front(), document_.measured())
                     : describe(document_.snapshot(), nodes, document_.measured());
   if (is_one) {
+    add_kernel(nodes.front());
     add_plan(nodes.front());
     add_reasons(nodes.front());
   }
@@ -148,6 +152,14 @@ void InspectorPane::add_reasons(NodeId node) {
       reasons_for(document_.editing().edit_history(), document_.graph(), node);
   if (!reasons.empty() || asked_)
     content_.sections.insert(content_.sections.begin(), why_section(reasons));
+}
+
+// Adds the node's predicted kernel as the last section, if the kernels of this graph are known.
+void InspectorPane::add_kernel(NodeId node) {
+  const PredictedKernels& predicted = document_.kernels();
+  if (!predicted.is_current()) return;
+  InspectorSection section = describe_kernel_of(*predicted.shown(), node);
+  if (!section.rows.empty()) content_.sections.push_back(std::move(section));
 }
 
 void InspectorPane::ask_why() {

@@ -31,7 +31,7 @@ class InspectorPane : public QWidget {
 
  private:
   void request_refresh();
-  void refresh_plan() {
+  void refresh_node() {
     if (shown_) request_refresh();
   }
   void refresh();
@@ -40,6 +40,7 @@ class InspectorPane : public QWidget {
   void follow(const QUrl& link);
   void add_plan(NodeId node);
   void add_reasons(NodeId node);
+  void add_kernel(NodeId node);
 
   Document& document_;
   QTextBrowser* page_ = nullptr;

@@ -51,7 +51,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent, Moves moves)
   connect(&content_, &TimelineContent::snapshot_changed, this, &TimelineView::relayout);
   connect(&document_.marks(), &Marks::changed, this, &TimelineView::refresh);
   connect(&content_, &TimelineContent::legend_changed, this, [this] {
-    kernel_watch_.set_wanted(content_.shows_kernels());
+    kernel_watch_.set_needed(content_.shows_kernels());
     relayout();
   });
   connect(&content_, &TimelineContent::changed, this, &TimelineView::refresh);

@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-KernelWatch::KernelWatch(Document& document, QWidget& seen, bool is_wanted)
-    : document_(document), seen_(seen), is_wanted_(is_wanted) {
+KernelWatch::KernelWatch(Document& document, QWidget& seen, bool is_needed)
+    : document_(document), seen_(seen), is_needed_(is_needed) {
   seen_.installEventFilter(this);
   // A widget that is covered by another tab stays visible for Qt.
   connect(&document_, &Document::changed, this, &KernelWatch::follow);
@@ -18,13 +18,13 @@ KernelWatch::~KernelWatch() {
   document_.kernels().stop_watching(*this);
 }
 
-void KernelWatch::set_wanted(bool is_wanted) {
-  is_wanted_ = is_wanted;
+void KernelWatch::set_needed(bool is_needed) {
+  is_needed_ = is_needed;
   follow();
 }
 
 void KernelWatch::follow() {
-  if (is_wanted_ && seen_.isVisible() && !seen_.visibleRegion().isEmpty())
+  if (is_needed_ && seen_.isVisible() && !seen_.visibleRegion().isEmpty())
     document_.kernels().watch(*this);
   else
     document_.kernels().stop_watching(*this);
@@ -35,7 +35,7 @@ bool KernelWatch::eventFilter(QObject* watched, QEvent* event) {
     QTimer::singleShot(0, this, &KernelWatch::follow);
   else if (event->type() == QEvent::Hide)
     document_.kernels().stop_watching(*this);
-  else if (event->type() == QEvent::Paint && is_wanted_)  // only what is seen is painted
+  else if (event->type() == QEvent::Paint && is_needed_)  // only what is seen is painted
     document_.kernels().watch(*this);
   return QObject::eventFilter(watched, event);
 }

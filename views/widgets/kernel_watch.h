@@ -13,11 +13,11 @@ class KernelWatch : public QObject {
   Q_OBJECT
  public:
   // `seen`: a widget that is painted; of a scroll area, its viewport. Both must outlive this object.
-  KernelWatch(Document& document, QWidget& seen, bool is_wanted = true);
+  KernelWatch(Document& document, QWidget& seen, bool is_needed = true);
   ~KernelWatch() override;
 
-  // Without kernels that are wanted, nothing is watched.
-  void set_wanted(bool is_wanted);
+  // Nothing is watched while the kernels are not needed.
+  void set_needed(bool is_needed);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -27,7 +27,7 @@ class KernelWatch : public QObject {
 
   Document& document_;
   QWidget& seen_;
-  bool is_wanted_;
+  bool is_needed_;
 };
 
 }  // namespace jointer::views

@@ -4,9 +4,9 @@
 //
 // In program order, a kernel has an item for each stretch of its nodes: nodes that run in no kernel
 // do not end a stretch, those of another kernel do. A node that runs in several kernels is shown in
-// SnapshotKernels::row_of. On an axis of time, kernels run one after another in their order; a
-// collective runs beside them, after its predecessors in its process group, and its wait lasts
-// until it has ended.
+// SnapshotKernels::row_of. On an axis of time, kernels run one after another in their order.
+// Collectives overlap with them: each starts after its predecessors in its process group, and its
+// wait lasts until it has ended.
 
 #include <cstdint>
 #include <span>
