@@ -96,6 +96,11 @@ struct CompiledKernel {
   std::vector<CompiledUse> uses;
 };
 
+// The uses of buffers that a kernel reads or writes (`is_used`: CompiledUse::is_read or
+// is_written), each buffer once.
+std::vector<const CompiledUse*> distinct_uses(const CompiledKernel& kernel,
+                                              bool CompiledUse::*is_used);
+
 struct CompiledEvent {
   enum class Kind : std::uint8_t { allocate, release, reuse, run };
   Kind kind = Kind::run;

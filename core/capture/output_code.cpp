@@ -74,6 +74,18 @@ std::optional<std::int64_t> BufferBlock::bytes() const {
   return saturating_mul(*count, item_size(*dtype));
 }
 
+std::vector<const CompiledUse*> distinct_uses(const CompiledKernel& kernel,
+                                              bool CompiledUse::*is_used) {
+  std::vector<const CompiledUse*> uses;
+  for (const CompiledUse& use : kernel.uses) {
+    const bool is_repeated = std::any_of(uses.begin(), uses.end(), [&](const CompiledUse* before) {
+      return before->block == use.block && before->name == use.name;
+    });
+    if (use.*is_used && !is_repeated) uses.push_back(&use);
+  }
+  return uses;
+}
+
 std::string CompiledProgram::device() const {
   std::map<std::string, std::size_t> counts;
   for (const BufferBlock& block : blocks)

@@ -102,7 +102,7 @@ void KernelsPaneTest::show_kernels() {
   pane_ = show_pane<KernelsPane>("kernels");
   QVERIFY(pane_ != nullptr);
   QTRY_VERIFY_WITH_TIMEOUT(predicted().is_current(), kPatienceMs);
-  QTRY_COMPARE(model().predicted(), predicted().shown());
+  QTRY_COMPARE(model().kernels(), predicted().shown());
   QVERIFY(model().rowCount() > 0);
 }
 
@@ -255,7 +255,7 @@ void KernelsPaneTest::an_edit_is_followed() {
   QTest::keyClick(&view(), Qt::Key_Home, Qt::AltModifier);
   QTRY_COMPARE_WITH_TIMEOUT(document().editing().entry_count(), 1, kPatienceMs);
   QTRY_VERIFY_WITH_TIMEOUT(predicted().is_current() && predicted().shown() != before, kPatienceMs);
-  QTRY_COMPARE(model().predicted(), predicted().shown());
+  QTRY_COMPARE(model().kernels(), predicted().shown());
   QVERIFY(document().graph().position(node("square")) <
           document().graph().position(node("scaled")));
   // The kernel stays selected.

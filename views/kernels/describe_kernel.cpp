@@ -26,12 +26,10 @@ class KernelDescription {
         first_(of.first_row_of_part(row)) {}
 
   InspectorContent run() {
-    const Graph& graph = of_.snapshot()->graph;
     InspectorContent content;
-    content.title = kernel_name(graph, kernel_);
-    content.subtitle = tr("kernel %1 of %2 · %3")
-                           .arg(count_text(row_ + 1), count_text(of_.rows().size()),
-                                kernel_kind_text(kernel_.kind));
+    content.title = to_qstring(of_.names()[row_]);
+    content.subtitle = QStringLiteral("%1 · %2").arg(kernel_number_text(of_, row_),
+                                                     kernel_kind_text(kernel_.kind));
     add_figures(content.sections.emplace_back());
     add_buffers(content.sections.emplace_back());
     add_refusals(content.sections.emplace_back());
@@ -60,8 +58,9 @@ class KernelDescription {
     }
     if (kernel_.nodes.empty()) section.rows.pop_back();
     using Kind = kernels::Kernel::Kind;
-    if (kernel_.kind == Kind::pointwise || kernel_.kind == Kind::reduction ||
-        kernel_.kind == Kind::mix_order_reduction)
+    const bool has_loops = kernel_.kind == Kind::pointwise || kernel_.kind == Kind::reduction ||
+                           kernel_.kind == Kind::mix_order_reduction;
+    if (has_loops && of_.compiled(row_) == nullptr)
       section.add(
           tr("iterations"),
           kernel_.rnumel == 1
@@ -72,8 +71,20 @@ class KernelDescription {
                 exact_bytes_text(kernel_.bytes_read));
     section.add(tr("written"), bytes_text(kernel_.bytes_written), Provenance::computed,
                 exact_bytes_text(kernel_.bytes_written));
-    if (of_.rows()[row_].launches)
-      section.add(tr("time"), time_text(of_.rows()[row_].ns), Provenance::estimated);
+    const KernelRow& figures = of_.rows()[row_];
+    if (!figures.launches) return;
+    if (const auto gbps = kernel_gbps(of_, row_))
+      section.add(tr("rate"), tr("%1 GB/s").arg(count_text(*gbps)), Provenance::estimated);
+    const QString limit = kernel_limit_text(of_, row_);
+    section.add(tr("time"),
+                limit.isEmpty() ? time_text(figures.ns)
+                                : tr("%1, bound by %2").arg(time_text(figures.ns), limit),
+                Provenance::estimated);
+    section.add(
+        tr("lost"),
+        tr("%1 of %2 at peak rates")
+            .arg(time_text(figures.ns - figures.roofline_ns), time_text(figures.roofline_ns)),
+        Provenance::estimated, tr("Estimated time less the time at the device's peak rates."));
   }
 
   void add_buffers(InspectorSection& section) const {

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// One row per kernel, in the order in which they run. Rows that launch nothing are shown only on
+// One row per kernel, in the order in which they run; predicted or compiled. Rows that launch nothing are shown only on
 // request. The filter also searches the names of the nodes that run in a kernel.
 class KernelModel : public TableModel {
   Q_OBJECT
@@ -32,7 +32,7 @@ class KernelModel : public TableModel {
 
   // Null for no rows.
   void set_kernels(SnapshotKernelsPtr shown);
-  [[nodiscard]] const SnapshotKernelsPtr& predicted() const { return shown_; }
+  [[nodiscard]] const SnapshotKernelsPtr& kernels() const { return shown_; }
   // Also shows views, waits, results of other kernels, and kernels on the CPU of a graph on a GPU.
   void set_show_all(bool shows_all);
 

@@ -5,7 +5,7 @@
 #include "core/base/index.h"
 #include "views/kernels/describe_kernel.h"
 #include "views/session/kernels/kernel_text.h"
-#include "views/session/kernels/predicted_kernels.h"
+#include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kWideKernels = 1000;  // minimum width at which the details are next to the table
 constexpr int kMinWithPage = 320;   // minimum height at which the details are below the table
+constexpr std::size_t kMaxSource = 200'000;  // characters of a source that are shown
 constexpr int kMinPageHeight = 40, kMinPageWidth = 160;
 
 }  // namespace
@@ -49,7 +50,8 @@ KernelsPane::KernelsPane(Document& document, QWidget* parent)
 
   connect(&table_->view(), &TableView::selection_changed, this, &KernelsPane::show_details);
   connect(details_, &QTextBrowser::anchorClicked, this, &KernelsPane::follow);
-  connect(&document_.kernels(), &PredictedKernels::changed, this, [this] {
+  connect(table_, &KernelTable::kernels_changed, this, [this] {
+    watch_.set_needed(!table_->opened().shown());
     show_totals();
     show_details();
   });
@@ -71,7 +73,8 @@ void KernelsPane::changeEvent(QEvent* event) {
 }
 
 void KernelsPane::show_totals() {
-  const SnapshotKernelsPtr& shown = document_.kernels().shown();
+  const SnapshotKernelsPtr& shown = table_->shown();
+  if (shown && shown->is_compiled()) return show_compilation(*shown);
   totals_->setText(shown ? tr("Predicted for Inductor: %1").arg(kernel_totals_text(shown->totals()))
                          : QString());
   per_operator_->setText(shown ? tr("One kernel per operator, as estimated: %1")
@@ -79,9 +82,52 @@ void KernelsPane::show_totals() {
                                : QString());
 }
 
+// The second line says how the compilation fits the graph.
+void KernelsPane::show_compilation(const SnapshotKernels& shown) {
+  QStringList names;
+  CompiledPart::Ties sum;
+  for (const CompiledPart& part : shown.parts()) {
+    names << to_qstring(part.program->name);
+    sum.tied_calls += part.ties.tied_calls;
+    sum.untied_kernels += part.ties.untied_kernels;
+    sum.calls_without_kernel += part.ties.calls_without_kernel;
+  }
+  const std::string& version = shown.parts().front().program->torch_version;
+  const QString made_by =
+      version.empty() ? tr("Compiled") : tr("Compiled by torch %1").arg(to_qstring(version));
+  totals_->setText(
+      tr("%1 (%2): %3")
+          .arg(made_by, names.join(QStringLiteral("; ")), kernel_totals_text(shown.totals())));
+  per_operator_->setText(
+      tr("%1 in these kernels · %2 in none · %3 without a call of the graph")
+          .arg(counted_text(sum.tied_calls, tr("1 call"), tr("%1 calls")),
+               count_text(sum.calls_without_kernel),
+               counted_text(sum.untied_kernels, tr("1 kernel"), tr("%1 kernels"))));
+}
+
+// The call and the source of a compiled kernel, as text.
+QString KernelsPane::source_html(const SnapshotKernels& shown, std::size_t row) {
+  const CompiledKernel* kernel = shown.compiled(row);
+  if (kernel == nullptr) return {};
+  const CompiledProgram& program = *shown.part_of(row).program;
+  const auto text = [](const QString& title, const std::string& content) {
+    return QStringLiteral("<h3>%1</h3><pre>%2</pre>")
+        .arg(title.toHtmlEscaped(),
+             to_qstring(std::string_view(content).substr(0, kMaxSource)).toHtmlEscaped());
+  };
+  QString html = text(tr("Call, line %1 of the wrapper in %2")
+                          .arg(count_text(kernel->line), to_qstring(program.file)),
+                      kernel->call);
+  if (!kernel->source) return html;
+  const KernelSource& source = program.sources[*kernel->source];
+  return html +
+         text(tr("Source of %1 (%2)").arg(to_qstring(source.name), to_qstring(source.language)),
+              source.text);
+}
+
 void KernelsPane::show_details() {
   const Theme& theme = Theme::of(palette());
-  const SnapshotKernelsPtr& shown = table_->model().predicted();
+  const SnapshotKernelsPtr& shown = table_->model().kernels();
   const int row = shown ? table_->selected_row() : -1;
   content_ = row < 0 ? InspectorContent() : describe_kernel(*shown, as_index(row));
   details_->setHtml(
@@ -90,7 +136,8 @@ void KernelsPane::show_details() {
                          tr("Select a kernel to see its buffers, and why it was not fused with "
                             "others."))
               : inspector_html(content_, shown->snapshot()->graph, theme, {},
-                               page_font_pixels(font())));
+                               page_font_pixels(font())) +
+                    source_html(*shown, as_index(row)));
 }
 
 void KernelsPane::follow(const QUrl& link) {

@@ -14,7 +14,8 @@ namespace jointer::views {
 
 // The kernels that Inductor is predicted to make of the graph: their totals next to those of one
 // kernel per operator, a table of the kernels, and details of the selected one. Nothing is computed
-// while the pane is hidden or covered.
+// while the pane is hidden or covered. The user can open the artifacts of a compilation to see its
+// kernels, with their source texts.
 class KernelsPane : public QWidget {
   Q_OBJECT
  public:
@@ -29,6 +30,8 @@ class KernelsPane : public QWidget {
 
  private:
   void show_totals();
+  void show_compilation(const SnapshotKernels& shown);
+  static QString source_html(const SnapshotKernels& shown, std::size_t row);
   void show_details();
   void follow(const QUrl& link);
 

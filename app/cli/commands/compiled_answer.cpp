@@ -29,12 +29,8 @@ Json name_list(const Graph& graph, const std::vector<NodeId>& nodes) {
 // The bytes of the buffers that a kernel reads or writes, each buffer once.
 std::int64_t used_bytes(const CompiledKernel& kernel, bool CompiledUse::*is_used) {
   std::int64_t bytes = 0;
-  for (auto use = kernel.uses.begin(); use != kernel.uses.end(); ++use) {
-    const bool is_repeated = std::any_of(kernel.uses.begin(), use, [&](const CompiledUse& before) {
-      return before.block == use->block && before.name == use->name && before.*is_used;
-    });
-    if ((*use).*is_used && !is_repeated) bytes = saturating_add(bytes, use->bytes.value_or(0));
-  }
+  for (const CompiledUse* use : distinct_uses(kernel, is_used))
+    bytes = saturating_add(bytes, use->bytes.value_or(0));
   return bytes;
 }
 

@@ -24,7 +24,7 @@ class KernelModelTest : public ::testing::Test {
   }
   [[nodiscard]] const Graph& graph() const { return snapshot_->graph; }
   [[nodiscard]] NodeId node(const char* name) const { return graph().find(name); }
-  [[nodiscard]] const KernelTotals& totals() const { return model_.predicted()->totals(); }
+  [[nodiscard]] const KernelTotals& totals() const { return model_.kernels()->totals(); }
   [[nodiscard]] std::int64_t total(int column) const {
     return model_.totals().by_column[as_index(column)].value_or(0);
   }
@@ -114,20 +114,20 @@ TEST_F(KernelModelTest, RowsAddUpToTheTotals) {
     if (!model_.index_of(row).isValid()) continue;
     const bool is_collective = model_.text(row, KernelModel::kind_column) == "collective";
     ++(is_collective ? sums.collectives : sums.kernels);
-    if (!model_.predicted()->rows()[as_index(row)].is_memory_bound) continue;
+    if (!model_.kernels()->rows()[as_index(row)].is_memory_bound) continue;
     ++sums.memory_bound;
-    sums.memory_bound_bytes += model_.predicted()->kernel(as_index(row)).bytes;
+    sums.memory_bound_bytes += model_.kernels()->kernel(as_index(row)).bytes;
   }
   EXPECT_EQ(sums, totals());
   EXPECT_EQ(totals().kernels, 5);
   EXPECT_EQ(totals().collectives, 1);
   EXPECT_EQ(totals().memory_bound_bytes, 600'000'000 + 4'096 + 4'100);
-  EXPECT_EQ(total(KernelModel::time_column), model_.predicted()->total_ns());
-  EXPECT_EQ(model_.columns()[KernelModel::share_column].whole, model_.predicted()->total_ns());
+  EXPECT_EQ(total(KernelModel::time_column), model_.kernels()->total_ns());
+  EXPECT_EQ(model_.columns()[KernelModel::share_column].whole, model_.kernels()->total_ns());
 }
 
 TEST_F(KernelModelTest, ComparesWithOneKernelPerOperator) {
-  const KernelTotals& eager = model_.predicted()->per_operator();
+  const KernelTotals& eager = model_.kernels()->per_operator();
   EXPECT_EQ(eager.kernels, 8) << "four products, two relu, two mul";
   EXPECT_EQ(eager.collectives, 1);
   EXPECT_EQ(eager.memory_bound, 4);

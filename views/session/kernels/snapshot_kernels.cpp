@@ -54,7 +54,9 @@ void SnapshotKernels::find_names() {
   std::vector<std::string> names;
   names.reserve(rows_.size());
   for (std::size_t row = 0; row < rows_.size(); ++row)
-    names.push_back(kernel_name(snapshot_->graph, kernel(row)).toStdString());
+    names.push_back(compiled(row) != nullptr
+                        ? compiled(row)->name
+                        : kernel_name(snapshot_->graph, kernel(row)).toStdString());
   names_ = std::make_shared<const std::vector<std::string>>(std::move(names));
 }
 

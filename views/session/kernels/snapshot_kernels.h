@@ -1,7 +1,8 @@
 #pragma once
 
-// The kernels that Inductor is predicted to make of a snapshot's graph: when they run, how long
-// they take, and their totals next to those of one kernel per operator, which the estimates assume.
+// The kernels that Inductor is predicted to make of a snapshot's graph, or that a compilation has
+// made of it: when they run, how long they take, and their totals next to those of one kernel per
+// operator, which the estimates assume.
 //
 // Terms
 //   part    a graph that Inductor compiles: the snapshot's graph, or each half of a pair
@@ -17,6 +18,8 @@
 #include <vector>
 
 #include "core/compiled/compiled_part.h"
+#include "core/base/torch_version.h"
+#include "core/capture/compiled_kernels.h"
 #include "core/cost/estimator.h"
 #include "core/kernels/kernels.h"
 #include "views/session/snapshot/snapshot.h"
@@ -24,6 +27,19 @@
 namespace jointer::views {
 
 using jointer::CompiledPart;
+// A graph that Inductor compiles. The nodes in it are those of the snapshot's graph.
+struct CompiledPart {
+  PartId part;
+  TorchVersion torch;
+  kernels::Ir ir;
+  kernels::Kernels scheduled;
+  // The compilation that made the kernels, of which each is a call; null if they are predicted.
+  std::shared_ptr<const CompiledProgram> program;
+  // How the compilation fits the graph.
+  struct Ties {
+    std::size_t tied_calls = 0, untied_kernels = 0, calls_without_kernel = 0;
+  } ties;
+};
 
 // A kernel, in the order in which they run.
 struct KernelRow {
@@ -63,7 +79,15 @@ class SnapshotKernels {
   [[nodiscard]] const kernels::Kernel& kernel(std::size_t row) const {
     return part_of(row).scheduled.kernels[static_cast<std::size_t>(rows_[row].kernel)];
   }
-  // "fused mul, exp", by row; see kernel_text.h.
+  // The compilation's kernel; null if kernels are predicted.
+  [[nodiscard]] const CompiledKernel* compiled(std::size_t row) const {
+    const CompiledPart& part = part_of(row);
+    return part.program ? &part.program->kernels[static_cast<std::size_t>(rows_[row].kernel)]
+                        : nullptr;
+  }
+  [[nodiscard]] bool is_compiled() const { return !parts_.empty() && parts_.front().program; }
+
+  // "fused mul, exp" (kernel_text.h), or the compilation's name of the kernel; by row.
   [[nodiscard]] const std::vector<std::string>& names() const { return *names_; }
   [[nodiscard]] const ItemTexts& shared_names() const { return names_; }
   // The first kernel that launches and in which the node runs; if there is none, the first one in

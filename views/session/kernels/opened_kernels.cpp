@@ -1,0 +1,51 @@
+#include "views/session/kernels/opened_kernels.h"
+
+#include <utility>
+
+#include "views/session/kernels/tied_artifacts.h"
+#include "views/session/open/open_graph.h"
+#include "views/session/translation/qstring.h"
+
+namespace jointer::views {
+
+OpenedKernels::OpenedKernels(OpenGraph& open, QObject* parent) : QObject(parent), open_(open) {
+  connect(&open_, &OpenGraph::changed, this, &OpenedKernels::follow);
+}
+
+void OpenedKernels::read(const QString& path) {
+  reading_.start(
+      [snapshot = open_.shared_snapshot(), file = path.toStdString()]() -> Result<Opened> {
+        JOINTER_TRY(CompileArtifacts found, read_compile_artifacts(file));
+        const auto artifacts = std::make_shared<const CompileArtifacts>(std::move(found));
+        JOINTER_TRY(SnapshotKernelsPtr kernels, tie_artifacts(snapshot, artifacts));
+        return Opened{artifacts, snapshot, std::move(kernels)};
+      },
+      [this](Result<Opened> opened) { take(std::move(opened)); });
+}
+
+void OpenedKernels::close() {
+  reading_.cancel();
+  artifacts_.reset();
+  if (std::exchange(shown_, nullptr)) emit changed();
+}
+
+// Ties the kernels to the graph's new state. A file that is being read is tied when it is known.
+void OpenedKernels::follow() {
+  if (!artifacts_ || shown_->snapshot() == open_.shared_snapshot() || reading_.is_running()) return;
+  reading_.start(
+      [snapshot = open_.shared_snapshot(), artifacts = artifacts_]() -> Result<Opened> {
+        JOINTER_TRY(SnapshotKernelsPtr kernels, tie_artifacts(snapshot, artifacts));
+        return Opened{artifacts, snapshot, std::move(kernels)};
+      },
+      [this](Result<Opened> opened) { take(std::move(opened)); });
+}
+
+void OpenedKernels::take(Result<Opened> opened) {
+  if (!opened) return emit failed(to_qstring(opened.error().message));
+  artifacts_ = opened->artifacts;
+  shown_ = opened->kernels;
+  emit changed();
+  follow();
+}
+
+}  // namespace jointer::views

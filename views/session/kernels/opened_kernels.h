@@ -1,0 +1,57 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <memory>
+
+#include "core/capture/compile_artifacts.h"
+#include "views/session/kernels/snapshot_kernels.h"
+#include "views/session/work/task.h"
+
+namespace jointer::views {
+
+class OpenGraph;
+
+// The kernels of a compilation whose artifacts the user has opened, tied to an open graph. Files
+// are read, and kernels are tied, on worker threads; source texts are kept and never run. After a
+// change of the graph, the kernels are tied to its new state. Until then, those of the previous
+// state stay.
+class OpenedKernels : public QObject {
+  Q_OBJECT
+ public:
+  // `open` must outlive this object.
+  explicit OpenedKernels(OpenGraph& open, QObject* parent = nullptr);
+
+  // Reads a file, or all files in a folder (read_compile_artifacts). If that fails, what is open
+  // stays.
+  void read(const QString& path);
+  // Forgets the artifacts, and stops reading.
+  void close();
+
+  // Null unless artifacts are open.
+  [[nodiscard]] const SnapshotKernelsPtr& shown() const { return shown_; }
+  [[nodiscard]] bool is_reading() const { return reading_.is_running(); }
+
+ signals:
+  // There are other kernels, or none.
+  void changed();
+  // Artifacts cannot be read, or do not belong to the graph.
+  void failed(const QString& message);
+
+ private:
+  struct Opened {
+    std::shared_ptr<const CompileArtifacts> artifacts;
+    SnapshotPtr snapshot;
+    SnapshotKernelsPtr kernels;
+  };
+
+  void follow();
+  void take(Result<Opened> opened);
+
+  OpenGraph& open_;
+  Task<Opened> reading_;
+  std::shared_ptr<const CompileArtifacts> artifacts_;
+  SnapshotKernelsPtr shown_;
+};
+
+}  // namespace jointer::views
