@@ -14,11 +14,13 @@
 
 #include "tests/gui/gui_test.h"
 #include "tests/gui/ladder_places.h"
+#include "tests/support/graphs.h"
 #include "tests/support/ladders.h"
 #include "tests/support/snapshots.h"
 #include "views/graph/graph_pane.h"
 #include "views/graph/ladder_picture.h"
 #include "views/graph/ladder_text.h"
+#include "views/session/kernels/predicted_kernels.h"
 #include "views/theme/theme_choice.h"
 
 namespace jointer::views {
@@ -153,6 +155,52 @@ class GraphTest : public QObject {
     QVERIFY(mm.bottom() < ar.top());
     QVERIFY(place_of_node(node("gwo_0")).bottom() < place_of_node(node("at_0")).top());
     QVERIFY(place_of_node(node("q_0")).isEmpty());
+  }
+
+  // The two element-wise operators are one kernel, the product is another.
+  void outlines_predicted_kernels() {
+    show(test::parse(R"(
+      x: f32[1024,1024] = input                      {block}
+      scaled: f32[1024,1024] = aten.mul.Tensor(x, x) {block}
+      power: f32[1024,1024] = aten.exp(scaled)       {block}
+      product: f32[1024,1024] = aten.mm(power, x)    {block}
+      return [product]
+    )"));
+    open({"block"});
+    QTRY_VERIFY(!place_of_node(node("scaled")).isEmpty());
+    const auto color_next_to = [this](const char* name) {
+      const QRect box = place_of_node(node(name));
+      return view().viewport()->grab().toImage().pixelColor(box.left() - 2, box.center().y());
+    };
+    const Theme& theme = Theme::of(view().palette());
+    const QColor inside = blended(theme.bed, theme.item(ItemColor::memory), 0.25);
+    QVERIFY(color_next_to("scaled") != inside);
+    QVERIFY(!document_->kernels().shown());
+
+    auto* outline = pane_->findChild<QAction*>(QStringLiteral("outline_kernels"));
+    QVERIFY(outline != nullptr);
+    outline->trigger();
+    QTRY_VERIFY_WITH_TIMEOUT(view().scene().kernels != nullptr, test::kPatienceMs);
+    QCOMPARE(color_next_to("scaled"), inside);
+    QCOMPARE(color_next_to("power"), inside);
+    QVERIFY(color_next_to("product") != inside);
+
+    // The card names the kernel; a double-click selects its nodes.
+    const QPoint at = place_of_node(node("scaled")).center();
+    const QString card = view().card_at(at).join(u'\n');
+    QVERIFY2(card.contains("fused mul, exp") && card.contains("kernel 1 of"), qPrintable(card));
+    QTest::mouseDClick(view().viewport(), Qt::LeftButton, {}, at);
+    QCOMPARE(selection().nodes().size(), 2U);
+    QVERIFY(selection().contains(node("scaled")) && selection().contains(node("power")));
+    QCOMPARE(selection().current(), node("scaled"));
+    QCOMPARE(color_next_to("power"), blended(theme.bed, theme.accent, 0.25));
+    selection().clear();
+    choose(place_of_node(node("product")).center(), "Select Nodes of Its Kernel");
+    QCOMPARE(selection().current(), node("product"));
+
+    outline->trigger();
+    QVERIFY(color_next_to("scaled") != inside);
+    QVERIFY(!view().card_at(at).join(u'\n').contains("kernel 1 of"));
   }
 
   void click_selects_the_item_under_the_pointer() {

@@ -17,6 +17,7 @@
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
 #include "tests/support/graphs.h"
+#include "views/inspector/inspector_pane.h"
 #include "views/kernels/kernels_pane.h"
 #include "views/session/edit/editing.h"
 #include "views/session/kernels/kernel_text.h"
@@ -71,8 +72,13 @@ class KernelsPaneTest : public test::AppWindow {
   void nothing_is_computed_for_a_hidden_pane();
   void a_document_closes_while_kernels_are_computed();
   void a_pair_has_the_kernels_of_both_halves();
+  void rows_are_sorted_by_the_time_lost_to_the_roofline();
+  void the_inspector_shows_the_kernel_of_a_node();
+  void compiled_kernels_are_opened();
+  void other_files_are_refused();
 
  private:
+  void choose_source(const QString& text) const { test::run_action(*pane_, text); }
   void open_literal();
   // Opens a sample and shows the pane.
   void show(const char* sample = test::kSample);
@@ -307,6 +313,83 @@ void KernelsPaneTest::a_pair_has_the_kernels_of_both_halves() {
       (is_forward ? any_forward : any_backward) = true;
     }
   QVERIFY(any_forward && any_backward);
+}
+
+// --- The roofline ---
+
+void KernelsPaneTest::rows_are_sorted_by_the_time_lost_to_the_roofline() {
+  show();
+  const auto lost = [this] {
+    std::vector<std::int64_t> values;
+    for (const int row : model().shown(-1))
+      values.push_back(model().number(row, KernelModel::lost_column).value_or(0));
+    return values;
+  };
+  view().sortByColumn(KernelModel::lost_column, Qt::DescendingOrder);
+  const std::vector<std::int64_t> sorted = lost();
+  QVERIFY(child<QLabel>(pane_->table(), "footer").text().contains(" lost"));
+  QVERIFY(sorted.size() > 1 && sorted.front() > 0);
+  QVERIFY(std::ranges::is_sorted(sorted, std::ranges::greater()));
+}
+
+// --- The inspector ---
+
+void KernelsPaneTest::the_inspector_shows_the_kernel_of_a_node() {
+  open_literal();
+  auto* inspector = show_pane<InspectorPane>("inspector");
+  QVERIFY(inspector != nullptr);
+  document().selection().select(node("scaled"));
+  QTRY_VERIFY(inspector->page().toPlainText().contains("Predicted kernel"));
+  const QString text = inspector->page().toPlainText();
+  QVERIFY2(text.contains("fused mul, exp (pointwise)"), qPrintable(text));
+  QTest::mouseClick(inspector->page().viewport(), Qt::LeftButton, {},
+                    test::place_of_link(inspector->page(), "exponential"));
+  QCOMPARE(document().selection().current(), node("exponential"));
+  document().selection().select(node("product"));
+  QTRY_VERIFY(inspector->page().toPlainText().contains("not fused with"));
+}
+
+// --- Compiled kernels ---
+
+void KernelsPaneTest::compiled_kernels_are_opened() {
+  const QString log =
+      QString::fromStdString(test::source_path("tests/core/capture/artifacts/cpu_2_15.log"));
+  QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+  window_->open({.path = log.toStdString(), .index = 0});
+  QVERIFY(opened.wait(kPatienceMs));
+  show_kernels();
+  window_->resizeDocks({window_->dock("kernels")}, {500}, Qt::Vertical);
+  test::answer_file_dialog(log);
+  choose_source("Open Compiled Kernels (File)");
+  QTRY_VERIFY_WITH_TIMEOUT(model().kernels() && model().kernels()->is_compiled(), kPatienceMs);
+  QCOMPARE(model().rowCount(), 3);
+  const auto& totals = child<ElidedLabel>(*pane_, "totals");
+  QVERIFY2(totals.text().startsWith("Compiled by torch 2.15.0"), qPrintable(totals.text()));
+  QVERIFY(child<ElidedLabel>(*pane_, "per_operator").text().startsWith("1 call in these kernels"));
+
+  // Kernels and nodes select each other, and the details have the call and the source as text.
+  document().selection().select(node("mm"));
+  QCOMPARE(view().selected_rows(), std::vector{1});
+  QVERIFY(details().toPlainText().contains("extern_kernels.mm("));
+  click(0);
+  const QString text = details().toPlainText();
+  QVERIFY2(text.contains("Source of cpp_fused_native_layer_norm_0") && text.contains("#pragma"),
+           qPrintable(text));
+
+  choose_source("Predicted Kernels");
+  QTRY_VERIFY(model().kernels() && !model().kernels()->is_compiled());
+  QVERIFY(totals.text().startsWith("Predicted for Inductor"));
+}
+
+void KernelsPaneTest::other_files_are_refused() {
+  open_literal();
+  QSignalSpy failed(&document(), &Document::failed);
+  const SnapshotKernelsPtr before = model().kernels();
+  test::answer_file_dialog(folder_->filePath("few.json"));
+  choose_source("Open Compiled Kernels (File)");
+  QVERIFY(failed.wait(kPatienceMs));
+  QVERIFY(failed.front().front().toString().contains("few.json"));
+  QCOMPARE(model().kernels(), before);
 }
 
 }  // namespace jointer

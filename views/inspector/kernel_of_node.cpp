@@ -15,6 +15,11 @@ namespace {
 
 constexpr std::size_t kMaxOtherKernels = 4;
 
+bool is_call(const kernels::Kernel& kernel) {
+  return kernel.kind == kernels::Kernel::Kind::external ||
+         kernel.kind == kernels::Kernel::Kind::collective;
+}
+
 class KernelOfNode {
  public:
   KernelOfNode(const SnapshotKernels& of, NodeId node, std::size_t row)
@@ -67,7 +72,8 @@ class KernelOfNode {
         ++more;
     }
     if (numbers.isEmpty()) return;
-    QString text = tr("kernels %1").arg(numbers.join(QStringLiteral(", ")));
+    QString text = (numbers.size() == 1 ? tr("kernel %1") : tr("kernels %1"))
+                       .arg(numbers.join(QStringLiteral(", ")));
     if (more > 0) text += tr(" and %1 more").arg(count_text(more));
     add(tr("also in"), text, tr("A cheap node is computed again where it is read."));
   }
@@ -109,7 +115,7 @@ class KernelOfNode {
       add(tr("result"), tr("not stored: it is computed where it is read"));
   }
 
-  // The life of a buffer; null if it takes no memory of its own.
+  // The life of a buffer; null if it takes no memory.
   [[nodiscard]] const kernels::BufferLife* life_of(kernels::BufferId buffer) const {
     const auto found =
         std::ranges::find(part_.scheduled.lives, buffer, &kernels::BufferLife::buffer);
@@ -170,7 +176,8 @@ class KernelOfNode {
     std::map<std::int32_t, NodeId> neighbors;  // by kernel of this part
     const auto add_neighbor = [&](NodeId id) {
       const std::int32_t row = of_.row_of(id);
-      if (row < 0 || of_.rows()[as_index(row)].part != of_.rows()[row_].part) return;
+      if (row < 0 || !of_.rows()[as_index(row)].launches) return;
+      if (of_.rows()[as_index(row)].part != of_.rows()[row_].part) return;
       neighbors.emplace(of_.rows()[as_index(row)].kernel, id);
     };
     for (const NodeId input : graph_.inputs(node_)) add_neighbor(input);
@@ -182,6 +189,14 @@ class KernelOfNode {
       if (a < 0 || b < 0 || a == b || (a != self && b != self)) continue;
       const std::int32_t other = a == self ? b : a;
       if (neighbors.contains(other)) refused.emplace(other, pair.refusal);
+    }
+    // Inductor does not even try to fuse calls of libraries.
+    for (const auto& [other, id] : neighbors) {
+      const kernels::Kernel& kernel = part_.scheduled.kernels[as_index(other)];
+      const auto known = refused.lower_bound({other, kernels::Refusal{}});
+      const bool is_known = known != refused.end() && known->first == other;
+      if (other != self && !is_known && (is_call(kernel_) || is_call(kernel)))
+        refused.emplace(other, kernels::Refusal::is_external);
     }
     std::size_t shown = 0;
     for (const auto& [other, refusal] : refused) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
+#include <algorithm>
 
 #include "core/base/index.h"
 #include "core/cost/kernel_rules.h"
@@ -96,6 +97,37 @@ TEST_F(KernelModelTest, CallsAndCollectivesTakeTheEstimatesOfTheirNodes) {
   EXPECT_EQ(model_.number(4, KernelModel::time_column), ns("ar"));
   EXPECT_TRUE(model_.note(0, KernelModel::time_column).startsWith("Estimator: "));
   EXPECT_TRUE(model_.note(1, KernelModel::time_column).startsWith("Bytes at "));
+}
+
+// Sorted by the time lost to the roofline, the kernel with the most to gain is first.
+TEST_F(KernelModelTest, SortsByTheTimeLostToTheRoofline) {
+  std::int64_t most = 0, sum = 0;
+  for (int row = 0; row < model_.row_count(); ++row) {
+    const auto lost = model_.number(row, KernelModel::lost_column);
+    ASSERT_EQ(lost.has_value(), model_.index_of(row).isValid()) << row;
+    if (!lost) continue;
+    EXPECT_GE(*lost, 0) << row;
+    EXPECT_EQ(*lost, *model_.number(row, KernelModel::time_column) -
+                         *model_.number(row, KernelModel::roofline_column));
+    most = std::max(most, *lost);
+    sum += *lost;
+  }
+  EXPECT_GT(most, 0);
+  EXPECT_EQ(total(KernelModel::lost_column), sum);
+  model_.sort(KernelModel::lost_column, Qt::DescendingOrder);
+  EXPECT_EQ(model_.number(model_.shown(-1).front(), KernelModel::lost_column), most);
+  model_.sort(-1);
+}
+
+TEST_F(KernelModelTest, HasTheRateOfEveryKernelExceptCollectives) {
+  const double ns = static_cast<double>(*model_.number(3, KernelModel::time_column));
+  EXPECT_NEAR(static_cast<double>(*model_.number(3, KernelModel::rate_column)), 600e6 / ns, 1);
+  EXPECT_FALSE(model_.number(4, KernelModel::rate_column)) << "its bytes move over the network";
+  EXPECT_FALSE(model_.number(5, KernelModel::rate_column)) << "a wait";
+}
+
+TEST_F(KernelModelTest, AShortKernelIsBoundByItsLaunch) {
+  EXPECT_EQ(model_.text(1, KernelModel::bound_column), "launch");
 }
 
 TEST_F(KernelModelTest, ANodeCountsInOneCallOnly) {
