@@ -14,6 +14,7 @@
 #include "views/graph/graph_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/session/edit/metrics.h"
+#include "views/session/kernels/predicted_kernels.h"
 #include "views/session/text/number_text.h"
 #include "views/window/scoreboard.h"
 
@@ -37,6 +38,7 @@ class SacTest : public test::SacWindow {
   void cleanup() { close_window(); }
 
   void shows_a_plan();
+  void costs_when_fused_are_shown_on_request();
   void a_click_on_a_switch_ticks();
   void keys_tick_what_is_selected();
   void a_node_of_another_pane_counts_alone();
@@ -68,6 +70,29 @@ void SacTest::shows_a_plan() {
     group_by(grouping);
   QCOMPARE(model().totals().things, session().state()->tensors.size());
   QVERIFY(labels_of(figures_row()).contains(bytes_text(figures().figures.peak_bytes)));
+}
+
+void SacTest::costs_when_fused_are_shown_on_request() {
+  QVERIFY(open(kSample));
+  auto& fused = child<QToolButton>(table(), "when_fused");
+  QVERIFY(fused.isVisible());
+  QVERIFY(table().view().isColumnHidden(SacModel::fused_column));
+  QVERIFY(!document().kernels().shown());
+  fused.click();
+  QVERIFY(!table().view().isColumnHidden(SacModel::fused_column));
+  QTRY_VERIFY_WITH_TIMEOUT(document().kernels().is_current(), kPatienceMs);
+  group_by(SacGrouping::tensor);
+  // Some tensors fuse into all of their readers.
+  const auto fused_rows = [this] {
+    std::size_t count = 0;
+    for (const int row : model().shown(-1))
+      count += model().number(row, SacModel::fused_column) ? 1 : 0;
+    return count;
+  };
+  QTRY_VERIFY_WITH_TIMEOUT(fused_rows() > 0, kPatienceMs);
+  QVERIFY(fused_rows() < static_cast<std::size_t>(model().rowCount()));
+  fused.click();
+  QVERIFY(table().view().isColumnHidden(SacModel::fused_column));
 }
 
 void SacTest::a_click_on_a_switch_ticks() {

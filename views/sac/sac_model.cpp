@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "core/base/checked.h"
 #include "core/base/index.h"
 #include "core/policy/gathered_weights.h"
 #include "views/session/text/node_text.h"
@@ -54,6 +55,12 @@ SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors
            "Bytes freed per microsecond of recomputation. It is best to recompute tensors with "
            "high values and to save those with low values. Empty if recomputation takes no time."),
        .gives_way = 1},
+      {.title = tr("when fused"),
+       .unit = Unit::time,
+       .meaning = tr("Time to recompute the tensor if the compiler fuses that into the kernels "
+                     "that read it: reading what they do not read anyway. torch's min cut assumes "
+                     "this cost. Empty if a reader or a call in the chain does not fuse. In "
+                     "groups, the sum over the tensors that fuse.")},
       {.title = tr("decided by")},
       // The reasons are also below the table.
       {.title = tr("why"), .max_width = kMaxWhy, .gives_way = 4},
@@ -308,9 +315,26 @@ std::optional<std::int64_t> SacModel::number(int index, int column) const {
       return static_cast<std::int64_t>(static_cast<double>(sum.bytes) * 1e3 /
                                        static_cast<double>(sum.recompute_ns));
     }
+    case fused_column:
+      return fused_cost(index);
     default:
       return std::nullopt;
   }
+}
+
+void SacModel::set_fused_costs(const SacStatePtr& of, FusedCosts costs) {
+  fused_of_ = of;
+  fused_costs_ = std::move(costs);
+  if (row_count() > 0) emit_cells_changed();
+}
+
+std::optional<std::int64_t> SacModel::fused_cost(int index) const {
+  std::optional<std::int64_t> sum;
+  if (fused_of_ != state_) return sum;
+  for (std::size_t i = row(index).first; i < row(index).last; ++i)
+    if (const auto cost = fused_costs_[as_index(rows_.order[i])])
+      sum = saturating_add(sum.value_or(0), *cost);
+  return sum;
 }
 
 QString SacModel::policy_words(int index) const {

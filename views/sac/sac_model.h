@@ -6,6 +6,7 @@
 
 #include "views/sac/sac_rows.h"
 #include "views/session/sac/action_text.h"
+#include "views/session/sac/fused_recompute.h"
 #include "views/session/sac/sac_totals.h"
 #include "views/session/search/node_search.h"
 #include "views/tables/table_model.h"
@@ -25,6 +26,7 @@ class SacModel : public TableModel {
     time_column,
     flops_column,
     worth_column,
+    fused_column,
     decider_column,
     why_column,
     op_column,
@@ -51,6 +53,8 @@ class SacModel : public TableModel {
   // If the tensors are the same, keeps the rows and updates only their cells.
   void set_state(SacStatePtr state);
   void set_grouping(SacGrouping grouping);
+  // The costs of recomputing the tensors of `of` once they fuse; shown while it is the state.
+  void set_fused_costs(const SacStatePtr& of, FusedCosts costs);
   // Shows only these tensors; nullopt shows all tensors.
   void show_only(std::optional<std::vector<NodeId>> nodes);
   [[nodiscard]] bool shows_only_some() const { return only_.has_value(); }
@@ -107,10 +111,13 @@ class SacModel : public TableModel {
   }
   // True if the row has tensors other than gathered weights.
   [[nodiscard]] bool has_activations(int row) const;
+  // The sum over the row's tensors that fuse; nullopt if none does.
+  [[nodiscard]] std::optional<std::int64_t> fused_cost(int row) const;
   [[nodiscard]] QString policy_words(int row) const;
   [[nodiscard]] QString why_words(int row) const;
 
-  SacStatePtr state_;
+  SacStatePtr state_, fused_of_;
+  FusedCosts fused_costs_;  // of `fused_of_`
   SacGrouping grouping_ = SacGrouping::layer;
   ModuleLocations places_;
   SacRows rows_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "views/session/kernels/predicted_kernels.h"
 #include "views/session/text/number_text.h"
 #include "views/widgets/controls.h"
 
@@ -21,11 +22,25 @@ constexpr std::array kOwnKeys{Qt::Key_S, Qt::Key_R, Qt::Key_O, Qt::Key_Space, Qt
 SacTable::SacTable(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("Save, recompute, offload"),
                   tr("Filter: policy:save by:user op:mm mod:layers.3 bytes>1MiB"), parent),
-      session_(document.sac()) {
+      session_(document.sac()),
+      kernel_watch_(document, *view().viewport(), false) {
   all_ = add_control(controls(), new QToolButton(this), "show_all");
   all_->setText(tr("Show All"));
   all_->hide();
   connect(all_, &QToolButton::clicked, this, &SacTable::show_all);
+  fused_ = add_control(controls(), new QToolButton(this), "when_fused",
+                       tr("Show what recomputation costs once it fuses into the predicted kernels "
+                          "that read the value, as torch's min cut assumes"));
+  fused_->setText(tr("When Fused"));
+  fused_->setCheckable(true);
+  view().choose_column(SacModel::fused_column, false);
+  connect(fused_, &QToolButton::toggled, this, [this](bool is_shown) {
+    kernel_watch_.set_needed(is_shown);
+    view().choose_column(SacModel::fused_column, is_shown);
+    update_fused_costs();
+    view().fit_columns();
+  });
+  connect(&document.kernels(), &PredictedKernels::changed, this, &SacTable::update_fused_costs);
   grouping_ = add_control(controls(), new QComboBox(this), "grouping", {}, tr("Grouping"));
   grouping_->addItem(tr("By layer"), static_cast<int>(SacGrouping::layer));
   grouping_->addItem(tr("By module"), static_cast<int>(SacGrouping::module));
@@ -87,6 +102,20 @@ void SacTable::refresh() {
   }
   view().viewport()->update();  // also updates the child rows
   update_headline();
+  // Only the plan of a joint graph recomputes what the graph does not contain.
+  fused_->setVisible(model_->state() && model_->state()->base);
+  update_fused_costs();
+}
+
+// Computes the costs for the current plan on a worker thread, once the kernels are known.
+void SacTable::update_fused_costs() {
+  const SacStatePtr& state = model_->state();
+  const SnapshotKernelsPtr& kernels = document().kernels().shown();
+  if (!fused_->isChecked() || !state || !kernels) return fusing_.cancel();
+  fusing_.start([state, kernels] { return fused_recompute_ns(*state, *kernels); },
+                [this, state](Result<FusedCosts> costs) {
+                  if (costs) model_->set_fused_costs(state, *std::move(costs));
+                });
 }
 
 void SacTable::update_headline() {

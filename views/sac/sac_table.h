@@ -7,7 +7,9 @@
 #include "views/sac/policy_delegate.h"
 #include "views/sac/sac_model.h"
 #include "views/session/sac/sac_session.h"
+#include "views/session/work/task.h"
 #include "views/tables/table_pane_of.h"
+#include "views/widgets/kernel_watch.h"
 #include "views/widgets/keys_group.h"
 
 namespace jointer::views {
@@ -64,6 +66,7 @@ class SacTable : public TablePaneOf<SacModel> {
   void leave();
   void preview(std::vector<NodeId> nodes, std::optional<PlanAction> action);
   void update_headline();
+  void update_fused_costs();
   // Shows only the saved tensors that are live at the current plan's peak; returns false if there
   // are none.
   bool follow_peak();
@@ -72,6 +75,9 @@ class SacTable : public TablePaneOf<SacModel> {
   PolicyDelegate* delegate_ = nullptr;
   QComboBox* grouping_ = nullptr;
   QToolButton* all_ = nullptr;
+  QToolButton* fused_ = nullptr;  // shows the costs when fused
+  KernelWatch kernel_watch_;
+  Task<FusedCosts> fusing_;
   QString at_peak_;  // the headline for the tensors at the peak
   QTimer preview_soon_;
   std::vector<NodeId> preview_nodes_;

@@ -3,19 +3,17 @@
 #include <QEvent>
 #include <QTimer>
 
-#include "views/session/kernels/predicted_kernels.h"
-
 namespace jointer::views {
 
 KernelWatch::KernelWatch(Document& document, QWidget& seen, bool is_needed)
-    : document_(document), seen_(seen), is_needed_(is_needed) {
+    : kernels_(&document.kernels()), seen_(seen), is_needed_(is_needed) {
   seen_.installEventFilter(this);
   // A widget that is covered by another tab stays visible for Qt.
-  connect(&document_, &Document::changed, this, &KernelWatch::follow);
+  connect(&document, &Document::changed, this, &KernelWatch::follow);
 }
 
 KernelWatch::~KernelWatch() {
-  document_.kernels().stop_watching(*this);
+  watch(false);
 }
 
 void KernelWatch::set_needed(bool is_needed) {
@@ -23,20 +21,22 @@ void KernelWatch::set_needed(bool is_needed) {
   follow();
 }
 
+void KernelWatch::watch(bool is_on) {
+  if (!kernels_) return;
+  is_on ? kernels_->watch(*this) : kernels_->stop_watching(*this);
+}
+
 void KernelWatch::follow() {
-  if (is_needed_ && seen_.isVisible() && !seen_.visibleRegion().isEmpty())
-    document_.kernels().watch(*this);
-  else
-    document_.kernels().stop_watching(*this);
+  watch(is_needed_ && seen_.isVisible() && !seen_.visibleRegion().isEmpty());
 }
 
 bool KernelWatch::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::Show)  // layouts place the widget first
     QTimer::singleShot(0, this, &KernelWatch::follow);
   else if (event->type() == QEvent::Hide)
-    document_.kernels().stop_watching(*this);
+    watch(false);
   else if (event->type() == QEvent::Paint && is_needed_)  // only what is seen is painted
-    document_.kernels().watch(*this);
+    watch(true);
   return QObject::eventFilter(watched, event);
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <QObject>
+#include <QPointer>
 #include <QWidget>
 
 #include "views/session/document/document.h"
+#include "views/session/kernels/predicted_kernels.h"
 
 namespace jointer::views {
 
@@ -12,7 +14,7 @@ namespace jointer::views {
 class KernelWatch : public QObject {
   Q_OBJECT
  public:
-  // `seen`: a widget that is painted; of a scroll area, its viewport. Both must outlive this object.
+  // `seen`: a widget that is painted; of a scroll area, its viewport. It must outlive this object.
   KernelWatch(Document& document, QWidget& seen, bool is_needed = true);
   ~KernelWatch() override;
 
@@ -24,8 +26,9 @@ class KernelWatch : public QObject {
 
  private:
   void follow();
+  void watch(bool is_on);
 
-  Document& document_;
+  QPointer<PredictedKernels> kernels_;  // null once the document is gone
   QWidget& seen_;
   bool is_needed_;
 };
