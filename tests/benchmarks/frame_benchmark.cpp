@@ -1,9 +1,10 @@
 // Frame time of the timeline while panning and zooming, at 1600 x 1000 on the offscreen platform:
 // prints one JSON object with the median and the 95th percentile for each capture. The captures
 // take turns, frame by frame, so that a busy machine slows them all equally. --measured overlays a
-// measurement on each: every node, somewhat longer than estimated.
+// measurement on each: every node, somewhat longer than estimated. --kernels shows the lanes of
+// predicted kernels.
 //
-//   frame_benchmark [--measured] CAPTURE...
+//   frame_benchmark [--measured] [--kernels] CAPTURE...
 
 #include <fmt/core.h>
 
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "views/session/kernels/predicted_kernels.h"
 #include "views/timeline/timeline_view.h"
 
 namespace {
@@ -71,8 +73,13 @@ int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   const QApplication application(argc, argv);
   std::vector<Subject> subjects;
-  const bool measured = argc > 1 && std::string_view(argv[1]) == "--measured";
-  for (int i = measured ? 2 : 1; i < argc; ++i) {
+  bool measured = false, kernels = false;
+  int first = 1;
+  for (; first < argc && std::string_view(argv[first]).starts_with("--"); ++first) {
+    measured = measured || std::string_view(argv[first]) == "--measured";
+    kernels = kernels || std::string_view(argv[first]) == "--kernels";
+  }
+  for (int i = first; i < argc; ++i) {
     auto graph = open_graph({.path = argv[i]});
     auto snapshot = graph ? make_snapshot(*std::move(graph), {}) : tl::unexpected(graph.error());
     if (!snapshot) {
@@ -91,6 +98,11 @@ int main(int argc, char** argv) {
     }
     subject.view->resize(1600, 1000);
     subject.view->show();
+    if (kernels) {
+      subject.view->content().set_show_kernels(true);
+      while (!subject.document->kernels().is_current())
+        QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    }
     subjects.push_back(std::move(subject));
   }
   QPixmap screen(1600, 1000);

@@ -160,7 +160,7 @@ class GraphTest : public QObject {
   // The two element-wise operators are one kernel, the product is another.
   void outlines_predicted_kernels() {
     show(test::parse(R"(
-      x: f32[1024,1024] = input                      {block}
+      x: f32[1024,1024] = input
       scaled: f32[1024,1024] = aten.mul.Tensor(x, x) {block}
       power: f32[1024,1024] = aten.exp(scaled)       {block}
       product: f32[1024,1024] = aten.mm(power, x)    {block}
