@@ -61,7 +61,9 @@ TEST_F(PredictedLanes, InTimeKernelsFollowOneAnother) {
   for (std::size_t i = 0; i < compute.size(); ++i) {
     const std::int64_t ns = made.kernels().rows()[as_index(compute[i].kernel)].ns;
     EXPECT_EQ(compute[i].end - compute[i].begin, ns);
-    if (i > 0 && i < 4) EXPECT_EQ(compute[i].begin, compute[i - 1].end);
+    if (i > 0 && i < 4) {
+      EXPECT_EQ(compute[i].begin, compute[i - 1].end);
+    }
   }
   // The collective starts after its input, and the kernel after the wait when it has ended.
   const auto collectives = made.lanes()[1].items();

@@ -91,7 +91,9 @@ TEST_F(OpenedKernelsTest, BlocksHaveTheLivesOfTheProgram) {
   const auto last = static_cast<std::int32_t>(part.scheduled.kernels.size()) - 1;
   for (std::size_t i = 0; i < part.program->blocks.size(); ++i) {
     const kernels::BufferLife& life = part.scheduled.lives[i];
-    if (part.program->blocks[i].is_output) EXPECT_EQ(life.last, -1) << part.program->blocks[i].name;
+    if (part.program->blocks[i].is_output) {
+      EXPECT_EQ(life.last, -1) << part.program->blocks[i].name;
+    }
     EXPECT_LE(life.first, last);
     EXPECT_LE(life.last, last);
   }
