@@ -85,14 +85,14 @@ void KernelsPane::show_totals() {
 // The second line says how the compilation fits the graph.
 void KernelsPane::show_compilation(const SnapshotKernels& shown) {
   QStringList names;
-  CompiledPart::Ties sum;
-  for (const CompiledPart& part : shown.parts()) {
-    names << to_qstring(part.program->name);
-    sum.tied_calls += part.ties.tied_calls;
-    sum.untied_kernels += part.ties.untied_kernels;
-    sum.calls_without_kernel += part.ties.calls_without_kernel;
+  Compilation sum;
+  for (const Compilation& each : shown.compilations()) {
+    names << to_qstring(each.program->name);
+    sum.tied_calls += each.tied_calls;
+    sum.untied_kernels += each.untied_kernels;
+    sum.calls_without_kernel += each.calls_without_kernel;
   }
-  const std::string& version = shown.parts().front().program->torch_version;
+  const std::string& version = shown.compilations().front().program->torch_version;
   const QString made_by =
       version.empty() ? tr("Compiled") : tr("Compiled by torch %1").arg(to_qstring(version));
   totals_->setText(
@@ -109,7 +109,7 @@ void KernelsPane::show_compilation(const SnapshotKernels& shown) {
 QString KernelsPane::source_html(const SnapshotKernels& shown, std::size_t row) {
   const CompiledKernel* kernel = shown.compiled(row);
   if (kernel == nullptr) return {};
-  const CompiledProgram& program = *shown.part_of(row).program;
+  const CompiledProgram& program = *shown.program_of(row);
   const auto text = [](const QString& title, const std::string& content) {
     return QStringLiteral("<h3>%1</h3><pre>%2</pre>")
         .arg(title.toHtmlEscaped(),

@@ -33,12 +33,13 @@ struct CompiledPart {
   TorchVersion torch;
   kernels::Ir ir;
   kernels::Kernels scheduled;
-  // The compilation that made the kernels, of which each is a call; null if they are predicted.
+};
+
+// The compilation that made the kernels of a part, each of which is a call of the program.
+struct Compilation {
   std::shared_ptr<const CompiledProgram> program;
-  // How the compilation fits the graph.
-  struct Ties {
-    std::size_t tied_calls = 0, untied_kernels = 0, calls_without_kernel = 0;
-  } ties;
+  // How the program fits the graph.
+  std::size_t tied_calls = 0, untied_kernels = 0, calls_without_kernel = 0;
 };
 
 // A kernel, in the order in which they run.
@@ -66,7 +67,9 @@ struct KernelTotals {
 class SnapshotKernels {
  public:
   // `parts`: one, or the forward and the backward of a pair.
-  SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart> parts);
+  // `compilations`: those that made the parts' kernels; empty if kernels are predicted.
+  SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart> parts,
+                  std::vector<Compilation> compilations = {});
 
   [[nodiscard]] const SnapshotPtr& snapshot() const { return snapshot_; }
   [[nodiscard]] const std::vector<CompiledPart>& parts() const { return parts_; }
@@ -79,13 +82,19 @@ class SnapshotKernels {
   [[nodiscard]] const kernels::Kernel& kernel(std::size_t row) const {
     return part_of(row).scheduled.kernels[static_cast<std::size_t>(rows_[row].kernel)];
   }
-  // The compilation's kernel; null if kernels are predicted.
-  [[nodiscard]] const CompiledKernel* compiled(std::size_t row) const {
-    const CompiledPart& part = part_of(row);
-    return part.program ? &part.program->kernels[static_cast<std::size_t>(rows_[row].kernel)]
-                        : nullptr;
+  // By part; empty if kernels are predicted.
+  [[nodiscard]] const std::vector<Compilation>& compilations() const { return compilations_; }
+  [[nodiscard]] bool is_compiled() const { return !compilations_.empty(); }
+  // The program that made a kernel, and its call; null if kernels are predicted.
+  [[nodiscard]] const CompiledProgram* program_of(std::size_t row) const {
+    return is_compiled() ? compilations_[static_cast<std::size_t>(rows_[row].part)].program.get()
+                         : nullptr;
   }
-  [[nodiscard]] bool is_compiled() const { return !parts_.empty() && parts_.front().program; }
+  [[nodiscard]] const CompiledKernel* compiled(std::size_t row) const {
+    const CompiledProgram* program = program_of(row);
+    return program == nullptr ? nullptr
+                              : &program->kernels[static_cast<std::size_t>(rows_[row].kernel)];
+  }
 
   // "fused mul, exp" (kernel_text.h), or the compilation's name of the kernel; by row.
   [[nodiscard]] const std::vector<std::string>& names() const { return *names_; }
@@ -112,6 +121,7 @@ class SnapshotKernels {
 
   SnapshotPtr snapshot_;
   std::vector<CompiledPart> parts_;
+  std::vector<Compilation> compilations_;
   std::vector<KernelRow> rows_;
   std::vector<std::int32_t> row_by_node_;
   ItemTexts names_;

@@ -51,17 +51,16 @@ std::int64_t add_uses(const CompiledKernel& kernel, bool CompiledUse::*is_used,
 
 class PartOfProgram {
  public:
-  PartOfProgram(const Snapshot& snapshot, std::shared_ptr<const CompiledProgram> program, PartId id)
-      : snapshot_(snapshot), program_(*program) {
+  PartOfProgram(const Snapshot& snapshot, const CompiledProgram& program, PartId id)
+      : snapshot_(snapshot), program_(program) {
     part_.part = id;
     part_.torch =
         parse_torch_version(program_.torch_version).value_or(torch_version_of(snapshot_.graph));
-    part_.program = std::move(program);
   }
 
-  CompiledPart run() {
+  CompiledPart run(TiedKernels ties) {
     add_buffers();
-    add_kernels();
+    add_kernels(std::move(ties));
     add_lives();
     part_.scheduled.peak = compiled_memory(program_).peak_bytes;
     return std::move(part_);
@@ -78,11 +77,7 @@ class PartOfProgram {
     }
   }
 
-  void add_kernels() {
-    TiedKernels ties = tie_kernels(program_, snapshot_.graph, part_.part);
-    part_.ties = {.tied_calls = ties.tied_calls,
-                  .untied_kernels = ties.untied.size(),
-                  .calls_without_kernel = ties.without_kernel.size()};
+  void add_kernels(TiedKernels ties) {
     const bool is_on_gpu = snapshot_.graph.main_device() != DeviceType::cpu;
     for (std::size_t i = 0; i < program_.kernels.size(); ++i) {
       const auto id = static_cast<kernels::OpId>(i);
@@ -149,23 +144,27 @@ Result<SnapshotKernelsPtr> tie_artifacts(const SnapshotPtr& snapshot,
   std::vector<PartId> halves{kForwardPart};
   if (graph.is_pair()) halves.push_back(kBackwardPart);
   std::vector<CompiledPart> parts;
-  std::size_t tied_calls = 0;
+  std::vector<Compilation> compilations;
   for (const PartId half : halves) {
     const std::size_t best = best_program(artifacts->programs, graph, half);
     // The program stays alive with the artifacts.
     const std::shared_ptr<const CompiledProgram> program(artifacts, &artifacts->programs[best]);
-    CompiledPart part = PartOfProgram(*snapshot, program, half).run();
+    TiedKernels ties = tie_kernels(*program, graph, half);
     // Artifacts of only one half: the other half has no kernels.
-    if (part.ties.tied_calls == 0) continue;
-    tied_calls += part.ties.tied_calls;
-    parts.push_back(std::move(part));
+    if (ties.tied_calls == 0) continue;
+    compilations.push_back({.program = program,
+                            .tied_calls = ties.tied_calls,
+                            .untied_kernels = ties.untied.size(),
+                            .calls_without_kernel = ties.without_kernel.size()});
+    parts.push_back(PartOfProgram(*snapshot, *program, half).run(std::move(ties)));
   }
-  if (tied_calls == 0)
+  if (parts.empty())
     return input_error(
         "{}: no kernel contains a call of this graph; open the artifacts of a compilation of the "
         "same model, or the graph that was compiled",
         artifacts->programs.front().file);
-  return std::make_shared<const SnapshotKernels>(snapshot, std::move(parts));
+  return std::make_shared<const SnapshotKernels>(snapshot, std::move(parts),
+                                                 std::move(compilations));
 }
 
 }  // namespace jointer::views

@@ -64,8 +64,8 @@ TEST_F(OpenedKernelsTest, TiesKernelsToTheGraph) {
   EXPECT_EQ(shown.kernel(1).nodes, (std::vector{document_->graph().find("mm")}));
   EXPECT_EQ(shown.row_of(document_->graph().find("mm")), 1);
   EXPECT_TRUE(shown.kernel(0).nodes.empty());
-  EXPECT_EQ(shown.parts().front().ties.tied_calls, 1U);
-  EXPECT_EQ(shown.parts().front().ties.untied_kernels, 2U);
+  EXPECT_EQ(shown.compilations().front().tied_calls, 1U);
+  EXPECT_EQ(shown.compilations().front().untied_kernels, 2U);
   for (std::size_t row = 0; row < 3; ++row) {
     EXPECT_TRUE(shown.rows()[row].launches) << row;
     EXPECT_GT(shown.kernel(row).bytes_written, 0) << row;
@@ -79,7 +79,7 @@ TEST_F(OpenedKernelsTest, KernelsHaveTheirCallsAndSources) {
   ASSERT_NE(kernel, nullptr);
   EXPECT_THAT(kernel->call, HasSubstr("cpp_fused_native_layer_norm_0"));
   ASSERT_TRUE(kernel->source);
-  EXPECT_FALSE(opened_->shown()->parts().front().program->sources[*kernel->source].text.empty());
+  EXPECT_FALSE(opened_->shown()->program_of(0)->sources[*kernel->source].text.empty());
 }
 
 // A block is live from the first kernel after its allocation to the last one before its release.
@@ -87,12 +87,13 @@ TEST_F(OpenedKernelsTest, BlocksHaveTheLivesOfTheProgram) {
   read(log_path());
   ASSERT_TRUE(opened_->shown());
   const CompiledPart& part = opened_->shown()->parts().front();
-  ASSERT_EQ(part.scheduled.lives.size(), part.program->blocks.size());
+  const std::vector<BufferBlock>& blocks = opened_->shown()->program_of(0)->blocks;
+  ASSERT_EQ(part.scheduled.lives.size(), blocks.size());
   const auto last = static_cast<std::int32_t>(part.scheduled.kernels.size()) - 1;
-  for (std::size_t i = 0; i < part.program->blocks.size(); ++i) {
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
     const kernels::BufferLife& life = part.scheduled.lives[i];
-    if (part.program->blocks[i].is_output) {
-      EXPECT_EQ(life.last, -1) << part.program->blocks[i].name;
+    if (blocks[i].is_output) {
+      EXPECT_EQ(life.last, -1) << blocks[i].name;
     }
     EXPECT_LE(life.first, last);
     EXPECT_LE(life.last, last);
