@@ -130,7 +130,7 @@ class FusedRecompute {
   const Graph& graph_;
   std::vector<bool> is_elementwise_;
   std::map<std::size_t, std::set<NodeId>> inputs_;  // by kernel
-  // Of the tensor whose cost is computed.
+  // These are about the tensor whose cost is computed.
   std::set<NodeId> chain_, sources_;
   std::set<std::size_t> readers_;
 };
