@@ -1,4 +1,4 @@
-// What a recomputation costs once it is part of the kernels that read its result.
+// Finds the cost of a recomputation that is part of the kernels that read its result.
 //
 // Terms
 //   chain    the calls that compute a tensor from values that the plan saves or offloads, and from
