@@ -34,19 +34,16 @@ KernelTotals totals_per_operator(const Snapshot& snapshot, const MemoryTimeline&
 
 }  // namespace
 
-SnapshotKernels::SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart> parts)
-    : snapshot_(std::move(snapshot)), parts_(std::move(parts)) {
+SnapshotKernels::SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart> parts,
+                                 std::vector<Compilation> compilations)
+    : snapshot_(std::move(snapshot)),
+      parts_(std::move(parts)),
+      compilations_(std::move(compilations)) {
   const Analysis& analysis = snapshot_->analysis;
   std::optional<MemoryTimeline> made;  // of a compiled step, the analysis has that of the kernels
   if (analysis.compiled) made.emplace(snapshot_->graph, analysis.options.memory);
   const MemoryTimeline& operators = made ? *made : analysis.memory;
   per_operator_ = totals_per_operator(*snapshot_, operators);
-SnapshotKernels::SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart> parts,
-                                 std::vector<Compilation> compilations)
-    : snapshot_(std::move(snapshot)),
-      parts_(std::move(parts)),
-      compilations_(std::move(compilations)),
-      per_operator_(totals_per_operator(*snapshot_)) {
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     add_rows(part);
     totals_.peak_bytes =

@@ -17,9 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "core/compiled/compiled_part.h"
-#include "core/base/torch_version.h"
 #include "core/capture/compiled_kernels.h"
+#include "core/compiled/compiled_part.h"
 #include "core/cost/estimator.h"
 #include "core/kernels/kernels.h"
 #include "views/session/snapshot/snapshot.h"
@@ -27,13 +26,6 @@
 namespace jointer::views {
 
 using jointer::CompiledPart;
-// A graph that Inductor compiles. The nodes in it are those of the snapshot's graph.
-struct CompiledPart {
-  PartId part;
-  TorchVersion torch;
-  kernels::Ir ir;
-  kernels::Kernels scheduled;
-};
 
 // The compilation that made the kernels of a part, each of which is a call of the program.
 struct Compilation {
