@@ -33,6 +33,10 @@ std::string state_folder() {
   return folder_of("XDG_STATE_HOME", "/.local/state");
 }
 
+std::string cache_folder() {
+  return folder_of("XDG_CACHE_HOME", "/.cache");
+}
+
 std::string this_program() {
   std::error_code status;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", status);

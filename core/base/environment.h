@@ -18,6 +18,10 @@ std::string data_folder();
 // the variable is not set to an absolute path.
 std::string state_folder();
 
+// Folder for what can be computed again: $XDG_CACHE_HOME/jointer, or ~/.cache/jointer if the
+// variable is not set to an absolute path.
+std::string cache_folder();
+
 // Path of the running program; empty if the system does not report it.
 std::string this_program();
 // Path that `name` would have in the folder of the running program; the file need not exist. Empty

@@ -30,7 +30,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
@@ -74,6 +74,10 @@ _RESHAPES = frozenset({torch.ops.aten._unsafe_view.default, torch.ops.aten.resha
 #: Numbers of the operators that stand for missing ones; names must be unique in the process.
 _numbers = itertools.count()
 
+#: Called with the stage that runs ("decompose", "lower", "fuse", "reorder"), and the number of nodes
+#: that are done, of all; 0 of 0 in stages that do not count nodes.
+Tell = Callable[[str, int, int], None]
+
 #: Lowering is recursive in the depth of inlined expressions.
 _RECURSION = 20_000
 
@@ -99,7 +103,15 @@ class _Scheduled:
 class _Retracer(fx.Interpreter):
     """Runs a graph while ``make_fx`` traces it. New nodes know the node that they come from."""
 
+    def __init__(self, gm: fx.GraphModule, tell: Tell) -> None:
+        super().__init__(gm)
+        self._tell = tell
+        self._done = 0
+        self._of = len(gm.graph.nodes)
+
     def run_node(self, n: fx.Node) -> Any:
+        self._tell("decompose", self._done, self._of)
+        self._done += 1
         n.meta["custom"] = {**(n.meta.get("custom") or {}), _ORIGIN: n.name}
         if n.op == "call_function":
             value = n.meta.get("val")
@@ -149,7 +161,7 @@ class _Retracer(fx.Interpreter):
         return tree_unflatten(returned, structure)
 
 
-def _decompose(gm: fx.GraphModule) -> tuple[fx.GraphModule, FakeTensorMode, list[Any]]:
+def _decompose(gm: fx.GraphModule, tell: Tell) -> tuple[fx.GraphModule, FakeTensorMode, list[Any]]:
     from torch._inductor.decomposition import select_decomp_table
 
     mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
@@ -157,7 +169,7 @@ def _decompose(gm: fx.GraphModule) -> tuple[fx.GraphModule, FakeTensorMode, list
     with mode:
         values = [_fresh(node.meta.get("val")) for node in placeholders]
     with mode, torch.no_grad(), fx.traceback.preserve_node_meta():
-        traced = make_fx(_Retracer(gm).run, decomposition_table=select_decomp_table())(*values)
+        traced = make_fx(_Retracer(gm, tell).run, decomposition_table=select_decomp_table())(*values)
     # Tracing selects every result, but some lowerings do not produce unused results.
     for node in reversed(traced.graph.nodes):
         if getattr(node.target, "__name__", "") == "getitem" and not node.users:
@@ -192,8 +204,12 @@ def _keep_names(old: Sequence[fx.Node], traced: fx.GraphModule) -> None:
         after.name = after.target = before.name
 
 
-def kernels_of(gm: fx.GraphModule) -> dict[str, Any]:
+def kernels_of(gm: fx.GraphModule, tell: Tell | None = None) -> dict[str, Any]:
     """The kernels of ``gm``, which ``load`` returned, in the order in which they run.
+
+    Args:
+        gm: the graph.
+        tell: called when a stage begins and, in stages that take long, before every node.
 
     Returns:
         ``source`` ("inductor"), ``torch`` (version), ``kernels``, ``device_kernels`` (their number
@@ -209,9 +225,10 @@ def kernels_of(gm: fx.GraphModule) -> dict[str, Any]:
     from torch._inductor.graph import GraphLowering
     from torch._inductor.virtualized import V
 
+    tell = tell or (lambda stage, done, of: None)
     kind = (gm.meta.get(HEAD) or {}).get("kind")
     calls = {node.name: node for node in gm.graph.nodes if node.op == "call_function"}
-    traced, mode, values = _decompose(gm)
+    traced, mode, values = _decompose(gm, tell)
     with contextlib.ExitStack() as stack:
         for each in (
             config.patch(_known_settings(config)),
@@ -240,10 +257,11 @@ def kernels_of(gm: fx.GraphModule) -> dict[str, Any]:
         stack.enter_context(V.set_graph_handler(graph))
         stack.enter_context(V.set_extern_kernel_nodes([]))
         stack.enter_context(_distributed_autotuning())
-        with _recorded_operations(graph) as lowered:
+        with _recorded_operations(graph) as lowered, _counted_nodes(graph, traced, tell):
             graph.run(*values)
         graph.init_wrapper_code()
-        with _recorded_refusals() as refused:
+        tell("fuse", 0, 0)
+        with _recorded_refusals() as refused, _told_reordering(tell):
             graph._update_scheduler()
         return _describe(_Scheduled(graph, lowered, refused), calls)
 
@@ -301,6 +319,36 @@ def _recorded_operations(graph: Any) -> Iterator[dict[str, fx.Node]]:
 
 
 @contextlib.contextmanager
+def _counted_nodes(graph: Any, traced: fx.GraphModule, tell: Tell) -> Iterator[None]:
+    """Tell how many nodes have been lowered."""
+    number = itertools.count()
+    of = len(traced.graph.nodes)
+    lower = graph.run_node
+
+    def run_node(node: fx.Node) -> Any:
+        tell("lower", next(number), of)
+        return lower(node)
+
+    with mock.patch.object(graph, "run_node", run_node):
+        yield
+
+
+@contextlib.contextmanager
+def _told_reordering(tell: Tell) -> Iterator[None]:
+    """Tell when the scheduler has fused and orders the kernels for low memory."""
+    from torch._inductor import memory
+
+    reorder = memory.reorder_for_peak_memory
+
+    def reorder_for_peak_memory(*args: Any, **kwargs: Any) -> Any:
+        tell("reorder", 0, 0)
+        return reorder(*args, **kwargs)
+
+    with mock.patch.object(memory, "reorder_for_peak_memory", reorder_for_peak_memory):
+        yield
+
+
+@contextlib.contextmanager
 def _recorded_refusals() -> Iterator[dict[tuple[str, str], str]]:
     """Record why the scheduler does not fuse pairs of nodes."""
     from torch._inductor import scheduler
@@ -322,8 +370,11 @@ def _recorded_refusals() -> Iterator[dict[tuple[str, str], str]]:
 
 
 def _describe(result: _Scheduled, calls: Mapping[str, fx.Node]) -> dict[str, Any]:
-    kernels = [_kernel(node, result, calls) for node in result.scheduler.nodes]
     devices = [str(node.get_device() or "").partition(":")[0] for node in result.scheduler.nodes]
+    kernels = [
+        {**_kernel(node, result, calls), "device": device}
+        for node, device in zip(result.scheduler.nodes, devices, strict=True)
+    ]
     main = "cuda" if "cuda" in devices else "cpu"
     on_device = [
         kernel

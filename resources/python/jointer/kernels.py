@@ -1,7 +1,9 @@
 """``python -m jointer kernels``: prints the kernels that Inductor makes of a graph.
 
-The answer is one JSON object; see ``inductor_kernels.kernels_of``. Messages of libraries go to the
-standard error.
+The answer is one JSON object in the last line; see ``inductor_kernels.kernels_of``. With
+``--progress``, a JSON object with ``stage``, and ``done`` of ``of`` nodes in stages that count
+them, precedes it when a stage begins and now and then. Messages of libraries go to the standard
+error.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ import argparse
 import json
 import os
 import sys
-from typing import Any
+import time
+from collections.abc import Callable
+from typing import IO, Any
 
 import torch
 
@@ -27,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--assume", default="", metavar="SYMBOL=NUMBER,...")
     parser.add_argument("--torch", default="", help="refuse to run with another version: 2.15")
+    parser.add_argument(
+        "--progress", action="store_true", help="print the stages before the answer, as JSON lines"
+    )
 
 
 def main(options: argparse.Namespace) -> int:
@@ -35,7 +42,7 @@ def main(options: argparse.Namespace) -> int:
     os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     try:
-        answer = kernels_of_file(options)
+        answer = kernels_of_file(options, _Progress(output) if options.progress else None)
     except CaptureError as error:
         print(_first_line(error), file=sys.stderr)
         return 3
@@ -47,12 +54,37 @@ def main(options: argparse.Namespace) -> int:
     return 0
 
 
+class _Progress:
+    """Prints the stages, and how far each is at most a few times a second."""
+
+    _INTERVAL = 0.2
+
+    def __init__(self, output: IO[str]) -> None:
+        self._output = output
+        self._stage = ""
+        self._last = 0.0
+
+    def __call__(self, stage: str, done: int, of: int) -> None:
+        now = time.monotonic()
+        if stage == self._stage and now - self._last < self._INTERVAL:
+            return
+        self._stage, self._last = stage, now
+        json.dump({"stage": stage, "done": done, "of": of}, self._output)
+        self._output.write("\n")
+        self._output.flush()
+
+
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
-def kernels_of_file(options: argparse.Namespace) -> dict[str, Any]:
-    """The kernels of the capture that the options name, as ``kernels_of`` returns them."""
+def kernels_of_file(
+    options: argparse.Namespace, tell: Callable[[str, int, int], None] | None = None
+) -> dict[str, Any]:
+    """The kernels of the capture that the options name, as ``kernels_of`` returns them.
+
+    ``tell`` is called as by ``kernels_of``.
+    """
     if options.torch and not torch.__version__.startswith(f"{options.torch}."):
         raise CaptureError(f"this Python has torch {torch.__version__}, not {options.torch}")
     with pretended_gpu(GPUS[options.device]):
@@ -62,7 +94,7 @@ def kernels_of_file(options: argparse.Namespace) -> dict[str, Any]:
 
         assume = dict(_assumption(each) for each in options.assume.split(",") if each)
         graph = _one_graph(load(options.graph, assume), options)
-        return {"device": options.device, **kernels_of(graph)}
+        return {"device": options.device, **kernels_of(graph, tell)}
 
 
 def _assumption(text: str) -> tuple[str, int]:

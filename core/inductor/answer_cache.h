@@ -1,0 +1,33 @@
+#pragma once
+
+// Answers of Inductor's scheduler, one file each, between runs of Jointer.
+
+#include <optional>
+#include <string>
+
+#include "core/base/result.h"
+
+namespace jointer {
+
+class AnswerCache {
+ public:
+  // Maximum number of answers; those that were written first are removed.
+  static constexpr std::size_t kMaxAnswers = 64;
+
+  // Stores files in `folder`, which need not exist.
+  explicit AnswerCache(std::string folder) : folder_(std::move(folder)) {}
+  // $XDG_CACHE_HOME/jointer/kernels, or ~/.cache/jointer/kernels.
+  static std::string default_folder();
+
+  // The answer under this key; nullopt if there is none that can be read.
+  [[nodiscard]] std::optional<std::string> find(const std::string& key) const;
+  // Error (run): the file cannot be written.
+  Result<void> save(const std::string& key, const std::string& answer) const;
+
+ private:
+  [[nodiscard]] std::string path_of(const std::string& key) const;
+
+  std::string folder_;
+};
+
+}  // namespace jointer

@@ -1,0 +1,59 @@
+#pragma once
+
+// Asks the scheduler of the installed torch which kernels it makes of a graph. A worker process,
+// `python -m jointer kernels`, lowers and schedules the graph on fake tensors; no GPU is needed.
+// Nothing is compiled or run.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/base/json_text.h"
+#include "core/base/name_table.h"
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+
+namespace jointer {
+
+// The stages of the worker, in order.
+enum class AskStage : std::uint8_t { load_torch, decompose, lower, fuse, reorder };
+inline constexpr NameTable<AskStage, 5> kAskStages{{{"load_torch", AskStage::load_torch},
+                                                    {"decompose", AskStage::decompose},
+                                                    {"lower", AskStage::lower},
+                                                    {"fuse", AskStage::fuse},
+                                                    {"reorder", AskStage::reorder}}};
+
+struct AskProgress {
+  AskStage stage = AskStage::load_torch;
+  std::int64_t done = 0, of = 0;  // nodes of the graph; 0 of 0 if the stage does not count them
+
+  // Between 0 and 1: every stage counts the same.
+  [[nodiscard]] double fraction() const;
+};
+
+struct AskOptions {
+  std::string device = "h100";  // the GPU to schedule for, which need not exist
+  std::string torch;            // the version to insist on, such as "2.15"; empty: any
+  bool may_be_cached = true;    // false: ask again
+  std::string cache_folder;     // empty: that of the user
+  // Both are called on this thread.
+  std::function<void(const AskProgress& progress)> on_progress;
+  std::function<bool()> is_cancelled;
+};
+
+// Returns the JSON that the worker prints (docs/command_line.md) about one part: the graph, or a
+// half of a pair. Answers are cached for each user, by the content of the part's capture, the
+// version of torch, the GPU and the worker's source, so the answer for a graph that was edited
+// back is there at once. Cost: 40 s for a half of an 8B model.
+//
+// Error (run): Python, torch or Inductor fails; the message says what to do. Error (input): torch is
+// another version than the required one, or the worker cannot read the graph. Error (cancelled):
+// cancelled; the worker and everything that it started is gone.
+Result<OrderedJson> ask_inductor(const Graph& graph, PartId part, const AskOptions& options);
+
+// Identifies a part of a graph by everything that its capture holds: two parts with the same content
+// have the same kernels. Unlike the graph's hash, it also covers strides, devices, assumed sizes
+// and subgraphs.
+std::string content_of(const Graph& graph, PartId part);
+
+}  // namespace jointer

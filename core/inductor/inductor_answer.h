@@ -1,0 +1,42 @@
+#pragma once
+
+// The answer of Inductor's scheduler about one graph, with nodes of that graph.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json_text.h"
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/kernels/kernel_list.h"
+#include "core/kernels/kernels.h"
+
+namespace jointer {
+
+struct InductorAnswer {
+  struct NotFused {
+    std::int32_t first = -1, second = -1;  // indices of kernels
+    std::string reason;                    // in Inductor's words
+  };
+
+  std::string torch;  // "2.15.0"
+  std::string device;
+  // In the order in which they run: kind, nodes, bytes and place. Buffers, loops and ops are not
+  // known. A foreach kernel counts as pointwise.
+  std::vector<kernels::Kernel> scheduled;
+  std::vector<std::string> names;  // by kernel: "op4_op7"
+  std::vector<NotFused> not_fused;
+  std::int64_t peak = 0;
+};
+
+// Reads the JSON that ask_inductor returned about this part of the graph. Error (run): it has another
+// form; the message names the member.
+Result<InductorAnswer> read_inductor_answer(const OrderedJson& json, const Graph& graph,
+                                            PartId part);
+
+// The answer as a list to compare.
+kernels::KernelList list_of(const Graph& graph, const InductorAnswer& answer);
+
+}  // namespace jointer
