@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import time
+from pathlib import Path
 
-from conftest import JOINT, ROOT, run, sample
+import pytest
+from conftest import BIN, JOINT, ROOT, run, sample
 
 PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
 ARTIFACTS = ROOT / "tests" / "core" / "capture" / "artifacts"
@@ -58,3 +63,85 @@ def test_a_prediction_needs_no_torch() -> None:
     kinds = {kernel["kind"] for kernel in answer["kernels"]}
     assert {"pointwise", "reduction", "extern", "collective", "wait"} <= kinds
     assert any("mm" in kernel["nodes"] for kernel in answer["kernels"])
+
+
+# --- Inductor asked: a script stands in for Python with torch ---
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Returns the folder of the log."""
+    monkeypatch.setenv("JOINTER_PYTHON", str(ROOT / "tests" / "support" / "fake_inductor.py"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path))
+    return tmp_path
+
+
+def runs(log: Path) -> int:
+    return len((log / "runs").read_text().splitlines())
+
+
+def test_an_answer_is_cached(fake: Path) -> None:
+    first = run("kernels", PAIR, "--half", "forward", "--json")
+    assert first.json["source"] == "inductor"
+    assert run("kernels", PAIR, "--half", "forward", "--json").out == first.out
+    assert runs(fake) == 1
+    assert run("kernels", PAIR, "--half", "backward", "--json").code == 0
+    assert runs(fake) == 2
+    assert run("kernels", PAIR, "--half", "forward", "--ask-again", "--json").out == first.out
+    assert runs(fake) == 3
+
+
+def test_failures_say_what_to_do(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_INDUCTOR", "fail")
+    failed = run("kernels", JOINT)
+    assert (failed.code, failed.out) == (4, "")
+    assert "node mm cannot be lowered" in failed.err
+    monkeypatch.setenv("FAKE_TORCH", "")
+    missing = run("kernels", JOINT)
+    assert missing.code == 4 and "-m pip install torch" in missing.err
+    assert runs(fake) == 1
+
+
+def test_an_interruption_ends_the_worker(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_INDUCTOR", "sleep")
+    process = subprocess.Popen([BIN / "jointer", "kernels", JOINT], stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not (fake / "runs").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) != 0
+    for pid in (fake / "runs").read_text().split():
+        assert not Path(f"/proc/{pid}").exists()
+
+
+def test_differences_from_the_prediction(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-in makes a kernel of every call, so it splits all fused kernels."""
+    done = run("kernels", PAIR, "--half", "forward", "--against", "predicted", "--json")
+    against = done.json["against"]
+    assert (against["source"], against["torch"]) == ("predicted", "2.15")
+    rules = against["rules"]
+    assert [rule["count"] for rule in rules] == sorted((rule["count"] for rule in rules), reverse=True)
+    assert sum(rule["count"] for rule in rules) == len(against["differences"])
+    split = [rule for rule in rules if rule["kind"] == "split"]
+    assert split and {rule["refused_by"] for rule in split} <= {"inductor", None}
+    names = {side: {kernel["name"] for kernel in run(
+        "kernels", PAIR, "--half", "forward", "--source", side, *torch, "--json").json["kernels"]}
+        for side, torch in (("inductor", []), ("predicted", ["--torch", "2.15"]))}
+    nodes = {node for kernel in done.json["kernels"] for node in kernel["nodes"]}
+    for difference in against["differences"]:
+        assert rules[difference["rule"]]["kind"] == difference["kind"]
+        assert set(difference["inductor"]) <= names["inductor"]
+        assert set(difference["predicted"]) <= names["predicted"]
+        assert set(difference["nodes"]) <= nodes
+    assert 0 < against["nodes_elsewhere"] <= against["nodes"]
+
+    text = run("kernels", PAIR, "--half", "forward", "--against", "predicted").out
+    assert "Against the prediction for torch 2.15" in text
+    assert "one kernel of the prediction is several of Inductor" in text
+
+
+def test_only_inductor_is_compared(fake: Path) -> None:
+    done = run("kernels", JOINT, "--source", "predicted", "--against", "predicted")
+    assert done.code == 2 and "only --source inductor" in done.err
+    assert not (fake / "runs").exists()

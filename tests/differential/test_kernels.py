@@ -96,3 +96,15 @@ def test_predicted_kernels_are_those_of_torch(reference: Path, jointer: Callable
     assert answer["device_kernels"] == expected["summary"]["device_kernels"]
     bound = expected["summary"]["memory_bound"]
     assert answer["memory_bound"] == {"kernels": bound["kernels"], "bytes": bound["bytes"]}
+
+
+def test_the_prediction_differs_nowhere(jointer: Callable[..., Any]) -> None:
+    """The comparison finds no difference where the kernels are those of the references."""
+    capture = SHARED / "captures" / "llama3_debug_tp2_fsdp2.min_cut.fw.json.zst"
+    if not capture.exists() or TORCH not in {(2, 11), (2, 15)}:
+        pytest.skip("no shared captures, or no reference of this torch")
+    against = jointer("kernels", capture, "--against", "predicted")["against"]
+    assert against["rules"] == []
+    assert against["nodes_elsewhere"] == 0
+    for figure in ("kernels", "bytes", "peak_bytes"):
+        assert against[figure]["inductor"] == against[figure]["predicted"]

@@ -12,29 +12,27 @@
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/compiled_answer.h"
+#include "app/cli/commands/interruption.h"
+#include "app/cli/commands/kernel_comparison.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/predicted_kernels.h"
+#include "app/cli/commands/progress_line.h"
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/unused_options.h"
-#include "core/base/bytes.h"
-#include "core/base/json_text.h"
 #include "core/base/units.h"
 #include "core/capture/half_graph.h"
-#include "core/capture/native_writer.h"
 #include "core/graph/torch_version.h"
-#include "core/process/child.h"
-#include "core/process/python.h"
-#include "core/process/temporary_folder.h"
+#include "core/inductor/ask_inductor.h"
 
 namespace jointer::cli {
 namespace {
 
-constexpr std::size_t kMaxShown = 20, kMaxNodesShown = 4, kMaxQuoted = 80;
+constexpr std::size_t kMaxShown = 20, kMaxNodesShown = 4;
 
 struct KernelsCommand {
   GraphOptions graph;
-  std::string source = "inductor", half, device = "h100", torch, artifacts;
-  bool json = false;
+  std::string source = "inductor", half, device = "h100", torch, artifacts, against;
+  bool json = false, ask_again = false;
 };
 
 // The part to show: the only one, or the chosen half of a pair.
@@ -54,28 +52,37 @@ Result<PartId> chosen_part(const Graph& graph, const KernelsCommand& options) {
   return options.half == "forward" ? kForwardPart : kBackwardPart;
 }
 
-// Runs `python -m jointer kernels` and returns its answer. Error (run): Python or Inductor failed.
-Result<Json> ask_inductor(const std::string& capture, const KernelsCommand& options) {
-  JOINTER_TRY(ProgramCommand python, python_program());
-  std::string output;
-  ChildOptions child{.command = std::move(python.command),
-                     .environment = std::move(python.environment),
-                     .on_line = [&](std::string_view line) { output += line; }};
-  child.command.insert(child.command.end(), {"kernels", capture, "--device", options.device});
-  if (!options.torch.empty()) child.command.insert(child.command.end(), {"--torch", options.torch});
-  JOINTER_TRY(Child process, Child::start(std::move(child)));
-  const ChildEnd end = process.wait();
-  constexpr int kUnreadable = 3;
-  if (end.signal == 0 && end.exit_code == kUnreadable)
-    return input_error("{}; set JOINTER_PYTHON to use another Python", process.last_error());
-  if (!end.succeeded())
-    return fail(Error::Kind::run, "Inductor's scheduler failed ({}): {}", to_string(end),
-                process.last_error());
-  const auto answer = parse_tree(output);
-  if (!answer || !answer->is_object())
-    return fail(Error::Kind::run, "expected a JSON object from Inductor's scheduler, got `{}`",
-                output.substr(0, kMaxQuoted));
-  return *answer;
+std::string_view stage_text(AskStage stage) {
+  switch (stage) {
+    case AskStage::load_torch:
+      return "loading torch";
+    case AskStage::decompose:
+      return "decomposing";
+    case AskStage::lower:
+      return "lowering";
+    case AskStage::fuse:
+      return "fusing";
+    case AskStage::reorder:
+      break;
+  }
+  return "reordering";
+}
+
+Result<Json> ask_scheduler(const Graph& graph, PartId part, const KernelsCommand& options) {
+  ProgressLine line;
+  AskOptions question;
+  question.device = options.device;
+  question.torch = options.torch;
+  question.may_be_cached = !options.ask_again;
+  question.on_progress = [&](const AskProgress& progress) {
+    if (line.is_seen())
+      line.show(
+          fmt::format("{}  {}", format_percent(progress.fraction()), stage_text(progress.stage)));
+  };
+  // An interruption must end the worker and delete its files.
+  const Interruption interruption;
+  question.is_cancelled = &Interruption::has_happened;
+  return ask_inductor(graph, part, question);
 }
 
 std::string nodes_text(const Json& nodes) {
@@ -154,6 +161,7 @@ void print_text(const Json& answer) {
   if (const Table reasons = reasons_table(answer["not_fused"]); !reasons.empty())
     fmt::print("\n{}", reasons.text());
   if (is_compiled) print_ties(answer);
+  if (answer.contains("against")) print_comparison(answer["against"]);
 }
 
 // The kernels that Jointer predicts, for the chosen version of torch or the one that made the
@@ -175,17 +183,24 @@ Result<Json> answer_of(const Graph& graph, const KernelsCommand& options) {
   JOINTER_TRY(const PartId part, chosen_part(graph, options));
   if (options.source == "compiled") return compiled_answer(options.artifacts, graph, part);
   if (options.source == "predicted") return predict(graph, part, options);
-  JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-kernels-"));
-  const std::string capture = folder.path("graph.json");
-  JOINTER_CHECK(
-      write_bytes(capture, graph.is_pair() ? write_native(graph, part) : write_native(graph)));
-  return ask_inductor(capture, options);
+  JOINTER_TRY(Json answer, ask_scheduler(graph, part, options));
+  if (options.against.empty()) return answer;
+  if (graph.is_pair()) {
+    JOINTER_TRY(const Graph half, half_graph(graph, part));
+    JOINTER_TRY(answer["against"], compare_with_prediction(half, answer));
+  } else {
+    JOINTER_TRY(answer["against"], compare_with_prediction(graph, answer));
+  }
+  return answer;
 }
 
 Result<void> check_options(const CLI::App& command, const KernelsCommand& options) {
   if (options.source == "predicted")
     JOINTER_CHECK(refuse_options(command, {"--device"},
                                  "kernels are predicted for an H100; leave out the option"));
+  if (options.source != "inductor")
+    JOINTER_CHECK(refuse_options(command, {"--against", "--ask-again"},
+                                 "only --source inductor asks Inductor; leave out the option"));
   if (options.source != "compiled")
     return refuse_options(command, {"--artifacts"}, "only --source compiled reads artifacts");
   if (options.artifacts.empty())
@@ -224,6 +239,12 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
       "--artifacts", options->artifacts,
       "The TORCH_TRACE folder or log of the compilation, or a wrapper that Inductor "
       "wrote; for --source compiled");
+  set_choices(command->add_option("--against", options->against,
+                                  "With --source inductor, list what differs from these kernels, "
+                                  "by rule: `predicted`, for the torch that answers"),
+              {"predicted"});
+  command->add_flag("--ask-again", options->ask_again,
+                    "With --source inductor, ask even if the answer is cached");
   set_choices(command->add_option("--half", options->half, "Half of a pair"),
               {"forward", "backward"});
   set_choices(command->add_option("--device", options->device,

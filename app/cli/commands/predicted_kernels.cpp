@@ -13,17 +13,13 @@
 #include "core/kernels/lowering.h"
 
 namespace jointer::cli {
-namespace {
 
-// "op4_op7", as Inductor names a kernel that computes two ops.
-std::string name_of(const kernels::Kernel& kernel) {
+std::string predicted_kernel_name(const kernels::Kernel& kernel) {
   std::string name;
   for (const kernels::OpId op : kernel.ops)
     name += fmt::format("{}op{}", name.empty() ? "" : "_", op);
   return name;
 }
-
-}  // namespace
 
 Json predicted_kernels(const Graph& graph, TorchVersion version) {
   const kernels::Kernels made = kernels::schedule(kernels::lower(graph, version), version);
@@ -34,7 +30,7 @@ Json predicted_kernels(const Graph& graph, TorchVersion version) {
   for (const kernels::Kernel& kernel : made.kernels) {
     Json nodes = Json::array();
     for (const NodeId node : kernel.nodes) nodes.push_back(std::string(graph.name(node)));
-    names.push_back(name_of(kernel));
+    names.push_back(predicted_kernel_name(kernel));
     list.push_back({{"name", names.back()},
                     {"kind", to_string(kernel.kind)},
                     {"nodes", std::move(nodes)},

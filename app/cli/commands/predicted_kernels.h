@@ -1,8 +1,11 @@
 #pragma once
 
+#include <string>
+
 #include "app/cli/commands/options.h"
 #include "core/base/torch_version.h"
 #include "core/graph/graph.h"
+#include "core/kernels/kernels.h"
 
 namespace jointer::cli {
 
@@ -10,5 +13,8 @@ namespace jointer::cli {
 // pair: the same JSON as the answer of `python -m jointer kernels`, without `ms`; `source` is
 // "predicted".
 Json predicted_kernels(const Graph& graph, TorchVersion version);
+
+// "op4_op7", as Inductor names a kernel that computes two ops.
+std::string predicted_kernel_name(const kernels::Kernel& kernel);
 
 }  // namespace jointer::cli
