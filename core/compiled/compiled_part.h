@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/base/torch_version.h"
@@ -9,6 +11,12 @@
 
 namespace jointer {
 
+// Why two kernels were not fused, in Inductor's words.
+struct StatedRefusal {
+  std::int32_t first = -1, second = -1;  // indices of kernels
+  std::string reason;
+};
+
 // A piece that Inductor compiles at once (a graph, a half of a pair, or a region of a graph), and
 // the kernels that it is predicted to make of it. Nodes are those of the graph that contains the part.
 struct CompiledPart {
@@ -17,6 +25,9 @@ struct CompiledPart {
   kernels::Ir ir;
   kernels::Kernels scheduled;
   std::vector<NodeId> calls = {};  // of a region, in order; empty for a whole part
+  // If Inductor was asked, the part has one op for each kernel, no buffers but inputs, and reasons
+  // only here.
+  std::vector<StatedRefusal> stated = {};
 };
 
 // Cost: that of kernels::lower and kernels::schedule.

@@ -62,6 +62,12 @@ class AnswerReader {
     members.read("reads_bytes", kernel.bytes_read);
     members.read("writes_bytes", kernel.bytes_written);
     members.read("bytes", kernel.bytes);
+    std::vector<std::int64_t> iterations;
+    members.read("iterations", iterations);
+    if (iterations.size() == 2) {
+      kernel.numel = iterations[0];
+      kernel.rnumel = iterations[1];
+    }
     if (const auto known = value_in(kKinds, kind))
       kernel.kind = *known;
     else

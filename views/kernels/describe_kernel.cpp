@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -137,16 +138,30 @@ class KernelDescription {
     for (const auto& [distance, other, refusal] : others) {
       if (shown == kMaxRefusals) break;
       ++shown;
-      InspectorRow& row = section.rows.emplace_back();
-      row.label = tr("kernel %1").arg(number_of(other));
-      row.value = to_qstring(kernels::to_sentence(refusal));
-      row.provenance = Provenance::computed;
-      const std::vector<NodeId>& nodes = part_.scheduled.kernels[as_index(other)].nodes;
-      if (!nodes.empty()) row.links.push_back(nodes.front());
+      add_refusal(section, other, to_qstring(kernels::to_sentence(refusal)));
     }
-    if (shown < others.size())
-      section.add(tr("others"), tr("%1 more").arg(count_text(others.size() - shown)),
-                  Provenance::computed);
+    std::set<std::tuple<std::int32_t, std::int32_t, std::string>> stated;
+    for (const StatedRefusal& each : part_.stated)
+      if (each.first == self || each.second == self) {
+        const std::int32_t other = each.first == self ? each.second : each.first;
+        stated.emplace(std::abs(other - self), other, each.reason);
+      }
+    for (const auto& [distance, other, reason] : stated) {
+      if (shown == kMaxRefusals) break;
+      ++shown;
+      add_refusal(section, other, tr("Inductor: %1").arg(to_qstring(reason)));
+    }
+    if (const std::size_t all = others.size() + stated.size(); shown < all)
+      section.add(tr("others"), tr("%1 more").arg(count_text(all - shown)), Provenance::computed);
+  }
+
+  void add_refusal(InspectorSection& section, std::int32_t other, const QString& reason) const {
+    InspectorRow& row = section.rows.emplace_back();
+    row.label = tr("kernel %1").arg(number_of(other));
+    row.value = reason;
+    row.provenance = Provenance::computed;
+    const std::vector<NodeId>& nodes = part_.scheduled.kernels[as_index(other)].nodes;
+    if (!nodes.empty()) row.links.push_back(nodes.front());
   }
 
   const SnapshotKernels& of_;

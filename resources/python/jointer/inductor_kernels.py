@@ -413,6 +413,7 @@ def _kernel(node: Any, result: _Scheduled, calls: Mapping[str, fx.Node]) -> dict
         "bytes": int(node.get_read_write_buffers_sizes()),
         "flops": _flops(node, names, calls),
         "ms": _estimated_ms(node),
+        "iterations": _iterations(node),
     }
 
 
@@ -484,6 +485,15 @@ def _registry_flops(call: fx.Node) -> int:
     args = fx.node.map_arg(call.args, value)
     kwargs = fx.node.map_arg(call.kwargs, value)
     return int(count(*args, **kwargs, out_val=call.meta.get("val")))
+
+
+def _iterations(node: Any) -> list[int] | None:
+    """Iterations of the outer loops and of the reduced ones; ``None`` for calls."""
+    try:
+        _, (numel, rnumel) = node.group
+        return [int(numel), int(rnumel)]
+    except Exception:  # calls have no group, or an empty one
+        return None
 
 
 def _estimated_ms(node: Any) -> float | None:

@@ -3,7 +3,9 @@
 #include "views/session/document/marks.h"
 #include "views/session/document/shown_range.h"
 #include "views/session/edit/editing.h"
+#include "views/session/kernels/asked_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
+#include "views/session/kernels/shown_kernels.h"
 #include "views/session/sac/sac_session.h"
 
 namespace jointer::views {
@@ -12,6 +14,8 @@ Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
     : OpenGraph(std::move(source), std::move(snapshot), parent),
       editing_(std::make_unique<Editing>(*this)),
       kernels_(std::make_unique<PredictedKernels>(*this)),
+      asked_kernels_(std::make_unique<AskedKernels>(*this)),
+      shown_kernels_(std::make_unique<ShownKernels>(*kernels_, *asked_kernels_)),
       sac_(std::make_unique<SacSession>(*this, *editing_)),
       marks_(std::make_shared<Marks>()),
       shown_range_(std::make_unique<ShownRange>(*this)) {}

@@ -6,10 +6,12 @@
 
 namespace jointer::views {
 
+class AskedKernels;
 class Editing;
 class Marks;
 class PredictedKernels;
 class SacSession;
+class ShownKernels;
 class ShownRange;
 
 // An open graph with its edit history, its policies and the marked moments. Panes hold a document
@@ -23,6 +25,10 @@ class Document : public OpenGraph {
   [[nodiscard]] Editing& editing() const { return *editing_; }
   // The kernels that a compiler would make of the graph.
   [[nodiscard]] PredictedKernels& kernels() const { return *kernels_; }
+  // Those that the installed compiler says that it makes.
+  [[nodiscard]] AskedKernels& asked_kernels() const { return *asked_kernels_; }
+  // Those of both that panes show.
+  [[nodiscard]] ShownKernels& shown_kernels() const { return *shown_kernels_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }
   [[nodiscard]] Marks& marks() const { return *marks_; }
   // The range of time that panes show; it can be a range of the pair.
@@ -33,6 +39,8 @@ class Document : public OpenGraph {
  private:
   std::unique_ptr<Editing> editing_;
   std::unique_ptr<PredictedKernels> kernels_;
+  std::unique_ptr<AskedKernels> asked_kernels_;
+  std::unique_ptr<ShownKernels> shown_kernels_;
   std::unique_ptr<SacSession> sac_;
   std::shared_ptr<Marks> marks_;
   std::unique_ptr<ShownRange> shown_range_;

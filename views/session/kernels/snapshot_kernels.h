@@ -26,6 +26,7 @@
 namespace jointer::views {
 
 using jointer::CompiledPart;
+using jointer::StatedRefusal;
 
 // The compilation that made the kernels of a part, each of which is a call of the program.
 struct Compilation {

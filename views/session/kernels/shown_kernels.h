@@ -1,0 +1,45 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <cstdint>
+
+#include "views/session/kernels/snapshot_kernels.h"
+
+namespace jointer::views {
+
+class AskedKernels;
+class PredictedKernels;
+
+// The kernels that panes show: the predicted ones, or those of Inductor.
+class ShownKernels : public QObject {
+  Q_OBJECT
+ public:
+  enum class Source : std::uint8_t { predicted, asked };
+
+  // Both must outlive this object.
+  ShownKernels(const PredictedKernels& predicted, const AskedKernels& asked,
+               QObject* parent = nullptr);
+
+  [[nodiscard]] Source source() const { return source_; }
+  void set_source(Source source);
+
+  // Null if there are none.
+  [[nodiscard]] const SnapshotKernelsPtr& shown() const;
+  // True if they are of the current graph, or there are none.
+  [[nodiscard]] bool is_current() const;
+  // Why there are no kernels, in one sentence; empty if they are not known yet or there is no
+  // problem.
+  [[nodiscard]] const QString& problem() const;
+
+ signals:
+  // There are other kernels, or a problem.
+  void changed();
+
+ private:
+  const PredictedKernels& predicted_;
+  const AskedKernels& asked_;
+  Source source_ = Source::predicted;
+};
+
+}  // namespace jointer::views
