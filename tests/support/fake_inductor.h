@@ -13,7 +13,8 @@
 
 namespace jointer::test {
 
-// While it exists, this process asks the fake, and answers are cached in a folder of their own.
+// While it exists, this process asks the fake, and answers are cached in a folder that is
+// removed with it.
 class FakeInductor {
  public:
   FakeInductor() {

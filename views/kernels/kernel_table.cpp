@@ -1,18 +1,18 @@
 #include "views/kernels/kernel_table.h"
 
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QHeaderView>
-#include <QMenu>
+#include <QToolButton>
 
+#include "views/kernels/kernel_source_controls.h"
+#include "views/session/kernels/asked_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
+#include "views/session/kernels/shown_kernels.h"
 #include "views/widgets/controls.h"
 
 namespace jointer::views {
 
 KernelTable::KernelTable(Document& document, QWidget* parent)
-    : TablePaneOf(document, tr("Kernels"), tr("Filter kernels by operator, kind, node"), parent),
-      opened_(document) {
+    : TablePaneOf(document, tr("Kernels"), tr("Filter kernels by operator, kind, node"), parent) {
   view().set_flat();
   // Fit the widths only to the rows on screen: large graphs have thousands of kernels.
   view().header()->setResizeContentsPrecision(0);
@@ -24,49 +24,8 @@ KernelTable::KernelTable(Document& document, QWidget* parent)
     model_->set_show_all(shows_all);
     request_refresh();
   });
-  add_source_menu();
-  const auto show_kernels = [this] {
-    request_refresh();
-    emit kernels_changed();
-  };
-  connect(&document.kernels(), &PredictedKernels::changed, this, show_kernels);
-  connect(&opened_, &OpenedKernels::changed, this, show_kernels);
-  connect(&opened_, &OpenedKernels::failed, &document, &Document::failed);
-}
-
-void KernelTable::add_source_menu() {
-  source_ = add_control(controls(), new QToolButton(this), "source",
-                        tr("Kernels that are listed: predicted, or read from what a compilation "
-                           "has written"));
-  auto* menu = new QMenu(source_);
-  open_menu(*source_, menu);
-  QAction* predicted = menu->addAction(tr("Predicted Kernels"), this, [this] { opened_.close(); });
-  menu->addAction(tr("Open Compiled Kernels (Folder)..."), this, [this] { open_artifacts(true); });
-  menu->addAction(tr("Open Compiled Kernels (File)..."), this, [this] { open_artifacts(false); });
-  const auto show_source = [this, predicted] {
-    predicted->setEnabled(opened_.shown() != nullptr);
-    source_->setText((opened_.shown() ? tr("Compiled") : tr("Predicted")) + kMenuArrow);
-  };
-  connect(&opened_, &OpenedKernels::changed, source_, show_source);
-  show_source();
-}
-
-// The folder that TORCH_TRACE named, one of its logs, or a wrapper in Inductor's cache.
-void KernelTable::open_artifacts(bool is_folder) {
-  const QString title = tr("Open Compiled Kernels");
-  const QString path =
-      is_folder
-          ? QFileDialog::getExistingDirectory(this, title, last_folder_)
-          : QFileDialog::getOpenFileName(
-                this, title, last_folder_,
-                tr("TORCH_TRACE logs and Inductor's output code (*.log *.py);;All files (*)"));
-  if (path.isEmpty()) return;
-  last_folder_ = is_folder ? path : QFileInfo(path).absolutePath();
-  opened_.read(path);
-}
-
-const SnapshotKernelsPtr& KernelTable::shown() {
-  return opened_.shown() ? opened_.shown() : document().kernels().shown();
+  controls().addWidget(new KernelSourceControls(document, this));
+  connect(&document.shown_kernels(), &ShownKernels::changed, this, &KernelTable::request_refresh);
 }
 
 int KernelTable::selected_row() {
@@ -75,21 +34,31 @@ int KernelTable::selected_row() {
 }
 
 void KernelTable::refresh() {
-  const PredictedKernels& predicted = document().kernels();
-  if (model_->kernels() != shown()) {
+  const ShownKernels& source = document().shown_kernels();
+  if (model_->kernels() != source.shown()) {
     const bool is_first = model_->row_count() == 0;
-    model_->set_kernels(shown());
+    model_->set_kernels(source.shown());
     if (is_first && model_->row_count() > 0) view().fit_columns();
   }
   // A node that was selected before its kernel was known.
   const auto nodes = document().selection().nodes();
   if (nodes.size() == 1 && view().selected_rows().empty())
     view().show_row(view().exposed_row(model_->row_of(nodes.front())));
+  set_empty_text(empty_text());
+}
+
+QString KernelTable::empty_text() {
+  const PredictedKernels& predicted = document().kernels();
+  if (document().shown_kernels().source() == ShownKernels::Source::asked) {
+    const AskedKernels& asked = document().asked_kernels();
+    if (asked.is_running()) return tr("Asking Inductor...");
+    return asked.answer() ? tr("No kernels run in this graph.")
+                          : tr("Inductor has not been asked yet. Press Ask Inductor.");
+  }
   if (!predicted.problem().isEmpty())
-    set_empty_text(tr("The kernels cannot be predicted: %1").arg(predicted.problem()));
-  else
-    set_empty_text(predicted.is_current() ? tr("No kernels run in this graph.")
-                                          : tr("Predicting the kernels..."));
+    return tr("The kernels cannot be predicted: %1").arg(predicted.problem());
+  return predicted.is_current() ? tr("No kernels run in this graph.")
+                                : tr("Predicting the kernels...");
 }
 
 }  // namespace jointer::views

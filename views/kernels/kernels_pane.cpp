@@ -3,8 +3,13 @@
 #include <QEvent>
 
 #include "core/base/index.h"
+#include "views/kernels/asked_status.h"
 #include "views/kernels/describe_kernel.h"
+#include "views/kernels/kernel_difference_list.h"
+#include "views/session/kernels/asked_kernels.h"
 #include "views/session/kernels/kernel_text.h"
+#include "views/session/kernels/opened_kernels.h"
+#include "views/session/kernels/shown_kernels.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
 #include "views/theme/spacing.h"
@@ -19,6 +24,17 @@ constexpr int kWideKernels = 1000;  // minimum width at which the details are ne
 constexpr int kMinWithPage = 320;   // minimum height at which the details are below the table
 constexpr std::size_t kMaxSource = 200'000;  // characters of a source that are shown
 constexpr int kMinPageHeight = 40, kMinPageWidth = 160;
+
+// Who says so, and about which graph.
+QString source_text(const Document& document) {
+  if (document.shown_kernels().source() == ShownKernels::Source::predicted)
+    return tr("Predicted for Inductor");
+  const AskedKernels& asked = document.asked_kernels();
+  const QString text =
+      tr("Inductor of torch %1, for %2")
+          .arg(to_qstring(asked.answer()->torch), to_qstring(asked.answer()->device).toUpper());
+  return asked.is_of_earlier_graph() ? tr("%1, of an earlier graph").arg(text) : text;
+}
 
 }  // namespace
 
@@ -35,6 +51,7 @@ KernelsPane::KernelsPane(Document& document, QWidget* parent)
   totals_ = add_line("totals");
   per_operator_ = add_line("per_operator");
   per_operator_->setForegroundRole(QPalette::PlaceholderText);
+  column->addWidget(new AskedStatus(document_, this));
   splitter_ = new QSplitter(Qt::Vertical, this);
   splitter_->setChildrenCollapsible(false);
   table_ = new KernelTable(document_, splitter_);
@@ -46,12 +63,13 @@ KernelsPane::KernelsPane(Document& document, QWidget* parent)
   splitter_->setStretchFactor(0, 3);
   splitter_->setStretchFactor(1, 2);
   column->addWidget(splitter_, 1);
+  column->addWidget(new KernelDifferenceList(document_, this));
   setFocusProxy(&table_->view());
 
   connect(&table_->view(), &TableView::selection_changed, this, &KernelsPane::show_details);
   connect(details_, &QTextBrowser::anchorClicked, this, &KernelsPane::follow);
-  connect(table_, &KernelTable::kernels_changed, this, [this] {
-    watch_.set_needed(!table_->opened().shown());
+  connect(&document_.shown_kernels(), &ShownKernels::changed, this, [this] {
+    watch_.set_needed(document_.shown_kernels().source() == ShownKernels::Source::predicted);
     show_totals();
     show_details();
   });
@@ -73,10 +91,11 @@ void KernelsPane::changeEvent(QEvent* event) {
 }
 
 void KernelsPane::show_totals() {
-  const SnapshotKernelsPtr& shown = table_->shown();
+  const SnapshotKernelsPtr& shown = document_.shown_kernels().shown();
   if (shown && shown->is_compiled()) return show_compilation(*shown);
-  totals_->setText(shown ? tr("Predicted for Inductor: %1").arg(kernel_totals_text(shown->totals()))
-                         : QString());
+  totals_->setText(
+      shown ? tr("%1: %2").arg(source_text(document_), kernel_totals_text(shown->totals()))
+            : QString());
   per_operator_->setText(shown ? tr("One kernel per operator, as estimated: %1")
                                      .arg(kernel_totals_text(shown->per_operator()))
                                : QString());

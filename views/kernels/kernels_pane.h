@@ -12,10 +12,10 @@
 
 namespace jointer::views {
 
-// The kernels that Inductor is predicted to make of the graph: their totals next to those of one
-// kernel per operator, a table of the kernels, and details of the selected one. Nothing is computed
-// while the pane is hidden or covered. The user can open the artifacts of a compilation to see its
-// kernels, with their source texts.
+// The kernels that Inductor is predicted to make of the graph, or those that it says it makes: their
+// totals next to those of one kernel per operator, a table of the kernels, details of the selected
+// one, and what differs from the prediction. Nothing is predicted while the pane is hidden or
+// covered.
 class KernelsPane : public QWidget {
   Q_OBJECT
  public:

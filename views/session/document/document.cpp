@@ -4,6 +4,7 @@
 #include "views/session/document/shown_range.h"
 #include "views/session/edit/editing.h"
 #include "views/session/kernels/asked_kernels.h"
+#include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/session/kernels/shown_kernels.h"
 #include "views/session/sac/sac_session.h"
@@ -15,7 +16,8 @@ Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
       editing_(std::make_unique<Editing>(*this)),
       kernels_(std::make_unique<PredictedKernels>(*this)),
       asked_kernels_(std::make_unique<AskedKernels>(*this)),
-      shown_kernels_(std::make_unique<ShownKernels>(*kernels_, *asked_kernels_)),
+      opened_kernels_(std::make_unique<OpenedKernels>(*this)),
+      shown_kernels_(std::make_unique<ShownKernels>(*kernels_, *asked_kernels_, *opened_kernels_)),
       sac_(std::make_unique<SacSession>(*this, *editing_)),
       marks_(std::make_shared<Marks>()),
       shown_range_(std::make_unique<ShownRange>(*this)) {}

@@ -9,6 +9,7 @@ namespace jointer::views {
 class AskedKernels;
 class Editing;
 class Marks;
+class OpenedKernels;
 class PredictedKernels;
 class SacSession;
 class ShownKernels;
@@ -27,7 +28,9 @@ class Document : public OpenGraph {
   [[nodiscard]] PredictedKernels& kernels() const { return *kernels_; }
   // Those that the installed compiler says that it makes.
   [[nodiscard]] AskedKernels& asked_kernels() const { return *asked_kernels_; }
-  // Those of both that panes show.
+  // Those that a compilation has made, if the user has opened its artifacts.
+  [[nodiscard]] OpenedKernels& opened_kernels() const { return *opened_kernels_; }
+  // Those of all these that panes show.
   [[nodiscard]] ShownKernels& shown_kernels() const { return *shown_kernels_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }
   [[nodiscard]] Marks& marks() const { return *marks_; }
@@ -40,6 +43,7 @@ class Document : public OpenGraph {
   std::unique_ptr<Editing> editing_;
   std::unique_ptr<PredictedKernels> kernels_;
   std::unique_ptr<AskedKernels> asked_kernels_;
+  std::unique_ptr<OpenedKernels> opened_kernels_;
   std::unique_ptr<ShownKernels> shown_kernels_;
   std::unique_ptr<SacSession> sac_;
   std::shared_ptr<Marks> marks_;

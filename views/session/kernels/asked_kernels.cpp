@@ -20,6 +20,7 @@ AskedKernels::~AskedKernels() {
 void AskedKernels::ask() {
   progress_ = {};
   problem_.clear();
+  has_answered_ = false;
   const SnapshotPtr snapshot = open_.shared_snapshot();
   asking_.start(
       [snapshot](const Reporter<AskedProgress>& job) { return ask_kernels(snapshot, job); },
@@ -38,6 +39,7 @@ void AskedKernels::cancel() {
 }
 
 void AskedKernels::take(Result<AskedAnswerPtr> answer) {
+  has_answered_ = answer.has_value();
   if (answer) {
     answer_ = *std::move(answer);
     age_ = Age::current;

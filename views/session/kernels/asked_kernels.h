@@ -32,6 +32,8 @@ class AskedKernels : public QObject {
 
   // The latest answer; null if there is none.
   [[nodiscard]] const AskedAnswerPtr& answer() const { return answer_; }
+  // True if the last question was answered: it neither failed nor was cancelled.
+  [[nodiscard]] bool has_answered() const { return has_answered_; }
   // True if the current graph is known to differ from the answer's.
   [[nodiscard]] bool is_of_earlier_graph() const { return answer_ && age_ == Age::earlier; }
   // True if the answer is of the current snapshot.
@@ -59,6 +61,7 @@ class AskedKernels : public QObject {
   AskedProgress progress_;
   AskedAnswerPtr answer_;
   Age age_ = Age::current;
+  bool has_answered_ = false;
   QString problem_;
 };
 

@@ -23,6 +23,10 @@ void OpenedKernels::read(const QString& path) {
       [this](Result<Opened> opened) { take(std::move(opened)); });
 }
 
+bool OpenedKernels::is_current() const {
+  return !shown_ || shown_->snapshot() == open_.shared_snapshot();
+}
+
 void OpenedKernels::close() {
   reading_.cancel();
   artifacts_.reset();

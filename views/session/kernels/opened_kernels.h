@@ -30,6 +30,8 @@ class OpenedKernels : public QObject {
 
   // Null unless artifacts are open.
   [[nodiscard]] const SnapshotKernelsPtr& shown() const { return shown_; }
+  // True if `shown` is of the current graph, or null.
+  [[nodiscard]] bool is_current() const;
   [[nodiscard]] bool is_reading() const { return reading_.is_running(); }
 
  signals:

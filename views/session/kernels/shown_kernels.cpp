@@ -3,24 +3,33 @@
 #include <utility>
 
 #include "views/session/kernels/asked_kernels.h"
+#include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
 
 namespace jointer::views {
 namespace {
 
 const SnapshotKernelsPtr kNoKernels;
+const QString kNoProblem;
 
 }  // namespace
 
 ShownKernels::ShownKernels(const PredictedKernels& predicted, const AskedKernels& asked,
-                           QObject* parent)
-    : QObject(parent), predicted_(predicted), asked_(asked) {
+                           const OpenedKernels& opened, QObject* parent)
+    : QObject(parent), predicted_(predicted), asked_(asked), opened_(opened) {
   connect(&predicted_, &PredictedKernels::changed, this, [this] {
     if (source_ == Source::predicted) emit changed();
   });
   connect(&asked_, &AskedKernels::changed, this, [this] {
     if (source_ == Source::asked) emit changed();
   });
+  connect(&opened_, &OpenedKernels::changed, this, &ShownKernels::take_opened);
+}
+
+void ShownKernels::take_opened() {
+  const bool was_shown = source_ == Source::compiled;
+  source_ = opened_.shown() ? Source::compiled : was_shown ? Source::predicted : source_;
+  if (was_shown || opened_.shown()) emit changed();
 }
 
 void ShownKernels::set_source(Source source) {
@@ -29,14 +38,17 @@ void ShownKernels::set_source(Source source) {
 
 const SnapshotKernelsPtr& ShownKernels::shown() const {
   if (source_ == Source::predicted) return predicted_.shown();
+  if (source_ == Source::compiled) return opened_.shown();
   return asked_.answer() ? asked_.answer()->kernels : kNoKernels;
 }
 
 bool ShownKernels::is_current() const {
-  return source_ == Source::predicted ? predicted_.is_current() : !asked_.is_of_earlier_graph();
+  if (source_ == Source::predicted) return predicted_.is_current();
+  return source_ == Source::compiled ? opened_.is_current() : !asked_.is_of_earlier_graph();
 }
 
 const QString& ShownKernels::problem() const {
+  if (source_ == Source::compiled) return kNoProblem;
   return source_ == Source::predicted ? predicted_.problem() : asked_.problem();
 }
 

@@ -9,17 +9,19 @@
 namespace jointer::views {
 
 class AskedKernels;
+class OpenedKernels;
 class PredictedKernels;
 
-// The kernels that panes show: the predicted ones, or those of Inductor.
+// The kernels that panes show: the predicted ones, those of Inductor, or those of a compilation
+// whose artifacts are open.
 class ShownKernels : public QObject {
   Q_OBJECT
  public:
-  enum class Source : std::uint8_t { predicted, asked };
+  enum class Source : std::uint8_t { predicted, asked, compiled };
 
-  // Both must outlive this object.
+  // They must outlive this object. If artifacts are opened, their kernels are shown.
   ShownKernels(const PredictedKernels& predicted, const AskedKernels& asked,
-               QObject* parent = nullptr);
+               const OpenedKernels& opened, QObject* parent = nullptr);
 
   [[nodiscard]] Source source() const { return source_; }
   void set_source(Source source);
@@ -37,8 +39,11 @@ class ShownKernels : public QObject {
   void changed();
 
  private:
+  void take_opened();
+
   const PredictedKernels& predicted_;
   const AskedKernels& asked_;
+  const OpenedKernels& opened_;
   Source source_ = Source::predicted;
 };
 

@@ -1,0 +1,86 @@
+#include "views/kernels/kernel_source_controls.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+#include <utility>
+
+#include "views/session/kernels/asked_kernels.h"
+#include "views/session/kernels/opened_kernels.h"
+#include "views/session/kernels/shown_kernels.h"
+#include "views/widgets/controls.h"
+
+namespace jointer::views {
+namespace {
+
+constexpr int kMinSourceLetters = 8;
+
+}  // namespace
+
+KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
+    : QWidget(parent), document_(document) {
+  QHBoxLayout* row = make_row(this, {}, 4);
+  source_ = add_control(*row, new QComboBox(this), "source",
+                        tr("Kernels that are predicted, or those that Inductor's scheduler makes"),
+                        tr("Source of the kernels"));
+  source_->addItem(tr("Predicted"), static_cast<int>(ShownKernels::Source::predicted));
+  source_->addItem(tr("Inductor (asked)"), static_cast<int>(ShownKernels::Source::asked));
+  source_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  source_->setMinimumContentsLength(kMinSourceLetters);
+  ask_ = add_control(
+      *row, new QToolButton(this), "ask_inductor",
+      tr("Ask the scheduler of the installed torch which kernels it makes of the graph as it is "
+         "now. No GPU is needed. Large graphs take a minute or more; answers are cached."));
+  ask_->setText(tr("Ask Inductor"));
+  open_ = add_control(*row, new QToolButton(this), "open_compiled",
+                      tr("Show the kernels that a compilation has made, from what it has written"));
+  open_->setText(tr("Open") + kMenuArrow);
+  auto* menu = new QMenu(open_);
+  open_menu(*open_, menu);
+  menu->addAction(tr("Open Compiled Kernels (Folder)..."), this, [this] { open_artifacts(true); });
+  menu->addAction(tr("Open Compiled Kernels (File)..."), this, [this] { open_artifacts(false); });
+  connect(&document_.opened_kernels(), &OpenedKernels::failed, &document_, &Document::failed);
+  connect(source_, &QComboBox::activated, this, [this](int index) {
+    document_.shown_kernels().set_source(
+        static_cast<ShownKernels::Source>(source_->itemData(index).toInt()));
+  });
+  connect(ask_, &QToolButton::clicked, this, &KernelSourceControls::ask);
+  connect(&document_.asked_kernels(), &AskedKernels::changed, this, &KernelSourceControls::refresh);
+  connect(&document_.shown_kernels(), &ShownKernels::changed, this, &KernelSourceControls::refresh);
+  refresh();
+}
+
+void KernelSourceControls::ask() {
+  is_awaited_ = true;
+  document_.asked_kernels().ask();
+}
+
+// The folder that TORCH_TRACE named, one of its logs, or a wrapper in Inductor's cache.
+void KernelSourceControls::open_artifacts(bool is_folder) {
+  const QString title = tr("Open Compiled Kernels");
+  const QString path =
+      is_folder
+          ? QFileDialog::getExistingDirectory(this, title, last_folder_)
+          : QFileDialog::getOpenFileName(
+                this, title, last_folder_,
+                tr("TORCH_TRACE logs and Inductor's output code (*.log *.py);;All files (*)"));
+  if (path.isEmpty()) return;
+  last_folder_ = is_folder ? path : QFileInfo(path).absolutePath();
+  document_.opened_kernels().read(path);
+}
+
+void KernelSourceControls::refresh() {
+  const int compiled = source_->findData(static_cast<int>(ShownKernels::Source::compiled));
+  const bool is_open = document_.opened_kernels().shown() != nullptr;
+  if (is_open && compiled < 0)
+    source_->addItem(tr("Compiled"), static_cast<int>(ShownKernels::Source::compiled));
+  else if (!is_open && compiled >= 0)
+    source_->removeItem(compiled);
+  const AskedKernels& asked = document_.asked_kernels();
+  ask_->setEnabled(!asked.is_running());
+  if (!asked.is_running() && std::exchange(is_awaited_, false) && asked.has_answered())
+    document_.shown_kernels().set_source(ShownKernels::Source::asked);
+  source_->setCurrentIndex(source_->findData(static_cast<int>(document_.shown_kernels().source())));
+}
+
+}  // namespace jointer::views
