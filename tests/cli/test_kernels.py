@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BIN, JOINT, ROOT, run, sample
+from launching import die_soon
 
 PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
 ARTIFACTS = ROOT / "tests" / "core" / "capture" / "artifacts"
@@ -111,8 +112,7 @@ def test_an_interruption_ends_the_worker(fake: Path, monkeypatch: pytest.MonkeyP
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) != 0
-    for pid in (fake / "runs").read_text().split():
-        assert not Path(f"/proc/{pid}").exists()
+    assert die_soon([int(pid) for pid in (fake / "runs").read_text().split()])
 
 
 def test_differences_from_the_prediction(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <chrono>
 #include <filesystem>
@@ -16,6 +15,7 @@
 
 #include "core/graph/canonical.h"
 #include "core/inductor/answer_cache.h"
+#include "tests/support/alive.h"
 #include "tests/support/fake_inductor.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
@@ -133,7 +133,7 @@ TEST_F(AskInductor, CancellingLeavesNoProcess) {
   ASSERT_EQ(python.runs().size(), 1U);
   std::istringstream ids(python.runs().front());
   int count = 0;
-  for (pid_t id = 0; ids >> id; ++count) EXPECT_NE(::kill(id, 0), 0) << id << " is still running";
+  for (pid_t id = 0; ids >> id; ++count) EXPECT_TRUE(test::dies_soon(id)) << id;
   EXPECT_EQ(count, 2);
 }
 

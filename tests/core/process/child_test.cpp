@@ -13,11 +13,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "core/process/file_descriptor.h"
 #include "core/process/temporary_folder.h"
+#include "tests/support/alive.h"
 
 namespace jointer::test {
 namespace {
@@ -56,21 +56,6 @@ Ran run(ChildOptions options) {
   ran.end = child.wait();
   ran.errors = child.errors();
   return ran;
-}
-
-// Returns true if the process still runs: a zombie that its new parent has yet to reap does not.
-bool is_alive(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  const std::size_t name_end = text.rfind(')');
-  return name_end != std::string::npos && text.size() > name_end + 2 && text[name_end + 2] != 'Z' &&
-         text[name_end + 2] != 'X';
-}
-
-bool dies_soon(pid_t pid) {
-  for (int i = 0; i < 200 && is_alive(pid); ++i) std::this_thread::sleep_for(10ms);
-  return !is_alive(pid);
 }
 
 double seconds_since(Clock::time_point start) {

@@ -3,7 +3,6 @@
 #include "views/session/kernels/asked_kernels.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <QTest>
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "core/edit/moves.h"
 #include "core/open/open.h"
+#include "tests/support/alive.h"
 #include "tests/support/fake_inductor.h"
 #include "tests/support/must.h"
 #include "tests/support/paths.h"
@@ -59,7 +59,7 @@ class AskedKernelsTest : public testing::Test {
   [[nodiscard]] bool is_over() const {
     std::istringstream ids(python.runs().back());
     for (pid_t id = 0; ids >> id;)
-      if (::kill(id, 0) == 0) return false;
+      if (!test::dies_soon(id)) return false;
     return true;
   }
 
