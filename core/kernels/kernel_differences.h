@@ -71,8 +71,9 @@ KernelComparison compare_kernels(const KernelList& first, const KernelList& seco
 
 // "split", "merged", ...; `first` and `second` name the lists: "only_predicted".
 std::string name_of(KernelDifference::Kind kind, std::string_view first, std::string_view second);
-// A rule as a line of text: "one kernel of the prediction is several of Inductor, which says: They
-// share no data that both access in the same pattern." `first` and `second` name the lists.
+// A rule as a line of text: "one kernel of the prediction is several of Inductor; not fused by
+// Inductor: They share no data that both access in the same pattern." `first` and `second` name the
+// lists.
 std::string to_text(const DifferenceRule& rule, std::string_view first, std::string_view second);
 
 }  // namespace jointer::kernels

@@ -4,6 +4,9 @@ which kernel, the bytes of each kernel, and the peak."""
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 import zstandard
-from conftest import SHARED, TORCH
+from conftest import ROOT, SHARED, TORCH
 
 REFERENCES = SHARED / "reference" / "kernels"
 KERNELS = ("pointwise", "reduction", "mix_order_reduction", "template", "foreach", "extern")
@@ -108,3 +111,23 @@ def test_the_prediction_differs_nowhere(jointer: Callable[..., Any]) -> None:
     assert against["nodes_elsewhere"] == 0
     for figure in ("kernels", "bytes", "peak_bytes"):
         assert against[figure]["inductor"] == against[figure]["predicted"]
+
+
+def test_the_worker_tells_its_stages() -> None:
+    capture = SHARED / "captures" / "llama3_debug_tp2_fsdp2.min_cut.fw.json.zst"
+    if not capture.exists():
+        pytest.skip("no shared captures")
+    done = subprocess.run(
+        [sys.executable, "-m", "jointer", "kernels", str(capture), "--progress"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "resources" / "python")},
+    )
+    *progress, last = map(json.loads, done.stdout.splitlines())
+    stages = list(dict.fromkeys(each["stage"] for each in progress))
+    assert stages == ["decompose", "lower", "fuse", "reorder"]
+    assert all(0 <= each["done"] <= each["of"] for each in progress)
+    assert {kernel["device"] for kernel in last["kernels"]} <= {"cuda", "cpu", ""}
+    loops = [kernel for kernel in last["kernels"] if kernel["kind"] in {"pointwise", "reduction"}]
+    assert loops and all(len(kernel["iterations"]) == 2 for kernel in loops)

@@ -119,5 +119,16 @@ TEST_F(DescribeKernelTest, CountsKernelsAcrossParts) {
   EXPECT_TRUE(content.sections[1].rows.front().value.endsWith("live from kernel 9 to 10"));
 }
 
+// Reasons that Inductor states are shown as they are.
+TEST_F(DescribeKernelTest, RefusalsThatInductorStates) {
+  part_.stated = {{0, 1, "no shared data"}, {3, 1, "device mismatch"}, {4, 5, "will create cycle"}};
+  const std::vector<std::string> of_first = rows(0, "Not fused with");
+  ASSERT_EQ(of_first.size(), 1U);
+  EXPECT_EQ(of_first[0], "kernel 2: Inductor: no shared data");
+  EXPECT_THAT(rows(1, "Not fused with"), ElementsAre("kernel 1: Inductor: no shared data",
+                                                     "kernel 4: Inductor: device mismatch"));
+  EXPECT_TRUE(rows(2, "Not fused with").empty());
+}
+
 }  // namespace
 }  // namespace jointer::views
