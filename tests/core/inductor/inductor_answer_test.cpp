@@ -15,7 +15,7 @@ namespace {
 using kernels::Kernel;
 using testing::ElementsAre;
 
-const char kAnswer[] = R"({
+const char kAnswer[] = R"json({
   "device": "h100", "source": "inductor", "torch": "2.15.0", "peak_bytes": 500,
   "kernels": [
     {"name": "op0_op1", "kind": "pointwise", "nodes": ["a", "b", "made_by_inductor"],
@@ -26,7 +26,7 @@ const char kAnswer[] = R"({
   "not_fused": [{"a": "op2", "b": "op0_op1", "reason": "device mismatch (cpu vs cuda:0)"
 },
                 {"a": "op2", "b": "op9", "reason": "no shared data"}]
-})";
+})json";
 
 class InductorAnswerTest : public testing::Test {
  protected:
