@@ -2,6 +2,7 @@
 // directions, details, and when the kernels are computed.
 
 #include <QClipboard>
+#include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QTest>
@@ -78,7 +79,7 @@ class KernelsPaneTest : public test::AppWindow {
   void other_files_are_refused();
 
  private:
-  void choose_source(const QString& text) const { test::run_action(*pane_, text); }
+  void choose_action(const QString& text) const { test::run_action(*pane_, text); }
   void open_literal();
   // Opens a sample and shows the pane.
   void show(const char* sample = test::kSample);
@@ -360,7 +361,7 @@ void KernelsPaneTest::compiled_kernels_are_opened() {
   show_kernels();
   window_->resizeDocks({window_->dock("kernels")}, {500}, Qt::Vertical);
   test::answer_file_dialog(log);
-  choose_source("Open Compiled Kernels (File)");
+  choose_action("Open Compiled Kernels (File)");
   QTRY_VERIFY_WITH_TIMEOUT(model().kernels() && model().kernels()->is_compiled(), kPatienceMs);
   QCOMPARE(model().rowCount(), 3);
   const auto& totals = child<ElidedLabel>(*pane_, "totals");
@@ -376,7 +377,10 @@ void KernelsPaneTest::compiled_kernels_are_opened() {
   QVERIFY2(text.contains("Source of cpp_fused_native_layer_norm_0") && text.contains("#pragma"),
            qPrintable(text));
 
-  choose_source("Predicted Kernels");
+  auto& sources = child<QComboBox>(*pane_, "source");
+  QCOMPARE(sources.currentText(), QString("Compiled"));
+  sources.setFocus();
+  QTest::keyClick(&sources, Qt::Key_Home);
   QTRY_VERIFY(model().kernels() && !model().kernels()->is_compiled());
   QVERIFY(totals.text().startsWith("Predicted for Inductor"));
 }
@@ -386,7 +390,7 @@ void KernelsPaneTest::other_files_are_refused() {
   QSignalSpy failed(&document(), &Document::failed);
   const SnapshotKernelsPtr before = model().kernels();
   test::answer_file_dialog(folder_->filePath("few.json"));
-  choose_source("Open Compiled Kernels (File)");
+  choose_action("Open Compiled Kernels (File)");
   QVERIFY(failed.wait(kPatienceMs));
   QVERIFY(failed.front().front().toString().contains("few.json"));
   QCOMPARE(model().kernels(), before);
