@@ -49,9 +49,8 @@ bool is_position(const Access& access) {
 // The innermost loop along which the access advances by one element.
 std::optional<std::size_t> contiguous_loop(const Access& access,
                                            std::span<const std::int64_t> sizes) {
-  const std::vector<std::int64_t> strides = strides_of(access.index, sizes.size());
   for (std::size_t loop = sizes.size(); loop-- > 0;)
-    if (sizes[loop] > 1 && strides[loop] == 1) return loop;
+    if (sizes[loop] > 1 && stride_of(access.index, loop) == 1) return loop;
   return std::nullopt;
 }
 
@@ -79,8 +78,7 @@ struct Moved {
 Moved moved_by(const Access& access, const OpNest& nest, std::int64_t item, double bytes,
                const DeviceDescription& device) {
   if (!is_position(access) || nest.sizes.empty()) return {AccessPattern::coalesced, bytes};
-  const std::vector<std::int64_t> strides = strides_of(access.index, nest.sizes.size());
-  const std::int64_t stride = std::abs(strides[nest.along]);
+  const std::int64_t stride = std::abs(stride_of(access.index, nest.along));
   constexpr std::int64_t kAlone = std::numeric_limits<std::int64_t>::max();
   if (is_indirect(access.index)) {
     const auto pattern = access.is_atomic ? AccessPattern::scattered : AccessPattern::gathered;

@@ -166,6 +166,12 @@ std::vector<std::int64_t> strides_of(const Index& index, std::size_t loops) {
   return strides;
 }
 
+std::int64_t stride_of(const Index& index, std::size_t loop) {
+  std::int64_t stride = 0;
+  for (const IndexTerm& term : index.terms) stride += term_stride(term, loop);
+  return stride;
+}
+
 bool is_contiguous(const Index& index) {
   if (index.terms.empty()) return true;
   if (index.terms.size() != 1 || index.offset != 0) return false;

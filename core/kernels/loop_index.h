@@ -30,6 +30,8 @@ bool is_indirect(const Index& index);
 bool uses_loop(const Index& index, std::size_t loop);
 // Difference of the positions at iteration 1 and 0 of each loop, where all others are 0.
 std::vector<std::int64_t> strides_of(const Index& index, std::size_t loops);
+// The same difference for one loop.
+std::int64_t stride_of(const Index& index, std::size_t loop);
 // True if the position is 0 or the only loop: the buffer is read or written from start to end.
 bool is_contiguous(const Index& index);
 

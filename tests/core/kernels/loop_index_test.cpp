@@ -69,6 +69,8 @@ TEST(LoopIndex, LoopsAreRegroupedForAReduction) {
   const auto crossed = kernels::regroup_loops(SmallIr::strided({8, 32, 1}), sizes, 64, 8);
   ASSERT_TRUE(crossed);
   EXPECT_EQ(kernels::strides_of(*crossed, 2), (SmallIr::Sizes{32, 1}));
+  EXPECT_EQ(kernels::stride_of(*crossed, 0), 32);
+  EXPECT_EQ(kernels::stride_of(*crossed, 1), 1);
   EXPECT_EQ(crossed->terms.size(), 3U);
   EXPECT_FALSE(kernels::regroup_loops(SmallIr::strided({1}), SmallIr::Sizes{512}, 96, 5));
 }
