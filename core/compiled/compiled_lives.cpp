@@ -23,14 +23,18 @@
 //
 // Categories are those of the storage operator by operator.
 //
-// Cost: linear in storages, buffers and calls. Deviation: what a half of a pair returns to the user
-// is not counted in the other half.
+// Cost: linear in storages, buffers and calls. Source: kernels::Kernels, which counts as Inductor's
+// estimate_peak_memory_allocfree. Deviations: each result of a tuple counts once. Inductor counts
+// the results of all tuples that share their readers (views of complex numbers) with each of these
+// tuples, and never frees the surplus, which no program allocates. What a half of a pair returns to
+// the user is not counted in the other half.
 
 #include "core/compiled/compiled_lives.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "core/base/checked.h"
 #include "core/base/index.h"
@@ -98,14 +102,56 @@ class PartMemory {
     return last;
   }
 
+  [[nodiscard]] std::vector<std::int32_t> first_by_buffer() const {
+    std::vector<std::int32_t> first(part_.ir.buffers.size(), -1);
+    for (const BufferLife& life : part_.scheduled.lives) first[as_index(life.buffer)] = life.first;
+    return first;
+  }
+
+  // The kernels' peak less the peak without what Inductor counts several times.
+  [[nodiscard]] std::int64_t surplus() const {
+    const std::vector<BufferLife>& lives = part_.scheduled.lives;
+    const auto is_tuple = [&](const BufferLife& life) {
+      return buffer(life.buffer).has_many_results;
+    };
+    if (std::ranges::none_of(lives, is_tuple)) return 0;
+    const std::size_t count = part_.scheduled.kernels.size();
+    const std::vector<std::int32_t> first = first_by_buffer();
+    const auto peak = [&](auto allocated, auto freed) {
+      std::vector<std::int64_t> at(count), after(count);
+      for (const BufferLife& life : lives) {
+        const auto [kernel, bytes] = allocated(life);
+        at[as_index(kernel)] += bytes;
+        if (life.last >= 0) after[as_index(life.last)] += freed(life);
+      }
+      std::int64_t now = 0, most = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        most = std::max(most, now += at[i]);
+        now -= after[i];
+      }
+      return most;
+    };
+    const std::int64_t counted =
+        peak([](const BufferLife& life) { return std::pair(life.first, life.allocated); },
+             [](const BufferLife& life) { return life.freed; });
+    const auto own = [&](const BufferLife& life) { return is_tuple(life) ? 0 : size_of(life); };
+    return counted -
+           peak([&](const BufferLife& life) { return std::pair(first_of(life, first), own(life)); },
+                own);
+  }
+
+  [[nodiscard]] static std::int64_t size_of(const BufferLife& life) {
+    return std::max(life.allocated, life.freed);
+  }
+
   // The kernel that allocates a buffer. A result of a tuple is allocated with the tuple.
   [[nodiscard]] std::int32_t first_of(const BufferLife& life,
-                                      const std::vector<std::int32_t>& first_by_buffer) const {
+                                      const std::vector<std::int32_t>& firsts) const {
     const Buffer& made = buffer(life.buffer);
     if (life.allocated > 0 || made.op < 0) return life.first;
     for (const kernels::Access& read : part_.ir.ops[as_index(made.op)].reads) {
       if (read.buffer < 0 || !buffer(read.buffer).has_many_results) continue;
-      const std::int32_t first = first_by_buffer[as_index(read.buffer)];
+      const std::int32_t first = firsts[as_index(read.buffer)];
       if (first >= 0) return first;
     }
     return life.first;
@@ -221,24 +267,21 @@ class LivesBuilder {
     const std::vector<std::int32_t>& steps = order_.step_of_kernel[part];
     if (steps.empty() || end_ == 0) return;
     const bool is_region = !parts_[part].calls.empty();
-    std::vector<std::int32_t> first_by_buffer(parts_[part].ir.buffers.size(), -1);
-    for (const BufferLife& life : lives) first_by_buffer[as_index(life.buffer)] = life.first;
+    const std::vector<std::int32_t> first = memory.first_by_buffer();
     std::map<StorageId, std::size_t> returned;
     for (const BufferLife& each : lives) {
       const Buffer& buffer = memory.buffer(each.buffer);
-      // A tuple has the bytes of its results, and a result that is never freed only these.
-      if (buffer.has_many_results || std::max(each.allocated, each.freed) == 0) continue;
+      if (buffer.has_many_results || PartMemory::size_of(each) == 0) continue;
       if (is_region && (buffer.is_input || buffer.is_output)) continue;
       Lifetime life;
-      life.bytes = std::max(each.allocated, each.freed);
+      life.bytes = PartMemory::size_of(each);
       life.producer = memory.maker_of(buffer);
       if (const auto index = memory.storage_of(life.producer)) {
         life.storage = memory.known(*index).storage;
         life.category = memory.known(*index).category;
         if (buffer.is_input) life.producer = memory.known(*index).producer;
       }
-      life.first =
-          buffer.is_input ? begin : steps[as_index(memory.first_of(each, first_by_buffer))];
+      life.first = buffer.is_input ? begin : steps[as_index(memory.first_of(each, first))];
       life.last = each.last < 0 ? last : steps[as_index(each.last)];
       if (buffer.is_input && continues(life)) continue;
       if (each.last < 0 && life.storage) returned.emplace(life.storage, lifetimes_.size());
@@ -284,8 +327,9 @@ std::vector<Lifetime> regional_lifetimes(const Graph& graph, const MemoryTimelin
 
 std::int64_t compiled_peak(const Graph& graph, const MemoryTimeline& operators,
                            const CompiledPart& part) {
-  std::int64_t bytes = saturating_add(part.scheduled.peak, operators.static_bytes());
   const PartMemory memory(graph, operators, part);
+  std::int64_t bytes =
+      saturating_add(part.scheduled.peak - memory.surplus(), operators.static_bytes());
   memory.each_input([&](std::size_t index, bool may_be_freed) {
     const std::int64_t size = memory.known(index).bytes;
     if (memory.is_static(index) && may_be_freed) bytes = saturating_add(bytes, -size);

@@ -25,7 +25,8 @@ std::vector<Lifetime> regional_lifetimes(const Graph& graph, const MemoryTimelin
                                          std::span<const CompiledPart> regions,
                                          const CompiledOrder& order);
 
-// The peak of one part: the maximum of compiled_lifetimes while it runs.
+// The peak of one part: the maximum of compiled_lifetimes while it runs. It is the kernels' peak
+// with the memory that they do not count.
 std::int64_t compiled_peak(const Graph& graph, const MemoryTimeline& operators,
                            const CompiledPart& part);
 
