@@ -283,6 +283,8 @@ class LivesBuilder {
       }
       life.first = buffer.is_input ? begin : steps[as_index(memory.first_of(each, first))];
       life.last = each.last < 0 ? last : steps[as_index(each.last)];
+      // A buffer that comes from no call of the graph belongs to the call that runs then.
+      if (!life.producer) life.producer = order_.steps[as_index(std::max(life.first, 0))];
       if (buffer.is_input && continues(life)) continue;
       if (each.last < 0 && life.storage) returned.emplace(life.storage, lifetimes_.size());
       add(life);

@@ -57,7 +57,8 @@ class RungFinder {
   LadderRungs without_plan(const MemoryTimeline& memory) {
     for (const Lifetime& l : memory.lifetimes()) {
       const bool is_saved = l.category == MemoryCategory::saved_activation;
-      if (!l.producer || (!is_saved && l.category != MemoryCategory::recomputed)) continue;
+      if (!l.producer || !l.storage) continue;
+      if (!is_saved && l.category != MemoryCategory::recomputed) continue;
       const NodeId producer = source_of(graph_, l.producer);
       add(l.storage,
           {.producer = is_saved ? producer : origin_of(producer),

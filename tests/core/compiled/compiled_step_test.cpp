@@ -247,7 +247,10 @@ TEST_P(CompiledCaptures, HasThePeakOfTheKernels) {
     peak = std::max(peak, compiled_peak(graph, operators, part));
   EXPECT_EQ(analysis.memory.peak_bytes(), peak);
   for (const std::int64_t bytes : analysis.memory.profile()) EXPECT_GE(bytes, 0);
-  for (const Lifetime& life : analysis.memory.lifetimes()) EXPECT_LE(life.first, life.last);
+  for (const Lifetime& life : analysis.memory.lifetimes()) {
+    EXPECT_LE(life.first, life.last);
+    EXPECT_TRUE(life.producer);
+  }
   // Every call has a step.
   for (const NodeId id : graph.order())
     EXPECT_EQ(analysis.memory.step_of(id).has_value(), graph.node(id).kind == NodeKind::call);
