@@ -118,6 +118,10 @@ void Decomposer::cat_rule(const Node& node) {
   std::vector<FxId> inputs;
   for (const Argument& each : elements(node, "tensors"))
     if (const FxId id = of(each); id >= 0 && product(builder_.shape(id)) > 0) inputs.push_back(id);
+  // If all are empty, they stay.
+  if (inputs.empty())
+    for (const Argument& each : elements(node, "tensors"))
+      if (const FxId id = of(each); id >= 0) inputs.push_back(id);
   FxNode joined = made(FxKind::cat, node, std::move(inputs));
   const auto rank = static_cast<std::int64_t>(joined.result().shape.size());
   const std::int64_t dim = number(node, "dim");

@@ -77,6 +77,16 @@ TEST(Lowering, FoldsViewsIntoPositions) {
     EXPECT_EQ(term.coefficient, term.inner.front().loop == 0 ? 1 : 16);
 }
 
+TEST(Lowering, ConcatenatesEmptyTensors) {
+  const Lowered lowered(R"(
+    x: f32[0,8] = input
+    y: f32[0,8] = input
+    z: f32[0,8] = aten.cat([x, y])
+    return [z]
+  )");
+  EXPECT_EQ(lowered.ir().buffers.back().bytes, 0);
+}
+
 TEST(Lowering, MakesABufferOfWhatACallReads) {
   const Lowered lowered(R"(
     x: f32[8,16] = input
