@@ -191,11 +191,13 @@ void read_kernels(JsonMembers& members, DeviceDescription& device) {
       return members.refuse("`kernels`: levels need ascending bytes and a positive bandwidth");
     last = level.bytes;
   }
-  last = 0;
-  for (const KernelRates::Attention& each : rates.attention) {
-    if (each.head_size <= last || !is_share(each.forward) || !is_share(each.backward))
-      return members.refuse("`kernels`: attention needs ascending head sizes and shares up to 1");
-    last = each.head_size;
+  for (const auto* list : {&rates.attention, &rates.cudnn_attention}) {
+    last = 0;
+    for (const KernelRates::Attention& each : *list) {
+      if (each.head_size <= last || !is_share(each.forward) || !is_share(each.backward))
+        return members.refuse("`kernels`: attention needs ascending head sizes and shares up to 1");
+      last = each.head_size;
+    }
   }
 }
 

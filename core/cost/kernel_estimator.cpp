@@ -179,6 +179,7 @@ KernelDuration time_of_attention(const Graph& graph, const Node& node, double fl
   const std::string_view packet = graph.op(node).packet();
   AttentionWork work{.flops = computed_flops(graph, node, saturating_round(flops)),
                      .is_backward = packet.find("backward") != std::string_view::npos,
+                     .is_cudnn = packet.find("cudnn") != std::string_view::npos,
                      .bytes = bytes,
                      .dtype = arithmetic_type(graph, node)};
   work.is_causal = work.flops < flops;

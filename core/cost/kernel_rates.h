@@ -64,6 +64,7 @@ struct KernelRates {
     friend bool operator==(const Attention&, const Attention&) = default;
   };
   std::vector<Attention> attention;
+  std::vector<Attention> cudnn_attention;  // of cuDNN's kernels; empty: as `attention`
   // A sequence takes as long as if it was this much longer, without and with a causal mask: the
   // start, and the halves of blocks on the diagonal that are computed in vain.
   double extra_tokens = 0, extra_causal_tokens = 0;

@@ -47,6 +47,7 @@ constexpr auto json_fields(const KernelRates* /*of*/) {
                     json_field("tiles", &KernelRates::tiles).if_set(),
                     json_field("wave_us", &KernelRates::wave_us),
                     json_field("attention", &KernelRates::attention).if_set(),
+                    json_field("cudnn_attention", &KernelRates::cudnn_attention).if_set(),
                     json_field("extra_tokens", &KernelRates::extra_tokens),
                     json_field("extra_causal_tokens", &KernelRates::extra_causal_tokens));
 }

@@ -21,6 +21,7 @@
 //
 // Attention
 //   launch + FLOPs * padding / (peak * share) * (tokens + extra) / tokens
+//   share      that of the kernel (flash attention or cuDNN) for the size of a head.
 //   padding    kernels exist for a few sizes of heads; smaller heads are padded.
 //   extra      tokens' worth of time for start and end and, with a causal mask, for the halves of
 //              blocks on the diagonal that are computed in vain.
@@ -30,7 +31,8 @@
 // tiles: NVIDIA, "Matrix Multiplication Background User's Guide". Sizes of heads: flash-attention,
 // csrc/flash_attn. The numbers and their sources are in resources/devices/*.json.
 //
-// Deviations: products that split k over multiprocessors, and tiles that are shared by several of
+// Deviations: other kernels of attention (memory-efficient, math) count as flash attention. Products
+// that split k over multiprocessors, and tiles that are shared by several of
 // them (stream-K), are not modeled. A launch does not overlap with the end of the kernel before it.
 // Loops of compiled kernels are tiled so that transposed accesses cost the same in either
 // direction.
@@ -160,11 +162,13 @@ KernelDuration attention_time(const DeviceDescription& device, const AttentionWo
   double share =
       work.is_backward ? device.efficiency.attention_backward : device.efficiency.attention_forward;
   double padding = 1;
-  if (!rates.attention.empty()) {
-    auto made = std::ranges::find_if(rates.attention, [&](const KernelRates::Attention& each) {
+  const std::vector<KernelRates::Attention>& sizes =
+      work.is_cudnn && !rates.cudnn_attention.empty() ? rates.cudnn_attention : rates.attention;
+  if (!sizes.empty()) {
+    auto made = std::ranges::find_if(sizes, [&](const KernelRates::Attention& each) {
       return each.head_size >= work.head_size;
     });
-    if (made == rates.attention.end())
+    if (made == sizes.end())
       --made;
     else if (work.head_size > 0)
       padding = static_cast<double>(made->head_size) / static_cast<double>(work.head_size);

@@ -49,6 +49,7 @@ struct AttentionWork {
   double flops = 0;  // that are computed (computed_flops)
   std::int64_t head_size = 0, tokens = 0;
   bool is_causal = false, is_backward = false;
+  bool is_cudnn = false;  // computed by cuDNN, not by flash attention
   double bytes = 0;
   DType dtype = DType::float32;
 };

@@ -45,6 +45,7 @@ DeviceDescription round_device() {
                                .tiles = {{100, 100, 0.5}, {50, 100, 0.4}},
                                .wave_us = 1,
                                .attention = {{64, 0.5, 0.25}, {128, 0.25, 0.2}},
+                               .cudnn_attention = {{128, 0.8, 0.4}},
                                .extra_tokens = 0,
                                .extra_causal_tokens = 100};
   return device;
@@ -167,6 +168,7 @@ TEST(KernelRules, AttentionDependsOnTheSizeOfAHead) {
   EXPECT_DOUBLE_EQ(ns({.head_size = 96}), 4e6 * 128 / 96) << "padded";
   EXPECT_DOUBLE_EQ(ns({.head_size = 256}), 4e6) << "as the largest one that is known";
   EXPECT_DOUBLE_EQ(ns({.head_size = 64, .is_causal = true}), 2e6 * 1.1);
+  EXPECT_DOUBLE_EQ(ns({.head_size = 128, .is_cudnn = true}), 1.25e6);
 }
 
 RC_GTEST_PROP(KernelRulesProperty, MoreWorkNeverTakesLessTime, ()) {
