@@ -198,15 +198,20 @@ std::string cpu_probe_text(bool has_collectives, std::int64_t last_cache) {
   const std::vector<std::int64_t> sizes = sizes_of_adds(last_cache);
   add_inputs(text, sizes, has_collectives);
   text.add_line("t: f32[512,512][1,512] = aten.t(y)");
-  const auto add_addition = [&](std::size_t i) {
-    text.add_calls(fmt::format("add{}", i), fmt::format("f32[{}]", sizes[i]),
+  const auto add_addition = [&](std::size_t i, std::string_view before = {}) {
+    text.add_calls(fmt::format("{}add{}", before, i), fmt::format("f32[{}]", sizes[i]),
                    fmt::format("aten.add.Tensor(a{0}, b{0})", i));
+  };
+  const auto add_product = [&](int size, std::string_view before = {}) {
+    text.add_calls(fmt::format("{}mm{}", before, size), fmt::format("f32[{0},{0}]", size),
+                   fmt::format("aten.mm(m{0}, m{0})", size));
   };
   const auto is_large = [&](std::size_t i) { return sizes[i] > kLastInRounds; };
   // The shortest calls follow one of the same kind, as most of them do in a step: right after
   // others, they take several times as long.
-  add_addition(1);
+  add_addition(0, "first_");
   add_addition(0);
+  add_addition(1);
   for (const char* name : {"first_view", "view"})
     text.add_calls(name, "f32[262144]", "aten.view(x, [262144])");
   for (std::size_t i = 2; i < sizes.size(); ++i)
@@ -216,9 +221,10 @@ std::string cpu_probe_text(bool has_collectives, std::int64_t last_cache) {
   text.add_calls("rows", "f32[512]", "aten.sum.dim_IntList(x, [1])");
   text.add_calls("columns", "f32[512]", "aten.sum.dim_IntList(x, [0])");
   text.add_calls("special", "f32[512,512]", "aten.silu(x)");
-  for (const int size : kProducts)
-    text.add_calls(fmt::format("mm{}", size), fmt::format("f32[{0},{0}]", size),
-                   fmt::format("aten.mm(m{0}, m{0})", size));
+  add_product(512);
+  add_product(768);
+  add_product(64, "first_");
+  add_product(64);
   text.add_calls("half", "bf16[512,512]", "aten.mm(h, h)");
   for (const int head : kHeads) add_attention(text, head);
   text.add_rounds();
