@@ -10,14 +10,17 @@
 // take the time of their bytes at the bandwidth that the roofline model assumes, at least the
 // minimum duration of a kernel. Loops of a single call that was measured take the measured time.
 //
+// Loops that are fused into a template run while the template does: it takes as long as its call, or
+// as all its bytes if that is longer.
+//
 // Cost: linear in the nodes, ops and accesses of all kernels.
-// Deviation: an epilogue that is fused into a template counts as a separate call.
 
 #include "core/compiled/kernel_times.h"
 
 #include <algorithm>
 
 #include "core/base/checked.h"
+#include "core/base/index.h"
 #include "core/compiled/kernel_accesses.h"
 #include "core/cost/kernel_estimator.h"
 #include "core/cost/node_flops.h"
@@ -54,6 +57,7 @@ class Timer {
 
  private:
   NodeTotals totals_of(const Kernel& kernel);
+  [[nodiscard]] bool is_of_fused_loops(const Kernel& kernel, NodeId node) const;
   [[nodiscard]] std::int64_t measured_ns(const Kernel& kernel) const;
   void set_time_of_loops(const Kernel& kernel, KernelTime& time) const;
 
@@ -65,12 +69,26 @@ class Timer {
   std::vector<bool> is_counted_;  // by node: its time is in a kernel
 };
 
+// True if a template computes the node in loops that are fused into it.
+bool Timer::is_of_fused_loops(const Kernel& kernel, NodeId node) const {
+  if (kernel.kind != Kind::template_) return false;
+  return std::ranges::any_of(kernel.ops, [&](OpId id) {
+    const Op& op = ir_.ops[as_index(id)];
+    return (op.kind == Op::Kind::pointwise || op.kind == Op::Kind::reduction) &&
+           std::ranges::find(op.nodes, node) != op.nodes.end();
+  });
+}
+
 NodeTotals Timer::totals_of(const Kernel& kernel) {
   NodeTotals totals;
   for (const NodeId id : kernel.nodes) {
     const Node& node = graph_.node(id);
     const NodeCost& cost = node_costs_[id.index()];
     const Flops flops = node_flops(graph_, node);
+    if (is_of_fused_loops(kernel, id)) {
+      is_counted_[id.index()] = true;
+      continue;
+    }
     totals.has_flops = totals.has_flops || flops.torch_registry != 0;
     totals.has_estimate = totals.has_estimate || cost.ns > 0;
     if (is_counted_[id.index()]) {
@@ -139,6 +157,14 @@ KernelTime Timer::time_of(const Kernel& kernel) {
   if (time.is_time_of_nodes) {
     time.ns = nodes.ns;
     time.limit = nodes.limit;
+    if (kernel.kind == Kind::template_ && kernel.ops.size() > 1) {
+      KernelTime bytes;
+      set_time_of_loops(kernel, bytes);
+      if (bytes.ns > time.ns) {
+        time.ns = bytes.ns;
+        time.limit = bytes.limit;
+      }
+    }
   } else {
     set_time_of_loops(kernel, time);
   }

@@ -215,6 +215,21 @@ TEST(KernelTimes, ANodeCountsInTheFirstOfItsKernels) {
   EXPECT_EQ(times[step.kernel_of("mm")].ns, step["mm"].ns);
 }
 
+// Loops that are fused into a template take no additional time.
+TEST(KernelTimes, AnEpilogueRunsWithItsTemplate) {
+  Timed step = timed(kText);
+  const std::size_t mm = step.kernel_of("mm"), tiny = step.kernel_of("tiny");
+  Kernel& fused = step.scheduled.kernels[mm];
+  fused.kind = Kernel::Kind::template_;
+  for (const kernels::OpId op : step.scheduled.kernels[tiny].ops) fused.ops.push_back(op);
+  fused.nodes.push_back(step.graph.find("tiny"));
+  const std::vector<KernelTime> times =
+      kernels::kernel_times(step.graph, step.ir, step.scheduled, step.costs, step.device);
+  EXPECT_EQ(times[mm].ns, step.costs[step.graph.find("mm").index()].ns);
+  EXPECT_TRUE(times[mm].is_time_of_nodes);
+  EXPECT_LT(times[mm].roofline_ns, times[mm].ns);
+}
+
 TEST(KernelTimes, KernelsOnTheCpuOfAGpusGraphLaunchNothing) {
   Timed step = timed(kText);
   for (Kernel& kernel : step.scheduled.kernels) kernel.is_on_gpu = false;
