@@ -11,6 +11,8 @@
 #include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/shown_kernels.h"
 #include "views/session/text/number_text.h"
+#include "views/session/translation/qstring.h"
+#include "views/session/translation/tr.h"
 #include "views/theme/fonts.h"
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"

@@ -15,12 +15,12 @@ Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
     : OpenGraph(std::move(source), std::move(snapshot), parent),
       editing_(std::make_unique<Editing>(*this)),
       kernels_(std::make_unique<PredictedKernels>(*this)),
-      asked_kernels_(std::make_unique<AskedKernels>(*this)),
-      opened_kernels_(std::make_unique<OpenedKernels>(*this)),
-      shown_kernels_(std::make_unique<ShownKernels>(*kernels_, *asked_kernels_, *opened_kernels_)),
       sac_(std::make_unique<SacSession>(*this, *editing_)),
       marks_(std::make_shared<Marks>()),
-      shown_range_(std::make_unique<ShownRange>(*this)) {}
+      shown_range_(std::make_unique<ShownRange>(*this)),
+      asked_kernels_(std::make_unique<AskedKernels>(*this)),
+      opened_kernels_(std::make_unique<OpenedKernels>(*this)),
+      shown_kernels_(std::make_unique<ShownKernels>(*kernels_, *asked_kernels_, *opened_kernels_)) {}
 
 Document::~Document() = default;
 
