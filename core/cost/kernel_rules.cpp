@@ -48,8 +48,6 @@
 namespace jointer {
 namespace {
 
-using Limit = NodeCost::Limit;
-
 constexpr double kNsPerUs = 1e3, kNsPerSecond = 1e9;
 
 // In bytes per nanosecond, of a kernel that moves so many bytes.
@@ -97,9 +95,9 @@ KernelDuration duration(double launch_ns, double arithmetic_ns, double memory_ns
   const double longest = std::max(arithmetic_ns, memory_ns);
   return {.ns = launch_ns + longest,
           .peak_ns = peak_ns,
-          .limit = longest <= launch_ns         ? Limit::launch
-                   : arithmetic_ns >= memory_ns ? Limit::compute
-                                                : Limit::memory};
+          .limit = longest <= launch_ns         ? NodeCost::Limit::launch
+                   : arithmetic_ns >= memory_ns ? NodeCost::Limit::compute
+                                                : NodeCost::Limit::memory};
 }
 
 double memory_ns(const DeviceDescription& device, double bytes) {

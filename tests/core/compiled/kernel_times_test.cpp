@@ -22,7 +22,6 @@ namespace {
 
 using kernels::Kernel;
 using kernels::KernelTime;
-using Limit = NodeCost::Limit;
 
 const DeviceDescription& h100() {
   static const DeviceDescription device = must(load_device("h100"));
@@ -164,11 +163,11 @@ TEST(KernelTimes, LoopsFollowTheRules) {
   work.add(AccessPattern::coalesced, moved);
   ASSERT_EQ(step.kernel_of("a"), step.kernel_of("b"));
   EXPECT_NEAR(static_cast<double>(step["a"].ns), loop_time(h100(), work).ns, 1);
-  EXPECT_EQ(step["a"].limit, Limit::memory);
+  EXPECT_EQ(step["a"].limit, NodeCost::Limit::memory);
   EXPECT_TRUE(step["a"].is_memory_bound);
   EXPECT_FALSE(step["a"].is_time_of_nodes);
   EXPECT_NEAR(static_cast<double>(step["a"].roofline_ns), moved / h100().memory_gbps, 1);
-  EXPECT_EQ(step["tiny"].limit, Limit::launch);
+  EXPECT_EQ(step["tiny"].limit, NodeCost::Limit::launch);
 }
 
 TEST(KernelTimes, LibrariesTakeTheEstimatesOfTheirNodes) {
@@ -196,12 +195,12 @@ TEST(KernelTimes, LoopsOfOneMeasuredCallTakeItsTime) {
   const auto measure = [](const Graph& graph, std::vector<NodeCost>& costs) {
     for (const char* name : {"a", "tiny"}) {
       costs[graph.find(name).index()].ns = 7777;
-      costs[graph.find(name).index()].limit = Limit::given;
+      costs[graph.find(name).index()].limit = NodeCost::Limit::given;
     }
   };
   const Timed step = timed(kText, h100(), measure);
   EXPECT_EQ(step["tiny"].ns, 7777);
-  EXPECT_EQ(step["tiny"].limit, Limit::given);
+  EXPECT_EQ(step["tiny"].limit, NodeCost::Limit::given);
   EXPECT_NE(step["a"].ns, 7777) << "the kernel also computes b";
 }
 
@@ -250,7 +249,7 @@ TEST(KernelTimes, SpecialFunctionsBoundAKernelOfADeviceWithFew) {
     return [y]
   )",
                            device);
-  EXPECT_EQ(step["y"].limit, Limit::compute);
+  EXPECT_EQ(step["y"].limit, NodeCost::Limit::compute);
   EXPECT_GE(step["y"].ns, 4096 * 4096);
 }
 

@@ -19,9 +19,6 @@
 namespace jointer::test {
 namespace {
 
-using Lane = NodeCost::Lane;
-using Limit = NodeCost::Limit;
-
 std::unique_ptr<Estimator> kernels_on(std::string device) {
   return must(make_estimator({.name = "kernels", .device = std::move(device)}));
 }

@@ -19,9 +19,6 @@
 namespace jointer::test {
 namespace {
 
-using Kind = LoopWork::Kind;
-using Limit = NodeCost::Limit;
-
 // 1,000 bytes and 1,000,000 FLOPs a nanosecond, 100 multiprocessors.
 DeviceDescription round_device() {
   DeviceDescription device = must(load_device("h100"));
@@ -56,7 +53,7 @@ double loop_ns(const LoopWork& work) {
 }
 
 LoopWork moving(double bytes, AccessPattern pattern = AccessPattern::coalesced,
-                Kind kind = Kind::element_wise) {
+                LoopWork::Kind kind = LoopWork::Kind::element_wise) {
   LoopWork work{.kind = kind};
   work.add(pattern, bytes);
   return work;
@@ -74,10 +71,14 @@ TEST(KernelRules, BytesTakeTimeByTheirPattern) {
 }
 
 TEST(KernelRules, ReductionsAndConversionsHaveTheirOwnShares) {
-  EXPECT_DOUBLE_EQ(loop_ns(moving(8e6, AccessPattern::coalesced, Kind::row_reduction)), 17'000);
-  EXPECT_DOUBLE_EQ(loop_ns(moving(8e6, AccessPattern::coalesced, Kind::column_reduction)), 33'000);
-  EXPECT_DOUBLE_EQ(loop_ns(moving(8e6, AccessPattern::coalesced, Kind::widening)), 17'000);
-  EXPECT_DOUBLE_EQ(loop_ns(moving(8e6, AccessPattern::scattered, Kind::row_reduction)), 41'000)
+  EXPECT_DOUBLE_EQ(loop_ns(moving(8e6, AccessPattern::coalesced, LoopWork::Kind::row_reduction)),
+                   17'000);
+  EXPECT_DOUBLE_EQ(loop_ns(moving(8e6, AccessPattern::coalesced, LoopWork::Kind::column_reduction)),
+                   33'000);
+  EXPECT_DOUBLE_EQ(loop_ns(moving(8e6, AccessPattern::coalesced, LoopWork::Kind::widening)),
+                   17'000);
+  EXPECT_DOUBLE_EQ(loop_ns(moving(8e6, AccessPattern::scattered, LoopWork::Kind::row_reduction)),
+                   41'000)
       << "the smaller share";
 }
 
@@ -91,8 +92,8 @@ TEST(KernelRules, SmallKernelsDoNotFillTheDevice) {
   few.blocks = 100;
   EXPECT_DOUBLE_EQ(loop_ns(few), 1000 + 10'000);
   EXPECT_DOUBLE_EQ(loop_ns(LoopWork{}), 1000);
-  EXPECT_EQ(loop_time(round_device(), LoopWork{}).limit, Limit::launch);
-  EXPECT_EQ(loop_time(round_device(), moving(8e6)).limit, Limit::memory);
+  EXPECT_EQ(loop_time(round_device(), LoopWork{}).limit, NodeCost::Limit::launch);
+  EXPECT_EQ(loop_time(round_device(), moving(8e6)).limit, NodeCost::Limit::memory);
 }
 
 TEST(KernelRules, SpecialFunctionsMayTakeLongerThanBytes) {
@@ -101,7 +102,7 @@ TEST(KernelRules, SpecialFunctionsMayTakeLongerThanBytes) {
   EXPECT_DOUBLE_EQ(loop_ns(work), 11'000);
   work.special_functions = 2e6;
   EXPECT_DOUBLE_EQ(loop_ns(work), 1000 + 20'000);
-  EXPECT_EQ(loop_time(round_device(), work).limit, Limit::compute);
+  EXPECT_EQ(loop_time(round_device(), work).limit, NodeCost::Limit::compute);
 }
 
 TEST(KernelRules, CachesHaveMoreBandwidth) {
@@ -138,14 +139,14 @@ TEST(KernelRules, TheLastWaveTakesAsLongAsAFullOne) {
   EXPECT_DOUBLE_EQ(product_ns(1000, 1000, 2), 2000 + 2 * 3000);
   EXPECT_DOUBLE_EQ(product_ns(50, 1000), 2000 + 1750) << "the smaller tile is faster";
   EXPECT_EQ(product_time(round_device(), {.rows = 1000, .columns = 1000, .k = 500}).limit,
-            Limit::compute);
+            NodeCost::Limit::compute);
 }
 
 TEST(KernelRules, ProductsMayBeBoundByMemory) {
   const KernelDuration time =
       product_time(round_device(), {.rows = 100, .columns = 100, .k = 1, .bytes = 8e6});
   EXPECT_DOUBLE_EQ(time.ns, 2000 + 10'000);
-  EXPECT_EQ(time.limit, Limit::memory);
+  EXPECT_EQ(time.limit, NodeCost::Limit::memory);
 }
 
 TEST(KernelRules, WithoutTilesAProductHasTheRooflinesEfficiency) {
