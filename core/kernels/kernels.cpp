@@ -167,6 +167,12 @@ Kernels schedule(const Ir& ir, TorchVersion torch) {
   MemoryPlan::Peak peak = plan->peak(plan->order(MemoryOrder::as_fused));
   result.peak = peak.peak;
   result.lives = std::move(peak.lives);
+  result.users.ends.reserve(result.lives.size());
+  for (const BufferLife& life : result.lives) {
+    const std::span<const Place> users = plan->users(life.buffer);
+    result.users.kernels.insert(result.users.kernels.end(), users.begin(), users.end());
+    result.users.ends.push_back(static_cast<std::int32_t>(result.users.kernels.size()));
+  }
   result.after_allocation = std::move(peak.after_allocation);
   result.after_release = std::move(peak.after_release);
   result.kernel_of.assign(ir.ops.size(), -1);

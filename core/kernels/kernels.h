@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -90,6 +91,17 @@ struct BufferLife {
   std::int32_t last = -1;                 // index of the kernel after which it is freed; -1: never
 };
 
+// The kernels that use each buffer of `Kernels::lives`, each once.
+struct BufferUsers {
+  std::vector<std::int32_t> ends;     // by life: the end of its users in `kernels`
+  std::vector<std::int32_t> kernels;  // in no particular order
+  [[nodiscard]] std::span<const std::int32_t> of(std::size_t life) const {
+    if (life >= ends.size()) return {};
+    const auto begin = life == 0 ? 0U : static_cast<std::size_t>(ends[life - 1]);
+    return std::span(kernels).subspan(begin, static_cast<std::size_t>(ends[life]) - begin);
+  }
+};
+
 // The last refusal of a pair of ops that ended up in different kernels.
 struct RefusedPair {
   OpId first = -1, second = -1;
@@ -103,6 +115,7 @@ struct Kernels {
   std::vector<Kernel> kernels;          // in the order in which they run
   std::vector<std::int32_t> kernel_of;  // by op; -1: a dead op
   std::vector<BufferLife> lives;
+  BufferUsers users;
   std::int64_t peak = 0;  // bytes, as `estimate_peak_memory_allocfree` counts them
   std::vector<std::int64_t> after_allocation, after_release;  // bytes, by kernel
   std::vector<std::int32_t>

@@ -165,16 +165,20 @@ std::vector<BufferLife> MemoryPlan::lives(std::span<const Place> order) const {
 }
 
 MemoryPlan::Peak MemoryPlan::peak(std::span<const Place> order) const {
+  return peak_of(lives(order), order.size());
+}
+
+MemoryPlan::Peak MemoryPlan::peak_of(std::vector<BufferLife> lives, std::size_t steps) {
   Peak result;
-  result.lives = lives(order);
-  std::vector<std::int64_t> allocated(order.size(), 0), freed(order.size(), 0);
-  if (order.empty()) return result;
+  result.lives = std::move(lives);
+  std::vector<std::int64_t> allocated(steps, 0), freed(steps, 0);
+  if (steps == 0) return result;
   for (const BufferLife& life : result.lives) {
     allocated[as_index(life.first)] += life.allocated;
     if (life.last >= 0) freed[as_index(life.last)] += life.freed;
   }
   std::int64_t now = 0;
-  for (std::size_t step = 0; step < order.size(); ++step) {
+  for (std::size_t step = 0; step < steps; ++step) {
     now += allocated[step];
     result.peak = std::max(result.peak, now);
     result.after_allocation.push_back(now);

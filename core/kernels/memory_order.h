@@ -38,6 +38,8 @@ class MemoryPlan {
   };
   // As `estimate_peak_memory_allocfree`.
   [[nodiscard]] Peak peak(std::span<const Place> order) const;
+  // The same count for lifetimes that are known. `steps`: the number of kernels.
+  [[nodiscard]] static Peak peak_of(std::vector<BufferLife> lives, std::size_t steps);
   // As `estimate_peak_memory`, with the mistake of torch 2.11 if that is the version: outputs count
   // as freed from the start.
   [[nodiscard]] std::int64_t simple_peak(std::span<const Place> order) const;

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import BIN, JOINT, ROOT, run, sample
@@ -145,3 +146,91 @@ def test_only_inductor_is_compared(fake: Path) -> None:
     done = run("kernels", JOINT, "--source", "predicted", "--against", "predicted")
     assert done.code == 2 and "only --source inductor" in done.err
     assert not (fake / "runs").exists()
+
+
+FORWARD = ("kernels", PAIR, "--half", "forward", "--source", "predicted")
+
+
+def predicted() -> dict[str, Any]:
+    answer = json.loads(run(*FORWARD, "--json").out)
+    return {"peak": answer["peak_bytes"], "kernels": answer["kernels"]}
+
+
+def names_of(kernels: list[dict[str, Any]]) -> list[str]:
+    return [kernel["name"] for kernel in kernels]
+
+
+def movable_wait(kernels: list[dict[str, Any]]) -> tuple[str, str]:
+    """A wait and a matrix product that runs later, before anything reads the wait's result."""
+    for place, kernel in enumerate(kernels):
+        if kernel["kind"] != "wait":
+            continue
+        for later in kernels[place + 1 : place + 12]:
+            if later["kind"] != "extern":
+                continue
+            wait, product = kernel["nodes"][0], later["nodes"][0]
+            if run(*FORWARD, "--move", f"{wait} after {product}", "--json").code == 0:
+                return wait, product
+    raise AssertionError("no wait can be moved")
+
+
+def test_a_move_changes_the_order_and_the_peak(tmp_path: Path) -> None:
+    before = predicted()
+    wait, product = movable_wait(before["kernels"])
+    path = tmp_path / "forward.order.json"
+    move = f"{wait} after {product}"
+    done = run(*FORWARD, "--move", move, "--export", path, "--json")
+    assert done.code == 0, done.err
+    answer = json.loads(done.out)
+    assert sorted(names_of(answer["kernels"])) == sorted(names_of(before["kernels"]))
+    assert names_of(answer["kernels"]) != names_of(before["kernels"])
+    order = [kernel["nodes"] for kernel in answer["kernels"]]
+    places = {name: place for place, nodes in enumerate(order) for name in nodes}
+    assert places[wait] == places[product] + 1
+    assert answer["peak_bytes_before"] == before["peak"]
+    assert answer["moves"] == [{"move": move, "peak_bytes": answer["peak_bytes"]}]
+    document = json.loads(path.read_text())
+    assert (document["format"], document["version"]) == ("jointer-compiled-order", 1)
+    forward = document["graphs"]["forward"]
+    kinds = [kernel["kind"] for kernel in before["kernels"]]
+    assert len(forward["collectives"]) == kinds.count("collective")
+    assert all(each["ranks"] >= 2 and each["numel"] > 0 for each in forward["collectives"])
+    (written,) = forward["moves"]
+    assert written["move"]["kind"] == "wait" and written["move"]["nodes"][0]["name"] == wait
+    assert product in [node["name"] for node in written["after"]["nodes"]]
+    assert run(*FORWARD, "--move", move, "--export", "-").out == path.read_text()
+
+
+def test_the_schema_describes_what_is_written(tmp_path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    wait, product = movable_wait(predicted()["kernels"])
+    path = tmp_path / "order.json"
+    assert run(*FORWARD, "--move", f"{wait} after {product}", "--export", path).code == 0
+    schema = json.loads((ROOT / "resources" / "schema" / "compiled_order.schema.json").read_text())
+    jsonschema.validate(json.loads(path.read_text()), schema)
+
+
+def test_moves_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    kernels = predicted()["kernels"]
+    starts = [kernel["nodes"][0] for kernel in kernels if kernel["kind"] == "collective"]
+    for move, message in [
+        (f"{starts[1]} before {starts[0]}", "same order on every rank"),
+        (f"{starts[0]} before", "expected `KERNEL before KERNEL`"),
+        (f"{starts[0]} before nothing_here", "has no node or kernel `nothing_here`"),
+        (f"{starts[0]} before {starts[0]}", "both run in the same kernel"),
+    ]:
+        path = tmp_path / "order.json"
+        done = run(*FORWARD, "--move", move, "--export", path)
+        assert done.code == 2 and message in done.err, done.err
+        assert not path.exists()
+    other = run("kernels", PAIR, "--half", "forward", "--move", "a before b")
+    assert other.code == 2 and "add --source predicted" in other.err
+    assert run(*FORWARD, "--export", tmp_path / "order.json").code == 2
+
+
+def test_a_joint_graph_has_no_compiled_order(tmp_path: Path) -> None:
+    joint = ("kernels", JOINT, "--source", "predicted")
+    kernels = json.loads(run(*joint, "--json").out)["kernels"]
+    move = f"{kernels[0]['name']} before {kernels[1]['name']}"
+    done = run(*joint, "--move", move, "--export", tmp_path / "order.json")
+    assert done.code == 2 and "partition the graph" in done.err

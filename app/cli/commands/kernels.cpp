@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@
 #include "app/cli/commands/compiled_answer.h"
 #include "app/cli/commands/interruption.h"
 #include "app/cli/commands/kernel_comparison.h"
+#include "app/cli/commands/kernel_moves.h"
 #include "app/cli/commands/options.h"
+#include "app/cli/commands/outputs.h"
 #include "app/cli/commands/predicted_kernels.h"
 #include "app/cli/commands/progress_line.h"
 #include "app/cli/commands/table.h"
@@ -23,6 +26,8 @@
 #include "core/capture/half_graph.h"
 #include "core/graph/torch_version.h"
 #include "core/inductor/ask_inductor.h"
+#include "core/kernels/compiled_order.h"
+#include "core/kernels/lowering.h"
 
 namespace jointer::cli {
 namespace {
@@ -31,7 +36,8 @@ constexpr std::size_t kMaxShown = 20, kMaxNodesShown = 4;
 
 struct KernelsCommand {
   GraphOptions graph;
-  std::string source = "inductor", half, device = "h100", torch, artifacts, against;
+  std::string source = "inductor", half, device = "h100", torch, artifacts, against, order;
+  std::vector<std::string> moves;
   bool json = false, ask_again = false;
 };
 
@@ -139,6 +145,15 @@ Table reasons_table(const Json& not_fused) {
   return table;
 }
 
+void print_moves(const Json& answer) {
+  using enum Table::Align;
+  Table table({{"move", left}, {"peak after it", right}});
+  for (const Json& move : answer["moves"])
+    table.add(
+        {move["move"].get<std::string>(), format_bytes(move["peak_bytes"].get<std::int64_t>())});
+  fmt::print("\n{}", table.text());
+}
+
 void print_text(const Json& answer) {
   const auto source = answer["source"].get<std::string>();
   const bool is_compiled = source == "compiled";
@@ -158,10 +173,30 @@ void print_text(const Json& answer) {
                format_bytes(answer["peak_bytes"].get<std::int64_t>()));
   fmt::print("\n{}\n{}", kinds_table(answer["kernels"]).text(),
              largest_table(answer["kernels"]).text());
+  if (answer.contains("moves")) print_moves(answer);
   if (const Table reasons = reasons_table(answer["not_fused"]); !reasons.empty())
     fmt::print("\n{}", reasons.text());
   if (is_compiled) print_ties(answer);
   if (answer.contains("against")) print_comparison(answer["against"]);
+}
+
+// The kernels of a graph that is compiled as a whole, in the order after the moves; writes the
+// recipe of compiled order if one is asked for.
+Result<Json> predict_part(const Graph& graph, TorchVersion version, const KernelsCommand& options) {
+  if (options.moves.empty()) return predicted_kernels(graph, version);
+  const kernels::Ir ir = kernels::lower(graph, version);
+  JOINTER_TRY(const MovedKernels moved,
+              move_kernels(graph, ir, kernels::schedule(ir, version), options.moves));
+  Json answer = kernels_json(graph, moved.after, version);
+  answer["moves"] = moves_json(moved);
+  answer["peak_bytes_before"] = moved.before.peak;
+  if (options.order.empty()) return answer;
+  const kernels::PartMoves part{graph,       kForwardPart,      moved.before,    version,
+                                moved.moves, moved.before.peak, moved.after.peak};
+  JOINTER_TRY(const std::string text,
+              kernels::write_compiled_order(graph.title(), std::span(&part, 1)));
+  JOINTER_CHECK(write_bytes(options.order, text));
+  return answer;
 }
 
 // The kernels that Jointer predicts, for the chosen version of torch or the one that made the
@@ -171,9 +206,9 @@ Result<Json> predict(const Graph& graph, PartId part, const KernelsCommand& opti
   Json answer;
   if (graph.is_pair()) {
     JOINTER_TRY(const Graph half, half_graph(graph, part));
-    answer = predicted_kernels(half, version);
+    JOINTER_TRY(answer, predict_part(half, version, options));
   } else {
-    answer = predicted_kernels(graph, version);
+    JOINTER_TRY(answer, predict_part(graph, version, options));
   }
   answer["device"] = options.device;
   return answer;
@@ -201,6 +236,11 @@ Result<void> check_options(const CLI::App& command, const KernelsCommand& option
   if (options.source != "inductor")
     JOINTER_CHECK(refuse_options(command, {"--against", "--ask-again"},
                                  "only --source inductor asks Inductor; leave out the option"));
+  if (!options.moves.empty() && options.source != "predicted")
+    return fail(Error::Kind::usage,
+                "option --move: only predicted kernels can be moved; add --source predicted");
+  if (!options.order.empty())
+    JOINTER_CHECK(check_outputs({{"--export", options.order}}, options.graph.inputs()));
   if (options.source != "compiled")
     return refuse_options(command, {"--artifacts"}, "only --source compiled reads artifacts");
   if (options.artifacts.empty())
@@ -215,6 +255,7 @@ Result<int> run(const CLI::App& command, const KernelsCommand& options) {
   JOINTER_CHECK(check_options(command, options));
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   JOINTER_TRY(const Json answer, answer_of(graph, options));
+  if (options.order == "-") return ExitCode::done;
   if (options.json)
     print_json(answer);
   else
@@ -255,6 +296,20 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
                   "With --source predicted, the version of torch to predict; otherwise, refuse the "
                   "answer of another version"),
               {"2.11", "2.12", "2.13", "2.14", "2.15"});
+  CLI::Option* move =
+      command
+          ->add_option("--move", options->moves,
+                       "With --source predicted, move a kernel: `KERNEL before KERNEL` or `KERNEL "
+                       "after KERNEL`, each named by a node that runs in it; repeatable")
+          ->type_name("MOVE")
+          ->expected(1)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      ->add_option("--export", options->order,
+                   "Write the moves as a recipe of compiled order, for torch.compile; `-` is "
+                   "standard output")
+      ->type_name("FILE")
+      ->needs(move);
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback(
       [command, options, &exit_code] { exit_code = finish(run(*command, *options)); });

@@ -22,7 +22,10 @@ std::string predicted_kernel_name(const kernels::Kernel& kernel) {
 }
 
 Json predicted_kernels(const Graph& graph, TorchVersion version) {
-  const kernels::Kernels made = kernels::schedule(kernels::lower(graph, version), version);
+  return kernels_json(graph, kernels::schedule(kernels::lower(graph, version), version), version);
+}
+
+Json kernels_json(const Graph& graph, const kernels::Kernels& made, TorchVersion version) {
   const bool is_all_on_cpu = graph.main_device() == DeviceType::cpu;
   std::int64_t on_device = 0, bound = 0, bound_bytes = 0;
   std::vector<std::string> names;

@@ -13,6 +13,8 @@ namespace jointer::cli {
 // pair: the same JSON as the answer of `python -m jointer kernels`, without `ms`; `source` is
 // "predicted".
 Json predicted_kernels(const Graph& graph, TorchVersion version);
+// The same for kernels that are known.
+Json kernels_json(const Graph& graph, const kernels::Kernels& made, TorchVersion version);
 
 // "op4_op7", as Inductor names a kernel that computes two ops.
 std::string predicted_kernel_name(const kernels::Kernel& kernel);

@@ -1,0 +1,55 @@
+#pragma once
+
+// A recipe of compiled order: moves of kernels as JSON, which a pass of Inductor's scheduler replays
+// in another process (resources/python/jointer/kernel_order.py, docs/recipes.md).
+//
+// Kernels are named so that they are found there again, although Inductor's passes rename nodes and
+// fuse for another device: a collective by its number in the sequence of collectives, which Inductor
+// keeps; a wait by its collective; any other kernel by the nodes that run in it, each with its
+// operator and its number among the calls of that operator. The sequence of collectives is stored,
+// too: moves apply only to a program with the same sequence.
+//
+// Schema: resources/schema/compiled_order.schema.json. Cost: linear in nodes and kernels.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/kernels/kernels.h"
+
+namespace jointer::kernels {
+
+inline constexpr std::string_view kCompiledOrderFormat = "jointer-compiled-order";
+
+// A kernel is moved directly before, or after, another one.
+struct KernelMove {
+  std::int32_t kernel = -1, anchor = -1;  // indices of `Kernels::kernels`
+  bool before = true;
+  friend bool operator==(const KernelMove&, const KernelMove&) = default;
+};
+
+// The node by which sentences name a kernel: its first one, or its collective. None if no node of
+// the graph runs in it.
+NodeId main_node(const Graph& graph, const Kernel& kernel);
+// "mm_3", or "kernel 12" for one in which no node runs.
+std::string kernel_label(const Graph& graph, const Kernels& kernels, std::int32_t kernel);
+
+// The moves of one compiled graph. `graph` and `kernels` may be of a half alone, or of a pair: only
+// nodes of `part` count. The kernels are in the order before the moves.
+struct PartMoves {
+  const Graph& graph;
+  PartId part;
+  const Kernels& kernels;
+  TorchVersion torch;
+  std::span<const KernelMove> moves;
+  std::int64_t peak_before = 0, peak_after = 0;  // bytes
+};
+
+// Error (usage): a part is a joint graph, which torch compiles as two halves.
+Result<std::string> write_compiled_order(std::string_view title, std::span<const PartMoves> parts);
+
+}  // namespace jointer::kernels

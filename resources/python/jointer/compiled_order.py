@@ -1,0 +1,231 @@
+"""Reads recipes of compiled order, which ``kernel_order`` applies.
+
+``resources/schema/compiled_order.schema.json`` describes the format. Unknown keys are ignored; newer
+versions are refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import RecipeError
+
+Json = Any
+
+FORMAT = "jointer-compiled-order"
+VERSION = 1
+
+#: The keys of the graphs whose kernels a recipe can move.
+GRAPHS = ("graph", "forward", "backward")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A node that runs in a kernel: its name, its operator, and its number among the calls of the
+    operator in the graph; ``None`` if unknown."""
+
+    name: str
+    target: str
+    number: int | None
+
+
+@dataclass(frozen=True)
+class KernelName:
+    """A kernel as a recipe names it."""
+
+    kind: str
+    nodes: tuple[Call, ...]
+    #: Of collectives and waits: the number in the sequence of collectives.
+    collective: int | None = None
+    #: Of waits: the number among the waits of the collective.
+    wait: int = 0
+
+    def __str__(self) -> str:
+        if self.nodes:
+            more = f" and {len(self.nodes) - 1} more" if len(self.nodes) > 1 else ""
+            return self.nodes[0].name + more
+        return self.kind if self.collective is None else f"{self.kind} {self.collective}"
+
+
+@dataclass(frozen=True)
+class Move:
+    """``kernel`` goes directly before, or after, ``anchor``."""
+
+    kernel: KernelName
+    anchor: KernelName
+    before: bool
+
+    def __str__(self) -> str:
+        return f"{self.kernel} {'before' if self.before else 'after'} {self.anchor}"
+
+
+@dataclass(frozen=True)
+class Collective:
+    """A collective of the sequence. Members that are not known are ``None``."""
+
+    target: str | None = None
+    #: The number of its process group, in the order of their first collectives.
+    group: int | None = None
+    ranks: int | None = None
+    dtype: str | None = None
+    #: Elements of its input.
+    numel: int | None = None
+
+    def __str__(self) -> str:
+        size = f" of {self.numel} {self.dtype}" if self.numel is not None else ""
+        group = f" in group {self.group}" if self.group is not None else ""
+        ranks = f", {self.ranks} ranks" if self.ranks is not None else ""
+        return f"{self.target or 'an unknown collective'}{size}{group}{ranks}"
+
+    def fits(self, other: Collective) -> bool:
+        """True if no member that both have differs."""
+        pairs = (
+            (plain_target(self.target), plain_target(other.target)),
+            (self.group, other.group),
+            (self.ranks, other.ranks),
+            (self.dtype, other.dtype),
+            (self.numel, other.numel),
+        )
+        return all(a is None or b is None or a == b for a, b in pairs)
+
+
+@dataclass(frozen=True)
+class GraphOrder:
+    """The moves of one compiled graph."""
+
+    key: str
+    where: str
+    collectives: tuple[Collective, ...]
+    moves: tuple[Move, ...]
+
+
+@dataclass(frozen=True)
+class CompiledOrder:
+    """A recipe whose format is valid."""
+
+    where: str
+    #: SHA-256 of the content, equal on every rank that uses the same recipe.
+    digest: str
+    graphs: tuple[GraphOrder, ...]
+
+
+def plain_target(target: str | None) -> str | None:
+    """The operator without its overload, and without the suffixes of variants that write to an
+    argument: Inductor chooses among them."""
+    if target is None:
+        return None
+    namespace, _, name = target.partition(".")
+    return f"{namespace}.{name.partition('.')[0].removesuffix('_out').rstrip('_')}"
+
+
+def read_compiled_order(source: str | os.PathLike[str] | Mapping[str, Json]) -> CompiledOrder:
+    """The recipe in a file, or in an object read from one.
+
+    Raises:
+        RecipeError: it is not a recipe of compiled order, has a newer version, or is damaged.
+        OSError: the file cannot be read.
+    """
+    if isinstance(source, Mapping):
+        return _parse(source, "recipe")
+    where = os.fspath(source)
+    try:
+        document = json.loads(Path(source).read_bytes())
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise RecipeError(f"{where}: invalid JSON; is the file truncated or damaged?") from None
+    return _parse(document, where)
+
+
+def _parse(document: Json, where: str) -> CompiledOrder:
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        raise RecipeError(
+            f'{where}: not a recipe of compiled order: expected `format` to be "{FORMAT}"'
+        )
+    version = document.get("version")
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise RecipeError(f"{where}: `version` is missing or not an integer")
+    if not 1 <= version <= VERSION:
+        advice = "; use a newer Jointer" if version > VERSION else ""
+        raise RecipeError(
+            f"{where}: version {version} is not supported: this program reads version {VERSION}"
+            f"{advice}"
+        )
+    graphs = _member(document, "graphs", dict, where)
+    text = json.dumps(document, sort_keys=True)
+    return CompiledOrder(
+        where=where,
+        digest=hashlib.sha256(text.encode()).hexdigest(),
+        graphs=tuple(_graph(key, graphs[key], where) for key in GRAPHS if key in graphs),
+    )
+
+
+def _graph(key: str, document: Json, where: str) -> GraphOrder:
+    where = f"{where}: {key}"
+    collectives = _member(document, "collectives", list, where)
+    moves = _member(document, "moves", list, where)
+    return GraphOrder(
+        key=key,
+        where=where,
+        collectives=tuple(
+            _collective(each, f"{where}, collective {i}") for i, each in enumerate(collectives)
+        ),
+        moves=tuple(_move(each, f"{where}, move {i}") for i, each in enumerate(moves)),
+    )
+
+
+def _collective(document: Json, where: str) -> Collective:
+    return Collective(
+        target=_member(document, "target", str, where, None),
+        group=_member(document, "group", int, where, None),
+        ranks=_member(document, "ranks", int, where, None),
+        dtype=_member(document, "dtype", str, where, None),
+        numel=_member(document, "numel", int, where, None),
+    )
+
+
+def _move(document: Json, where: str) -> Move:
+    kernel = _kernel(_member(document, "move", dict, where), f"{where}, `move`")
+    places = [key for key in ("before", "after") if key in document]
+    if len(places) != 1:
+        raise RecipeError(f"{where}: expected either `before` or `after`")
+    anchor = _kernel(_member(document, places[0], dict, where), f"{where}, `{places[0]}`")
+    return Move(kernel, anchor, places[0] == "before")
+
+
+def _kernel(document: Json, where: str) -> KernelName:
+    return KernelName(
+        kind=_member(document, "kind", str, where),
+        nodes=tuple(_call(each, where) for each in _member(document, "nodes", list, where)),
+        collective=_member(document, "collective", int, where, None),
+        wait=_member(document, "wait", int, where, 0),
+    )
+
+
+def _call(document: Json, where: str) -> Call:
+    return Call(
+        name=_member(document, "name", str, where),
+        target=_member(document, "target", str, where),
+        number=_member(document, "number", int, where, None),
+    )
+
+
+_EXPECTED = {str: "a string", int: "an integer", list: "a list", dict: "an object"}
+_REQUIRED = object()
+
+
+def _member(document: Json, key: str, kind: type, where: str, default: Any = _REQUIRED) -> Any:
+    if not isinstance(document, Mapping):
+        raise RecipeError(f"{where}: expected an object")
+    if key not in document:
+        if default is _REQUIRED:
+            raise RecipeError(f"{where}: `{key}` is missing")
+        return default
+    value = document[key]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise RecipeError(f"{where}: `{key}`: expected {_EXPECTED[kind]}")
+    return value
