@@ -1,10 +1,10 @@
 #include "views/kernels/kernel_model.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "core/base/index.h"
+#include "views/session/kernels/kernel_keys.h"
 #include "views/session/kernels/kernel_text.h"
 #include "views/session/text/node_text.h"
 
@@ -76,22 +76,8 @@ void KernelModel::set_kernels(SnapshotKernelsPtr shown) {
   begin_rows();
   shown_ = std::move(shown);
   column_at(share_column).whole = shown_ ? shown_->total_ns() : 0;
-  find_keys();
+  keys_ = shown_ ? kernel_keys(*shown_) : std::vector<std::uint64_t>();
   set_rows(std::vector<int>(keys_.size(), -1));
-}
-
-// A kernel is the same in another state of the graph if the same node is its first one. Several
-// kernels with the same first node differ by their position among these.
-void KernelModel::find_keys() {
-  keys_.clear();
-  std::unordered_map<std::uint32_t, std::uint32_t> seen;
-  if (!shown_) return;
-  for (std::size_t row = 0; row < shown_->rows().size(); ++row) {
-    const std::vector<NodeId>& nodes = shown_->kernel(row).nodes;
-    const std::uint32_t first = nodes.empty() ? NodeId().value() : nodes.front().value();
-    const std::uint32_t position = seen[first]++;
-    keys_.push_back((std::uint64_t{first} << 32U) | position);
-  }
 }
 
 void KernelModel::set_show_all(bool shows_all) {

@@ -35,6 +35,7 @@ class KernelModel : public TableModel {
   [[nodiscard]] const SnapshotKernelsPtr& kernels() const { return shown_; }
   // Also shows views, waits, results of other kernels, and kernels on the CPU of a graph on a GPU.
   void set_show_all(bool shows_all);
+  [[nodiscard]] bool shows_all() const { return shows_all_; }
 
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;
   [[nodiscard]] QString text(int row, int column) const override;
@@ -60,7 +61,6 @@ class KernelModel : public TableModel {
     return shown_->rows()[static_cast<std::size_t>(row)];
   }
   [[nodiscard]] const Graph& graph() const { return shown_->snapshot()->graph; }
-  void find_keys();
 
   SnapshotKernelsPtr shown_;
   std::vector<std::uint64_t> keys_;

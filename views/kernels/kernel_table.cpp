@@ -1,10 +1,13 @@
 #include "views/kernels/kernel_table.h"
 
+#include <QAction>
 #include <QHeaderView>
 #include <QToolButton>
 
+#include "core/base/index.h"
 #include "views/kernels/kernel_source_controls.h"
 #include "views/session/kernels/asked_kernels.h"
+#include "views/session/kernels/kernel_order_edits.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/session/kernels/shown_kernels.h"
 #include "views/widgets/controls.h"
@@ -26,6 +29,34 @@ KernelTable::KernelTable(Document& document, QWidget* parent)
   });
   controls().addWidget(new KernelSourceControls(document, this));
   connect(&document.shown_kernels(), &ShownKernels::changed, this, &KernelTable::request_refresh);
+  add_moves();
+}
+
+// The actions are also in the menu of a row.
+void KernelTable::add_moves() {
+  using Direction = KernelOrderEdits::Direction;
+  const auto add = [this](const QString& text, QKeyCombination keys, Direction direction,
+                          bool is_far) {
+    auto* action = new QAction(text, this);
+    action->setShortcut(QKeySequence(keys));
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(action, &QAction::triggered, this, [this, direction, is_far] {
+      const int row = selected_row();
+      if (row < 0) return;
+      KernelOrderEdits& order = document().kernel_order();
+      const bool is_moved = is_far ? order.move_far(as_index(row), direction)
+                                   : order.move(as_index(row), direction, model_->shows_all());
+      if (is_moved) view().scrollTo(view().currentIndex());
+    });
+    addAction(action);
+    moves_.append(action);
+  };
+  add(tr("Move Kernel Earlier"), Qt::ALT | Qt::Key_Up, Direction::earlier, false);
+  add(tr("Move Kernel Later"), Qt::ALT | Qt::Key_Down, Direction::later, false);
+  add(tr("Move Kernel as Early as Possible"), Qt::ALT | Qt::SHIFT | Qt::Key_Up, Direction::earlier,
+      true);
+  add(tr("Move Kernel as Late as Possible"), Qt::ALT | Qt::SHIFT | Qt::Key_Down, Direction::later,
+      true);
 }
 
 int KernelTable::selected_row() {
@@ -35,6 +66,7 @@ int KernelTable::selected_row() {
 
 void KernelTable::refresh() {
   const ShownKernels& source = document().shown_kernels();
+  for (QAction* move : moves_) move->setEnabled(source.source() == ShownKernels::Source::predicted);
   if (model_->kernels() != source.shown()) {
     const bool is_first = model_->row_count() == 0;
     model_->set_kernels(source.shown());

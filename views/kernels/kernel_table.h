@@ -6,7 +6,7 @@
 namespace jointer::views {
 
 // The kernels of the document that panes show (ShownKernels). Selecting a row selects the nodes that
-// run in the kernel.
+// run in the kernel. Alt+Up and Alt+Down move the selected kernel if it is a predicted one.
 class KernelTable : public TablePaneOf<KernelModel> {
   Q_OBJECT
  public:
@@ -19,8 +19,11 @@ class KernelTable : public TablePaneOf<KernelModel> {
   void refresh() override;
 
  private:
+  void add_moves();
   // Why there are no rows.
   QString empty_text();
+
+  QList<QAction*> moves_;
 };
 
 }  // namespace jointer::views

@@ -6,6 +6,7 @@
 #include "views/kernels/asked_status.h"
 #include "views/kernels/describe_kernel.h"
 #include "views/kernels/kernel_difference_list.h"
+#include "views/kernels/kernel_order_bar.h"
 #include "views/session/kernels/asked_kernels.h"
 #include "views/session/kernels/kernel_text.h"
 #include "views/session/kernels/opened_kernels.h"
@@ -54,6 +55,7 @@ KernelsPane::KernelsPane(Document& document, QWidget* parent)
   per_operator_ = add_line("per_operator");
   per_operator_->setForegroundRole(QPalette::PlaceholderText);
   column->addWidget(new AskedStatus(document_, this));
+  column->addWidget(new KernelOrderBar(document_, this));
   splitter_ = new QSplitter(Qt::Vertical, this);
   splitter_->setChildrenCollapsible(false);
   table_ = new KernelTable(document_, splitter_);

@@ -4,6 +4,7 @@
 #include "views/session/document/shown_range.h"
 #include "views/session/edit/editing.h"
 #include "views/session/kernels/asked_kernels.h"
+#include "views/session/kernels/kernel_order_edits.h"
 #include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/session/kernels/shown_kernels.h"
@@ -15,12 +16,14 @@ Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
     : OpenGraph(std::move(source), std::move(snapshot), parent),
       editing_(std::make_unique<Editing>(*this)),
       kernels_(std::make_unique<PredictedKernels>(*this)),
+      kernel_order_(std::make_unique<KernelOrderEdits>(*kernels_)),
       sac_(std::make_unique<SacSession>(*this, *editing_)),
       marks_(std::make_shared<Marks>()),
       shown_range_(std::make_unique<ShownRange>(*this)),
       asked_kernels_(std::make_unique<AskedKernels>(*this)),
       opened_kernels_(std::make_unique<OpenedKernels>(*this)),
-      shown_kernels_(std::make_unique<ShownKernels>(*kernels_, *asked_kernels_, *opened_kernels_)) {}
+      shown_kernels_(std::make_unique<ShownKernels>(*kernels_, *kernel_order_, *asked_kernels_,
+                                                    *opened_kernels_)) {}
 
 Document::~Document() = default;
 

@@ -8,6 +8,7 @@ namespace jointer::views {
 
 class AskedKernels;
 class Editing;
+class KernelOrderEdits;
 class Marks;
 class OpenedKernels;
 class PredictedKernels;
@@ -26,6 +27,8 @@ class Document : public OpenGraph {
   [[nodiscard]] Editing& editing() const { return *editing_; }
   // The kernels that a compiler would make of the graph.
   [[nodiscard]] PredictedKernels& kernels() const { return *kernels_; }
+  // The order of these kernels, which the user can change.
+  [[nodiscard]] KernelOrderEdits& kernel_order() const { return *kernel_order_; }
   // Those that the installed compiler says that it makes.
   [[nodiscard]] AskedKernels& asked_kernels() const { return *asked_kernels_; }
   // Those that a compilation has made, if the user has opened its artifacts.
@@ -42,6 +45,7 @@ class Document : public OpenGraph {
  private:
   std::unique_ptr<Editing> editing_;
   std::unique_ptr<PredictedKernels> kernels_;
+  std::unique_ptr<KernelOrderEdits> kernel_order_;
   std::unique_ptr<SacSession> sac_;
   std::shared_ptr<Marks> marks_;
   std::unique_ptr<ShownRange> shown_range_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "views/session/kernels/asked_kernels.h"
+#include "views/session/kernels/kernel_order_edits.h"
 #include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
 
@@ -14,10 +15,10 @@ const QString kNoProblem;
 
 }  // namespace
 
-ShownKernels::ShownKernels(const PredictedKernels& predicted, const AskedKernels& asked,
-                           const OpenedKernels& opened, QObject* parent)
-    : QObject(parent), predicted_(predicted), asked_(asked), opened_(opened) {
-  connect(&predicted_, &PredictedKernels::changed, this, [this] {
+ShownKernels::ShownKernels(const PredictedKernels& predicted, const KernelOrderEdits& order,
+                           const AskedKernels& asked, const OpenedKernels& opened, QObject* parent)
+    : QObject(parent), predicted_(predicted), order_(order), asked_(asked), opened_(opened) {
+  connect(&order_, &KernelOrderEdits::changed, this, [this] {
     if (source_ == Source::predicted) emit changed();
   });
   connect(&asked_, &AskedKernels::changed, this, [this] {
@@ -37,7 +38,7 @@ void ShownKernels::set_source(Source source) {
 }
 
 const SnapshotKernelsPtr& ShownKernels::shown() const {
-  if (source_ == Source::predicted) return predicted_.shown();
+  if (source_ == Source::predicted) return order_.shown();
   if (source_ == Source::compiled) return opened_.shown();
   return asked_.answer() ? asked_.answer()->kernels : kNoKernels;
 }

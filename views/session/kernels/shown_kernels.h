@@ -9,10 +9,11 @@
 namespace jointer::views {
 
 class AskedKernels;
+class KernelOrderEdits;
 class OpenedKernels;
 class PredictedKernels;
 
-// The kernels that panes show: the predicted ones, those of Inductor, or those of a compilation
+// The kernels that panes show: the predicted ones in the order that the user has made, those of Inductor, or those of a compilation
 // whose artifacts are open.
 class ShownKernels : public QObject {
   Q_OBJECT
@@ -20,8 +21,8 @@ class ShownKernels : public QObject {
   enum class Source : std::uint8_t { predicted, asked, compiled };
 
   // They must outlive this object. If artifacts are opened, their kernels are shown.
-  ShownKernels(const PredictedKernels& predicted, const AskedKernels& asked,
-               const OpenedKernels& opened, QObject* parent = nullptr);
+  ShownKernels(const PredictedKernels& predicted, const KernelOrderEdits& order,
+               const AskedKernels& asked, const OpenedKernels& opened, QObject* parent = nullptr);
 
   [[nodiscard]] Source source() const { return source_; }
   void set_source(Source source);
@@ -42,6 +43,7 @@ class ShownKernels : public QObject {
   void take_opened();
 
   const PredictedKernels& predicted_;
+  const KernelOrderEdits& order_;
   const AskedKernels& asked_;
   const OpenedKernels& opened_;
   Source source_ = Source::predicted;

@@ -1,0 +1,192 @@
+// Moves of predicted kernels by the user: order, peak, undo, and a graph that changes below them.
+
+#include "views/session/kernels/kernel_order_edits.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/index.h"
+#include "core/base/json_text.h"
+#include "core/edit/edit.h"
+#include "core/open/open.h"
+#include "tests/support/held_pool.h"
+#include "tests/support/must.h"
+#include "tests/support/paths.h"
+#include "tests/support/snapshots.h"
+#include "tests/support/temporary_folder.h"
+#include "views/session/document/document.h"
+#include "views/session/edit/editing.h"
+#include "views/session/kernels/predicted_kernels.h"
+
+namespace jointer::views {
+namespace {
+
+using Direction = KernelOrderEdits::Direction;
+
+const char kTwoChains[] = R"(
+  x: f32[1024,1024] = input
+  y: f32[1024,1024] = input
+  a: f32[1024,1024] = aten.mm(x, y)
+  b: f32[1024,1024] = aten.mm(a, y)
+  c: f32[1024,1024] = aten.mm(y, y)
+  return [b, c]
+)";
+
+class KernelOrderEditsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    pool = std::make_unique<test::HeldPool>();
+    document = std::make_unique<Document>(OpenRequest{.path = "/tmp/graph.json"},
+                                          test::snapshot_of(kTwoChains));
+    document->kernels().watch(pane);
+    run_all();
+  }
+  void TearDown() override {
+    document->kernels().stop_watching(pane);
+    document.reset();
+    pool.reset();
+  }
+  void run_all() const { pool->run_all(8); }
+  [[nodiscard]] KernelOrderEdits& edits() const { return document->kernel_order(); }
+  [[nodiscard]] std::size_t row_of(const char* name) const {
+    const NodeId node = document->graph().find(name);
+    const SnapshotKernels& shown = *edits().shown();
+    for (std::size_t row = 0; row < shown.rows().size(); ++row)
+      if (std::ranges::find(shown.kernel(row).nodes, node) != shown.kernel(row).nodes.end())
+        return row;
+    ADD_FAILURE() << name << " runs in no kernel";
+    return 0;
+  }
+  // The names of the nodes in the order of their kernels.
+  [[nodiscard]] std::string order() const {
+    std::string text;
+    for (std::size_t row = 0; row < edits().shown()->rows().size(); ++row)
+      for (const NodeId node : edits().shown()->kernel(row).nodes)
+        text += std::string(document->graph().name(node)) + ' ';
+    return text;
+  }
+
+  std::unique_ptr<test::HeldPool> pool;
+  std::unique_ptr<Document> document;
+  QObject pane;
+};
+
+TEST_F(KernelOrderEditsTest, WithoutMovesTheKernelsAreThosePredicted) {
+  EXPECT_EQ(edits().shown(), document->kernels().shown());
+  EXPECT_FALSE(edits().can_undo());
+  EXPECT_FALSE(edits().write("/tmp/never.json"));
+}
+
+TEST_F(KernelOrderEditsTest, AMoveChangesOrderAndPeakAndCanBeUndone) {
+  const std::string before = order();
+  const std::int64_t peak = edits().shown()->totals().peak_bytes;
+  ASSERT_TRUE(edits().move_far(row_of("c"), Direction::later) ||
+              edits().move_far(row_of("c"), Direction::earlier));
+  const std::string after = order();
+  EXPECT_NE(after, before);
+  EXPECT_NE(edits().shown(), document->kernels().shown());
+  EXPECT_TRUE(edits().said().contains("may run from 1 to 3")) << edits().said().toStdString();
+  edits().undo();
+  EXPECT_EQ(order(), before);
+  EXPECT_EQ(edits().shown()->totals().peak_bytes, peak);
+  EXPECT_EQ(edits().shown(), document->kernels().shown());
+  EXPECT_TRUE(edits().can_redo());
+  edits().redo();
+  EXPECT_EQ(order(), after);
+  edits().reset();
+  EXPECT_EQ(order(), before);
+}
+
+TEST_F(KernelOrderEditsTest, DependenciesHoldAKernel) {
+  edits().move_far(row_of("c"), Direction::earlier);
+  const std::string before = order();
+  EXPECT_FALSE(edits().move(row_of("b"), Direction::earlier, false));
+  EXPECT_EQ(order(), before);
+  EXPECT_TRUE(edits().said().contains("Held by a")) << edits().said().toStdString();
+  EXPECT_FALSE(edits().move(row_of("c"), Direction::earlier, false));
+  EXPECT_EQ(edits().said(), QString("c is the first kernel."));
+}
+
+// The peak is that of two products while b runs alone after c, or of three at once.
+TEST_F(KernelOrderEditsTest, ThePeakIsCountedAgain) {
+  edits().move_far(row_of("c"), Direction::later);
+  const std::int64_t late = edits().shown()->totals().peak_bytes;
+  edits().move_far(row_of("c"), Direction::earlier);
+  EXPECT_EQ(edits().shown()->totals().peak_bytes - late, 1024 * 1024 * 4);
+}
+
+TEST_F(KernelOrderEditsTest, MovesStayWhileTheyFit) {
+  edits().move_far(row_of("c"), Direction::earlier);
+  ASSERT_EQ(order(), "c a b ");
+  AnalysisOptions options = document->analysis().options;
+  options.memory.optimizer = OptimizerState::adamw;
+  document->analyze_with(options);
+  run_all();
+  EXPECT_EQ(order(), "c a b ");
+  EXPECT_TRUE(edits().said().isEmpty());
+}
+
+TEST_F(KernelOrderEditsTest, MovesThatNoLongerFitAreDropped) {
+  edits().move_far(row_of("c"), Direction::earlier);
+  ASSERT_EQ(order(), "c a b ");
+  // Now c reads b, and cannot run first.
+  ReplaceCall reads_b;
+  reads_b.node = "c";
+  reads_b.inputs = {{"y", "b"}};
+  Edit edit;
+  edit.title = "c reads b";
+  edit.changes.emplace_back(reads_b);
+  document->editing().apply(edit);
+  run_all();
+  ASSERT_TRUE(document->kernels().is_current());
+  EXPECT_EQ(order(), "a b c ");
+  EXPECT_EQ(edits().move_count(), 0U);
+  EXPECT_FALSE(edits().can_redo());
+  EXPECT_TRUE(edits().said().contains("1 of 1 moves of kernels no longer fit"))
+      << edits().said().toStdString();
+}
+
+// The recipe has the moves of both halves, and names the kernels by their collectives.
+TEST(KernelOrderEditsOfAPair, AreWrittenAsARecipe) {
+  test::HeldPool pool;
+  const Graph graph = test::must(open_graph(
+      {.path = test::source_path("resources/samples/llama_debug_tp2_fsdp2.min_cut.json.zst")}));
+  Document document(OpenRequest{.path = "pair"}, test::must(make_snapshot(graph, {})));
+  const QObject pane;
+  document.kernels().watch(pane);
+  pool.run_all(8);
+  KernelOrderEdits& edits = document.kernel_order();
+  ASSERT_TRUE(edits.shown());
+  std::size_t moved = 0;
+  for (std::size_t part = 0; part < 2; ++part)
+    for (std::size_t row = 0; row < edits.shown()->rows().size(); ++row) {
+      if (as_index(edits.shown()->rows()[row].part) != part ||
+          edits.shown()->kernel(row).kind != kernels::Kernel::Kind::wait)
+        continue;
+      if (!edits.move_far(row, Direction::later)) continue;
+      ++moved;
+      break;
+    }
+  ASSERT_EQ(moved, 2U);
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "pair.order.json";
+  const auto written = edits.write(QString::fromStdString(path));
+  ASSERT_TRUE(written) << written.error().message;
+  auto json = parse_tree(test::must(read_bytes(path)).view());
+  ASSERT_TRUE(json);
+  for (const char* half : {"forward", "backward"}) {
+    ASSERT_EQ((*json)["graphs"][half]["moves"].size(), 1U);
+    EXPECT_EQ((*json)["graphs"][half]["moves"][0]["move"]["kind"], "wait");
+    EXPECT_FALSE((*json)["graphs"][half]["collectives"].empty());
+  }
+  document.kernels().stop_watching(pane);
+}
+
+}  // namespace
+}  // namespace jointer::views
