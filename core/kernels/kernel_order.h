@@ -103,8 +103,8 @@ class KernelOrder {
 // Names a kernel in sentences.
 using KernelNames = std::function<std::string(std::int32_t kernel)>;
 
-// What holds a kernel at an end of its range: "Held by mm_3: earlier, it would read buf7 before it
-// exists." Empty if nothing holds it there.
+// Explains what holds a kernel at an end of its range: "Held by mm_3: earlier, it would read buf7
+// before it exists." Empty if nothing holds it there.
 std::string earliest_reason(const Ir& ir, const KernelOrder::Range& range,
                             const KernelNames& names);
 std::string latest_reason(const Ir& ir, const KernelOrder::Range& range, const KernelNames& names);

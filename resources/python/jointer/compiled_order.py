@@ -41,9 +41,9 @@ class KernelName:
 
     kind: str
     nodes: tuple[Call, ...]
-    #: Of collectives and waits: the number in the sequence of collectives.
+    #: The collective, of collectives and waits: its number in the sequence of collectives.
     collective: int | None = None
-    #: Of waits: the number among the waits of the collective.
+    #: The number among the waits of the collective, of waits.
     wait: int = 0
 
     def __str__(self) -> str:

@@ -44,7 +44,7 @@ class SkippedMove:
 
 @dataclass
 class OrderReport:
-    """What was done to the kernels of one graph."""
+    """The result of applying recipes to one graph."""
 
     #: ``forward``, ``backward`` or ``graph``.
     graph: str
@@ -123,7 +123,7 @@ class OrderPass:
         return None
 
     def _disagreement(self, kernels: ScheduledKernels, order: Sequence[int]) -> str:
-        """What differs between ranks; empty if nothing does."""
+        """The first difference between ranks; empty if there is none."""
         import torch.distributed as dist
 
         if not dist.is_available() or not dist.is_initialized():

@@ -209,7 +209,7 @@ Result<void> KernelOrderEdits::write(const QString& path) const {
   std::vector<std::vector<kernels::KernelMove>> moves(base_->parts().size());
   for (std::size_t i = 0; i < place_; ++i) {
     std::vector<kernels::KernelMove>& of_part = moves[moves_[i].part];
-    // Of several moves of one kernel in a row, the last one decides.
+    // The last one of several moves of one kernel in a row decides.
     if (!of_part.empty() && of_part.back().kernel == moves_[i].move.kernel) of_part.pop_back();
     of_part.push_back(moves_[i].move);
   }

@@ -44,7 +44,8 @@ class KernelOrderEdits : public QObject {
   // Undoes all moves.
   void reset();
 
-  // What the last call did, or why it did nothing: a sentence. Also says which moves were dropped.
+  // A sentence about the last call: its effect, or why it had none. Also says which moves were
+  // dropped.
   [[nodiscard]] const QString& said() const { return said_; }
 
   // The moves as a recipe of compiled order. Error (usage): the graph is a joint graph; there are no
