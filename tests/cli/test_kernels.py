@@ -161,15 +161,15 @@ def names_of(kernels: list[dict[str, Any]]) -> list[str]:
 
 
 def movable_wait(kernels: list[dict[str, Any]]) -> tuple[str, str]:
-    """A wait and a matrix product that runs later, before anything reads the wait's result."""
+    """A wait, and a matrix product that runs before it while the collective is on its way."""
     for place, kernel in enumerate(kernels):
         if kernel["kind"] != "wait":
             continue
-        for later in kernels[place + 1 : place + 12]:
-            if later["kind"] != "extern":
+        for earlier in kernels[max(0, place - 12) : place]:
+            if earlier["kind"] != "extern":
                 continue
-            wait, product = kernel["nodes"][0], later["nodes"][0]
-            if run(*FORWARD, "--move", f"{wait} after {product}", "--json").code == 0:
+            wait, product = kernel["nodes"][0], earlier["nodes"][0]
+            if run(*FORWARD, "--move", f"{wait} before {product}", "--json").code == 0:
                 return wait, product
     raise AssertionError("no wait can be moved")
 
@@ -178,7 +178,7 @@ def test_a_move_changes_the_order_and_the_peak(tmp_path: Path) -> None:
     before = predicted()
     wait, product = movable_wait(before["kernels"])
     path = tmp_path / "forward.order.json"
-    move = f"{wait} after {product}"
+    move = f"{wait} before {product}"
     done = run(*FORWARD, "--move", move, "--export", path, "--json")
     assert done.code == 0, done.err
     answer = json.loads(done.out)
@@ -186,7 +186,7 @@ def test_a_move_changes_the_order_and_the_peak(tmp_path: Path) -> None:
     assert names_of(answer["kernels"]) != names_of(before["kernels"])
     order = [kernel["nodes"] for kernel in answer["kernels"]]
     places = {name: place for place, nodes in enumerate(order) for name in nodes}
-    assert places[wait] == places[product] + 1
+    assert places[wait] == places[product] - 1
     assert answer["peak_bytes_before"] == before["peak"]
     assert answer["moves"] == [{"move": move, "peak_bytes": answer["peak_bytes"]}]
     document = json.loads(path.read_text())
@@ -197,7 +197,7 @@ def test_a_move_changes_the_order_and_the_peak(tmp_path: Path) -> None:
     assert all(each["ranks"] >= 2 and each["numel"] > 0 for each in forward["collectives"])
     (written,) = forward["moves"]
     assert written["move"]["kind"] == "wait" and written["move"]["nodes"][0]["name"] == wait
-    assert product in [node["name"] for node in written["after"]["nodes"]]
+    assert product in [node["name"] for node in written["before"]["nodes"]]
     assert run(*FORWARD, "--move", move, "--export", "-").out == path.read_text()
 
 
@@ -205,7 +205,7 @@ def test_the_schema_describes_what_is_written(tmp_path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     wait, product = movable_wait(predicted()["kernels"])
     path = tmp_path / "order.json"
-    assert run(*FORWARD, "--move", f"{wait} after {product}", "--export", path).code == 0
+    assert run(*FORWARD, "--move", f"{wait} before {product}", "--export", path).code == 0
     schema = json.loads((ROOT / "resources" / "schema" / "compiled_order.schema.json").read_text())
     jsonschema.validate(json.loads(path.read_text()), schema)
 

@@ -148,7 +148,7 @@ void KernelOrderTest::the_order_of_a_pair_is_exported() {
   for (int row = 0; row < model().row_count() && edits().move_count() == 0; ++row) {
     if (edits().shown()->kernel(as_index(row)).kind != kernels::Kernel::Kind::wait) continue;
     choose(row);
-    press(Qt::Key_Down);
+    press(Qt::Key_Up);
   }
   QCOMPARE(edits().move_count(), std::size_t{1});
   const QString path = folder_->filePath("pair.order.json");

@@ -1,9 +1,9 @@
 """One rank of a training that torch.compile compiles, once for each scenario.
 
 Run with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set, and one argument, a JSON list of
-scenarios: ``recipe`` (the content of a recipe of compiled order, a list with one for each rank, or
-null), ``differs`` (true if rank 1 runs another program) and ``only_pass`` (true to set the pass
-alone). The weights are sharded, as with FSDP: the forward gathers them, and the backward reduces and scatters
+scenarios: ``recipe`` (the content of a recipe of compiled order, or a list with one for each rank),
+``recipes`` (paths of recipes), ``differs`` (true if rank 1 runs another program), ``only_pass`` (true
+to set the pass alone) and ``capture`` (a path, to which the pair is captured). The weights are sharded, as with FSDP: the forward gathers them, and the backward reduces and scatters
 their gradients. Prints one JSON object for each scenario.
 """
 
@@ -22,6 +22,7 @@ from torch._inductor.utils import run_and_get_code
 from torch.distributed import _functional_collectives as funcol
 
 from jointer.amx import avoid_broken_amx
+from jointer.backend import backend
 from jointer.kernel_order import compile_options, order_pass
 
 SIZE, STEPS = 32, 3
@@ -33,7 +34,7 @@ _CALL = re.compile(
 )
 
 
-def train(rank: int, options: dict[str, Any] | None, differs: bool) -> dict[str, Any]:
+def train(rank: int, how: dict[str, Any], differs: bool) -> dict[str, Any]:
     torch._dynamo.reset()
     group = dist.group.WORLD
     assert group is not None
@@ -51,7 +52,7 @@ def train(rank: int, options: dict[str, Any] | None, differs: bool) -> dict[str,
         y = hidden @ funcol.all_gather_tensor_autograd(second, 0, group)
         return (y * y).mean()
 
-    compiled = torch.compile(loss_of, options=options, fullgraph=True)
+    compiled = torch.compile(loss_of, fullgraph=True, **how)
 
     def run() -> list[str]:
         losses = []
@@ -71,21 +72,27 @@ def train(rank: int, options: dict[str, Any] | None, differs: bool) -> dict[str,
     return {"losses": losses, "calls": calls}
 
 
-def settings(scenario: dict[str, Any], rank: int) -> tuple[dict[str, Any] | None, Any]:
-    """The options of torch.compile, and the pass among them."""
+def settings(scenario: dict[str, Any], rank: int) -> tuple[dict[str, Any], Any]:
+    """The arguments of torch.compile, and the pass among them."""
     recipe = scenario.get("recipe")
+    if "capture" in scenario:
+        return {"backend": backend(scenario["capture"], inner="inductor", pair=True)}, None
+    if "recipes" in scenario:
+        options = compile_options(*scenario["recipes"])
+        return {"options": options}, options["reorder_for_compute_comm_overlap_passes"][-1]
     if recipe is None:
-        return {"force_disable_caches": True}, None
+        return {"options": {"force_disable_caches": True}}, None
     own = recipe[rank] if isinstance(recipe, list) else recipe
     if scenario.get("only_pass"):
         replay = order_pass(own)
-        return {
+        options = {
             "reorder_for_compute_comm_overlap": True,
             "reorder_for_compute_comm_overlap_passes": [replay],
             "aten_distributed_optimizations.enable_simple_overlap": False,
-        }, replay
+        }
+        return {"options": options}, replay
     options = compile_options(own)
-    return options, options["reorder_for_compute_comm_overlap_passes"][-1]
+    return {"options": options}, options["reorder_for_compute_comm_overlap_passes"][-1]
 
 
 def main() -> None:
@@ -94,8 +101,8 @@ def main() -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     for scenario in json.loads(sys.argv[1]):
-        options, replay = settings(scenario, rank)
-        done = train(rank, options, bool(scenario.get("differs")) and rank == 1)
+        how, replay = settings(scenario, rank)
+        done = train(rank, how, bool(scenario.get("differs")) and rank == 1)
         reports = replay.reports if replay else []
         done["reports"] = [
             {
@@ -108,7 +115,7 @@ def main() -> None:
             }
             for report in reports
         ]
-        print(json.dumps(done), flush=True)
+        print(json.dumps({**done, "rank": rank}) + "\n", end="", flush=True)
     dist.destroy_process_group()
 
 

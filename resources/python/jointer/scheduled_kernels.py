@@ -130,7 +130,9 @@ class ScheduledKernels:
                 if id(op) in own:
                     calls.append(own[id(op)])
                 else:
-                    calls += [each for each in _origins(op) if each not in externs]
+                    calls += [
+                        each for each in _origins(op) if each in positions and each not in externs
+                    ]
             calls.sort(key=lambda each: positions[each][0])
             self._names.append(dict.fromkeys(name for each in calls for name in _names(each)))
             self._numbers.append({(str(each.target), positions[each][1]) for each in calls})

@@ -169,7 +169,8 @@ TEST(KernelOrderEditsOfAPair, AreWrittenAsARecipe) {
       if (as_index(edits.shown()->rows()[row].part) != part ||
           edits.shown()->kernel(row).kind != kernels::Kernel::Kind::wait)
         continue;
-      if (!edits.move_far(row, Direction::later)) continue;
+      if (!edits.move_far(row, Direction::earlier) && !edits.move_far(row, Direction::later))
+        continue;
       ++moved;
       break;
     }

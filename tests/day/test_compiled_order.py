@@ -1,0 +1,65 @@
+"""The compiled order's way home: a training is captured, a collective is moved in the predicted kernels on
+the command line, and the training runs again with the recipe, compiled by Inductor, on two Gloo ranks.
+
+``tests/python/test_kernel_order.py`` has the cases in which a recipe does not fit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_day import RANKS, ROOT, jointer
+
+TRAINER = ROOT / "tests" / "python" / "trainer_in_order.py"
+GATHER, WAIT = "all_gather_into_tensor", "wait_tensor"
+
+
+def train(**scenario: Any) -> list[dict[str, Any]]:
+    """The results of a training, by rank."""
+    path = os.pathsep.join(filter(None, [str(ROOT / "resources" / "python"), os.environ.get("PYTHONPATH", "")]))
+    done = subprocess.run(
+        ["torchrun", "--standalone", "--nproc-per-node", str(RANKS), str(TRAINER), json.dumps([scenario])],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "TORCHINDUCTOR_VEC_ISA_OK": "1", "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return sorted(lines, key=lambda line: line["rank"])
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The captured pair of rank 0."""
+    folder = tmp_path_factory.mktemp("order")
+    train(capture=str(folder / "rank{rank}.json"))
+    (path,) = folder.glob("rank0*pair*.json")
+    return path
+
+
+def test_a_move_on_the_command_line_reaches_the_training(pair: Path, tmp_path: Path) -> None:
+    half = (pair, "--half", "forward", "--source", "predicted")
+    kernels = jointer("kernels", *half)["kernels"]
+    starts, waits, products = (
+        [kernel["nodes"][0] for kernel in kernels if kernel["kind"] == kind]
+        for kind in ("collective", "wait", "extern")
+    )
+    assert [len(each) for each in (starts, waits, products)] == [2, 2, 2]
+    recipe = tmp_path / "forward.order.json"
+    jointer(
+        *("kernels", *half, "--export", recipe),
+        *("--move", f"{waits[1]} before {products[1]}", "--move", f"{starts[1]} after {products[0]}"),
+    )
+    plain, drawn = train(), train(recipes=[str(recipe)])
+    for before, after in zip(plain, drawn, strict=True):
+        assert after["losses"] == before["losses"]
+        assert after["calls"][0] == [GATHER, WAIT, "mm", GATHER, WAIT, "mm"] != before["calls"][0]
+        forward = after["reports"][0]
+        assert len(forward["applied"]) == 2 and not forward["skipped"] and not forward["difference"]
