@@ -109,12 +109,6 @@ QString KernelOrderEdits::name(const Chosen& kernel) const {
                                           base_->parts()[kernel.part].scheduled, kernel.kernel));
 }
 
-bool KernelOrderEdits::say(const QString& text, bool result) {
-  said_ = text;
-  if (!result) emit changed();
-  return result;
-}
-
 bool KernelOrderEdits::move(std::size_t row, Direction direction, bool past_all) {
   if (!shown_ || row >= shown_->rows().size()) return false;
   const Chosen kernel = chosen(row);
@@ -126,9 +120,7 @@ bool KernelOrderEdits::move(std::size_t row, Direction direction, bool past_all)
         shown_->rows()[as_index(static_cast<std::int64_t>(row) + at - own.kernel)];
     if (past_all || other.launches) return add(kernel, at, direction);
   }
-  return say(direction == Direction::earlier ? tr("%1 is the first kernel.").arg(name(kernel))
-                                             : tr("%1 is the last kernel.").arg(name(kernel)),
-             false);
+  return refuse(kernel, direction);
 }
 
 bool KernelOrderEdits::move_far(std::size_t row, Direction direction) {
@@ -148,10 +140,12 @@ bool KernelOrderEdits::refuse(const Chosen& kernel, Direction direction) {
                                  ? earliest_reason(part.ir, range, label)
                                  : latest_reason(part.ir, range, label);
   if (!reason.empty())
-    return say(QStringLiteral("%1: %2").arg(name(kernel), to_qstring(reason)), false);
-  return say(direction == Direction::earlier ? tr("%1 is the first kernel.").arg(name(kernel))
-                                             : tr("%1 is the last kernel.").arg(name(kernel)),
-             false);
+    said_ = QStringLiteral("%1: %2").arg(name(kernel), to_qstring(reason));
+  else
+    said_ = direction == Direction::earlier ? tr("%1 is the first kernel.").arg(name(kernel))
+                                            : tr("%1 is the last kernel.").arg(name(kernel));
+  emit changed();
+  return false;
 }
 
 // `to`: the kernel's new place, which is that of the kernel that it passes last.

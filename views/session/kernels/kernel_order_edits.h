@@ -79,8 +79,8 @@ class KernelOrderEdits : public QObject {
   void publish();
   [[nodiscard]] Chosen chosen(std::size_t row) const;
   bool add(const Chosen& kernel, std::int32_t to, Direction direction);
+  // Says what holds the kernel on this side. Returns false.
   bool refuse(const Chosen& kernel, Direction direction);
-  bool say(const QString& text, bool result);
   [[nodiscard]] QString name(const Chosen& kernel) const;
 
   PredictedKernels& predicted_;
