@@ -71,12 +71,19 @@ void KernelOrder::chain_collectives() {
   }
 }
 
+// Inductor makes each collective depend on the result of the one before it; if the graph has waited
+// for that, it is the result of the wait. Other orders without data name a buffer that is changed.
+bool KernelOrder::chains_collectives(const Access& read) const {
+  return read.kind == Access::Kind::weak && read.mutating >= 0 &&
+         ir_.buffers[as_index(read.mutating)].mutates.empty();
+}
+
 void KernelOrder::add_reads(std::int32_t kernel) {
   for (const OpId id : kernels_.kernels[as_index(kernel)].ops)
     for (const Access& read : ir_.ops[as_index(id)].reads) {
       if (read.buffer < 0) continue;
       const Buffer& buffer = ir_.buffers[as_index(read.buffer)];
-      if (buffer.op < 0) continue;
+      if (buffer.op < 0 || chains_collectives(read)) continue;
       const OrderReason reason = read.kind == Access::Kind::weak ? OrderReason::old_value
                                  : buffer.mutates.empty()        ? OrderReason::data
                                                                  : OrderReason::mutation;

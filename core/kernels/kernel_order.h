@@ -20,8 +20,10 @@
 // move, and in users of buffers for a peak.
 // Source: torch._inductor.scheduler (`compute_dependencies`), torch._inductor.memory
 // (`estimate_peak_memory_allocfree`).
-// Deviation: the bytes of an input that may be freed stay those of the order as scheduled; Inductor
-// takes those of the last read.
+// Deviations: Inductor also keeps a collective after the wait for the one before it, if that is the
+// order of the graph. Nothing needs this, so here a collective may start before that wait. The
+// bytes of an input that may be freed stay those of the order as scheduled; Inductor takes those of
+// the last read.
 
 #include <cstdint>
 #include <functional>
@@ -92,6 +94,7 @@ class KernelOrder {
   };
   void depend(std::int32_t kernel, std::int32_t on, OrderReason reason, BufferId buffer);
   void chain_collectives();
+  [[nodiscard]] bool chains_collectives(const Access& read) const;
   void add_reads(std::int32_t kernel);
 
   const Ir& ir_;

@@ -55,11 +55,11 @@ def test_a_move_on_the_command_line_reaches_the_training(pair: Path, tmp_path: P
     recipe = tmp_path / "forward.order.json"
     jointer(
         *("kernels", *half, "--export", recipe),
-        *("--move", f"{waits[1]} before {products[1]}", "--move", f"{starts[1]} after {products[0]}"),
+        *("--move", f"{waits[1]} before {products[1]}", "--move", f"{starts[1]} before {waits[0]}"),
     )
     plain, drawn = train(), train(recipes=[str(recipe)])
     for before, after in zip(plain, drawn, strict=True):
         assert after["losses"] == before["losses"]
-        assert after["calls"][0] == [GATHER, WAIT, "mm", GATHER, WAIT, "mm"] != before["calls"][0]
+        assert after["calls"][0] == [GATHER, GATHER, WAIT, "mm", WAIT, "mm"] != before["calls"][0]
         forward = after["reports"][0]
         assert len(forward["applied"]) == 2 and not forward["skipped"] and not forward["difference"]

@@ -96,6 +96,9 @@ class OrderPass:
         log.log(logging.WARNING if is_bad else logging.INFO, "%s: %s", self._where(), report)
         return moved
 
+    def __deepcopy__(self, memo: Any) -> OrderPass:
+        return self  # Inductor copies its settings
+
     def __reduce__(self) -> NoReturn:
         # Inductor pickles its settings into the keys of its caches. A rank that found the graph in
         # a cache would not run the pass, and the others would wait for it.

@@ -2,7 +2,9 @@
 other ranks.
 
 A collective is known by its number in the sequence of collectives, which Inductor keeps; a wait by
-its collective. Other kernels are known by the nodes of the graph that run in them. Passes rename
+its collective. Inductor also makes each collective depend on the result of the previous one, which by
+then is that of its wait; such a dependency only keeps the order of collectives, and counts as one on
+the start of the previous collective. Other kernels are known by the nodes of the graph that run in them. Passes rename
 nodes, so a node counts under its own name and under those of the nodes that it replaced
 (``from_node``), always together with its operator. Where no name is left, the number of the call
 among the calls of its operator decides.
@@ -39,7 +41,13 @@ class ScheduledKernels:
         self.collectives = [_collective(nodes[i], groups) for i in self._starts]
         makers = {name: i for i, node in enumerate(nodes) for name in node.get_buffer_names()}
         self._inputs = [
-            sorted({dep.name for dep in node.unmet_dependencies if dep.name in makers})
+            sorted(
+                {
+                    dep.name
+                    for dep in node.unmet_dependencies
+                    if dep.name in makers and not _chains_collectives(node, dep)
+                }
+            )
             for node in nodes
         ]
         self.before = [
@@ -139,7 +147,7 @@ class ScheduledKernels:
 
     def _line(self, place: int) -> str:
         node = self.nodes[place]
-        targets = sorted({target for _, target in self._names[place]})
+        targets = sorted({target for target, _ in self._numbers[place]})
         text = f"{node.get_name()} {self._kinds[place]} {' '.join(targets)}"
         if self._kinds[place] == "collective":
             text += f" {self.collectives[self._starts.index(place)]}"
@@ -154,6 +162,18 @@ def _kind(node: SchedulerNode) -> str:
     if contains_wait(node):
         return "wait"
     return "computed" if any(_is_loops(part.node) for part in node.get_nodes()) else "other"
+
+
+def _chains_collectives(node: SchedulerNode, dep: Any) -> bool:
+    """True for a dependency that Inductor adds to keep the order of collectives. Other dependencies
+    without data say which buffer the node changes."""
+    from torch._inductor.dependencies import WeakDep
+    from torch._inductor.utils import contains_collective
+
+    if not isinstance(dep, WeakDep) or not contains_collective(node):
+        return False
+    changes = [each for each in node.get_outputs() if each.get_name() == dep.mutating_buf]
+    return bool(changes) and not any(each.get_mutations() for each in changes)
 
 
 def _is_loops(op: Any) -> bool:
