@@ -160,25 +160,25 @@ def names_of(kernels: list[dict[str, Any]]) -> list[str]:
     return [kernel["name"] for kernel in kernels]
 
 
-def movable_wait(kernels: list[dict[str, Any]]) -> tuple[str, str]:
-    """A wait, and a matrix product that runs before it while the collective is on its way."""
+def movable_start(kernels: list[dict[str, Any]]) -> tuple[str, str]:
+    """The start of a collective, and a matrix product before which it could run."""
     for place, kernel in enumerate(kernels):
-        if kernel["kind"] != "wait":
+        if kernel["kind"] != "collective":
             continue
         for earlier in kernels[max(0, place - 12) : place]:
             if earlier["kind"] != "extern":
                 continue
-            wait, product = kernel["nodes"][0], earlier["nodes"][0]
-            if run(*FORWARD, "--move", f"{wait} before {product}", "--json").code == 0:
-                return wait, product
-    raise AssertionError("no wait can be moved")
+            start, product = kernel["nodes"][0], earlier["nodes"][0]
+            if run(*FORWARD, "--move", f"{start} before {product}", "--json").code == 0:
+                return start, product
+    raise AssertionError("no collective can be moved")
 
 
 def test_a_move_changes_the_order_and_the_peak(tmp_path: Path) -> None:
     before = predicted()
-    wait, product = movable_wait(before["kernels"])
+    start, product = movable_start(before["kernels"])
     path = tmp_path / "forward.order.json"
-    move = f"{wait} before {product}"
+    move = f"{start} before {product}"
     done = run(*FORWARD, "--move", move, "--export", path, "--json")
     assert done.code == 0, done.err
     answer = json.loads(done.out)
@@ -186,7 +186,7 @@ def test_a_move_changes_the_order_and_the_peak(tmp_path: Path) -> None:
     assert names_of(answer["kernels"]) != names_of(before["kernels"])
     order = [kernel["nodes"] for kernel in answer["kernels"]]
     places = {name: place for place, nodes in enumerate(order) for name in nodes}
-    assert places[wait] == places[product] - 1
+    assert places[start] == places[product] - 1
     assert answer["peak_bytes_before"] == before["peak"]
     assert answer["moves"] == [{"move": move, "peak_bytes": answer["peak_bytes"]}]
     document = json.loads(path.read_text())
@@ -196,16 +196,16 @@ def test_a_move_changes_the_order_and_the_peak(tmp_path: Path) -> None:
     assert len(forward["collectives"]) == kinds.count("collective")
     assert all(each["ranks"] >= 2 and each["numel"] > 0 for each in forward["collectives"])
     (written,) = forward["moves"]
-    assert written["move"]["kind"] == "wait" and written["move"]["nodes"][0]["name"] == wait
+    assert written["move"]["kind"] == "collective" and written["move"]["nodes"][0]["name"] == start
     assert product in [node["name"] for node in written["before"]["nodes"]]
     assert run(*FORWARD, "--move", move, "--export", "-").out == path.read_text()
 
 
 def test_the_schema_describes_what_is_written(tmp_path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    wait, product = movable_wait(predicted()["kernels"])
+    start, product = movable_start(predicted()["kernels"])
     path = tmp_path / "order.json"
-    assert run(*FORWARD, "--move", f"{wait} before {product}", "--export", path).code == 0
+    assert run(*FORWARD, "--move", f"{start} before {product}", "--export", path).code == 0
     schema = json.loads((ROOT / "resources" / "schema" / "compiled_order.schema.json").read_text())
     jsonschema.validate(json.loads(path.read_text()), schema)
 
@@ -214,7 +214,7 @@ def test_moves_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     kernels = predicted()["kernels"]
     starts = [kernel["nodes"][0] for kernel in kernels if kernel["kind"] == "collective"]
     for move, message in [
-        (f"{starts[1]} before {starts[0]}", "same order on every rank"),
+        (f"{starts[2]} before {starts[1]}", "same order on every rank"),
         (f"{starts[0]} before", "expected `KERNEL before KERNEL`"),
         (f"{starts[0]} before nothing_here", "has no node or kernel `nothing_here`"),
         (f"{starts[0]} before {starts[0]}", "both run in the same kernel"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,10 @@ def train(**scenario: Any) -> list[dict[str, Any]]:
     """The results of a training, by rank."""
     path = os.pathsep.join(filter(None, [str(ROOT / "resources" / "python"), os.environ.get("PYTHONPATH", "")]))
     done = subprocess.run(
-        ["torchrun", "--standalone", "--nproc-per-node", str(RANKS), str(TRAINER), json.dumps([scenario])],
+        [
+            *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
+            *("--nproc-per-node", str(RANKS), str(TRAINER), json.dumps([scenario])),
+        ],
         env={**os.environ, "OMP_NUM_THREADS": "1", "TORCHINDUCTOR_VEC_ISA_OK": "1", "PYTHONPATH": path},
         capture_output=True,
         text=True,
