@@ -45,10 +45,10 @@ class Document : public OpenGraph {
  private:
   std::unique_ptr<Editing> editing_;
   std::unique_ptr<PredictedKernels> kernels_;
-  std::unique_ptr<KernelOrderEdits> kernel_order_;
   std::unique_ptr<SacSession> sac_;
   std::shared_ptr<Marks> marks_;
   std::unique_ptr<ShownRange> shown_range_;
+  std::unique_ptr<KernelOrderEdits> kernel_order_;
   std::unique_ptr<AskedKernels> asked_kernels_;
   std::unique_ptr<OpenedKernels> opened_kernels_;
   std::unique_ptr<ShownKernels> shown_kernels_;
