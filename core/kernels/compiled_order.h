@@ -1,13 +1,13 @@
 #pragma once
 
-// A recipe of compiled order: moves of kernels as JSON, which a pass of Inductor's scheduler replays
-// in another process (resources/python/jointer/kernel_order.py, docs/recipes.md).
+// A recipe of compiled order: moves of kernels as JSON, which a pass of Inductor's scheduler
+// replays in another process (resources/python/jointer/kernel_order.py, docs/recipes.md).
 //
 // Kernels are named so that they are found there again, although Inductor's passes rename nodes and
-// fuse for another device: a collective by its number in the sequence of collectives, which Inductor
-// keeps; a wait by its collective; any other kernel by the nodes that run in it, each with its
-// operator and its number among the calls of that operator. The sequence of collectives is stored,
-// too: moves apply only to a program with the same sequence.
+// fuse for another device: a collective by its number in the sequence of collectives, which
+// Inductor keeps; a wait by its collective; any other kernel by the nodes that run in it, each with
+// its operator and its number among the calls of that operator. The sequence of collectives is
+// stored, too: moves apply only to a program with the same sequence.
 //
 // Schema: resources/schema/compiled_order.schema.json. Cost: linear in nodes and kernels.
 

@@ -1,7 +1,7 @@
 """Reads recipes of compiled order, which ``kernel_order`` applies.
 
-``resources/schema/compiled_order.schema.json`` describes the format. Unknown keys are ignored; newer
-versions are refused.
+``resources/schema/compiled_order.schema.json`` describes the format. Unknown keys are ignored;
+newer versions are refused.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Applies recipes of compiled order when ``torch.compile`` compiles.
 
-``compile_options`` returns the options for ``torch.compile``; ``order_pass`` returns the pass alone,
-for ``torch._inductor.config.reorder_for_compute_comm_overlap_passes``. ``docs/recipes.md`` shows how
-to use both.
+``compile_options`` returns the options for ``torch.compile``; ``order_pass`` returns the pass
+alone, for ``torch._inductor.config.reorder_for_compute_comm_overlap_passes``. ``docs/recipes.md``
+shows how to use both.
 
 Steps, for each graph that Inductor schedules
   1. The graph of the recipe is chosen whose sequence of collectives is the scheduler's.

@@ -2,12 +2,14 @@
 other ranks.
 
 A collective is known by its number in the sequence of collectives, which Inductor keeps; a wait by
-its collective. Inductor also makes each collective depend on the result of the previous one, which by
-then is that of its wait; such a dependency only keeps the order of collectives, and counts as one on
-the start of the previous collective. Other kernels are known by the nodes of the graph that run in them. Passes rename
+its collective. Other kernels are known by the nodes of the graph that run in them. Passes rename
 nodes, so a node counts under its own name and under those of the nodes that it replaced
 (``from_node``), always together with its operator. Where no name is left, the number of the call
 among the calls of its operator decides.
+
+Inductor makes each collective depend on the result of the previous one, which by then is that of
+its wait. Such a dependency only keeps the order of collectives; here, it counts as one on the start
+of the previous collective.
 """
 
 from __future__ import annotations

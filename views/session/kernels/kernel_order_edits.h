@@ -17,8 +17,8 @@ namespace jointer::views {
 class PredictedKernels;
 
 // The moves of predicted kernels that a user has made in an open graph: edits of the compiled
-// order, which are not edits of the graph. They can be undone and redone, and written as a recipe of
-// compiled order. When other kernels are predicted, moves that no longer apply are dropped.
+// order, which are not edits of the graph. They can be undone and redone, and written as a recipe
+// of compiled order. When other kernels are predicted, moves that no longer apply are dropped.
 class KernelOrderEdits : public QObject {
   Q_OBJECT
  public:
@@ -48,8 +48,8 @@ class KernelOrderEdits : public QObject {
   // dropped.
   [[nodiscard]] const QString& said() const { return said_; }
 
-  // The moves as a recipe of compiled order. Error (usage): the graph is a joint graph; there are no
-  // moves. Error (run): the file cannot be written.
+  // Writes the moves as a recipe of compiled order. Error (usage): the graph is a joint graph, or
+  // there are no moves. Error (run): the file cannot be written.
   [[nodiscard]] Result<void> write(const QString& path) const;
 
  signals:
