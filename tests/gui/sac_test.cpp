@@ -74,7 +74,7 @@ void SacTest::shows_a_plan() {
 
 void SacTest::costs_when_fused_are_shown_on_request() {
   QVERIFY(open(kSample));
-  auto& fused = child<QToolButton>(table(), "when_fused");
+  auto& fused = test::child<QToolButton>(table(), "when_fused");
   QVERIFY(fused.isVisible());
   QVERIFY(table().view().isColumnHidden(SacModel::fused_column));
   QVERIFY(!document().kernels().shown());
