@@ -13,6 +13,13 @@ void Decomposer::add_rules() {
     elementwise_.emplace(each.packet, each.op);
     rules_.emplace(each.packet, &Decomposer::elementwise);
   }
+  for (const auto decompositions :
+       {activation_decompositions(), reduction_decompositions(), shape_decompositions(),
+        index_decompositions(), channel_decompositions()})
+    for (const Decomposition& each : decompositions) {
+      functions_.emplace(each.packet, each.decompose);
+      rules_.emplace(each.packet, &Decomposer::function_rule);
+    }
   const auto add = [this](Rule rule, std::initializer_list<std::string_view> packets) {
     for (const std::string_view packet : packets) rules_[packet] = rule;
   };
@@ -50,7 +57,11 @@ void Decomposer::add_rules() {
   add(&D::log_softmax_gradient_rule, {"aten._log_softmax_backward_data"});
   add(&D::nll_loss_rule, {"aten.nll_loss_forward"});
   add(&D::nll_loss_gradient_rule, {"aten.nll_loss_backward"});
-  add(&D::in_place_rule, {"aten.add_", "aten.sub_", "aten.mul_", "aten.div_"});
+  add(&D::in_place_rule, {"aten.add_", "aten.bitwise_and_", "aten.bitwise_left_shift_",
+                          "aten.bitwise_not_", "aten.bitwise_or_", "aten.bitwise_right_shift_",
+                          "aten.bitwise_xor_", "aten.clamp_min_", "aten.div_", "aten.logical_and_",
+                          "aten.logical_not_", "aten.logical_or_", "aten.logical_xor_", "aten.mul_",
+                          "aten.relu_", "aten.sigmoid_", "aten.sin_", "aten.sqrt_", "aten.sub_"});
   add(&D::rms_norm_rule, {"aten._fused_rms_norm"});
   add(&D::rms_norm_gradient_rule, {"aten._fused_rms_norm_backward"});
   add(&D::embedding_rule, {"aten.embedding"});
@@ -64,7 +75,19 @@ void Decomposer::add_rules() {
   add(&D::gather_rule, {"aten.gather"});
   add(&D::scatter_rule, {"aten.scatter_add", "aten.scatter"});
   add(&D::cumsum_rule, {"aten.cumsum"});
-  add(&D::matmul_rule, {"aten.mm", "aten.bmm", "aten.addmm", "aten._grouped_mm"});
+  add(&D::matmul_rule,
+      {"aten.mm", "aten.bmm", "aten.addmm", "aten._grouped_mm", "aten._scaled_mm"});
+  add(&D::foreach_rule,
+      {"aten._foreach_abs",      "aten._foreach_add",       "aten._foreach_add_",
+       "aten._foreach_addcdiv",  "aten._foreach_addcdiv_",  "aten._foreach_addcmul",
+       "aten._foreach_addcmul_", "aten._foreach_clamp_max", "aten._foreach_clamp_min",
+       "aten._foreach_clone",    "aten._foreach_copy",      "aten._foreach_copy_",
+       "aten._foreach_div",      "aten._foreach_div_",      "aten._foreach_maximum",
+       "aten._foreach_minimum",  "aten._foreach_mul",       "aten._foreach_mul_",
+       "aten._foreach_neg",      "aten._foreach_pow",       "aten._foreach_reciprocal",
+       "aten._foreach_rsqrt",    "aten._foreach_sign",      "aten._foreach_sqrt",
+       "aten._foreach_sub"});
+  add(&D::flex_attention_rule, {"flex_attention", "flex_attention_backward"});
   add(&D::copy_rule, {"aten.copy_"});
   add(&D::nothing_rule,
       {"aten._assert_scalar", "aten.sym_constrain_range_for_size", "aten._assert_async"});
@@ -142,6 +165,63 @@ bool Decomposer::touches_complex(const Node& node) const {
   });
 }
 
+void Decomposer::function_rule(const Node& node) {
+  const Decompose decompose_call = functions_.at(graph_.op(node).packet());
+  const std::vector<FxId> made =
+      decompose_call(builder_, CallArguments(graph_, env_, node), version_);
+  if (made.empty()) return fallback_rule(node);
+  for (const FxId id : made) give(id);
+}
+
+// One operation for each tensor of a list. Source: `register_foreach_pointwise` and
+// `register_foreach_inplace` in torch/_inductor/lowering.py.
+void Decomposer::foreach_rule(const Node& node) {
+  constexpr std::string_view kStart = "aten._foreach_";
+  std::string_view name = graph_.op(node).packet().substr(kStart.size());
+  const bool is_in_place = name.ends_with('_');
+  if (is_in_place) name.remove_suffix(1);
+  FxNode all;
+  all.kind = FxKind::foreach_;
+  all.target = graph_.target(node);
+  all.is_tuple = true;
+  all.op = name == "clone" || name == "copy"          ? "clone"
+           : name == "div"                            ? "truediv"
+           : name == "clamp_min" || name == "maximum" ? "maximum"
+           : name == "clamp_max" || name == "minimum" ? "minimum"
+           : name == "addcmul"                        ? "fma"
+                                                      : name;
+  std::size_t count = 0;
+  for (const Argument& each : graph_.args(node)) {
+    std::vector<FxId> ids;
+    collect_inputs(each, ids);
+    if (count == 0) count = ids.size();
+    if (ids.empty()) {
+      if (arguments_.is_number(each)) all.scalars.push_back(arguments_.real(each));
+      for (const Argument& number : graph_.children(each))
+        all.scalars.push_back(arguments_.real(number));
+    } else if (ids.size() == 1 && count > 1) {
+      all.inputs.insert(all.inputs.end(), count, ids.front());
+    } else {
+      all.inputs.insert(all.inputs.end(), ids.begin(), ids.end());
+    }
+  }
+  if (count == 0 || all.inputs.size() % count != 0) return fallback_rule(node);
+  if (name == "addcmul" || name == "addcdiv") {
+    // The first operand is added to the product or quotient of the others.
+    if (all.inputs.size() != 3 * count) return fallback_rule(node);
+    all.op = name;
+  }
+  if (const Argument* alpha = arg(node, "alpha"); alpha && arguments_.real(*alpha) != 1)
+    all.scalars.push_back(arguments_.real(*alpha));
+  all.numbers = {static_cast<std::int64_t>(count), is_in_place ? 1 : 0};
+  for (std::size_t i = 0; i < count; ++i) all.results.push_back(builder_.tensor(all.inputs[i]));
+  const std::vector<FxTensor> results = all.results;
+  const FxId tuple = builder_.add(std::move(all));
+  if (graph_.tensors(node).empty()) return;
+  for (std::size_t i = 0; i < count; ++i)
+    give(builder_.getitem(tuple, static_cast<std::int64_t>(i), results[i]));
+}
+
 // --- Calls ---
 
 void Decomposer::matmul_rule(const Node& node) {
@@ -150,11 +230,15 @@ void Decomposer::matmul_rule(const Node& node) {
     if (const FxId id = of(each); id >= 0) inputs.push_back(id);
   const std::string_view packet = graph_.op(node).packet();
   FxNode product_node = made(FxKind::matmul, node, inputs);
+  for (const std::string_view factor : {"beta", "alpha"})
+    if (const Argument* given = arg(node, factor); given && arguments_.real(*given) != 1)
+      product_node.scalars.push_back(arguments_.real(*given));
   if (packet == "aten._grouped_mm") {
     product_node.kind = FxKind::alloc_call;
     product_node.constraint = Constraint::dense;
     return give_made(std::move(product_node));
   }
+  if (packet == "aten._scaled_mm") return give_made(std::move(product_node));
   // The decomposition converts its arguments before it declines; the conversions stay, unused.
   std::vector<FxId> converted;
   for (const FxId id : inputs)
@@ -162,22 +246,92 @@ void Decomposer::matmul_rule(const Node& node) {
   const auto size = [&](std::size_t input, std::size_t dim) {
     return builder_.shape(inputs[input])[dim];
   };
-  // An outer product is a multiplication of elements.
-  const bool is_outer =
-      (packet == "aten.mm" && size(0, 1) == 1 && size(0, 0) != 1 && size(1, 1) != 1) ||
-      (packet == "aten.bmm" && version_ > TorchVersion{2, 11} && size(0, 2) == 1 &&
-       size(1, 1) == 1);
+  const bool is_on_gpu = builder_.tensor(inputs.front()).is_on_gpu;
+  if (!is_on_gpu && small_product_on_cpu(node, converted)) return;
+  // An outer product is a multiplication of elements; on the CPU, only a small one.
+  constexpr std::int64_t kSmall = 32;
+  const bool may_multiply =
+      is_on_gpu ||
+      product(builder_.shape(inputs[0])) + product(builder_.shape(inputs[1])) <= kSmall;
+  const bool is_outer = (packet == "aten.mm" && may_multiply && size(0, 1) == 1 &&
+                         size(0, 0) != 1 && size(1, 1) != 1) ||
+                        (packet == "aten.bmm" && version_ > TorchVersion{2, 11} &&
+                         size(0, 2) == 1 && size(1, 1) == 1);
   if (is_outer) {
     const DType type = product_node.result().dtype;
     return give(builder_.convert(builder_.pointwise("mul", converted), type));
   }
-  if (packet == "aten.addmm" && size(1, 1) == 1 && size(1, 0) != 1 && size(2, 1) != 1 &&
-      arg(node, "alpha") == nullptr && arg(node, "beta") == nullptr) {
+  if (packet == "aten.addmm" && is_on_gpu && size(1, 1) == 1 && size(1, 0) != 1 &&
+      size(2, 1) != 1 && arg(node, "alpha") == nullptr && arg(node, "beta") == nullptr) {
     const DType type = product_node.result().dtype;
     const FxId multiplied = builder_.pointwise("mul", {converted[1], converted[2]});
     return give(builder_.convert(builder_.pointwise("add", {multiplied, converted[0]}), type));
   }
   give_made(std::move(product_node));
+}
+
+// On the CPU, the product of a row and a column is a sum of products of elements. Source:
+// torch/_inductor/decomposition.py (mm, bmm, addmm).
+bool Decomposer::small_product_on_cpu(const Node& node, const std::vector<FxId>& inputs) {
+  const std::string_view packet = graph_.op(node).packet();
+  const bool adds = packet == "aten.addmm", is_batched = packet == "aten.bmm";
+  const FxId left = inputs[adds ? 1 : 0], right = inputs[adds ? 2 : 1];
+  const Sizes rows = builder_.shape(left), columns = builder_.shape(right);
+  if (rows[rows.size() - 2] != 1) return false;
+  const DType type = builder_.dtype(left);
+  constexpr std::int64_t kSmall = 16;
+  FxId sum = -1;
+  if (columns.back() == 1) {
+    Sizes flat{rows.back()};
+    if (is_batched) flat.insert(flat.begin(), rows[0]);
+    const FxId both =
+        builder_.pointwise("mul", {builder_.reshape(left, flat), builder_.reshape(right, flat)});
+    sum = builder_.reduce("sum", both, {is_batched ? 1 : 0}, true, type);
+    sum = builder_.unsqueeze(sum, is_batched ? 1 : 0);
+  } else if (adds && columns[0] <= kSmall && columns[1] <= kSmall) {
+    const FxId both = builder_.pointwise("mul", {builder_.permute(left, {1, 0}), right});
+    sum = builder_.reduce("sum", both, {0}, true, type);
+  } else {
+    return false;
+  }
+  if (adds) {
+    const auto factor = [&](std::string_view name) {
+      const Argument* given = arg(node, name);
+      return given == nullptr ? 1.0 : arguments_.real(*given);
+    };
+    sum = builder_.pointwise("mul", {sum}, {factor("alpha")});
+    sum =
+        builder_.pointwise("add", {sum, builder_.pointwise("mul", {inputs[0]}, {factor("beta")})});
+  }
+  give(builder_.convert(sum, captured(node).dtype));
+  return true;
+}
+
+// Arguments: tensors, a graph that computes scores (two of a gradient), the block mask, numbers,
+// options, what the graphs read.
+void Decomposer::flex_attention_rule(const Node& node) {
+  const auto all = graph_.args(node);
+  const bool is_gradient = graph_.op(node).packet() == "flex_attention_backward";
+  const std::size_t tensors = is_gradient ? 7 : 3, mask = is_gradient ? 9 : 4;
+  constexpr std::size_t kFirst = 2, kLast = 10;  // tensors of the block mask
+  if (all.size() < mask + 5 || graph_.children(all[mask]).size() < kLast ||
+      graph_.tensors(node).size() < 3 || of(all[0]) < 0 || of(all[1]) < 0 || of(all[2]) < 0 ||
+      !captured(node).is_on_gpu)
+    return fallback_rule(node);
+  FxNode called;
+  called.kind = is_gradient ? FxKind::flex_attention_gradient : FxKind::flex_attention;
+  called.target = graph_.target(node);
+  called.is_tuple = true;
+  for (std::size_t i = 0; i < tensors; ++i) called.inputs.push_back(of(all[i]));
+  for (std::size_t i = kFirst; i < kLast; ++i)
+    called.inputs.push_back(of(graph_.children(all[mask])[i]));
+  for (std::size_t i = mask + 3; i < mask + 5; ++i) collect_inputs(all[i], called.inputs);
+  for (std::size_t i = 0; i < 3; ++i) called.results.push_back(captured(node, i));
+  const std::vector<FxTensor> results = called.results;
+  const FxId tuple = builder_.add(std::move(called));
+  for (std::size_t i = 0; i < results.size(); ++i)
+    give(builder_.getitem(tuple, static_cast<std::int64_t>(i), results[i]));
+  for (std::size_t i = results.size(); i < graph_.children(node.value).size(); ++i) give(-1);
 }
 
 void Decomposer::copy_rule(const Node& node) {
@@ -198,10 +352,14 @@ void Decomposer::fallback_rule(const Node& node) {
   called.constraint = call_constraint(info, builder_.graph.is_backward);
   if (info.mutates) {
     called.written.assign(called.inputs.size(), false);
-    for (const SchemaArgument& each : info.arguments)
-      if (const FxId id = each.writes ? input(node, each.name) : -1; id >= 0)
+    for (const SchemaArgument& each : info.arguments) {
+      const Argument* changed = each.writes ? arg(node, each.name) : nullptr;
+      std::vector<FxId> ids;
+      if (changed != nullptr) collect_inputs(*changed, ids);
+      for (const FxId id : ids)
         for (std::size_t i = 0; i < called.inputs.size(); ++i)
           if (called.inputs[i] == id) called.written[i] = true;
+    }
   }
   std::vector<FxTensor> all;
   for (const Tensor& tensor : graph_.tensors(node)) all.push_back(captured_tensor(graph_, tensor));

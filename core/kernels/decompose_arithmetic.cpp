@@ -27,8 +27,13 @@ void Decomposer::elementwise(const Node& node) {
     if (const Argument* mode = arg(node, "rounding_mode");
         mode && mode->kind == Argument::Kind::string)
       operation.op = graph_.text(mode->text()) == "floor" ? "floordiv" : "truncdiv";
-  if (const Argument* alpha = arg(node, "alpha"); alpha && arguments_.real(*alpha) != 1.0)
+  if (const Argument* alpha = arg(node, "alpha"); alpha && arguments_.real(*alpha) != 1.0) {
     operation.scalars.push_back(arguments_.real(*alpha));
+    const FxTensor& result = operation.result();
+    if (version_ > TorchVersion{2, 11} && operation.op == "add" && operation.inputs.size() == 2 &&
+        result.is_on_gpu && is_floating(result.dtype))
+      operation.op = "fma";
+  }
   if (operation.inputs.empty()) return fallback_rule(node);
   give_made(std::move(operation));
 }

@@ -12,6 +12,7 @@
 
 #include "core/base/torch_version.h"
 #include "core/kernels/decomposed_losses.h"
+#include "core/kernels/decompositions.h"
 #include "core/kernels/fx_arguments.h"
 #include "core/kernels/fx_builder.h"
 
@@ -63,6 +64,8 @@ class Decomposer {
 
   // Rules.
   void elementwise(const Node& node);
+  void function_rule(const Node& node);
+  void foreach_rule(const Node& node);
   void alias_rule(const Node& node);
   void reshape_rule(const Node& node);
   void permute_rule(const Node& node);
@@ -108,6 +111,8 @@ class Decomposer {
   void scatter_rule(const Node& node);
   void cumsum_rule(const Node& node);
   void matmul_rule(const Node& node);
+  bool small_product_on_cpu(const Node& node, const std::vector<FxId>& inputs);
+  void flex_attention_rule(const Node& node);
   void copy_rule(const Node& node);
   void nothing_rule(const Node& node);
   void fallback_rule(const Node& node);
@@ -122,6 +127,7 @@ class Decomposer {
   std::vector<FxId> results_;  // of the call that is being decomposed
   std::unordered_map<std::string_view, Rule> rules_;
   std::unordered_map<std::string_view, std::string_view> elementwise_;
+  std::unordered_map<std::string_view, Decompose> functions_;
   std::vector<std::pair<bool, Rule>> known_;  // by operator
 };
 

@@ -20,12 +20,14 @@ constexpr std::int64_t kFarApart = 16;  // a score so many times as high wins wh
 
 struct PossibleFusion {
   NodeIndex first = -1, second = -1;
+  int without_template = 0;
   int same_kind = 0;
   std::int64_t bytes = 0;
   std::int32_t proximity = 0;
 };
 
 bool is_less(const PossibleFusion& a, const PossibleFusion& b) {
+  if (a.without_template != b.without_template) return a.without_template < b.without_template;
   if (std::max(a.bytes, b.bytes) > std::min(a.bytes, b.bytes) * kFarApart) return a.bytes < b.bytes;
   return std::tuple(a.same_kind, a.bytes, a.proximity) <
          std::tuple(b.same_kind, b.bytes, b.proximity);
@@ -33,7 +35,8 @@ bool is_less(const PossibleFusion& a, const PossibleFusion& b) {
 
 PossibleFusion scored(const Scheduling& s, FusionRules& rules, NodeIndex a, NodeIndex b) {
   const SchedulerNode &first = s.node(a), &second = s.node(b);
-  PossibleFusion result{a, b, 0, rules.score(a, b), 0};
+  PossibleFusion result{a, b, 0, 0, rules.score(a, b), 0};
+  result.without_template = !first.is_template && result.bytes > 0 ? 1 : 0;
   result.same_kind = first.is_reduction == second.is_reduction && result.bytes > 0 ? 1 : 0;
   if (s.has({2, 13}) && first.is_reduction && second.is_reduction &&
       first.rnumel != second.rnumel && s.is_before(a, b))
@@ -66,12 +69,22 @@ std::vector<PossibleFusion> possible_fusions(const Scheduling& s, FusionRules& r
       for (std::size_t j = i + 1; j < std::min(group.size(), i + 1 + kPairs); ++j) {
         const std::uint64_t key =
             (static_cast<std::uint64_t>(group[i]) << 32U) | static_cast<std::uint64_t>(group[j]);
-        if (!seen.insert(key).second || !rules.can_fuse(group[i], group[j], may_change_loops))
-          continue;
+        if (!seen.insert(key).second) continue;
+        NodeIndex a = group[i], b = group[j];
+        if (!rules.can_fuse(a, b, may_change_loops)) {
+          // The end of a template's kernel may come before it in the group.
+          if (!s.node(b).is_template) continue;
+          std::swap(a, b);
+          if (!rules.can_fuse(a, b, may_change_loops)) continue;
+        }
         // Later versions look for cycles only when they fuse.
-        if (s.has({2, 12}) || !rules.would_cycle(group[i], group[j]))
-          found.emplace_back(group[i], group[j]);
+        if (s.has({2, 12}) || !rules.would_cycle(a, b)) found.emplace_back(a, b);
       }
+  // On the CPU, nests that share only their outer loops come last.
+  const auto is_last = [&](const std::pair<NodeIndex, NodeIndex>& pair) {
+    return rules.is_last_choice(pair.first, pair.second);
+  };
+  if (!std::all_of(found.begin(), found.end(), is_last)) std::erase_if(found, is_last);
   std::vector<PossibleFusion> result;
   result.reserve(found.size());
   for (const auto& [a, b] : found) result.push_back(scored(s, rules, a, b));

@@ -49,6 +49,7 @@ FusionRules::FusionRules(Scheduling& scheduling)
       changes_(
           scheduling, [this](NodeIndex a, NodeIndex b) { return shared_bytes(a, b, true); },
           [this](NodeIndex a, NodeIndex b) { return fusable_bytes(a, b); }),
+      cpu_(scheduling),
       is_fused_((scheduling.ir().ops.size() + 63) / 64, 0) {}
 
 bool FusionRules::refuse(Refusal refusal, NodeIndex a, NodeIndex b) {
@@ -77,21 +78,27 @@ bool FusionRules::can_fuse_plain(NodeIndex a, NodeIndex b, bool may_change_loops
                                  SavedLoops& saved) {
   if (s_.node(a).is_extern || s_.node(b).is_extern) return refuse(Refusal::is_external, a, b);
   if (s_.is_before(b, a)) return refuse(Refusal::runs_before, a, b);
+  const bool has_template = s_.node(a).is_template || s_.node(b).is_template;
+  if (has_template && (s_.node(b).is_template || !can_end_template(b)))
+    return refuse(Refusal::beside_template, a, b);
   if (s_.node(a).is_on_gpu != s_.node(b).is_on_gpu) return refuse(Refusal::other_device, a, b);
   if (computes_fraction(a, b)) return refuse(Refusal::computes_fraction, a, b);
   std::int64_t bytes = shared_bytes(a, b, allow_mix);
-  if (may_change_loops && bytes < kMinSharedBytes)
+  const bool may_change =
+      s_.node(a).is_on_gpu && !has_template && !s_.node(a).is_foreach() && !s_.node(b).is_foreach();
+  if (may_change && may_change_loops && bytes < kMinSharedBytes)
     if (const std::int64_t now = changes_.reorder_or_regroup(a, b, saved); now >= 0) bytes = now;
-  if (bytes < kMinSharedBytes)
+  if (may_change && bytes < kMinSharedBytes)
     if (const std::int64_t now = changes_.invert(a, b, saved); now >= 0) bytes = now;
   if (bytes == 0) return refuse(Refusal::no_shared_data, a, b);
-  if (s_.node(a).ops.size() + s_.node(b).ops.size() > kMaxOps)
+  const bool is_foreach = s_.node(a).is_foreach() || s_.node(b).is_foreach();
+  if (!is_foreach && s_.node(a).ops.size() + s_.node(b).ops.size() > kMaxOps)
     return refuse(Refusal::too_large, a, b);
   if (increases_peak(a, b)) return refuse(Refusal::peak_increases, a, b);
   if (!s_.is_before(a, b)) return can_fuse_horizontal(a, b, bytes);
   if (can_fuse_vertical(a, b) && backend_can_fuse(a, b)) return true;
-  return s_.has(kRegroups) && changes_.regroup(a, b, saved) && can_fuse_vertical(a, b) &&
-         backend_can_fuse(a, b);
+  return may_change && s_.has(kRegroups) && changes_.regroup(a, b, saved) &&
+         can_fuse_vertical(a, b) && backend_can_fuse(a, b);
 }
 
 bool FusionRules::can_fuse_horizontal(NodeIndex a, NodeIndex b, std::int64_t bytes) {
@@ -273,6 +280,15 @@ bool FusionRules::computes_fraction(NodeIndex a, NodeIndex b) const {
   return factor != 0;
 }
 
+// True if it is element-wise and neither changes a buffer nor shares its storage.
+bool FusionRules::can_end_template(NodeIndex id) const {
+  const SchedulerNode& node = s_.node(id);
+  return !node.is_reduction &&
+         std::all_of(node.outputs.begin(), node.outputs.end(), [&](BufferId output) {
+           return s_.buffer(output).aliases.empty() && s_.buffer(output).mutates.empty();
+         });
+}
+
 // A buffer that only `a` reads could be reused for one that only `b` reads, if they ran one after
 // the other.
 bool FusionRules::increases_peak(NodeIndex a, NodeIndex b) {
@@ -288,6 +304,15 @@ bool FusionRules::increases_peak(NodeIndex a, NodeIndex b) {
 
 bool FusionRules::backend_can_fuse(NodeIndex a, NodeIndex b) {
   const SchedulerNode &first = s_.node(a), &second = s_.node(b);
+  if (!first.is_on_gpu) {
+    const bool is_vertical = s_.is_before(a, b);
+    if (!is_vertical && first.ops.size() + second.ops.size() > CpuFusion::kMaxBesides)
+      return refuse(Refusal::too_large_on_cpu, a, b);
+    return (is_vertical ? cpu_.can_fuse_vertical(a, b) : cpu_.can_fuse_horizontal(a, b)) ||
+           refuse(Refusal::loops_differ, a, b);
+  }
+  if (first.is_foreach() || second.is_foreach())
+    return foreach_can_fuse(a, b) || refuse(Refusal::parts_differ, a, b);
   const auto is_split_scan = [&](const SchedulerNode& node) {
     return std::any_of(node.ops.begin(), node.ops.end(),
                        [&](OpId id) { return s_.op(id).ir == "SplitScan"; });
@@ -298,16 +323,21 @@ bool FusionRules::backend_can_fuse(NodeIndex a, NodeIndex b) {
     if (first.numel == second.numel && first.rnumel == second.rnumel) return true;
     return is_mix_order(a, b) || refuse(Refusal::reduction_size, a, b);
   }
-  if (!first.is_reduction && !second.is_reduction)
-    return (first.numel == second.numel && first.rnumel == second.rnumel) ||
-           refuse(Refusal::pointwise_size, a, b);
+  if (!first.is_reduction && !second.is_reduction) {
+    if (first.numel != second.numel || first.rnumel != second.rnumel)
+      return refuse(Refusal::pointwise_size, a, b);
+    return first.is_template || second.is_template || tilings_fit(a, b) ||
+           refuse(Refusal::tiles_differ, a, b);
+  }
   const SchedulerNode& reduction = first.is_reduction ? first : second;
   const SchedulerNode& pointwise = first.is_reduction ? second : first;
   if (pointwise.numel == reduction.numel * reduction.rnumel) {
     for (const OpId id : pointwise.ops)
       if (!split_into(s_.loops(id).loops, reduction.numel, reduction.rnumel))
         return refuse(Refusal::loops_do_not_split, a, b);
-    return true;
+    const Tiling tiles = tiling(pointwise.ops);
+    return tiles.inner == 0 || tiles == Tiling{reduction.numel, reduction.rnumel} ||
+           refuse(Refusal::tiles_differ, a, b);
   }
   return pointwise.numel == reduction.numel || refuse(Refusal::reduced_size, a, b);
 }
@@ -367,8 +397,10 @@ NodeIndex FusionRules::fuse(NodeIndex a, NodeIndex b) {
       crossing = s_.make_fused(crossing, b);
     }
     fused = s_.fuse_mix_order(contiguous, crossing);
+  } else if (s_.node(a).is_foreach() || s_.node(b).is_foreach()) {
+    fused = fuse_foreach(a, b);
   } else {
-    fused = s_.fuse(a, b);
+    fused = s_.node(a).is_on_gpu ? s_.fuse(a, b) : cpu_.fuse(a, b);
   }
   for (const OpId op : s_.node(fused).ops)
     is_fused_[as_index(op) / 64] |= std::uint64_t{1} << (as_index(op) % 64);
@@ -415,6 +447,18 @@ std::string_view to_sentence(Refusal refusal) {
       return "A split scan does not fuse with a reduction.";
     case Refusal::computes_fraction:
       return "The second computes only some of the elements that the first reduces.";
+    case Refusal::tiles_differ:
+      return "They advance along different dimensions, so that one kernel has no tiles for both.";
+    case Refusal::parts_differ:
+      return "The parts of a kernel that works on lists do not fuse one by one.";
+    case Refusal::beside_template:
+      return "A kernel from a template takes in only element-wise operations that come after it "
+             "and "
+             "change no buffer in place.";
+    case Refusal::loops_differ:
+      return "On the CPU, the two need the same loops, or the second the outer loops of the first.";
+    case Refusal::too_large_on_cpu:
+      return "On the CPU, kernels that do not read each other have at most 16 operations together.";
     case Refusal::would_cycle:
       return "A third kernel depends on one of them, and the other depends on it.";
   }

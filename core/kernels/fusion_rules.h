@@ -14,16 +14,18 @@
 // Deviations:
 // - Nested and staged reductions (torch 2.15: a reduction of groups of what another one normalizes,
 //   as in block-wise quantization) stay apart.
-// - Foreach kernels, which concatenations of several inputs of the graph become, stay apart.
-// - Fusions that Inductor rejects because their tilings differ are made
-//   (`tiling_prevents_pointwise_fusion`, `tiling_prevents_reduction_fusion`).
-// - Templates and streams are not known. Ops on the CPU follow the rules of the GPU.
+// - Nothing joins the start of a template's kernel; no template that is known allows it.
+// - Streams are not known.
+//
+// Ops on the CPU follow cpu_fusion.h where the backend decides.
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "core/kernels/cpu_fusion.h"
 #include "core/kernels/kernels.h"
 #include "core/kernels/loop_changes.h"
 #include "core/kernels/scheduling.h"
@@ -41,6 +43,10 @@ class FusionRules {
   bool would_cycle(NodeIndex a, NodeIndex b);
   // Makes one node of two that can be fused.
   NodeIndex fuse(NodeIndex a, NodeIndex b);
+  // True if a pair is only tried when no other pair can be fused.
+  [[nodiscard]] bool is_last_choice(NodeIndex a, NodeIndex b) const {
+    return !s_.node(a).is_on_gpu && cpu_.shares_outer_loops(a, b);
+  }
   // Bytes that a fusion saves; of a mix-order reduction, elements.
   std::int64_t score(NodeIndex a, NodeIndex b);
   // True if `b`, which changes a buffer in place, reads and writes it as `a` reads it. `access` is
@@ -70,6 +76,20 @@ class FusionRules {
   std::int64_t fusable_bytes(NodeIndex a, NodeIndex b);
   bool is_fusable(AccessId read, AccessId write);
   [[nodiscard]] bool computes_fraction(NodeIndex a, NodeIndex b) const;
+  // Tiles of `outer` and `inner` iterations; of one dimension if `inner` is 0.
+  struct Tiling {
+    std::int64_t outer = 0, inner = 0;
+    bool operator==(const Tiling&) const = default;
+  };
+  [[nodiscard]] Tiling tiling(std::span<const OpId> ops) const;
+  [[nodiscard]] bool tilings_fit(NodeIndex a, NodeIndex b) const;
+  bool foreach_can_fuse(NodeIndex a, NodeIndex b);
+  NodeIndex fuse_foreach(NodeIndex a, NodeIndex b);
+  // The part of a foreach kernel that reads from `maker`, or that `reader` reads from; -1: none, or
+  // several.
+  [[nodiscard]] NodeIndex reading_part(NodeIndex all, NodeIndex maker) const;
+  [[nodiscard]] NodeIndex read_part(NodeIndex all, NodeIndex reader) const;
+  [[nodiscard]] bool can_end_template(NodeIndex id) const;
   bool increases_peak(NodeIndex a, NodeIndex b);
   void reuse_keys(NodeIndex id, std::vector<std::pair<DType, std::int64_t>>& keys) const;
 
@@ -83,6 +103,7 @@ class FusionRules {
 
   Scheduling& s_;
   LoopChanges changes_;
+  CpuFusion cpu_;
   std::vector<RefusedPair> refused_;
   std::array<std::int32_t, kRefusalCount> counts_{};
   std::vector<std::uint64_t> is_fused_;  // a bit for each op that is in a node of several

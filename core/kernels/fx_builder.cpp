@@ -189,6 +189,25 @@ FxId FxBuilder::permute(FxId input, Sizes order) {
   return add(std::move(made));
 }
 
+FxId FxBuilder::seeds(bool is_on_gpu) {
+  FxId& made = seeds_[is_on_gpu ? 1 : 0];
+  if (made < 0) {
+    FxNode node_of_seeds;
+    node_of_seeds.kind = FxKind::random_seeds;
+    node_of_seeds.target = "inductor.seeds.default";
+    node_of_seeds.numbers = {0};
+    node_of_seeds.results = {{DType::int64, is_on_gpu, {0}, {1}}};
+    made = add(std::move(node_of_seeds));
+  }
+  return made;
+}
+
+std::int64_t FxBuilder::next_seed(bool is_on_gpu) {
+  FxNode& made = graph.nodes[static_cast<std::size_t>(seeds(is_on_gpu))];
+  made.results.front().shape[0] = ++made.numbers[0];
+  return made.numbers[0] - 1;
+}
+
 FxId FxBuilder::getitem(FxId tuple, std::int64_t which, FxTensor result) {
   FxNode made;
   made.kind = FxKind::getitem;

@@ -40,8 +40,13 @@ class FxBuilder {
   FxId unsqueeze(FxId input, std::int64_t dim);
   FxId permute(FxId input, Sizes order);
   FxId getitem(FxId tuple, std::int64_t which, FxTensor result);
+  // The seeds of random numbers on a device, of which the graph has one tensor; each use takes the
+  // next one (`fuse_seed_creation_pass`).
+  FxId seeds(bool is_on_gpu);
+  std::int64_t next_seed(bool is_on_gpu);
 
  private:
+  FxId seeds_[2] = {-1, -1};  // on the CPU, on the GPU
   [[nodiscard]] FxTensor like(const std::vector<FxId>& inputs, DType dtype) const;
 };
 

@@ -34,7 +34,11 @@ enum class FxKind : std::uint8_t {
   split,      // numbers: dimension, then the size of each part; a tuple
   getitem,    // numbers: which of the tuple
   pointwise,  // op: the operation; each input and each scalar is an operand
-  convert,    // to the type of the result
+  // op: as of pointwise, for each tensor of a list; inputs: the first operands, then the second
+  // ones, ...; numbers: length of the list, 1 if it changes the first operands; scalars: for all
+  // elements, or one for each; a tuple
+  foreach_,
+  convert,  // to the type of the result
   clone,
   full,  // scalars: the value
   iota,
@@ -44,7 +48,18 @@ enum class FxKind : std::uint8_t {
   mean,            // numbers: as of reduce
   online_softmax,  // numbers: dimension; a tuple of the maximum and the sum
   moments,  // numbers: dimensions; scalars: the number of their elements; a tuple of variance and mean
-  scan,     // numbers: dimension
+  arg_with_value,  // op: "argmax_with_value", ...; numbers: as of reduce; a tuple
+  scan,            // numbers: dimension
+  sort,            // numbers: dimension; a tuple of the values and their positions
+  flip,            // numbers: dimensions
+  pad,             // numbers: before and after, by dimension; scalars: the value
+  repeat,          // numbers: how often, by dimension
+  unfold,          // numbers: dimension, size, step
+  as_strided,      // numbers: the offset, then sizes and strides
+  select_scatter,  // numbers: dimension, index; inputs: the tensor, the source
+  upsample,        // numbers: dimensions that grow; scalars: by dimension, sizes in over sizes out
+  random_seeds,    // numbers: how many
+  random,          // op: "rand", "randn", "randint64"; numbers: which seed; inputs: the seeds
   index,  // inputs: the tensor, then one index for each of its first dimensions, -1 where it has none
   index_put,  // inputs: the tensor, the values, the indices; numbers: 1 if it adds
   index_put_in_place,
@@ -52,16 +67,22 @@ enum class FxKind : std::uint8_t {
   embedding,         // inputs: weights, indices
   gather,            // numbers: dimension; inputs: the tensor, the index
   scatter,           // numbers: dimension, 1 if it adds; inputs: the tensor, the index, the source
-  slice_scatter,     // numbers: as of slice; inputs: the tensor, the source
-  copy_in_place,     // inputs: what is written, what is read
-  matmul,            // a library's matrix product (ExternKernelOut)
-  alloc_call,        // a call that allocates its result (ExternKernelAlloc)
-  fallback,          // any other call
-  all_reduce,        // out of place
+  scatter_in_place,
+  slice_scatter,  // numbers: as of slice; inputs: the tensor, the source
+  copy_in_place,  // inputs: what is written, what is read
+  matmul,         // a library's matrix product (ExternKernelOut)
+  alloc_call,     // a call that allocates its result (ExternKernelAlloc)
+  fallback,       // any other call
+  all_reduce,     // out of place
   all_reduce_in_place,
   collective,
   wait,
   device_copy,
+  // inputs: query, key, value, then the eight tensors of the block mask (-1: none), then what the
+  // score and the mask read; a tuple
+  flex_attention,
+  // inputs: query, key, value, result, logsumexp, gradient, gradient of logsumexp, then as above
+  flex_attention_gradient,
 };
 
 // The strides that a call demands of its inputs.

@@ -5,6 +5,7 @@
 // 2.11 to 2.15.
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -63,6 +64,15 @@ struct Access {
   auto operator<=>(const Access&) const = default;
 };
 
+// The loops of an op on the CPU before those that follow each other in memory were merged, with
+// which fusion merges them anew (`get_default_sizes_body`).
+struct UnmergedLoops {
+  std::vector<std::int64_t> shape;  // of the result
+  std::vector<std::int64_t> loops;  // of its dimensions, without those of size 1
+  std::vector<std::size_t> order;   // of the loops by stride, outermost first
+  std::vector<Index> positions;     // all positions and indices that the op computes, over `loops`
+};
+
 // A node of the scheduler before fusion.
 struct Op {
   enum class Kind : std::uint8_t {
@@ -96,6 +106,7 @@ struct Op {
   std::int64_t split = 0;
   std::vector<std::int64_t> unsplit_loops, unsplit_reduced;
   std::vector<Access> unsplit_reads, unsplit_writes;
+  UnmergedLoops unmerged;  // of pointwise ops on the CPU
 };
 
 // A reader of a buffer (`NodeUser`). Aliases share their readers.
@@ -127,8 +138,9 @@ struct Buffer {
 };
 
 struct Ir {
-  std::vector<Op> ops;          // in the order of lowering; OpId is the position
-  std::vector<Buffer> buffers;  // inputs first, in order; then "buf0", "buf1", ...
+  std::vector<Op> ops;                   // in the order of lowering; OpId is the position
+  std::vector<Buffer> buffers;           // inputs first, in order; then "buf0", "buf1", ...
+  std::vector<std::vector<OpId>> lists;  // ops of one call on lists of tensors (foreach)
 };
 
 }  // namespace jointer::kernels

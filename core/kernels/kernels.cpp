@@ -22,6 +22,7 @@ constexpr TorchVersion kFirstWithOverlap{2, 12};
 
 Kernel::Kind kind_of(const Scheduling& s, const SchedulerNode& node) {
   if (node.is_mix_order()) return Kernel::Kind::mix_order_reduction;
+  if (node.is_foreach()) return Kernel::Kind::foreach_;
   switch (s.op(node.ops.front()).kind) {
     case Op::Kind::template_:
       return Kernel::Kind::template_;
@@ -115,6 +116,8 @@ std::string_view to_string(Kernel::Kind kind) {
       return "reduction";
     case mix_order_reduction:
       return "mix_order_reduction";
+    case foreach_:
+      return "foreach";
     case template_:
       return "template";
     case external:
@@ -136,7 +139,7 @@ std::string_view to_string(Kernel::Kind kind) {
 bool is_launch(Kernel::Kind kind) {
   using enum Kernel::Kind;
   return kind == pointwise || kind == reduction || kind == mix_order_reduction ||
-         kind == template_ || kind == external || kind == collective;
+         kind == foreach_ || kind == template_ || kind == external || kind == collective;
 }
 
 bool is_memory_bound(const Kernel& kernel, bool has_flops) {

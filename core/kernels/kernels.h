@@ -39,8 +39,13 @@ enum class Refusal : std::uint8_t {
   split_scan,
   computes_fraction,  // the second computes a half or quarters of what the first reduces
   would_cycle,        // another kernel would have to run between the parts of the new one
+  tiles_differ,       // the tiles of one do not fit the other
+  parts_differ,       // the parts of a foreach kernel do not fuse in pairs
+  beside_template,    // not an element-wise end of a template's kernel
+  loops_differ,       // on the CPU: neither the loops nor the outer loops are equal
+  too_large_on_cpu,   // on the CPU: more than 16 ops, and none reads another
 };
-inline constexpr std::size_t kRefusalCount = 18;
+inline constexpr std::size_t kRefusalCount = 23;
 
 // Returns a sentence that names neither kernel, such as "They run on different devices."
 std::string_view to_sentence(Refusal refusal);
@@ -57,6 +62,7 @@ struct Kernel {
     pointwise,
     reduction,
     mix_order_reduction,  // two reductions over different dimensions of the same data
+    foreach_,             // element-wise, for each tensor of a list
     template_,
     external,      // a library
     multi_output,  // one result of an external kernel; launches nothing

@@ -190,6 +190,49 @@ NestedIndex merge_loops(const Index& index, std::span<const std::int64_t> sizes)
   return result;
 }
 
+std::vector<std::int64_t> merge_together(std::span<const Index> positions,
+                                         std::span<const std::size_t> loops,
+                                         std::span<const std::int64_t> sizes) {
+  const std::size_t count = sizes.size();
+  std::vector<std::int64_t> result(sizes.begin(), sizes.end());
+  // Only neighbours merge, as if the nest also went through a dense tensor.
+  std::vector<std::int64_t> dense(count, 1);
+  for (std::size_t i = count; i-- > 1;) dense[i - 1] = dense[i] * sizes[i];
+  for (std::int64_t& size : result)
+    if (size == 1) size = 0;
+  std::vector<std::vector<std::int64_t>> strides;
+  for (const Index& position : positions) {
+    std::vector<std::int64_t>& each = strides.emplace_back();
+    for (const std::size_t loop : loops) {
+      std::int64_t stride = 0;
+      for (const IndexTerm& term : position.terms) stride += term_stride(term, loop);
+      each.push_back(stride);
+    }
+  }
+  const auto merges = [&](std::size_t inner, std::size_t outer) {
+    if (dense[inner] * result[inner] != dense[outer]) return false;
+    for (std::size_t k = 0; k < positions.size(); ++k) {
+      if (strides[k][inner] * result[inner] != strides[k][outer]) return false;
+      for (const IndexTerm& term : positions[k].terms)
+        if (!is_linear(term) && inner_coefficient(term, loops[inner]) * result[inner] !=
+                                    inner_coefficient(term, loops[outer]))
+          return false;
+    }
+    return true;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = count; i-- > 0;)
+      for (std::size_t j = count; j-- > 0;) {
+        if (i == j || result[i] == 0 || result[j] == 0 || !merges(i, j)) continue;
+        result[i] *= result[j];
+        result[j] = 0;
+        changed = true;
+      }
+  }
+  return result;
+}
+
 NestedIndex merge_sorted_loops(const Index& index, std::span<const std::int64_t> sizes) {
   const std::vector<std::int64_t> strides = strides_of(index, sizes.size());
   std::vector<std::size_t> order(sizes.size());

@@ -37,6 +37,13 @@ bool is_contiguous(const Index& index);
 
 // Merges all loops that merge, and removes those of one iteration.
 NestedIndex merge_loops(const Index& index, std::span<const std::int64_t> sizes);
+// Merges loops that merge in all positions, as an op's code has one nest (`_simplify_loops` of
+// several formulas). `loops` are the numbers of the loops in `positions`, outermost first, `sizes`
+// their iterations. Returns the new iterations in the same order; 0: the loop is merged into
+// another, and is 0 in all positions.
+std::vector<std::int64_t> merge_together(std::span<const Index> positions,
+                                         std::span<const std::size_t> loops,
+                                         std::span<const std::int64_t> sizes);
 // Sorts the loops by falling stride before it merges them. Keeps loops that are not used.
 NestedIndex merge_sorted_loops(const Index& index, std::span<const std::int64_t> sizes);
 // The order of the loops of `index` in which it advances like `other`: its element i is the loop

@@ -32,7 +32,7 @@ struct BodyOp {
 
 struct Loops {
   // softmax: one of several results of a reduction (the maximum and sum of a softmax, moments)
-  enum class Kind : std::uint8_t { pointwise, scatter, reduction, softmax, scan };
+  enum class Kind : std::uint8_t { pointwise, scatter, reduction, softmax, scan, sort };
   Kind kind = Kind::pointwise;
   DType dtype = DType::float32;
   bool is_on_gpu = true;
@@ -42,15 +42,17 @@ struct Loops {
   Positions store;           // scatter: where it writes, in each dimension of the target
   std::size_t stored_after = 0;  // scatter: the first operations of the body, which compute `store`
   bool adds = false;             // scatter
-  std::int64_t axis = 0;         // scan: the dimension of the reduced loop
+  std::int64_t axis = 0;         // scan, sort: the dimension of the reduced loop
   SetId origins = 0;
   // A first layer of a split reduction: the loops without the split.
   std::int64_t split = 0;
   std::int32_t unsplit = -1;  // index of loops
 
   [[nodiscard]] bool is_reduction() const {
-    return kind == Kind::reduction || kind == Kind::softmax || kind == Kind::scan;
+    return kind == Kind::reduction || kind == Kind::softmax || keeps_axis();
   }
+  // True if each element along the reduced loop has its own result.
+  [[nodiscard]] bool keeps_axis() const { return kind == Kind::scan || kind == Kind::sort; }
   [[nodiscard]] int reads() const;           // loads, each once
   [[nodiscard]] int reads_at_loops() const;  // of them, those whose position is not a constant
   [[nodiscard]] int operation_count() const { return static_cast<int>(body.size()); }
@@ -110,6 +112,7 @@ struct OpState {
   std::string_view ir, target;
   std::vector<BufferId> outputs;
   std::vector<BufferId> reads;  // of calls
+  std::vector<Box> read_boxes;  // of templates: tensors with strides
   std::int32_t loops = -1;      // of loops
   FxId call = -1;               // of calls: the node
   SetId origins = 0;

@@ -109,7 +109,7 @@ void Lowering::realize(const Box& box) {
   if (state.buffer >= 0) return;
   const Loops& of = loops_of(state.loops);
   Sizes sizes = of.ranges;
-  if (of.kind == Loops::Kind::scan) sizes.insert(sizes.begin() + of.axis, of.reduced.front());
+  if (of.keeps_axis()) sizes.insert(sizes.begin() + of.axis, of.reduced.front());
   BufferState made;
   made.layout = BufferState::Layout::flexible;
   made.dtype = of.dtype;
@@ -119,9 +119,10 @@ void Lowering::realize(const Box& box) {
   made.loops = state.loops;
   state.buffer = add_buffer(std::move(made));
   OpState op;
-  op.kind = of.kind == Loops::Kind::scan ? Op::Kind::scan
-            : of.is_reduction()          ? Op::Kind::reduction
-                                         : Op::Kind::pointwise;
+  op.kind = of.kind == Loops::Kind::scan   ? Op::Kind::scan
+            : of.kind == Loops::Kind::sort ? Op::Kind::sort
+            : of.is_reduction()            ? Op::Kind::reduction
+                                           : Op::Kind::pointwise;
   op.loops = state.loops;
   op.outputs = {state.buffer};
   op.origins = of.origins;

@@ -171,8 +171,7 @@ void Lowering::decide_layout(BufferId id) {
     Sizes each;
     std::size_t outer = 0;
     for (std::size_t i = 0; i < buffer(id).shape.size(); ++i) {
-      const bool is_scanned =
-          of.kind == Loops::Kind::scan && static_cast<std::int64_t>(i) == of.axis;
+      const bool is_scanned = of.keeps_axis() && static_cast<std::int64_t>(i) == of.axis;
       each.push_back(pool.stride(position, is_scanned ? first_reduced : static_cast<int>(outer)));
       if (!is_scanned) ++outer;
     }

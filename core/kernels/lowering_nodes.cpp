@@ -126,8 +126,12 @@ bool Lowering::is_pointwise_use(FxId user) const {
 
 Box Lowering::lower_cat(const FxNode& of) {
   std::vector<Box> inputs = arguments(of);
-  const auto dim = static_cast<std::size_t>(of.numbers[0]);
   for (Box& input : inputs) input = to_dtype(input, of.result().dtype);
+  return join(std::move(inputs), static_cast<std::size_t>(of.numbers[0]), of.inputs);
+}
+
+Box Lowering::join(std::vector<Box> inputs, std::size_t dim, const std::vector<FxId>& ids) {
+  const FxNode& of = fx_.nodes[slot(node)];
   if (!of.result().is_on_gpu) return concatenate(inputs, dim);
   // Would the input be copied anyway?
   const auto must_be_copied = [this](const Box& box) {
@@ -166,7 +170,8 @@ Box Lowering::lower_cat(const FxNode& of) {
                             !std::ranges::any_of(inputs, reads_reduction);
     bool is_shared = false;
     for (std::size_t i = 0; i < inputs.size() && is_new_torch(); ++i) {
-      const std::vector<FxId>& users = fx_.nodes[slot(of.inputs[i])].users;
+      if (ids[i] < 0) continue;
+      const std::vector<FxId>& users = fx_.nodes[slot(ids[i])].users;
       if (users.size() <= 1) continue;
       is_shared = is_shared || !is_realized(inputs[i]) ||
                   std::ranges::any_of(
@@ -177,14 +182,21 @@ Box Lowering::lower_cat(const FxNode& of) {
   return concatenate(inputs, dim);
 }
 
-Box Lowering::lower_empty(const FxNode& of) {
-  const Box box = full(0, of.result().dtype, of.result().is_on_gpu, of.result().shape);
+Box Lowering::empty(const FxTensor& tensor) {
+  const Box box = full(0, tensor.dtype, tensor.is_on_gpu, tensor.shape);
   realize(box);
   const BufferId id = buffer_of(box);
-  loops[static_cast<std::size_t>(storage(box).loops)].ranges.assign(of.result().shape.size(), 0);
+  loops[static_cast<std::size_t>(storage(box).loops)].ranges.assign(tensor.shape.size(), 0);
   buffer(id).layout = BufferState::Layout::fixed;
+  if (tensor.stride.size() == tensor.shape.size()) buffer(id).stride = tensor.stride;
   ops.back().kind = Op::Kind::nop;
   return box;
+}
+
+Box Lowering::lower_empty(const FxNode& of) {
+  FxTensor dense = of.result();
+  dense.stride = dense_strides(dense.shape);
+  return empty(dense);
 }
 
 Box Lowering::lower_slice_scatter(const FxNode& of) {
@@ -224,7 +236,8 @@ Box Lowering::lower_slice_scatter(const FxNode& of) {
 }
 
 Box Lowering::lower_scatter(const FxNode& of) {
-  Box self = clone(argument(of.inputs[0]));
+  Box self = argument(of.inputs[0]);
+  if (of.kind == FxKind::scatter) self = clone(self);
   const Box index = argument(of.inputs[1]), source = argument(of.inputs[2]);
   realize(self);
   Loops made = make_loops(self, dtype(self), shape(index));
@@ -429,6 +442,9 @@ void Lowering::lower_node(FxId id) {
     case FxKind::pointwise:
       results = {lower_pointwise(of)};
       break;
+    case FxKind::foreach_:
+      results = lower_foreach(of);
+      return;
     case FxKind::convert: {
       const Box input = argument(of.inputs[0]);
       results = {dtype(input) == of.result().dtype ? clone(input)
@@ -474,6 +490,39 @@ void Lowering::lower_node(FxId id) {
     case FxKind::scan:
       results = {lower_scan(of)};
       break;
+    case FxKind::arg_with_value:
+      results = lower_arg_with_value(of);
+      return;
+    case FxKind::sort:
+      results = lower_sort(of);
+      return;
+    case FxKind::flip:
+      results = {lower_flip(of)};
+      break;
+    case FxKind::pad:
+      results = {lower_pad(of)};
+      break;
+    case FxKind::repeat:
+      results = {lower_repeat(of)};
+      break;
+    case FxKind::unfold:
+      results = {lower_unfold(of)};
+      break;
+    case FxKind::as_strided:
+      results = {lower_as_strided(of)};
+      break;
+    case FxKind::select_scatter:
+      results = {lower_select_scatter(of)};
+      break;
+    case FxKind::upsample:
+      results = {lower_upsample(of)};
+      break;
+    case FxKind::random_seeds:
+      results = {lower_random_seeds(of)};
+      break;
+    case FxKind::random:
+      results = {lower_random(of)};
+      break;
     case FxKind::index:
       results = {lower_index(of)};
       break;
@@ -495,6 +544,7 @@ void Lowering::lower_node(FxId id) {
       results = {lower_gather(of)};
       break;
     case FxKind::scatter:
+    case FxKind::scatter_in_place:
       results = {lower_scatter(of)};
       break;
     case FxKind::slice_scatter:
@@ -530,6 +580,12 @@ void Lowering::lower_node(FxId id) {
     case FxKind::device_copy:
       results = {lower_device_copy(of)};
       break;
+    case FxKind::flex_attention:
+      results = lower_flex_attention(of);
+      return;
+    case FxKind::flex_attention_gradient:
+      results = lower_flex_gradient(of);
+      return;
   }
   finish_node(id, results.front());
 }

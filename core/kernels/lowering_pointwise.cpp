@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/kernels/lowering_state.h"
+#include "core/kernels/slot.h"
 
 namespace jointer::kernels {
 namespace {
@@ -151,7 +152,57 @@ Box Lowering::concatenate(const std::vector<Box>& inputs, std::size_t dim) {
   return box_of_buffer(id);
 }
 
-Box Lowering::mutate_to(Box changed, Box value) {
+bool Lowering::reads_only_where_it_writes(const Loops& of, BufferId target) {
+  if (of.kind != Loops::Kind::pointwise) return false;
+  const ExpressionIndex store = flat(target, variables(of.ranges));
+  return std::ranges::all_of(
+      of.body, [&](const BodyOp& op) { return op.buffer != target || position_of(op) == store; });
+}
+
+std::vector<Box> Lowering::lower_foreach(const FxNode& of) {
+  const auto count = static_cast<std::size_t>(of.numbers[0]);
+  const bool is_in_place = of.numbers[1] != 0;
+  const bool is_read_by_others = std::ranges::any_of(of.users, [this](FxId selected) {
+    return std::ranges::any_of(fx_.nodes[slot(selected)].users, [this](FxId user) {
+      return fx_.nodes[slot(user)].kind != FxKind::foreach_;
+    });
+  });
+  const bool makes_kernel =
+      of.results.front().is_on_gpu && (of.users.empty() || is_in_place || is_read_by_others);
+  std::vector<OpId> list;
+  std::vector<Box> results;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<Box> operands;
+    for (std::size_t j = i; j < of.inputs.size(); j += count)
+      operands.push_back(argument(of.inputs[j]));
+    const DType type = of.results[i].dtype;
+    for (Box& operand : operands) operand = to_dtype(operand, type);
+    std::vector<double> scalars = of.scalars;
+    if (of.scalars.size() == count && count > 1) scalars = {of.scalars[i]};
+    Box value = of.op == "clone" ? clone(operands.back())
+                                 : pointwise(of.op, std::move(operands), scalars, type);
+    if (is_in_place) {
+      Box& changed = argument(of.inputs[i]);
+      if (is_realized(changed) && has_layout(changed) &&
+          reads_only_where_it_writes(loops_of(storage(value).loops), buffer_of(changed))) {
+        value = mutate_to(changed, value, true);
+        if (makes_kernel) list.push_back(static_cast<OpId>(ops.size()) - 1);
+      } else {
+        realize(value);
+        if (makes_kernel) list.push_back(buffer(buffer_of(value)).op);
+        value = mutate_to(changed, value);
+      }
+    } else if (makes_kernel) {
+      realize(value);
+      list.push_back(buffer(buffer_of(value)).op);
+    }
+    results.push_back(value);
+  }
+  if (!list.empty()) lists.push_back(std::move(list));
+  return results;
+}
+
+Box Lowering::mutate_to(Box changed, Box value, bool is_last) {
   if (changed.view < 0 && !is_realized(changed)) {
     // Nothing has seen the old value as a buffer: the storage takes the new one.
     if (value.view >= 0) value = clone(value);
@@ -162,6 +213,18 @@ Box Lowering::mutate_to(Box changed, Box value) {
   realize(changed);
   const BufferId target = buffer_of(changed);
   mark_mutated(target);
+  if (is_last && value.view < 0 && !is_realized(value) &&
+      reads_only_where_it_writes(loops_of(storage(value).loops), target)) {
+    Loops own = loops_of(storage(value).loops);
+    own.kind = Loops::Kind::scatter;
+    own.store = variables(own.ranges);
+    const SetId before = current;
+    current = own.origins;
+    scatter_into(changed, std::move(own));
+    current = before;
+    ops.back().ir = "Pointwise";
+    return changed;
+  }
   realize_hint(value);
   Loops made = make_loops(value, dtype(value), shape(changed));
   const Positions where = variables(made.ranges);

@@ -175,7 +175,8 @@ Box Lowering::make_split_reduction(Loops made, std::int64_t split) {
 Box Lowering::make_reduction(Loops made) {
   const std::int64_t count = product(made.reduced);
   if (count == 0) return full(made.op == "prod" ? 1 : 0, made.dtype, made.is_on_gpu, made.ranges);
-  if (count < kUnrolled) {
+  // On the CPU, a reduction to one element keeps its loop.
+  if (count == 1 || (count < kUnrolled && (made.is_on_gpu || product(made.ranges) != 1))) {
     // So few elements that each gets its own operations.
     Loops unrolled;
     unrolled.dtype = made.dtype;

@@ -27,7 +27,8 @@ class Lowering {
   std::vector<Loops> loops;
   std::vector<std::vector<FxId>> origin_sets{{}};
   std::vector<BufferId> outputs;
-  std::vector<bool> is_call;  // by node: an operation other than loops was made for it
+  std::vector<std::vector<OpId>> lists;  // ops of one call on lists
+  std::vector<bool> is_call;             // by node: an operation other than loops was made for it
   std::size_t input_count = 0;
   IndexPool pool;
 
@@ -147,8 +148,13 @@ class Lowering {
   std::int64_t split_count(const Loops& made);
   Box make_split_reduction(Loops made, std::int64_t split);
   Box index_put(Box self, Box values, const std::vector<Box>& indices, bool adds);
-  Box mutate_to(Box changed, Box value);
+  // `is_last`: nothing reads the value but through the changed tensor, so that the op that computes
+  // it may write there itself (`unsafe_alias`).
+  Box mutate_to(Box changed, Box value, bool is_last = false);
+  bool reads_only_where_it_writes(const Loops& of, BufferId target);
   void scatter_into(const Box& target, Loops made);
+  // The concatenation of boxes that are the values of nodes (-1: of none).
+  Box join(std::vector<Box> inputs, std::size_t dim, const std::vector<FxId>& ids);
   Box concatenate(const std::vector<Box>& inputs, std::size_t dim);
   Box pointwise_cat(const std::vector<Box>& inputs, std::size_t dim);
   // The position in the tensor for each element of the result of indexing.
@@ -169,6 +175,7 @@ class Lowering {
   Box lower_placeholder(const FxNode& of);
   Box lower_constant(const FxNode& of);
   Box lower_pointwise(const FxNode& of);
+  std::vector<Box> lower_foreach(const FxNode& of);
   Box lower_mean(const FxNode& of);
   Box lower_cat(const FxNode& of);
   Box lower_empty(const FxNode& of);
@@ -179,6 +186,17 @@ class Lowering {
   Box lower_index(const FxNode& of);
   Box lower_masked_index_add(const FxNode& of);
   Box lower_scan(const FxNode& of);
+  std::vector<Box> lower_sort(const FxNode& of);
+  std::vector<Box> lower_arg_with_value(const FxNode& of);
+  Box lower_flip(const FxNode& of);
+  Box lower_pad(const FxNode& of);
+  Box lower_repeat(const FxNode& of);
+  Box lower_unfold(const FxNode& of);
+  Box lower_as_strided(const FxNode& of);
+  Box lower_select_scatter(const FxNode& of);
+  Box lower_upsample(const FxNode& of);
+  Box lower_random_seeds(const FxNode& of);
+  Box lower_random(const FxNode& of);
   std::vector<Box> lower_softmax(const FxNode& of);
   std::vector<Box> lower_moments(const FxNode& of);
   [[nodiscard]] bool is_pointwise_use(FxId user) const;
@@ -196,6 +214,12 @@ class Lowering {
   Box lower_all_reduce(const FxNode& of, bool is_in_place);
   Box lower_wait(const FxNode& of);
   Box lower_device_copy(const FxNode& of);
+  Box empty(const FxTensor& tensor);
+  std::vector<Box> lower_flex_attention(const FxNode& of);
+  std::vector<Box> lower_flex_gradient(const FxNode& of);
+  // Adds a kernel of a template, which returns `result` and fills the tensors `written`.
+  Box add_template(std::string_view target, const FxTensor& result, std::vector<Box> inputs,
+                   const std::vector<Box>& written);
   BufferId add_mutation(OpState& op, BufferId mutated);
   BufferState result_buffer(const FxTensor& tensor) const;
 

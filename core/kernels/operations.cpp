@@ -1,4 +1,5 @@
 #include "core/kernels/operations.h"
+#include "core/kernels/loop_index.h"
 #include "core/kernels/slot.h"
 
 #include <fmt/core.h>
@@ -25,10 +26,14 @@ class OperationBuilder {
   struct LoopAccesses {
     std::vector<Access> reads, writes;
     std::vector<std::int64_t> loops, reduced;
+    UnmergedLoops unmerged;  // on the CPU
   };
+  // Each element of a tensor with strides, in the order of its dimensions.
+  Access whole_tensor(const Box& box);
   LoopAccesses accesses(const Loops& of, BufferId written, ExpressionIndex store);
+  // `is_merged`: with the loops of this access merged.
   [[nodiscard]] Access memory(BufferId buffer, ExpressionIndex position,
-                              const std::vector<std::int64_t>& sizes) const;
+                              const std::vector<std::int64_t>& sizes, bool is_merged = false) const;
   [[nodiscard]] Access star(BufferId buffer) const;
   [[nodiscard]] ExpressionIndex store_of(const Loops& of, BufferId buffer);
   // Bytes of a buffer according to `get_numel` and `get_dtype`.
@@ -57,7 +62,7 @@ Access OperationBuilder::star(BufferId buffer) const {
 }
 
 Access OperationBuilder::memory(BufferId buffer, ExpressionIndex position,
-                                const std::vector<std::int64_t>& sizes) const {
+                                const std::vector<std::int64_t>& sizes, bool is_merged) const {
   Access made;
   made.buffer = buffer;
   made.kind = Access::Kind::memory;
@@ -70,11 +75,16 @@ Access OperationBuilder::memory(BufferId buffer, ExpressionIndex position,
   while (!made.sizes.empty() && !is_used(made.sizes.size() - 1)) made.sizes.pop_back();
   if (pool_.has_loaded(position)) {
     made.bytes = whole_bytes(buffer);
-    return made;
+  } else {
+    made.bytes = item_size(lowering_.buffer(buffer).dtype);
+    for (std::size_t i = 0; i < made.sizes.size(); ++i)
+      if (is_used(i)) made.bytes *= made.sizes[i];
   }
-  made.bytes = item_size(lowering_.buffer(buffer).dtype);
-  for (std::size_t i = 0; i < made.sizes.size(); ++i)
-    if (is_used(i)) made.bytes *= made.sizes[i];
+  if (is_merged) {
+    NestedIndex nested = merge_loops(made.index, made.sizes);
+    made.index = std::move(nested.index);
+    made.sizes = std::move(nested.sizes);
+  }
   return made;
 }
 
@@ -95,7 +105,7 @@ std::vector<std::size_t> OperationBuilder::order(const std::vector<ExpressionInd
 ExpressionIndex OperationBuilder::store_of(const Loops& of, BufferId buffer) {
   if (of.kind == Loops::Kind::scatter) return of.store.front();
   Positions where = lowering_.variables(of.ranges);
-  if (of.kind == Loops::Kind::scan)
+  if (of.keeps_axis())
     where.insert(where.begin() + of.axis,
                  pool_.loop(static_cast<int>(of.ranges.size()), of.reduced.front()));
   return lowering_.flat(buffer, where);
@@ -112,6 +122,12 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
     if (std::ranges::find(loads, load) == loads.end()) loads.push_back(load);
   }
   LoopAccesses result;
+  std::vector<Index> formulas;
+  if (!of.is_on_gpu) {
+    for (const ExpressionIndex position : positions) formulas.push_back(pool_.to_index(position));
+    for (const BodyOp& op : of.body)
+      if (op.op == "index_expr") formulas.push_back(pool_.to_index(op.at));
+  }
   Positions moved(of.ranges.size() + of.reduced.size(), IndexPool::kZero);
   int next = 0;
   const auto place = [&](const Sizes& ranges, int first, std::vector<std::int64_t>& placed) {
@@ -122,9 +138,32 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
         loops.push_back(first + static_cast<int>(i));
         sizes.push_back(ranges[i]);
       }
-    for (const std::size_t i : order(positions, loops, sizes)) {
-      moved[static_cast<std::size_t>(loops[i])] = pool_.loop(next++, sizes[i]);
-      placed.push_back(sizes[i]);
+    const std::vector<std::size_t> by_stride = order(positions, loops, sizes);
+    std::vector<std::size_t> numbers;
+    std::vector<std::int64_t> merged;
+    for (const std::size_t i : by_stride) {
+      numbers.push_back(static_cast<std::size_t>(loops[i]));
+      merged.push_back(sizes[i]);
+    }
+    if (!of.is_on_gpu) merged = merge_together(formulas, numbers, merged);
+    for (std::size_t i = 0; i < merged.size(); ++i) {
+      if (merged[i] == 0) continue;
+      moved[numbers[i]] = pool_.loop(next++, merged[i]);
+      placed.push_back(merged[i]);
+    }
+    if (!of.is_on_gpu && !of.is_reduction() && first == 0) {
+      result.unmerged.shape = ranges;
+      result.unmerged.loops.assign(sizes.begin(), sizes.end());
+      result.unmerged.order = by_stride;
+      Positions squeezed(ranges.size(), IndexPool::kZero);
+      for (std::size_t i = 0; i < loops.size(); ++i)
+        squeezed[static_cast<std::size_t>(loops[i])] = pool_.loop(static_cast<int>(i), sizes[i]);
+      const auto keep = [&](ExpressionIndex position) {
+        result.unmerged.positions.push_back(pool_.to_index(pool_.substitute(position, squeezed)));
+      };
+      for (const ExpressionIndex position : positions) keep(position);
+      for (const BodyOp& op : of.body)
+        if (op.op == "index_expr") keep(op.at);
     }
   };
   place(of.ranges, 0, result.loops);
@@ -132,13 +171,26 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
   std::vector<std::int64_t> sizes = result.loops;
   sizes.insert(sizes.end(), result.reduced.begin(), result.reduced.end());
   for (const auto& [buffer, position] : loads) {
-    Access made = memory(buffer, pool_.substitute(position, moved), sizes);
+    Access made = memory(buffer, pool_.substitute(position, moved), sizes, !of.is_on_gpu);
     if (std::ranges::find(result.reads, made) == result.reads.end())
       result.reads.push_back(std::move(made));
   }
-  result.writes.push_back(memory(written, pool_.substitute(store, moved), sizes));
+  result.writes.push_back(memory(written, pool_.substitute(store, moved), sizes, !of.is_on_gpu));
   result.writes.back().is_atomic = of.adds;
   return result;
+}
+
+Access OperationBuilder::whole_tensor(const Box& box) {
+  const Sizes shape = lowering_.shape(box), stride = lowering_.strides(box);
+  ExpressionIndex position = pool_.constant(lowering_.offset(box));
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 1) continue;
+    const ExpressionIndex loop = pool_.loop(static_cast<int>(sizes.size()), shape[i]);
+    position = pool_.add(position, pool_.multiply(loop, stride[i]));
+    sizes.push_back(shape[i]);
+  }
+  return memory(lowering_.buffer_of(box), position, sizes);
 }
 
 void OperationBuilder::add_buffer(BufferId id) {
@@ -187,6 +239,7 @@ void OperationBuilder::add_op(OpId id) {
     made.writes = std::move(found.writes);
     made.loops = std::move(found.loops);
     made.reduced = std::move(found.reduced);
+    made.unmerged = std::move(found.unmerged);
     made.numel = product(made.loops);
     made.rnumel = product(made.reduced);
     made.body_ops = loops.operation_count();
@@ -207,6 +260,9 @@ void OperationBuilder::add_op(OpId id) {
         break;
       case Loops::Kind::scan:
         made.ir = "Scan";
+        break;
+      case Loops::Kind::sort:
+        made.ir = "Sort";
     }
     if (loops.unsplit >= 0) {
       const Loops& whole = lowering_.loops_of(loops.unsplit);
@@ -224,6 +280,24 @@ void OperationBuilder::add_op(OpId id) {
     }
     for (const FxId origin : lowering_.origin_sets[slot(of.origins)])
       if (!lowering_.is_call[slot(origin)]) computed.push_back(origin);
+  } else if (of.kind == Op::Kind::template_) {
+    made.ir = of.ir;
+    for (const Box& box : of.read_boxes) {
+      Access access = whole_tensor(box);
+      if (std::ranges::find(made.reads, access) == made.reads.end())
+        made.reads.push_back(std::move(access));
+    }
+    const BufferId result = of.outputs.front();
+    made.loops = lowering_.buffer(result).shape;
+    made.numel = product(made.loops);
+    Positions moved;
+    std::vector<std::int64_t> sizes;
+    for (const std::int64_t size : made.loops) {
+      moved.push_back(pool_.loop(static_cast<int>(sizes.size()), size));
+      if (size != 1) sizes.push_back(size);
+    }
+    made.writes.push_back(memory(result, lowering_.flat(result, moved), sizes));
+    computed.push_back(of.call);
   } else {
     made.ir = of.ir;
     for (const BufferId read : of.reads) {
@@ -261,6 +335,7 @@ Ir OperationBuilder::build() {
   ir_.ops.reserve(lowering_.ops.size());
   for (std::size_t i = 0; i < lowering_.buffers.size(); ++i) add_buffer(static_cast<BufferId>(i));
   for (std::size_t i = 0; i < lowering_.ops.size(); ++i) add_op(static_cast<OpId>(i));
+  ir_.lists = lowering_.lists;
   for (const BufferId output : lowering_.outputs) ir_.buffers[slot(output)].is_output = true;
   return std::move(ir_);
 }

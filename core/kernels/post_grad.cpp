@@ -83,8 +83,12 @@ void remove_what_changes_nothing(FxGraph& graph) {
   for (std::size_t i = 0; i < count; ++i) {
     const FxNode& node = graph.nodes[i];
     if (node.kind == FxKind::placeholder) is_of_input[i] = true;
-    if (node.kind == FxKind::copy_in_place)
+    if (node.kind == FxKind::copy_in_place || node.kind == FxKind::index_put_in_place ||
+        node.kind == FxKind::scatter_in_place)
       is_written[slot(storages[slot(node.inputs.front())])] = true;
+    if (node.kind == FxKind::foreach_ && node.numbers[1] != 0)
+      for (std::int64_t each = 0; each < node.numbers[0]; ++each)
+        is_written[slot(storages[slot(node.inputs[static_cast<std::size_t>(each)])])] = true;
     if (node.kind == FxKind::output)
       for (const FxId each : node.inputs)
         if (each >= 0) is_of_output[slot(storages[slot(each)])] = true;
@@ -156,6 +160,44 @@ bool is_bias(const FxNode& addend, const FxTensor& sum, TorchVersion version) {
          std::ranges::find(addend.result().stride, 0) != addend.result().stride.end();
 }
 
+// A product and a sum in one call become two where the sum joins its readers
+// (`unfuse_bias_add_to_pointwise`).
+void take_out_biases(FxGraph& graph, TorchVersion version) {
+  count_users(graph);
+  bool any = false;
+  for (const FxNode& node : graph.nodes) any = any || node.target == "aten.addmm.default";
+  if (!any) return;
+  std::vector<FxNode> nodes;
+  std::vector<FxId> moved(graph.nodes.size(), -1);
+  nodes.reserve(graph.nodes.size() + 16);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    FxNode node = graph.nodes[i];
+    const bool is_split = node.kind == FxKind::matmul && node.target == "aten.addmm.default" &&
+                          node.inputs.size() == 3 && node.scalars.empty() &&
+                          node.result().is_on_gpu &&
+                          graph.nodes[slot(node.inputs[0])].result().dtype ==
+                              graph.nodes[slot(node.inputs[1])].result().dtype &&
+                          is_bias(graph.nodes[slot(node.inputs[0])], node.result(), version) &&
+                          is_read_by_elementwise_only(graph, node);
+    for (FxId& input : node.inputs)
+      if (input >= 0) input = moved[slot(input)];
+    if (is_split) {
+      FxNode product_node = node;
+      product_node.target = "aten.mm.default";
+      product_node.inputs.erase(product_node.inputs.begin());
+      product_node.results.front().stride = dense_strides(product_node.result().shape);
+      nodes.push_back(std::move(product_node));
+      node.kind = FxKind::pointwise;
+      node.op = "add";
+      node.target = "aten.add.Tensor";
+      node.inputs = {node.inputs[0], static_cast<FxId>(nodes.size()) - 1};
+    }
+    moved[i] = static_cast<FxId>(nodes.size());
+    nodes.push_back(std::move(node));
+  }
+  graph.nodes = std::move(nodes);
+}
+
 // A matrix product and a sum that reads only it become one call, unless the sum can join its
 // readers.
 void join_products_and_sums(FxGraph& graph, TorchVersion version) {
@@ -176,8 +218,9 @@ void join_products_and_sums(FxGraph& graph, TorchVersion version) {
       const bool is_row = right.shape.size() < 2 || right.shape[0] == 1 || right.shape[1] == 1;
       const bool fits = right.shape.size() <= 2 && (right.shape == left.shape || is_row) &&
                         sum.result().shape == left.shape;
-      if (!fits || right.dtype != left.dtype || !left.is_on_gpu ||
-          (is_bias(other, sum.result(), version) && is_read_by_elementwise_only(graph, sum)))
+      if (!fits || right.dtype != left.dtype ||
+          (left.is_on_gpu && is_bias(other, sum.result(), version) &&
+           is_read_by_elementwise_only(graph, sum)))
         continue;
       is_removed[slot(sum.inputs[i])] = true;
       any = true;
@@ -223,6 +266,7 @@ void run_post_grad_passes(FxGraph& graph, TorchVersion version) {
   remove_unused_selections(graph);
   remove_what_changes_nothing(graph);
   if (version > TorchVersion{2, 11}) remove_repeated_waits(graph);
+  take_out_biases(graph, version);
   join_products_and_sums(graph, version);
   write_in_place(graph);
 }

@@ -9,15 +9,15 @@
 //      input or of another output.
 //   3. Repeated waits are removed (`deduplicate_wait_tensors`, not in 2.11).
 //   4. A matrix product whose only reader adds to it becomes an addmm, except for a bias whose sum can be fused with
-//      its readers.
+//      its readers; an addmm of such a bias becomes a product and a sum.
 //   5. index_put and all_reduce write to their input instead of to a copy where nothing reads it later
 //      (`reinplace_inplaceable_ops`).
 //
 // Cost: linear in nodes, plus for each call of step 5 the readers of the storage that it may write
 // to. Source: torch/_inductor/fx_passes/post_grad.py, reinplace.py.
-// Deviations: of the patterns, those for softmax are part of the decomposition; those that take a
-// bias out of an addmm, for padded or quantized matrix products and for concatenations of slices
-// are left out. Views of one storage count as overlapping.
+// Deviations: of the patterns, those for softmax are part of the decomposition; those for padded or
+// quantized matrix products and for concatenations of slices are left out. Views of one storage
+// count as overlapping.
 
 #include "core/base/torch_version.h"
 #include "core/kernels/fx_graph.h"

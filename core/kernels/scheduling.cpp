@@ -74,6 +74,7 @@ Scheduling::Scheduling(const Ir& ir, TorchVersion torch)
   order_ = sorted(all);
   remove_dead(order_);
   find_ancestors(order_);
+  group_lists(order_);
   order_ = sorted(order_);
 }
 
@@ -173,6 +174,7 @@ void Scheduling::make_single(OpId id) {
   const OpLoops& own = loops(id);
   SchedulerNode node;
   node.ops = {id};
+  node.leader = id;
   node.reads = own.reads;
   node.writes = own.writes;
   node.unmet = own.unmet;
@@ -182,6 +184,7 @@ void Scheduling::make_single(OpId id) {
   node.is_reduction = is_reduction(id);
   node.is_extern = is_extern_kind(each.kind);
   node.is_on_gpu = each.is_on_gpu;
+  node.is_template = each.kind == Op::Kind::template_;
   set_derived(node);
   node_of_[as_index(id)] = add(std::move(node));
 }
@@ -237,14 +240,15 @@ NodeIndex Scheduling::make_fused(NodeIndex a, NodeIndex b) {
   fused.max_order = std::max(first.max_order, second.max_order);
   fused.is_reduction = first.is_reduction || second.is_reduction;
   fused.is_on_gpu = first.is_on_gpu;
-  OpId leader = fused.ops.front();
+  fused.is_template = first.is_template || second.is_template;
+  fused.leader = fused.ops.front();
   for (const OpId id : fused.ops)
     if (is_reduction(id)) {
-      leader = id;
+      fused.leader = id;
       break;
     }
-  fused.numel = loops(leader).numel;
-  fused.rnumel = loops(leader).rnumel;
+  fused.numel = loops(fused.leader).numel;
+  fused.rnumel = loops(fused.leader).rnumel;
   const NodeIndex id = add(std::move(fused));
   refresh(id);
   return id;
@@ -254,6 +258,62 @@ NodeIndex Scheduling::fuse(NodeIndex a, NodeIndex b) {
   const NodeIndex id = make_fused(a, b);
   for (const OpId op : node(id).ops) node_of_[as_index(op)] = id;
   return id;
+}
+
+NodeIndex Scheduling::make_foreach(std::vector<NodeIndex> parts) {
+  SchedulerNode all;
+  const SchedulerNode& first = node(parts.front());
+  all.ancestors.assign(first.ancestors.size(), 0);
+  all.min_order = first.min_order;
+  all.max_order = first.max_order;
+  all.is_on_gpu = first.is_on_gpu;
+  for (const NodeIndex part : parts) {
+    const SchedulerNode& each = node(part);
+    all.ops.insert(all.ops.end(), each.ops.begin(), each.ops.end());
+    all.outputs.insert(all.outputs.end(), each.outputs.begin(), each.outputs.end());
+    for (std::size_t i = 0; i < all.ancestors.size(); ++i) all.ancestors[i] |= each.ancestors[i];
+    all.min_order = std::min(all.min_order, each.min_order);
+    all.max_order = std::max(all.max_order, each.max_order);
+    all.is_reduction = all.is_reduction || each.is_reduction;
+  }
+  all.leader = all.ops.front();
+  all.numel = 0;
+  for (const NodeIndex part : parts) all.numel += node(part).numel;
+  all.parallel = std::move(parts);
+  const NodeIndex id = add(std::move(all));
+  refresh(id);
+  for (const OpId op : node(id).ops) node_of_[as_index(op)] = id;
+  return id;
+}
+
+void Scheduling::group_lists(std::vector<NodeIndex>& order) {
+  if (ir_.lists.empty()) return;
+  std::vector<NodeIndex> made;
+  std::vector<char> is_grouped(ir_.ops.size(), 0);
+  for (const std::vector<OpId>& list : ir_.lists) {
+    std::vector<NodeIndex> parts;
+    // An op that depends on an earlier one of the list starts a new kernel.
+    std::vector<BufferId> written;
+    const auto close = [&] {
+      if (!parts.empty()) made.push_back(make_foreach(std::exchange(parts, {})));
+      written.clear();
+    };
+    for (const OpId id : list) {
+      if (is_dead(id) || is_extern_kind(op(id).kind)) continue;
+      is_grouped[as_index(id)] = 1;
+      if (std::any_of(loops(id).unmet.begin(), loops(id).unmet.end(), [&](AccessId access) {
+            return std::find(written.begin(), written.end(), table.buffer(access)) != written.end();
+          }))
+        close();
+      parts.push_back(node_of(id));
+      written.insert(written.end(), op(id).outputs.begin(), op(id).outputs.end());
+    }
+    close();
+  }
+  std::erase_if(order, [&](NodeIndex id) {
+    return !node(id).is_foreach() && is_grouped[as_index(node(id).ops.front())] != 0;
+  });
+  order.insert(order.end(), made.begin(), made.end());
 }
 
 NodeIndex Scheduling::fuse_mix_order(NodeIndex contiguous, NodeIndex crossing) {

@@ -4,7 +4,7 @@
 // nodes that consist of one or several ops.
 //
 // Steps of the constructor (`Scheduler._init` up to fusion): topological order of the ops, removal
-// of dead ops, ancestors, order. Cost: linear in accesses, plus one bit for each pair of ops.
+// of dead ops, ancestors, foreach kernels (`create_foreach_nodes`), order. Cost: linear in accesses, plus one bit for each pair of ops.
 //
 // Terms: a scheduler node (`NodeIndex`) is one op, or several that will be one kernel. Unmet
 // dependencies are reads of buffers that the graph itself computes.
@@ -48,11 +48,18 @@ struct SchedulerNode {
   bool is_reduction = false;
   bool is_extern = false;  // calls a library, or nothing
   bool is_on_gpu = true;
+  bool is_template = false;         // has an op of a template, which is the first
+  std::vector<NodeIndex> parallel;  // parts of a foreach kernel, which run side by side
   // In a mix-order reduction: the node that reads along its rows, and the one that reads across.
   NodeIndex contiguous = -1, crossing = -1;
+  OpId leader = -1;  // the first op that reduces, or else the first: its loops are the node's
+  // On the CPU: nodes that share only their first `outer_depth` loops; empty otherwise.
+  std::vector<NodeIndex> outer;
+  std::size_t outer_depth = 0;
 
   [[nodiscard]] bool is_fused() const { return ops.size() > 1; }
   [[nodiscard]] bool is_mix_order() const { return contiguous >= 0; }
+  [[nodiscard]] bool is_foreach() const { return !parallel.empty(); }
 };
 
 class Scheduling {
@@ -108,6 +115,8 @@ class Scheduling {
   NodeIndex fuse(NodeIndex a, NodeIndex b);
   // The node of two reductions over different dimensions, `contiguous` first.
   NodeIndex fuse_mix_order(NodeIndex contiguous, NodeIndex crossing);
+  // The node of a foreach kernel with these parts.
+  NodeIndex make_foreach(std::vector<NodeIndex> parts);
   // Like `fuse`, but ops are still found in the node that they are in.
   NodeIndex make_fused(NodeIndex a, NodeIndex b);
   // Updates the accesses of a node after those of its ops changed.
@@ -132,6 +141,7 @@ class Scheduling {
   void remove_dead(std::vector<NodeIndex>& order);
   void find_ancestors(std::span<const NodeIndex> order);
   void make_single(OpId id);
+  void group_lists(std::vector<NodeIndex>& order);
   void set_derived(SchedulerNode& node) const;
   [[nodiscard]] std::vector<AccessId> unmet_of(std::span<const AccessId> reads) const;
   NodeIndex add(SchedulerNode node);

@@ -131,11 +131,13 @@ def buffer_differences(expected: Row, found: Row) -> list[str]:
     return differs
 
 
-def compare(reference: Path, version: str) -> tuple[int, list[tuple[Row, Row | None, list[str]]], float]:
-    """Number of operations, those that differ, and milliseconds."""
+def compare(
+    reference: Path, version: str, capture: Path | None = None
+) -> tuple[int, list[tuple[Row, Row | None, list[str]]], float]:
+    """Number of operations, those that differ, and milliseconds. ``capture``: the shared one of the same name."""
     answer = read(reference)
     expected = answer["pre_fusion"]
-    capture = SHARED / "captures" / reference.name.replace(".kernels", "")
+    capture = capture or SHARED / "captures" / reference.name.replace(".kernels", "")
     found, rest = lowered(capture, version)
     differing = []
     for row in expected:

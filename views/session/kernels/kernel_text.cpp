@@ -45,6 +45,8 @@ QString kernel_kind_text(kernels::Kernel::Kind kind) {
       return tr("reduction");
     case Kind::mix_order_reduction:
       return tr("two reductions");
+    case Kind::foreach_:
+      return tr("for each");
     case Kind::template_:
       return tr("template");
     case Kind::external:

@@ -1,0 +1,31 @@
+#pragma once
+
+// Decompositions that need only the arguments of a call: activations, losses, reductions, shapes,
+// indexing. Each names its operators and a function that appends the nodes to a graph.
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/torch_version.h"
+#include "core/kernels/call_arguments.h"
+#include "core/kernels/fx_builder.h"
+
+namespace jointer::kernels {
+
+// Returns what the call returns, -1 for a result that is not a tensor; empty if Inductor calls the
+// library for these arguments.
+using Decompose = std::vector<FxId> (*)(FxBuilder&, const CallArguments&, TorchVersion);
+
+struct Decomposition {
+  std::string_view packet;  // "aten.leaky_relu"
+  Decompose decompose = nullptr;
+};
+
+std::span<const Decomposition> activation_decompositions();
+std::span<const Decomposition> reduction_decompositions();
+std::span<const Decomposition> shape_decompositions();
+std::span<const Decomposition> index_decompositions();
+std::span<const Decomposition> channel_decompositions();
+
+}  // namespace jointer::kernels

@@ -1,0 +1,134 @@
+// Convolutions, and norms of channels or groups of them.
+// Source: torch/_refs/__init__.py (native_group_norm), torch/_decomp/decompositions.py
+// (native_group_norm_backward), torch/_inductor/kernel/conv.py (convolution),
+// torch/_inductor/decomposition.py (convolution_backward).
+// Deviation: the layout of convolutions is the program's (torch may choose channels last,
+// `decide_layout_opt`).
+
+#include <array>
+#include <utility>
+
+#include "core/kernels/decompositions.h"
+
+namespace jointer::kernels {
+namespace {
+
+FxId wide_value(FxBuilder& b, FxId id) {
+  return id < 0 ? id : b.convert(id, computation_type(b.dtype(id)));
+}
+
+// [C] as [1, C, 1, ...]
+FxId along_channels(FxBuilder& b, FxId weight, std::int64_t rank) {
+  Sizes sizes(static_cast<std::size_t>(rank), 1);
+  sizes[1] = product(b.shape(weight));
+  return b.reshape(weight, std::move(sizes));
+}
+
+std::vector<FxId> group_norm(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId given = call.tensor("input");
+  const DType type = b.dtype(given);
+  const std::int64_t batch = call.integer("N"), channels = call.integer("C"),
+                     size = call.integer("HxW"), groups = call.integer("group");
+  const Sizes shape = b.shape(given);
+  const FxId x = b.reshape(wide_value(b, given), {batch, groups, channels / groups, size});
+  FxTensor kept = b.tensor(x);
+  kept.shape = {batch, groups, 1, 1};
+  kept.stride = dense_strides(kept.shape);
+  FxNode both;
+  both.kind = FxKind::moments;
+  both.target = "aten.var_mean.correction";
+  both.is_tuple = true;
+  both.inputs = {x};
+  both.numbers = {2, 3};
+  both.scalars = {static_cast<double>(channels / groups * size)};
+  both.results = {kept, kept};
+  const FxId tuple = b.add(std::move(both));
+  const FxId variance = b.getitem(tuple, 0, kept), mean = b.getitem(tuple, 1, kept);
+  const FxId factor = b.pointwise("rsqrt", {b.pointwise("add", {variance}, {call.real("eps")})});
+  FxId value = b.reshape(b.pointwise("mul", {b.pointwise("sub", {x, mean}), factor}), shape);
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  if (const FxId weight = call.tensor("weight"); weight >= 0)
+    value = b.pointwise("mul", {value, along_channels(b, weight, rank)});
+  if (const FxId bias = call.tensor("bias"); bias >= 0)
+    value = b.pointwise("add", {value, along_channels(b, bias, rank)});
+  return {b.convert(value, type), b.convert(b.reshape(mean, {batch, groups}), type),
+          b.convert(b.reshape(factor, {batch, groups}), type)};
+}
+
+std::vector<FxId> group_norm_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId given = call.tensor("input");
+  const DType type = b.dtype(given);
+  const std::int64_t batch = call.integer("N"), channels = call.integer("C"),
+                     size = call.integer("HxW"), groups = call.integer("group"),
+                     each = channels / groups;
+  const FxId dy = wide_value(b, call.tensor("grad_out")), x = wide_value(b, given),
+             mean = wide_value(b, call.tensor("mean")), factor = wide_value(b, call.tensor("rstd")),
+             weight = wide_value(b, call.tensor("weight"));
+  const DType wide = b.dtype(x);
+  const Sizes mask = call.integers("output_mask");
+  const auto wants = [&](std::size_t i) { return i >= mask.size() || mask[i] != 0; };
+  const auto mul = [&](FxId left, FxId right) { return b.pointwise("mul", {left, right}); };
+  const Sizes flat{batch, channels, size}, grouped{batch, groups, each};
+  const FxId ds = b.reduce("sum", b.reshape(mul(dy, x), flat), {2}, false, wide);
+  const FxId db = b.reduce("sum", b.reshape(dy, flat), {2}, false, wide);
+  std::vector<FxId> results(3, -1);
+  if (wants(0)) {
+    const auto by_group = [&](FxId value) {
+      const FxId scaled = weight < 0 ? value : mul(value, b.unsqueeze(weight, 0));
+      return b.reduce("sum", b.reshape(scaled, grouped), {2}, false, wide);
+    };
+    const FxId ds_sum = by_group(ds), db_sum = by_group(db);
+    const FxId gamma = weight < 0 ? b.full({1, groups, each}, wide, b.tensor(x).is_on_gpu, 1)
+                                  : b.reshape(weight, {1, groups, each});
+    const FxId c1 = mul(b.unsqueeze(factor, 2), gamma);
+    const FxId difference = b.pointwise("fma", {db_sum, mean, b.pointwise("neg", {ds_sum})});
+    const double share = 1.0 / static_cast<double>(size * each);
+    const FxId c2 =
+        b.pointwise("mul", {mul(mul(mul(difference, factor), factor), factor)}, {share});
+    const FxId c3 = b.pointwise("sub", {mul(b.pointwise("neg", {c2}), mean),
+                                        b.pointwise("mul", {mul(db_sum, factor)}, {share})});
+    const auto lifted = [&](FxId value) { return b.unsqueeze(b.unsqueeze(value, 2), 3); };
+    const Sizes whole{batch, groups, each, size};
+    const FxId first = mul(b.reshape(dy, whole), b.unsqueeze(c1, 3));
+    const FxId second = mul(b.reshape(x, whole), lifted(c2));
+    const FxId sum = b.pointwise("add", {b.pointwise("add", {first, second}), lifted(c3)});
+    results[0] = b.convert(b.reshape(sum, Sizes(b.shape(given))), type);
+  }
+  if (wants(1) && weight >= 0) {
+    const FxId part = b.pointwise(
+        "sub", {b.reshape(ds, grouped), mul(b.reshape(db, grouped), b.unsqueeze(mean, 2))});
+    results[1] = b.convert(
+        b.reshape(b.reduce("sum", mul(part, b.unsqueeze(factor, 2)), {0}, false, wide), {channels}),
+        call.result(1).dtype);
+  }
+  if (wants(2)) results[2] = b.convert(b.reduce("sum", db, {0}, false, wide), type);
+  return results;
+}
+
+std::vector<FxId> convolution(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("input"), weight = call.tensor("weight"), bias = call.tensor("bias");
+  const bool is_on_gpu = b.tensor(x).is_on_gpu;
+  FxNode called;
+  called.kind = FxKind::alloc_call;
+  called.target = "aten.convolution.default";
+  called.constraint = Constraint::order;
+  called.inputs = {x, weight};
+  if (bias >= 0 && !is_on_gpu) called.inputs.push_back(bias);
+  called.results = {call.result()};
+  const FxId value = b.add(std::move(called));
+  if (bias < 0 || !is_on_gpu) return {value};
+  return {b.pointwise("add", {value, along_channels(b, bias, b.rank(value))})};
+}
+
+}  // namespace
+
+std::span<const Decomposition> channel_decompositions() {
+  static constexpr std::array kAll = std::to_array<Decomposition>({
+      {"aten.convolution", convolution},
+      {"aten.native_group_norm", group_norm},
+      {"aten.native_group_norm_backward", group_norm_gradient},
+  });
+  return kAll;
+}
+
+}  // namespace jointer::kernels

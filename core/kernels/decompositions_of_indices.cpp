@@ -1,0 +1,157 @@
+// Calls with positions that are known at run time, and random numbers.
+// Source: torch/_decomp/decompositions.py (_index_add, _index_copy), torch/_refs/__init__.py
+// (_index_fill), torch/_inductor/lowering.py (scatter_, scatter_reduce_, index_put_),
+// torch/_inductor/utils.py (use_scatter_fallback), torch/_decomp/decompositions_for_rng.py,
+// torch/_inductor/fx_passes/replace_random.py.
+
+#include <array>
+
+#include "core/kernels/decompositions.h"
+
+namespace jointer::kernels {
+namespace {
+
+// The inputs of an index_put along one dimension.
+std::vector<FxId> put_along(FxId self, FxId values, std::int64_t dim, FxId index) {
+  std::vector<FxId> inputs{self, values};
+  inputs.resize(static_cast<std::size_t>(dim) + 2, -1);
+  inputs.push_back(index);
+  return inputs;
+}
+
+std::vector<FxId> index_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId self = call.tensor("self");
+  FxId index = call.tensor("index");
+  const std::string_view packet = call.packet();
+  const bool adds = packet.starts_with("aten.index_add");
+  const bool is_in_place = packet.ends_with('_');
+  if (b.rank(self) == 0) return {};
+  const std::int64_t given = call.integer("dim"), dim = given < 0 ? given + b.rank(self) : given;
+  const FxTensor tensor = b.tensor(self);
+  // Atomic additions in bfloat16 need an H100.
+  if (adds && tensor.dtype == DType::bfloat16 && !tensor.is_on_gpu) return {};
+  if (b.rank(index) == 0) index = b.unsqueeze(index, 0);
+  FxId values = call.tensor("source");
+  if (packet.starts_with("aten.index_fill")) {
+    Sizes sizes = tensor.shape;
+    sizes[static_cast<std::size_t>(dim)] = product(b.shape(index));
+    values = call.tensor("value");
+    if (values < 0) values = b.full({}, tensor.dtype, tensor.is_on_gpu, call.real("value"));
+    FxNode wide;
+    wide.kind = FxKind::expand;
+    wide.target = "aten.expand.default";
+    wide.is_view = true;
+    wide.inputs = {values};
+    wide.numbers = sizes;
+    wide.results = {{tensor.dtype, tensor.is_on_gpu, sizes, dense_strides(sizes)}};
+    values = b.add(std::move(wide));
+  }
+  if (values < 0) return {};
+  if (adds && call.real("alpha", 1) != 1)
+    values = b.pointwise("mul", {values}, {call.real("alpha", 1)});
+  FxNode put;
+  put.kind = is_in_place ? FxKind::index_put_in_place : FxKind::index_put;
+  put.target = is_in_place ? "aten.index_put_.default" : "aten.index_put.default";
+  put.inputs = put_along(self, values, dim, index);
+  put.numbers = {adds ? 1 : 0};
+  put.results = {call.result()};
+  return {b.add(std::move(put))};
+}
+
+// In place, and with a reduction; the others have a rule of their own.
+std::vector<FxId> scatter_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId self = call.tensor("self"), index = call.tensor("index");
+  const std::string_view packet = call.packet(), reduction = call.text("reduce");
+  const bool adds =
+      packet.starts_with("aten.scatter_add") || reduction == "sum" || reduction == "add";
+  if (!reduction.empty() && !adds) return {};
+  if (!call.is_true("include_self", true)) return {};
+  const FxTensor tensor = b.tensor(self);
+  // Without atomic additions of this type.
+  if (adds && (tensor.dtype == DType::int64 || tensor.dtype == DType::boolean)) return {};
+  FxId source = call.tensor("src");
+  if (source < 0 && call.has("value"))
+    source = b.full(b.shape(index), tensor.dtype, tensor.is_on_gpu, call.real("value"));
+  if (source < 0 || b.rank(self) == 0) return {};
+  std::int64_t dim = call.integer("dim");
+  if (dim < 0) dim += b.rank(self);
+  FxNode made;
+  made.kind = packet.ends_with('_') ? FxKind::scatter_in_place : FxKind::scatter;
+  made.target = made.kind == FxKind::scatter ? "aten.scatter.src" : "aten.scatter_.src";
+  made.inputs = {self, index, source};
+  made.numbers = {dim, adds ? 1 : 0};
+  made.results = {call.result()};
+  return {b.add(std::move(made))};
+}
+
+FxId random_numbers(FxBuilder& b, std::string_view op, const FxTensor& like, DType type) {
+  FxNode made;
+  made.kind = FxKind::random;
+  made.op = op;
+  made.target = "inductor.random.default";
+  made.inputs = {b.seeds(like.is_on_gpu)};
+  made.numbers = {b.next_seed(like.is_on_gpu)};
+  made.results = {{op == "randint64" ? DType::int64 : DType::float32, like.is_on_gpu, like.shape,
+                   dense_strides(like.shape)}};
+  return b.convert(b.add(std::move(made)), type);
+}
+
+std::vector<FxId> random_tensor(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  if (call.has("generator")) return {};
+  const FxTensor result = call.result();
+  const bool is_normal = call.packet().starts_with("aten.randn");
+  const bool is_integer = call.packet().starts_with("aten.randint");
+  return {random_numbers(b,
+                         is_integer  ? "randint64"
+                         : is_normal ? "randn"
+                                     : "rand",
+                         result, result.dtype)};
+}
+
+std::vector<FxId> dropout(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("input");
+  const FxTensor tensor = b.tensor(x);
+  const double p = call.real("p");
+  if (!call.is_true("train", true) || p == 0)
+    return {x, b.full(tensor.shape, DType::boolean, tensor.is_on_gpu, 1)};
+  if (p == 1) return {};
+  const FxId mask =
+      b.pointwise("gt", {random_numbers(b, "rand", tensor, tensor.dtype)}, {p}, DType::boolean);
+  const FxId kept = b.pointwise("mul", {mask, x}, {}, tensor.dtype);
+  return {b.pointwise("mul", {kept}, {1 / (1 - p)}), mask};
+}
+
+std::vector<FxId> coin_flips(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  if (!b.tensor(x).is_on_gpu || call.has("generator") || call.tensor("p") >= 0) return {};
+  const FxId drawn = random_numbers(b, "rand", b.tensor(x), DType::float32);
+  return {b.convert(b.pointwise("lt", {drawn}, {call.real("p", 0.5)}, DType::boolean),
+                    call.result().dtype)};
+}
+
+}  // namespace
+
+std::span<const Decomposition> index_decompositions() {
+  static constexpr std::array kAll = std::to_array<Decomposition>({
+      {"aten.bernoulli", coin_flips},
+      {"aten.index_add", index_along},
+      {"aten.index_add_", index_along},
+      {"aten.index_copy", index_along},
+      {"aten.index_copy_", index_along},
+      {"aten.index_fill", index_along},
+      {"aten.index_fill_", index_along},
+      {"aten.native_dropout", dropout},
+      {"aten.rand", random_tensor},
+      {"aten.rand_like", random_tensor},
+      {"aten.randint", random_tensor},
+      {"aten.randn", random_tensor},
+      {"aten.randn_like", random_tensor},
+      {"aten.scatter_", scatter_along},
+      {"aten.scatter_add_", scatter_along},
+      {"aten.scatter_reduce", scatter_along},
+      {"aten.scatter_reduce_", scatter_along},
+  });
+  return kAll;
+}
+
+}  // namespace jointer::kernels

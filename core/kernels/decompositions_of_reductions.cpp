@@ -1,0 +1,240 @@
+// Reductions: variances, norms, positions of extremes, sums of products.
+// Source: torch/_inductor/lowering.py (var_mean_helper_, reduce_max), torch/_decomp/decompositions.py
+// (all, std_decomposition, logsumexp, mv, dot, aminmax), torch/_refs/linalg/__init__.py
+// (vector_norm).
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "core/kernels/decompositions.h"
+
+namespace jointer::kernels {
+namespace {
+
+// The dimensions of an argument, or all.
+Sizes dims_of(const FxBuilder& b, const CallArguments& call, FxId x) {
+  Sizes dims = call.integers("dim");
+  if (dims.empty()) {
+    dims.resize(static_cast<std::size_t>(b.rank(x)));
+    std::iota(dims.begin(), dims.end(), 0);
+  }
+  for (std::int64_t& dim : dims)
+    if (dim < 0) dim += b.rank(x);
+  return dims;
+}
+
+FxId with_sizes(FxBuilder& b, FxId x, const FxTensor& result) {
+  return b.shape(x) == result.shape ? x : b.reshape(x, result.shape);
+}
+
+// The variance and the mean with dimensions kept, as a reduction that computes both.
+std::pair<FxId, FxId> variance_and_mean(FxBuilder& b, FxId x, const Sizes& dims,
+                                        double correction) {
+  std::int64_t count = 1;
+  FxTensor kept = b.tensor(x);
+  for (const std::int64_t dim : dims) {
+    count *= kept.shape[static_cast<std::size_t>(dim)];
+    kept.shape[static_cast<std::size_t>(dim)] = 1;
+  }
+  kept.stride = dense_strides(kept.shape);
+  FxNode both;
+  both.kind = FxKind::moments;
+  both.target = "aten.var_mean.correction";
+  both.is_tuple = true;
+  both.inputs = {x};
+  both.numbers = dims;
+  both.scalars = {std::max(0.0, static_cast<double>(count) - correction)};
+  both.results = {kept, kept};
+  const FxId tuple = b.add(std::move(both));
+  const FxId variance = b.getitem(tuple, 0, kept);
+  return {variance, b.getitem(tuple, 1, kept)};
+}
+
+// Source: use_two_step_variance. In low precision on the GPU it also depends on whether the
+// reduction is split; such rows count as not split here.
+bool has_two_steps(const FxBuilder& b, FxId x, const Sizes& dims, DType type,
+                   TorchVersion version) {
+  constexpr std::int64_t kUnrolled = 8, kOnCpu = 1024;
+  std::int64_t count = 1;
+  for (const std::int64_t dim : dims) count *= b.shape(x)[static_cast<std::size_t>(dim)];
+  if (count == product(b.shape(x))) return false;
+  if (!b.tensor(x).is_on_gpu) return version > TorchVersion{2, 11} && count <= kOnCpu;
+  if (version > TorchVersion{2, 11} && is_low_precision(type)) {
+    // use_two_step_variance_min_numel and _threshold
+    constexpr std::int64_t kLow = 1024, kHigh = 32768;
+    return count <= kHigh && !(count > kUnrolled && count < kLow);
+  }
+  return count <= kUnrolled;
+}
+
+std::vector<FxId> variance(FxBuilder& b, const CallArguments& call, TorchVersion version) {
+  const FxId x = call.tensor("self");
+  const DType type = b.dtype(x);
+  const Sizes dims = dims_of(b, call, x);
+  const double correction =
+      call.has("unbiased") ? (call.is_true("unbiased") ? 1 : 0) : call.real("correction", 1);
+  const FxId wide = b.convert(x, computation_type(type));
+  FxId value = -1, mean = -1;
+  if (has_two_steps(b, x, dims, type, version)) {
+    double count = 1;
+    for (const std::int64_t dim : dims)
+      count *= static_cast<double>(b.shape(x)[static_cast<std::size_t>(dim)]);
+    mean = b.reduce("sum", wide, dims, true, b.dtype(wide), true);
+    const FxId difference = b.pointwise("sub", {wide, mean});
+    const FxId squares = b.pointwise("mul", {difference, difference});
+    const FxId sum = b.reduce("sum", squares, dims, true, b.dtype(wide));
+    value = b.pointwise("truediv", {sum}, {std::max(0.0, count - correction)});
+  } else {
+    std::tie(value, mean) = variance_and_mean(b, wide, dims, correction);
+  }
+  const std::string_view packet = call.packet();
+  if (packet == "aten.std" || packet == "aten.std_mean") value = b.pointwise("sqrt", {value});
+  value = b.convert(with_sizes(b, value, call.result()), type);
+  if (call.result_count() < 2) return {value};
+  return {value, b.convert(with_sizes(b, mean, call.result(1)), type)};
+}
+
+FxId arg_reduce(FxBuilder& b, std::string_view op, FxId x, const Sizes& dims, bool keeps) {
+  const FxId ordered = b.dtype(x) == DType::boolean ? b.convert(x, DType::int32) : x;
+  return b.reduce(op, ordered, dims, keeps, DType::int64);
+}
+
+std::vector<FxId> position_of_extreme(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const bool is_max = call.packet() == "aten.argmax";
+  return {with_sizes(
+      b,
+      arg_reduce(b, is_max ? "argmax" : "argmin", x, dims_of(b, call, x), call.is_true("keepdim")),
+      call.result())};
+}
+
+// The extreme of a dimension and its position, or of all elements.
+std::vector<FxId> extreme(FxBuilder& b, const CallArguments& call, TorchVersion version) {
+  const FxId x = call.tensor("self");
+  const bool is_max = call.packet() == "aten.max";
+  if (call.tensor("other") >= 0)
+    return {b.pointwise(is_max ? "maximum" : "minimum", {x, call.tensor("other")})};
+  const std::string_view op = is_max ? "max" : "min";
+  if (!call.has("dim")) return {b.reduce(op, x, {}, false, b.dtype(x))};
+  const Sizes dims = dims_of(b, call, x);
+  const bool keeps = call.is_true("keepdim");
+  const FxTensor& tensor = b.tensor(x);
+  if (version > TorchVersion{2, 11} && tensor.is_on_gpu && tensor.dtype != DType::boolean) {
+    FxNode both;
+    both.kind = FxKind::arg_with_value;
+    both.op = is_max ? "argmax_with_value" : "argmin_with_value";
+    both.target = is_max ? "aten.max.dim" : "aten.min.dim";
+    both.is_tuple = true;
+    both.inputs = {x};
+    both.numbers = {keeps ? 1 : 0};
+    both.numbers.insert(both.numbers.end(), dims.begin(), dims.end());
+    both.results = {call.result(0), call.result(1)};
+    const FxId tuple = b.add(std::move(both));
+    const FxId value = b.getitem(tuple, 0, call.result(0));
+    return {value, b.getitem(tuple, 1, call.result(1))};
+  }
+  const FxId value = b.reduce(op, x, dims, keeps, tensor.dtype);
+  return {value, arg_reduce(b, is_max ? "argmax" : "argmin", x, dims, keeps)};
+}
+
+std::vector<FxId> both_extremes(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const Sizes dims = call.has("dim") ? dims_of(b, call, x) : Sizes{};
+  const bool keeps = call.is_true("keepdim");
+  const FxId low = b.reduce("min", x, dims, keeps, b.dtype(x));
+  return {low, b.reduce("max", x, dims, keeps, b.dtype(x))};
+}
+
+// not any(not x)
+std::vector<FxId> all_true(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const FxId inverse = b.pointwise("logical_not", {x}, {}, DType::boolean);
+  const FxId any = b.reduce("any", inverse, call.has("dim") ? dims_of(b, call, x) : Sizes{},
+                            call.is_true("keepdim"), DType::boolean);
+  return {b.pointwise("logical_not", {any}, {}, DType::boolean)};
+}
+
+std::vector<FxId> vector_norm(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const double order = call.real(call.packet() == "aten.norm" ? "p" : "ord", 2);
+  const Sizes dims =
+      call.has("dim") && !call.integers("dim").empty() ? dims_of(b, call, x) : Sizes{};
+  const bool keeps = call.is_true("keepdim");
+  const DType result = call.result().dtype;
+  if (order == 0) {
+    const FxId counted = b.pointwise("ne", {x}, {0}, DType::boolean);
+    return {b.reduce("sum", counted, dims, keeps, result)};
+  }
+  if (std::isinf(order)) {
+    const FxId size = b.pointwise("abs", {x});
+    return {b.convert(b.reduce(order > 0 ? "max" : "min", size, dims, keeps, b.dtype(x)), result)};
+  }
+  FxId value = b.convert(x, computation_type(result));
+  if (std::fmod(order, 2) != 0) value = b.pointwise("abs", {value});
+  const FxId powers = b.pointwise("pow", {value}, {order});
+  const FxId sum = b.reduce("sum", powers, dims, keeps, b.dtype(value));
+  return {b.convert(b.pointwise("pow", {sum}, {1 / order}), result)};
+}
+
+std::vector<FxId> log_of_sum(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId given = call.tensor("self");
+  if (b.rank(given) == 0) return {given};
+  const DType type = call.result().dtype;
+  const FxId x = b.convert(given, type);
+  const Sizes dims = dims_of(b, call, x);
+  const FxId maximum = b.reduce("max", x, dims, true, type);
+  const FxId is_infinite =
+      b.pointwise("eq", {b.pointwise("abs", {maximum})}, {HUGE_VAL}, DType::boolean);
+  const FxId zero = b.full({}, type, b.tensor(x).is_on_gpu, 0);
+  const FxId limited = b.pointwise("where", {is_infinite, zero, maximum}, {}, type);
+  const FxId sum = b.reduce("sum", b.pointwise("exp", {b.pointwise("sub", {x, limited})}), dims,
+                            call.is_true("keepdim"), type);
+  const FxId log = b.pointwise("log", {sum});
+  return {b.pointwise("add", {log, with_sizes(b, limited, call.result())})};
+}
+
+// A sum of products of elements: dot, mv.
+std::vector<FxId> sum_of_products(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const bool is_dot = call.packet() == "aten.dot";
+  const FxId left = call.tensor("self"), right = call.tensor(is_dot ? "tensor" : "vec");
+  const DType type = call.result().dtype, wide = computation_type(type);
+  const FxId both = b.pointwise("mul", {b.convert(left, wide), b.convert(right, wide)});
+  return {b.convert(b.reduce("sum", both, is_dot ? Sizes{} : Sizes{1}, false, wide), type)};
+}
+
+std::vector<FxId> number_of_nonzero(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const FxId counted = b.pointwise("ne", {x}, {0}, DType::boolean);
+  return {b.reduce("sum", counted, call.has("dim") ? dims_of(b, call, x) : Sizes{}, false,
+                   DType::int64)};
+}
+
+}  // namespace
+
+std::span<const Decomposition> reduction_decompositions() {
+  static constexpr std::array kAll = std::to_array<Decomposition>({
+      {"aten.all", all_true},
+      {"aten.aminmax", both_extremes},
+      {"aten.argmax", position_of_extreme},
+      {"aten.argmin", position_of_extreme},
+      {"aten.count_nonzero", number_of_nonzero},
+      {"aten.dot", sum_of_products},
+      {"aten.linalg_vector_norm", vector_norm},
+      {"aten.logsumexp", log_of_sum},
+      {"aten.max", extreme},
+      {"aten.min", extreme},
+      {"aten.mv", sum_of_products},
+      {"aten.norm", vector_norm},
+      {"aten.std", variance},
+      {"aten.std_mean", variance},
+      {"aten.var", variance},
+      {"aten.var_mean", variance},
+  });
+  return kAll;
+}
+
+}  // namespace jointer::kernels

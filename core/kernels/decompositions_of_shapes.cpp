@@ -1,0 +1,339 @@
+// Calls that move elements: padding, flipping, rolling, repeating, triangles, views with strides;
+// and calls that create tensors.
+// Source: torch/_refs/__init__.py (tril, triu, roll, flip, eye, linspace, diagonal),
+// torch/_decomp/decompositions.py (select_backward, diag_embed, pixel_shuffle, unfold_copy),
+// torch/_inductor/decomposition.py, lowering.py (upsample_nearest2d, copy, fill).
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "core/kernels/decompositions.h"
+
+namespace jointer::kernels {
+namespace {
+
+std::int64_t wrapped_dim(std::int64_t dim, std::int64_t rank) {
+  return dim < 0 ? dim + rank : dim;
+}
+
+FxNode node_of(FxKind kind, std::string_view target, std::vector<FxId> inputs, Sizes numbers,
+               FxTensor result) {
+  FxNode made;
+  made.kind = kind;
+  made.target = target;
+  made.inputs = std::move(inputs);
+  made.numbers = std::move(numbers);
+  made.results = {std::move(result)};
+  return made;
+}
+
+FxTensor dense_tensor(const FxBuilder& b, FxId like, Sizes sizes) {
+  const FxTensor& tensor = b.tensor(like);
+  Sizes stride = dense_strides(sizes);
+  return {tensor.dtype, tensor.is_on_gpu, std::move(sizes), std::move(stride)};
+}
+
+FxId numbers_up_to(FxBuilder& b, std::int64_t count, bool is_on_gpu) {
+  return b.add(
+      node_of(FxKind::iota, "prims.iota.default", {}, {}, {DType::int64, is_on_gpu, {count}, {1}}));
+}
+
+FxId slice_of(FxBuilder& b, FxId from, std::int64_t dim, std::int64_t start, std::int64_t end) {
+  FxTensor part = b.tensor(from);
+  part.shape[static_cast<std::size_t>(dim)] = end - start;
+  FxNode view =
+      node_of(FxKind::slice, "aten.slice.Tensor", {from}, {dim, start, end, 1}, std::move(part));
+  view.is_view = true;
+  return b.add(std::move(view));
+}
+
+FxId dense_copy(FxBuilder& b, FxId x) {
+  const FxTensor& tensor = b.tensor(x);
+  if (is_contiguous(tensor.shape, tensor.stride)) return x;
+  return b.add(node_of(FxKind::clone, "aten.clone.default", {x}, {},
+                       dense_tensor(b, x, Sizes(tensor.shape))));
+}
+
+std::vector<FxId> triangle(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const Sizes sizes = b.shape(x);
+  const bool is_on_gpu = b.tensor(x).is_on_gpu;
+  const FxId columns = b.unsqueeze(numbers_up_to(b, sizes.back(), is_on_gpu), 0);
+  const FxId rows = b.unsqueeze(numbers_up_to(b, sizes[sizes.size() - 2], is_on_gpu), 1);
+  const bool is_lower = call.packet() == "aten.tril";
+  const FxId mask = b.pointwise(is_lower ? "le" : "ge", {b.pointwise("sub", {columns, rows})},
+                                {call.real("diagonal")}, DType::boolean);
+  const FxId zero = b.full({}, b.dtype(x), is_on_gpu, 0);
+  return {dense_copy(b, b.pointwise("where", {mask, x, zero}, {}, b.dtype(x)))};
+}
+
+std::vector<FxId> flip(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  Sizes dims = call.integers("dims");
+  for (std::int64_t& dim : dims) dim = wrapped_dim(dim, b.rank(x));
+  return {b.add(node_of(FxKind::flip, "prims.rev.default", {x}, std::move(dims), call.result()))};
+}
+
+std::vector<FxId> roll(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId self = call.tensor("self");
+  const Sizes shifts = call.integers("shifts");
+  Sizes dims = call.integers("dims");
+  FxId x = self;
+  const bool is_flat = dims.empty();
+  if (is_flat) {
+    x = b.reshape(x, {product(b.shape(x))});
+    dims = {0};
+  }
+  for (std::size_t i = 0; i < std::min(shifts.size(), dims.size()); ++i) {
+    // Positions that wrap around, as an index.
+    const std::int64_t dim = wrapped_dim(dims[i], b.rank(x));
+    const std::int64_t size = b.shape(x)[static_cast<std::size_t>(dim)];
+    if (size == 0) return {x};
+    const FxId numbers = numbers_up_to(b, size, b.tensor(x).is_on_gpu);
+    const std::int64_t start = ((size - shifts[i]) % size + size) % size;
+    const FxId moved =
+        b.pointwise("remainder", {b.pointwise("add", {numbers}, {static_cast<double>(start)})},
+                    {static_cast<double>(size)});
+    std::vector<FxId> inputs{x};
+    inputs.resize(static_cast<std::size_t>(dim) + 1, -1);
+    inputs.push_back(moved);
+    x = b.add(node_of(FxKind::index, "aten.index.Tensor", std::move(inputs), {},
+                      dense_tensor(b, x, Sizes(b.shape(x)))));
+  }
+  return {is_flat ? b.reshape(x, Sizes(b.shape(self))) : x};
+}
+
+std::vector<FxId> pad(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const Sizes pairs = call.integers("pad");
+  const auto rank = static_cast<std::size_t>(b.rank(x));
+  Sizes numbers(rank * 2, 0);
+  for (std::size_t i = 0; i + 1 < pairs.size() && i / 2 < rank; i += 2) {
+    const std::size_t dim = rank - 1 - i / 2;
+    numbers[2 * dim] = pairs[i];
+    numbers[2 * dim + 1] = pairs[i + 1];
+  }
+  FxNode made =
+      node_of(FxKind::pad, "aten.constant_pad_nd.default", {x}, std::move(numbers), call.result());
+  made.scalars = {call.real("value")};
+  return {b.add(std::move(made))};
+}
+
+std::vector<FxId> repeat(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  return {b.add(node_of(FxKind::repeat, "aten.repeat.default", {call.tensor("self")},
+                        call.integers("repeats"), call.result()))};
+}
+
+std::vector<FxId> unfold(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  FxNode view = node_of(FxKind::unfold, "aten.unfold.default", {x},
+                        {wrapped_dim(call.integer("dimension"), b.rank(x)), call.integer("size"),
+                         call.integer("step", 1)},
+                        call.result());
+  view.is_view = true;
+  return {b.add(std::move(view))};
+}
+
+std::vector<FxId> as_strided(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  Sizes numbers{call.integer("storage_offset")};
+  for (const std::string_view name : {"size", "stride"}) {
+    const Sizes part = call.integers(name);
+    numbers.insert(numbers.end(), part.begin(), part.end());
+  }
+  FxNode view = node_of(FxKind::as_strided, "aten.as_strided.default", {call.tensor("self")},
+                        std::move(numbers), call.result());
+  view.is_view = true;
+  return {b.add(std::move(view))};
+}
+
+std::vector<FxId> select_scatter(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const bool is_gradient = call.packet() == "aten.select_backward";
+  const FxTensor result = call.result();
+  const auto rank = static_cast<std::int64_t>(result.shape.size());
+  const std::int64_t dim = wrapped_dim(call.integer("dim"), rank);
+  std::int64_t index = call.integer("index");
+  if (index < 0) index += result.shape[static_cast<std::size_t>(dim)];
+  const FxId self =
+      is_gradient ? b.full(result.shape, result.dtype, result.is_on_gpu, 0) : call.tensor("self");
+  const FxId source = call.tensor(is_gradient ? "grad_output" : "src");
+  return {b.add(node_of(FxKind::select_scatter, "aten.select_scatter.default", {self, source},
+                        {dim, index}, result))};
+}
+
+std::vector<FxId> slice_scatter(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxTensor result = call.result();
+  const std::int64_t dim =
+      wrapped_dim(call.integer("dim"), static_cast<std::int64_t>(result.shape.size()));
+  const std::int64_t size = result.shape[static_cast<std::size_t>(dim)];
+  std::int64_t start = call.integer("start"), end = call.integer("end", size);
+  if (start < 0) start += size;
+  if (end < 0) end += size;
+  start = std::clamp<std::int64_t>(start, 0, size);
+  end = std::clamp(end, start, size);
+  return {b.add(node_of(FxKind::slice_scatter, "aten.slice_scatter.default",
+                        {call.tensor("self"), call.tensor("src")},
+                        {dim, start, end, call.integer("step", 1)}, result))};
+}
+
+// Copies to a tensor of the first one's sizes, type and device; into it if it ends in "_".
+std::vector<FxId> fill_with(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId self = call.tensor("self");
+  const FxTensor tensor = b.tensor(self);
+  const bool is_zero = call.packet().starts_with("aten.zero");
+  FxId value = is_zero ? -1 : call.tensor("value");
+  if (value < 0) {
+    value = b.full(tensor.shape, tensor.dtype, tensor.is_on_gpu, is_zero ? 0 : call.real("value"));
+  } else {
+    if (b.tensor(value).is_on_gpu != tensor.is_on_gpu) return {};
+    FxNode wide = node_of(FxKind::expand, "aten.expand.default", {b.convert(value, tensor.dtype)},
+                          Sizes(tensor.shape), dense_tensor(b, self, Sizes(tensor.shape)));
+    wide.is_view = true;
+    value = b.add(std::move(wide));
+  }
+  if (!call.packet().ends_with('_'))
+    return {b.add(node_of(FxKind::clone, "aten.clone.default", {value}, {}, call.result()))};
+  return {b.add(
+      node_of(FxKind::copy_in_place, "aten.copy_.default", {self, value}, {}, call.result()))};
+}
+
+std::vector<FxId> copied_like(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId self = call.tensor("self"), source = call.tensor("src");
+  if (source < 0 || b.tensor(source).is_on_gpu != b.tensor(self).is_on_gpu) return {};
+  FxId value = b.convert(source, b.dtype(self));
+  if (b.shape(value) != b.shape(self)) {
+    FxNode wide = node_of(FxKind::expand, "aten.expand.default", {value}, Sizes(b.shape(self)),
+                          dense_tensor(b, self, Sizes(b.shape(self))));
+    wide.is_view = true;
+    value = b.add(std::move(wide));
+  }
+  return {b.add(node_of(FxKind::clone, "aten.clone.default", {value}, {}, call.result()))};
+}
+
+std::vector<FxId> upsample(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self") >= 0 ? call.tensor("self") : call.tensor("input");
+  if (x < 0) return {};
+  const FxTensor result = call.result();
+  const std::size_t rank = result.shape.size();
+  FxNode made = node_of(FxKind::upsample, "aten.upsample_nearest2d.default", {x},
+                        {static_cast<std::int64_t>(rank) - 2}, result);
+  for (std::size_t i = 2; i < rank; ++i)
+    made.scalars.push_back(static_cast<double>(b.shape(x)[i]) /
+                           static_cast<double>(result.shape[i]));
+  return {b.add(std::move(made))};
+}
+
+// Rows and columns of a picture out of its channels, or back: a view that is permuted and copied.
+std::vector<FxId> pixel_shuffle(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const bool is_back = call.packet() == "aten.pixel_unshuffle";
+  const std::int64_t factor =
+      is_back ? call.integer("downscale_factor") : call.integer("upscale_factor");
+  const Sizes sizes = b.shape(x);
+  const auto batch = static_cast<std::ptrdiff_t>(sizes.size()) - 3;
+  Sizes split(sizes.begin(), sizes.begin() + batch), order(split.size());
+  std::iota(order.begin(), order.end(), 0);
+  const std::int64_t channels = sizes[sizes.size() - 3], rows = sizes[sizes.size() - 2],
+                     columns = sizes.back();
+  const Sizes parts = is_back ? Sizes{channels, rows / factor, factor, columns / factor, factor}
+                              : Sizes{channels / (factor * factor), factor, factor, rows, columns};
+  split.insert(split.end(), parts.begin(), parts.end());
+  const Sizes places = is_back ? Sizes{0, 2, 4, 1, 3} : Sizes{0, 3, 1, 4, 2};
+  for (const std::int64_t place : places) order.push_back(batch + place);
+  const FxId moved = b.permute(b.reshape(x, std::move(split)), std::move(order));
+  return {b.reshape(b.add(node_of(FxKind::clone, "aten.clone.default", {moved}, {},
+                                  dense_tensor(b, moved, Sizes(b.shape(moved))))),
+                    call.result().shape)};
+}
+
+// The parts of a tensor, each copied into a tensor that is given.
+std::vector<FxId> split_copies(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  if (call.has("out")) return {};
+  const FxId x = call.tensor("self");
+  const std::int64_t dim = wrapped_dim(call.integer("dim"), b.rank(x));
+  std::vector<FxId> results;
+  std::int64_t start = 0;
+  for (const std::int64_t size : call.integers("split_sizes")) {
+    const FxId part = slice_of(b, x, dim, start, start + size);
+    results.push_back(b.add(node_of(FxKind::clone, "aten.clone.default", {part}, {},
+                                    dense_tensor(b, part, Sizes(b.shape(part))))));
+    start += size;
+  }
+  return results;
+}
+
+std::vector<FxId> identity_matrix(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxTensor result = call.result();
+  const FxId columns = b.unsqueeze(numbers_up_to(b, result.shape[1], result.is_on_gpu), 0);
+  const FxId rows = b.unsqueeze(numbers_up_to(b, result.shape[0], result.is_on_gpu), 1);
+  const FxId mask = b.pointwise("eq", {columns, rows}, {}, DType::boolean);
+  const FxId one = b.full({1}, result.dtype, result.is_on_gpu, 1),
+             zero = b.full({}, result.dtype, result.is_on_gpu, 0);
+  return {b.pointwise("where", {mask, one, zero}, {}, result.dtype)};
+}
+
+std::vector<FxId> evenly_spaced(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxTensor result = call.result();
+  const auto count = result.shape[0];
+  if (count < 2 || call.tensor("start") >= 0 || call.tensor("end") >= 0) return {};
+  const FxId numbers = numbers_up_to(b, count, result.is_on_gpu);
+  const double start = call.real("start"), end = call.real("end");
+  const double step = (end - start) / static_cast<double>(count - 1);
+  const FxId wide = b.convert(numbers, DType::float32);
+  const FxId first = b.pointwise("add", {b.pointwise("mul", {wide}, {step})}, {start});
+  const FxId rest = b.pointwise("sub", {wide}, {static_cast<double>(count - 1)});
+  const FxId last = b.pointwise("sub", {b.pointwise("mul", {rest}, {step})}, {end});
+  const FxId is_first =
+      b.pointwise("lt", {numbers}, {static_cast<double>(count) / 2}, DType::boolean);
+  return {
+      b.convert(b.pointwise("where", {is_first, first, last}, {}, DType::float32), result.dtype)};
+}
+
+std::vector<FxId> sorted_values(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  constexpr std::int64_t kLongest = 512;  // max_rblock
+  if (b.rank(x) == 0 || !b.tensor(x).is_on_gpu) return {};
+  const std::int64_t dim = wrapped_dim(call.integer("dim", -1), b.rank(x));
+  if (b.shape(x)[static_cast<std::size_t>(dim)] > kLongest) return {};
+  FxNode both = node_of(FxKind::sort, "aten.sort.stable", {x}, {dim}, call.result(0));
+  both.results.push_back(call.result(1));
+  both.is_tuple = true;
+  const FxId tuple = b.add(std::move(both));
+  const FxId values = b.getitem(tuple, 0, call.result(0));
+  return {values, b.getitem(tuple, 1, call.result(1))};
+}
+
+}  // namespace
+
+std::span<const Decomposition> shape_decompositions() {
+  static constexpr std::array kAll = std::to_array<Decomposition>({
+      {"aten.as_strided", as_strided},
+      {"aten.constant_pad_nd", pad},
+      {"aten.copy", copied_like},
+      {"aten.eye", identity_matrix},
+      {"aten.fill", fill_with},
+      {"aten.fill_", fill_with},
+      {"aten.flip", flip},
+      {"aten.linspace", evenly_spaced},
+      {"aten.pixel_shuffle", pixel_shuffle},
+      {"aten.pixel_unshuffle", pixel_shuffle},
+      {"aten.repeat", repeat},
+      {"aten.roll", roll},
+      {"aten.select_backward", select_scatter},
+      {"aten.select_scatter", select_scatter},
+      {"aten.slice_scatter", slice_scatter},
+      {"aten.sort", sorted_values},
+      {"aten.split_with_sizes_copy", split_copies},
+      {"aten.tril", triangle},
+      {"aten.triu", triangle},
+      {"aten.unfold", unfold},
+      {"aten.upsample_nearest1d", upsample},
+      {"aten.upsample_nearest2d", upsample},
+      {"aten.upsample_nearest3d", upsample},
+      {"aten.zero", fill_with},
+      {"aten.zero_", fill_with},
+  });
+  return kAll;
+}
+
+}  // namespace jointer::kernels

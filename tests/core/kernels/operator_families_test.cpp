@@ -1,0 +1,217 @@
+// One small graph for each family of operators: the ops that it is lowered to, and its kernels.
+// tests/differential/test_kernel_families.py compares larger programs with Inductor.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/graph/literal.h"
+#include "core/kernels/kernels.h"
+#include "core/kernels/lowering.h"
+#include "tests/core/kernels/small_ir.h"
+
+namespace jointer::kernels {
+namespace {
+
+using test::SmallIr;
+using testing::Each;
+using testing::ElementsAre;
+
+Ir lowered(const std::string& text, TorchVersion version = kNewestTorch) {
+  return lower(parse_literal(text).value(), version);
+}
+
+std::vector<std::string> classes(const std::string& text, TorchVersion version = kNewestTorch) {
+  std::vector<std::string> names;
+  for (const Op& op : lowered(text, version).ops) names.push_back(op.ir);
+  return names;
+}
+
+TEST(OperatorFamilies, ActivationsBecomeLoops) {
+  const std::string given = "x: f32[64,32] = input\ng: f32[64,32] = input\n";
+  for (const char* call : {"aten.leaky_relu(x, 0.1)",
+                           "aten.elu(x)",
+                           "aten.softplus(x)",
+                           "aten.hardswish(x)",
+                           "aten.hardsigmoid(x)",
+                           "aten.mish(x)",
+                           "aten.hardtanh(x)",
+                           "aten.threshold_backward(g, x, 0)",
+                           "aten.leaky_relu_backward(g, x, 0.1, False)",
+                           "aten.lerp.Scalar(x, g, 0.3)",
+                           "aten.addcmul(x, g, g)",
+                           "aten.addcdiv(x, g, g)",
+                           "aten.nan_to_num(x)",
+                           "aten.sgn(x)",
+                           "aten.fill.Scalar(x, 2.0)",
+                           "aten.copy(x, g)",
+                           "aten.tril(x)",
+                           "aten.triu(x, 1)",
+                           "aten.flip(x, [0])",
+                           "aten.roll(x, [3], [1])",
+                           "aten.slice_scatter(x, g, 0, 0, 64)"})
+    EXPECT_THAT(classes(given + "y: f32[64,32] = " + call + "\nreturn [y]\n"),
+                ElementsAre("Pointwise"))
+        << call;
+}
+
+TEST(OperatorFamilies, LossesAreReduced) {
+  const std::string given = "x: f32[64,32] = input\ny: f32[64,32] = input\n";
+  for (const char* call :
+       {"aten.mse_loss(x, y)", "aten.l1_loss(x, y)", "aten.huber_loss(x, y)",
+        "aten.smooth_l1_loss(x, y)", "aten.binary_cross_entropy_with_logits(x, y)"})
+    EXPECT_THAT(classes(given + "l: f32[] = " + call + "\nreturn [l]\n"),
+                ElementsAre("Reduction:sum", "Pointwise"))
+        << call;
+}
+
+TEST(OperatorFamilies, ReductionsHaveTheirClasses) {
+  const std::string given = "x: f32[64,32] = input\n";
+  EXPECT_THAT(classes(given + "y: i64[64] = aten.argmax(x, 1)\nreturn [y]\n"),
+              ElementsAre("Reduction:argmax"));
+  EXPECT_THAT(classes(given + "y: b8[] = aten.all(x)\nreturn [y]\n"),
+              ElementsAre("Reduction:any", "Pointwise"));
+  EXPECT_THAT(classes(given + "y: f32[64] = aten.linalg_vector_norm(x, 2, [1])\nreturn [y]\n"),
+              ElementsAre("Reduction:sum", "Pointwise"));
+  EXPECT_THAT(classes(given + "y: f32[64] = aten.logsumexp(x, [1])\nreturn [y]\n"),
+              ElementsAre("Reduction:max", "Reduction:sum", "Pointwise"));
+}
+
+TEST(OperatorFamilies, AnExtremeAndItsPositionAreOneReduction) {
+  const std::string text = R"(
+    x: f32[64,32] = input
+    m: (f32[64], i64[64]) = aten.max.dim(x, 1)
+    v: f32[64] = m[0]
+    i: i64[64] = m[1]
+    return [v, i]
+  )";
+  EXPECT_THAT(classes(text), Each(std::string("MultiOutputReduction:argmax_with_value")));
+  EXPECT_THAT(classes(text, TorchVersion{2, 11}), ElementsAre("Reduction:max", "Reduction:argmax"));
+}
+
+TEST(OperatorFamilies, PaddingAtTheEndIsAConcatenation) {
+  const Ir ir = lowered(R"(
+    x: f32[64,32] = input
+    y: f32[64,48] = aten.constant_pad_nd(x, [0, 16])
+    z: f32[66,34] = aten.constant_pad_nd(x, [1, 1, 1, 1])
+    return [y, z]
+  )");
+  EXPECT_THAT(ir.ops.back().loops, ElementsAre(66, 34));
+}
+
+TEST(OperatorFamilies, ABiasLeavesAProductWhoseReadersAreElementwise) {
+  const std::string given = R"(
+    x: f32[64,32] = input
+    w: f32[32,16] = parameter
+    b: f32[16] = parameter
+    y: f32[64,16] = aten.addmm(b, x, w)
+  )";
+  const Ir split = lowered(given + "r: f32[64,16] = aten.relu(y)\nreturn [r]\n");
+  ASSERT_EQ(split.ops.size(), 2U);
+  EXPECT_EQ(split.ops[0].target, "aten.mm.default");
+  EXPECT_EQ(split.ops[1].ir, "Pointwise");
+  const Ir whole = lowered(given + "return [y]\n");
+  ASSERT_EQ(whole.ops.size(), 1U);
+  EXPECT_EQ(whole.ops[0].target, "aten.addmm.default");
+}
+
+TEST(OperatorFamilies, ACallThatWritesToAListChangesEachTensor) {
+  const Ir ir = lowered(R"(
+    x: f32[64] = input
+    a: f32[32] = input
+    b: f32[32] = input
+    s: None = aten.split_with_sizes_copy.out(x, [32, 32], 0, out=[a, b])
+    return [a, b]
+  )");
+  std::size_t changed = 0;
+  for (const Buffer& buffer : ir.buffers) changed += buffer.mutates.size();
+  EXPECT_EQ(changed, 2U);
+}
+
+TEST(OperatorFamilies, RandomNumbersOfAGraphShareTheirSeeds) {
+  const Ir ir = lowered(R"(
+    x: f32[64,32] = input
+    d: (f32[64,32], b8[64,32]) = aten.native_dropout(x, 0.1, True)
+    y: f32[64,32] = d[0]
+    m: b8[64,32] = d[1]
+    e: (f32[64,32], b8[64,32]) = aten.native_dropout(y, 0.1, True)
+    z: f32[64,32] = e[0]
+    return [z, m]
+  )");
+  std::size_t seeds = 0;
+  for (const Op& op : ir.ops) seeds += op.ir == "RandomSeeds" ? 1 : 0;
+  EXPECT_EQ(seeds, 1U);
+}
+
+// --- Foreach kernels ---
+
+TEST(OperatorFamilies, ListsAreOneKernel) {
+  const Ir ir = lowered(R"(
+    a: f32[64] = input
+    b: f32[32,8] = input
+    c: f32[64] = input
+    d: f32[32,8] = input
+    s: (f32[64], f32[32,8]) = aten._foreach_add.List([a, b], [c, d])
+    s0: f32[64] = s[0]
+    s1: f32[32,8] = s[1]
+    m: (f32[64], f32[32,8]) = aten._foreach_mul.Scalar([s0, s1], 2.0)
+    m0: f32[64] = m[0]
+    m1: f32[32,8] = m[1]
+    return [s0, s1, m0, m1]
+  )");
+  ASSERT_EQ(ir.lists.size(), 2U);
+  const Kernels kernels = schedule(ir);
+  ASSERT_EQ(kernels.kernels.size(), 1U);
+  EXPECT_EQ(kernels.kernels[0].kind, Kernel::Kind::foreach_);
+  EXPECT_THAT(kernels.kernels[0].ops, ElementsAre(0, 2, 1, 3)) << "part by part";
+}
+
+TEST(OperatorFamilies, ListsThatAreChangedInPlaceAreOneKernel) {
+  const Ir ir = lowered(R"(
+    a: f32[64] = input
+    b: f32[32] = input
+    c: f32[64] = input
+    d: f32[32] = input
+    s: None = aten._foreach_add_.List([a, b], [c, d])
+    return [c]
+  )");
+  ASSERT_EQ(ir.ops.size(), 2U);
+  const Kernels kernels = schedule(ir);
+  ASSERT_EQ(kernels.kernels.size(), 1U);
+  EXPECT_EQ(kernels.kernels[0].kind, Kernel::Kind::foreach_);
+}
+
+TEST(OperatorFamilies, AnOpOfAListThatReadsAnotherStartsAKernel) {
+  SmallIr small;
+  const BufferId x = small.input({64});
+  const BufferId a = small.pointwise({64}, {{x, {1}}});
+  const BufferId b = small.pointwise({64}, {{a, {1}}});
+  small.output(a);
+  small.output(b);
+  small.ir.lists = {{0, 1}};
+  const Kernels kernels = schedule(small.ir);
+  for (const Kernel& kernel : kernels.kernels) EXPECT_EQ(kernel.kind, Kernel::Kind::foreach_);
+}
+
+// --- Templates ---
+
+TEST(OperatorFamilies, ATemplateTakesInElementwiseReaders) {
+  SmallIr small;
+  const BufferId x = small.input({64, 32});
+  const BufferId before = small.pointwise({64, 32}, {{x, {32, 1}}});
+  const BufferId made = small.pointwise({64, 32}, {{before, {32, 1}}});
+  small.ir.ops.back().kind = Op::Kind::template_;
+  const BufferId after = small.pointwise({64, 32}, {{made, {32, 1}}});
+  small.output(after);
+  small.output(small.sum({64}, {32}, {{made, {32, 1}}}));
+  const Kernels kernels = schedule(small.ir);
+  ASSERT_EQ(kernels.kernels.size(), 3U);
+  EXPECT_THAT(kernels.kernels[1].ops, ElementsAre(1, 2));
+  EXPECT_EQ(kernels.kernels[1].kind, Kernel::Kind::template_);
+  EXPECT_GT(kernels.refusals[static_cast<std::size_t>(Refusal::beside_template)], 0);
+}
+
+}  // namespace
+}  // namespace jointer::kernels
