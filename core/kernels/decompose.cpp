@@ -78,15 +78,15 @@ void Decomposer::add_rules() {
   add(&D::matmul_rule,
       {"aten.mm", "aten.bmm", "aten.addmm", "aten._grouped_mm", "aten._scaled_mm"});
   add(&D::foreach_rule,
-      {"aten._foreach_abs",      "aten._foreach_add",       "aten._foreach_add_",
-       "aten._foreach_addcdiv",  "aten._foreach_addcdiv_",  "aten._foreach_addcmul",
-       "aten._foreach_addcmul_", "aten._foreach_clamp_max", "aten._foreach_clamp_min",
-       "aten._foreach_clone",    "aten._foreach_copy",      "aten._foreach_copy_",
-       "aten._foreach_div",      "aten._foreach_div_",      "aten._foreach_maximum",
-       "aten._foreach_minimum",  "aten._foreach_mul",       "aten._foreach_mul_",
-       "aten._foreach_neg",      "aten._foreach_pow",       "aten._foreach_reciprocal",
-       "aten._foreach_rsqrt",    "aten._foreach_sign",      "aten._foreach_sqrt",
-       "aten._foreach_sub"});
+      {"aten._foreach_abs",        "aten._foreach_add",       "aten._foreach_add_",
+       "aten._foreach_addcdiv",    "aten._foreach_addcdiv_",  "aten._foreach_addcmul",
+       "aten._foreach_addcmul_",   "aten._foreach_clamp_max", "aten._foreach_clamp_min",
+       "aten._foreach_clone",      "aten._foreach_copy",      "aten._foreach_copy_",
+       "aten._foreach_div",        "aten._foreach_div_",      "aten._foreach_lerp",
+       "aten._foreach_maximum",    "aten._foreach_minimum",   "aten._foreach_mul",
+       "aten._foreach_mul_",       "aten._foreach_neg",       "aten._foreach_pow",
+       "aten._foreach_reciprocal", "aten._foreach_rsqrt",     "aten._foreach_sign",
+       "aten._foreach_sqrt",       "aten._foreach_sub"});
   add(&D::flex_attention_rule, {"flex_attention", "flex_attention_backward"});
   add(&D::copy_rule, {"aten.copy_"});
   add(&D::nothing_rule,
@@ -213,6 +213,29 @@ void Decomposer::foreach_rule(const Node& node) {
   }
   if (const Argument* alpha = arg(node, "alpha"); alpha && arguments_.real(*alpha) != 1)
     all.scalars.push_back(arguments_.real(*alpha));
+  if (name == "lerp") {
+    // The difference, and then a sum with its multiple.
+    if (is_in_place || all.scalars.size() != 1 || all.inputs.size() != 2 * count)
+      return fallback_rule(node);
+    const bool is_high = all.scalars[0] >= 0.5 || all.scalars[0] <= -0.5;
+    const auto middle = all.inputs.begin() + static_cast<std::ptrdiff_t>(count);
+    const std::vector<FxId> starts(all.inputs.begin(), middle), ends(middle, all.inputs.end());
+    FxNode differences = all;
+    differences.op = "sub";
+    differences.target = "aten._foreach_sub.List";
+    differences.scalars.clear();
+    differences.inputs = ends;
+    differences.inputs.insert(differences.inputs.end(), starts.begin(), starts.end());
+    differences.numbers = {static_cast<std::int64_t>(count), 0};
+    for (const FxId id : starts) differences.results.push_back(builder_.tensor(id));
+    const FxId differing = builder_.add(std::move(differences));
+    all.op = "fma";
+    all.scalars = {is_high ? all.scalars[0] - 1 : all.scalars[0]};
+    all.inputs = is_high ? ends : starts;
+    for (std::size_t i = 0; i < count; ++i)
+      all.inputs.push_back(
+          builder_.getitem(differing, static_cast<std::int64_t>(i), builder_.tensor(starts[i])));
+  }
   all.numbers = {static_cast<std::int64_t>(count), is_in_place ? 1 : 0};
   for (std::size_t i = 0; i < count; ++i) all.results.push_back(builder_.tensor(all.inputs[i]));
   const std::vector<FxTensor> results = all.results;

@@ -135,8 +135,21 @@ void Decomposer::stack_rule(const Node& node) {
   std::int64_t dim = number(node, "dim");
   if (dim < 0) dim += static_cast<std::int64_t>(result.shape.size());
   std::vector<FxId> inputs;
-  for (const Argument& each : elements(node, "tensors"))
-    inputs.push_back(builder_.unsqueeze(of(each), dim));
+  const auto tensors = elements(node, "tensors");
+  if (dim + 1 < static_cast<std::int64_t>(result.shape.size())) {
+    // A concatenation of the tensors as they are, seen with one more dimension.
+    for (const Argument& each : tensors) inputs.push_back(of(each));
+    FxTensor flat = result;
+    flat.shape.erase(flat.shape.begin() + dim);
+    flat.shape[static_cast<std::size_t>(dim)] *= static_cast<std::int64_t>(tensors.size());
+    flat.stride = dense_strides(flat.shape);
+    FxNode joined = made(FxKind::cat, node, std::move(inputs), {dim});
+    joined.target = "aten.cat.default";
+    joined.results = {std::move(flat)};
+    if (joined.inputs.size() == 1) joined.kind = FxKind::clone;
+    return give(builder_.reshape(builder_.add(std::move(joined)), result.shape));
+  }
+  for (const Argument& each : tensors) inputs.push_back(builder_.unsqueeze(of(each), dim));
   FxNode joined = made(FxKind::cat, node, std::move(inputs), {dim});
   joined.target = "aten.cat.default";
   give_made(std::move(joined));

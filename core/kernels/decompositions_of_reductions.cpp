@@ -31,71 +31,43 @@ FxId with_sizes(FxBuilder& b, FxId x, const FxTensor& result) {
   return b.shape(x) == result.shape ? x : b.reshape(x, result.shape);
 }
 
-// The variance and the mean with dimensions kept, as a reduction that computes both.
-std::pair<FxId, FxId> variance_and_mean(FxBuilder& b, FxId x, const Sizes& dims,
-                                        double correction) {
-  std::int64_t count = 1;
-  FxTensor kept = b.tensor(x);
+// The variance and the mean, as a reduction that computes both.
+std::pair<FxId, FxId> variance_and_mean(FxBuilder& b, FxId x, const Sizes& dims, double correction,
+                                        bool keeps, bool has_mean) {
+  double count = 1;
+  FxTensor result = b.tensor(x);
   for (const std::int64_t dim : dims) {
-    count *= kept.shape[static_cast<std::size_t>(dim)];
-    kept.shape[static_cast<std::size_t>(dim)] = 1;
+    std::int64_t& size = result.shape[static_cast<std::size_t>(dim)];
+    count *= static_cast<double>(std::exchange(size, keeps ? 1 : -1));
   }
-  kept.stride = dense_strides(kept.shape);
+  std::erase(result.shape, -1);
+  result.stride = dense_strides(result.shape);
   FxNode both;
   both.kind = FxKind::moments;
+  both.op = has_mean ? "var_mean" : "var";
   both.target = "aten.var_mean.correction";
   both.is_tuple = true;
   both.inputs = {x};
   both.numbers = dims;
-  both.scalars = {std::max(0.0, static_cast<double>(count) - correction)};
-  both.results = {kept, kept};
+  both.scalars = {std::max(0.0, count - correction)};
+  if (!keeps) both.scalars.push_back(1);
+  both.results = {result, result};
   const FxId tuple = b.add(std::move(both));
-  const FxId variance = b.getitem(tuple, 0, kept);
-  return {variance, b.getitem(tuple, 1, kept)};
+  const FxId variance = b.getitem(tuple, 0, result);
+  return {variance, b.getitem(tuple, 1, result)};
 }
 
-// Source: use_two_step_variance. In low precision on the GPU it also depends on whether the
-// reduction is split; such rows count as not split here.
-bool has_two_steps(const FxBuilder& b, FxId x, const Sizes& dims, DType type,
-                   TorchVersion version) {
-  constexpr std::int64_t kUnrolled = 8, kOnCpu = 1024;
-  std::int64_t count = 1;
-  for (const std::int64_t dim : dims) count *= b.shape(x)[static_cast<std::size_t>(dim)];
-  if (count == product(b.shape(x))) return false;
-  if (!b.tensor(x).is_on_gpu) return version > TorchVersion{2, 11} && count <= kOnCpu;
-  if (version > TorchVersion{2, 11} && is_low_precision(type)) {
-    // use_two_step_variance_min_numel and _threshold
-    constexpr std::int64_t kLow = 1024, kHigh = 32768;
-    return count <= kHigh && !(count > kUnrolled && count < kLow);
-  }
-  return count <= kUnrolled;
-}
-
-std::vector<FxId> variance(FxBuilder& b, const CallArguments& call, TorchVersion version) {
+std::vector<FxId> variance(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
-  const DType type = b.dtype(x);
-  const Sizes dims = dims_of(b, call, x);
   const double correction =
       call.has("unbiased") ? (call.is_true("unbiased") ? 1 : 0) : call.real("correction", 1);
-  const FxId wide = b.convert(x, computation_type(type));
-  FxId value = -1, mean = -1;
-  if (has_two_steps(b, x, dims, type, version)) {
-    double count = 1;
-    for (const std::int64_t dim : dims)
-      count *= static_cast<double>(b.shape(x)[static_cast<std::size_t>(dim)]);
-    mean = b.reduce("sum", wide, dims, true, b.dtype(wide), true);
-    const FxId difference = b.pointwise("sub", {wide, mean});
-    const FxId squares = b.pointwise("mul", {difference, difference});
-    const FxId sum = b.reduce("sum", squares, dims, true, b.dtype(wide));
-    value = b.pointwise("truediv", {sum}, {std::max(0.0, count - correction)});
-  } else {
-    std::tie(value, mean) = variance_and_mean(b, wide, dims, correction);
-  }
+  const bool has_mean = call.result_count() > 1;
+  auto [value, mean] =
+      variance_and_mean(b, x, dims_of(b, call, x), correction, call.is_true("keepdim"), has_mean);
   const std::string_view packet = call.packet();
   if (packet == "aten.std" || packet == "aten.std_mean") value = b.pointwise("sqrt", {value});
-  value = b.convert(with_sizes(b, value, call.result()), type);
-  if (call.result_count() < 2) return {value};
-  return {value, b.convert(with_sizes(b, mean, call.result(1)), type)};
+  if (!has_mean) return {value};
+  return {value, mean};
 }
 
 FxId arg_reduce(FxBuilder& b, std::string_view op, FxId x, const Sizes& dims, bool keeps) {

@@ -90,17 +90,20 @@ Box Lowering::lower_pointwise(const FxNode& of) {
 
 Box Lowering::lower_mean(const FxNode& of) {
   Box input = argument(of.inputs[0]);
-  const DType type = of.result().dtype;
   if (is_low_precision(dtype(input))) input = to_dtype(input, DType::float32);
   const Sizes dims(of.numbers.begin() + 1, of.numbers.end());
-  const Box sum = reduce("sum", input, dims, of.numbers[0] != 0, dtype(input));
+  return to_dtype(mean_of(input, dims, of.numbers[0] != 0), of.result().dtype);
+}
+
+Box Lowering::mean_of(const Box& input, const Sizes& dims, bool keeps) {
+  const Box sum = reduce("sum", input, dims, keeps, dtype(input));
   std::int64_t count = 1;
   for (const std::int64_t dim : dims) count *= shape(input)[static_cast<std::size_t>(dim)];
   Loops made = make_loops(sum, dtype(sum), shape(sum));
   const std::int16_t value = read(made, sum, variables(made.ranges));
   const std::int16_t divisor = index_value(made, pool.constant(count));
   append(made, "truediv", std::array{value, divisor});
-  return to_dtype(box_of(std::move(made)), type);
+  return box_of(std::move(made));
 }
 
 bool Lowering::is_pointwise_use(FxId user) const {
@@ -360,36 +363,6 @@ std::vector<Box> Lowering::lower_softmax(const FxNode& of) {
     realize(results.back());
   }
   return results;
-}
-
-std::vector<Box> Lowering::lower_moments(const FxNode& of) {
-  // Welford's algorithm: the mean, the sum of squares of differences, and the count in one
-  // reduction.
-  const Box input = argument(of.inputs[0]);
-  const Sizes sizes = shape(input);
-  Loops made = make_loops(input, dtype(input), sizes);
-  made.kind = Loops::Kind::softmax;
-  made.op = "welford_reduce";
-  Positions where;
-  const auto first = static_cast<int>(sizes.size());
-  for (const std::int64_t dim : of.numbers) made.ranges[static_cast<std::size_t>(dim)] = 1;
-  where = variables(made.ranges);
-  for (const std::int64_t dim : of.numbers) {
-    const auto at = static_cast<std::size_t>(dim);
-    where[at] = pool.loop(first + static_cast<int>(made.reduced.size()), sizes[at]);
-    made.reduced.push_back(sizes[at]);
-  }
-  read(made, input, std::move(where));
-  std::vector<Box> parts;
-  for (int i = 0; i < 3; ++i) {
-    parts.push_back(box_of(made));
-    realize(parts.back());
-  }
-  Loops scaled = make_loops(parts[1], dtype(input), shape(parts[1]));
-  const std::int16_t sum = read(scaled, parts[1], variables(scaled.ranges));
-  const std::int16_t count = constant(scaled, of.scalars[0]);
-  append(scaled, "truediv", std::array{sum, count});
-  return {box_of(std::move(scaled)), parts[0]};
 }
 
 void Lowering::lower_node(FxId id) {

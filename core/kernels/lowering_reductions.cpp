@@ -79,7 +79,7 @@ std::int64_t outer_splits(std::int64_t reduced, std::int64_t results) {
 
 std::int64_t Lowering::split_count(const Loops& made) {
   const std::int64_t results = product(made.ranges), reduced = product(made.reduced);
-  if (!made.is_on_gpu) return 1;
+  if (!made.is_on_gpu || made.op.starts_with("arg")) return 1;
   if (results == 1) return inner_splits(reduced, results);
   if (reduced <= kMinPerThread || results >= kProcessors * 2 * kWarp) return 1;
   // Do the loads that use all loops go along the reduced loops?
@@ -127,7 +127,7 @@ std::int64_t Lowering::split_count(const Loops& made) {
                                    : outer_splits(reduced, results);
 }
 
-Box Lowering::make_split_reduction(Loops made, std::int64_t split) {
+Loops Lowering::split_layer(const Loops& made, std::int64_t split) {
   const Sizes ranges = made.ranges, reduced = made.reduced;
   const std::int64_t count = product(reduced), block = up(count, split);
   Loops first;
@@ -157,6 +157,12 @@ Box Lowering::make_split_reduction(Loops made, std::int64_t split) {
   first.split = block;
   loops.push_back(made);
   first.unsplit = static_cast<std::int32_t>(loops.size()) - 1;
+  return first;
+}
+
+Box Lowering::make_split_reduction(Loops made, std::int64_t split) {
+  const Sizes ranges = made.ranges;
+  Loops first = split_layer(made, split);
   const Box partial = make_reduction(std::move(first));
   realize(partial);
   Loops second;
@@ -170,6 +176,51 @@ Box Lowering::make_split_reduction(Loops made, std::int64_t split) {
   at.push_back(pool.loop(static_cast<int>(ranges.size()), split));
   read(second, partial, std::move(at));
   return box_of(std::move(second));
+}
+
+std::vector<Box> Lowering::make_welford(const Loops& made) {
+  const std::int64_t count = product(made.reduced);
+  if (count == 1 && made.op == "welford_reduce") {
+    Loops copy;
+    copy.dtype = made.dtype;
+    copy.is_on_gpu = made.is_on_gpu;
+    copy.ranges = made.ranges;
+    Positions where = variables(made.ranges);
+    where.resize(made.ranges.size() + made.reduced.size(), IndexPool::kZero);
+    copy_body(copy, made, where);
+    return {box_of(std::move(copy)), full(0, made.dtype, made.is_on_gpu, made.ranges),
+            full(1, made.dtype, made.is_on_gpu, made.ranges)};
+  }
+  const std::int64_t split = split_count(made);
+  if (split <= 1) {
+    std::vector<Box> results;
+    for (int i = 0; i < 3; ++i) {
+      results.push_back(box_of(made));
+      realize(results.back());
+    }
+    return results;
+  }
+  Loops first = split_layer(made, split);
+  first.dtype = made.dtype;
+  first.split = 0;
+  first.unsplit = -1;
+  // Masked elements must not count, so each has a weight.
+  if (count % split != 0) first.op = "welford_combine";
+  const std::vector<Box> parts = make_welford(first);
+  Loops second;
+  second.kind = made.kind;
+  second.op = "welford_combine";
+  second.is_on_gpu = made.is_on_gpu;
+  second.dtype = made.dtype;
+  second.ranges = made.ranges;
+  second.reduced = {split};
+  for (const Box& part : parts) {
+    realize(part);
+    Positions where = variables(made.ranges);
+    where.push_back(pool.loop(static_cast<int>(made.ranges.size()), split));
+    read(second, part, std::move(where));
+  }
+  return make_welford(second);
 }
 
 Box Lowering::make_reduction(Loops made) {
@@ -234,6 +285,85 @@ Box Lowering::reduce(std::string_view op, const Box& input, const Sizes& dims, b
   }
   read(made, input, std::move(where));
   return make_reduction(std::move(made));
+}
+
+// Source: use_two_step_variance.
+bool Lowering::has_two_steps(const Box& input, DType given, const Sizes& dims) {
+  constexpr std::int64_t kOnCpu = 1024, kMinLow = 1024, kMaxLow = 32768;
+  const Sizes sizes = shape(input);
+  Loops sum = make_loops(input, dtype(input), sizes);
+  for (const std::int64_t dim : dims) {
+    sum.reduced.push_back(sizes[static_cast<std::size_t>(dim)]);
+    sum.ranges[static_cast<std::size_t>(dim)] = 1;
+  }
+  const std::int64_t count = product(sum.reduced);
+  if (product(sum.ranges) == 1) return false;
+  if (!is_on_gpu(input)) return count <= kOnCpu;
+  if (!is_new_torch() || !is_low_precision(given)) return count <= kUnrolled;
+  if (count > kMaxLow || (count > kUnrolled && count < kMinLow)) return false;
+  sum.kind = Loops::Kind::reduction;
+  sum.op = "sum";
+  Positions where = variables(sum.ranges);
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    where[static_cast<std::size_t>(dims[i])] =
+        pool.loop(static_cast<int>(sizes.size() + i), sum.reduced[i]);
+  read(sum, input, std::move(where));
+  return split_count(sum) <= 1;
+}
+
+std::vector<Box> Lowering::lower_moments(const FxNode& of) {
+  const DType type = dtype(argument(of.inputs[0]));
+  const Box input =
+      to_dtype(argument(of.inputs[0]), is_low_precision(type) ? DType::float32 : type);
+  const Sizes sizes = shape(input), &dims = of.numbers;
+  const DType wide = dtype(input);
+  const bool keeps = of.scalars.size() == 1;
+  Box variance, mean;
+  if (has_two_steps(input, type, dims)) {
+    mean = mean_of(input, dims, true);
+    if (of.op != "var") realize(mean);
+    const Box difference = pointwise("sub", {input, mean}, {}, wide);
+    Loops squares = make_loops(difference, wide, sizes);
+    const std::int16_t value = read(squares, difference, variables(sizes));
+    append(squares, "mul", std::array{value, value});
+    const Box sum = reduce("sum", box_of(std::move(squares)), dims, keeps, wide);
+    Loops scaled = make_loops(sum, wide, shape(sum));
+    const std::int16_t total = read(scaled, sum, variables(scaled.ranges));
+    const std::int16_t divisor =
+        index_value(scaled, pool.constant(static_cast<std::int64_t>(of.scalars[0])));
+    append(scaled, "truediv", std::array{total, divisor});
+    variance = box_of(std::move(scaled));
+    if (!keeps) mean = reshape(mean, shape(variance));
+  } else {
+    // Welford's algorithm: the mean, the sum of squares of differences, and the count in one
+    // reduction.
+    Loops made = make_loops(input, wide, sizes);
+    made.kind = Loops::Kind::softmax;
+    made.op = "welford_reduce";
+    made.ranges.clear();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const bool is_reduced = std::ranges::find(dims, static_cast<std::int64_t>(i)) != dims.end();
+      if (is_reduced) made.reduced.push_back(sizes[i]);
+      if (!is_reduced || keeps) made.ranges.push_back(is_reduced ? 1 : sizes[i]);
+    }
+    const Positions outer = variables(made.ranges),
+                    inner = variables(made.reduced, static_cast<int>(outer.size()));
+    Positions where;
+    for (std::size_t i = 0, kept = 0, taken = 0; i < sizes.size(); ++i) {
+      const bool is_reduced = std::ranges::find(dims, static_cast<std::int64_t>(i)) != dims.end();
+      where.push_back(is_reduced ? inner[taken++] : outer[kept]);
+      if (!is_reduced || keeps) ++kept;
+    }
+    read(made, input, std::move(where));
+    const std::vector<Box> parts = make_welford(made);
+    Loops scaled = make_loops(parts[1], wide, shape(parts[1]));
+    const std::int16_t sum = read(scaled, parts[1], variables(scaled.ranges));
+    const std::int16_t count = constant(scaled, of.scalars[0]);
+    append(scaled, "truediv", std::array{sum, count});
+    variance = box_of(std::move(scaled));
+    mean = parts[0];
+  }
+  return {to_dtype(variance, type), to_dtype(mean, type)};
 }
 
 }  // namespace jointer::kernels

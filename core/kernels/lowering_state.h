@@ -146,7 +146,14 @@ class Lowering {
   Box reduce(std::string_view op, const Box& input, const Sizes& dims, bool keeps, DType type);
   Box make_reduction(Loops made);
   std::int64_t split_count(const Loops& made);
+  // The first layer of a reduction that is split into this many pieces.
+  Loops split_layer(const Loops& made, std::int64_t split);
   Box make_split_reduction(Loops made, std::int64_t split);
+  // Mean, sum of squares of differences, and count.
+  std::vector<Box> make_welford(const Loops& made);
+  // True if a variance is computed after the mean, in a second reduction.
+  bool has_two_steps(const Box& input, DType given, const Sizes& dims);
+  Box mean_of(const Box& input, const Sizes& dims, bool keeps);
   Box index_put(Box self, Box values, const std::vector<Box>& indices, bool adds);
   // `is_last`: nothing reads the value but through the changed tensor, so that the op that computes
   // it may write there itself (`unsafe_alias`).

@@ -251,7 +251,8 @@ void OperationBuilder::add_op(OpId id) {
         made.ir = of.ir;
         break;
       case Loops::Kind::reduction:
-        made.ir = fmt::format("Reduction:{}", loops.op);
+        made.ir = fmt::format(
+            "{}:{}", loops.op.ends_with("with_value") ? "ArgReduction" : "Reduction", loops.op);
         break;
       case Loops::Kind::softmax:
         made.ir = fmt::format(

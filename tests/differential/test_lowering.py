@@ -43,6 +43,7 @@ def lowered(capture: Path, version: str) -> tuple[dict[str, Row], Row]:
 def python_position(text: str) -> str:
     """Inductor's text of a position, as a Python expression. Values loaded at run time are all ``tmp``."""
     text = re.sub(r"\b(?:tmp|indirect)\d+\b", "tmp", text)
+    text = re.sub(r"\bc(\d+)\b", r"d\1", text)  # merged loops have other names
     while "ModularIndexing(" in text:
         start = text.index("ModularIndexing(")
         depth, parts, last = 0, [], start + len("ModularIndexing(")

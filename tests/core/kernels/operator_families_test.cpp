@@ -87,7 +87,7 @@ TEST(OperatorFamilies, AnExtremeAndItsPositionAreOneReduction) {
     i: i64[64] = m[1]
     return [v, i]
   )";
-  EXPECT_THAT(classes(text), Each(std::string("MultiOutputReduction:argmax_with_value")));
+  EXPECT_THAT(classes(text), Each(std::string("ArgReduction:argmax_with_value")));
   EXPECT_THAT(classes(text, TorchVersion{2, 11}), ElementsAre("Reduction:max", "Reduction:argmax"));
 }
 
@@ -122,7 +122,7 @@ TEST(OperatorFamilies, ACallThatWritesToAListChangesEachTensor) {
     x: f32[64] = input
     a: f32[32] = input
     b: f32[32] = input
-    s: None = aten.split_with_sizes_copy.out(x, [32, 32], 0, out=[a, b])
+    s: f32[] = aten.split_with_sizes_copy.out(x, [32, 32], 0, out=[a, b])
     return [a, b]
   )");
   std::size_t changed = 0;
@@ -174,7 +174,7 @@ TEST(OperatorFamilies, ListsThatAreChangedInPlaceAreOneKernel) {
     b: f32[32] = input
     c: f32[64] = input
     d: f32[32] = input
-    s: None = aten._foreach_add_.List([a, b], [c, d])
+    s: f32[] = aten._foreach_add_.List([a, b], [c, d])
     return [c]
   )");
   ASSERT_EQ(ir.ops.size(), 2U);
@@ -205,9 +205,8 @@ TEST(OperatorFamilies, ATemplateTakesInElementwiseReaders) {
   small.ir.ops.back().kind = Op::Kind::template_;
   const BufferId after = small.pointwise({64, 32}, {{made, {32, 1}}});
   small.output(after);
-  small.output(small.sum({64}, {32}, {{made, {32, 1}}}));
   const Kernels kernels = schedule(small.ir);
-  ASSERT_EQ(kernels.kernels.size(), 3U);
+  ASSERT_EQ(kernels.kernels.size(), 2U);
   EXPECT_THAT(kernels.kernels[1].ops, ElementsAre(1, 2));
   EXPECT_EQ(kernels.kernels[1].kind, Kernel::Kind::template_);
   EXPECT_GT(kernels.refusals[static_cast<std::size_t>(Refusal::beside_template)], 0);
