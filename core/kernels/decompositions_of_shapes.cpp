@@ -2,7 +2,7 @@
 // and calls that create tensors.
 // Source: torch/_refs/__init__.py (tril, triu, roll, flip, eye, linspace, diagonal),
 // torch/_decomp/decompositions.py (select_backward, diag_embed, pixel_shuffle, unfold_copy),
-// torch/_inductor/decomposition.py, lowering.py (upsample_nearest2d, copy, fill).
+// torch/_inductor/decomposition.py, lowering.py (copy, fill).
 
 #include <algorithm>
 #include <array>
@@ -157,6 +157,7 @@ std::vector<FxId> select_scatter(FxBuilder& b, const CallArguments& call, TorchV
   const FxId self =
       is_gradient ? b.full(result.shape, result.dtype, result.is_on_gpu, 0) : call.tensor("self");
   const FxId source = call.tensor(is_gradient ? "grad_output" : "src");
+  b.origin = NodeId();  // a pass writes the scatter anew, without its origin
   return {b.add(node_of(FxKind::select_scatter, "aten.select_scatter.default", {self, source},
                         {dim, index}, result))};
 }
@@ -171,6 +172,7 @@ std::vector<FxId> slice_scatter(FxBuilder& b, const CallArguments& call, TorchVe
   if (end < 0) end += size;
   start = std::clamp<std::int64_t>(start, 0, size);
   end = std::clamp(end, start, size);
+  b.origin = NodeId();  // as above
   return {b.add(node_of(FxKind::slice_scatter, "aten.slice_scatter.default",
                         {call.tensor("self"), call.tensor("src")},
                         {dim, start, end, call.integer("step", 1)}, result))};
@@ -210,17 +212,33 @@ std::vector<FxId> copied_like(FxBuilder& b, const CallArguments& call, TorchVers
   return {b.add(node_of(FxKind::clone, "aten.clone.default", {value}, {}, call.result()))};
 }
 
+// Each element of the result is that of a rounded position.
 std::vector<FxId> upsample(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self") >= 0 ? call.tensor("self") : call.tensor("input");
   if (x < 0) return {};
   const FxTensor result = call.result();
   const std::size_t rank = result.shape.size();
-  FxNode made = node_of(FxKind::upsample, "aten.upsample_nearest2d.default", {x},
-                        {static_cast<std::int64_t>(rank) - 2}, result);
-  for (std::size_t i = 2; i < rank; ++i)
-    made.scalars.push_back(static_cast<double>(b.shape(x)[i]) /
-                           static_cast<double>(result.shape[i]));
-  return {b.add(std::move(made))};
+  std::vector<FxId> inputs{x, -1, -1};
+  for (std::size_t i = 2; i < rank; ++i) {
+    const double scale = static_cast<double>(b.shape(x)[i]) / static_cast<double>(result.shape[i]);
+    const FxId numbers =
+        b.convert(numbers_up_to(b, result.shape[i], result.is_on_gpu), DType::float32);
+    FxId index = b.convert(b.pointwise("mul", {numbers}, {scale}), DType::int64);
+    for (std::size_t j = i + 1; j < rank; ++j) index = b.unsqueeze(index, b.rank(index));
+    inputs.push_back(index);
+  }
+  return {
+      b.add(node_of(FxKind::index, "aten._unsafe_index.Tensor", std::move(inputs), {}, result))};
+}
+
+std::vector<FxId> diagonal(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  FxNode view = node_of(FxKind::diagonal, "aten.diagonal.default", {x},
+                        {call.integer("offset"), wrapped_dim(call.integer("dim1"), b.rank(x)),
+                         wrapped_dim(call.integer("dim2", 1), b.rank(x))},
+                        call.result());
+  view.is_view = true;
+  return {b.add(std::move(view))};
 }
 
 // Rows and columns of a picture out of its channels, or back: a view that is permuted and copied.
@@ -310,6 +328,7 @@ std::span<const Decomposition> shape_decompositions() {
       {"aten.as_strided", as_strided},
       {"aten.constant_pad_nd", pad},
       {"aten.copy", copied_like},
+      {"aten.diagonal", diagonal},
       {"aten.eye", identity_matrix},
       {"aten.fill", fill_with},
       {"aten.fill_", fill_with},

@@ -59,7 +59,7 @@ enum class FxKind : std::uint8_t {
   unfold,          // numbers: dimension, size, step
   as_strided,      // numbers: the offset, then sizes and strides
   select_scatter,  // numbers: dimension, index; inputs: the tensor, the source
-  upsample,        // numbers: dimensions that grow; scalars: by dimension, sizes in over sizes out
+  diagonal,        // numbers: offset, the two dimensions
   random_seeds,    // numbers: how many
   random,          // op: "rand", "randn", "randint64"; numbers: which seed; inputs: the seeds
   index,  // inputs: the tensor, then one index for each of its first dimensions, -1 where it has none

@@ -12,7 +12,7 @@
 // `shared_data_after_inverting_indexing`, `_LoopMutationTracker`).
 //
 // Deviations: torch 2.15 also rejects a regrouping that costs more coalesced accesses than the
-// fusion saves, regroups positions with divisions, and inverts them; none of this is predicted.
+// fusion saves, regroups positions with remainders, and inverts divisions; none of this is predicted.
 // Versions between 2.11 and 2.15 follow the rules of 2.15.
 
 #include <cstdint>

@@ -302,20 +302,47 @@ std::optional<Index> regroup_loops(const Index& index, std::span<const std::int6
     }
   }
   Index result{{}, index.offset};
-  // Linear terms: runs of pieces that advance together become one term of the new loop.
+  // Linear terms: runs of pieces that advance together become one term of the new loop. So does a
+  // quotient whose divisor divides some pieces while the others together are less than it.
   std::vector<std::int64_t> linear(sizes.size(), 0);
-  for (const IndexTerm& term : index.terms)
-    if (is_linear(term) && term.inner.size() == 1 && term.inner[0].loop >= 0)
+  std::vector<std::int64_t> of_pieces[2] = {std::vector<std::int64_t>(groups[0].size(), 0),
+                                            std::vector<std::int64_t>(groups[1].size(), 0)};
+  const auto is_divided = [&](const IndexTerm& term) {
+    if (term.modulus != 0 || term.divisor <= 1 || term.inner_offset < 0) return false;
+    std::int64_t below = term.inner_offset;
+    for (const IndexTerm::Inner& inner_loop : term.inner)
+      if (inner_loop.loop < 0 || inner_loop.coefficient < 0) return false;
+    for (const auto& pieces : groups)
+      for (const Piece& piece : pieces) {
+        const std::int64_t each = inner_coefficient(term, piece.loop) * piece.factor;
+        if (each % term.divisor != 0) below += each * (piece.size - 1);
+      }
+    return below < term.divisor;
+  };
+  for (const IndexTerm& term : index.terms) {
+    if (is_linear(term) && term.inner.size() == 1 && term.inner[0].loop >= 0) {
       linear[as_index(term.inner[0].loop)] += term.coefficient * term.inner[0].coefficient;
+    } else if (is_divided(term)) {
+      for (std::size_t group = 0; group < 2; ++group)
+        for (std::size_t i = 0; i < groups[group].size(); ++i) {
+          const Piece& piece = groups[group][i];
+          const std::int64_t each = inner_coefficient(term, piece.loop) * piece.factor;
+          if (each % term.divisor == 0)
+            of_pieces[group][i] += each / term.divisor * term.coefficient;
+        }
+    }
+  }
   for (std::int16_t group = 0; group < 2; ++group) {
     const std::vector<Piece>& pieces = groups[group];
+    std::vector<std::int64_t>& advances = of_pieces[group];
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      advances[i] += linear[pieces[i].loop] * pieces[i].factor;
     std::int64_t divisor = 1;
     for (std::size_t last = pieces.size(); last > 0;) {
       std::size_t first = last - 1;
-      const std::int64_t coefficient = linear[pieces[first].loop] * pieces[first].factor;
+      const std::int64_t coefficient = advances[first];
       std::int64_t size = pieces[first].size;
-      while (first > 0 &&
-             linear[pieces[first - 1].loop] * pieces[first - 1].factor == coefficient * size) {
+      while (first > 0 && advances[first - 1] == coefficient * size) {
         --first;
         size *= pieces[first].size;
       }
@@ -327,6 +354,7 @@ std::optional<Index> regroup_loops(const Index& index, std::span<const std::int6
   }
   for (const IndexTerm& term : index.terms) {
     if (is_linear(term) && term.inner.size() == 1 && term.inner[0].loop >= 0) continue;
+    if (is_divided(term)) continue;
     IndexTerm copy = term;
     std::erase_if(copy.inner, [](const IndexTerm::Inner& each) { return each.loop >= 0; });
     for (std::int16_t group = 0; group < 2; ++group) {

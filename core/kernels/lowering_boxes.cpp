@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 
 #include "core/kernels/lowering_state.h"
@@ -216,7 +217,33 @@ Positions Lowering::variables(const Sizes& ranges, int first) {
   return result;
 }
 
+// Source: torch/_inductor/index_propagation.py.
+ExpressionIndex Lowering::known_index(const Loops& body, std::int16_t value) {
+  const BodyOp& op = body.body[static_cast<std::size_t>(value)];
+  if (op.op == "index_expr") return op.at;
+  if (op.op == "constant")
+    return op.number == std::floor(op.number) ? pool.constant(static_cast<std::int64_t>(op.number))
+                                              : -1;
+  if (op.operands[0] < 0) return -1;
+  const ExpressionIndex left = known_index(body, op.operands[0]);
+  if (left < 0) return -1;
+  if (op.op == "to_dtype") return is_floating(static_cast<DType>(op.number)) ? -1 : left;
+  if (op.operands[1] < 0 || op.operands[2] >= 0) return -1;
+  const ExpressionIndex right = known_index(body, op.operands[1]);
+  if (right < 0) return -1;
+  if (op.op == "add") return pool.add(left, right);
+  if (op.op == "sub") return pool.add(left, pool.multiply(right, -1));
+  if (!pool.is_constant(right)) return -1;
+  const std::int64_t factor = pool.stride(right, -1);
+  if (op.op == "mul") return pool.multiply(left, factor);
+  if (factor <= 0) return -1;
+  if (op.op == "remainder") return pool.modular(left, 1, factor);
+  if (op.op == "floordiv") return pool.divide(left, factor);
+  return -1;
+}
+
 ExpressionIndex Lowering::indirect(const Loops& body, std::int16_t value, std::int64_t size) {
+  if (const ExpressionIndex known = known_index(body, value); known >= 0) return known;
   // The value is known by the first load that it depends on, and by the operations on it.
   const auto first_load = [&body](const auto& self, std::int16_t from) -> std::int16_t {
     const BodyOp& op = body.body[static_cast<std::size_t>(from)];

@@ -487,8 +487,8 @@ void Lowering::lower_node(FxId id) {
     case FxKind::select_scatter:
       results = {lower_select_scatter(of)};
       break;
-    case FxKind::upsample:
-      results = {lower_upsample(of)};
+    case FxKind::diagonal:
+      results = {lower_diagonal(of)};
       break;
     case FxKind::random_seeds:
       results = {lower_random_seeds(of)};

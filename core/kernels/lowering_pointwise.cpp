@@ -118,6 +118,7 @@ Box Lowering::concatenate(const std::vector<Box>& inputs, std::size_t dim) {
   whole.stride = padded(dense_strides(sizes), sizes, whole.dtype, whole.is_on_gpu);
   whole.shape = sizes;
   std::vector<BufferId> parts;
+  std::vector<OpId> copies;  // of inputs of the graph, which one foreach kernel makes
   for (const Box& input : inputs) {
     Box part = input;
     const auto can_be_placed = [&](const Box& box) {
@@ -127,11 +128,14 @@ Box Lowering::concatenate(const std::vector<Box>& inputs, std::size_t dim) {
       return of.layout == BufferState::Layout::flexible && !of.allocates_itself;
     };
     if (!can_be_placed(part)) {
+      const bool is_of_input = is_realized(input) && buffer(buffer_of(input)).is_input;
       part = clone(input);
       realize(part);
+      if (is_of_input && whole.is_on_gpu) copies.push_back(buffer(buffer_of(part)).op);
     }
     parts.push_back(buffer_of(part));
   }
+  if (copies.size() > 1) lists.push_back(std::move(copies));
   const BufferId id = add_buffer(whole);
   for (const BufferId each : parts) {
     // Positions in a part start at 0: it is addressed where it begins.

@@ -127,7 +127,7 @@ std::int64_t Lowering::split_count(const Loops& made) {
                                    : outer_splits(reduced, results);
 }
 
-Loops Lowering::split_layer(const Loops& made, std::int64_t split) {
+Loops Lowering::split_layer(const Loops& made, std::int64_t split, int dense) {
   const Sizes ranges = made.ranges, reduced = made.reduced;
   const std::int64_t count = product(reduced), block = up(count, split);
   Loops first;
@@ -143,8 +143,11 @@ Loops Lowering::split_layer(const Loops& made, std::int64_t split) {
                         element = pool.loop(element_loop, block);
   const ExpressionIndex whole = pool.add(pool.multiply(piece, block), element);
   Positions where = variables(ranges);
-  for (const ExpressionIndex each : reshape_positions(reduced, {count}, {whole}))
-    where.push_back(each);
+  Sizes walked = reduced;
+  if (dense >= 0) std::rotate(walked.begin() + dense, walked.begin() + dense + 1, walked.end());
+  Positions inner = reshape_positions(walked, {count}, {whole});
+  if (dense >= 0) std::rotate(inner.begin() + dense, inner.end() - 1, inner.end());
+  where.insert(where.end(), inner.begin(), inner.end());
   const bool is_masked = count % split != 0;
   std::int16_t mask = -1;
   if (is_masked) {
@@ -160,9 +163,9 @@ Loops Lowering::split_layer(const Loops& made, std::int64_t split) {
   return first;
 }
 
-Box Lowering::make_split_reduction(Loops made, std::int64_t split) {
+Box Lowering::make_split_reduction(Loops made, std::int64_t split, int dense) {
   const Sizes ranges = made.ranges;
-  Loops first = split_layer(made, split);
+  Loops first = split_layer(made, split, dense);
   const Box partial = make_reduction(std::move(first));
   realize(partial);
   Loops second;
@@ -223,7 +226,18 @@ std::vector<Box> Lowering::make_welford(const Loops& made) {
   return make_welford(second);
 }
 
-Box Lowering::make_reduction(Loops made) {
+int Lowering::dense_dimension(const Loops& made, const Box* input) {
+  if (input == nullptr || product(shape(*input)) != product(made.reduced)) return -1;
+  realize(*input);
+  if (!has_layout(*input)) return -1;
+  if (input->view < 0) freeze(buffer_of(*input));
+  const Sizes stride = strides(*input);
+  for (std::size_t i = 0; i + 1 < stride.size(); ++i)
+    if (stride[i] == 1 && made.reduced.size() == stride.size()) return static_cast<int>(i);
+  return -1;
+}
+
+Box Lowering::make_reduction(Loops made, const Box* input) {
   const std::int64_t count = product(made.reduced);
   if (count == 0) return full(made.op == "prod" ? 1 : 0, made.dtype, made.is_on_gpu, made.ranges);
   // On the CPU, a reduction to one element keeps its loop.
@@ -255,7 +269,8 @@ Box Lowering::make_reduction(Loops made) {
   }
   const std::int64_t split = split_count(made);
   if (split > 1) {
-    const Box result = make_split_reduction(std::move(made), split);
+    const int dense = is_new_torch() ? dense_dimension(made, input) : -1;
+    const Box result = make_split_reduction(std::move(made), split, dense);
     realize(result);
     return result;
   }
@@ -284,7 +299,7 @@ Box Lowering::reduce(std::string_view op, const Box& input, const Sizes& dims, b
     if (!is_reduced[i] || keeps) ++kept;
   }
   read(made, input, std::move(where));
-  return make_reduction(std::move(made));
+  return make_reduction(std::move(made), &input);
 }
 
 // Source: use_two_step_variance.

@@ -1,7 +1,7 @@
-// Tensors whose elements lie elsewhere in another one: flipped, padded, repeated, enlarged, sorted;
+// Tensors whose elements lie elsewhere in another one: flipped, padded, repeated, sorted;
 // and random numbers.
 // Source: torch/_inductor/lowering.py (rev, constant_pad_nd, _pad_as_cat, repeat, unfold,
-// as_strided, select_scatter, upsample_nearestnd, sort_stable, reduce_max, inductor_random),
+// as_strided, diagonal, select_scatter, sort_stable, reduce_max, inductor_random),
 // torch/_inductor/ir.py (Sort, ArgReduction, RandomSeeds).
 
 #include <algorithm>
@@ -135,21 +135,26 @@ Box Lowering::lower_select_scatter(const FxNode& of) {
   return box_of(std::move(made));
 }
 
-Box Lowering::lower_upsample(const FxNode& of) {
+Box Lowering::lower_diagonal(const FxNode& of) {
   const Box input = argument(of.inputs[0]);
-  realize_hint(input);
+  const auto rows = static_cast<std::size_t>(of.numbers[1]),
+             columns = static_cast<std::size_t>(of.numbers[2]);
   const Sizes sizes = shape(input);
-  Loops made = make_loops(input, dtype(input), of.result().shape);
-  Positions where = variables(made.ranges);
-  const std::size_t first = sizes.size() - static_cast<std::size_t>(of.numbers[0]);
-  for (std::size_t i = first; i < sizes.size(); ++i) {
-    const std::int16_t index = index_value(made, where[i]),
-                       factor = constant(made, of.scalars[i - first]);
-    const std::int16_t scaled = append(made, "mul", std::array{index, factor});
-    where[i] = indirect(made, append(made, "to_dtype", std::array{scaled}), sizes[i]);
+  const std::int64_t row = std::max<std::int64_t>(0, -of.numbers[0]),
+                     column = std::max<std::int64_t>(0, of.numbers[0]);
+  ViewState made;
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (i != rows && i != columns) made.shape.push_back(sizes[i]);
+  made.shape.push_back(
+      std::max<std::int64_t>(0, std::min(sizes[rows] - row, sizes[columns] - column)));
+  const Positions own = variables(made.shape);
+  for (std::size_t i = 0, next = 0; i < sizes.size(); ++i) {
+    if (i == rows || i == columns)
+      made.at.push_back(pool.add(own.back(), pool.constant(i == rows ? row : column)));
+    else
+      made.at.push_back(own[next++]);
   }
-  read(made, input, std::move(where));
-  return box_of(std::move(made));
+  return add_view(input, std::move(made));
 }
 
 std::vector<Box> Lowering::lower_sort(const FxNode& of) {

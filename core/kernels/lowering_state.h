@@ -102,6 +102,8 @@ class Lowering {
   [[nodiscard]] Positions variables(const Sizes& ranges, int first = 0);
   Loops make_loops(const Box& like, DType type, Sizes ranges) const;
   // The value that a load returns, as an index into a dimension of `size`.
+  // The expression that a value is, if it is computed of loops and constants; -1 if it is not.
+  ExpressionIndex known_index(const Loops& body, std::int16_t value);
   ExpressionIndex indirect(const Loops& body, std::int16_t value, std::int64_t size);
 
   // --- Views ---
@@ -144,11 +146,15 @@ class Lowering {
   Box clone(const Box& box);
   Box full(double value, DType type, bool is_on_gpu, const Sizes& sizes);
   Box reduce(std::string_view op, const Box& input, const Sizes& dims, bool keeps, DType type);
-  Box make_reduction(Loops made);
+  // `input`: the tensor that is reduced, if there is one.
+  Box make_reduction(Loops made, const Box* input = nullptr);
+  // A reduction of all elements that is split makes a buffer of its input, which nothing may read,
+  // and goes along the dimension that is dense: its number among those that are reduced, or -1.
+  int dense_dimension(const Loops& made, const Box* input);
   std::int64_t split_count(const Loops& made);
   // The first layer of a reduction that is split into this many pieces.
-  Loops split_layer(const Loops& made, std::int64_t split);
-  Box make_split_reduction(Loops made, std::int64_t split);
+  Loops split_layer(const Loops& made, std::int64_t split, int dense = -1);
+  Box make_split_reduction(Loops made, std::int64_t split, int dense);
   // Mean, sum of squares of differences, and count.
   std::vector<Box> make_welford(const Loops& made);
   // True if a variance is computed after the mean, in a second reduction.
@@ -201,7 +207,7 @@ class Lowering {
   Box lower_unfold(const FxNode& of);
   Box lower_as_strided(const FxNode& of);
   Box lower_select_scatter(const FxNode& of);
-  Box lower_upsample(const FxNode& of);
+  Box lower_diagonal(const FxNode& of);
   Box lower_random_seeds(const FxNode& of);
   Box lower_random(const FxNode& of);
   std::vector<Box> lower_softmax(const FxNode& of);

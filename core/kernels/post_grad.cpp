@@ -66,7 +66,7 @@ bool changes_nothing(const FxNode& node, const FxTensor& source) {
       result.is_on_gpu != source.is_on_gpu || result.stride != source.stride)
     return false;
   return node.kind == FxKind::clone || node.kind == FxKind::convert || node.kind == FxKind::alias ||
-         (node.kind == FxKind::slice && node.numbers[3] == 1) ||
+         (node.kind == FxKind::slice && node.numbers[3] == 1) || node.kind == FxKind::repeat ||
          node.target == "aten.view.default" ||
          (node.is_complex_fallback &&
           (node.target == "aten.slice.Tensor" || node.target == "aten.clone.default" ||
@@ -172,13 +172,15 @@ void take_out_biases(FxGraph& graph, TorchVersion version) {
   nodes.reserve(graph.nodes.size() + 16);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     FxNode node = graph.nodes[i];
-    const bool is_split = node.kind == FxKind::matmul && node.target == "aten.addmm.default" &&
-                          node.inputs.size() == 3 && node.scalars.empty() &&
-                          node.result().is_on_gpu &&
-                          graph.nodes[slot(node.inputs[0])].result().dtype ==
-                              graph.nodes[slot(node.inputs[1])].result().dtype &&
-                          is_bias(graph.nodes[slot(node.inputs[0])], node.result(), version) &&
-                          is_read_by_elementwise_only(graph, node);
+    const bool is_split =
+        node.kind == FxKind::matmul && node.target == "aten.addmm.default" &&
+        node.inputs.size() == 3 && node.scalars.empty() && node.result().is_on_gpu &&
+        // keep_addmm_fused_for_half_dtypes
+        (version <= TorchVersion{2, 11} || !is_low_precision(node.result().dtype)) &&
+        graph.nodes[slot(node.inputs[0])].result().dtype ==
+            graph.nodes[slot(node.inputs[1])].result().dtype &&
+        is_bias(graph.nodes[slot(node.inputs[0])], node.result(), version) &&
+        is_read_by_elementwise_only(graph, node);
     for (FxId& input : node.inputs)
       if (input >= 0) input = moved[slot(input)];
     if (is_split) {
