@@ -52,6 +52,14 @@ bool change_accesses(Scheduling& s, OpId op, const std::vector<std::int64_t>& lo
       access.index = std::move(*index);
       access.sizes = loops;
       drop_unused_loops(access.index, access.sizes);
+      // Regrouped loops may visit an element several times.
+      const AccessTable::Entry& before = s.table[id];
+      if (!before.is_indirect && before.numel > 0) {
+        std::int64_t numel = 1;
+        for (std::size_t loop = 0; loop < access.sizes.size(); ++loop)
+          if (uses_loop(access.index, loop)) numel *= access.sizes[loop];
+        access.bytes = access.bytes / before.numel * numel;
+      }
       result.push_back(s.table.add(access, form));
     }
     result.insert(result.end(), others.begin(), others.end());
