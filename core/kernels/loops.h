@@ -3,6 +3,7 @@
 // The parts that a lowering works with: loops whose body is a list of operations, buffers, and
 // views of them.
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,8 @@ namespace jointer::kernels {
 using Positions = std::vector<ExpressionIndex>;  // one per dimension
 using SetId = std::int32_t;                      // a set of nodes: Lowering::origin_sets
 
-// One operation of a loop body. A body has no two equal ones.
+// One operation of a loop body. A body has no two equal ones, but the code loads a value as often as
+// it is asked for, which counts when loops are put in order.
 struct BodyOp {
   std::string_view op;  // "load", "constant", "index_expr", or an operation on earlier ones
   std::int16_t operands[3] = {-1, -1, -1};
@@ -27,7 +29,12 @@ struct BodyOp {
   ExpressionIndex at = -1;
   Positions dims;
 
-  bool operator==(const BodyOp& other) const = default;
+  std::int16_t times = 1;  // of loads: how often
+
+  bool operator==(const BodyOp& other) const {
+    return op == other.op && std::ranges::equal(operands, other.operands) &&
+           number == other.number && buffer == other.buffer && at == other.at && dims == other.dims;
+  }
 };
 
 struct Loops {

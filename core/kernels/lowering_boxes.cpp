@@ -183,7 +183,12 @@ void Lowering::note_readers(const Box& box) {
 
 std::int16_t Lowering::append(Loops& into, BodyOp op) {
   for (std::size_t i = into.body.size(); i-- > 0;)
-    if (into.body[i] == op) return static_cast<std::int16_t>(i);
+    if (into.body[i] == op) {
+      constexpr int kMany = 1000;
+      into.body[i].times =
+          static_cast<std::int16_t>(std::min(into.body[i].times + op.times, kMany));
+      return static_cast<std::int16_t>(i);
+    }
   into.body.push_back(std::move(op));
   return static_cast<std::int16_t>(into.body.size() - 1);
 }

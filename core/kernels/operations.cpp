@@ -118,7 +118,7 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
   for (const BodyOp& op : of.body) {
     if (op.buffer < 0) continue;
     const std::pair load(op.buffer, lowering_.position_of(op));
-    positions.push_back(load.second);
+    positions.insert(positions.end(), static_cast<std::size_t>(op.times), load.second);
     if (std::ranges::find(loads, load) == loads.end()) loads.push_back(load);
   }
   LoopAccesses result;
