@@ -29,7 +29,7 @@ class CallArguments {
     return integer(name, otherwise ? 1 : 0) != 0;
   }
   [[nodiscard]] Sizes integers(std::string_view name) const;
-  // Of a list of numbers; empty if it is missing.
+  // The numbers of a list; empty if it is missing.
   [[nodiscard]] std::vector<double> reals(std::string_view name) const;
   [[nodiscard]] std::string_view text(std::string_view name) const;
   // The tensor that the call returns, or the one with this number.

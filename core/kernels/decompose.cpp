@@ -89,8 +89,7 @@ void Decomposer::add_rules() {
        "aten._foreach_sqrt",       "aten._foreach_sub"});
   add(&D::flex_attention_rule, {"flex_attention", "flex_attention_backward"});
   add(&D::copy_rule, {"aten.copy_"});
-  add(&D::nothing_rule,
-      {"aten._assert_scalar", "aten.sym_constrain_range_for_size", "aten._assert_async"});
+  add(&D::nothing_rule, {"aten._assert_scalar", "aten.sym_constrain_range_for_size"});
 }
 
 Decomposer::Rule Decomposer::rule_for(const Node& node) {
@@ -470,7 +469,9 @@ void Decomposer::getitem_rule(NodeId id, const Node& node) {
 void Decomposer::call(NodeId id, const Node& node) {
   if (graph_.op(node).is_getitem) return getitem_rule(id, node);
   // Numbers are what the capture assumes.
-  if (graph_.tensors(node).empty() && !graph_.op(node).mutates) return;
+  if (graph_.tensors(node).empty() && !graph_.op(node).mutates &&
+      graph_.op(node).packet() != "aten._assert_async")
+    return;
   builder_.origin = id;
   const Rule rule = rule_for(node);
   // A call that does not fit its schema is one of an unknown operator, except that arithmetic may

@@ -1,4 +1,4 @@
-// Calls with positions that are known at run time, and random numbers.
+// Calls with positions that are known at run time, random numbers, and checks on the device.
 // Source: torch/_decomp/decompositions.py (_index_add, _index_copy), torch/_refs/__init__.py
 // (_index_fill), torch/_inductor/lowering.py (scatter_, scatter_reduce_, index_put_),
 // torch/_inductor/utils.py (use_scatter_fallback), torch/_decomp/decompositions_for_rng.py,
@@ -58,7 +58,7 @@ std::vector<FxId> index_along(FxBuilder& b, const CallArguments& call, TorchVers
   return {b.add(std::move(put))};
 }
 
-// In place, and with a reduction; the others have a rule of their own.
+// In place, and with a reduction; the others have their own rule.
 std::vector<FxId> scatter_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId self = call.tensor("self"), index = call.tensor("index");
   const std::string_view packet = call.packet(), reduction = call.text("reduce");
@@ -129,10 +129,23 @@ std::vector<FxId> coin_flips(FxBuilder& b, const CallArguments& call, TorchVersi
                     call.result().dtype)};
 }
 
+// A check on the device, which is a kernel. Source: `_assert_async` in torch/_inductor/lowering.py.
+std::vector<FxId> assert_true(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  FxNode made;
+  made.op = "device_assert_async";
+  made.target = "aten._assert_async.msg";
+  made.inputs = {b.convert(x, DType::boolean)};
+  made.results = {b.tensor(made.inputs.front())};
+  made.has_side_effects = true;
+  return {b.add(std::move(made))};
+}
+
 }  // namespace
 
 std::span<const Decomposition> index_decompositions() {
   static constexpr std::array kAll = std::to_array<Decomposition>({
+      {"aten._assert_async", assert_true},
       {"aten.bernoulli", coin_flips},
       {"aten.index_add", index_along},
       {"aten.index_add_", index_along},

@@ -413,7 +413,12 @@ void Lowering::lower_node(FxId id) {
       results = {env[slot(of.inputs[0])][static_cast<std::size_t>(of.numbers[0])]};
       break;
     case FxKind::pointwise:
+      if (of.has_side_effects) realize(argument(of.inputs[0]));
       results = {lower_pointwise(of)};
+      if (of.has_side_effects) {
+        realize(results.front());
+        ops.back().has_side_effects = true;
+      }
       break;
     case FxKind::foreach_:
       results = lower_foreach(of);

@@ -204,7 +204,7 @@ std::vector<Box> Lowering::lower_arg_with_value(const FxNode& of) {
                                       !fx_.nodes[slot(user)].users.empty();
                              }) == 2;
   if (!are_both_read || count < 2) {
-    // Of a result that nothing reads, the op is removed later.
+    // An op whose result nothing reads is removed later.
     const Box value =
         reduce(is_max ? "argmax_value" : "argmin_value", input, dims, keeps, dtype(input));
     return {value, reduce(is_max ? "argmax" : "argmin", input, dims, keeps, DType::int64)};

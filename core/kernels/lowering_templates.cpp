@@ -89,7 +89,7 @@ std::vector<Box> Lowering::lower_flex_gradient(const FxNode& of) {
   const Box query_gradient = empty(of.results[0]), value_gradient = empty(of.results[2]);
   std::vector<Box> taken{inputs[0], inputs[1],         inputs[2],      inputs[kLogSum],
                          delta,     inputs[kGradient], query_gradient, value_gradient};
-  // Of keys and values, of queries; those of whole blocks last.
+  // Tensors of the mask for keys and values, for queries, and the same for whole blocks.
   for (const std::size_t i : {0U, 1U, 4U, 5U, 2U, 3U, 6U, 7U}) {
     const Box& box = inputs[kFirst + i];
     taken.push_back(box.storage >= 0 ? box
