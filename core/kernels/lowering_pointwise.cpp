@@ -272,8 +272,9 @@ void Lowering::scatter_into(const Box& target, Loops made) {
   state.layout = BufferState::Layout::target;
   state.dtype = buffer(changed).dtype;
   state.is_on_gpu = made.is_on_gpu;
-  state.shape = buffer(changed).shape;
-  state.stride = buffer(changed).stride;
+  // The buffer that the change defines is as large as what is changed, perhaps a part of another.
+  state.shape = shape(target);
+  state.stride = has_layout(target) ? strides(target) : dense_strides(state.shape);
   state.target = changed;
   state.mutates = {changed};
   OpState op;
