@@ -86,5 +86,23 @@ TEST(LoopIndex, SizesSplitIntoThoseOfAReduction) {
   EXPECT_FALSE(splits({64}));
 }
 
+TEST(LoopIndex, LoopsMergeOnlyIfTheyDoInAllPositions) {
+  const Index dense{{{{{0, 1}}, 0, 1, 0, 16}, {{{1, 1}}, 0, 1, 0, 1}}, 0};
+  const Index bias{{{{{1, 1}}, 0, 1, 0, 1}}, 0};
+  const std::vector<std::size_t> loops{0, 1};
+  const std::vector<std::int64_t> sizes{8, 16};
+  EXPECT_EQ(merge_together(std::vector<Index>{dense}, loops, sizes),
+            (std::vector<std::int64_t>{0, 128}));
+  EXPECT_EQ(merge_together(std::vector<Index>{dense, bias}, loops, sizes), sizes);
+}
+
+TEST(LoopIndex, AQuotientIsRegroupedWhereItsDivisorFits) {
+  // 32 * d0 + d1 / 2 in loops of 4, 64 and 1024 is the outer loop of 128 and 2048.
+  const Index index{{{{{0, 1}}, 0, 1, 0, 32}, {{{1, 1}}, 0, 2, 0, 1}}, 0};
+  const auto regrouped = regroup_loops(index, std::vector<std::int64_t>{4, 64, 1024}, 128, 2048);
+  ASSERT_TRUE(regrouped.has_value());
+  EXPECT_EQ(*regrouped, (Index{{{{{0, 1}}, 0, 1, 0, 1}}, 0}));
+}
+
 }  // namespace
 }  // namespace jointer::test
