@@ -148,7 +148,7 @@ bool is_memory_bound(const Kernel& kernel, bool has_flops) {
   return is_launch(kernel.kind) && kernel.kind != collective && !(calls_library && has_flops);
 }
 
-Kernels schedule(const Ir& ir, TorchVersion torch) {
+Kernels schedule(const Ir& ir, TorchVersion torch, const Reorder& reorder) {
   Scheduling scheduling(ir, torch);
   FusionRules rules(scheduling);
   Kernels result;
@@ -158,14 +158,17 @@ Kernels schedule(const Ir& ir, TorchVersion torch) {
   std::optional<MemoryPlan> plan(std::in_place, scheduling, fused);
   std::vector<NodeIndex> nodes = sort_for_memory(*plan, fused, result);
   if (result.order != MemoryOrder::as_fused) plan.emplace(scheduling, nodes);
+  const auto set_order = [&](std::vector<NodeIndex> moved) {
+    if (moved == nodes) return;
+    nodes = std::move(moved);
+    plan.emplace(scheduling, nodes);
+  };
+  if (reorder) set_order(reorder(scheduling, nodes));
   if (scheduling.has(kFirstWithOverlap)) {
     std::vector<NodeIndex> moved;
     moved.reserve(nodes.size());
     for (const Place place : overlap_order(*plan)) moved.push_back(nodes[as_index(place)]);
-    if (moved != nodes) {
-      nodes = std::move(moved);
-      plan.emplace(scheduling, nodes);
-    }
+    set_order(std::move(moved));
   }
   MemoryPlan::Peak peak = plan->peak(plan->order(MemoryOrder::as_fused));
   result.peak = peak.peak;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -134,7 +135,16 @@ struct Kernels {
   std::array<std::int32_t, kRefusalCount> refusals{};  // how often each reason was given
 };
 
+class Scheduling;
+
+// Changes the order of kernels after the order for low memory, where Inductor runs
+// `reorder_for_compute_comm_overlap_passes`. `nodes`: nodes of `scheduling` in their order; returns
+// all of them in the new order, each after the nodes that it depends on.
+using Reorder = std::function<std::vector<std::int32_t>(const Scheduling& scheduling,
+                                                        std::span<const std::int32_t> nodes)>;
+
 // Returns the kernels of an Ir. `torch` is the version whose rules apply, from 2.11 to 2.15.
-Kernels schedule(const Ir& ir, TorchVersion torch = kNewestTorch);
+// `reorder` may be empty.
+Kernels schedule(const Ir& ir, TorchVersion torch = kNewestTorch, const Reorder& reorder = {});
 
 }  // namespace jointer::kernels

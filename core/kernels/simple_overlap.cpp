@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/index.h"
+#include "core/kernels/order_memory.h"
 
 namespace jointer::kernels {
 
@@ -15,22 +16,7 @@ namespace {
 class OverlapOrder {
  public:
   explicit OverlapOrder(const MemoryPlan& plan)
-      : plan_(plan), order_(plan.order(MemoryOrder::as_fused)), step_of_(order_) {
-    const MemoryPlan::Peak now = plan.peak(order_);
-    peak_ = now.peak;
-    memory_.resize(order_.size());
-    last_user_.assign(plan.buffer_count(), -1);
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      memory_[i].after_allocation = now.after_allocation[i];
-      memory_[i].after_release = now.after_release[i];
-    }
-    for (const BufferLife& life : now.lives) {
-      memory_[as_index(life.first)].allocated += life.allocated;
-      if (life.last < 0) continue;
-      memory_[as_index(life.last)].freed += life.freed;
-      last_user_[as_index(life.buffer)] = life.last;
-    }
-  }
+      : plan_(plan), order_(plan.order(MemoryOrder::as_fused)), step_of_(order_), memory_(plan) {}
 
   std::vector<Place> run() {
     std::vector<Place> collectives, waits;
@@ -45,12 +31,6 @@ class OverlapOrder {
   }
 
  private:
-  struct StepMemory {
-    std::int64_t allocated = 0, freed = 0;  // by the kernel
-    std::int64_t after_allocation = 0, after_release = 0;
-  };
-
-  [[nodiscard]] StepMemory& memory(Place place) { return memory_[as_index(place)]; }
   [[nodiscard]] bool is_collective(Place place) const {
     const Op& op = plan_.first_op(place);
     return op.kind == Op::Kind::collective &&
@@ -86,48 +66,19 @@ class OverlapOrder {
 
   // Swaps `moved` with `other`, which runs next, unless the peak would increase.
   bool move_later(Place moved, Place other) {
-    std::int64_t freed_later = 0;  // buffers of which `moved` becomes the last user
-    for (const BufferId id : plan_.reads(moved))
-      if (last_user_[as_index(id)] == other) freed_later += plan_.freed(id);
-    StepMemory &first = memory(moved), &second = memory(other);
-    const std::int64_t difference = first.allocated - first.freed;
-    const std::int64_t second_allocated = second.after_allocation - difference;
-    const std::int64_t first_allocated =
-        second.after_release - difference + freed_later + first.allocated;
-    if (std::max(second_allocated, first_allocated) > peak_) return false;
-    for (const BufferId id : plan_.reads(moved))
-      if (last_user_[as_index(id)] == other) last_user_[as_index(id)] = moved;
-    second.freed -= freed_later;
-    first.freed += freed_later;
-    second.after_allocation = second_allocated;
-    second.after_release = second_allocated - second.freed;
-    first.after_allocation = first_allocated;
-    first.after_release = first_allocated - first.freed;
+    if (memory_.most_if_later(moved, {&other, 1}, memory_[other].after_allocation) > memory_.peak())
+      return false;
+    memory_.accept();
     swap(moved, other);
     return true;
   }
 
   // Swaps `moved` with `other`, which runs before it, unless the peak would increase.
   bool move_earlier(Place moved, Place other) {
-    std::int64_t freed_later = 0;  // buffers of which `other` becomes the last user
-    for (const BufferId id : plan_.reads(moved)) {
-      const std::span<const Place> users = plan_.users(id);
-      if (last_user_[as_index(id)] == moved &&
-          std::find(users.begin(), users.end(), other) != users.end())
-        freed_later += plan_.freed(id);
-    }
-    StepMemory &second = memory(moved), &first = memory(other);
-    const std::int64_t before = first.after_allocation - first.allocated;
-    const std::int64_t difference = second.allocated - second.freed + freed_later;
-    const std::int64_t second_allocated = before + second.allocated;
-    const std::int64_t first_allocated = first.after_allocation + difference;
-    if (std::max(second_allocated, first_allocated) > peak_) return false;
-    second.freed -= freed_later;
-    first.freed += freed_later;
-    second.after_allocation = second_allocated;
-    second.after_release = second_allocated - second.freed;
-    first.after_allocation = first_allocated;
-    first.after_release = first_allocated - first.freed;
+    if (memory_.most_if_earlier(moved, {&other, 1}, memory_[other].after_allocation) >
+        memory_.peak())
+      return false;
+    memory_.accept();
     swap(other, moved);
     return true;
   }
@@ -135,9 +86,7 @@ class OverlapOrder {
   const MemoryPlan& plan_;
   std::vector<Place> order_;
   std::vector<Place> step_of_;  // by place
-  std::int64_t peak_ = 0;
-  std::vector<StepMemory> memory_;  // by place
-  std::vector<Place> last_user_;    // by buffer; -1: it is not freed
+  OrderMemory memory_;
 };
 
 }  // namespace

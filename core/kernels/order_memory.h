@@ -1,0 +1,74 @@
+#pragma once
+
+// The memory of an order of kernels, kept up to date while kernels swap places with their
+// neighbours.
+//
+// Terms: a group is a row of adjacent kernels. `moved` is the kernel directly before or after the
+// group, with which the group swaps. A buffer is freed after its last user.
+//
+// Steps: `most_if_later` and `most_if_earlier` compute the memory that a swap would lead to, and
+// `accept` makes the swap that was asked about last. If `moved` runs later, it becomes the last
+// user of buffers that the group used last; if it runs earlier, a kernel of the group becomes the
+// last user of buffers that `moved` used last.
+//
+// Cost: linear in the group and in the buffers that `moved` uses.
+//
+// Source: torch._inductor.comms (`_initialize_memory_tracking`,
+// `_find_buffers_with_changed_last_use*`, `_calculate_potential_peak_memory_*`,
+// `_update_memory_tracking_after_swap_*`). As there, the last user of a buffer is not updated when
+// a kernel moves earlier, and the caller says how much is allocated at most while the group runs,
+// which counts only if no buffer changes its last user. Inputs count as allocated by the
+// kernel that runs first before any swap.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/kernels/memory_order.h"
+
+namespace jointer::kernels {
+
+class OrderMemory {
+ public:
+  struct Step {
+    std::int64_t allocated = 0, freed = 0;  // by the kernel
+    std::int64_t after_allocation = 0, after_release = 0;
+  };
+
+  // The plan must outlive this object; its order is the one to begin with.
+  explicit OrderMemory(const MemoryPlan& plan);
+
+  // The peak of the order at first, before any swap.
+  [[nodiscard]] std::int64_t peak() const { return peak_; }
+  [[nodiscard]] const Step& operator[](Place place) const {
+    return steps_[static_cast<std::size_t>(place)];
+  }
+
+  // The most that would be allocated while `moved` and the group run, if `moved`, which runs before
+  // the group, ran after it. `group_peak`: the most that is allocated now while the group runs.
+  std::int64_t most_if_later(Place moved, std::span<const Place> group, std::int64_t group_peak);
+  // The same for a kernel that runs after the group, if it ran before it.
+  std::int64_t most_if_earlier(Place moved, std::span<const Place> group, std::int64_t group_peak);
+  // Makes the swap that was asked about last.
+  void accept();
+
+ private:
+  struct Change {
+    Place place = -1;
+    std::int64_t after_allocation = 0, more_freed = 0;
+  };
+
+  void begin(std::span<const Place> group);
+  void end(std::span<const Place> group);
+
+  const MemoryPlan& plan_;
+  std::int64_t peak_ = 0;
+  std::vector<Step> steps_;                // by place
+  std::vector<Place> last_user_;           // by buffer; -1: it is not freed
+  std::vector<std::int32_t> in_group_;     // scratch, by place: index in the group, or -1
+  std::vector<Change> changes_;            // of the swap that was asked about: group, then `moved`
+  std::vector<BufferId> last_used_later_;  // buffers of which `moved` would become the last user
+  Place moved_ = -1;
+};
+
+}  // namespace jointer::kernels
