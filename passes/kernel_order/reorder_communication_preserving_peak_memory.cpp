@@ -1,0 +1,144 @@
+// reorder_communication_preserving_peak_memory, on kernels: starts collectives earlier, one at a
+// time, as far as memory allows.
+//
+// Terms: a group is the collective and the kernels that move with it because it depends on them;
+// the candidate is the kernel directly before the group.
+//
+// Steps. Visit the collectives in their order:
+//   1. If the group needs data of a candidate, the candidate joins the group, unless it is another
+//      collective (reorder_iterative_group_with_collectives lets it join) or, if times are not
+//      used, a matrix product or flash attention of a library.
+//   2. Any other candidate swaps with the group, unless
+//      - times are used, and the collective is hidden with enough surplus compute;
+//      - it is a collective, and reorder_iterative_unsafe_collectives_reorder is not set;
+//      - times are used, and more time would become exposed elsewhere than hidden here;
+//      - the peak would exceed the budget.
+//   3. The collective stops at the first candidate that neither joins nor swaps.
+//
+// Cost: kernel_mover.h.
+//
+// Source: torch 2.15, torch/_inductor/comms.py and config_comms.py
+// (`_reorder_communication_preserving_peak_memory_internal`). No deviations; options for debugging
+// and logging are left out, as the table is always reported. Like upstream's, the default lets
+// collectives overtake each other: they do so alike on every rank, as long as all ranks estimate
+// the same times.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/base/units.h"
+#include "passes/kernel_order/kernel_mover.h"
+#include "passes/support/parameters.h"
+
+namespace jointer {
+namespace {
+
+std::string ms_text(double ms) {
+  return format_ns(static_cast<std::int64_t>(ms * 1e6));
+}
+
+KernelMoveOptions kernel_raise_options(const Arguments& given, TorchVersion torch) {
+  return {.use_times = given.boolean("reorder_iterative_use_runtime_estimations"),
+          .unsafe = given.boolean("reorder_iterative_unsafe_collectives_reorder"),
+          .extra_overlap = given.number("reorder_iterative_extra_comm_comp_overlap"),
+          .budget = given.number("reorder_iterative_peak_memory_budget"),
+          .max = given.optional_integer("reorder_iterative_debug_limit_to_reorder"),
+          .collective_factor = given.number("reorder_sink_runtime_estimations_comm_mult"),
+          .compute_factor = given.number("reorder_sink_runtime_estimations_non_comm_mult"),
+          .torch = torch};
+}
+
+class KernelRaiser final : public KernelMover {
+ public:
+  KernelRaiser(const KernelUnits& units, const KernelMoveOptions& options, bool group_collectives)
+      : KernelMover(units, options, Direction::earlier), group_collectives_(group_collectives) {}
+
+ private:
+  [[nodiscard]] bool is_moved(KernelUnit unit) const override {
+    return units_.is_asynchronous(unit);
+  }
+  void begin() override {
+    group_waits_.clear();
+    group_ms_ = 0;
+  }
+  [[nodiscard]] ExposedTime exposed() override { return times().of_collective(place(moved())); }
+
+  bool meet(KernelUnit candidate) override {
+    if (!options_.unsafe && units_.is_collective(candidate))
+      return stop(KernelLimit::collective_order, candidate);
+    if (is_tied(candidate)) return take_along(candidate);
+    if (options_.use_times && !pays_off(candidate)) return false;
+    return change_places(candidate);
+  }
+
+  bool take_along(KernelUnit candidate) {
+    if (!group_collectives_ && units_.is_asynchronous(candidate))
+      return stop(KernelLimit::data_dependency, candidate, "it is a collective");
+    if (!options_.use_times && units_.is_gemm_like(candidate))
+      return stop(KernelLimit::data_dependency, candidate, "it takes long");
+    join(candidate);
+    if (options_.use_times) {
+      if (units_.is_wait(candidate)) group_waits_.push_back(times().of_wait(place(candidate)));
+      if (!units_.is_asynchronous(candidate)) group_ms_ += ms(candidate);
+    }
+    return true;
+  }
+
+  bool pays_off(KernelUnit candidate) {
+    if (units_.is_asynchronous(candidate)) {
+      if (group_ms_ <= 0) return true;
+      const double worse = exposed_change(times().of_collective(place(candidate)), -group_ms_);
+      return worse <= 0 || stop(KernelLimit::candidate_exposed, candidate, ms_text(worse));
+    }
+    const double own = ms(candidate);
+    if (own <= 0 || group_waits_.empty()) return true;
+    double worse = exposed_change(now(), own);
+    for (const ExposedTime& waited : group_waits_) worse += exposed_change(waited, -own);
+    if (worse > 0) return stop(KernelLimit::waits_exposed, candidate, ms_text(worse));
+    for (ExposedTime& waited : group_waits_) waited.compute -= own;
+    return true;
+  }
+
+  bool group_collectives_;
+  std::vector<ExposedTime> group_waits_;
+  double group_ms_ = 0;
+};
+
+std::vector<KernelUnit> run_kernel_raise(const KernelUnits& units, const Arguments& given,
+                                         TorchVersion torch, KernelPassReport& report) {
+  const KernelMoveOptions options = kernel_raise_options(given, torch);
+  return KernelRaiser(units, options, given.boolean("reorder_iterative_group_with_collectives"))
+      .move_all(report);
+}
+
+std::vector<Parameter> kernel_raise_parameters() {
+  std::vector<Parameter> made{
+      flag("reorder_iterative_use_runtime_estimations", false,
+           "Use estimated times: stop once a collective is hidden."),
+      number("reorder_iterative_extra_comm_comp_overlap", 0.5,
+             "With estimated times, a collective is hidden if overlapping compute exceeds its time "
+             "by this fraction."),
+      number("reorder_iterative_peak_memory_budget", 0.2,
+             "Allowed growth of the peak, as a fraction of the original peak."),
+      flag("reorder_iterative_unsafe_collectives_reorder", true,
+           "Collectives may change their order."),
+      flag("reorder_iterative_group_with_collectives", false,
+           "A collective that another collective depends on moves with it."),
+      optional_count("reorder_iterative_debug_limit_to_reorder",
+                     "Maximum number of collectives to move; none: all.")};
+  std::ranges::move(kernel_time_parameters(), std::back_inserter(made));
+  return made;
+}
+
+}  // namespace
+
+KernelPass reorder_communication_preserving_peak_memory_kernel_pass() {
+  return {.name = "reorder_communication_preserving_peak_memory",
+          .summary = "Starts collectives earlier, one at a time, as far as memory allows.",
+          .parameters = kernel_raise_parameters(),
+          .run = run_kernel_raise};
+}
+
+}  // namespace jointer

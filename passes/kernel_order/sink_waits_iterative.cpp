@@ -1,0 +1,157 @@
+// sink_waits_iterative, on kernels: moves waits later, one at a time, as far as memory allows.
+//
+// Terms: a group is the wait and the kernels after it that move with it because they depend on it;
+// the candidate is the kernel directly after the group.
+//
+// Steps. Visit the waits from the last to the first:
+//   1. A candidate that is a collective stops the wait, unless
+//      sink_waits_iterative_swap_with_collectives is set.
+//   2. If a candidate needs data of the group, it joins the group, unless it is a wait, a
+//      collective or, if times are not used, a matrix product or flash attention of a library.
+//   3. Any other candidate swaps with the group, unless
+//      - times are used, and the wait's collective is hidden with enough surplus compute;
+//      - times are used, and the candidate is a wait whose collective would be more exposed, or
+//        more time would become exposed elsewhere than hidden here;
+//      - the group and the candidate contain collectives, and
+//        sink_waits_iterative_unsafe_collectives_reorder is not set;
+//      - the peak would exceed the budget.
+//   4. The wait stops at the first candidate that neither joins nor swaps.
+//
+// Cost: kernel_mover.h.
+//
+// Source: torch 2.15, torch/_inductor/comms.py and config_comms.py
+// (`_sink_waits_iterative_internal`); the sum of step 3 is that of the version. No deviations;
+// options for debugging and logging are left out.
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/base/units.h"
+#include "passes/kernel_order/kernel_mover.h"
+#include "passes/support/parameters.h"
+
+namespace jointer {
+namespace {
+
+std::string exposed_text(double ms) {
+  return format_ns(static_cast<std::int64_t>(ms * 1e6));
+}
+
+KernelMoveOptions kernel_sink_options(const Arguments& given, TorchVersion torch) {
+  return {.use_times = given.boolean("sink_iterative_use_runtime_estimations"),
+          .unsafe = given.boolean("sink_waits_iterative_unsafe_collectives_reorder"),
+          .extra_overlap = given.number("sink_iterative_extra_comm_comp_overlap"),
+          .budget = given.number("sink_iterative_peak_memory_budget"),
+          .max = given.optional_integer("sink_waits_iterative_debug_limit_to_sink"),
+          .collective_factor = given.number("reorder_sink_runtime_estimations_comm_mult"),
+          .compute_factor = given.number("reorder_sink_runtime_estimations_non_comm_mult"),
+          .torch = torch};
+}
+
+class KernelSinker final : public KernelMover {
+ public:
+  KernelSinker(const KernelUnits& units, const KernelMoveOptions& options, bool pass_collectives)
+      : KernelMover(units, options, Direction::later), pass_collectives_(pass_collectives) {}
+
+ private:
+  [[nodiscard]] bool is_moved(KernelUnit unit) const override { return units_.is_wait(unit); }
+  void begin() override {
+    group_collectives_.clear();
+    has_collective_ = false;
+    group_ms_ = 0;
+  }
+  [[nodiscard]] ExposedTime exposed() override { return times().of_wait(place(moved())); }
+
+  bool meet(KernelUnit candidate) override {
+    if (!pass_collectives_ && units_.is_asynchronous(candidate))
+      return stop(KernelLimit::collective_ahead, candidate);
+    const bool is_needed = is_tied(candidate);
+    const bool both = has_collective_ && units_.is_collective(candidate);
+    if (is_needed || both) {
+      const std::string bar = bar_to_join(candidate);
+      if (bar.empty()) return take_along(candidate);
+      if (is_needed) return stop(KernelLimit::data_dependency, candidate, bar);
+      if (!options_.unsafe) return stop(KernelLimit::collective_order, candidate);
+    }
+    if (options_.use_times && !pays_off(candidate)) return false;
+    return change_places(candidate);
+  }
+
+  [[nodiscard]] std::string bar_to_join(KernelUnit candidate) const {
+    if (units_.is_wait(candidate)) return "it is a wait";
+    if (units_.is_asynchronous(candidate)) return "it is a collective";
+    if (options_.use_times) return {};
+    if (units_.is_collective(candidate)) return "it is a collective";
+    return units_.is_gemm_like(candidate) ? "it takes long" : "";
+  }
+
+  bool take_along(KernelUnit candidate) {
+    join(candidate);
+    if (!units_.is_collective(candidate)) return true;
+    has_collective_ = true;
+    if (options_.use_times) {
+      group_collectives_.push_back(times().of_collective(place(candidate)));
+      if (!units_.is_asynchronous(candidate)) group_ms_ += ms(candidate);
+    }
+    return true;
+  }
+
+  bool pays_off(KernelUnit candidate) {
+    if (units_.is_wait(candidate)) {
+      const double worse = exposed_change(times().of_wait(place(candidate)), -group_ms_);
+      if (worse > 0) return stop(KernelLimit::candidate_exposed, candidate, exposed_text(worse));
+    }
+    const double own = ms(candidate);
+    if (units_.is_asynchronous(candidate) || own <= 0 || group_collectives_.empty()) return true;
+    // Before 2.13, torch loses one term of the sum, and the others have the opposite sign.
+    const bool is_old = options_.torch < TorchVersion{2, 13};
+    double worse = is_old ? std::max(0.0, now().exposed()) : exposed_change(now(), own);
+    for (const ExposedTime& each : group_collectives_)
+      worse += exposed_change(each, -own) * (is_old ? -1 : 1);
+    if (worse > 0) return stop(KernelLimit::group_exposed, candidate, exposed_text(worse));
+    for (ExposedTime& each : group_collectives_) each.compute -= own;
+    return true;
+  }
+
+  bool pass_collectives_;
+  bool has_collective_ = false;  // in the group
+  std::vector<ExposedTime> group_collectives_;
+  double group_ms_ = 0;
+};
+
+std::vector<KernelUnit> run_kernel_sink(const KernelUnits& units, const Arguments& given,
+                                        TorchVersion torch, KernelPassReport& report) {
+  const KernelMoveOptions options = kernel_sink_options(given, torch);
+  return KernelSinker(units, options, given.boolean("sink_waits_iterative_swap_with_collectives"))
+      .move_all(report);
+}
+
+std::vector<Parameter> kernel_sink_parameters() {
+  std::vector<Parameter> made{
+      flag("sink_iterative_use_runtime_estimations", false,
+           "Use estimated times: stop once a collective is hidden."),
+      number("sink_iterative_extra_comm_comp_overlap", 0.5,
+             "With estimated times, a collective is hidden if overlapping compute exceeds its time "
+             "by this fraction."),
+      number("sink_iterative_peak_memory_budget", 0.2,
+             "Allowed growth of the peak, as a fraction of the original peak."),
+      flag("sink_waits_iterative_swap_with_collectives", false,
+           "A wait may move past the start of another collective."),
+      flag("sink_waits_iterative_unsafe_collectives_reorder", true,
+           "Collectives may change their order."),
+      optional_count("sink_waits_iterative_debug_limit_to_sink",
+                     "Maximum number of waits to move; none: all.")};
+  std::ranges::move(kernel_time_parameters(), std::back_inserter(made));
+  return made;
+}
+
+}  // namespace
+
+KernelPass sink_waits_iterative_kernel_pass() {
+  return {.name = "sink_waits_iterative",
+          .summary = "Moves waits later, one at a time, as far as memory allows.",
+          .parameters = kernel_sink_parameters(),
+          .run = run_kernel_sink};
+}
+
+}  // namespace jointer
