@@ -234,3 +234,38 @@ def test_a_joint_graph_has_no_compiled_order(tmp_path: Path) -> None:
     move = f"{kernels[0]['name']} before {kernels[1]['name']}"
     done = run(*joint, "--move", move, "--export", tmp_path / "order.json")
     assert done.code == 2 and "partition the graph" in done.err
+
+
+def test_passes_move_predicted_kernels() -> None:
+    request = ("kernels", PAIR, "--half", "forward", "--source", "predicted")
+    before = json.loads(run(*request, "--json").out)
+    passes = "reorder_communication_preserving_peak_memory,sink_waits_iterative{sink_iterative_peak_memory_budget=0}"
+    done = run(*request, "--passes", passes, "--json")
+    assert done.code == 0, done.err
+    answer = json.loads(done.out)
+    names = [kernel["name"] for kernel in answer["kernels"]]
+    assert sorted(names) == sorted(kernel["name"] for kernel in before["kernels"])
+    assert names != [kernel["name"] for kernel in before["kernels"]]
+    assert all(kernel["ms"] == 0 for kernel in answer["kernels"])  # as in torch: the sample is of a CPU
+    raised, sunk = answer["passes"]
+    assert (raised["pass"], sunk["pass"]) == ("reorder_communication_preserving_peak_memory", "sink_waits_iterative")
+    assert sorted(raised["order"]) == sorted(names) == sorted(sunk["order"])
+    assert raised["moves"] and sum(move["moves"] for move in raised["moves"]) > 0
+    for move in raised["moves"]:
+        difference = move["initial_exposed_ms"] - move["final_exposed_ms"]
+        assert abs(move["improvement_ms"] - difference) < 1e-9
+        assert move["kernel"] in names and move["nodes"] and move["limiting_factor"]
+    text = run(*request, "--passes", passes)
+    assert text.code == 0 and "limiting factor" in text.out and "sink_waits_iterative: peak" in text.out
+
+
+def test_passes_that_do_not_fit_are_refused() -> None:
+    request = ("kernels", PAIR, "--half", "forward")
+    other = run(*request, "--passes", "sink_waits")
+    assert other.code == 2 and "--source predicted" in other.err
+    unknown = run(*request, "--source", "predicted", "--passes", "sink_wait")
+    assert unknown.code == 2 and "there is no pass sink_wait on kernels" in unknown.err
+    option = run(*request, "--source", "predicted", "--passes", "sink_waits{budget=1}")
+    assert option.code == 2 and "sink_waits: " in option.err
+    text = run(*request, "--source", "predicted", "--passes", "sink_waits{")
+    assert text.code == 2 and "pipeline" in text.err

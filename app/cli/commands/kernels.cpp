@@ -16,6 +16,7 @@
 #include "app/cli/commands/interruption.h"
 #include "app/cli/commands/kernel_comparison.h"
 #include "app/cli/commands/kernel_moves.h"
+#include "app/cli/commands/kernel_passes.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/predicted_kernels.h"
@@ -28,6 +29,7 @@
 #include "core/inductor/ask_inductor.h"
 #include "core/kernels/compiled_order.h"
 #include "core/kernels/lowering.h"
+#include "core/pass/pipeline_text.h"
 
 namespace jointer::cli {
 namespace {
@@ -36,7 +38,7 @@ constexpr std::size_t kMaxShown = 20, kMaxNodesShown = 4;
 
 struct KernelsCommand {
   GraphOptions graph;
-  std::string source = "inductor", half, device = "h100", torch, artifacts, against, order;
+  std::string source = "inductor", half, device = "h100", torch, artifacts, against, passes, order;
   std::vector<std::string> moves;
   bool json = false, ask_again = false;
 };
@@ -177,13 +179,17 @@ void print_text(const Json& answer) {
   if (const Table reasons = reasons_table(answer["not_fused"]); !reasons.empty())
     fmt::print("\n{}", reasons.text());
   if (is_compiled) print_ties(answer);
+  if (answer.contains("passes")) print_kernel_passes(answer["passes"]);
   if (answer.contains("against")) print_comparison(answer["against"]);
 }
 
-// The kernels of a graph that is compiled as a whole, in the order after the moves; writes the
-// recipe of compiled order if one is asked for.
+// The kernels of a graph that is compiled as a whole, in the order after the passes or the moves;
+// writes the recipe of compiled order if one is asked for.
 Result<Json> predict_part(const Graph& graph, TorchVersion version, const KernelsCommand& options) {
-  if (options.moves.empty()) return predicted_kernels(graph, version);
+  if (options.moves.empty()) {
+    JOINTER_TRY(const Pipeline passes, parse_pipeline(options.passes));
+    return predicted_kernels(graph, version, passes);
+  }
   const kernels::Ir ir = kernels::lower(graph, version);
   JOINTER_TRY(const MovedKernels moved,
               move_kernels(graph, ir, kernels::schedule(ir, version), options.moves));
@@ -230,9 +236,14 @@ Result<Json> answer_of(const Graph& graph, const KernelsCommand& options) {
 }
 
 Result<void> check_options(const CLI::App& command, const KernelsCommand& options) {
-  if (options.source == "predicted")
+  if (options.source == "predicted") {
     JOINTER_CHECK(refuse_options(command, {"--device"},
                                  "kernels are predicted for an H100; leave out the option"));
+  } else {
+    JOINTER_CHECK(refuse_options(command, {"--passes"},
+                                 "only predicted kernels can be reordered; add --source "
+                                 "predicted"));
+  }
   if (options.source != "inductor")
     JOINTER_CHECK(refuse_options(command, {"--against", "--ask-again"},
                                  "only --source inductor asks Inductor; leave out the option"));
@@ -296,6 +307,13 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
                   "With --source predicted, the version of torch to predict; otherwise, refuse the "
                   "answer of another version"),
               {"2.11", "2.12", "2.13", "2.14", "2.15"});
+  CLI::Option* passes = command->add_option(
+      "--passes", options->passes,
+      "With --source predicted, the passes that change the order of kernels so that compute hides "
+      "collectives, as in torch._inductor.config.reorder_for_compute_comm_overlap_passes: "
+      "sink_waits, raise_comms, reorder_compute_for_overlap, "
+      "reorder_communication_preserving_peak_memory, sink_waits_iterative; options as "
+      "NAME{option=value}");
   CLI::Option* move =
       command
           ->add_option("--move", options->moves,
@@ -303,7 +321,8 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
                        "after KERNEL`, each named by a node that runs in it; repeatable")
           ->type_name("MOVE")
           ->expected(1)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+          ->excludes(passes);
   command
       ->add_option("--export", options->order,
                    "Write the moves as a recipe of compiled order, for torch.compile; `-` is "
