@@ -8,7 +8,9 @@
 // where torch differs), so that the order is the one that torch would choose. The passes of
 // passes/reordering are their counterparts on nodes, with the deviations that they state.
 //
-// Source: torch._inductor.comms.
+// Source: torch._inductor.comms. Deviation: the kernels are those of a compilation without
+// `reorder_for_compute_comm_overlap`, which the passes require; with it, torch also keeps slices of
+// everything and does not fuse the copy that an all_reduce writes to.
 
 #include <cstdint>
 #include <functional>
