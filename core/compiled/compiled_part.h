@@ -18,7 +18,8 @@ struct StatedRefusal {
 };
 
 // A piece that Inductor compiles at once (a graph, a half of a pair, or a region of a graph), and
-// the kernels that it is predicted to make of it. Nodes are those of the graph that contains the part.
+// the kernels that it is predicted to make of it. Nodes are those of the graph that contains the
+// part.
 struct CompiledPart {
   PartId part;
   TorchVersion torch;  // whose rules apply: the version that made the graph

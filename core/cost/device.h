@@ -55,10 +55,10 @@ struct DeviceDescription {
   [[nodiscard]] double peak_flops(DType type) const;
 };
 
-// Loads a device by id ("h100", case-insensitive; "cpu{cores=4}"), by the path of a JSON file, by the
-// properties of a GPU (device_text in core/cost/gpu_properties.h), or by cpu_of_rank_text. "cpu" is
-// the CPU of this machine with all its cores. The rates of this machine's CPU are those of its
-// probe, if there is one (core/cost/cpu_probe.h).
+// Loads a device by id ("h100", case-insensitive; "cpu{cores=4}"), by the path of a JSON file, by
+// the properties of a GPU (device_text in core/cost/gpu_properties.h), or by cpu_of_rank_text.
+// "cpu" is the CPU of this machine with all its cores. The rates of this machine's CPU are those of
+// its probe, if there is one (core/cost/cpu_probe.h).
 // Error (usage): the device does not exist; the message lists the built-in ones. Error (input): the
 // file cannot be read, or is not a device description.
 Result<DeviceDescription> load_device(std::string_view id_or_path);

@@ -10,8 +10,8 @@
 //   - the gradient of a norm also reads its inputs a second time, to reduce them along columns.
 //
 // Cost: linear in a node's inputs, outputs and dimensions. Source: kernel_rules.cpp.
-// Deviations: an operator that torch runs as several kernels counts as one, except the gradient of a
-// norm. The library that computes a product is not asked for its tiles.
+// Deviations: an operator that torch runs as several kernels counts as one, except the gradient of
+// a norm. The library that computes a product is not asked for its tiles.
 
 #include "core/cost/kernel_estimator.h"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Describes how fast a device runs single kernels, in addition to the peaks and efficiencies that the
-// roofline model uses. core/cost/kernel_rules.h has the rules that use these numbers; the description's
-// `sources` say where they come from.
+// Describes how fast a device runs single kernels, in addition to the peaks and efficiencies that
+// the roofline model uses. core/cost/kernel_rules.h has the rules that use these numbers; the
+// description's `sources` say where they come from.
 
 #include <cstdint>
 #include <vector>

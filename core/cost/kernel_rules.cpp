@@ -31,8 +31,8 @@
 // tiles: NVIDIA, "Matrix Multiplication Background User's Guide". Sizes of heads: flash-attention,
 // csrc/flash_attn. The numbers and their sources are in resources/devices/*.json.
 //
-// Deviations: other kernels of attention (memory-efficient, math) count as flash attention. Products
-// that split k over multiprocessors, and tiles that are shared by several of
+// Deviations: other kernels of attention (memory-efficient, math) count as flash attention.
+// Products that split k over multiprocessors, and tiles that are shared by several of
 // them (stream-K), are not modeled. A launch does not overlap with the end of the kernel before it.
 // Loops of compiled kernels are tiled so that transposed accesses cost the same in either
 // direction.

@@ -46,14 +46,14 @@ struct AskOptions {
 // version of torch, the GPU and the worker's source, so the answer for a graph that was edited
 // back is there at once. Cost: 40 s for a half of an 8B model.
 //
-// Error (run): Python, torch or Inductor fails; the message says what to do. Error (input): torch is
-// another version than the required one, or the worker cannot read the graph. Error (cancelled):
+// Error (run): Python, torch or Inductor fails; the message says what to do. Error (input): torch
+// is another version than the required one, or the worker cannot read the graph. Error (cancelled):
 // cancelled; the worker and everything that it started is gone.
 Result<OrderedJson> ask_inductor(const Graph& graph, PartId part, const AskOptions& options);
 
-// Identifies a part of a graph by everything that its capture holds: two parts with the same content
-// have the same kernels. Unlike the graph's hash, it also covers strides, devices, assumed sizes
-// and subgraphs.
+// Identifies a part of a graph by everything that its capture holds: two parts with the same
+// content have the same kernels. Unlike the graph's hash, it also covers strides, devices, assumed
+// sizes and subgraphs.
 std::string content_of(const Graph& graph, PartId part);
 
 }  // namespace jointer

@@ -31,8 +31,8 @@ struct InductorAnswer {
   std::int64_t peak = 0;
 };
 
-// Reads the JSON that ask_inductor returned about this part of the graph. Error (run): it has another
-// form; the message names the member.
+// Reads the JSON that ask_inductor returned about this part of the graph. Error (run): it has
+// another form; the message names the member.
 Result<InductorAnswer> read_inductor_answer(const OrderedJson& json, const Graph& graph,
                                             PartId part);
 

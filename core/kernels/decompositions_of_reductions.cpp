@@ -1,7 +1,7 @@
 // Reductions: variances, norms, positions of extremes, sums of products.
-// Source: torch/_inductor/lowering.py (var_mean_helper_, reduce_max), torch/_decomp/decompositions.py
-// (all, std_decomposition, logsumexp, mv, dot, aminmax), torch/_refs/linalg/__init__.py
-// (vector_norm).
+// Source: torch/_inductor/lowering.py (var_mean_helper_, reduce_max),
+// torch/_decomp/decompositions.py (all, std_decomposition, logsumexp, mv, dot, aminmax),
+// torch/_refs/linalg/__init__.py (vector_norm).
 
 #include <algorithm>
 #include <array>

@@ -47,8 +47,8 @@ enum class FxKind : std::uint8_t {
   reduce,          // op: "sum", "amax", ...; numbers: 1 if dimensions are kept, then the dimensions
   mean,            // numbers: as of reduce
   online_softmax,  // numbers: dimension; a tuple of the maximum and the sum
-  // op: "var" if nothing needs the mean; numbers: dimensions; scalars: the number of their elements,
-  // less a correction, then 1 if the dimensions are dropped; a tuple of variance and mean
+  // op: "var" if nothing needs the mean; numbers: dimensions; scalars: the number of their
+  // elements, less a correction, then 1 if the dimensions are dropped; a tuple of variance and mean
   moments,
   arg_with_value,  // op: "argmax_with_value", ...; numbers: as of reduce; a tuple
   scan,            // numbers: dimension

@@ -12,8 +12,8 @@
 // `shared_data_after_inverting_indexing`, `_LoopMutationTracker`).
 //
 // Deviations: torch 2.15 also rejects a regrouping that costs more coalesced accesses than the
-// fusion saves, regroups positions with remainders, and inverts divisions; none of this is predicted.
-// Versions between 2.11 and 2.15 follow the rules of 2.15.
+// fusion saves, regroups positions with remainders, and inverts divisions; none of this is
+// predicted. Versions between 2.11 and 2.15 follow the rules of 2.15.
 
 #include <cstdint>
 #include <functional>

@@ -17,8 +17,8 @@ namespace jointer::kernels {
 using Positions = std::vector<ExpressionIndex>;  // one per dimension
 using SetId = std::int32_t;                      // a set of nodes: Lowering::origin_sets
 
-// One operation of a loop body. A body has no two equal ones, but the code loads a value as often as
-// it is asked for, which counts when loops are put in order.
+// One operation of a loop body. A body has no two equal ones, but the code loads a value as often
+// as it is asked for, which counts when loops are put in order.
 struct BodyOp {
   std::string_view op;  // "load", "constant", "index_expr", or an operation on earlier ones
   std::int16_t operands[3] = {-1, -1, -1};

@@ -21,8 +21,8 @@
 //
 // Cost: near linear in nodes and in the operations of loop bodies.
 // Source: torch/_inductor/graph.py, ir.py, lowering.py, comm_lowering.py, scheduler.py
-// (compute_dependencies). Deviations: pooling and batch norms are calls of the library; sizes are the
-// numbers that the capture assumes; channels-last layouts are not preferred.
+// (compute_dependencies). Deviations: pooling and batch norms are calls of the library; sizes are
+// the numbers that the capture assumes; channels-last layouts are not preferred.
 
 #include <span>
 

@@ -4,7 +4,8 @@
 // nodes that consist of one or several ops.
 //
 // Steps of the constructor (`Scheduler._init` up to fusion): topological order of the ops, removal
-// of dead ops, ancestors, foreach kernels (`create_foreach_nodes`), order. Cost: linear in accesses, plus one bit for each pair of ops.
+// of dead ops, ancestors, foreach kernels (`create_foreach_nodes`), order. Cost: linear in
+// accesses, plus one bit for each pair of ops.
 //
 // Terms: a scheduler node (`NodeIndex`) is one op, or several that will be one kernel. Unmet
 // dependencies are reads of buffers that the graph itself computes.

@@ -25,8 +25,8 @@
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
 // bisection searches between this peak and that of the smallest plan without a hidden share. Plans
 // from earlier searches keep the estimates that those searches found.
-// A curve consists of the plans that the search finds, in the orders found for them. Budgets, presets
-// and the current plan keep their own order, since they show what torch does.
+// A curve consists of the plans that the search finds, in the orders found for them. Budgets,
+// presets and the current plan keep their own order, since they show what torch does.
 //
 // The lower bound holds for any order, since it counts compute and copies but no communication.
 //

@@ -1,7 +1,7 @@
 #pragma once
 
-// How a graph is executed. Executions differ in the kernels that run, their order, the time that the
-// CPU takes for them, and the buffers that exist.
+// How a graph is executed. Executions differ in the kernels that run, their order, the time that
+// the CPU takes for them, and the buffers that exist.
 
 #include <cstdint>
 #include <optional>

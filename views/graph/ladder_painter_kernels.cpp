@@ -1,8 +1,9 @@
 // Outlines the nodes of predicted kernels in the panels of expanded rows.
 //
-// A kernel's shape is a band around the boxes of its nodes, and around the edges between them. Every
-// shape is painted twice: wider in the color of the outline, then in the color inside. Nodes of a
-// kernel without an edge between them, and those in other panels, have shapes of the same color.
+// A kernel's shape is a band around the boxes of its nodes, and around the edges between them.
+// Every shape is painted twice: wider in the color of the outline, then in the color inside. Nodes
+// of a kernel without an edge between them, and those in other panels, have shapes of the same
+// color.
 
 #include <algorithm>
 
@@ -32,7 +33,8 @@ void LadderPainter::paint_kernels(const LadderItem& item, LadderSide side) {
   painter_.setRenderHint(QPainter::Antialiasing, false);
 }
 
-// The colors mean what they mean in the timeline's lanes. The kernel of the current node stands out.
+// The colors mean what they mean in the timeline's lanes. The kernel of the current node stands
+// out.
 QColor LadderPainter::kernel_shade(std::int32_t kernel, bool is_border) const {
   const bool is_current =
       scene_.marks.current && scene_.kernels->row_of(scene_.marks.current) == kernel;

@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// How far the question to Inductor is, with a button that ends it, and why it has no answer. Takes no
-// space if there is nothing to say.
+// How far the question to Inductor is, with a button that ends it, and why it has no answer. Takes
+// no space if there is nothing to say.
 class AskedStatus : public QWidget {
   Q_OBJECT
  public:

@@ -10,9 +10,9 @@
 
 namespace jointer::views {
 
-// How the kernels of Inductor differ from the predicted ones: a line with the numbers, which opens a
-// list of the differences by rule. Clicking one selects its nodes, and clicking a rule those of all
-// its differences. Hidden unless the kernels of Inductor are shown.
+// How the kernels of Inductor differ from the predicted ones: a line with the numbers, which opens
+// a list of the differences by rule. Clicking one selects its nodes, and clicking a rule those of
+// all its differences. Hidden unless the kernels of Inductor are shown.
 class KernelDifferenceList : public QWidget {
   Q_OBJECT
  public:

@@ -7,8 +7,9 @@
 
 namespace jointer::views {
 
-// One row per kernel, in the order in which they run; predicted or compiled. Rows that launch nothing are shown only on
-// request. The filter also searches the names of the nodes that run in a kernel.
+// One row per kernel, in the order in which they run; predicted or compiled. Rows that launch
+// nothing are shown only on request. The filter also searches the names of the nodes that run in a
+// kernel.
 class KernelModel : public TableModel {
   Q_OBJECT
  public:

@@ -5,8 +5,8 @@
 
 namespace jointer::views {
 
-// The kernels of the document that panes show (ShownKernels). Selecting a row selects the nodes that
-// run in the kernel. Alt+Up and Alt+Down move the selected kernel if it is a predicted one.
+// The kernels of the document that panes show (ShownKernels). Selecting a row selects the nodes
+// that run in the kernel. Alt+Up and Alt+Down move the selected kernel if it is a predicted one.
 class KernelTable : public TablePaneOf<KernelModel> {
   Q_OBJECT
  public:

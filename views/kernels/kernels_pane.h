@@ -12,7 +12,8 @@
 
 namespace jointer::views {
 
-// The kernels that Inductor is predicted to make of the graph, or those that it says it makes: their
+// The kernels that Inductor is predicted to make of the graph, or those that it says it makes:
+// their
 // totals next to those of one kernel per operator, a table of the kernels, details of the selected
 // one, and what differs from the prediction. Nothing is predicted while the pane is hidden or
 // covered.

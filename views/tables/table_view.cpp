@@ -186,8 +186,8 @@ std::vector<int> TableView::shown_columns() const {
   return shown;
 }
 
-// All columns become visible if they can be narrow enough; otherwise, the first column that would be
-// cut off becomes visible as a whole.
+// All columns become visible if they can be narrow enough; otherwise, the first column that would
+// be cut off becomes visible as a whole.
 void TableView::lay_out_columns() {
   const QScopedValueRollback laying_out(is_laying_out_, true);
   const int space = viewport()->width();

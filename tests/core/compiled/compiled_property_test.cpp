@@ -1,5 +1,5 @@
-// Every execution of a random graph adds up, with collectives that wait late, never or twice, writes
-// in place, and marks at random calls.
+// Every execution of a random graph adds up, with collectives that wait late, never or twice,
+// writes in place, and marks at random calls.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -25,8 +25,8 @@ bool same_options(const AnalysisOptions& a, const AnalysisOptions& b);
 // Returns true if the metrics of both can be compared: they have the same options and sizes.
 bool same_estimates(const Snapshot& a, const Snapshot& b);
 
-// The peak that a move to the best position may not exceed: that of the graph as opened. nullopt for
-// a compiled step (see PlannedMoves::to_best_place).
+// The peak that a move to the best position may not exceed: that of the graph as opened. nullopt
+// for a compiled step (see PlannedMoves::to_best_place).
 std::optional<std::int64_t> move_limit(const Snapshot& now, const Snapshot& baseline);
 
 inline Figures figures_of(const Metrics& metrics) {

@@ -13,8 +13,8 @@ namespace jointer::views {
 class OpenGraph;
 
 // The kernels that Inductor makes of an open graph. Its scheduler, which takes up to minutes, is
-// asked only on request, about the graph as it is at that moment. When the graph changes, the answer
-// stays, and is of an earlier graph until the graph is the same again.
+// asked only on request, about the graph as it is at that moment. When the graph changes, the
+// answer stays, and is of an earlier graph until the graph is the same again.
 class AskedKernels : public QObject {
   Q_OBJECT
  public:

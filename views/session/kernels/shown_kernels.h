@@ -13,8 +13,8 @@ class KernelOrderEdits;
 class OpenedKernels;
 class PredictedKernels;
 
-// The kernels that panes show: the predicted ones in the order that the user has made, those of Inductor, or those of a compilation
-// whose artifacts are open.
+// The kernels that panes show: the predicted ones in the order that the user has made, those of
+// Inductor, or those of a compilation whose artifacts are open.
 class ShownKernels : public QObject {
   Q_OBJECT
  public:

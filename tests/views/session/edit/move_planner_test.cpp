@@ -97,8 +97,8 @@ TEST_F(MovePlannerTest, CommandThatFollowsAPickUpMovesTheHeldBlock) {
   EXPECT_EQ(refusals, QStringList());
 }
 
-// A preview starts from the estimates of the compiled step; after the drop, the kernels are predicted
-// for the new order, and undo returns to the old ones.
+// A preview starts from the estimates of the compiled step; after the drop, the kernels are
+// predicted for the new order, and undo returns to the old ones.
 TEST_F(MovePlannerTest, MovesInACompiledStep) {
   AnalysisOptions options = document->wanted_options();
   options.execution = Execution::inductor;
