@@ -26,8 +26,8 @@
 // Cost: linear in storages, buffers and calls. Source: kernels::Kernels, which counts as Inductor's
 // estimate_peak_memory_allocfree. Deviations: each result of a tuple counts once. Inductor counts
 // the results of all tuples that share their readers (views of complex numbers) with each of these
-// tuples, and never frees the surplus, which no program allocates. What a half of a pair returns to
-// the user is not counted in the other half.
+// tuples, and never frees the surplus, which no program allocates. The results that a half of a
+// pair returns to the user are not counted in the other half.
 
 #include "core/compiled/compiled_lives.h"
 
