@@ -26,11 +26,12 @@ BufferState Lowering::result_buffer(const FxTensor& tensor) const {
 
 Box Lowering::constrained_for_attention(Box& box, const FxTensor& meta) {
   const Sizes sizes = shape(box);
-  if (sizes.size() != 3 && sizes.size() != 4) return box;
+  if (meta.is_on_gpu && sizes.size() != 3 && sizes.size() != 4) return box;
   Sizes order = stride_order(meta.stride);
-  if (order.back() != 0)
+  if (!order.empty() && order.back() != 0)
     for (std::size_t i = 0; i < order.size(); ++i)
       order[i] = static_cast<std::int64_t>(order.size() - 1 - i);
+  if (!meta.is_on_gpu) return require_order(box, order);
   constexpr std::int64_t kAligned = 8;
   const auto is_aligned = [&](const Box& each) {
     if (!has_layout(each)) return false;
@@ -63,8 +64,7 @@ std::vector<Box> Lowering::constrained(const FxNode& of) {
         result.push_back(require_exact(box, meta.stride));
         break;
       case Constraint::attention:
-        result.push_back(meta.is_on_gpu ? constrained_for_attention(box, meta)
-                                        : require_order(box, stride_order(meta.stride)));
+        result.push_back(constrained_for_attention(box, meta));
         break;
       case Constraint::dense: {
         const bool is_dense =
