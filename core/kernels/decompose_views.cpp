@@ -108,7 +108,13 @@ void Decomposer::split_rule(const Node& node) {
   const FxId tuple = builder_.add(std::move(parts));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const FxId part = builder_.getitem(tuple, static_cast<std::int64_t>(i), all[i]);
-    give(is_unbind ? builder_.reshape(part, captured_tensor(graph_, tensors[i]).shape) : part);
+    if (!is_unbind) {
+      give(part);
+      continue;
+    }
+    const FxTensor seen = captured_tensor(graph_, tensors[i]);
+    give(builder_.reshape(part, seen.shape));
+    builder_.graph.nodes.back().results.front().stride = seen.stride;
   }
 }
 
