@@ -23,6 +23,7 @@
 #include "app/cli/commands/progress_line.h"
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/unused_options.h"
+#include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "core/capture/half_graph.h"
 #include "core/graph/torch_version.h"

@@ -65,14 +65,14 @@ TEST(CompiledStep, ValuesThatNeverLeaveAKernelHaveNoMemory) {
   const Graph graph = parse(kChain);
   const Analysis eager = executed(graph, Execution::eager);
   const Analysis compiled = executed(graph, Execution::inductor);
-  constexpr std::int64_t kSize = 4096LL * 4096 * 4;
+  constexpr std::int64_t kTensorSize = 4096LL * 4096 * 4;
   EXPECT_FALSE(compiled.memory.lifetime_of(storage_of(graph, "e")));
   EXPECT_FALSE(compiled.memory.lifetime_of(storage_of(graph, "m")));
   ASSERT_TRUE(compiled.memory.lifetime_of(storage_of(graph, "a")));
   const Lifetime& sum =
       compiled.memory.lifetimes()[*compiled.memory.lifetime_of(storage_of(graph, "a"))];
-  EXPECT_EQ(sum.bytes, kSize);
-  EXPECT_EQ(eager.memory.peak_bytes(), 4 * kSize);
+  EXPECT_EQ(sum.bytes, kTensorSize);
+  EXPECT_EQ(eager.memory.peak_bytes(), 4 * kTensorSize);
   EXPECT_LT(compiled.memory.peak_bytes(), eager.memory.peak_bytes());
   EXPECT_EQ(compiled.memory.peak_bytes(),
             compiled_peak(graph, eager.memory, compiled.compiled->parts.front()));
