@@ -184,7 +184,7 @@ class PanesTest : public QObject {
     QVERIFY2(box.toolTip().contains("predicted for Inductor of torch"), qPrintable(box.toolTip()));
     QVERIFY(document_->analysis().simulation.step_ns() != eager_ns);
     const auto step = [&] {
-      for (const auto* figure : scoreboard.findChildren<FigureBox*>())
+      for (auto* figure : scoreboard.findChildren<FigureBox*>())
         if (figure->name() == QStringLiteral("Step")) return figure->value().text();
       return QString();
     };
@@ -202,7 +202,7 @@ class PanesTest : public QObject {
   void the_throughput_is_explained_with_its_divisors() {
     const Scoreboard scoreboard(*document_);
     QStringList found;
-    for (const auto* figure : scoreboard.findChildren<FigureBox*>())
+    for (auto* figure : scoreboard.findChildren<FigureBox*>())
       found << figure->property("how").toString();
     const QStringList throughput = found.filter(QStringLiteral("Throughput per device"));
     QCOMPARE(throughput.size(), 1);
