@@ -45,4 +45,14 @@ std::size_t first_true(std::size_t count, const std::function<bool(std::size_t)>
   return first;
 }
 
+void run_both(const std::function<void()>& first, const std::function<void()>& second) {
+  if (usable_cores() < 2) {
+    first();
+    return second();
+  }
+  std::future<void> other = std::async(std::launch::async, second);
+  first();
+  other.get();
+}
+
 }  // namespace jointer

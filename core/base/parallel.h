@@ -16,4 +16,9 @@ namespace jointer {
 // reads.
 std::size_t first_true(std::size_t count, const std::function<bool(std::size_t)>& work);
 
+// Calls both functions, at the same time if there is more than one core, and returns once both have
+// returned. For work of more than a millisecond, as it starts a thread at once. If a call throws,
+// rethrows one of the exceptions.
+void run_both(const std::function<void()>& first, const std::function<void()>& second);
+
 }  // namespace jointer

@@ -6,11 +6,16 @@
 namespace jointer {
 
 CompiledPart compile_part(const Graph& graph, PartId part) {
+  return compile_part(graph, part, {}).value();
+}
+
+Result<CompiledPart> compile_part(const Graph& graph, PartId part,
+                                  const std::function<bool()>& is_cancelled) {
   CompiledPart made;
   made.part = part;
   made.torch = torch_version_of(graph.part(part));
-  made.ir = kernels::lower(graph, part, made.torch);
-  made.scheduled = kernels::schedule(made.ir, made.torch);
+  JOINTER_TRY(made.ir, kernels::lower(graph, part, made.torch, is_cancelled));
+  JOINTER_TRY(made.scheduled, kernels::schedule(made.ir, made.torch, {}, is_cancelled));
   return made;
 }
 
@@ -18,7 +23,7 @@ CompiledPart compile_region(const Graph& graph, const Region& region) {
   CompiledPart made;
   made.part = graph.node(region.calls.front()).part;
   made.torch = torch_version_of(graph.part(made.part));
-  made.ir = kernels::lower(graph, region.calls, region.results, made.torch);
+  made.ir = kernels::lower(graph, region.calls, region.results, made.torch, {}).value();
   made.scheduled = kernels::schedule(made.ir, made.torch);
   made.calls = region.calls;
   return made;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/base/torch_version.h"
 #include "core/compiled/regions.h"
 #include "core/graph/graph.h"
@@ -33,6 +35,9 @@ struct CompiledPart {
 
 // Cost: that of kernels::lower and kernels::schedule.
 CompiledPart compile_part(const Graph& graph, PartId part);
+// The same. `is_cancelled` may be empty. Error (cancelled): it returned true.
+Result<CompiledPart> compile_part(const Graph& graph, PartId part,
+                                  const std::function<bool()>& is_cancelled);
 CompiledPart compile_region(const Graph& graph, const Region& region);
 
 }  // namespace jointer

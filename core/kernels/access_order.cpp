@@ -2,6 +2,7 @@
 #include "core/kernels/slot.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@ class Ordering {
   void run();
 
  private:
+  using Users = SmallVector<User, 4>;
+
   // The list of readers that a buffer shares with its aliases.
   BufferId list_of(BufferId id) {
     while (list_[slot(id)] != id) {
@@ -36,8 +39,11 @@ class Ordering {
     return id;
   }
   void add_user(BufferId buffer, User user) {
-    std::vector<User>& users = users_[slot(list_of(renamed(buffer)))];
-    if (std::ranges::find(users, user) == users.end()) users.push_back(user);
+    Users& users = users_[slot(list_of(renamed(buffer)))];
+    // Ops are visited in order, so that equal users are among the last ones.
+    for (std::size_t i = users.size(); i-- > 0 && users[i].op == user.op;)
+      if (users[i] == user) return;
+    users.push_back(user);
   }
   static void add_read(Op& op, Access access) {
     if (std::ranges::find(op.reads, access) == op.reads.end())
@@ -52,7 +58,7 @@ class Ordering {
 
   Ir& ir_;
   std::vector<BufferId> renamed_, real_, list_;
-  std::vector<std::vector<User>> users_;
+  std::vector<Users> users_;
 };
 
 Access Ordering::star(BufferId id) const {
@@ -95,7 +101,7 @@ void Ordering::mutate(OpId id, BufferId output) {
     before.is_atomic = op.writes.size() == 1 && op.writes.front().is_atomic;
     add_read(op, std::move(before));
     // It runs after all that read the old value.
-    const std::vector<User> users = users_[slot(list_of(changed))];
+    const Users users = users_[slot(list_of(changed))];
     for (const User& user : users) {
       if (user.op == id || user.op < 0) continue;
       for (const BufferId other : ir_.ops[slot(user.op)].outputs) {
@@ -110,6 +116,12 @@ void Ordering::mutate(OpId id, BufferId output) {
 }
 
 void Ordering::rename(Op& op) const {
+  const auto is_renamed = [this](const Access& access) {
+    return renamed_[slot(access.buffer)] >= 0;
+  };
+  for (Access& write : op.writes)
+    if (is_renamed(write)) write.buffer = renamed(write.buffer);
+  if (std::ranges::none_of(op.reads, is_renamed)) return;  // they are distinct
   std::vector<Access> reads;
   reads.reserve(op.reads.size());
   for (Access& read : op.reads) {
@@ -128,8 +140,6 @@ void Ordering::rename(Op& op) const {
     if (std::ranges::find(reads, read) == reads.end()) reads.push_back(std::move(read));
   }
   op.reads = std::move(reads);
-  for (Access& write : op.writes)
-    if (renamed_[slot(write.buffer)] >= 0) write.buffer = renamed(write.buffer);
 }
 
 bool Ordering::may_overwrite(const Op& op, const Access& read) const {

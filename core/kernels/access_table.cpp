@@ -61,19 +61,16 @@ bool AccessTable::equal(const Entry& entry, const Access& access, Form form) con
 
 AccessId AccessTable::add(const Access& access, Form form) {
   const std::uint64_t hash = hash_of(access, form);
-  const auto [found, is_new] = first_.try_emplace(hash, -1);
-  for (AccessId id = found->second; id >= 0; id = next_[as_index(id)])
-    if (equal(entries_[as_index(id)], access, form)) return id;
+  const AccessId found =
+      ids_.find(hash, [&](AccessId id) { return equal(entries_[as_index(id)], access, form); });
+  if (found >= 0) return found;
   Entry entry;
   entry.is_indirect = access.kind == Access::Kind::memory && is_indirect(access.index);
   entry.numel = elements(access, entry.is_indirect, buffers_);
   entry.form = form;
   entry.access = access;
-  const AccessId id = static_cast<AccessId>(entries_.size());
   entries_.push_back(std::move(entry));
-  next_.push_back(found->second);
-  found->second = id;
-  return id;
+  return ids_.add(hash);
 }
 
 AccessId AccessTable::merged(AccessId id) {

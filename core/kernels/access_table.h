@@ -11,14 +11,15 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "core/kernels/id_table.h"
 #include "core/kernels/ir.h"
 
 namespace jointer::kernels {
 
 using AccessId = std::int32_t;
+using AccessIds = SmallVector<AccessId, 4>;
 
 class AccessTable {
  public:
@@ -34,6 +35,7 @@ class AccessTable {
   explicit AccessTable(std::span<const Buffer> buffers) : buffers_(buffers) {}
 
   AccessId add(const Access& access, Form form = Form::as_is);
+  void reserve(std::size_t count) { entries_.reserve(count); }
   [[nodiscard]] const Entry& operator[](AccessId id) const {
     return entries_[static_cast<std::size_t>(id)];
   }
@@ -58,8 +60,7 @@ class AccessTable {
 
   std::span<const Buffer> buffers_;
   std::vector<Entry> entries_;
-  std::vector<AccessId> next_;  // with the same hash
-  std::unordered_map<std::uint64_t, AccessId> first_;
+  IdTable ids_;
 };
 
 }  // namespace jointer::kernels

@@ -9,7 +9,7 @@ const Argument* CallArguments::find(std::string_view name) const {
 
 FxId CallArguments::of(const Argument& argument) const {
   if (argument.kind != Argument::Kind::node || !argument.node()) return -1;
-  const std::vector<FxId>& values = env_[argument.node().index()];
+  const FxIds& values = env_[argument.node().index()];
   return values.size() == 1 ? values.front() : -1;
 }
 
@@ -22,8 +22,8 @@ FxId CallArguments::tensor(std::string_view name) const {
   return found == nullptr ? -1 : of(*found);
 }
 
-std::vector<FxId> CallArguments::tensors(std::string_view name) const {
-  std::vector<FxId> result;
+FxIds CallArguments::tensors(std::string_view name) const {
+  FxIds result;
   if (const Argument* found = find(name))
     for (const Argument& each : graph_.children(*found)) result.push_back(of(each));
   return result;
@@ -44,8 +44,8 @@ Sizes CallArguments::integers(std::string_view name) const {
   return found == nullptr ? Sizes{} : arguments_.integers(*found);
 }
 
-std::vector<double> CallArguments::reals(std::string_view name) const {
-  std::vector<double> result;
+Numbers CallArguments::reals(std::string_view name) const {
+  Numbers result;
   if (const Argument* found = find(name))
     for (const Argument& each : graph_.children(*found)) result.push_back(arguments_.real(each));
   return result;

@@ -13,7 +13,7 @@ namespace jointer::kernels {
 class CallArguments {
  public:
   // `env`: the values of the nodes before, by node.
-  CallArguments(const Graph& graph, const std::vector<std::vector<FxId>>& env, const Node& node)
+  CallArguments(const Graph& graph, const std::vector<FxIds>& env, const Node& node)
       : graph_(graph), arguments_(graph), env_(env), node_(node) {}
 
   [[nodiscard]] std::string_view packet() const { return graph_.op(node_).packet(); }
@@ -22,7 +22,7 @@ class CallArguments {
   // -1 if it is not a tensor.
   [[nodiscard]] FxId tensor(std::string_view name) const;
   // The tensors of a list; -1 for None.
-  [[nodiscard]] std::vector<FxId> tensors(std::string_view name) const;
+  [[nodiscard]] FxIds tensors(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t otherwise = 0) const;
   [[nodiscard]] double real(std::string_view name, double otherwise = 0) const;
   [[nodiscard]] bool is_true(std::string_view name, bool otherwise = false) const {
@@ -30,7 +30,7 @@ class CallArguments {
   }
   [[nodiscard]] Sizes integers(std::string_view name) const;
   // The numbers of a list; empty if it is missing.
-  [[nodiscard]] std::vector<double> reals(std::string_view name) const;
+  [[nodiscard]] Numbers reals(std::string_view name) const;
   [[nodiscard]] std::string_view text(std::string_view name) const;
   // The tensor that the call returns, or the one with this number.
   [[nodiscard]] FxTensor result(std::size_t which = 0) const;
@@ -42,7 +42,7 @@ class CallArguments {
 
   const Graph& graph_;
   FxArguments arguments_;
-  const std::vector<std::vector<FxId>>& env_;
+  const std::vector<FxIds>& env_;
   const Node& node_;
 };
 

@@ -36,7 +36,7 @@ CpuFusion::Loops CpuFusion::merged(OpId op, const std::vector<Index>& with) cons
   Loops sizes;
   for (const std::size_t loop : own.order) sizes.push_back(own.loops[loop]);
   Loops result = merge_together(positions, own.order, sizes);
-  std::erase(result, 0);
+  erase_if(result, [](std::int64_t size) { return size == 0; });
   return result;
 }
 

@@ -34,7 +34,7 @@ class CpuFusion {
   static constexpr std::size_t kMaxBesides = 16;  // max_horizontal_fusion_size
 
  private:
-  using Loops = std::vector<std::int64_t>;
+  using Loops = Sizes;
   // The merged loops of two pointwise nodes that get one nest.
   struct Aligned {
     OpId changed = -1, other = -1;  // -1: no change

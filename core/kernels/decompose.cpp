@@ -110,7 +110,7 @@ Decomposer::Rule Decomposer::rule_for(const Node& node) {
 
 FxId Decomposer::of(const Argument& argument) const {
   if (argument.kind != Argument::Kind::node || !argument.node()) return -1;
-  const std::vector<FxId>& values = env_[argument.node().index()];
+  const FxIds& values = env_[argument.node().index()];
   return values.size() == 1 ? values.front() : -1;
 }
 
@@ -136,7 +136,7 @@ std::span<const Argument> Decomposer::elements(const Node& node, std::string_vie
   return found == nullptr ? std::span<const Argument>() : graph_.children(*found);
 }
 
-void Decomposer::collect_inputs(const Argument& argument, std::vector<FxId>& inputs) const {
+void Decomposer::collect_inputs(const Argument& argument, FxIds& inputs) const {
   if (argument.kind == Argument::Kind::node && argument.node()) {
     for (const FxId id : env_[argument.node().index()])
       if (id >= 0) inputs.push_back(id);
@@ -144,8 +144,7 @@ void Decomposer::collect_inputs(const Argument& argument, std::vector<FxId>& inp
   for (const Argument& child : graph_.children(argument)) collect_inputs(child, inputs);
 }
 
-FxNode Decomposer::made(FxKind kind, const Node& node, std::vector<FxId> inputs,
-                        Sizes numbers) const {
+FxNode Decomposer::made(FxKind kind, const Node& node, FxIds inputs, Sizes numbers) const {
   FxNode result;
   result.kind = kind;
   result.target = graph_.target(node);
@@ -166,8 +165,7 @@ bool Decomposer::touches_complex(const Node& node) const {
 
 void Decomposer::function_rule(const Node& node) {
   const Decompose decompose_call = functions_.at(graph_.op(node).packet());
-  const std::vector<FxId> made =
-      decompose_call(builder_, CallArguments(graph_, env_, node), version_);
+  const FxIds made = decompose_call(builder_, CallArguments(graph_, env_, node), version_);
   if (made.empty()) return fallback_rule(node);
   for (const FxId id : made) give(id);
 }
@@ -191,7 +189,7 @@ void Decomposer::foreach_rule(const Node& node) {
                                                       : name;
   std::size_t count = 0;
   for (const Argument& each : graph_.args(node)) {
-    std::vector<FxId> ids;
+    FxIds ids;
     collect_inputs(each, ids);
     if (count == 0) count = ids.size();
     if (ids.empty()) {
@@ -218,7 +216,7 @@ void Decomposer::foreach_rule(const Node& node) {
       return fallback_rule(node);
     const bool is_high = all.scalars[0] >= 0.5 || all.scalars[0] <= -0.5;
     const auto middle = all.inputs.begin() + static_cast<std::ptrdiff_t>(count);
-    const std::vector<FxId> starts(all.inputs.begin(), middle), ends(middle, all.inputs.end());
+    const FxIds starts(all.inputs.begin(), middle), ends(middle, all.inputs.end());
     FxNode differences = all;
     differences.op = "sub";
     differences.target = "aten._foreach_sub.List";
@@ -247,7 +245,7 @@ void Decomposer::foreach_rule(const Node& node) {
 // --- Calls ---
 
 void Decomposer::matmul_rule(const Node& node) {
-  std::vector<FxId> inputs;
+  FxIds inputs;
   for (const Argument& each : graph_.args(node))
     if (const FxId id = of(each); id >= 0) inputs.push_back(id);
   const std::string_view packet = graph_.op(node).packet();
@@ -262,7 +260,7 @@ void Decomposer::matmul_rule(const Node& node) {
   }
   if (packet == "aten._scaled_mm") return give_made(std::move(product_node));
   // The decomposition converts its arguments before it declines; the conversions stay, unused.
-  std::vector<FxId> converted;
+  FxIds converted;
   for (const FxId id : inputs)
     converted.push_back(builder_.convert(id, computation_type(builder_.dtype(id))));
   const auto size = [&](std::size_t input, std::size_t dim) {
@@ -294,7 +292,7 @@ void Decomposer::matmul_rule(const Node& node) {
 
 // On the CPU, the product of a row and a column is a sum of products of elements. Source:
 // torch/_inductor/decomposition.py (mm, bmm, addmm).
-bool Decomposer::small_product_on_cpu(const Node& node, const std::vector<FxId>& inputs) {
+bool Decomposer::small_product_on_cpu(const Node& node, const FxIds& inputs) {
   const std::string_view packet = graph_.op(node).packet();
   const bool adds = packet == "aten.addmm", is_batched = packet == "aten.bmm";
   const FxId left = inputs[adds ? 1 : 0], right = inputs[adds ? 2 : 1];
@@ -376,7 +374,7 @@ void Decomposer::fallback_rule(const Node& node) {
     called.written.assign(called.inputs.size(), false);
     for (const SchemaArgument& each : info.arguments) {
       const Argument* changed = each.writes ? arg(node, each.name) : nullptr;
-      std::vector<FxId> ids;
+      FxIds ids;
       if (changed != nullptr) collect_inputs(*changed, ids);
       for (const FxId id : ids)
         for (std::size_t i = 0; i < called.inputs.size(); ++i)
@@ -409,7 +407,7 @@ void Decomposer::fallback_rule(const Node& node) {
 }
 
 void Decomposer::collective_rule(const Node& node) {
-  std::vector<FxId> inputs;
+  FxIds inputs;
   collect_inputs(node.args, inputs);
   const OperatorInfo& info = graph_.op(node);
   if (info.is_coalesced || inputs.size() != 1 || graph_.tensors(node).size() != 1) {
@@ -462,7 +460,7 @@ void Decomposer::getitem_rule(NodeId id, const Node& node) {
   } else {
     which = static_cast<std::size_t>(arguments_.integer(arguments[1]));
   }
-  const std::vector<FxId>& values = env_[arguments[0].node().index()];
+  const FxIds& values = env_[arguments[0].node().index()];
   if (which < values.size()) env_[id.index()] = {values[which]};
 }
 

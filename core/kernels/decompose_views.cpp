@@ -104,7 +104,7 @@ void Decomposer::split_rule(const Node& node) {
     parts.numbers.push_back(part.shape[static_cast<std::size_t>(dim)]);
     parts.results.push_back(std::move(part));
   }
-  const std::vector<FxTensor> all = parts.results;
+  const auto all = parts.results;
   const FxId tuple = builder_.add(std::move(parts));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const FxId part = builder_.getitem(tuple, static_cast<std::int64_t>(i), all[i]);
@@ -121,7 +121,7 @@ void Decomposer::split_rule(const Node& node) {
 // --- Creation and conversion ---
 
 void Decomposer::cat_rule(const Node& node) {
-  std::vector<FxId> inputs;
+  FxIds inputs;
   for (const Argument& each : elements(node, "tensors"))
     if (const FxId id = of(each); id >= 0 && product(builder_.shape(id)) > 0) inputs.push_back(id);
   // If all are empty, they stay.
@@ -140,7 +140,7 @@ void Decomposer::stack_rule(const Node& node) {
   const FxTensor result = captured(node);
   std::int64_t dim = number(node, "dim");
   if (dim < 0) dim += static_cast<std::int64_t>(result.shape.size());
-  std::vector<FxId> inputs;
+  FxIds inputs;
   const auto tensors = elements(node, "tensors");
   if (dim + 1 < static_cast<std::int64_t>(result.shape.size())) {
     // A concatenation of the tensors as they are, seen with one more dimension.
@@ -234,7 +234,7 @@ void Decomposer::slice_gradient_rule(const Node& node) {
 }
 
 void Decomposer::index_rule(const Node& node) {
-  std::vector<FxId> inputs{input(node, "self")};
+  FxIds inputs{input(node, "self")};
   for (const Argument& each : elements(node, "indices")) inputs.push_back(of(each));
   give_made(made(FxKind::index, node, std::move(inputs)));
 }
@@ -243,7 +243,7 @@ void Decomposer::index_select_rule(const Node& node) {
   const FxId self = input(node, "self");
   std::int64_t dim = number(node, "dim");
   if (dim < 0) dim += builder_.rank(self);
-  std::vector<FxId> inputs{self};
+  FxIds inputs{self};
   inputs.resize(static_cast<std::size_t>(dim) + 1, -1);
   inputs.push_back(input(node, "index"));
   FxNode selected = made(FxKind::index, node, std::move(inputs));
@@ -252,7 +252,7 @@ void Decomposer::index_select_rule(const Node& node) {
 }
 
 void Decomposer::index_put_rule(const Node& node) {
-  std::vector<FxId> inputs{input(node, "self"), input(node, "values")};
+  FxIds inputs{input(node, "self"), input(node, "values")};
   for (const Argument& each : elements(node, "indices")) inputs.push_back(of(each));
   give_made(
       made(FxKind::index_put, node, std::move(inputs), {number(node, "accumulate") != 0 ? 1 : 0}));

@@ -56,10 +56,10 @@ class Decomposer {
   [[nodiscard]] FxTensor captured(const Node& node, std::size_t which = 0) const {
     return captured_tensor(graph_, graph_.tensors(node)[which]);
   }
-  void collect_inputs(const Argument& argument, std::vector<FxId>& inputs) const;
+  void collect_inputs(const Argument& argument, FxIds& inputs) const;
   void give(FxId id) { results_.push_back(id); }
   // A node with the captured result.
-  FxNode made(FxKind kind, const Node& node, std::vector<FxId> inputs, Sizes numbers = {}) const;
+  FxNode made(FxKind kind, const Node& node, FxIds inputs, Sizes numbers = {}) const;
   void give_made(FxNode node) { give(builder_.add(std::move(node))); }
 
   // Rules.
@@ -111,7 +111,7 @@ class Decomposer {
   void scatter_rule(const Node& node);
   void cumsum_rule(const Node& node);
   void matmul_rule(const Node& node);
-  bool small_product_on_cpu(const Node& node, const std::vector<FxId>& inputs);
+  bool small_product_on_cpu(const Node& node, const FxIds& inputs);
   void flex_attention_rule(const Node& node);
   void copy_rule(const Node& node);
   void nothing_rule(const Node& node);
@@ -122,9 +122,8 @@ class Decomposer {
   TorchVersion version_;
   FxArguments arguments_;
   FxBuilder builder_;
-  std::vector<std::vector<FxId>>
-      env_;                    // by node: what it returns; -1 for an element that is not a tensor
-  std::vector<FxId> results_;  // of the call that is being decomposed
+  std::vector<FxIds> env_;  // by node: what it returns; -1 for an element that is not a tensor
+  FxIds results_;           // of the call that is being decomposed
   std::unordered_map<std::string_view, Rule> rules_;
   std::unordered_map<std::string_view, std::string_view> elementwise_;
   std::unordered_map<std::string_view, Decompose> functions_;

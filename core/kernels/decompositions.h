@@ -5,7 +5,6 @@
 
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "core/base/torch_version.h"
 #include "core/kernels/call_arguments.h"
@@ -15,7 +14,7 @@ namespace jointer::kernels {
 
 // Returns what the call returns, -1 for a result that is not a tensor; empty if Inductor calls the
 // library for these arguments.
-using Decompose = std::vector<FxId> (*)(FxBuilder&, const CallArguments&, TorchVersion);
+using Decompose = FxIds (*)(FxBuilder&, const CallArguments&, TorchVersion);
 
 struct Decomposition {
   std::string_view packet;  // "aten.leaky_relu"

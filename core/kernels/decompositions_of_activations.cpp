@@ -22,14 +22,11 @@ class Wide {
     const FxId id = call_.tensor(name);
     return id < 0 ? id : b.convert(id, computation_type(b.dtype(id)));
   }
-  [[nodiscard]] std::vector<FxId> result(FxId value) const {
-    return {b.convert(value, call_.result().dtype)};
-  }
-  FxId op(std::string_view name, std::vector<FxId> inputs, std::vector<double> scalars = {}) const {
+  [[nodiscard]] FxIds result(FxId value) const { return {b.convert(value, call_.result().dtype)}; }
+  FxId op(std::string_view name, FxIds inputs, Numbers scalars = {}) const {
     return b.pointwise(name, std::move(inputs), std::move(scalars));
   }
-  FxId test(std::string_view name, std::vector<FxId> inputs,
-            std::vector<double> scalars = {}) const {
+  FxId test(std::string_view name, FxIds inputs, Numbers scalars = {}) const {
     return b.pointwise(name, std::move(inputs), std::move(scalars), DType::boolean);
   }
   [[nodiscard]] FxId number(FxId like, double value) const {
@@ -47,13 +44,13 @@ FxId limited(const Wide& w, FxId x, double low, double high) {
   return w.op("minimum", {w.op("maximum", {x}, {low})}, {high});
 }
 
-std::vector<FxId> threshold_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds threshold_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId dy = w("grad_output"), x = w("self");
   return w.result(w.where(w.test("le", {x}, {call.real("threshold")}), w.number(dy, 0), dy));
 }
 
-std::vector<FxId> hardtanh_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds hardtanh_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId dy = w("grad_output"), x = w("self");
   const FxId outside = w.op("bitwise_or", {w.test("le", {x}, {call.real("min_val")}),
@@ -61,26 +58,26 @@ std::vector<FxId> hardtanh_gradient(FxBuilder& b, const CallArguments& call, Tor
   return w.result(w.where(outside, w.number(dy, 0), dy));
 }
 
-std::vector<FxId> hardtanh(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds hardtanh(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   return w.result(limited(w, w("self"), call.real("min_val", -1), call.real("max_val", 1)));
 }
 
-std::vector<FxId> leaky_relu(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds leaky_relu(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId x = w("self");
   return w.result(
       w.where(w.test("gt", {x}, {0}), x, w.op("mul", {x}, {call.real("negative_slope", 0.01)})));
 }
 
-std::vector<FxId> leaky_relu_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds leaky_relu_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId dy = w("grad_output"), x = w("self");
   return w.result(
       w.where(w.test("gt", {x}, {0}), dy, w.op("mul", {dy}, {call.real("negative_slope")})));
 }
 
-std::vector<FxId> elu(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds elu(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId x = w("self");
   const double scale = call.real("scale", 1), slope = call.real("alpha", 1) * scale;
@@ -89,7 +86,7 @@ std::vector<FxId> elu(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return w.result(w.where(w.test("gt", {x}, {0}), w.op("mul", {x}, {scale}), below));
 }
 
-std::vector<FxId> softplus(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds softplus(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId x = w("self"), scaled = w.op("mul", {x}, {call.real("beta", 1)});
   const FxId soft =
@@ -97,7 +94,7 @@ std::vector<FxId> softplus(FxBuilder& b, const CallArguments& call, TorchVersion
   return w.result(w.where(w.test("gt", {scaled}, {call.real("threshold", 20)}), x, soft));
 }
 
-std::vector<FxId> softplus_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds softplus_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId dy = w("grad_output"), x = w("self");
   const FxId scaled = w.op("mul", {x}, {call.real("beta", 1)}), z = w.op("exp", {scaled});
@@ -109,25 +106,25 @@ FxId hard_gate(const Wide& w, FxId x) {
   return limited(w, w.op("add", {x}, {3}), 0, 6);
 }
 
-std::vector<FxId> hardsigmoid(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds hardsigmoid(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   return w.result(w.op("truediv", {hard_gate(w, w("self"))}, {6}));
 }
 
-std::vector<FxId> hardswish(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds hardswish(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId x = w("self");
   return w.result(w.op("truediv", {w.op("mul", {x, hard_gate(w, x)})}, {6}));
 }
 
-std::vector<FxId> mish(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds mish(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId x = w("self");
   const FxId soft = w.where(w.test("gt", {x}, {20}), x, w.op("log1p", {w.op("exp", {x})}));
   return w.result(w.op("mul", {x, w.op("tanh", {soft})}));
 }
 
-std::vector<FxId> log_sigmoid(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds log_sigmoid(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId x = w("self");
   const FxId below = w.op("minimum", {w.number(x, 0), x});
@@ -137,7 +134,7 @@ std::vector<FxId> log_sigmoid(FxBuilder& b, const CallArguments& call, TorchVers
   return {value, b.full({0}, call.result().dtype, true, 0)};
 }
 
-std::vector<FxId> log_sigmoid_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds log_sigmoid_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId dy = w("grad_output"), x = w("self"), given = w("buffer");
   const FxId is_negative = w.test("lt", {x}, {0});
@@ -163,7 +160,7 @@ FxId part_of(FxBuilder& b, FxId from, std::int64_t dim, std::int64_t start, std:
   return b.add(std::move(view));
 }
 
-std::vector<FxId> glu(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds glu(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   std::int64_t dim = call.integer("dim", -1);
   if (dim < 0) dim += b.rank(x);
@@ -172,7 +169,7 @@ std::vector<FxId> glu(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {b.pointwise("mul", {left, b.pointwise("sigmoid", {right})})};
 }
 
-std::vector<FxId> glu_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds glu_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId dy = w("grad_output"), x = w("self");
   std::int64_t dim = call.integer("dim", -1);
@@ -191,7 +188,7 @@ std::vector<FxId> glu_gradient(FxBuilder& b, const CallArguments& call, TorchVer
   return w.result(b.add(std::move(joined)));
 }
 
-std::vector<FxId> dropout_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds dropout_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId dy = call.tensor("grad_output");
   const FxId mask = b.convert(call.tensor("mask"), b.dtype(dy));
   return {b.pointwise("mul", {dy, b.pointwise("mul", {mask}, {call.real("scale")})})};
@@ -203,13 +200,13 @@ FxId reduced_loss(const Wide& w, FxId loss, std::int64_t reduction) {
   return w.b.reduce("sum", loss, {}, false, w.b.dtype(loss), reduction == 1);
 }
 
-std::vector<FxId> squared_loss(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds squared_loss(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId difference = w.op("sub", {w("self"), w("target")});
   return w.result(reduced_loss(w, w.op("pow", {difference}, {2}), call.integer("reduction", 1)));
 }
 
-std::vector<FxId> squared_loss_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds squared_loss_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId x = w("self");
   const double count = static_cast<double>(product(b.shape(x)));
@@ -218,14 +215,14 @@ std::vector<FxId> squared_loss_gradient(FxBuilder& b, const CallArguments& call,
   return w.result(w.op("mul", {w.op("mul", {difference}, {factor}), w("grad_output")}));
 }
 
-std::vector<FxId> absolute_loss(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds absolute_loss(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId loss = w.op("abs", {w.op("sub", {w("self"), w("target")})});
   return w.result(reduced_loss(w, loss, call.integer("reduction", 1)));
 }
 
 // huber_loss and smooth_l1_loss: a square near 0, a line beyond.
-std::vector<FxId> smooth_loss(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds smooth_loss(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const bool is_huber = call.packet() == "aten.huber_loss";
   const double limit = is_huber ? call.real("delta", 1) : call.real("beta", 1);
@@ -240,7 +237,7 @@ std::vector<FxId> smooth_loss(FxBuilder& b, const CallArguments& call, TorchVers
   return w.result(reduced_loss(w, loss, call.integer("reduction", 1)));
 }
 
-std::vector<FxId> cross_entropy_of_logits(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds cross_entropy_of_logits(FxBuilder& b, const CallArguments& call, TorchVersion) {
   if (call.has("pos_weight")) return {};
   const Wide w(b, call);
   const FxId x = w("self"), target = w("target");
@@ -254,7 +251,7 @@ std::vector<FxId> cross_entropy_of_logits(FxBuilder& b, const CallArguments& cal
 }
 
 // self + value * tensor1 * tensor2, or / tensor2. As one operation more on the GPU: fma.
-std::vector<FxId> add_product(FxBuilder& b, const CallArguments& call, TorchVersion version) {
+FxIds add_product(FxBuilder& b, const CallArguments& call, TorchVersion version) {
   const FxId self = call.tensor("self"), left = call.tensor("tensor1"),
              right = call.tensor("tensor2");
   if (self < 0 || left < 0 || right < 0) return {};
@@ -268,7 +265,7 @@ std::vector<FxId> add_product(FxBuilder& b, const CallArguments& call, TorchVers
   return {b.pointwise("add", {self, b.pointwise("mul", {both}, {value})})};
 }
 
-std::vector<FxId> lerp(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds lerp(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId start = call.tensor("self"), end = call.tensor("end");
   if (start < 0 || end < 0) return {};
   const FxId difference = b.pointwise("sub", {end, start});
@@ -285,11 +282,11 @@ std::vector<FxId> lerp(FxBuilder& b, const CallArguments& call, TorchVersion) {
       b.pointwise("fma", {difference, is_high ? end : start}, {is_high ? -(1 - weight) : weight})};
 }
 
-std::vector<FxId> sign_of(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds sign_of(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {b.pointwise("sign", {call.tensor("self")})};
 }
 
-std::vector<FxId> without_nan(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds without_nan(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   if (!is_floating(b.dtype(x))) return {b.pointwise("identity", {x})};
   const Wide w(b, call);

@@ -24,7 +24,7 @@ FxId along_channels(FxBuilder& b, FxId weight, std::int64_t rank) {
   return b.reshape(weight, std::move(sizes));
 }
 
-std::vector<FxId> group_norm(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds group_norm(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId given = call.tensor("input");
   const DType type = b.dtype(given);
   const std::int64_t batch = call.integer("N"), channels = call.integer("C"),
@@ -55,7 +55,7 @@ std::vector<FxId> group_norm(FxBuilder& b, const CallArguments& call, TorchVersi
           b.convert(b.reshape(factor, {batch, groups}), type)};
 }
 
-std::vector<FxId> group_norm_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds group_norm_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId given = call.tensor("input");
   const DType type = b.dtype(given);
   const std::int64_t batch = call.integer("N"), channels = call.integer("C"),
@@ -71,7 +71,7 @@ std::vector<FxId> group_norm_gradient(FxBuilder& b, const CallArguments& call, T
   const Sizes flat{batch, channels, size}, grouped{batch, groups, each};
   const FxId ds = b.reduce("sum", b.reshape(mul(dy, x), flat), {2}, false, wide);
   const FxId db = b.reduce("sum", b.reshape(dy, flat), {2}, false, wide);
-  std::vector<FxId> results(3, -1);
+  FxIds results(3, -1);
   if (wants(0)) {
     const auto by_group = [&](FxId value) {
       const FxId scaled = weight < 0 ? value : mul(value, b.unsqueeze(weight, 0));
@@ -105,7 +105,7 @@ std::vector<FxId> group_norm_gradient(FxBuilder& b, const CallArguments& call, T
   return results;
 }
 
-std::vector<FxId> convolution(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds convolution(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("input"), weight = call.tensor("weight"), bias = call.tensor("bias");
   const bool is_on_gpu = b.tensor(x).is_on_gpu;
   FxNode called;

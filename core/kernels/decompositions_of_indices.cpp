@@ -5,6 +5,7 @@
 // torch/_inductor/fx_passes/replace_random.py.
 
 #include <array>
+#include <utility>
 
 #include "core/kernels/decompositions.h"
 
@@ -12,14 +13,14 @@ namespace jointer::kernels {
 namespace {
 
 // The inputs of an index_put along one dimension.
-std::vector<FxId> put_along(FxId self, FxId values, std::int64_t dim, FxId index) {
-  std::vector<FxId> inputs{self, values};
+FxIds put_along(FxId self, FxId values, std::int64_t dim, FxId index) {
+  FxIds inputs{self, values};
   inputs.resize(static_cast<std::size_t>(dim) + 2, -1);
   inputs.push_back(index);
   return inputs;
 }
 
-std::vector<FxId> index_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds index_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId self = call.tensor("self");
   FxId index = call.tensor("index");
   const std::string_view packet = call.packet();
@@ -59,7 +60,7 @@ std::vector<FxId> index_along(FxBuilder& b, const CallArguments& call, TorchVers
 }
 
 // In place, and with a reduction; the others have their own rule.
-std::vector<FxId> scatter_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds scatter_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId self = call.tensor("self"), index = call.tensor("index");
   const std::string_view packet = call.packet(), reduction = call.text("reduce");
   const bool adds =
@@ -84,19 +85,20 @@ std::vector<FxId> scatter_along(FxBuilder& b, const CallArguments& call, TorchVe
   return {b.add(std::move(made))};
 }
 
-FxId random_numbers(FxBuilder& b, std::string_view op, const FxTensor& like, DType type) {
+FxId random_numbers(FxBuilder& b, std::string_view op, FxTensor like, DType type) {
   FxNode made;
   made.kind = FxKind::random;
   made.op = op;
   made.target = "inductor.random.default";
   made.inputs = {b.seeds(like.is_on_gpu)};
   made.numbers = {b.next_seed(like.is_on_gpu)};
-  made.results = {{op == "randint64" ? DType::int64 : DType::float32, like.is_on_gpu, like.shape,
-                   dense_strides(like.shape)}};
+  like.dtype = op == "randint64" ? DType::int64 : DType::float32;
+  like.stride = dense_strides(like.shape);
+  made.results = {std::move(like)};
   return b.convert(b.add(std::move(made)), type);
 }
 
-std::vector<FxId> random_tensor(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds random_tensor(FxBuilder& b, const CallArguments& call, TorchVersion) {
   if (call.has("generator")) return {};
   const FxTensor result = call.result();
   const bool is_normal = call.packet().starts_with("aten.randn");
@@ -108,7 +110,7 @@ std::vector<FxId> random_tensor(FxBuilder& b, const CallArguments& call, TorchVe
                          result, result.dtype)};
 }
 
-std::vector<FxId> dropout(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds dropout(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("input");
   const FxTensor tensor = b.tensor(x);
   const double p = call.real("p");
@@ -121,7 +123,7 @@ std::vector<FxId> dropout(FxBuilder& b, const CallArguments& call, TorchVersion)
   return {b.pointwise("mul", {kept}, {1 / (1 - p)}), mask};
 }
 
-std::vector<FxId> coin_flips(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds coin_flips(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   if (!b.tensor(x).is_on_gpu || call.has("generator") || call.tensor("p") >= 0) return {};
   const FxId drawn = random_numbers(b, "rand", b.tensor(x), DType::float32);
@@ -130,7 +132,7 @@ std::vector<FxId> coin_flips(FxBuilder& b, const CallArguments& call, TorchVersi
 }
 
 // A check on the device, which is a kernel. Source: `_assert_async` in torch/_inductor/lowering.py.
-std::vector<FxId> assert_true(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds assert_true(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   FxNode made;
   made.op = "device_assert_async";

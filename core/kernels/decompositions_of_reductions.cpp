@@ -40,7 +40,7 @@ std::pair<FxId, FxId> variance_and_mean(FxBuilder& b, FxId x, const Sizes& dims,
     std::int64_t& size = result.shape[static_cast<std::size_t>(dim)];
     count *= static_cast<double>(std::exchange(size, keeps ? 1 : -1));
   }
-  std::erase(result.shape, -1);
+  erase_if(result.shape, [](std::int64_t size) { return size < 0; });
   result.stride = dense_strides(result.shape);
   FxNode both;
   both.kind = FxKind::moments;
@@ -57,7 +57,7 @@ std::pair<FxId, FxId> variance_and_mean(FxBuilder& b, FxId x, const Sizes& dims,
   return {variance, b.getitem(tuple, 1, result)};
 }
 
-std::vector<FxId> variance(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds variance(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const double correction =
       call.has("unbiased") ? (call.is_true("unbiased") ? 1 : 0) : call.real("correction", 1);
@@ -75,7 +75,7 @@ FxId arg_reduce(FxBuilder& b, std::string_view op, FxId x, const Sizes& dims, bo
   return b.reduce(op, ordered, dims, keeps, DType::int64);
 }
 
-std::vector<FxId> position_of_extreme(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds position_of_extreme(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const bool is_max = call.packet() == "aten.argmax";
   return {with_sizes(
@@ -85,7 +85,7 @@ std::vector<FxId> position_of_extreme(FxBuilder& b, const CallArguments& call, T
 }
 
 // The extreme of a dimension and its position, or of all elements.
-std::vector<FxId> extreme(FxBuilder& b, const CallArguments& call, TorchVersion version) {
+FxIds extreme(FxBuilder& b, const CallArguments& call, TorchVersion version) {
   const FxId x = call.tensor("self");
   const bool is_max = call.packet() == "aten.max";
   if (call.tensor("other") >= 0)
@@ -113,7 +113,7 @@ std::vector<FxId> extreme(FxBuilder& b, const CallArguments& call, TorchVersion 
   return {value, arg_reduce(b, is_max ? "argmax" : "argmin", x, dims, keeps)};
 }
 
-std::vector<FxId> both_extremes(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds both_extremes(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const Sizes dims = call.has("dim") ? dims_of(b, call, x) : Sizes{};
   const bool keeps = call.is_true("keepdim");
@@ -122,7 +122,7 @@ std::vector<FxId> both_extremes(FxBuilder& b, const CallArguments& call, TorchVe
 }
 
 // not any(not x)
-std::vector<FxId> all_true(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds all_true(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const FxId inverse = b.pointwise("logical_not", {x}, {}, DType::boolean);
   const FxId any = b.reduce("any", inverse, call.has("dim") ? dims_of(b, call, x) : Sizes{},
@@ -130,7 +130,7 @@ std::vector<FxId> all_true(FxBuilder& b, const CallArguments& call, TorchVersion
   return {b.pointwise("logical_not", {any}, {}, DType::boolean)};
 }
 
-std::vector<FxId> vector_norm(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds vector_norm(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const double order = call.real(call.packet() == "aten.norm" ? "p" : "ord", 2);
   const Sizes dims =
@@ -152,7 +152,7 @@ std::vector<FxId> vector_norm(FxBuilder& b, const CallArguments& call, TorchVers
   return {b.convert(b.pointwise("pow", {sum}, {1 / order}), result)};
 }
 
-std::vector<FxId> log_of_sum(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds log_of_sum(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId given = call.tensor("self");
   if (b.rank(given) == 0) return {given};
   const DType type = call.result().dtype;
@@ -170,7 +170,7 @@ std::vector<FxId> log_of_sum(FxBuilder& b, const CallArguments& call, TorchVersi
 }
 
 // A sum of products of elements: dot, mv.
-std::vector<FxId> sum_of_products(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds sum_of_products(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const bool is_dot = call.packet() == "aten.dot";
   const FxId left = call.tensor("self"), right = call.tensor(is_dot ? "tensor" : "vec");
   const DType type = call.result().dtype, wide = computation_type(type);
@@ -178,7 +178,7 @@ std::vector<FxId> sum_of_products(FxBuilder& b, const CallArguments& call, Torch
   return {b.convert(b.reduce("sum", both, is_dot ? Sizes{} : Sizes{1}, false, wide), type)};
 }
 
-std::vector<FxId> number_of_nonzero(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds number_of_nonzero(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const FxId counted = b.pointwise("ne", {x}, {0}, DType::boolean);
   return {b.reduce("sum", counted, call.has("dim") ? dims_of(b, call, x) : Sizes{}, false,

@@ -17,8 +17,7 @@ std::int64_t wrapped_dim(std::int64_t dim, std::int64_t rank) {
   return dim < 0 ? dim + rank : dim;
 }
 
-FxNode node_of(FxKind kind, std::string_view target, std::vector<FxId> inputs, Sizes numbers,
-               FxTensor result) {
+FxNode node_of(FxKind kind, std::string_view target, FxIds inputs, Sizes numbers, FxTensor result) {
   FxNode made;
   made.kind = kind;
   made.target = target;
@@ -55,7 +54,7 @@ FxId dense_copy(FxBuilder& b, FxId x) {
                        dense_tensor(b, x, Sizes(tensor.shape))));
 }
 
-std::vector<FxId> triangle(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds triangle(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const Sizes sizes = b.shape(x);
   const bool is_on_gpu = b.tensor(x).is_on_gpu;
@@ -68,14 +67,14 @@ std::vector<FxId> triangle(FxBuilder& b, const CallArguments& call, TorchVersion
   return {dense_copy(b, b.pointwise("where", {mask, x, zero}, {}, b.dtype(x)))};
 }
 
-std::vector<FxId> flip(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds flip(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   Sizes dims = call.integers("dims");
   for (std::int64_t& dim : dims) dim = wrapped_dim(dim, b.rank(x));
   return {b.add(node_of(FxKind::flip, "prims.rev.default", {x}, std::move(dims), call.result()))};
 }
 
-std::vector<FxId> roll(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds roll(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId self = call.tensor("self");
   const Sizes shifts = call.integers("shifts");
   Sizes dims = call.integers("dims");
@@ -95,7 +94,7 @@ std::vector<FxId> roll(FxBuilder& b, const CallArguments& call, TorchVersion) {
     const FxId moved =
         b.pointwise("remainder", {b.pointwise("add", {numbers}, {static_cast<double>(start)})},
                     {static_cast<double>(size)});
-    std::vector<FxId> inputs{x};
+    FxIds inputs{x};
     inputs.resize(static_cast<std::size_t>(dim) + 1, -1);
     inputs.push_back(moved);
     x = b.add(node_of(FxKind::index, "aten.index.Tensor", std::move(inputs), {},
@@ -104,7 +103,7 @@ std::vector<FxId> roll(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {is_flat ? b.reshape(x, Sizes(b.shape(self))) : x};
 }
 
-std::vector<FxId> pad(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds pad(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const Sizes pairs = call.integers("pad");
   const auto rank = static_cast<std::size_t>(b.rank(x));
@@ -120,12 +119,12 @@ std::vector<FxId> pad(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {b.add(std::move(made))};
 }
 
-std::vector<FxId> repeat(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds repeat(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {b.add(node_of(FxKind::repeat, "aten.repeat.default", {call.tensor("self")},
                         call.integers("repeats"), call.result()))};
 }
 
-std::vector<FxId> unfold(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds unfold(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   FxNode view = node_of(FxKind::unfold, "aten.unfold.default", {x},
                         {wrapped_dim(call.integer("dimension"), b.rank(x)), call.integer("size"),
@@ -135,7 +134,7 @@ std::vector<FxId> unfold(FxBuilder& b, const CallArguments& call, TorchVersion) 
   return {b.add(std::move(view))};
 }
 
-std::vector<FxId> as_strided(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds as_strided(FxBuilder& b, const CallArguments& call, TorchVersion) {
   Sizes numbers{call.integer("storage_offset")};
   for (const std::string_view name : {"size", "stride"}) {
     const Sizes part = call.integers(name);
@@ -147,7 +146,7 @@ std::vector<FxId> as_strided(FxBuilder& b, const CallArguments& call, TorchVersi
   return {b.add(std::move(view))};
 }
 
-std::vector<FxId> select_scatter(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds select_scatter(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const bool is_gradient = call.packet() == "aten.select_backward";
   const FxTensor result = call.result();
   const auto rank = static_cast<std::int64_t>(result.shape.size());
@@ -162,7 +161,7 @@ std::vector<FxId> select_scatter(FxBuilder& b, const CallArguments& call, TorchV
                         {dim, index}, result))};
 }
 
-std::vector<FxId> slice_scatter(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds slice_scatter(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxTensor result = call.result();
   const std::int64_t dim =
       wrapped_dim(call.integer("dim"), static_cast<std::int64_t>(result.shape.size()));
@@ -179,7 +178,7 @@ std::vector<FxId> slice_scatter(FxBuilder& b, const CallArguments& call, TorchVe
 }
 
 // Copies to a tensor of the first one's sizes, type and device; into it if it ends in "_".
-std::vector<FxId> fill_with(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds fill_with(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId self = call.tensor("self");
   const FxTensor tensor = b.tensor(self);
   const bool is_zero = call.packet().starts_with("aten.zero");
@@ -199,7 +198,7 @@ std::vector<FxId> fill_with(FxBuilder& b, const CallArguments& call, TorchVersio
       node_of(FxKind::copy_in_place, "aten.copy_.default", {self, value}, {}, call.result()))};
 }
 
-std::vector<FxId> copied_like(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds copied_like(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId self = call.tensor("self"), source = call.tensor("src");
   if (source < 0 || b.tensor(source).is_on_gpu != b.tensor(self).is_on_gpu) return {};
   FxId value = b.convert(source, b.dtype(self));
@@ -213,12 +212,12 @@ std::vector<FxId> copied_like(FxBuilder& b, const CallArguments& call, TorchVers
 }
 
 // Each element of the result is that of a rounded position.
-std::vector<FxId> upsample(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds upsample(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self") >= 0 ? call.tensor("self") : call.tensor("input");
   if (x < 0) return {};
   const FxTensor result = call.result();
   const std::size_t rank = result.shape.size();
-  std::vector<FxId> inputs{x, -1, -1};
+  FxIds inputs{x, -1, -1};
   for (std::size_t i = 2; i < rank; ++i) {
     const double scale = static_cast<double>(b.shape(x)[i]) / static_cast<double>(result.shape[i]);
     const FxId numbers =
@@ -231,7 +230,7 @@ std::vector<FxId> upsample(FxBuilder& b, const CallArguments& call, TorchVersion
       b.add(node_of(FxKind::index, "aten._unsafe_index.Tensor", std::move(inputs), {}, result))};
 }
 
-std::vector<FxId> diagonal(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds diagonal(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   FxNode view = node_of(FxKind::diagonal, "aten.diagonal.default", {x},
                         {call.integer("offset"), wrapped_dim(call.integer("dim1"), b.rank(x)),
@@ -242,7 +241,7 @@ std::vector<FxId> diagonal(FxBuilder& b, const CallArguments& call, TorchVersion
 }
 
 // Rows and columns of a picture out of its channels, or back: a view that is permuted and copied.
-std::vector<FxId> pixel_shuffle(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds pixel_shuffle(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const bool is_back = call.packet() == "aten.pixel_unshuffle";
   const std::int64_t factor =
@@ -265,11 +264,11 @@ std::vector<FxId> pixel_shuffle(FxBuilder& b, const CallArguments& call, TorchVe
 }
 
 // The parts of a tensor, each copied into a tensor that is given.
-std::vector<FxId> split_copies(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds split_copies(FxBuilder& b, const CallArguments& call, TorchVersion) {
   if (call.has("out")) return {};
   const FxId x = call.tensor("self");
   const std::int64_t dim = wrapped_dim(call.integer("dim"), b.rank(x));
-  std::vector<FxId> results;
+  FxIds results;
   std::int64_t start = 0;
   for (const std::int64_t size : call.integers("split_sizes")) {
     const FxId part = slice_of(b, x, dim, start, start + size);
@@ -280,7 +279,7 @@ std::vector<FxId> split_copies(FxBuilder& b, const CallArguments& call, TorchVer
   return results;
 }
 
-std::vector<FxId> identity_matrix(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds identity_matrix(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxTensor result = call.result();
   const FxId columns = b.unsqueeze(numbers_up_to(b, result.shape[1], result.is_on_gpu), 0);
   const FxId rows = b.unsqueeze(numbers_up_to(b, result.shape[0], result.is_on_gpu), 1);
@@ -290,7 +289,7 @@ std::vector<FxId> identity_matrix(FxBuilder& b, const CallArguments& call, Torch
   return {b.pointwise("where", {mask, one, zero}, {}, result.dtype)};
 }
 
-std::vector<FxId> evenly_spaced(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds evenly_spaced(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxTensor result = call.result();
   const auto count = result.shape[0];
   if (count < 2 || call.tensor("start") >= 0 || call.tensor("end") >= 0) return {};
@@ -307,7 +306,7 @@ std::vector<FxId> evenly_spaced(FxBuilder& b, const CallArguments& call, TorchVe
       b.convert(b.pointwise("where", {is_first, first, last}, {}, DType::float32), result.dtype)};
 }
 
-std::vector<FxId> sorted_values(FxBuilder& b, const CallArguments& call, TorchVersion) {
+FxIds sorted_values(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   constexpr std::int64_t kLongest = 512;  // max_rblock
   if (b.rank(x) == 0 || !b.tensor(x).is_on_gpu) return {};

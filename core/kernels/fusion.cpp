@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 
 #include "core/base/index.h"
+#include "core/kernels/id_table.h"
 #include "core/kernels/python_sort.h"
 
 namespace jointer::kernels {
@@ -33,6 +33,25 @@ bool is_less(const PossibleFusion& a, const PossibleFusion& b) {
          std::tuple(b.same_kind, b.bytes, b.proximity);
 }
 
+// A set of pairs of nodes.
+class PairSet {
+ public:
+  // Returns whether the pair is new.
+  bool add(NodeIndex a, NodeIndex b) {
+    const auto key = static_cast<std::uint64_t>(a) << 32U | static_cast<std::uint64_t>(b);
+    const std::size_t hash = (key ^ key >> 29U) * 0x9e3779b97f4a7c15ULL;
+    const auto is_equal = [&](std::int32_t id) { return keys_[as_index(id)] == key; };
+    if (ids_.find(hash, is_equal) >= 0) return false;
+    ids_.add(hash);
+    keys_.push_back(key);
+    return true;
+  }
+
+ private:
+  IdTable ids_;
+  std::vector<std::uint64_t> keys_;
+};
+
 PossibleFusion scored(const Scheduling& s, FusionRules& rules, NodeIndex a, NodeIndex b) {
   const SchedulerNode &first = s.node(a), &second = s.node(b);
   PossibleFusion result{a, b, 0, 0, rules.score(a, b), 0};
@@ -48,8 +67,8 @@ PossibleFusion scored(const Scheduling& s, FusionRules& rules, NodeIndex a, Node
 
 std::vector<PossibleFusion> possible_fusions(const Scheduling& s, FusionRules& rules,
                                              const std::vector<NodeIndex>& nodes,
-                                             bool may_change_loops) {
-  std::vector<std::vector<NodeIndex>> groups;
+                                             bool may_change_loops, CancellationPoll& poll) {
+  std::vector<SmallVector<NodeIndex, 4>> groups;
   std::vector<std::int32_t> group_of(s.ir().buffers.size(), -1);
   for (const NodeIndex id : nodes) {
     if (s.node(id).is_extern) continue;
@@ -63,13 +82,12 @@ std::vector<PossibleFusion> possible_fusions(const Scheduling& s, FusionRules& r
     }
   }
   std::vector<std::pair<NodeIndex, NodeIndex>> found;
-  std::unordered_set<std::uint64_t> seen;
-  for (const std::vector<NodeIndex>& group : groups)
+  PairSet seen;
+  for (const SmallVector<NodeIndex, 4>& group : groups)
     for (std::size_t i = 0; i < group.size(); ++i)
       for (std::size_t j = i + 1; j < std::min(group.size(), i + 1 + kPairs); ++j) {
-        const std::uint64_t key =
-            (static_cast<std::uint64_t>(group[i]) << 32U) | static_cast<std::uint64_t>(group[j]);
-        if (!seen.insert(key).second) continue;
+        if (poll.is_cancelled_now_and_then()) return {};
+        if (!seen.add(group[i], group[j])) continue;
         NodeIndex a = group[i], b = group[j];
         if (!rules.can_fuse(a, b, may_change_loops)) {
           // The end of a template's kernel may come before it in the group.
@@ -96,12 +114,14 @@ std::vector<PossibleFusion> possible_fusions(const Scheduling& s, FusionRules& r
 }
 
 std::vector<NodeIndex> fuse_once(Scheduling& s, FusionRules& rules,
-                                 const std::vector<NodeIndex>& nodes, bool may_change_loops) {
+                                 const std::vector<NodeIndex>& nodes, bool may_change_loops,
+                                 CancellationPoll& poll) {
   for (const NodeIndex id : nodes)
     s.prune_redundant(id, [&](AccessId access, NodeIndex before, NodeIndex after) {
       return rules.is_fusable_weak(access, before, after);
     });
-  for (const PossibleFusion& each : possible_fusions(s, rules, nodes, may_change_loops)) {
+  for (const PossibleFusion& each : possible_fusions(s, rules, nodes, may_change_loops, poll)) {
+    if (poll.is_cancelled_now_and_then()) return {};
     const NodeIndex a = s.node_of(s.node(each.first).ops.front());
     const NodeIndex b = s.node_of(s.node(each.second).ops.front());
     if (rules.can_fuse(a, b, may_change_loops) && !rules.would_cycle(a, b)) rules.fuse(a, b);
@@ -120,14 +140,16 @@ std::vector<NodeIndex> fuse_once(Scheduling& s, FusionRules& rules,
 
 }  // namespace
 
-std::vector<NodeIndex> fuse_nodes(Scheduling& scheduling, FusionRules& rules) {
+std::vector<NodeIndex> fuse_nodes(Scheduling& scheduling, FusionRules& rules,
+                                  CancellationPoll& poll) {
   std::vector<NodeIndex> nodes = scheduling.first_order();
   for (int round = 0; round < kRounds; ++round) {
     const std::size_t before = nodes.size();
-    nodes = fuse_once(scheduling, rules, nodes, false);
+    nodes = fuse_once(scheduling, rules, nodes, false, poll);
+    if (poll.is_cancelled()) return {};
     if (nodes.size() == before || nodes.size() == 1) break;
   }
-  return fuse_once(scheduling, rules, nodes, true);
+  return fuse_once(scheduling, rules, nodes, true, poll);
 }
 
 }  // namespace jointer::kernels

@@ -12,12 +12,14 @@
 
 #include <vector>
 
+#include "core/kernels/cancellation_poll.h"
 #include "core/kernels/fusion_rules.h"
 #include "core/kernels/scheduling.h"
 
 namespace jointer::kernels {
 
 // Returns the nodes that remain, in topological order.
-std::vector<NodeIndex> fuse_nodes(Scheduling& scheduling, FusionRules& rules);
+std::vector<NodeIndex> fuse_nodes(Scheduling& scheduling, FusionRules& rules,
+                                  CancellationPoll& poll);
 
 }  // namespace jointer::kernels

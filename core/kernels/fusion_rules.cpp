@@ -50,7 +50,7 @@ FusionRules::FusionRules(Scheduling& scheduling)
           scheduling, [this](NodeIndex a, NodeIndex b) { return shared_bytes(a, b, true); },
           [this](NodeIndex a, NodeIndex b) { return fusable_bytes(a, b); }),
       cpu_(scheduling),
-      is_fused_((scheduling.ir().ops.size() + 63) / 64, 0) {}
+      is_fused_(scheduling.ancestors().length()) {}
 
 bool FusionRules::refuse(Refusal refusal, NodeIndex a, NodeIndex b) {
   ++counts_[static_cast<std::size_t>(refusal)];
@@ -113,14 +113,14 @@ bool FusionRules::can_fuse_horizontal(NodeIndex a, NodeIndex b, std::int64_t byt
 }
 
 bool FusionRules::can_fuse_vertical(NodeIndex a, NodeIndex b) {
-  std::vector<AccessId> remaining;
+  AccessIds remaining;
   for (const AccessId access : s_.node(b).unmet)
     if (!s_.table.is_weak(access) || !is_fusable_weak(access, a, b)) remaining.push_back(access);
   for (const AccessId write : s_.node(a).writes) {
     if (!s_.table.is_memory(write)) continue;
     const BufferId name = s_.renamed(s_.table.buffer(write));
     bool is_skipped = false;
-    std::erase_if(remaining, [&](AccessId read) {
+    erase_if(remaining, [&](AccessId read) {
       if (s_.renamed(s_.table.buffer(read)) != name) return false;
       if (std::exchange(is_skipped, false)) return false;
       const bool is_removed = is_fusable(read, write);
@@ -191,7 +191,7 @@ std::int64_t FusionRules::shared_bytes(NodeIndex a, NodeIndex b, bool allow_mix)
     const Extent found = extent(a);
     return found.numel * found.rnumel;
   }
-  const std::vector<AccessId>&first = s_.node(a).accesses, &second = s_.node(b).accesses;
+  const AccessIds &first = s_.node(a).accesses, &second = s_.node(b).accesses;
   std::int64_t bytes = 0;
   for (auto i = first.begin(), j = second.begin(); i != first.end() && j != second.end();) {
     if (*i == *j) {
@@ -220,7 +220,7 @@ std::int64_t FusionRules::shared_elements(NodeIndex a, NodeIndex b) {
 
 std::int64_t FusionRules::fusable_bytes(NodeIndex a, NodeIndex b) {
   if (!s_.is_before(a, b)) return 0;
-  std::vector<AccessId> reads = s_.node(b).reads;
+  AccessIds reads = s_.node(b).reads;
   std::int64_t bytes = 0;
   for (const AccessId write : s_.node(a).writes) {
     if (!s_.table.is_memory(write)) continue;
@@ -233,16 +233,17 @@ std::int64_t FusionRules::fusable_bytes(NodeIndex a, NodeIndex b) {
   return bytes;
 }
 
-void FusionRules::reuse_keys(NodeIndex id,
-                             std::vector<std::pair<DType, std::int64_t>>& keys) const {
+FusionRules::ReuseKeys FusionRules::reuse_keys(NodeIndex id) const {
+  ReuseKeys keys;
   for (const AccessId access : s_.node(id).reads) {
     const BufferId read = s_.table.buffer(access);
     if (read < 0 || s_.buffer(read).op < 0 || s_.users(read).size() != 1) continue;
     const Buffer& buffer = s_.buffer(read);
     if (buffer.has_no_layout || buffer.has_many_results) continue;
-    const std::pair key(buffer.dtype, storage_elements(buffer));
+    const ReuseKey key{buffer.dtype, storage_elements(buffer)};
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
   }
+  return keys;
 }
 
 // True if `a` reduces, and ops of `b` compute a half, a quarter or three quarters of what it
@@ -292,13 +293,12 @@ bool FusionRules::can_end_template(NodeIndex id) const {
 // A buffer that only `a` reads could be reused for one that only `b` reads, if they ran one after
 // the other.
 bool FusionRules::increases_peak(NodeIndex a, NodeIndex b) {
-  std::vector<std::pair<DType, std::int64_t>> first, second;
-  reuse_keys(a, first);
+  const ReuseKeys first = reuse_keys(a);
   if (first.empty()) return false;
-  reuse_keys(b, second);
+  const ReuseKeys second = reuse_keys(b);
   std::int64_t overhead = 0;
-  for (const auto& key : first)
-    if (std::find(second.begin(), second.end(), key) != second.end()) overhead += key.second;
+  for (const ReuseKey& key : first)
+    if (std::find(second.begin(), second.end(), key) != second.end()) overhead += key.elements;
   return overhead > 0 && overhead > kReuseWeight * shared_bytes(a, b, true);
 }
 
@@ -342,41 +342,48 @@ bool FusionRules::backend_can_fuse(NodeIndex a, NodeIndex b) {
   return pointwise.numel == reduction.numel || refuse(Refusal::reduced_size, a, b);
 }
 
+// Follows the ancestors of both through nodes of several ops, which may have come to depend on one
+// of them since their ancestors were found.
 bool FusionRules::would_cycle(NodeIndex a, NodeIndex b) {
-  const std::size_t words = is_fused_.size();
-  std::vector<std::uint64_t> combined(words), names(words, 0);
-  for (const NodeIndex id : {a, b})
-    for (const OpId op : s_.node(id).ops)
-      names[as_index(op) / 64] |= std::uint64_t{1} << (as_index(op) % 64);
-  for (std::size_t i = 0; i < words; ++i)
-    combined[i] = (s_.node(a).ancestors[i] | s_.node(b).ancestors[i]) & ~names[i];
+  constexpr std::size_t kWords = AncestorSets::kWords;
+  const AncestorSets& sets = s_.ancestors();
+  const std::span<const std::uint32_t> ones = sets.list(as_index(a)),
+                                       others = sets.list(as_index(b));
   seen_.resize(s_.node_count(), 0);
   ++visit_;
-  std::vector<NodeIndex> pending;
+  seen_[as_index(a)] = seen_[as_index(b)] = visit_;
+  pending_.clear();
   const auto visit = [&](std::uint64_t bits, std::size_t word) {
     for (; bits != 0; bits &= bits - 1) {
       const auto op = static_cast<OpId>(word * 64 + as_index(std::countr_zero(bits)));
       const NodeIndex id = s_.node_of(op);
-      if (seen_[as_index(id)] == visit_) continue;
-      seen_[as_index(id)] = visit_;
-      pending.push_back(id);
+      if (std::exchange(seen_[as_index(id)], visit_) != visit_) pending_.push_back(id);
     }
   };
-  for (std::size_t i = 0; i < words; ++i) visit(combined[i] & is_fused_[i], i);
-  while (!pending.empty()) {
-    const SchedulerNode& each = s_.node(pending.back());
-    pending.pop_back();
-    const bool is_known = std::all_of(each.ops.begin(), each.ops.end(), [&](OpId op) {
-      return (combined[as_index(op) / 64] >> (as_index(op) % 64) & 1U) != 0;
-    });
-    if (is_known) continue;
-    for (std::size_t i = 0; i < words; ++i)
-      if ((names[i] & each.ancestors[i]) != 0) {
-        refuse(Refusal::would_cycle, a, b);
-        return true;
-      }
-    for (std::size_t i = 0; i < words; ++i)
-      visit(each.ancestors[i] & ~combined[i] & is_fused_[i], i);
+  for (std::size_t i = 0; i < is_fused_.size(); ++i) {
+    if (ones[i] == 0 && others[i] == 0) continue;
+    const AncestorSets::Chunk &one = sets.chunk(ones[i]), &other = sets.chunk(others[i]);
+    for (std::size_t word = 0; word < kWords; ++word)
+      visit((one[word] | other[word]) & is_fused_[i][word], i * kWords + word);
+  }
+  const auto is_known = [&](OpId op) { return s_.has_ancestor(a, op) || s_.has_ancestor(b, op); };
+  while (!pending_.empty()) {
+    const NodeIndex each = pending_.back();
+    pending_.pop_back();
+    const auto& ops = s_.node(each).ops;
+    if (std::all_of(ops.begin(), ops.end(), is_known)) continue;
+    if (s_.is_before(a, each) || s_.is_before(b, each)) {
+      refuse(Refusal::would_cycle, a, b);
+      return true;
+    }
+    const std::span<const std::uint32_t> theirs = sets.list(as_index(each));
+    for (std::size_t i = 0; i < is_fused_.size(); ++i) {
+      if (theirs[i] == 0 || theirs[i] == ones[i] || theirs[i] == others[i]) continue;
+      const AncestorSets::Chunk &one = sets.chunk(ones[i]), &other = sets.chunk(others[i]),
+                                &found = sets.chunk(theirs[i]);
+      for (std::size_t word = 0; word < kWords; ++word)
+        visit(found[word] & ~(one[word] | other[word]) & is_fused_[i][word], i * kWords + word);
+    }
   }
   return false;
 }
@@ -402,8 +409,7 @@ NodeIndex FusionRules::fuse(NodeIndex a, NodeIndex b) {
   } else {
     fused = s_.node(a).is_on_gpu ? s_.fuse(a, b) : cpu_.fuse(a, b);
   }
-  for (const OpId op : s_.node(fused).ops)
-    is_fused_[as_index(op) / 64] |= std::uint64_t{1} << (as_index(op) % 64);
+  for (const OpId op : s_.node(fused).ops) AncestorSets::set_bit(is_fused_, op);
   return fused;
 }
 

@@ -91,7 +91,14 @@ class FusionRules {
   [[nodiscard]] NodeIndex read_part(NodeIndex all, NodeIndex reader) const;
   [[nodiscard]] bool can_end_template(NodeIndex id) const;
   bool increases_peak(NodeIndex a, NodeIndex b);
-  void reuse_keys(NodeIndex id, std::vector<std::pair<DType, std::int64_t>>& keys) const;
+  // The types and sizes of buffers that only the node reads.
+  struct ReuseKey {
+    DType dtype = DType::float32;
+    std::int64_t elements = 0;
+    bool operator==(const ReuseKey&) const = default;
+  };
+  using ReuseKeys = SmallVector<ReuseKey, 8>;
+  [[nodiscard]] ReuseKeys reuse_keys(NodeIndex id) const;
 
   bool is_mix_order(NodeIndex a, NodeIndex b);
   [[nodiscard]] bool is_split(NodeIndex id) const;
@@ -106,7 +113,9 @@ class FusionRules {
   CpuFusion cpu_;
   std::vector<RefusedPair> refused_;
   std::array<std::int32_t, kRefusalCount> counts_{};
-  std::vector<std::uint64_t> is_fused_;  // a bit for each op that is in a node of several
+  // A bit for each op that is in a node of several, by chunk of AncestorSets.
+  std::vector<AncestorSets::Chunk> is_fused_;
+  std::vector<NodeIndex> pending_;  // scratch of `would_cycle`
   std::vector<std::int32_t> seen_;  // by node: the last search of `would_cycle` that visited it
   std::int32_t visit_ = 0;
 };

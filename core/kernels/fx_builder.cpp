@@ -60,7 +60,7 @@ FxId FxBuilder::add(FxNode made) {
   return static_cast<FxId>(graph.nodes.size()) - 1;
 }
 
-FxTensor FxBuilder::like(const std::vector<FxId>& inputs, DType dtype) const {
+FxTensor FxBuilder::like(const FxIds& inputs, DType dtype) const {
   FxTensor result{.dtype = dtype, .is_on_gpu = false, .shape = {}, .stride = {}};
   for (const FxId input : inputs) {
     const FxTensor& t = tensor(input);
@@ -81,8 +81,7 @@ FxTensor FxBuilder::like(const std::vector<FxId>& inputs, DType dtype) const {
   return result;
 }
 
-FxId FxBuilder::pointwise(std::string_view op, std::vector<FxId> inputs,
-                          std::vector<double> scalars, DType dtype) {
+FxId FxBuilder::pointwise(std::string_view op, FxIds inputs, Numbers scalars, DType dtype) {
   FxNode made;
   made.op = op;
   made.target = op;
@@ -92,8 +91,7 @@ FxId FxBuilder::pointwise(std::string_view op, std::vector<FxId> inputs,
   return add(std::move(made));
 }
 
-FxId FxBuilder::pointwise(std::string_view op, std::vector<FxId> inputs,
-                          std::vector<double> scalars) {
+FxId FxBuilder::pointwise(std::string_view op, FxIds inputs, Numbers scalars) {
   FxTensor common = tensor(inputs.front());
   for (const FxId input : inputs) {
     common.dtype = in_common(common, tensor(input));

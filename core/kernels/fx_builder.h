@@ -27,10 +27,9 @@ class FxBuilder {
 
   FxId add(FxNode made);
   // An element-wise operation, whose result has the common shape of the inputs.
-  FxId pointwise(std::string_view op, std::vector<FxId> inputs, std::vector<double> scalars,
-                 DType dtype);
+  FxId pointwise(std::string_view op, FxIds inputs, Numbers scalars, DType dtype);
   // As above, of the type that the inputs have in common.
-  FxId pointwise(std::string_view op, std::vector<FxId> inputs, std::vector<double> scalars = {});
+  FxId pointwise(std::string_view op, FxIds inputs, Numbers scalars = {});
   // The input itself if it has the type.
   FxId convert(FxId input, DType dtype);
   FxId full(const Sizes& shape, DType dtype, bool is_on_gpu, double value);
@@ -47,7 +46,7 @@ class FxBuilder {
 
  private:
   FxId seeds_[2] = {-1, -1};  // on the CPU, on the GPU
-  [[nodiscard]] FxTensor like(const std::vector<FxId>& inputs, DType dtype) const;
+  [[nodiscard]] FxTensor like(const FxIds& inputs, DType dtype) const;
 };
 
 // The type of an element-wise operation on tensors of these types; `left` if they are of one

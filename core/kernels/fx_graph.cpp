@@ -38,7 +38,7 @@ void count_users(FxGraph& graph) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
     for (const FxId input : graph.nodes[i].inputs) {
       if (input < 0) continue;
-      std::vector<FxId>& users = graph.nodes[static_cast<std::size_t>(input)].users;
+      FxIds& users = graph.nodes[static_cast<std::size_t>(input)].users;
       if (users.empty() || users.back() != static_cast<FxId>(i))
         users.push_back(static_cast<FxId>(i));
     }

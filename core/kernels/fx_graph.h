@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "core/base/id.h"
+#include "core/base/small_vector.h"
 #include "core/graph/dtype.h"
+#include "core/kernels/ir.h"
 
 namespace jointer::kernels {
 
 using FxId = std::int32_t;  // position in FxGraph::nodes; -1: none
-using Sizes = std::vector<std::int64_t>;
+using FxIds = SmallVector<FxId, 4>;
+using Numbers = SmallVector<double, 2>;
 
 // The tensor that a node returns.
 struct FxTensor {
@@ -21,6 +24,13 @@ struct FxTensor {
   bool is_on_gpu = true;
   Sizes shape, stride;
 };
+
+}  // namespace jointer::kernels
+
+template <>
+inline constexpr bool jointer::kMovesAsBytes<jointer::kernels::FxTensor> = true;
+
+namespace jointer::kernels {
 
 enum class FxKind : std::uint8_t {
   placeholder,
@@ -96,16 +106,16 @@ struct FxNode {
   std::string_view op;      // of pointwise and reduce
   std::string_view name;    // of placeholders and constants
   NodeId origin;            // the node of the graph that it comes from; none if a pattern made it
-  std::vector<FxId> inputs;
+  FxIds inputs;
   Sizes numbers;
-  std::vector<double> scalars;
-  std::vector<FxTensor> results;
+  Numbers scalars;
+  SmallVector<FxTensor, 1> results;
   bool is_tuple = false;  // returns a tuple, whose elements getitem selects
   bool is_view = false;   // returns the storage of its first input
   bool has_side_effects = false;
   Constraint constraint = Constraint::none;
-  std::vector<bool> written;  // of fallbacks: inputs that the call writes to
-  std::vector<FxId> users;    // distinct, in order
+  SmallVector<bool, 16> written;  // of fallbacks: inputs that the call writes to
+  FxIds users;                    // distinct, in order
 
   [[nodiscard]] const FxTensor& result() const { return results.front(); }
   [[nodiscard]] bool needs_realized_inputs() const {

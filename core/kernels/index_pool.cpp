@@ -7,6 +7,8 @@ namespace jointer::kernels {
 namespace {
 
 constexpr int kMaxLoopBit = 63;
+// Sizes of the tables of known results; powers of two.
+constexpr std::size_t kKnown = 2048, kKnownSubstitutions = 1024;
 
 std::size_t mix(std::size_t seed, std::size_t value) {
   return (seed ^ value) * 0x9e3779b97f4a7c15ULL ^ (seed >> 29U);
@@ -19,17 +21,33 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-IndexPool::IndexPool() {
-  std::vector<Term> none;
+IndexPool::IndexPool() : known_(kKnown), known_substitutions_(kKnownSubstitutions) {
+  Terms none;
   intern(0, none);
+}
+
+template <class Compute>
+ExpressionIndex IndexPool::remembered(Operation operation, ExpressionIndex a, std::int64_t b,
+                                      std::int64_t c, Compute compute) {
+  const std::size_t hash =
+      mix(mix(mix(static_cast<std::size_t>(operation), index(a)), static_cast<std::size_t>(b)),
+          static_cast<std::size_t>(c));
+  const std::size_t at = (hash >> 32U) % kKnown;
+  if (const Known& known = known_[at];
+      known.operation == operation && known.a == a && known.b == b && known.c == c)
+    return known.result;
+  const ExpressionIndex result = compute();
+  known_[at] = {.operation = operation, .a = a, .result = result, .b = b, .c = c};
+  return result;
 }
 
 std::int32_t IndexPool::intern(const Atom& atom) {
   std::size_t hash = mix(static_cast<std::size_t>(atom.kind), static_cast<std::size_t>(atom.base));
   hash = mix(mix(hash, static_cast<std::size_t>(atom.a)), static_cast<std::size_t>(atom.b));
-  for (auto [it, end] = atom_ids_.equal_range(hash); it != end; ++it)
-    if (atoms_[index(it->second)] == atom) return it->second;
-  const auto id = static_cast<std::int32_t>(atoms_.size());
+  const std::int32_t found =
+      atom_ids_.find(hash, [&](std::int32_t id) { return atoms_[index(id)] == atom; });
+  if (found >= 0) return found;
+  const std::int32_t id = atom_ids_.add(hash);
   Expression range;
   if (atom.kind == Atom::Kind::loop) {
     range.loops = std::uint64_t{1} << std::min<std::int64_t>(atom.a, kMaxLoopBit);
@@ -54,16 +72,15 @@ std::int32_t IndexPool::intern(const Atom& atom) {
   }
   atoms_.push_back(atom);
   atom_ranges_.push_back(range);
-  atom_ids_.emplace(hash, id);
   return id;
 }
 
 ExpressionIndex IndexPool::of_atom(const Atom& atom) {
-  std::vector<Term> one{{1, intern(atom)}};
+  Terms one{{1, intern(atom)}};
   return intern(0, one);
 }
 
-void IndexPool::join(std::vector<Term>& sum) {
+void IndexPool::join(Terms& sum) {
   // `x / (d * m)` with the coefficient c * m and `x / d % m` with c are together `x / d` with c.
   // The remainder's partner may itself be a remainder.
   for (bool changed = true; changed;) {
@@ -83,7 +100,7 @@ void IndexPool::join(std::vector<Term>& sum) {
             is_quotient ? divide(low.base, low.a) : modular(low.base, low.a, low.b * high.b);
         sum.erase(sum.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
         sum.erase(sum.begin() + static_cast<std::ptrdiff_t>(std::min(i, j)));
-        for (const Term& term : std::vector<Term>(terms(joined).begin(), terms(joined).end()))
+        for (const Term& term : Terms(terms(joined).begin(), terms(joined).end()))
           sum.push_back({term.coefficient * coefficient, term.atom});
         joined_constant_ += expressions_[index(joined)].constant * coefficient;
         changed = true;
@@ -92,7 +109,7 @@ void IndexPool::join(std::vector<Term>& sum) {
   }
 }
 
-ExpressionIndex IndexPool::intern(std::int64_t constant, std::vector<Term>& sum) {
+ExpressionIndex IndexPool::intern(std::int64_t constant, Terms& sum) {
   const auto is_divided = [this](const Term& term) {
     return atoms_[index(term.atom)].kind == Atom::Kind::remainder;
   };
@@ -117,10 +134,10 @@ ExpressionIndex IndexPool::intern(std::int64_t constant, std::vector<Term>& sum)
   for (const Term& term : sum)
     hash = mix(mix(hash, static_cast<std::size_t>(term.coefficient)),
                static_cast<std::size_t>(term.atom));
-  for (auto [it, end] = expression_ids_.equal_range(hash); it != end; ++it)
-    if (expressions_[index(it->second)].constant == constant &&
-        std::ranges::equal(terms(it->second), sum))
-      return it->second;
+  const ExpressionIndex found = expression_ids_.find(hash, [&](ExpressionIndex id) {
+    return expressions_[index(id)].constant == constant && std::ranges::equal(terms(id), sum);
+  });
+  if (found >= 0) return found;
   Expression e{.constant = constant,
                .first = static_cast<std::uint32_t>(terms_.size()),
                .count = static_cast<std::uint32_t>(sum.size()),
@@ -137,21 +154,22 @@ ExpressionIndex IndexPool::intern(std::int64_t constant, std::vector<Term>& sum)
     e.high += std::max(a, b);
   }
   terms_.insert(terms_.end(), sum.begin(), sum.end());
-  const auto id = static_cast<ExpressionIndex>(expressions_.size());
+  const ExpressionIndex id = expression_ids_.add(hash);
   expressions_.push_back(e);
-  expression_ids_.emplace(hash, id);
   return id;
 }
 
 ExpressionIndex IndexPool::constant(std::int64_t value) {
   if (value == 0) return kZero;
-  std::vector<Term> none;
+  Terms none;
   return intern(value, none);
 }
 
 ExpressionIndex IndexPool::loop(int number, std::int64_t size) {
   if (size == 1) return kZero;
-  return of_atom({.kind = Atom::Kind::loop, .base = 0, .a = number, .b = size});
+  return remembered(Operation::loop, 0, number, size, [&] {
+    return of_atom({.kind = Atom::Kind::loop, .base = 0, .a = number, .b = size});
+  });
 }
 
 ExpressionIndex IndexPool::loaded(ExpressionIndex at, std::int64_t source, std::int64_t size) {
@@ -161,17 +179,21 @@ ExpressionIndex IndexPool::loaded(ExpressionIndex at, std::int64_t source, std::
 ExpressionIndex IndexPool::add(ExpressionIndex a, ExpressionIndex b) {
   if (a == kZero) return b;
   if (b == kZero) return a;
-  std::vector<Term> sum(terms(a).begin(), terms(a).end());
-  sum.insert(sum.end(), terms(b).begin(), terms(b).end());
-  return intern(expressions_[index(a)].constant + expressions_[index(b)].constant, sum);
+  return remembered(Operation::add, a, b, 0, [&] {
+    Terms sum(terms(a).begin(), terms(a).end());
+    sum.insert(sum.end(), terms(b).begin(), terms(b).end());
+    return intern(expressions_[index(a)].constant + expressions_[index(b)].constant, sum);
+  });
 }
 
 ExpressionIndex IndexPool::multiply(ExpressionIndex a, std::int64_t factor) {
   if (factor == 1 || a == kZero) return a;
   if (factor == 0) return kZero;
-  std::vector<Term> sum(terms(a).begin(), terms(a).end());
-  for (Term& term : sum) term.coefficient *= factor;
-  return intern(expressions_[index(a)].constant * factor, sum);
+  return remembered(Operation::multiply, a, factor, 0, [&] {
+    Terms sum(terms(a).begin(), terms(a).end());
+    for (Term& term : sum) term.coefficient *= factor;
+    return intern(expressions_[index(a)].constant * factor, sum);
+  });
 }
 
 IndexPool::Parts IndexPool::split(ExpressionIndex a, std::int64_t unit) const {
@@ -184,8 +206,7 @@ IndexPool::Parts IndexPool::split(ExpressionIndex a, std::int64_t unit) const {
   return parts;
 }
 
-void IndexPool::drop_small(std::vector<Term>& sum, std::int64_t& constant,
-                           std::int64_t divisor) const {
+void IndexPool::drop_small(Terms& sum, std::int64_t& constant, std::int64_t divisor) const {
   // The smallest terms do not matter if together they stay below what all others and the divisor
   // are multiples of.
   std::ranges::sort(sum, {}, &Term::coefficient);
@@ -208,6 +229,11 @@ void IndexPool::drop_small(std::vector<Term>& sum, std::int64_t& constant,
 
 ExpressionIndex IndexPool::divide(ExpressionIndex a, std::int64_t divisor) {
   if (divisor == 1 || a == kZero) return a;
+  return remembered(Operation::divide, a, divisor, 0,
+                    [&] { return computed_quotient(a, divisor); });
+}
+
+ExpressionIndex IndexPool::computed_quotient(ExpressionIndex a, std::int64_t divisor) {
   Parts parts = split(a, divisor);
   for (Term& term : parts.multiple) term.coefficient /= divisor;
   const ExpressionIndex whole = intern(parts.multiple_constant / divisor, parts.multiple);
@@ -232,6 +258,12 @@ ExpressionIndex IndexPool::divide(ExpressionIndex a, std::int64_t divisor) {
 
 ExpressionIndex IndexPool::modular(ExpressionIndex a, std::int64_t divisor, std::int64_t modulus) {
   if (modulus == 1) return kZero;
+  return remembered(Operation::modular, a, divisor, modulus,
+                    [&] { return computed_remainder(a, divisor, modulus); });
+}
+
+ExpressionIndex IndexPool::computed_remainder(ExpressionIndex a, std::int64_t divisor,
+                                              std::int64_t modulus) {
   Parts parts = split(a, divisor * modulus);
   drop_small(parts.rest, parts.rest_constant, divisor);
   std::int64_t unit = std::gcd(divisor, parts.rest_constant);
@@ -254,7 +286,23 @@ ExpressionIndex IndexPool::modular(ExpressionIndex a, std::int64_t divisor, std:
 
 ExpressionIndex IndexPool::substitute(ExpressionIndex a, std::span<const ExpressionIndex> loops) {
   if (is_constant(a)) return a;
-  const std::vector<Term> old(terms(a).begin(), terms(a).end());
+  std::size_t hash = mix(11, index(a));
+  for (const ExpressionIndex each : loops) hash = mix(hash, index(each));
+  const std::size_t at = (hash >> 32U) % kKnownSubstitutions;
+  if (const KnownSubstitution& known = known_substitutions_[at];
+      known.a == a && std::ranges::equal(known.loops, loops))
+    return known.result;
+  const ExpressionIndex result = computed_substitution(a, loops);
+  KnownSubstitution& known = known_substitutions_[at];
+  known.a = a;
+  known.result = result;
+  known.loops.assign(loops.begin(), loops.end());
+  return result;
+}
+
+ExpressionIndex IndexPool::computed_substitution(ExpressionIndex a,
+                                                 std::span<const ExpressionIndex> loops) {
+  const Terms old(terms(a).begin(), terms(a).end());
   ExpressionIndex result = constant(expressions_[index(a)].constant);
   for (const Term& term : old) {
     const Atom atom = atoms_[index(term.atom)];
@@ -301,8 +349,17 @@ std::int64_t IndexPool::evaluate(ExpressionIndex a, int number) const {
 }
 
 std::int64_t IndexPool::stride(ExpressionIndex a, int number) const {
-  const std::int64_t start = evaluate(a, -1);
-  return number < 0 ? start : evaluate(a, number) - start;
+  if (number < 0) return evaluate(a, -1);
+  const std::uint64_t bit = std::uint64_t{1} << std::min(number, kMaxLoopBit);
+  std::int64_t difference = 0;
+  for (const Term& term : terms(a)) {
+    if ((atom_ranges_[index(term.atom)].loops & bit) == 0) continue;
+    const std::int64_t step = atoms_[index(term.atom)].kind == Atom::Kind::loop
+                                  ? evaluate_atom(term.atom, number)
+                                  : evaluate_atom(term.atom, number) - evaluate_atom(term.atom, -1);
+    difference += term.coefficient * step;
+  }
+  return difference;
 }
 
 Index IndexPool::to_index(ExpressionIndex a) const {

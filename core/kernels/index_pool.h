@@ -9,7 +9,8 @@
 // `x / d * d * c + x % d * c` becomes `x * c`.
 //
 // Expressions are interned: equal ids mean equal expressions. Making one costs about its number of
-// terms.
+// terms. Layers of a model repeat, and so does most arithmetic: recent results are remembered in
+// tables of fixed size, where a newer result replaces an older one.
 //
 // Source: torch/_inductor/sizevars.py (`_simplify_with_ranges`, `_stride_vars`),
 // torch/utils/_sympy/functions.py (`FloorDiv`, `ModularIndexing`).
@@ -18,9 +19,10 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "core/base/small_vector.h"
+#include "core/kernels/id_table.h"
 #include "core/kernels/ir.h"
 
 namespace jointer::kernels {
@@ -83,7 +85,27 @@ class IndexPool {
     std::int64_t low = 0, high = 0;  // range of values
     bool has_loaded = false;
   };
+  using Terms = SmallVector<Term, 8>;
+  // A result that is remembered: of an operation on `a` and two numbers, or of a substitution.
+  enum class Operation : std::uint8_t { none, loop, add, multiply, divide, modular };
+  struct Known {
+    Operation operation = Operation::none;
+    ExpressionIndex a = 0, result = 0;
+    std::int64_t b = 0, c = 0;
+  };
+  struct KnownSubstitution {
+    ExpressionIndex a = kZero, result = kZero;
+    SmallVector<ExpressionIndex, 6> loops;
+  };
+
   static std::size_t index(ExpressionIndex a) { return static_cast<std::size_t>(a); }
+  // The result of the operation, which `compute` returns if it is not known.
+  template <class Compute>
+  ExpressionIndex remembered(Operation operation, ExpressionIndex a, std::int64_t b, std::int64_t c,
+                             Compute compute);
+  ExpressionIndex computed_quotient(ExpressionIndex a, std::int64_t divisor);
+  ExpressionIndex computed_remainder(ExpressionIndex a, std::int64_t divisor, std::int64_t modulus);
+  ExpressionIndex computed_substitution(ExpressionIndex a, std::span<const ExpressionIndex> loops);
   [[nodiscard]] std::span<const Term> terms(ExpressionIndex a) const {
     const Expression& e = expressions_[index(a)];
     return std::span(terms_).subspan(e.first, e.count);
@@ -91,15 +113,15 @@ class IndexPool {
   std::int32_t intern(const Atom& atom);
   ExpressionIndex of_atom(const Atom& atom);
   // Interns the sum of the constant and the terms, which need not be sorted or distinct.
-  ExpressionIndex intern(std::int64_t constant, std::vector<Term>& terms);
-  void join(std::vector<Term>& terms);
+  ExpressionIndex intern(std::int64_t constant, Terms& terms);
+  void join(Terms& terms);
   // Splits `a` into a part that `unit` divides and the rest, whose small terms are dropped.
   struct Parts {
-    std::vector<Term> multiple, rest;
+    Terms multiple, rest;
     std::int64_t multiple_constant = 0, rest_constant = 0;
   };
   [[nodiscard]] Parts split(ExpressionIndex a, std::int64_t unit) const;
-  void drop_small(std::vector<Term>& terms, std::int64_t& constant, std::int64_t divisor) const;
+  void drop_small(Terms& terms, std::int64_t& constant, std::int64_t divisor) const;
   [[nodiscard]] std::int64_t evaluate(ExpressionIndex a, int number) const;
   [[nodiscard]] std::int64_t evaluate_atom(std::int32_t atom, int number) const;
 
@@ -108,8 +130,9 @@ class IndexPool {
   std::vector<Expression> atom_ranges_;  // by atom: low, high, loops, has_loaded
   std::vector<Term> terms_;
   std::vector<Expression> expressions_;
-  std::unordered_multimap<std::size_t, std::int32_t> atom_ids_;
-  std::unordered_multimap<std::size_t, ExpressionIndex> expression_ids_;
+  IdTable atom_ids_, expression_ids_;
+  std::vector<Known> known_;
+  std::vector<KnownSubstitution> known_substitutions_;
 };
 
 }  // namespace jointer::kernels

@@ -11,12 +11,15 @@
 #include <vector>
 
 #include "core/base/id.h"
+#include "core/base/small_vector.h"
 #include "core/graph/dtype.h"
 
 namespace jointer::kernels {
 
 using BufferId = std::int32_t;
 using OpId = std::int32_t;
+using Sizes = SmallVector<std::int64_t, 4>;  // of dimensions or loops; strides
+using BufferIds = SmallVector<BufferId, 4>;
 
 // A position in a buffer, in elements, as a sum over the loops that surround the access:
 //   offset + sum of coefficient * ((inner_offset + sum of the inner loops) / divisor % modulus)
@@ -30,15 +33,22 @@ struct IndexTerm {
     std::int64_t coefficient = 1;
     auto operator<=>(const Inner&) const = default;
   };
-  std::vector<Inner> inner;
+  SmallVector<Inner, 1> inner;
   std::int64_t inner_offset = 0;
   std::int64_t divisor = 1, modulus = 0;
   std::int64_t coefficient = 1;
   auto operator<=>(const IndexTerm&) const = default;
 };
 
+}  // namespace jointer::kernels
+
+template <>
+inline constexpr bool jointer::kMovesAsBytes<jointer::kernels::IndexTerm> = true;
+
+namespace jointer::kernels {
+
 struct Index {
-  std::vector<IndexTerm> terms;
+  SmallVector<IndexTerm, 3> terms;
   std::int64_t offset = 0;
   auto operator<=>(const Index&) const = default;
 };
@@ -56,7 +66,7 @@ struct Access {
       false;  // a write that adds (`mode`), or the dependency on the buffer that it adds to
   Index index;
   // Iterations of the op's loops and then its reduced loops, up to the last that `index` uses.
-  std::vector<std::int64_t> sizes;
+  Sizes sizes;
   std::int64_t bytes = 0;
   BufferId mutating = -1;  // of a weak access: the op's buffer that it is about
   bool keeps_alive =
@@ -67,10 +77,10 @@ struct Access {
 // The loops of an op on the CPU before those that follow each other in memory were merged, with
 // which fusion merges them anew (`get_default_sizes_body`).
 struct UnmergedLoops {
-  std::vector<std::int64_t> shape;  // of the result
-  std::vector<std::int64_t> loops;  // of its dimensions, without those of size 1
-  std::vector<std::size_t> order;   // of the loops by stride, outermost first
-  std::vector<Index> positions;     // all positions and indices that the op computes, over `loops`
+  Sizes shape;                     // of the result
+  Sizes loops;                     // of its dimensions, without those of size 1
+  std::vector<std::size_t> order;  // of the loops by stride, outermost first
+  std::vector<Index> positions;    // all positions and indices that the op computes, over `loops`
 };
 
 // A node of the scheduler before fusion.
@@ -91,10 +101,9 @@ struct Op {
   Kind kind = Kind::nop;
   std::string ir;      // Inductor's class: "Pointwise", "Reduction:sum", "ExternKernelOut", ...
   std::string target;  // of calls: the operator, "aten.mm.default"
-  std::vector<BufferId> outputs;  // buffers that it defines
+  BufferIds outputs;   // buffers that it defines
   std::vector<Access> reads, writes;
-  std::vector<std::int64_t> loops,
-      reduced;                         // iterations: the outer loops, the loops that are reduced
+  Sizes loops, reduced;                // iterations: the outer loops, the loops that are reduced
   std::int64_t numel = 1, rnumel = 1;  // products of the two (`group`)
   bool is_on_gpu = true;
   bool has_side_effects = false;  // not removed although nothing reads it
@@ -104,7 +113,7 @@ struct Op {
   // its pieces along the reduced loop (`_split_size` is the size of one). The loops and accesses
   // that it would have without the split are the `unsplit` ones; empty if it was not split.
   std::int64_t split = 0;
-  std::vector<std::int64_t> unsplit_loops, unsplit_reduced;
+  Sizes unsplit_loops, unsplit_reduced;
   std::vector<Access> unsplit_reads, unsplit_writes;
   UnmergedLoops unmerged;  // of pointwise ops on the CPU
 };
@@ -123,7 +132,7 @@ struct Buffer {
   std::int64_t bytes = 0;  // 0: an alias or a result without storage
   std::int64_t numel = 0;
   DType dtype = DType::float32;
-  std::vector<std::int64_t> shape, stride;
+  Sizes shape, stride;
   OpId op = -1;  // the op that defines it; -1: an input
   std::vector<BufferId> aliases,
       mutates;              // buffers whose storage it shares, or that its op changes

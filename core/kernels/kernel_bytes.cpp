@@ -47,13 +47,13 @@ void count_bytes(Scheduling& scheduling, NodeIndex id, Kernel& kernel) {
   const SchedulerNode& node = scheduling.node(id);
   const bool is_single = !node.is_fused() && !node.is_extern;
   const std::int64_t iterations = is_single ? node.numel * node.rnumel : kWholeBuffers;
-  std::vector<BufferId> internal;
+  BufferIds internal;
   if (node.is_fused())
     for (const AccessId access : node.writes)
       if (const BufferId written = scheduling.table.buffer(access);
           !leaves(scheduling, node, written))
         internal.push_back(written);
-  const auto count = [&](std::vector<AccessId> accesses, std::vector<BufferBytes>& found) {
+  const auto count = [&](AccessIds accesses, auto& found) {
     if (is_single)
       for (AccessId& access : accesses) access = scheduling.table.merged(access);
     std::sort(accesses.begin(), accesses.end());
@@ -78,9 +78,9 @@ void count_bytes(Scheduling& scheduling, NodeIndex id, Kernel& kernel) {
   };
   kernel.bytes_read = count(node.reads, kernel.reads);
   kernel.bytes_written = count(node.writes, kernel.writes);
-  std::vector<AccessId> both = node.reads;
+  AccessIds both = node.reads;
   both.insert(both.end(), node.writes.begin(), node.writes.end());
-  std::vector<BufferBytes> found;
+  SmallVector<BufferBytes, 8> found;
   kernel.bytes = count(std::move(both), found);
 }
 

@@ -1,11 +1,13 @@
 #include "core/kernels/kernels.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "core/base/index.h"
+#include "core/kernels/cancellation_poll.h"
 #include "core/kernels/fusion.h"
 #include "core/kernels/fusion_rules.h"
 #include "core/kernels/kernel_bytes.h"
@@ -51,7 +53,7 @@ Kernel make_kernel(Scheduling& s, NodeIndex id) {
   const SchedulerNode& node = s.node(id);
   Kernel kernel;
   kernel.kind = kind_of(s, node);
-  kernel.ops = node.ops;
+  kernel.ops.assign(node.ops.begin(), node.ops.end());
   kernel.numel = node.numel;
   kernel.rnumel = node.rnumel;
   kernel.is_on_gpu = node.is_on_gpu;
@@ -63,23 +65,33 @@ Kernel make_kernel(Scheduling& s, NodeIndex id) {
   return kernel;
 }
 
-// The last refusal of each pair whose ops are in different kernels.
-std::vector<RefusedPair> final_refusals(std::vector<RefusedPair> refused,
+// The last refusal of each pair whose ops are in different kernels, by the first op, then by the
+// second. Fusion asks about most pairs several times, so they are put in lists by their first op
+// before anything is sorted.
+std::vector<RefusedPair> final_refusals(std::span<const RefusedPair> refused,
                                         std::span<const std::int32_t> kernel_of) {
-  std::erase_if(refused, [&](const RefusedPair& pair) {
-    return kernel_of[as_index(pair.first)] == kernel_of[as_index(pair.second)];
-  });
-  const auto is_before = [](const RefusedPair& a, const RefusedPair& b) {
-    return std::pair(a.first, a.second) < std::pair(b.first, b.second);
+  const auto is_apart = [&](const RefusedPair& pair) {
+    return kernel_of[as_index(pair.first)] != kernel_of[as_index(pair.second)];
   };
-  std::reverse(refused.begin(), refused.end());
-  std::stable_sort(refused.begin(), refused.end(), is_before);
-  refused.erase(std::unique(refused.begin(), refused.end(),
-                            [](const RefusedPair& a, const RefusedPair& b) {
-                              return a.first == b.first && a.second == b.second;
-                            }),
-                refused.end());
-  return refused;
+  std::vector<std::size_t> start(kernel_of.size() + 1, 0);  // of the list of each op
+  for (const RefusedPair& pair : refused)
+    if (is_apart(pair)) ++start[as_index(pair.first) + 1];
+  for (std::size_t op = 1; op < start.size(); ++op) start[op] += start[op - 1];
+  std::vector<RefusedPair> lists(start.back());
+  std::vector<std::size_t> next(start.begin(), start.end() - 1);
+  for (auto pair = refused.rbegin(); pair != refused.rend(); ++pair)
+    if (is_apart(*pair)) lists[next[as_index(pair->first)]++] = *pair;
+  std::vector<RefusedPair> result;
+  std::vector<OpId> seen_with(kernel_of.size(), -1);  // by second op: the first op of the list
+  for (std::size_t op = 0; op < kernel_of.size(); ++op) {
+    const std::size_t first = result.size();
+    for (std::size_t i = start[op]; i < start[op + 1]; ++i)
+      if (std::exchange(seen_with[as_index(lists[i].second)], lists[i].first) != lists[i].first)
+        result.push_back(lists[i]);
+    std::sort(result.begin() + static_cast<std::ptrdiff_t>(first), result.end(),
+              [](const RefusedPair& a, const RefusedPair& b) { return a.second < b.second; });
+  }
+  return result;
 }
 
 // Inductor's choice of an order with a low peak: nodes in that order.
@@ -149,14 +161,23 @@ bool is_memory_bound(const Kernel& kernel, bool has_flops) {
 }
 
 Kernels schedule(const Ir& ir, TorchVersion torch, const Reorder& reorder) {
+  return schedule(ir, torch, reorder, {}).value();
+}
+
+Result<Kernels> schedule(const Ir& ir, TorchVersion torch, const Reorder& reorder,
+                         const std::function<bool()>& is_cancelled) {
+  CancellationPoll poll(is_cancelled);
+  const auto cancelled = [] { return fail(Error::Kind::cancelled, "cancelled"); };
   Scheduling scheduling(ir, torch);
   FusionRules rules(scheduling);
   Kernels result;
-  const std::vector<NodeIndex> fused = fuse_nodes(scheduling, rules);
+  const std::vector<NodeIndex> fused = fuse_nodes(scheduling, rules, poll);
+  if (poll.is_cancelled()) return cancelled();
   // Planned again for another order, as Inductor does: the last read decides how much of an input
   // is freed.
   std::optional<MemoryPlan> plan(std::in_place, scheduling, fused);
   std::vector<NodeIndex> nodes = sort_for_memory(*plan, fused, result);
+  if (poll.is_cancelled()) return cancelled();
   if (result.order != MemoryOrder::as_fused) plan.emplace(scheduling, nodes);
   const auto set_order = [&](std::vector<NodeIndex> moved) {
     if (moved == nodes) return;

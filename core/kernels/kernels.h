@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/base/torch_version.h"
 #include "core/kernels/ir.h"
 
@@ -144,7 +145,10 @@ using Reorder = std::function<std::vector<std::int32_t>(const Scheduling& schedu
                                                         std::span<const std::int32_t> nodes)>;
 
 // Returns the kernels of an Ir. `torch` is the version whose rules apply, from 2.11 to 2.15.
-// `reorder` may be empty.
+// `reorder` and `is_cancelled` may be empty. Error (cancelled): `is_cancelled` returned true.
+Result<Kernels> schedule(const Ir& ir, TorchVersion torch, const Reorder& reorder,
+                         const std::function<bool()>& is_cancelled);
+// The same without cancellation.
 Kernels schedule(const Ir& ir, TorchVersion torch = kNewestTorch, const Reorder& reorder = {});
 
 }  // namespace jointer::kernels

@@ -36,11 +36,10 @@ std::int64_t iterations(std::span<const std::int64_t> sizes) {
 // Replaces the accesses of an op by `change(access)`, which returns the new index, or none if it
 // has no form. Returns false, with nothing changed, if one has none.
 template <class Change>
-bool change_accesses(Scheduling& s, OpId op, const std::vector<std::int64_t>& loops,
-                     AccessTable::Form form, Change change) {
-  const auto changed =
-      [&](const std::vector<AccessId>& accesses) -> std::optional<std::vector<AccessId>> {
-    std::vector<AccessId> result, others;
+bool change_accesses(Scheduling& s, OpId op, const Sizes& loops, AccessTable::Form form,
+                     Change change) {
+  const auto changed = [&](const AccessIds& accesses) -> std::optional<AccessIds> {
+    AccessIds result, others;
     for (const AccessId id : accesses) {
       if (!s.table.is_memory(id)) {
         others.push_back(id);
@@ -120,14 +119,14 @@ bool LoopChanges::match(AccessId a, AccessId b) {
 }
 
 bool LoopChanges::reorder_node(NodeIndex id, AccessId own, AccessId other, SavedLoops& saved) {
-  const std::vector<OpId> ops = s_.node(id).ops;
-  const std::vector<std::int64_t> sizes = s_.loops(ops.front()).loops;
+  const auto ops = s_.node(id).ops;
+  const Sizes sizes = s_.loops(ops.front()).loops;
   for (const OpId op : ops)
     if (s_.loops(op).loops != sizes) return false;
   if (s_.table[own].access.sizes.size() != sizes.size()) return false;
   const std::optional order = matching_order(nested(s_.table, own), nested(s_.table, other));
   if (!order) return false;
-  std::vector<std::int64_t> reordered;
+  Sizes reordered;
   for (const std::size_t loop : *order) reordered.push_back(sizes[loop]);
   saved.save();
   for (const OpId op : ops)
@@ -163,8 +162,8 @@ std::int64_t LoopChanges::reorder(NodeIndex a, NodeIndex b, SavedLoops& saved) {
       const AccessId write = own_write >= 0 ? own_write : other_write;
       const AccessId read = other_read >= 0 ? other_read : own_read;
       if (write < 0 || read < 0 || !table.is_memory(write) || !table.is_memory(read)) continue;
-      const std::vector<std::int64_t> written = table[s_.table.merged(write)].access.sizes;
-      const std::vector<std::int64_t> read_sizes = table[s_.table.merged(read)].access.sizes;
+      const Sizes written = table[s_.table.merged(write)].access.sizes;
+      const Sizes read_sizes = table[s_.table.merged(read)].access.sizes;
       for (const std::int64_t size : written)
         if (std::find(read_sizes.begin(), read_sizes.end(), size) == read_sizes.end()) return -1;
     }
@@ -197,8 +196,8 @@ bool LoopChanges::regroup(NodeIndex a, NodeIndex b, SavedLoops& saved) {
   const NodeIndex reduction = s_.node(a).is_reduction ? a : b;
   const NodeIndex pointwise = reduction == a ? b : a;
   const std::int64_t outer = s_.node(reduction).numel, inner = s_.node(reduction).rnumel;
-  const std::vector<OpId> ops = s_.node(pointwise).ops;
-  const std::vector<std::int64_t> target{outer, inner};
+  const auto ops = s_.node(pointwise).ops;
+  const Sizes target{outer, inner};
   bool has_target = true;
   for (const OpId op : ops) {
     const OpLoops& loops = s_.loops(op);
@@ -211,7 +210,7 @@ bool LoopChanges::regroup(NodeIndex a, NodeIndex b, SavedLoops& saved) {
   SavedLoops before(s_, pointwise, pointwise);
   before.save();
   for (const OpId op : ops) {
-    const std::vector<std::int64_t> sizes = s_.loops(op).loops;
+    const Sizes sizes = s_.loops(op).loops;
     const bool is_changed = change_accesses(
         s_, op, target, AccessTable::Form::as_is,
         [&](const Access& access) { return regroup_loops(access.index, sizes, outer, inner); });
@@ -243,7 +242,7 @@ std::int64_t LoopChanges::invert(NodeIndex a, NodeIndex b, SavedLoops& saved) {
   }
   if (made < 0 || !s_.table.is_memory(made)) return -1;
   const OpId op = consumer.ops.front();
-  const std::vector<std::int64_t> sizes = s_.loops(op).loops;
+  const Sizes sizes = s_.loops(op).loops;
   const std::int64_t flat = iterations(s_.table[made].access.sizes);
   if (sizes.size() < 2 || s_.table[read].access.sizes != s_.table[write].access.sizes) return -1;
   if (iterations(s_.table[read].access.sizes) != flat || iterations(sizes) != flat) return -1;
@@ -253,7 +252,7 @@ std::int64_t LoopChanges::invert(NodeIndex a, NodeIndex b, SavedLoops& saved) {
   if (index.offset != 0 || is_indirect(index)) return -1;
   for (const IndexTerm& term : index.terms)
     if (term.divisor != 1 || term.modulus != 0) return -1;
-  const std::vector<std::int64_t> strides = strides_of(index, sizes.size());
+  const Sizes strides = strides_of(index, sizes.size());
   std::vector<std::size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -263,7 +262,7 @@ std::int64_t LoopChanges::invert(NodeIndex a, NodeIndex b, SavedLoops& saved) {
     if (strides[order[i]] != expected) return -1;
     expected *= sizes[order[i]];
   }
-  const std::vector<std::int64_t> own = strides_of(s_.table[write].access.index, sizes.size());
+  const Sizes own = strides_of(s_.table[write].access.index, sizes.size());
   // At element f of the producer, loop i of the consumer is at f / stride % size.
   Index inverse;
   for (std::size_t i = 0; i < sizes.size(); ++i)

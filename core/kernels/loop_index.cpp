@@ -46,7 +46,7 @@ std::int64_t term_stride(const IndexTerm& term, std::size_t loop) {
 
 // Adds up linear terms of the same loop and sorts, so that equal positions compare equal.
 void sort_terms(Index& index) {
-  std::vector<IndexTerm> kept;
+  SmallVector<IndexTerm, 3> kept;
   kept.reserve(index.terms.size());
   for (IndexTerm& term : index.terms) {
     std::sort(term.inner.begin(), term.inner.end());
@@ -68,7 +68,7 @@ void sort_terms(Index& index) {
     else
       same->coefficient += term.coefficient;
   }
-  std::erase_if(kept, [](const IndexTerm& term) { return term.coefficient == 0; });
+  erase_if(kept, [](const IndexTerm& term) { return term.coefficient == 0; });
   std::sort(kept.begin(), kept.end());
   index.terms = std::move(kept);
 }
@@ -97,11 +97,11 @@ Index rename_loops(const Index& index, std::span<const std::int16_t> renamed) {
 }
 
 // `sizes` with merged loops; a loop that was merged into another has 0.
-std::vector<std::int64_t> merged_sizes(const Index& index, std::span<const std::int64_t> sizes) {
+Sizes merged_sizes(const Index& index, std::span<const std::int64_t> sizes) {
   const std::size_t count = sizes.size();
-  std::vector<std::int64_t> result(sizes.begin(), sizes.end());
-  const std::vector<std::int64_t> strides = strides_of(index, count);
-  std::vector<std::int64_t> contiguous(count, 1);
+  Sizes result(sizes.begin(), sizes.end());
+  const Sizes strides = strides_of(index, count);
+  Sizes contiguous(count, 1);
   for (std::size_t i = count; i-- > 1;) contiguous[i - 1] = contiguous[i] * sizes[i];
   for (std::int64_t& size : result)
     if (size == 1) size = 0;
@@ -127,8 +127,8 @@ std::vector<std::int64_t> merged_sizes(const Index& index, std::span<const std::
 }
 
 NestedIndex merge(const Index& index, std::span<const std::int64_t> sizes) {
-  const std::vector<std::int64_t> merged = merged_sizes(index, sizes);
-  std::vector<std::int16_t> renamed(sizes.size(), -1);
+  const Sizes merged = merged_sizes(index, sizes);
+  SmallVector<std::int16_t, 8> renamed(sizes.size(), -1);
   NestedIndex result;
   for (std::size_t i = 0; i < merged.size(); ++i)
     if (merged[i] != 0) {
@@ -157,8 +157,8 @@ bool uses_loop(const Index& index, std::size_t loop) {
                      [&](const IndexTerm& term) { return inner_coefficient(term, loop) != 0; });
 }
 
-std::vector<std::int64_t> strides_of(const Index& index, std::size_t loops) {
-  std::vector<std::int64_t> strides(loops, 0);
+Sizes strides_of(const Index& index, std::size_t loops) {
+  Sizes strides(loops, 0);
   for (const IndexTerm& term : index.terms)
     for (const IndexTerm::Inner& inner : term.inner)
       if (inner.loop >= 0 && as_index(inner.loop) < loops)
@@ -180,7 +180,7 @@ bool is_contiguous(const Index& index) {
          term.inner[0].loop >= 0;
 }
 
-void drop_unused_loops(const Index& index, std::vector<std::int64_t>& sizes) {
+void drop_unused_loops(const Index& index, Sizes& sizes) {
   while (!sizes.empty() && !uses_loop(index, sizes.size() - 1)) sizes.pop_back();
 }
 
@@ -190,19 +190,18 @@ NestedIndex merge_loops(const Index& index, std::span<const std::int64_t> sizes)
   return result;
 }
 
-std::vector<std::int64_t> merge_together(std::span<const Index> positions,
-                                         std::span<const std::size_t> loops,
-                                         std::span<const std::int64_t> sizes) {
+Sizes merge_together(std::span<const Index> positions, std::span<const std::size_t> loops,
+                     std::span<const std::int64_t> sizes) {
   const std::size_t count = sizes.size();
-  std::vector<std::int64_t> result(sizes.begin(), sizes.end());
+  Sizes result(sizes.begin(), sizes.end());
   // Only neighbours merge, as if the nest also went through a dense tensor.
-  std::vector<std::int64_t> dense(count, 1);
+  Sizes dense(count, 1);
   for (std::size_t i = count; i-- > 1;) dense[i - 1] = dense[i] * sizes[i];
   for (std::int64_t& size : result)
     if (size == 1) size = 0;
-  std::vector<std::vector<std::int64_t>> strides;
+  std::vector<Sizes> strides;
   for (const Index& position : positions) {
-    std::vector<std::int64_t>& each = strides.emplace_back();
+    Sizes& each = strides.emplace_back();
     for (const std::size_t loop : loops) {
       std::int64_t stride = 0;
       for (const IndexTerm& term : position.terms) stride += term_stride(term, loop);
@@ -234,12 +233,12 @@ std::vector<std::int64_t> merge_together(std::span<const Index> positions,
 }
 
 NestedIndex merge_sorted_loops(const Index& index, std::span<const std::int64_t> sizes) {
-  const std::vector<std::int64_t> strides = strides_of(index, sizes.size());
-  std::vector<std::size_t> order(sizes.size());
+  const Sizes strides = strides_of(index, sizes.size());
+  SmallVector<std::size_t, 6> order(sizes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
-  std::vector<std::int64_t> sorted;
+  Sizes sorted;
   for (const std::size_t loop : order) sorted.push_back(sizes[loop]);
   return merge(reorder_loops(index, order), sorted);
 }
@@ -253,8 +252,8 @@ std::optional<std::vector<std::size_t>> matching_order(const NestedIndex& index,
     for (std::size_t loop = 0; loop < count; ++loop)
       if (!uses_loop(each->index, loop) || each->sizes[loop] <= 1) return std::nullopt;
   }
-  const std::vector<std::int64_t> own = strides_of(index.index, count);
-  const std::vector<std::int64_t> theirs = strides_of(other.index, count);
+  const Sizes own = strides_of(index.index, count);
+  const Sizes theirs = strides_of(other.index, count);
   if (std::set(own.begin(), own.end()).size() != count) return std::nullopt;
   if (std::set(own.begin(), own.end()) != std::set(theirs.begin(), theirs.end()))
     return std::nullopt;
@@ -269,7 +268,7 @@ Index reorder_loops(const Index& index, std::span<const std::size_t> order) {
   for (const IndexTerm& term : index.terms)
     for (const IndexTerm::Inner& inner : term.inner)
       if (inner.loop >= 0) count = std::max(count, as_index(inner.loop) + 1);
-  std::vector<std::int16_t> renamed(count);
+  SmallVector<std::int16_t, 8> renamed(count);
   std::iota(renamed.begin(), renamed.end(), std::int16_t{0});
   for (std::size_t i = 0; i < order.size(); ++i) renamed[order[i]] = static_cast<std::int16_t>(i);
   return rename_loops(index, renamed);
@@ -304,9 +303,8 @@ std::optional<Index> regroup_loops(const Index& index, std::span<const std::int6
   Index result{{}, index.offset};
   // Linear terms: runs of pieces that advance together become one term of the new loop. So does a
   // quotient whose divisor divides some pieces while the others together are less than it.
-  std::vector<std::int64_t> linear(sizes.size(), 0);
-  std::vector<std::int64_t> of_pieces[2] = {std::vector<std::int64_t>(groups[0].size(), 0),
-                                            std::vector<std::int64_t>(groups[1].size(), 0)};
+  Sizes linear(sizes.size(), 0);
+  Sizes of_pieces[2] = {Sizes(groups[0].size(), 0), Sizes(groups[1].size(), 0)};
   const auto is_divided = [&](const IndexTerm& term) {
     if (term.modulus != 0 || term.divisor <= 1 || term.inner_offset < 0) return false;
     std::int64_t below = term.inner_offset;
@@ -334,7 +332,7 @@ std::optional<Index> regroup_loops(const Index& index, std::span<const std::int6
   }
   for (std::int16_t group = 0; group < 2; ++group) {
     const std::vector<Piece>& pieces = groups[group];
-    std::vector<std::int64_t>& advances = of_pieces[group];
+    Sizes& advances = of_pieces[group];
     for (std::size_t i = 0; i < pieces.size(); ++i)
       advances[i] += linear[pieces[i].loop] * pieces[i].factor;
     std::int64_t divisor = 1;
@@ -356,7 +354,7 @@ std::optional<Index> regroup_loops(const Index& index, std::span<const std::int6
     if (is_linear(term) && term.inner.size() == 1 && term.inner[0].loop >= 0) continue;
     if (is_divided(term)) continue;
     IndexTerm copy = term;
-    std::erase_if(copy.inner, [](const IndexTerm::Inner& each) { return each.loop >= 0; });
+    erase_if(copy.inner, [](const IndexTerm::Inner& each) { return each.loop >= 0; });
     for (std::int16_t group = 0; group < 2; ++group) {
       const std::vector<Piece>& pieces = groups[group];
       std::int64_t expected = 0, coefficient = 0;

@@ -22,14 +22,14 @@ namespace jointer::kernels {
 
 struct NestedIndex {
   Index index;
-  std::vector<std::int64_t> sizes;  // of the nest, up to the last loop that `index` uses
+  Sizes sizes;  // of the nest, up to the last loop that `index` uses
 };
 
 // True if the position depends on a value that is loaded at run time.
 bool is_indirect(const Index& index);
 bool uses_loop(const Index& index, std::size_t loop);
 // Difference of the positions at iteration 1 and 0 of each loop, where all others are 0.
-std::vector<std::int64_t> strides_of(const Index& index, std::size_t loops);
+Sizes strides_of(const Index& index, std::size_t loops);
 // The same difference for one loop.
 std::int64_t stride_of(const Index& index, std::size_t loop);
 // True if the position is 0 or the only loop: the buffer is read or written from start to end.
@@ -41,9 +41,8 @@ NestedIndex merge_loops(const Index& index, std::span<const std::int64_t> sizes)
 // several formulas). `loops` are the numbers of the loops in `positions`, outermost first, `sizes`
 // their iterations. Returns the new iterations in the same order; 0: the loop is merged into
 // another, and is 0 in all positions.
-std::vector<std::int64_t> merge_together(std::span<const Index> positions,
-                                         std::span<const std::size_t> loops,
-                                         std::span<const std::int64_t> sizes);
+Sizes merge_together(std::span<const Index> positions, std::span<const std::size_t> loops,
+                     std::span<const std::int64_t> sizes);
 // Sorts the loops by falling stride before it merges them. Keeps loops that are not used.
 NestedIndex merge_sorted_loops(const Index& index, std::span<const std::int64_t> sizes);
 // The order of the loops of `index` in which it advances like `other`: its element i is the loop
@@ -58,7 +57,7 @@ Index reorder_loops(const Index& index, std::span<const std::size_t> order);
 std::optional<Index> regroup_loops(const Index& index, std::span<const std::int64_t> sizes,
                                    std::int64_t outer, std::int64_t inner);
 // Removes loops at the end of the nest that `index` does not use.
-void drop_unused_loops(const Index& index, std::vector<std::int64_t>& sizes);
+void drop_unused_loops(const Index& index, Sizes& sizes);
 // True if loops of `sizes` split into loops of `outer` and then of `inner` iterations
 // (`SIMDKernel.is_compatible`).
 bool split_into(std::span<const std::int64_t> sizes, std::int64_t outer, std::int64_t inner);

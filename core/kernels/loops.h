@@ -14,8 +14,8 @@
 
 namespace jointer::kernels {
 
-using Positions = std::vector<ExpressionIndex>;  // one per dimension
-using SetId = std::int32_t;                      // a set of nodes: Lowering::origin_sets
+using Positions = SmallVector<ExpressionIndex, 6>;  // one per dimension
+using SetId = std::int32_t;                         // a set of nodes: Lowering::origin_sets
 
 // One operation of a loop body. A body has no two equal ones, but the code loads a value as often
 // as it is asked for, which counts when loops are put in order.
@@ -31,9 +31,11 @@ struct BodyOp {
 
   std::int16_t times = 1;  // of loads: how often
 
+  // Compares what differs most often first.
   bool operator==(const BodyOp& other) const {
-    return op == other.op && std::ranges::equal(operands, other.operands) &&
-           number == other.number && buffer == other.buffer && at == other.at && dims == other.dims;
+    return operands[0] == other.operands[0] && buffer == other.buffer && at == other.at &&
+           operands[1] == other.operands[1] && operands[2] == other.operands[2] &&
+           number == other.number && dims == other.dims && op == other.op;
   }
 };
 
@@ -86,8 +88,8 @@ struct BufferState {
   bool allocates_itself = false;  // ExternKernelAlloc
   bool is_mutated = false;
   std::string_view name;  // of inputs
-  std::vector<BufferId> aliases, mutates;
-  std::vector<std::int32_t>
+  BufferIds aliases, mutates;
+  SmallVector<std::int32_t, 4>
       readers;  // storages, not yet buffers when they were noted, that read it
 };
 
@@ -112,13 +114,14 @@ struct Box {
   std::int32_t storage = -1, view = -1;
   SetId origins = 0;
 };
+using Boxes = SmallVector<Box, 4>;
 
 // Where an operation of the scheduler comes from.
 struct OpState {
   Op::Kind kind = Op::Kind::pointwise;
   std::string_view ir, target;
-  std::vector<BufferId> outputs;
-  std::vector<BufferId> reads;  // of calls
+  BufferIds outputs;
+  BufferIds reads;              // of calls
   std::vector<Box> read_boxes;  // of templates: tensors with strides
   std::int32_t loops = -1;      // of loops
   FxId call = -1;               // of calls: the node

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/kernels/access_order.h"
+#include "core/kernels/cancellation_poll.h"
 #include "core/kernels/decompose.h"
 #include "core/kernels/lowering_state.h"
 #include "core/kernels/operations.h"
@@ -11,11 +12,16 @@
 namespace jointer::kernels {
 namespace {
 
-Ir lower(FxGraph fx, TorchVersion version) {
+Result<Ir> lower(FxGraph fx, TorchVersion version, const std::function<bool()>& is_cancelled) {
+  CancellationPoll poll(is_cancelled);
+  const auto cancelled = [] { return fail(Error::Kind::cancelled, "cancelled"); };
   run_post_grad_passes(fx, version);
+  if (poll.is_cancelled()) return cancelled();
   Lowering lowering(fx, version);
-  lowering.run();
-  Ir ir = make_operations(lowering);
+  lowering.run(poll);
+  if (poll.is_cancelled()) return cancelled();
+  Ir ir = make_operations(lowering, poll);
+  if (poll.is_cancelled()) return cancelled();
   add_order(ir);
   return ir;
 }
@@ -23,16 +29,17 @@ Ir lower(FxGraph fx, TorchVersion version) {
 }  // namespace
 
 Ir lower(const Graph& graph, TorchVersion version) {
-  return lower(graph, PartId(0), version);
+  return lower(graph, PartId(0), version, {}).value();
 }
 
-Ir lower(const Graph& graph, PartId part, TorchVersion version) {
-  return lower(decompose(graph, part, version), version);
+Result<Ir> lower(const Graph& graph, PartId part, TorchVersion version,
+                 const std::function<bool()>& is_cancelled) {
+  return lower(decompose(graph, part, version), version, is_cancelled);
 }
 
-Ir lower(const Graph& graph, std::span<const NodeId> calls, std::span<const NodeId> results,
-         TorchVersion version) {
-  return lower(decompose(graph, calls, results, version), version);
+Result<Ir> lower(const Graph& graph, std::span<const NodeId> calls, std::span<const NodeId> results,
+                 TorchVersion version, const std::function<bool()>& is_cancelled) {
+  return lower(decompose(graph, calls, results, version), version, is_cancelled);
 }
 
 }  // namespace jointer::kernels

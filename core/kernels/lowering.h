@@ -24,8 +24,10 @@
 // (compute_dependencies). Deviations: pooling and batch norms are calls of the library; sizes are
 // the numbers that the capture assumes; channels-last layouts are not preferred.
 
+#include <functional>
 #include <span>
 
+#include "core/base/result.h"
 #include "core/base/torch_version.h"
 #include "core/graph/graph.h"
 #include "core/kernels/ir.h"
@@ -35,12 +37,13 @@ namespace jointer::kernels {
 // The graph must not be a pair. Its operators are treated as `version` of torch does.
 Ir lower(const Graph& graph, TorchVersion version);
 // Lowers one part of a graph, such as a half of a pair, as if it were a whole graph. Nodes are
-// those of `graph`.
-Ir lower(const Graph& graph, PartId part, TorchVersion version);
+// those of `graph`. `is_cancelled` may be empty. Error (cancelled): it returned true.
+Result<Ir> lower(const Graph& graph, PartId part, TorchVersion version,
+                 const std::function<bool()>& is_cancelled);
 // Lowers some calls, in their order, as if they were a whole graph. Values that they read
 // from other nodes are its inputs, under the names of these nodes; `results`, some of the calls,
 // are its outputs.
-Ir lower(const Graph& graph, std::span<const NodeId> calls, std::span<const NodeId> results,
-         TorchVersion version);
+Result<Ir> lower(const Graph& graph, std::span<const NodeId> calls, std::span<const NodeId> results,
+                 TorchVersion version, const std::function<bool()>& is_cancelled);
 
 }  // namespace jointer::kernels

@@ -44,10 +44,10 @@ int Loops::reads_at_loops() const {
 SetId Lowering::union_of(SetId a, SetId b) {
   if (a == b || b == 0) return a;
   if (a == 0) return b;
-  const std::vector<FxId>&first = origin_sets[slot(a)], &second = origin_sets[slot(b)];
+  const FxIds &first = origin_sets[slot(a)], &second = origin_sets[slot(b)];
   if (std::ranges::includes(first, second)) return a;
   if (std::ranges::includes(second, first)) return b;
-  std::vector<FxId> both;
+  FxIds both;
   both.reserve(first.size() + second.size());
   std::ranges::set_union(first, second, std::back_inserter(both));
   origin_sets.push_back(std::move(both));
@@ -166,7 +166,7 @@ bool Lowering::has_exceeded_reads(const Box& box) const {
 void Lowering::mark_mutated(BufferId id) {
   buffer(id).is_mutated = true;
   // Values that read it and are not computed yet must be computed before it changes.
-  const std::vector<std::int32_t> readers = buffer(id).readers;
+  const auto readers = buffer(id).readers;
   for (const std::int32_t reader : readers) realize({.storage = reader, .view = -1, .origins = 0});
 }
 
@@ -174,7 +174,7 @@ void Lowering::note_readers(const Box& box) {
   if (box.storage < 0 || is_realized(box)) return;
   for (const BodyOp& op : loops_of(storage(box).loops).body)
     if (op.buffer >= 0) {
-      std::vector<std::int32_t>& readers = buffer(op.buffer).readers;
+      auto& readers = buffer(op.buffer).readers;
       if (readers.empty() || readers.back() != box.storage) readers.push_back(box.storage);
     }
 }
@@ -273,7 +273,8 @@ ExpressionIndex Lowering::indirect(const Loops& body, std::int16_t value, std::i
 }
 
 std::int16_t Lowering::copy_body(Loops& into, const Loops& from, const Positions& where) {
-  std::vector<std::int16_t> moved(from.body.size(), -1);
+  SmallVector<std::int16_t, 32> moved(from.body.size(), -1);
+  into.body.reserve(into.body.size() + from.body.size() + 2);
   bool is_identity = where.size() <= from.ranges.size() + from.reduced.size();
   for (std::size_t i = 0; i < where.size() && is_identity; ++i) {
     const std::int64_t size =

@@ -44,8 +44,8 @@ Box Lowering::constrained_for_attention(Box& box, const FxTensor& meta) {
   return require_order(box, order);
 }
 
-std::vector<Box> Lowering::constrained(const FxNode& of) {
-  std::vector<Box> result;
+Boxes Lowering::constrained(const FxNode& of) {
+  Boxes result;
   for (const FxId id : of.inputs) {
     if (id < 0 || env[slot(id)].empty()) continue;
     Box& box = argument(id);
@@ -77,8 +77,8 @@ std::vector<Box> Lowering::constrained(const FxNode& of) {
   return result;
 }
 
-std::vector<BufferId> Lowering::call_inputs(std::vector<Box>& inputs) {
-  std::vector<BufferId> result;
+BufferIds Lowering::call_inputs(Boxes& inputs) {
+  BufferIds result;
   for (Box& box : inputs) box = realize_input(box);
   for (const Box& box : inputs) {
     if (box.view < 0) decide_layout(buffer_of(box));
@@ -98,10 +98,10 @@ BufferId Lowering::add_mutation(OpState& op, BufferId mutated) {
 }
 
 Box Lowering::lower_matmul(const FxNode& of) {
-  std::vector<Box> inputs = constrained(of);
+  Boxes inputs = constrained(of);
   if (of.target == "aten.addmm.default" && !inputs.empty())
     inputs[0] = expand(inputs[0], of.result().shape);
-  std::vector<BufferId> reads;
+  BufferIds reads;
   for (Box& box : inputs) {
     Box realized = realize_input(box);
     // Libraries need a dimension with the stride 1.
@@ -127,8 +127,8 @@ Box Lowering::lower_matmul(const FxNode& of) {
   return box_of_buffer(id);
 }
 
-std::vector<Box> Lowering::lower_fallback(const FxNode& of) {
-  std::vector<Box> inputs = constrained(of);
+Boxes Lowering::lower_fallback(const FxNode& of) {
+  Boxes inputs = constrained(of);
   OpState op;
   const bool is_collective = of.kind == FxKind::collective;
   op.kind = is_collective ? Op::Kind::collective : of.is_view ? Op::Kind::view : Op::Kind::extern_;
@@ -156,7 +156,7 @@ std::vector<Box> Lowering::lower_fallback(const FxNode& of) {
   const bool is_on_device = op.is_on_gpu;
   add_op(std::move(op));
   if (is_direct) return {box_of_buffer(id)};
-  std::vector<Box> results;
+  Boxes results;
   for (const FxTensor& tensor : of.results) {
     BufferState made = result_buffer(tensor);
     made.allocates_itself = true;
@@ -177,7 +177,7 @@ std::vector<Box> Lowering::lower_fallback(const FxNode& of) {
 }
 
 Box Lowering::lower_collective(const FxNode& of) {
-  std::vector<Box> inputs = constrained(of);
+  Boxes inputs = constrained(of);
   OpState op;
   op.kind = Op::Kind::collective;
   op.ir = "_CollectiveKernel";
@@ -221,7 +221,7 @@ Box Lowering::lower_all_reduce(const FxNode& of, bool is_in_place) {
 
 Box Lowering::lower_wait(const FxNode& of) {
   Box input = constrained(of).front();
-  std::vector<Box> inputs{input};
+  Boxes inputs{input};
   OpState op;
   op.kind = Op::Kind::wait;
   op.ir = "_WaitKernel";

@@ -7,9 +7,9 @@
 
 namespace jointer::kernels {
 
-Lowering::IndexPlan Lowering::plan_index(const Sizes& sizes, const std::vector<Box>& indices) {
+Lowering::IndexPlan Lowering::plan_index(const Sizes& sizes, const Boxes& indices) {
   IndexPlan plan;
-  std::vector<Box> given;
+  Boxes given;
   for (std::size_t i = 0; i < indices.size(); ++i)
     if (indices[i].storage >= 0) {
       plan.positions.push_back(i);
@@ -50,7 +50,7 @@ Positions Lowering::index_positions(Loops& into, const IndexPlan& plan, const Si
   return result;
 }
 
-Box Lowering::index_put(Box self, Box values, const std::vector<Box>& indices, bool adds) {
+Box Lowering::index_put(Box self, Box values, const Boxes& indices, bool adds) {
   // One mask and one value: the value where the mask says so.
   const Sizes sizes = shape(self);
   if (indices.size() == 1 && dtype(indices[0]) == DType::boolean && product(shape(values)) == 1) {

@@ -18,8 +18,8 @@ constexpr std::int64_t kPaddedBytes = 128;   // padding_alignment_bytes
 constexpr std::int64_t kPaddingFrom = 1024;  // padding_stride_threshold, in elements
 
 // Dimensions by stride, smallest first; of equal ones the inner first.
-std::vector<std::size_t> fill_order(const Sizes& stride) {
-  std::vector<std::size_t> order(stride.size());
+Lowering::Order fill_order(const Sizes& stride) {
+  Lowering::Order order(stride.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order,
                            [&](std::size_t a, std::size_t b) { return stride[a] > stride[b]; });
@@ -27,7 +27,7 @@ std::vector<std::size_t> fill_order(const Sizes& stride) {
   return order;
 }
 
-Sizes filled(const Sizes& sizes, const std::vector<std::size_t>& order) {
+Sizes filled(const Sizes& sizes, const Lowering::Order& order) {
   Sizes stride(sizes.size(), 1);
   std::int64_t step = 1;
   for (const std::size_t dim : order) {
@@ -47,21 +47,20 @@ bool same_where_it_matters(const Sizes& a, const Sizes& b, const Sizes& sizes) {
 
 }  // namespace
 
-std::vector<std::size_t> Lowering::pick_order(const std::vector<Sizes>& strides,
-                                              const Sizes& sizes) {
+Lowering::Order Lowering::pick_order(std::span<const std::int64_t> strides, const Sizes& sizes) {
   const auto before = [&](std::size_t a, std::size_t b) {
     if (sizes[a] == 1 || sizes[b] == 1)
       return static_cast<int>(sizes[a] == 1) - static_cast<int>(sizes[b] == 1);
     std::int64_t a_first = 0, b_first = 0;
-    for (const Sizes& stride : strides) {
-      const std::int64_t in_a = std::abs(stride[a]), in_b = std::abs(stride[b]);
+    for (std::size_t at = 0; at < strides.size(); at += sizes.size()) {
+      const std::int64_t in_a = std::abs(strides[at + a]), in_b = std::abs(strides[at + b]);
       a_first += in_b == 0 || in_a < in_b ? 1 : 0;
       b_first += in_a == 0 || in_b < in_a ? 1 : 0;
     }
     if (a_first != b_first) return a_first > b_first ? -1 : 1;
     return b > a ? 1 : b < a ? -1 : 0;
   };
-  std::vector<std::size_t> order(sizes.size());
+  Order order(sizes.size());
   std::iota(order.rbegin(), order.rend(), std::size_t{0});
   // Python's sort for few elements. The comparison need not be transitive, so the algorithm
   // matters: binary insertion.
@@ -104,7 +103,7 @@ bool Lowering::is_flexible(const Box& box) const {
 Sizes Lowering::padded(const Sizes& stride, const Sizes& sizes, DType type, bool is_gpu) const {
   if (!is_gpu || stride.empty()) return stride;
   const std::int64_t unit = kPaddedBytes / item_size(type);
-  const std::vector<std::size_t> order = fill_order(stride);
+  const Order order = fill_order(stride);
   Sizes result(stride.size(), 0);
   result[order[0]] = 1;
   bool is_padded = false;
@@ -128,13 +127,13 @@ void Lowering::freeze(BufferId id) {
 
 Sizes Lowering::stride_order(const Sizes& stride) {
   Sizes result(stride.size(), 0);
-  const std::vector<std::size_t> order = fill_order(stride);
+  const Order order = fill_order(stride);
   for (std::size_t i = 0; i < order.size(); ++i) result[order[i]] = static_cast<std::int64_t>(i);
   return result;
 }
 
 bool Lowering::is_ordered(const Sizes& sizes, const Sizes& stride, const Sizes& order) {
-  std::vector<std::size_t> dims;
+  Order dims;
   for (std::size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] != 1) dims.push_back(i);
   std::ranges::sort(dims, [&](std::size_t a, std::size_t b) { return order[a] < order[b]; });
@@ -145,7 +144,7 @@ bool Lowering::is_ordered(const Sizes& sizes, const Sizes& stride, const Sizes& 
 
 void Lowering::freeze_in_order(BufferId id, const Sizes& order, bool may_pad) {
   BufferState& of = buffer(id);
-  std::vector<std::size_t> dims(order.size());
+  Order dims(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) dims[static_cast<std::size_t>(order[i])] = i;
   of.stride = filled(of.shape, dims);
   if (may_pad) of.stride = padded(of.stride, of.shape, of.dtype, of.is_on_gpu);
@@ -163,19 +162,18 @@ void Lowering::decide_layout(BufferId id) {
   if (buffer(id).loops < 0) return freeze(id);
   const Loops& of = loops_of(buffer(id).loops);
   // In the order of the strides with which the loops read other buffers.
-  std::vector<Sizes> read_strides;
+  SmallVector<std::int64_t, 32> read_strides;
   const auto first_reduced = static_cast<int>(of.ranges.size());
   for (const BodyOp& op : of.body) {
     if (op.buffer < 0) continue;
     const ExpressionIndex position = position_of(op);
-    Sizes each;
     std::size_t outer = 0;
     for (std::size_t i = 0; i < buffer(id).shape.size(); ++i) {
       const bool is_scanned = of.keeps_axis() && static_cast<std::int64_t>(i) == of.axis;
-      each.push_back(pool.stride(position, is_scanned ? first_reduced : static_cast<int>(outer)));
+      read_strides.push_back(
+          pool.stride(position, is_scanned ? first_reduced : static_cast<int>(outer)));
       if (!is_scanned) ++outer;
     }
-    read_strides.push_back(std::move(each));
   }
   if (read_strides.empty() || buffer(id).shape.empty()) return freeze(id);
   BufferState& decided = buffer(id);

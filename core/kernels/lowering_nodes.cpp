@@ -31,10 +31,18 @@ DType wider(DType a, DType b) {
 }  // namespace
 
 Lowering::Lowering(const FxGraph& fx, TorchVersion version)
-    : is_call(fx.nodes.size(), false), env(fx.nodes.size()), fx_(fx), version_(version) {}
+    : is_call(fx.nodes.size(), false), env(fx.nodes.size()), fx_(fx), version_(version) {
+  const std::size_t count = fx.nodes.size();
+  loops.reserve(count);
+  storages.reserve(count);
+  views.reserve(count);
+  origin_sets.reserve(2 * count);
+  buffers.reserve(count);
+  ops.reserve(count);
+}
 
-std::vector<Box> Lowering::arguments(const FxNode& of, std::size_t from) {
-  std::vector<Box> result;
+Boxes Lowering::arguments(const FxNode& of, std::size_t from) {
+  Boxes result;
   for (std::size_t i = from; i < of.inputs.size(); ++i)
     result.push_back(of.inputs[i] < 0 || env[slot(of.inputs[i])].empty() ? Box{}
                                                                          : argument(of.inputs[i]));
@@ -63,7 +71,7 @@ Box Lowering::lower_constant(const FxNode& of) {
 }
 
 Box Lowering::lower_pointwise(const FxNode& of) {
-  std::vector<Box> inputs = arguments(of);
+  Boxes inputs = arguments(of);
   const DType result = of.result().dtype;
   DType computed = result;
   if (is_comparison(of.op)) {
@@ -128,12 +136,12 @@ bool Lowering::is_pointwise_use(FxId user) const {
 }
 
 Box Lowering::lower_cat(const FxNode& of) {
-  std::vector<Box> inputs = arguments(of);
+  Boxes inputs = arguments(of);
   for (Box& input : inputs) input = to_dtype(input, of.result().dtype);
   return join(std::move(inputs), static_cast<std::size_t>(of.numbers[0]), of.inputs);
 }
 
-Box Lowering::join(std::vector<Box> inputs, std::size_t dim, const std::vector<FxId>& ids) {
+Box Lowering::join(Boxes inputs, std::size_t dim, const FxIds& ids) {
   const FxNode& of = fx_.nodes[slot(node)];
   if (!of.result().is_on_gpu) return concatenate(inputs, dim);
   // Would the input be copied anyway?
@@ -174,7 +182,7 @@ Box Lowering::join(std::vector<Box> inputs, std::size_t dim, const std::vector<F
     bool is_shared = false;
     for (std::size_t i = 0; i < inputs.size() && is_new_torch(); ++i) {
       if (ids[i] < 0) continue;
-      const std::vector<FxId>& users = fx_.nodes[slot(ids[i])].users;
+      const FxIds& users = fx_.nodes[slot(ids[i])].users;
       if (users.size() <= 1) continue;
       is_shared = is_shared || !is_realized(inputs[i]) ||
                   std::ranges::any_of(
@@ -285,7 +293,7 @@ Box Lowering::lower_gather(const FxNode& of) {
 
 Box Lowering::lower_index(const FxNode& of) {
   const Box self = argument(of.inputs[0]);
-  const std::vector<Box> indices = arguments(of, 1);
+  const Boxes indices = arguments(of, 1);
   const IndexPlan plan = plan_index(shape(self), indices);
   Loops made = make_loops(self, dtype(self), plan.result);
   read(made, self, index_positions(made, plan, shape(self), variables(made.ranges)));
@@ -299,7 +307,7 @@ Box Lowering::lower_masked_index_add(const FxNode& of) {
   const DType type = dtype(self);
   const Box zero = full(0, dtype(values), is_on_gpu(values), {});
   const Box masked = pointwise("where", {mask, values, zero}, {}, dtype(values));
-  std::vector<Box> indices = arguments(of, 3);
+  Boxes indices = arguments(of, 3);
   const Sizes sizes = shape(self);
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i].storage < 0) continue;
@@ -337,7 +345,7 @@ Box Lowering::lower_scan(const FxNode& of) {
   return result;
 }
 
-std::vector<Box> Lowering::lower_softmax(const FxNode& of) {
+Boxes Lowering::lower_softmax(const FxNode& of) {
   const Box input = argument(of.inputs[0]);
   const Sizes sizes = shape(input);
   const auto dim = static_cast<std::size_t>(of.numbers[0]);
@@ -357,7 +365,7 @@ std::vector<Box> Lowering::lower_softmax(const FxNode& of) {
   where[dim] = pool.loop(static_cast<int>(sizes.size()), sizes[dim]);
   read(made, input, std::move(where));
   // Each result is a separate operation; fusion joins them.
-  std::vector<Box> results;
+  Boxes results;
   for (int i = 0; i < 2; ++i) {
     results.push_back(box_of(made));
     realize(results.back());
@@ -373,7 +381,7 @@ void Lowering::lower_node(FxId id) {
   for (const FxId input : of.inputs)
     if (input >= 0 && of.kind != FxKind::getitem)
       for (const Box& box : env[slot(input)]) add_gathered_origins(box);
-  std::vector<Box>& results = env[slot(id)];
+  Boxes& results = env[slot(id)];
   switch (of.kind) {
     case FxKind::placeholder:
       results = {lower_placeholder(of)};
@@ -614,7 +622,7 @@ void Lowering::lower_output(const FxNode& end) {
   }
 }
 
-void Lowering::run() {
+void Lowering::run(CancellationPoll& poll) {
   // Inputs and constants come first, so that the numbers of the others are those of Inductor's
   // names.
   const auto count = static_cast<FxId>(fx_.nodes.size());
@@ -626,8 +634,10 @@ void Lowering::run() {
   for (FxId id = 0; id < count; ++id)
     if (is_given(id)) lower_node(id);
   input_count = buffers.size();
-  for (FxId id = 0; id < count; ++id)
+  for (FxId id = 0; id < count; ++id) {
+    if (poll.is_cancelled_now_and_then()) return;
     if (!is_given(id)) lower_node(id);
+  }
   for (std::size_t i = input_count; i < buffers.size(); ++i)
     decide_layout(static_cast<BufferId>(i));
 }

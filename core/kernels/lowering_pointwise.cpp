@@ -40,13 +40,13 @@ Box Lowering::full(double value, DType type, bool is_gpu, const Sizes& sizes) {
   return box_of(std::move(made));
 }
 
-Box Lowering::pointwise(std::string_view op, std::vector<Box> inputs,
-                        std::span<const double> scalars, DType type) {
+Box Lowering::pointwise(std::string_view op, Boxes inputs, std::span<const double> scalars,
+                        DType type) {
   inputs = broadcast(std::move(inputs));
   Loops made = make_loops(inputs.front(), type, shape(inputs.front()));
   for (const Box& input : inputs) made.is_on_gpu = made.is_on_gpu || is_on_gpu(input);
   const Positions where = variables(made.ranges);
-  std::vector<std::int16_t> operands;
+  SmallVector<std::int16_t, 8> operands;
   for (const Box& input : inputs) operands.push_back(read(made, input, where));
   if (op == "pow" && scalars.size() == 1 && operands.size() == 1) {
     const double exponent = scalars[0];
@@ -78,7 +78,7 @@ Box Lowering::pointwise(std::string_view op, std::vector<Box> inputs,
   return box_of(std::move(made));
 }
 
-Box Lowering::pointwise_cat(const std::vector<Box>& inputs, std::size_t dim) {
+Box Lowering::pointwise_cat(const Boxes& inputs, std::size_t dim) {
   Sizes sizes = shape(inputs.front());
   Sizes starts{0};
   for (const Box& input : inputs) starts.push_back(starts.back() + shape(input)[dim]);
@@ -107,7 +107,7 @@ Box Lowering::pointwise_cat(const std::vector<Box>& inputs, std::size_t dim) {
   return box_of(std::move(made));
 }
 
-Box Lowering::concatenate(const std::vector<Box>& inputs, std::size_t dim) {
+Box Lowering::concatenate(const Boxes& inputs, std::size_t dim) {
   // Each input is computed into its part of the result.
   Sizes sizes = shape(inputs.front());
   sizes[dim] = 0;
@@ -117,7 +117,7 @@ Box Lowering::concatenate(const std::vector<Box>& inputs, std::size_t dim) {
   whole.is_on_gpu = is_on_gpu(inputs.front());
   whole.stride = padded(dense_strides(sizes), sizes, whole.dtype, whole.is_on_gpu);
   whole.shape = sizes;
-  std::vector<BufferId> parts;
+  BufferIds parts;
   std::vector<OpId> copies;  // of inputs of the graph, which one foreach kernel makes
   for (const Box& input : inputs) {
     Box part = input;
@@ -163,7 +163,7 @@ bool Lowering::reads_only_where_it_writes(const Loops& of, BufferId target) {
       of.body, [&](const BodyOp& op) { return op.buffer != target || position_of(op) == store; });
 }
 
-std::vector<Box> Lowering::lower_foreach(const FxNode& of) {
+Boxes Lowering::lower_foreach(const FxNode& of) {
   const auto count = static_cast<std::size_t>(of.numbers[0]);
   const bool is_in_place = of.numbers[1] != 0;
   const bool is_read_by_others = std::ranges::any_of(of.users, [this](FxId selected) {
@@ -174,14 +174,14 @@ std::vector<Box> Lowering::lower_foreach(const FxNode& of) {
   const bool makes_kernel =
       of.results.front().is_on_gpu && (of.users.empty() || is_in_place || is_read_by_others);
   std::vector<OpId> list;
-  std::vector<Box> results;
+  Boxes results;
   for (std::size_t i = 0; i < count; ++i) {
-    std::vector<Box> operands;
+    Boxes operands;
     for (std::size_t j = i; j < of.inputs.size(); j += count)
       operands.push_back(argument(of.inputs[j]));
     const DType type = of.results[i].dtype;
     for (Box& operand : operands) operand = to_dtype(operand, type);
-    std::vector<double> scalars = of.scalars;
+    Numbers scalars = of.scalars;
     if (of.scalars.size() == count && count > 1) scalars = {of.scalars[i]};
     Box value = of.op == "clone" ? clone(operands.back())
                                  : pointwise(of.op, std::move(operands), scalars, type);

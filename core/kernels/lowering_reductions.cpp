@@ -181,7 +181,7 @@ Box Lowering::make_split_reduction(Loops made, std::int64_t split, int dense) {
   return box_of(std::move(second));
 }
 
-std::vector<Box> Lowering::make_welford(const Loops& made) {
+Boxes Lowering::make_welford(const Loops& made) {
   const std::int64_t count = product(made.reduced);
   if (count == 1 && made.op == "welford_reduce") {
     Loops copy;
@@ -196,7 +196,7 @@ std::vector<Box> Lowering::make_welford(const Loops& made) {
   }
   const std::int64_t split = split_count(made);
   if (split <= 1) {
-    std::vector<Box> results;
+    Boxes results;
     for (int i = 0; i < 3; ++i) {
       results.push_back(box_of(made));
       realize(results.back());
@@ -209,7 +209,7 @@ std::vector<Box> Lowering::make_welford(const Loops& made) {
   first.unsplit = -1;
   // Masked elements must not count, so each has a weight.
   if (count % split != 0) first.op = "welford_combine";
-  const std::vector<Box> parts = make_welford(first);
+  const Boxes parts = make_welford(first);
   Loops second;
   second.kind = made.kind;
   second.op = "welford_combine";
@@ -285,7 +285,7 @@ Box Lowering::reduce(std::string_view op, const Box& input, const Sizes& dims, b
   Loops made = make_loops(input, type, {});
   made.kind = Loops::Kind::reduction;
   made.op = op;
-  std::vector<bool> is_reduced(sizes.size(), false);
+  SmallVector<bool, 8> is_reduced(sizes.size(), false);
   for (const std::int64_t dim : dims) is_reduced[static_cast<std::size_t>(dim)] = true;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (is_reduced[i]) made.reduced.push_back(sizes[i]);
@@ -326,7 +326,7 @@ bool Lowering::has_two_steps(const Box& input, DType given, const Sizes& dims) {
   return split_count(sum) <= 1;
 }
 
-std::vector<Box> Lowering::lower_moments(const FxNode& of) {
+Boxes Lowering::lower_moments(const FxNode& of) {
   const DType type = dtype(argument(of.inputs[0]));
   const Box input =
       to_dtype(argument(of.inputs[0]), is_low_precision(type) ? DType::float32 : type);
@@ -370,7 +370,7 @@ std::vector<Box> Lowering::lower_moments(const FxNode& of) {
       if (!is_reduced || keeps) ++kept;
     }
     read(made, input, std::move(where));
-    const std::vector<Box> parts = make_welford(made);
+    const Boxes parts = make_welford(made);
     Loops scaled = make_loops(parts[1], wide, shape(parts[1]));
     const std::int16_t sum = read(scaled, parts[1], variables(scaled.ranges));
     const std::int16_t count = constant(scaled, of.scalars[0]);

@@ -157,7 +157,7 @@ Box Lowering::lower_diagonal(const FxNode& of) {
   return add_view(input, std::move(made));
 }
 
-std::vector<Box> Lowering::lower_sort(const FxNode& of) {
+Boxes Lowering::lower_sort(const FxNode& of) {
   const Box input = argument(of.inputs[0]);
   const Sizes sizes = shape(input);
   const auto axis = static_cast<std::size_t>(of.numbers[0]);
@@ -166,7 +166,7 @@ std::vector<Box> Lowering::lower_sort(const FxNode& of) {
   positions.is_on_gpu = is_on_gpu(input);
   positions.ranges = sizes;
   index_value(positions, variables(sizes)[axis]);
-  std::vector<Box> results;
+  Boxes results;
   for (const Box& each : {input, box_of(std::move(positions))}) {
     Loops made = make_loops(input, dtype(each), sizes);
     if (sizes[axis] <= 1) {
@@ -192,7 +192,7 @@ std::vector<Box> Lowering::lower_sort(const FxNode& of) {
   return results;
 }
 
-std::vector<Box> Lowering::lower_arg_with_value(const FxNode& of) {
+Boxes Lowering::lower_arg_with_value(const FxNode& of) {
   const bool is_max = of.op == "argmax_with_value";
   const Box input = argument(of.inputs[0]);
   const Sizes dims(of.numbers.begin() + 1, of.numbers.end());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/torch_version.h"
+#include "core/kernels/cancellation_poll.h"
 #include "core/kernels/loops.h"
 
 namespace jointer::kernels {
@@ -19,13 +20,13 @@ class Lowering {
   Lowering(const FxGraph& fx, TorchVersion version);
 
   // Lowers all nodes, decides all layouts.
-  void run();
+  void run(CancellationPoll& poll);
 
   // The result. Buffers: inputs, then those that operations define.
   std::vector<BufferState> buffers;
   std::vector<OpState> ops;
   std::vector<Loops> loops;
-  std::vector<std::vector<FxId>> origin_sets{{}};
+  std::vector<FxIds> origin_sets{{}};
   std::vector<BufferId> outputs;
   std::vector<std::vector<OpId>> lists;  // ops of one call on lists
   std::vector<bool> is_call;             // by node: an operation other than loops was made for it
@@ -43,16 +44,18 @@ class Lowering {
   // The loops in the order of their dimensions, without those of one iteration.
   [[nodiscard]] Positions loop_variables(const Loops& of, bool reduced);
 
-  // A heuristic order of loops, innermost first. `strides[i][j]`: stride of access i in loop j.
+  // A heuristic order of loops, innermost first. `strides` holds those of the first access in each
+  // loop, then of the others.
   // Source: torch/_inductor/scheduler.py, pick_loop_order.
-  static std::vector<std::size_t> pick_order(const std::vector<Sizes>& strides, const Sizes& sizes);
+  using Order = SmallVector<std::size_t, 6>;
+  static Order pick_order(std::span<const std::int64_t> strides, const Sizes& sizes);
 
   // --- Boxes and storages ---
   std::vector<StorageState> storages;
   std::vector<ViewState> views;
-  std::vector<std::vector<Box>> env;  // by node
-  SetId current = 0;                  // origins of what is made now
-  FxId node = -1;                     // that is being lowered
+  std::vector<Boxes> env;  // by node
+  SetId current = 0;       // origins of what is made now
+  FxId node = -1;          // that is being lowered
 
   SetId union_of(SetId a, SetId b);
   void add_gathered_origins(const Box& box);
@@ -111,11 +114,11 @@ class Lowering {
   Box strided_view(const Box& of, Sizes sizes, Sizes stride, std::int64_t offset);
   Box reshape(const Box& of, const Sizes& sizes);
   Box permute(const Box& of, const Sizes& order);
-  Box expand(const Box& of, const Sizes& sizes, bool is_fanout = false);
+  Box expand(const Box& of, Sizes sizes, bool is_fanout = false);
   Box slice(const Box& of, std::size_t dim, std::int64_t start, std::int64_t end,
             std::int64_t step);
   Positions reshape_positions(const Sizes& from, const Sizes& to, const Positions& at);
-  std::vector<Box> broadcast(std::vector<Box> inputs);
+  Boxes broadcast(Boxes inputs);
 
   // --- Layouts ---
   [[nodiscard]] bool has_layout(const Box& box) const;
@@ -140,8 +143,7 @@ class Lowering {
   static bool is_ordered(const Sizes& sizes, const Sizes& stride, const Sizes& order);
 
   // --- Operations ---
-  Box pointwise(std::string_view op, std::vector<Box> inputs, std::span<const double> scalars,
-                DType type);
+  Box pointwise(std::string_view op, Boxes inputs, std::span<const double> scalars, DType type);
   Box to_dtype(const Box& box, DType type);
   Box clone(const Box& box);
   Box full(double value, DType type, bool is_on_gpu, const Sizes& sizes);
@@ -156,28 +158,28 @@ class Lowering {
   Loops split_layer(const Loops& made, std::int64_t split, int dense = -1);
   Box make_split_reduction(Loops made, std::int64_t split, int dense);
   // Mean, sum of squares of differences, and count.
-  std::vector<Box> make_welford(const Loops& made);
+  Boxes make_welford(const Loops& made);
   // True if a variance is computed after the mean, in a second reduction.
   bool has_two_steps(const Box& input, DType given, const Sizes& dims);
   Box mean_of(const Box& input, const Sizes& dims, bool keeps);
-  Box index_put(Box self, Box values, const std::vector<Box>& indices, bool adds);
+  Box index_put(Box self, Box values, const Boxes& indices, bool adds);
   // `is_last`: nothing reads the value but through the changed tensor, so that the op that computes
   // it may write there itself (`unsafe_alias`).
   Box mutate_to(Box changed, Box value, bool is_last = false);
   bool reads_only_where_it_writes(const Loops& of, BufferId target);
   void scatter_into(const Box& target, Loops made);
   // The concatenation of boxes that are the values of nodes (-1: of none).
-  Box join(std::vector<Box> inputs, std::size_t dim, const std::vector<FxId>& ids);
-  Box concatenate(const std::vector<Box>& inputs, std::size_t dim);
-  Box pointwise_cat(const std::vector<Box>& inputs, std::size_t dim);
+  Box join(Boxes inputs, std::size_t dim, const FxIds& ids);
+  Box concatenate(const Boxes& inputs, std::size_t dim);
+  Box pointwise_cat(const Boxes& inputs, std::size_t dim);
   // The position in the tensor for each element of the result of indexing.
   struct IndexPlan {
     Sizes result;
-    std::vector<Box> indices;            // broadcast; empty boxes where there is none
+    Boxes indices;                       // broadcast; empty boxes where there is none
     std::vector<std::size_t> positions;  // of the indices
     bool is_apart = false;               // the indices are not consecutive
   };
-  IndexPlan plan_index(const Sizes& sizes, const std::vector<Box>& indices);
+  IndexPlan plan_index(const Sizes& sizes, const Boxes& indices);
   Positions index_positions(Loops& into, const IndexPlan& plan, const Sizes& sizes,
                             const Positions& at);
 
@@ -188,7 +190,7 @@ class Lowering {
   Box lower_placeholder(const FxNode& of);
   Box lower_constant(const FxNode& of);
   Box lower_pointwise(const FxNode& of);
-  std::vector<Box> lower_foreach(const FxNode& of);
+  Boxes lower_foreach(const FxNode& of);
   Box lower_mean(const FxNode& of);
   Box lower_cat(const FxNode& of);
   Box lower_empty(const FxNode& of);
@@ -199,8 +201,8 @@ class Lowering {
   Box lower_index(const FxNode& of);
   Box lower_masked_index_add(const FxNode& of);
   Box lower_scan(const FxNode& of);
-  std::vector<Box> lower_sort(const FxNode& of);
-  std::vector<Box> lower_arg_with_value(const FxNode& of);
+  Boxes lower_sort(const FxNode& of);
+  Boxes lower_arg_with_value(const FxNode& of);
   Box lower_flip(const FxNode& of);
   Box lower_pad(const FxNode& of);
   Box lower_repeat(const FxNode& of);
@@ -210,29 +212,29 @@ class Lowering {
   Box lower_diagonal(const FxNode& of);
   Box lower_random_seeds(const FxNode& of);
   Box lower_random(const FxNode& of);
-  std::vector<Box> lower_softmax(const FxNode& of);
-  std::vector<Box> lower_moments(const FxNode& of);
+  Boxes lower_softmax(const FxNode& of);
+  Boxes lower_moments(const FxNode& of);
   [[nodiscard]] bool is_pointwise_use(FxId user) const;
   [[nodiscard]] Box& argument(FxId id) { return env[static_cast<std::size_t>(id)].front(); }
-  [[nodiscard]] std::vector<Box> arguments(const FxNode& of, std::size_t from = 0);
+  [[nodiscard]] Boxes arguments(const FxNode& of, std::size_t from = 0);
 
   // --- Calls ---
   // Applies the demands of the node on the strides of its inputs.
-  std::vector<Box> constrained(const FxNode& of);
+  Boxes constrained(const FxNode& of);
   Box constrained_for_attention(Box& box, const FxTensor& meta);
-  std::vector<BufferId> call_inputs(std::vector<Box>& inputs);
+  BufferIds call_inputs(Boxes& inputs);
   Box lower_matmul(const FxNode& of);
-  std::vector<Box> lower_fallback(const FxNode& of);
+  Boxes lower_fallback(const FxNode& of);
   Box lower_collective(const FxNode& of);
   Box lower_all_reduce(const FxNode& of, bool is_in_place);
   Box lower_wait(const FxNode& of);
   Box lower_device_copy(const FxNode& of);
   Box empty(const FxTensor& tensor);
-  std::vector<Box> lower_flex_attention(const FxNode& of);
-  std::vector<Box> lower_flex_gradient(const FxNode& of);
+  Boxes lower_flex_attention(const FxNode& of);
+  Boxes lower_flex_gradient(const FxNode& of);
   // Adds a kernel of a template, which returns `result` and fills the tensors `written`.
-  Box add_template(std::string_view target, const FxTensor& result, std::vector<Box> inputs,
-                   const std::vector<Box>& written);
+  Box add_template(std::string_view target, const FxTensor& result, Boxes inputs,
+                   const Boxes& written);
   BufferId add_mutation(OpState& op, BufferId mutated);
   BufferState result_buffer(const FxTensor& tensor) const;
 

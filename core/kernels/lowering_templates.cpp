@@ -23,8 +23,8 @@ constexpr std::size_t kMaskTensors = 8;
 
 }  // namespace
 
-Box Lowering::add_template(std::string_view target, const FxTensor& result, std::vector<Box> inputs,
-                           const std::vector<Box>& written) {
+Box Lowering::add_template(std::string_view target, const FxTensor& result, Boxes inputs,
+                           const Boxes& written) {
   OpState op;
   op.kind = Op::Kind::template_;
   op.ir = "TritonTemplateBuffer";
@@ -46,14 +46,15 @@ Box Lowering::add_template(std::string_view target, const FxTensor& result, std:
   return box_of_buffer(id);
 }
 
-std::vector<Box> Lowering::lower_flex_attention(const FxNode& of) {
+Boxes Lowering::lower_flex_attention(const FxNode& of) {
   constexpr std::size_t kFirst = 3;  // after query, key and value
-  std::vector<Box> inputs = arguments(of);
+  Boxes inputs = arguments(of);
   for (Box& box : inputs)
     if (box.storage >= 0) box = realize_input(box);
   const Box log_sum = empty(of.results[1]), maximum = empty(of.results[2]);
-  std::vector<Box> taken(inputs.begin(), inputs.begin() + kFirst);
-  taken.insert(taken.end(), {log_sum, maximum});
+  Boxes taken(inputs.begin(), inputs.begin() + kFirst);
+  taken.push_back(log_sum);
+  taken.push_back(maximum);
   for (std::size_t i = kFirst; i < kFirst + 4; ++i)
     taken.push_back(inputs[i].storage >= 0
                         ? inputs[i]
@@ -64,9 +65,9 @@ std::vector<Box> Lowering::lower_flex_attention(const FxNode& of) {
   return {result, log_sum, maximum};
 }
 
-std::vector<Box> Lowering::lower_flex_gradient(const FxNode& of) {
+Boxes Lowering::lower_flex_gradient(const FxNode& of) {
   constexpr std::size_t kResult = 3, kLogSum = 4, kGradient = 5, kLogSumGradient = 6, kFirst = 7;
-  std::vector<Box> inputs = arguments(of);
+  Boxes inputs = arguments(of);
   const auto realize_at = [&](std::size_t i) {
     if (inputs[i].storage >= 0) inputs[i] = realize_input(inputs[i]);
   };
@@ -87,8 +88,8 @@ std::vector<Box> Lowering::lower_flex_gradient(const FxNode& of) {
   delta = require_contiguous(delta);
   delta = realize_input(delta);
   const Box query_gradient = empty(of.results[0]), value_gradient = empty(of.results[2]);
-  std::vector<Box> taken{inputs[0], inputs[1],         inputs[2],      inputs[kLogSum],
-                         delta,     inputs[kGradient], query_gradient, value_gradient};
+  Boxes taken{inputs[0], inputs[1],         inputs[2],      inputs[kLogSum],
+              delta,     inputs[kGradient], query_gradient, value_gradient};
   // Tensors of the mask for keys and values, for queries, and the same for whole blocks.
   for (const std::size_t i : {0U, 1U, 4U, 5U, 2U, 3U, 6U, 7U}) {
     const Box& box = inputs[kFirst + i];

@@ -140,7 +140,7 @@ Box Lowering::permute(const Box& of, const Sizes& order) {
   return add_view(of, std::move(made));
 }
 
-Box Lowering::expand(const Box& of, const Sizes& sizes, bool is_fanout) {
+Box Lowering::expand(const Box& of, Sizes sizes, bool is_fanout) {
   const Sizes old = shape(of);
   if (old == sizes) return of;
   if (const std::int64_t count = product(old); count > 0)
@@ -180,7 +180,7 @@ Box Lowering::slice(const Box& of, std::size_t dim, std::int64_t start, std::int
   return add_view(of, std::move(made));
 }
 
-std::vector<Box> Lowering::broadcast(std::vector<Box> inputs) {
+Boxes Lowering::broadcast(Boxes inputs) {
   Sizes common;
   for (const Box& input : inputs) {
     const Sizes sizes = shape(input);

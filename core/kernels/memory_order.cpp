@@ -14,12 +14,12 @@ namespace jointer::kernels {
 namespace {
 
 // Adds a place unless it was the last one; callers visit places in order.
-void add_place(std::vector<Place>& places, Place place) {
+void add_place(Places& places, Place place) {
   if (places.empty() || places.back() != place) places.push_back(place);
 }
 
 // Adds those that are missing.
-void merge_places(std::vector<Place>& places, const std::vector<Place>& others) {
+void merge_places(Places& places, const Places& others) {
   for (const Place place : others)
     if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
 }
@@ -128,8 +128,8 @@ void MemoryPlan::connect() {
 }
 
 bool MemoryPlan::needs(Place later, Place earlier) const {
-  const std::vector<BufferId>& outputs = node(earlier).outputs;
-  const std::vector<AccessId>& unmet = node(later).unmet;
+  const BufferIds& outputs = node(earlier).outputs;
+  const AccessIds& unmet = node(later).unmet;
   return std::any_of(unmet.begin(), unmet.end(), [&](AccessId access) {
     return std::find(outputs.begin(), outputs.end(), s_.table.buffer(access)) != outputs.end();
   });
@@ -145,6 +145,7 @@ std::vector<BufferLife> MemoryPlan::lives(std::span<const Place> order) const {
     return last;
   };
   std::vector<BufferLife> result;
+  result.reserve(buffers_.size());
   for (const BufferId id : inputs_) {
     const PlannedBuffer& planned = buffers_[as_index(id)];
     const std::int32_t last = s_.buffer(id).is_output ? -1 : last_step(planned);
@@ -177,6 +178,8 @@ MemoryPlan::Peak MemoryPlan::peak_of(std::vector<BufferLife> lives, std::size_t 
     allocated[as_index(life.first)] += life.allocated;
     if (life.last >= 0) freed[as_index(life.last)] += life.freed;
   }
+  result.after_allocation.reserve(steps);
+  result.after_release.reserve(steps);
   std::int64_t now = 0;
   for (std::size_t step = 0; step < steps; ++step) {
     now += allocated[step];
@@ -278,14 +281,14 @@ std::vector<Place> MemoryPlan::least_peak_first() const {
 std::vector<Place> MemoryPlan::breadth_first() const {
   const std::size_t count = nodes_.size();
   std::vector<std::int32_t> missing(count), step_of(count, -1);
-  std::vector<std::vector<std::int32_t>> steps_before(count);
+  std::vector<SmallVector<std::int32_t, 4>> steps_before(count);
   const auto is_later = [&](Place a, Place b) {
     const auto &first = steps_before[as_index(a)], &second = steps_before[as_index(b)];
     return first == second ? a > b : first > second;
   };
   std::priority_queue<Place, std::vector<Place>, decltype(is_later)> ready(is_later);
   const auto add = [&](Place place) {
-    std::vector<std::int32_t>& steps = steps_before[as_index(place)];
+    SmallVector<std::int32_t, 4>& steps = steps_before[as_index(place)];
     for (const Place before : plan_[as_index(place)].before)
       steps.push_back(step_of[as_index(before)]);
     std::sort(steps.begin(), steps.end());

@@ -26,6 +26,7 @@
 namespace jointer::kernels {
 
 using Place = std::int32_t;
+using Places = SmallVector<Place, 4>;
 
 class MemoryPlan {
  public:
@@ -69,13 +70,13 @@ class MemoryPlan {
  private:
   struct PlannedBuffer {
     std::int64_t allocated = 0, freed = 0;
-    std::vector<Place> users, users_for_order;  // each once
+    Places users, users_for_order;  // each once
     bool is_planned_input = false;  // an input that may be freed and that something reads
   };
   struct PlannedNode {
     std::int64_t size = 0;
-    std::vector<BufferId> reads;       // buffers that it is a user of, each once
-    std::vector<Place> before, after;  // each once
+    BufferIds reads;       // buffers that it is a user of, each once
+    Places before, after;  // each once
   };
 
   void find_sizes();

@@ -78,7 +78,7 @@ bool FusionRules::is_contiguous_read(BufferId buffer, NodeIndex id) const {
 }
 
 bool FusionRules::is_contiguous_node(NodeIndex id) const {
-  const std::vector<AccessId>& reads = s_.node(id).reads;
+  const AccessIds& reads = s_.node(id).reads;
   return std::all_of(reads.begin(), reads.end(), [&](AccessId access) {
     return is_contiguous_read(s_.table.buffer(access), id);
   });

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 #include <utility>
 
 namespace jointer::kernels {
@@ -18,29 +19,28 @@ class OperationBuilder {
  public:
   explicit OperationBuilder(Lowering& lowering) : lowering_(lowering), pool_(lowering.pool) {}
 
-  Ir build();
+  Ir build(CancellationPoll& poll);
 
  private:
   void add_buffer(BufferId id);
   void add_op(OpId id);
   struct LoopAccesses {
     std::vector<Access> reads, writes;
-    std::vector<std::int64_t> loops, reduced;
+    Sizes loops, reduced;
     UnmergedLoops unmerged;  // on the CPU
   };
   // Each element of a tensor with strides, in the order of its dimensions.
   Access whole_tensor(const Box& box);
   LoopAccesses accesses(const Loops& of, BufferId written, ExpressionIndex store);
   // `is_merged`: with the loops of this access merged.
-  [[nodiscard]] Access memory(BufferId buffer, ExpressionIndex position,
-                              const std::vector<std::int64_t>& sizes, bool is_merged = false) const;
+  [[nodiscard]] Access memory(BufferId buffer, ExpressionIndex position, const Sizes& sizes,
+                              bool is_merged = false) const;
   [[nodiscard]] Access star(BufferId buffer) const;
   [[nodiscard]] ExpressionIndex store_of(const Loops& of, BufferId buffer);
   // Bytes of a buffer according to `get_numel` and `get_dtype`.
   [[nodiscard]] std::int64_t whole_bytes(BufferId id) const;
-  [[nodiscard]] std::vector<std::size_t> order(const std::vector<ExpressionIndex>& positions,
-                                               const std::vector<int>& loops,
-                                               const Sizes& sizes) const;
+  [[nodiscard]] Lowering::Order order(std::span<const ExpressionIndex> positions,
+                                      std::span<const int> loops, const Sizes& sizes) const;
 
   Lowering& lowering_;
   IndexPool& pool_;
@@ -61,8 +61,8 @@ Access OperationBuilder::star(BufferId buffer) const {
   return made;
 }
 
-Access OperationBuilder::memory(BufferId buffer, ExpressionIndex position,
-                                const std::vector<std::int64_t>& sizes, bool is_merged) const {
+Access OperationBuilder::memory(BufferId buffer, ExpressionIndex position, const Sizes& sizes,
+                                bool is_merged) const {
   Access made;
   made.buffer = buffer;
   made.kind = Access::Kind::memory;
@@ -88,16 +88,12 @@ Access OperationBuilder::memory(BufferId buffer, ExpressionIndex position,
   return made;
 }
 
-std::vector<std::size_t> OperationBuilder::order(const std::vector<ExpressionIndex>& positions,
-                                                 const std::vector<int>& loops,
-                                                 const Sizes& sizes) const {
-  std::vector<Sizes> strides;
-  for (const ExpressionIndex position : positions) {
-    Sizes each;
-    for (const int loop : loops) each.push_back(pool_.stride(position, loop));
-    strides.push_back(std::move(each));
-  }
-  std::vector<std::size_t> result = Lowering::pick_order(strides, sizes);
+Lowering::Order OperationBuilder::order(std::span<const ExpressionIndex> positions,
+                                        std::span<const int> loops, const Sizes& sizes) const {
+  SmallVector<std::int64_t, 32> strides;
+  for (const ExpressionIndex position : positions)
+    for (const int loop : loops) strides.push_back(pool_.stride(position, loop));
+  Lowering::Order result = Lowering::pick_order(strides, sizes);
   std::ranges::reverse(result);
   return result;
 }
@@ -113,12 +109,17 @@ ExpressionIndex OperationBuilder::store_of(const Loops& of, BufferId buffer) {
 
 OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, BufferId written,
                                                           ExpressionIndex store) {
-  std::vector<std::pair<BufferId, ExpressionIndex>> loads;
-  std::vector<ExpressionIndex> positions{store};
+  struct Load {
+    BufferId buffer;
+    ExpressionIndex position;
+    bool operator==(const Load&) const = default;
+  };
+  SmallVector<Load, 12> loads;
+  SmallVector<ExpressionIndex, 16> positions{store};
   for (const BodyOp& op : of.body) {
     if (op.buffer < 0) continue;
-    const std::pair load(op.buffer, lowering_.position_of(op));
-    positions.insert(positions.end(), static_cast<std::size_t>(op.times), load.second);
+    const Load load{op.buffer, lowering_.position_of(op)};
+    positions.insert(positions.end(), static_cast<std::size_t>(op.times), load.position);
     if (std::ranges::find(loads, load) == loads.end()) loads.push_back(load);
   }
   LoopAccesses result;
@@ -130,8 +131,8 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
   }
   Positions moved(of.ranges.size() + of.reduced.size(), IndexPool::kZero);
   int next = 0;
-  const auto place = [&](const Sizes& ranges, int first, std::vector<std::int64_t>& placed) {
-    std::vector<int> loops;
+  const auto place = [&](const Sizes& ranges, int first, Sizes& placed) {
+    SmallVector<int, 6> loops;
     Sizes sizes;
     for (std::size_t i = 0; i < ranges.size(); ++i)
       if (ranges[i] != 1) {
@@ -140,7 +141,7 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
       }
     const std::vector<std::size_t> by_stride = order(positions, loops, sizes);
     std::vector<std::size_t> numbers;
-    std::vector<std::int64_t> merged;
+    Sizes merged;
     for (const std::size_t i : by_stride) {
       numbers.push_back(static_cast<std::size_t>(loops[i]));
       merged.push_back(sizes[i]);
@@ -153,7 +154,7 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
     }
     if (!of.is_on_gpu && !of.is_reduction() && first == 0) {
       result.unmerged.shape = ranges;
-      result.unmerged.loops.assign(sizes.begin(), sizes.end());
+      result.unmerged.loops = sizes;
       result.unmerged.order = by_stride;
       Positions squeezed(ranges.size(), IndexPool::kZero);
       for (std::size_t i = 0; i < loops.size(); ++i)
@@ -168,8 +169,9 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
   };
   place(of.ranges, 0, result.loops);
   place(of.reduced, static_cast<int>(of.ranges.size()), result.reduced);
-  std::vector<std::int64_t> sizes = result.loops;
+  Sizes sizes = result.loops;
   sizes.insert(sizes.end(), result.reduced.begin(), result.reduced.end());
+  result.reads.reserve(loads.size());
   for (const auto& [buffer, position] : loads) {
     Access made = memory(buffer, pool_.substitute(position, moved), sizes, !of.is_on_gpu);
     if (std::ranges::find(result.reads, made) == result.reads.end())
@@ -183,7 +185,7 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
 Access OperationBuilder::whole_tensor(const Box& box) {
   const Sizes shape = lowering_.shape(box), stride = lowering_.strides(box);
   ExpressionIndex position = pool_.constant(lowering_.offset(box));
-  std::vector<std::int64_t> sizes;
+  Sizes sizes;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 1) continue;
     const ExpressionIndex loop = pool_.loop(static_cast<int>(sizes.size()), shape[i]);
@@ -230,7 +232,7 @@ void OperationBuilder::add_op(OpId id) {
   made.is_on_gpu = of.is_on_gpu;
   made.has_side_effects = of.has_side_effects;
   made.target = of.target;
-  std::vector<FxId> computed;
+  FxIds computed;
   if (of.loops >= 0) {
     const Loops& loops = lowering_.loops_of(of.loops);
     const BufferId written = of.outputs.front();
@@ -292,7 +294,7 @@ void OperationBuilder::add_op(OpId id) {
     made.loops = lowering_.buffer(result).shape;
     made.numel = product(made.loops);
     Positions moved;
-    std::vector<std::int64_t> sizes;
+    Sizes sizes;
     for (const std::int64_t size : made.loops) {
       moved.push_back(pool_.loop(static_cast<int>(sizes.size()), size));
       if (size != 1) sizes.push_back(size);
@@ -311,7 +313,7 @@ void OperationBuilder::add_op(OpId id) {
       whole.ranges = lowering_.buffer(of.outputs.front()).shape;
       // The loops keep their order.
       Positions moved;
-      std::vector<std::int64_t> sizes;
+      Sizes sizes;
       for (const std::int64_t size : whole.ranges) {
         moved.push_back(pool_.loop(static_cast<int>(sizes.size()), size));
         if (size != 1) sizes.push_back(size);
@@ -331,11 +333,14 @@ void OperationBuilder::add_op(OpId id) {
   ir_.ops.push_back(std::move(made));
 }
 
-Ir OperationBuilder::build() {
+Ir OperationBuilder::build(CancellationPoll& poll) {
   ir_.buffers.reserve(lowering_.buffers.size());
   ir_.ops.reserve(lowering_.ops.size());
   for (std::size_t i = 0; i < lowering_.buffers.size(); ++i) add_buffer(static_cast<BufferId>(i));
-  for (std::size_t i = 0; i < lowering_.ops.size(); ++i) add_op(static_cast<OpId>(i));
+  for (std::size_t i = 0; i < lowering_.ops.size(); ++i) {
+    if (poll.is_cancelled_now_and_then()) return {};
+    add_op(static_cast<OpId>(i));
+  }
   ir_.lists = lowering_.lists;
   for (const BufferId output : lowering_.outputs) ir_.buffers[slot(output)].is_output = true;
   return std::move(ir_);
@@ -343,8 +348,8 @@ Ir OperationBuilder::build() {
 
 }  // namespace
 
-Ir make_operations(Lowering& lowering) {
-  return OperationBuilder(lowering).build();
+Ir make_operations(Lowering& lowering, CancellationPoll& poll) {
+  return OperationBuilder(lowering).build(poll);
 }
 
 }  // namespace jointer::kernels

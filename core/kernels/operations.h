@@ -11,6 +11,6 @@
 
 namespace jointer::kernels {
 
-Ir make_operations(Lowering& lowering);
+Ir make_operations(Lowering& lowering, CancellationPoll& poll);
 
 }  // namespace jointer::kernels

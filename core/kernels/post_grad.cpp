@@ -13,8 +13,7 @@ namespace {
 void remove_nodes(FxGraph& graph, const std::vector<bool>& is_removed,
                   const std::vector<FxId>& replacement) {
   std::vector<FxId> moved(graph.nodes.size(), -1);
-  std::vector<FxNode> kept;
-  kept.reserve(graph.nodes.size());
+  std::size_t kept = 0;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (is_removed[i]) {
       moved[i] = replacement[i] < 0 ? -1 : moved[slot(replacement[i])];
@@ -23,10 +22,11 @@ void remove_nodes(FxGraph& graph, const std::vector<bool>& is_removed,
     FxNode& node = graph.nodes[i];
     for (FxId& input : node.inputs)
       if (input >= 0) input = moved[slot(input)];
-    moved[i] = static_cast<FxId>(kept.size());
-    kept.push_back(std::move(node));
+    moved[i] = static_cast<FxId>(kept);
+    if (kept != i) graph.nodes[kept] = std::move(node);
+    ++kept;
   }
-  graph.nodes = std::move(kept);
+  graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(kept), graph.nodes.end());
 }
 
 void remove_unused_selections(FxGraph& graph) {
@@ -226,7 +226,7 @@ void join_products_and_sums(FxGraph& graph, TorchVersion version) {
         continue;
       is_removed[slot(sum.inputs[i])] = true;
       any = true;
-      std::vector<FxId> inputs{sum.inputs[1 - i]};
+      FxIds inputs{sum.inputs[1 - i]};
       inputs.insert(inputs.end(), product.inputs.begin(), product.inputs.end());
       sum.kind = FxKind::matmul;
       sum.target = "aten.addmm.default";
@@ -240,7 +240,7 @@ void join_products_and_sums(FxGraph& graph, TorchVersion version) {
 void write_in_place(FxGraph& graph) {
   count_users(graph);
   const std::vector<FxId> storages = storages_of(graph);
-  std::vector<std::vector<FxId>> views(graph.nodes.size());  // by storage
+  std::vector<FxIds> views(graph.nodes.size());  // by storage
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
     views[slot(storages[i])].push_back(static_cast<FxId>(i));
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -253,7 +253,7 @@ void write_in_place(FxGraph& graph) {
         node.inputs.begin() + 1, node.inputs.end(),
         [&](FxId input) { return input >= 0 && slot(storages[slot(input)]) == storage; });
     const bool is_read_later = std::ranges::any_of(views[storage], [&](FxId view) {
-      const std::vector<FxId>& users = graph.nodes[slot(view)].users;
+      const FxIds& users = graph.nodes[slot(view)].users;
       return !users.empty() && users.back() > static_cast<FxId>(i);
     });
     if (is_read_itself || is_read_later) continue;

@@ -31,31 +31,37 @@ bool is_extern_kind(Op::Kind kind) {
 
 // Values in order, each once. `seen` is scratch memory of the caller, indexed by value, and is left
 // as it was found.
-template <class Value>
-void keep_first(std::vector<Value>& values, std::vector<char>& seen) {
+void keep_first(AccessIds& values, std::vector<char>& seen) {
   std::size_t kept = 0;
-  for (const Value value : values) {
+  for (const AccessId value : values) {
     if (seen[as_index(value)] != 0) continue;
     seen[as_index(value)] = 1;
     values[kept++] = value;
   }
   values.resize(kept);
-  for (const Value value : values) seen[as_index(value)] = 0;
+  for (const AccessId value : values) seen[as_index(value)] = 0;
 }
 
 }  // namespace
 
 Scheduling::Scheduling(const Ir& ir, TorchVersion torch)
-    : table(ir.buffers), ir_(ir), torch_(torch) {
+    : table(ir.buffers), ir_(ir), torch_(torch), ancestors_(ir.ops.size()) {
   const std::size_t ops = ir.ops.size();
   loops_.resize(ops);
   node_of_.assign(ops, -1);
   is_dead_.assign(ops, 0);
   users_.reserve(ir.buffers.size());
-  for (const Buffer& each : ir.buffers) users_.push_back(each.users);
+  for (const Buffer& each : ir.buffers) {
+    users_.push_back({all_users_.size(), each.users.size()});
+    all_users_.insert(all_users_.end(), each.users.begin(), each.users.end());
+  }
   follow_mutations();
   sort_names();
   nodes_.reserve(2 * ops);
+  ancestors_.reserve(2 * ops);
+  std::size_t accesses = 0;
+  for (const Op& op : ir.ops) accesses += op.reads.size() + op.writes.size();
+  table.reserve(2 * accesses);  // with the merged ones
   std::vector<NodeIndex> all(ops);
   for (std::size_t i = 0; i < ops; ++i) {
     const Op& op = ir.ops[i];
@@ -64,7 +70,7 @@ Scheduling::Scheduling(const Ir& ir, TorchVersion torch)
     loops.reduced = op.reduced;
     loops.numel = op.numel;
     loops.rnumel = op.rnumel;
-    std::vector<AccessId> reads, writes;
+    AccessIds reads, writes;
     for (const Access& access : op.reads) reads.push_back(table.add(access));
     for (const Access& access : op.writes) writes.push_back(table.add(access));
     set_accesses(static_cast<OpId>(i), std::move(reads), std::move(writes));
@@ -109,25 +115,37 @@ void Scheduling::follow_mutations() {
 }
 
 void Scheduling::sort_names() {
-  std::vector<BufferId> ids(ir_.buffers.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  std::sort(ids.begin(), ids.end(),
-            [&](BufferId a, BufferId b) { return buffer(a).name < buffer(b).name; });
-  name_rank_.resize(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    name_rank_[as_index(ids[i])] = static_cast<std::int32_t>(i);
+  // The first eight characters as a number, which mostly decides.
+  struct Named {
+    std::uint64_t start = 0;
+    BufferId id = -1;
+  };
+  std::vector<Named> names(ir_.buffers.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = ir_.buffers[i].name;
+    for (std::size_t at = 0; at < sizeof(std::uint64_t); ++at)
+      names[i].start =
+          (names[i].start << 8U) | (at < name.size() ? static_cast<unsigned char>(name[at]) : 0U);
+    names[i].id = static_cast<BufferId>(i);
+  }
+  std::sort(names.begin(), names.end(), [&](const Named& a, const Named& b) {
+    return a.start != b.start ? a.start < b.start : buffer(a.id).name < buffer(b.id).name;
+  });
+  name_rank_.resize(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i)
+    name_rank_[as_index(names[i].id)] = static_cast<std::int32_t>(i);
 }
 
-std::vector<AccessId> Scheduling::unmet_of(std::span<const AccessId> reads) const {
-  std::vector<AccessId> unmet;
+AccessIds Scheduling::unmet_of(std::span<const AccessId> reads) const {
+  AccessIds unmet;
   for (const AccessId access : reads)
     if (table.buffer(access) >= 0 && buffer(table.buffer(access)).op >= 0) unmet.push_back(access);
   return unmet;
 }
 
-void Scheduling::set_accesses(OpId id, std::vector<AccessId> reads, std::vector<AccessId> writes) {
-  const auto keep = [](std::vector<AccessId>& values) {
-    std::vector<AccessId> kept;
+void Scheduling::set_accesses(OpId id, AccessIds reads, AccessIds writes) {
+  const auto keep = [](AccessIds& values) {
+    AccessIds kept;
     for (const AccessId value : values)
       if (std::find(kept.begin(), kept.end(), value) == kept.end()) kept.push_back(value);
     values = std::move(kept);
@@ -142,6 +160,7 @@ void Scheduling::set_accesses(OpId id, std::vector<AccessId> reads, std::vector<
 
 NodeIndex Scheduling::add(SchedulerNode node) {
   nodes_.push_back(std::move(node));
+  ancestors_.resize(nodes_.size());
   return static_cast<NodeIndex>(nodes_.size() - 1);
 }
 
@@ -216,8 +235,8 @@ void Scheduling::refresh(NodeIndex id) {
   keep_first(each.unmet, seen_);
   for (const AccessId access : each.writes) seen_[as_index(access)] = 1;
   const auto is_written = [&](AccessId access) { return seen_[as_index(access)] != 0; };
-  std::erase_if(each.reads, is_written);
-  std::erase_if(each.unmet, [&](AccessId access) {
+  erase_if(each.reads, is_written);
+  erase_if(each.unmet, [&](AccessId access) {
     return is_written(access) || std::find(each.outputs.begin(), each.outputs.end(),
                                            table.buffer(access)) != each.outputs.end();
   });
@@ -233,9 +252,6 @@ NodeIndex Scheduling::make_fused(NodeIndex a, NodeIndex b) {
     fused.outputs.insert(fused.outputs.end(), each.outputs.begin(), each.outputs.end());
   }
   const SchedulerNode &first = node(a), &second = node(b);
-  fused.ancestors = first.ancestors;
-  for (std::size_t i = 0; i < fused.ancestors.size(); ++i)
-    fused.ancestors[i] |= second.ancestors[i];
   fused.min_order = std::min(first.min_order, second.min_order);
   fused.max_order = std::max(first.max_order, second.max_order);
   fused.is_reduction = first.is_reduction || second.is_reduction;
@@ -250,6 +266,7 @@ NodeIndex Scheduling::make_fused(NodeIndex a, NodeIndex b) {
   fused.numel = loops(fused.leader).numel;
   fused.rnumel = loops(fused.leader).rnumel;
   const NodeIndex id = add(std::move(fused));
+  for (const NodeIndex part : {a, b}) ancestors_.unite(as_index(id), as_index(part));
   refresh(id);
   return id;
 }
@@ -263,7 +280,6 @@ NodeIndex Scheduling::fuse(NodeIndex a, NodeIndex b) {
 NodeIndex Scheduling::make_foreach(std::vector<NodeIndex> parts) {
   SchedulerNode all;
   const SchedulerNode& first = node(parts.front());
-  all.ancestors.assign(first.ancestors.size(), 0);
   all.min_order = first.min_order;
   all.max_order = first.max_order;
   all.is_on_gpu = first.is_on_gpu;
@@ -271,7 +287,6 @@ NodeIndex Scheduling::make_foreach(std::vector<NodeIndex> parts) {
     const SchedulerNode& each = node(part);
     all.ops.insert(all.ops.end(), each.ops.begin(), each.ops.end());
     all.outputs.insert(all.outputs.end(), each.outputs.begin(), each.outputs.end());
-    for (std::size_t i = 0; i < all.ancestors.size(); ++i) all.ancestors[i] |= each.ancestors[i];
     all.min_order = std::min(all.min_order, each.min_order);
     all.max_order = std::max(all.max_order, each.max_order);
     all.is_reduction = all.is_reduction || each.is_reduction;
@@ -279,8 +294,9 @@ NodeIndex Scheduling::make_foreach(std::vector<NodeIndex> parts) {
   all.leader = all.ops.front();
   all.numel = 0;
   for (const NodeIndex part : parts) all.numel += node(part).numel;
-  all.parallel = std::move(parts);
   const NodeIndex id = add(std::move(all));
+  for (const NodeIndex part : parts) ancestors_.unite(as_index(id), as_index(part));
+  node(id).parallel = std::move(parts);
   refresh(id);
   for (const OpId op : node(id).ops) node_of_[as_index(op)] = id;
   return id;
@@ -365,6 +381,15 @@ std::vector<NodeIndex> Scheduling::sorted(std::span<const NodeIndex> nodes) cons
   return result;
 }
 
+void Scheduling::forget_user(BufferId id, OpId user) {
+  Users& range = users_[as_index(id)];
+  const auto first = all_users_.begin() + static_cast<std::ptrdiff_t>(range.first);
+  const auto last = first + static_cast<std::ptrdiff_t>(range.count);
+  const auto left =
+      std::remove_if(first, last, [user](const User& each) { return each.op == user; });
+  range.count = as_index(left - first);
+}
+
 void Scheduling::remove_dead(std::vector<NodeIndex>& order) {
   const auto is_unused = [&](const User& user) {
     return user.is_weak || (user.op >= 0 && is_dead_[as_index(user.op)] != 0);
@@ -378,8 +403,7 @@ void Scheduling::remove_dead(std::vector<NodeIndex>& order) {
     if (is_used) continue;
     is_dead_[as_index(id)] = 1;
     for (const AccessId access : loops(id).reads)
-      if (const BufferId read = table.buffer(access); read >= 0)
-        std::erase_if(users_[as_index(read)], [&](const User& user) { return user.op == id; });
+      if (const BufferId read = table.buffer(access); read >= 0) forget_user(read, id);
   }
   std::erase_if(order, [&](NodeIndex id) { return is_dead(node(id).ops.front()); });
   for (const NodeIndex index : order) {
@@ -391,25 +415,21 @@ void Scheduling::remove_dead(std::vector<NodeIndex>& order) {
     };
     OpLoops& own = loops(id);
     if (std::none_of(own.reads.begin(), own.reads.end(), is_pruned)) continue;
-    std::erase_if(own.reads, is_pruned);
-    std::erase_if(own.unmet, is_pruned);
+    erase_if(own.reads, is_pruned);
+    erase_if(own.unmet, is_pruned);
     refresh(index);
   }
 }
 
 void Scheduling::find_ancestors(std::span<const NodeIndex> order) {
-  const std::size_t words = (ir_.ops.size() + 63) / 64;
   std::int32_t place = 0;
   for (const NodeIndex id : order) {
     SchedulerNode& each = node(id);
-    each.ancestors.assign(words, 0);
     for (const AccessId access : each.unmet) {
       const OpId before = buffer(table.buffer(access)).op;
       if (before == each.ops.front()) continue;
-      const std::vector<std::uint64_t>& theirs = node(node_of(before)).ancestors;
-      for (std::size_t i = 0; i < theirs.size(); ++i) each.ancestors[i] |= theirs[i];
-      const auto bit = as_index(before);
-      each.ancestors[bit / 64] |= std::uint64_t{1} << (bit % 64);
+      ancestors_.unite(as_index(id), as_index(node_of(before)));
+      ancestors_.add(as_index(id), before);
     }
     each.min_order = each.max_order = place++;
   }

@@ -5,7 +5,7 @@
 //
 // Steps of the constructor (`Scheduler._init` up to fusion): topological order of the ops, removal
 // of dead ops, ancestors, foreach kernels (`create_foreach_nodes`), order. Cost: linear in
-// accesses, plus one bit for each pair of ops.
+// accesses, plus that of the ancestors (ancestor_sets.h).
 //
 // Terms: a scheduler node (`NodeIndex`) is one op, or several that will be one kernel. Unmet
 // dependencies are reads of buffers that the graph itself computes.
@@ -22,6 +22,7 @@
 
 #include "core/base/torch_version.h"
 #include "core/kernels/access_table.h"
+#include "core/kernels/ancestor_sets.h"
 #include "core/kernels/ir.h"
 #include "core/kernels/kernels.h"
 
@@ -32,18 +33,17 @@ using NodeIndex = std::int32_t;
 // Loops and accesses of an op as they are now: fusion may reorder and regroup the loops of
 // pointwise ops.
 struct OpLoops {
-  std::vector<std::int64_t> loops, reduced;
-  std::vector<AccessId> reads, writes, unmet;  // each once, in order
+  Sizes loops, reduced;
+  AccessIds reads, writes, unmet;  // each once, in order
   std::int64_t numel = 1, rnumel = 1;
 };
 
 struct SchedulerNode {
-  std::vector<OpId> ops;
-  std::vector<AccessId> reads, writes, unmet;  // each once, in order
-  std::vector<AccessId> accesses;              // reads and writes, sorted
-  std::vector<BufferId> used;                  // buffers of them, each once, in order
-  std::vector<BufferId> outputs;
-  std::vector<std::uint64_t> ancestors;  // a bit for each op
+  SmallVector<OpId, 4> ops;
+  AccessIds reads, writes, unmet;  // each once, in order
+  AccessIds accesses;              // reads and writes, sorted
+  BufferIds used;                  // buffers of them, each once, in order
+  BufferIds outputs;
   std::int64_t numel = 1, rnumel = 1;
   std::int32_t min_order = 0, max_order = 0;
   bool is_reduction = false;
@@ -86,7 +86,8 @@ class Scheduling {
   [[nodiscard]] bool is_reduction(OpId id) const;
   // Readers of a buffer that are not dead.
   [[nodiscard]] std::span<const User> users(BufferId id) const {
-    return users_[static_cast<std::size_t>(id)];
+    const Users& range = users_[static_cast<std::size_t>(id)];
+    return std::span(all_users_).subspan(range.first, range.count);
   }
   [[nodiscard]] bool is_dead(OpId id) const { return is_dead_[static_cast<std::size_t>(id)]; }
 
@@ -107,9 +108,10 @@ class Scheduling {
     return false;
   }
   [[nodiscard]] bool has_ancestor(NodeIndex b, OpId id) const {
-    const auto bit = static_cast<std::size_t>(id);
-    return (node(b).ancestors[bit / 64] >> (bit % 64) & 1U) != 0;
+    return ancestors_.has(static_cast<std::size_t>(b), id);
   }
+  // By node.
+  [[nodiscard]] const AncestorSets& ancestors() const { return ancestors_; }
   [[nodiscard]] bool defines(NodeIndex id, BufferId buffer) const;
 
   // Makes a node of the ops of two; later lookups of the ops find it.
@@ -123,7 +125,7 @@ class Scheduling {
   // Updates the accesses of a node after those of its ops changed.
   void refresh(NodeIndex id);
   // Sets the accesses of an op, and its unmet dependencies.
-  void set_accesses(OpId id, std::vector<AccessId> reads, std::vector<AccessId> writes);
+  void set_accesses(OpId id, AccessIds reads, AccessIds writes);
   // Removes dependencies that only order, where another one orders as well.
   template <class IsFusable>
   void prune_redundant(NodeIndex id, IsFusable is_fusable);
@@ -139,20 +141,26 @@ class Scheduling {
  private:
   void follow_mutations();
   void sort_names();
+  void forget_user(BufferId id, OpId user);
   void remove_dead(std::vector<NodeIndex>& order);
   void find_ancestors(std::span<const NodeIndex> order);
   void make_single(OpId id);
   void group_lists(std::vector<NodeIndex>& order);
   void set_derived(SchedulerNode& node) const;
-  [[nodiscard]] std::vector<AccessId> unmet_of(std::span<const AccessId> reads) const;
+  [[nodiscard]] AccessIds unmet_of(std::span<const AccessId> reads) const;
   NodeIndex add(SchedulerNode node);
 
   const Ir& ir_;
   TorchVersion torch_;
   std::vector<OpLoops> loops_;
   std::vector<SchedulerNode> nodes_;
+  AncestorSets ancestors_;          // by node
   std::vector<NodeIndex> node_of_;  // by op
-  std::vector<std::vector<User>> users_;
+  std::vector<User> all_users_;     // by buffer
+  struct Users {
+    std::size_t first = 0, count = 0;  // range of `all_users_`
+  };
+  std::vector<Users> users_;  // by buffer
   std::vector<char> is_dead_;
   std::vector<BufferId> renamed_, real_, mutations_;
   std::vector<std::int32_t>
@@ -168,7 +176,7 @@ void Scheduling::prune_redundant(NodeIndex id, IsFusable is_fusable) {
   for (const AccessId access : each.unmet) has_weak = has_weak || table.is_weak(access);
   if (!has_weak) return;
   const auto maker = [&](AccessId access) { return node_of(buffer(table.buffer(access)).op); };
-  std::vector<AccessId> pruned;
+  AccessIds pruned;
   for (const AccessId access : each.unmet) {
     if (!table.is_weak(access)) continue;
     const NodeIndex before = maker(access);
@@ -187,7 +195,7 @@ void Scheduling::prune_redundant(NodeIndex id, IsFusable is_fusable) {
       if (other == access) return true;
     return false;
   };
-  std::erase_if(each.reads, is_pruned);
+  erase_if(each.reads, is_pruned);
   each.unmet = unmet_of(each.reads);
   set_derived(each);
   if (!each.is_fused()) {

@@ -47,7 +47,7 @@ FusionRules::Tiling FusionRules::tiling(std::span<const OpId> ops) const {
     if (!std::exchange(has_none, true)) candidates.push_back({{numel, 0}, 0});
     const auto consider = [&](AccessId access, bool is_write) {
       if (!s_.table.is_memory(access)) return;
-      const std::vector<std::int64_t> strides = strides_of(s_.table[access].access.index, count);
+      const Sizes strides = strides_of(s_.table[access].access.index, count);
       const auto first = std::find(strides.begin(), strides.end(), 1);
       if (first == strides.end() || first + 1 == strides.end()) return;
       if (std::all_of(first + 1, strides.end(), [](std::int64_t each) { return each == 0; }))
@@ -87,7 +87,7 @@ FusionRules::Tiling FusionRules::tiling(std::span<const OpId> ops) const {
 bool FusionRules::tilings_fit(NodeIndex a, NodeIndex b) const {
   const Tiling first = tiling(s_.node(a).ops), second = tiling(s_.node(b).ops);
   if (first.inner == 0 && second.inner == 0) return true;
-  std::vector<OpId> both = s_.node(a).ops;
+  SmallVector<OpId, 4> both = s_.node(a).ops;
   both.insert(both.end(), s_.node(b).ops.begin(), s_.node(b).ops.end());
   const Tiling joined = tiling(both);
   return (first.inner == 0 || first == joined) && (second.inner == 0 || second == joined);

@@ -15,6 +15,21 @@
 namespace jointer::test {
 namespace {
 
+TEST(RunBoth, CallsBothAndWaits) {
+  std::atomic<int> sum = 0;
+  run_both([&] { sum += 1; },
+           [&] {
+             std::this_thread::sleep_for(std::chrono::milliseconds(5));
+             sum += 2;
+           });
+  EXPECT_EQ(sum, 3);
+}
+
+TEST(RunBoth, RethrowsAnException) {
+  EXPECT_THROW(run_both([] { throw std::runtime_error("first"); }, [] {}), std::runtime_error);
+  EXPECT_THROW(run_both([] {}, [] { throw std::runtime_error("second"); }), std::runtime_error);
+}
+
 TEST(FirstTrue, CallsEachIndexOnce) {
   std::vector<std::atomic<int>> calls(1000);
   EXPECT_EQ(first_true(calls.size(),

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <vector>
 
 namespace jointer::kernels {
 namespace {
@@ -42,6 +43,34 @@ TEST(IndexPool, JoinsQuotientAndRemainder) {
       pool.add(pool.multiply(pool.divide(a, 6), 6), pool.multiply(pool.modular(a, 2, 3), 2)),
       pool.modular(a, 1, 2));
   EXPECT_EQ(three, a);
+}
+
+TEST(IndexPool, RemembersNothingWrong) {
+  // More expressions and results than the tables of recent results hold.
+  constexpr int kCount = 20'000;
+  IndexPool pool;
+  const ExpressionIndex a = pool.loop(0, 1 << 20);
+  std::vector<ExpressionIndex> sums, quotients, substituted;
+  const std::array with{pool.loop(1, 1 << 20)};
+  for (int round = 0; round < 2; ++round)
+    for (int i = 0; i < kCount; ++i) {
+      const ExpressionIndex sum = pool.add(pool.multiply(a, i + 1), pool.constant(i));
+      const ExpressionIndex quotient = pool.divide(pool.add(a, pool.constant(i)), i + 2);
+      const ExpressionIndex other = pool.substitute(sum, with);
+      if (round == 0) {
+        sums.push_back(sum);
+        quotients.push_back(quotient);
+        substituted.push_back(other);
+        continue;
+      }
+      const auto at = static_cast<std::size_t>(i);
+      ASSERT_EQ(sum, sums[at]);
+      ASSERT_EQ(quotient, quotients[at]);
+      ASSERT_EQ(other, substituted[at]);
+      ASSERT_EQ(pool.stride(other, 1), i + 1);
+      ASSERT_EQ(pool.stride(other, 0), 0);
+      ASSERT_EQ(pool.stride(quotient, -1), i / (i + 2));
+    }
 }
 
 TEST(IndexPool, KnowsStrides) {

@@ -16,6 +16,7 @@
 #include "tests/support/snapshots.h"
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
+#include "views/session/kernels/predict_kernels.h"
 
 namespace jointer::views {
 namespace {
@@ -122,6 +123,14 @@ TEST_F(PredictedKernelsTest, FollowsAnEdit) {
   EXPECT_TRUE(predicted().is_current());
   EXPECT_GE(changes, 2);
   predicted().stop_watching(pane);
+}
+
+TEST_F(PredictedKernelsTest, EndsEarlyIfItIsCancelled) {
+  const Cancellation job{};
+  job.cancel();
+  const auto found = predict_kernels(document->shared_snapshot(), job);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().kind, Error::Kind::cancelled);
 }
 
 TEST_F(PredictedKernelsTest, StopsWhenNoOneWatches) {
