@@ -24,7 +24,10 @@ REASONS = (
     "intermediate nodes between node1 & node2", "numel/rnumel mismatch (non-reduce) (%s, %s), (%s, %s)",
     "numel/rnumel mismatch (reduce) (%s, %s), (%s, %s)", "nodes numel incompatibility",
     "nodes numel/rnumel incompatibility", "Split scan cannot fuse with reductions",
-    "sub-parent epilogue planning failed", "will create cycle",
+    "sub-parent epilogue planning failed", "will create cycle", "tiling mismatch (%s, %s, %s)",
+    "foreach do not have same length", "template epilogue not satisfied",
+    # On the CPU, Inductor states no reasons.
+    "loops differ on the CPU", "too large on the CPU",
 )
 
 
