@@ -6,9 +6,10 @@
 // by sizes of heads.
 //
 // Loops, and calls without an estimate, follow the rules of core/cost/kernel_rules.h, for the
-// accesses that kernel_accesses.cpp finds. If the device's description has no rates of kernels,
-// they take the time of their bytes at the bandwidth that the roofline model assumes, at least the
-// minimum duration of a kernel. Loops of a single call that was measured take the measured time.
+// accesses that kernel_accesses.cpp finds. If the estimator's device has no rates of kernels, as
+// with the estimator `roofline`, they take the time of their bytes at the bandwidth that the
+// roofline model assumes, at least the minimum duration of a kernel. Loops of a single call that was
+// measured take the measured time.
 //
 // Loops that are fused into a template run while the template does: it takes as long as its call,
 // or as all its bytes if that is longer.

@@ -99,10 +99,12 @@ std::string_view default_device(DeviceType type) {
 }
 
 // The rates of a CPU's kernels were measured on it (core/cost/cpu_probe.h), so they replace the
-// generic efficiencies of the roofline.
+// generic efficiencies of the roofline. Elsewhere, the roofline's device has no such rates, so that
+// compiled kernels (core/compiled/kernel_times.h) and calls in eager mode follow the same rules.
 std::unique_ptr<Estimator> make_roofline(DeviceDescription device, std::int64_t gpus_per_node) {
   if (device.id == "cpu" && device.kernels)
     return std::make_unique<KernelEstimator>(std::move(device), gpus_per_node);
+  device.kernels.reset();
   return std::make_unique<RooflineEstimator>(std::move(device), gpus_per_node);
 }
 
@@ -195,6 +197,7 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
                                          : request.device));
   if (name == "roofline") return make_roofline(std::move(device), request.gpus_per_node);
   if (name == "kernels") return make_kernels(std::move(device), request.gpus_per_node);
+  device.kernels.reset();
   if (name == "torch-2.11" || name == "torch-2.15")
     return std::make_unique<TorchEstimator>(
         name == "torch-2.11" ? TorchFormulas::v2_11 : TorchFormulas::v2_15, std::move(device),
