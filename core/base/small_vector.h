@@ -192,6 +192,12 @@ class SmallVector {
   [[nodiscard]] const T* own() const noexcept {
     return std::launder(reinterpret_cast<const T*>(bytes_));
   }
+  // Here and below, gcc does not see that the bytes in question are set, or never used.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
   [[nodiscard]] T* heap() const noexcept {
     T* made = nullptr;
     std::memcpy(&made, bytes_, sizeof made);
@@ -200,11 +206,6 @@ class SmallVector {
 
   // Copies the elements that the other vector holds in itself, and the unused bytes after them, or
   // the pointer to its memory.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
   void copy_bytes(const SmallVector& other) noexcept {
     std::memcpy(bytes_, other.bytes_, kBytes);
   }

@@ -32,7 +32,7 @@ std::vector<std::string> names_of(const Graph& graph, const std::vector<NodeId>&
   return names;
 }
 
-constexpr std::string_view kChain = R"(
+constexpr std::string_view kLongChain = R"(
   x: f32[4096,4096] = input
   w: f32[4096,4096] = parameter
   e: f32[4096,4096] = aten.exp(x)
@@ -45,7 +45,7 @@ constexpr std::string_view kChain = R"(
 )";
 
 TEST(Regions, AreMarkedCallsThatFollowOneAnother) {
-  const Graph graph = marked(kChain, {"e", "m", "a", "r"});
+  const Graph graph = marked(kLongChain, {"e", "m", "a", "r"});
   const std::vector<Region> regions = find_regions(graph);
   ASSERT_EQ(regions.size(), 2U);
   // `o` is independent, so the region runs in place of its last call; `p` reads a result.
@@ -67,7 +67,7 @@ TEST(Regions, EndWhereAnotherCallWritesTheirMemory) {
 }
 
 TEST(Regions, EndWhereTheMarkAsksForOtherOptions) {
-  Graph graph = marked(kChain, {"e", "m"});
+  Graph graph = marked(kLongChain, {"e", "m"});
   graph.node(graph.find("m")).custom =
       graph.intern(R"({"compile_with_inductor":{"inductor_configs":{"max_autotune":true}}})");
   const std::vector<Region> regions = find_regions(graph);
@@ -77,7 +77,7 @@ TEST(Regions, EndWhereTheMarkAsksForOtherOptions) {
 }
 
 TEST(Regions, AreNoneWithoutMarks) {
-  const Graph graph = parse(kChain);
+  const Graph graph = parse(kLongChain);
   EXPECT_TRUE(find_regions(graph).empty());
   // Then, calls run one by one.
   const AnalysisOptions eager;
@@ -89,7 +89,7 @@ TEST(Regions, AreNoneWithoutMarks) {
 }
 
 TEST(Regions, FuseOnlyTheirOwnCalls) {
-  const Graph graph = marked(kChain, {"e", "m", "a"});
+  const Graph graph = marked(kLongChain, {"e", "m", "a"});
   ASSERT_TRUE(check_execution(graph, Execution::regional));
   AnalysisOptions options;
   const Analysis eager = must(analyze_step(graph, options));
