@@ -272,8 +272,8 @@ NodeCost KernelEstimator::estimate(const Graph& graph, NodeId id) const {
                                   ? time_of_attention(graph, node, flops, bytes, device())
                                   : product_time(device(), product_of(graph, node, flops, bytes));
   // At most a year, so that a sum of several fits in 64 bits.
-  constexpr double kMaxNs = 365.0 * 24 * 3600 * 1e9;
-  cost.ns = saturating_round(std::min(time.ns, kMaxNs));
+  constexpr double kYearNs = 365.0 * 24 * 3600 * 1e9;
+  cost.ns = saturating_round(std::min(time.ns, kYearNs));
   cost.limit = time.limit;
   if (is_on_cpu) cost.host_ns = 0;
   return cost;
