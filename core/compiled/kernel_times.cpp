@@ -8,8 +8,9 @@
 // Loops, and calls without an estimate, follow the rules of core/cost/kernel_rules.h, for the
 // accesses that kernel_accesses.cpp finds. If the estimator's device has no rates of kernels, as
 // with the estimator `roofline`, they take the time of their bytes at the bandwidth that the
-// roofline model assumes, at least the minimum duration of a kernel. Loops of a single call that was
-// measured take the measured time.
+// roofline model assumes, at least the minimum duration of a kernel. Loops of a single call whose
+// time is given (measured, or by the estimators `simple` and `torch`) take that time, in the first
+// kernel that computes the call.
 //
 // Loops that are fused into a template run while the template does: it takes as long as its call,
 // or as all its bytes if that is longer.
@@ -19,6 +20,7 @@
 #include "core/compiled/kernel_times.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/checked.h"
 #include "core/base/index.h"
@@ -59,8 +61,8 @@ class Timer {
  private:
   NodeTotals totals_of(const Kernel& kernel);
   [[nodiscard]] bool is_of_fused_loops(const Kernel& kernel, NodeId node) const;
-  [[nodiscard]] std::int64_t measured_ns(const Kernel& kernel) const;
-  void set_time_of_loops(const Kernel& kernel, KernelTime& time) const;
+  std::optional<std::int64_t> given_ns(const Kernel& kernel);
+  void set_time_of_loops(const Kernel& kernel, KernelTime& time);
 
   const Graph& graph_;
   const Ir& ir_;
@@ -109,21 +111,26 @@ NodeTotals Timer::totals_of(const Kernel& kernel) {
   return totals;
 }
 
-// The measured time of the only node of the kernel that takes time; else 0.
-std::int64_t Timer::measured_ns(const Kernel& kernel) const {
-  const NodeCost* only = nullptr;
+// The time of the only node of the kernel that takes time, if it is given: 0 if the node counts in
+// an earlier kernel, as in the second layer of a reduction that is split.
+std::optional<std::int64_t> Timer::given_ns(const Kernel& kernel) {
+  NodeId only;
   for (const NodeId id : kernel.nodes) {
-    const NodeCost& cost = node_costs_[id.index()];
-    if (cost.ns <= 0) continue;
-    if (only != nullptr) return 0;
-    only = &cost;
+    if (node_costs_[id.index()].ns <= 0) continue;
+    if (only) return std::nullopt;
+    only = id;
   }
-  return only != nullptr && only->limit == Limit::given ? only->ns : 0;
+  if (!only) return std::nullopt;
+  const NodeCost& cost = node_costs_[only.index()];
+  if (cost.limit != Limit::given || cost.lane != NodeCost::Lane::compute) return std::nullopt;
+  if (is_counted_[only.index()]) return 0;
+  is_counted_[only.index()] = true;
+  return cost.ns;
 }
 
-void Timer::set_time_of_loops(const Kernel& kernel, KernelTime& time) const {
-  if (const std::int64_t ns = measured_ns(kernel); ns > 0) {
-    time.ns = ns;
+void Timer::set_time_of_loops(const Kernel& kernel, KernelTime& time) {
+  if (const std::optional<std::int64_t> ns = given_ns(kernel)) {
+    time.ns = *ns;
     time.limit = Limit::given;
     return;
   }

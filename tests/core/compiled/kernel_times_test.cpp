@@ -214,6 +214,27 @@ TEST(KernelTimes, ANodeCountsInTheFirstOfItsKernels) {
   EXPECT_EQ(times[step.kernel_of("mm")].ns, step["mm"].ns);
 }
 
+TEST(KernelTimes, AGivenTimeCountsInTheFirstKernelOfASplitReduction) {
+  const Timed step = timed(R"(
+    kind forward
+    x: f32[4096,4096] = input
+    y: f32[] = aten.sum.default(x)
+    return [y]
+  )",
+                           h100(), [](const Graph& graph, std::vector<NodeCost>& costs) {
+                             NodeCost& cost = costs[graph.find("y").index()];
+                             cost.ns = 7777;
+                             cost.limit = NodeCost::Limit::given;
+                           });
+  ASSERT_EQ(step.times.size(), 2U) << "the reduction is split in two kernels";
+  EXPECT_EQ(step.times.front().ns, 7777);
+  EXPECT_EQ(step.times.back().ns, 0);
+  for (const KernelTime& time : step.times) {
+    EXPECT_TRUE(time.is_launch);
+    EXPECT_EQ(time.limit, NodeCost::Limit::given);
+  }
+}
+
 // Loops that are fused into a template take no additional time.
 TEST(KernelTimes, AnEpilogueRunsWithItsTemplate) {
   Timed step = timed(kText);
