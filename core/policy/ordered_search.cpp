@@ -20,7 +20,8 @@
 //   2. Search with these shares, and find an order for the plan.
 //   3. If a faster order of that plan needs more memory than the limit allows, mostly for buckets,
 //      give up a part of the plan for it: find an order for the best plan found on the way whose peak
-//      is lower by the difference. Repeat if that was not enough.
+//      is lower by the difference. Repeat if that was not enough, at most three times. Plans are
+//      compared in allocated bytes, also if the limit is of reserved memory.
 // For a limit on the step time, the smallest plan with the hidden share gives the lowest peak to
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
 // bisection searches between this peak and that of the smallest plan without a hidden share. Plans
@@ -30,7 +31,9 @@
 //
 // The lower bound holds for any order, since it counts compute and copies but no communication.
 //
-// Cost: a search (trade_off.cpp), and finding an order for each of its plans and two others.
+// Cost: searches for a plan (trade_off.cpp) and orders to find, two of them for the hidden shares.
+// A limit on the peak takes one search and at most 6 orders; a limit on the step time, at most 6
+// searches and 19 orders; a curve, one search and an order for each of its searched plans, and 2.
 //
 // Source: Jointer's own.
 
@@ -116,15 +119,15 @@ class OrderedSearch {
     JOINTER_CHECK(find_hidden());
     JOINTER_TRY(Fit fit, trade_off_.fastest_within(peak_bytes, hidden_));
     if (!fit.fits) return fit;
-    std::int64_t limit = bytes(fit.point);
+    std::int64_t limit = allocated(fit.point);
     JOINTER_TRY(std::int64_t refused, reorder(fit.point, peak_bytes));
     for (int i = 0; refused > 0 && i < kMaxGivenUp; ++i) {
-      limit = std::min(limit, peak_bytes) - (refused - peak_bytes);
+      limit -= refused - peak_bytes;
       const auto above = std::ranges::find_if(
-          fit.found, [&](const ParetoPoint& point) { return bytes(point) > limit; });
+          fit.found, [&](const ParetoPoint& point) { return allocated(point) > limit; });
       if (above == fit.found.begin()) break;
       ParetoPoint& next = *std::prev(above);
-      limit = bytes(next);
+      limit = allocated(next);
       JOINTER_TRY(refused, reorder(next, peak_bytes));
       // In its own order, it has the estimates of the search, without hidden communication.
       if (!next.order.empty() && step_ns(next) < step_ns(fit.point)) fit.point = next;
@@ -140,10 +143,10 @@ class OrderedSearch {
     JOINTER_TRY(const auto candidates, trade_off_.what_if().candidates(plan));
     std::vector<NodeId> nodes;
     for (const SaveCandidate& each : candidates) nodes.push_back(each.node);
-    const auto less = trade_off_.what_if().change_all(plan, nodes, PlanAction::recompute);
-    if (!less) return {};  // nothing can be recomputed
+    const auto recomputed = trade_off_.what_if().change_all(plan, nodes, PlanAction::recompute);
+    if (!recomputed) return {};  // nothing can be recomputed
     JOINTER_TRY(const GroupTimesByName now, communication_of(plan));
-    JOINTER_TRY(const GroupTimesByName more, communication_of(less->plan));
+    JOINTER_TRY(const GroupTimesByName more, communication_of(recomputed->plan));
     hidden_ = HiddenShares(now, more);
     return {};
   }
@@ -152,12 +155,18 @@ class OrderedSearch {
   Result<GroupTimesByName> communication_of(const SavePlan& plan) {
     constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
     JOINTER_TRY(const Graph graph, trade_off_.graph_of(plan));
-    JOINTER_TRY(PlanOrder order, find_order_(graph, {.memory = memory_, .bytes = kUnlimited}));
+    JOINTER_TRY(
+        PlanOrder order,
+        find_order_(graph, {.memory = memory_, .bytes = kUnlimited, .wants_communication = true}));
     return std::move(order.communication);
   }
 
+  // The peak in the limited memory.
   [[nodiscard]] std::int64_t bytes(const ParetoPoint& point) const {
-    return bytes_of(point, memory_).value_or(point.figures.figures.peak_bytes);
+    return bytes_of(point, memory_).value_or(allocated(point));
+  }
+  static std::int64_t allocated(const ParetoPoint& point) {
+    return point.figures.figures.peak_bytes;
   }
   static std::int64_t step_ns(const ParetoPoint& point) { return point.figures.figures.step_ns; }
   static void set_bound(ParetoPoint& point, const OrderBound& bound) {

@@ -20,7 +20,7 @@ namespace jointer {
 struct PlanOrder {
   std::string passes;  // as a pipeline; empty: the graph's own order
   Figures figures;
-  GroupTimesByName communication;
+  GroupTimesByName communication;  // set only if OrderLimit::wants_communication
   // The bytes of the fastest order, in the limited memory, if it exceeds the limit; otherwise 0.
   std::int64_t refused_bytes = 0;
   std::int64_t reserved_bytes = 0;  // peak, by torch's caching allocator; not set for the own order
@@ -28,7 +28,8 @@ struct PlanOrder {
 
 struct OrderLimit {
   LimitedMemory memory = LimitedMemory::allocated;
-  std::int64_t bytes = 0;  // maximum at the peak
+  std::int64_t bytes = 0;            // maximum at the peak
+  bool wants_communication = false;  // PlanOrder::communication is read, which takes a simulation
 };
 
 // Finds an order of a graph with the shortest step within the limit. Returns the graph's own order

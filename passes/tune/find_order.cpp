@@ -108,7 +108,9 @@ FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
       best_graph = ordered;
     }
     if (refused_bytes > 0 && refused_ns < best.figures.step_ns) best.refused_bytes = refused_bytes;
-    JOINTER_TRY(best.communication, communication_of(best_graph ? *best_graph : graph, analysis));
+    if (limit.wants_communication) {
+      JOINTER_TRY(best.communication, communication_of(best_graph ? *best_graph : graph, analysis));
+    }
     return best;
   };
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <utility>
+#include <vector>
 
 #include "core/open/open.h"
 #include "core/pass/pipeline_run.h"
@@ -36,7 +37,8 @@ Graph small_joint() {
 
 // A joint graph with its plan at budget 1.
 struct Asked {
-  explicit Asked(Graph joint) : graph(std::move(joint)) {
+  explicit Asked(Graph joint, LimitedMemory memory = LimitedMemory::allocated)
+      : graph(std::move(joint)) {
     whole = partition(graph).value();
     costs = estimate_all(whole.joint, **make_estimator(analysis().estimator));
     flops.resize(whole.joint.node_count());
@@ -47,6 +49,7 @@ struct Asked {
                     {.partition = {},
                      .now = {.budget = -1, .name = "now", .plan = whole.plan, .figures = figures},
                      .fsdp = fsdp_policy(graph),
+                     .memory = memory,
                      .max_budgets = 4,
                      .effort = 50})
                     .value();
@@ -235,6 +238,39 @@ TEST(OrderedSearch, GivesUpAPartOfThePlanForABetterOrder) {
   EXPECT_EQ(fit.point.order, "place_collectives");
   EXPECT_EQ(fit.point.figures.figures.step_ns, own.step_ns - kGained);
   EXPECT_LE(fit.point.figures.figures.peak_bytes, asked.limit());
+}
+
+// Reserved bytes say how much a plan must give up, and allocated bytes which plan does.
+TEST(OrderedSearch, GivesUpAllocatedBytesForALimitOfReservedMemory) {
+  const Asked asked(sample(), LimitedMemory::reserved);
+  const std::int64_t limit_bytes =
+      asked.trade_off->what_if().reserved_bytes(asked.whole.plan).value() * 97 / 100;
+  constexpr std::int64_t kNeeded = 1 << 20;
+  std::vector<std::int64_t> peaks;  // allocated, of the plans that are tried
+  const FindOrder find = [&](const Graph& graph, const OrderLimit& limit) -> Result<PlanOrder> {
+    PlanOrder order{
+        .passes = {}, .figures = step_figures(graph, analysis())->figures, .communication = {}};
+    EXPECT_EQ(limit.memory, LimitedMemory::reserved);
+    if (limit.bytes != limit_bytes) return order;  // for the hidden shares
+    peaks.push_back(order.figures.peak_bytes);
+    order.refused_bytes = limit_bytes + kNeeded;
+    return order;
+  };
+  const Fit fit = fastest_ordered(*asked.trade_off, limit_bytes, find).value();
+  ASSERT_TRUE(fit.fits);
+  ASSERT_GE(peaks.size(), 2U);
+  EXPECT_LE(peaks.size(), 4U);
+  for (std::size_t i = 1; i < peaks.size(); ++i)
+    EXPECT_LE(peaks[i], peaks[i - 1] - kNeeded / 2) << "plan " << i;
+}
+
+TEST(FindOrder, TellsCommunicationOnlyIfItIsWanted) {
+  const Asked asked(sample());
+  const Graph pair = asked.trade_off->graph_of(asked.whole.plan).value();
+  const FindOrder find = order_finder(built_in_passes(), analysis());
+  const std::int64_t bytes = asked.figures.figures.peak_bytes;
+  EXPECT_TRUE(find(pair, {.bytes = bytes})->communication.empty());
+  EXPECT_FALSE(find(pair, {.bytes = bytes, .wants_communication = true})->communication.empty());
 }
 
 TEST(FindOrder, TellsTheMemoryOfAFasterOrderBeyondTheLimit) {
