@@ -1,5 +1,21 @@
+// Reads and writes the probe of this machine's CPU, and computes the description of a rank's CPU
+// from it.
+//
+// Steps
+//   1. Take the probed rank that is most similar: one that shared the machine if this one does, then
+//      the one with the most similar number of threads.
+//   2. Multiply its rates of FLOPs, bytes and special functions by the threads of this rank per
+//      thread of that one. The time of a call stays.
+//   3. If the ranks have more threads than the machine has cores, everything is slower by that
+//      factor: rates are divided by it, and times are multiplied by it.
+//   4. A collective takes the time of one of two ranks: a quarter of it for each step of a ring, and
+//      the rest regardless of the number of ranks.
+// Numbers that nothing was measured for (links between machines, the size of the memory) are those
+// of the generic CPU.
+//
 // Cost: reads a small file. Deviations: the rates of a number of threads that was not probed are in
 // proportion to the threads, although a core that runs alone has more bandwidth than its share.
+// Source: Jointer's own.
 
 #include "core/cost/cpu_probe.h"
 
@@ -49,22 +65,9 @@ bool is_rate(double value) {
 }
 
 bool is_usable(const ProbedRank& rank) {
-  const KernelRates& kernels = rank.kernels;
-  const auto is_level = [](const KernelRates::Level& level) {
-    return level.bytes > 0 && is_rate(level.gbps);
-  };
-  const auto is_attention = [](const KernelRates::Attention& each) {
-    return each.head_size > 0 && is_rate(each.forward) && is_rate(each.backward);
-  };
   return rank.threads > 0 && is_rate(rank.float32_tflops) && is_rate(rank.bfloat16_tflops) &&
-         is_rate(rank.memory_gbps) && rank.operator_us >= 0 && kernels.launch_us >= 0 &&
-         kernels.product_us >= 0 && is_rate(kernels.coalesced) && is_rate(kernels.strided) &&
-         is_rate(kernels.gathered) && is_rate(kernels.scattered) &&
-         is_rate(kernels.row_reduction) && is_rate(kernels.column_reduction) &&
-         is_rate(kernels.widening) && std::ranges::all_of(kernels.levels, is_level) &&
-         std::ranges::all_of(kernels.attention, is_attention) &&
-         std::ranges::is_sorted(kernels.attention, {}, &KernelRates::Attention::head_size) &&
-         std::ranges::is_sorted(kernels.levels, {}, &KernelRates::Level::bytes);
+         is_rate(rank.memory_gbps) && rank.operator_us >= 0 && rank.link_gbps >= 0 &&
+         rank.collective_us >= 0 && problem_of(rank.kernels).empty();
 }
 
 // The ranks' rates that are most similar: those of a rank that shared the machine if this one does,
@@ -93,7 +96,7 @@ Result<std::optional<CpuProbe>> read_cpu_probe(const std::string& path) {
   if (!probe)
     return input_error("{}: not the probe of a CPU: {}; {}", path, probe.error().message, kAdvice);
   if (probe->ranks.empty() || !std::ranges::all_of(probe->ranks, is_usable))
-    return input_error("{}: a rate of the CPU is not positive; {}", path, kAdvice);
+    return input_error("{}: the rates of the CPU are damaged; {}", path, kAdvice);
   if (probe->processor != processor_name() || probe->cores != usable_cores()) return std::nullopt;
   return std::optional(*std::move(probe));
 }

@@ -165,40 +165,12 @@ void read_nccl(JsonMembers& members, DeviceDescription& device) {
         fmt::format("`torch_nccl` is `{}`, not volta, ampere, hopper or blackwell", name));
 }
 
-// The member `kernels`, which is optional. Divisors must be positive, and lists ascending.
+// The member `kernels`, which is optional.
 void read_kernels(JsonMembers& members, DeviceDescription& device) {
   members.read("kernels", device.kernels);
   if (!device.kernels) return;
-  const KernelRates& rates = *device.kernels;
-  const auto is_share = [](double share) { return share >= kAboveZero && share <= 1; };
-  const auto is_time = [](double us) { return us >= 0 && us <= 1e9; };
-  bool is_valid = is_share(rates.coalesced) && is_share(rates.strided) &&
-                  is_share(rates.gathered) && is_share(rates.scattered) &&
-                  is_share(rates.row_reduction) && is_share(rates.column_reduction) &&
-                  is_share(rates.widening);
-  if (!is_valid) return members.refuse("`kernels`: a share must be positive, at most 1");
-  is_valid = is_time(rates.launch_us) && is_time(rates.product_us) && is_time(rates.latency_us) &&
-             is_time(rates.wave_us) && is_time(rates.extra_tokens) &&
-             is_time(rates.extra_causal_tokens) && rates.special_gops >= 0 &&
-             rates.block_bytes >= 0 && rates.sector_bytes >= 0;
-  if (!is_valid) return members.refuse("`kernels`: a number must be from 0 to 1e9");
-  for (const KernelRates::Tile& tile : rates.tiles)
-    if (tile.rows < 1 || tile.columns < 1 || !is_share(tile.share))
-      return members.refuse("`kernels`: a tile needs positive rows, columns and share");
-  std::int64_t last = 0;
-  for (const KernelRates::Level& level : rates.levels) {
-    if (level.bytes <= last || !(level.gbps >= kAboveZero) || level.gbps > 1e9)
-      return members.refuse("`kernels`: levels need ascending bytes and a positive bandwidth");
-    last = level.bytes;
-  }
-  for (const auto* list : {&rates.attention, &rates.cudnn_attention}) {
-    last = 0;
-    for (const KernelRates::Attention& each : *list) {
-      if (each.head_size <= last || !is_share(each.forward) || !is_share(each.backward))
-        return members.refuse("`kernels`: attention needs ascending head sizes and shares up to 1");
-      last = each.head_size;
-    }
-  }
+  if (const std::string problem = problem_of(*device.kernels); !problem.empty())
+    members.refuse("`kernels`: " + problem);
 }
 
 Result<DeviceDescription> parse_text(std::string_view name, std::string_view text) {
@@ -237,8 +209,7 @@ Result<DeviceDescription> cpu_with(int cores) {
   return device;
 }
 
-// Loads the CPU of this machine for a rank with `threads` threads, next to others with as many:
-// with
+// Loads the CPU of this machine for a rank with `threads` threads, next to others with as many: with
 // the rates of the probe, if there is one.
 Result<DeviceDescription> cpu_of_rank(int threads, int ranks) {
   JOINTER_TRY(DeviceDescription device, cpu_with(threads));

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "core/base/bytes.h"
 #include "core/base/environment.h"
@@ -97,11 +98,23 @@ TEST_F(CpuProbeFile, IsRefusedIfItIsDamaged) {
     EXPECT_EQ(read.error().kind, Error::Kind::input);
     EXPECT_THAT(read.error().message, testing::HasSubstr(path()));
   }
-  CpuProbe probe = probe_of_this_machine();
-  probe.ranks[0].float32_tflops = 0;
-  write(probe);
-  EXPECT_FALSE(read_cpu_probe(path()).has_value());
-  EXPECT_FALSE(load_device("cpu").has_value());
+  const std::function<void(ProbedRank&)> damages[] = {
+      [](ProbedRank& rank) { rank.float32_tflops = 0; },
+      [](ProbedRank& rank) { rank.link_gbps = -1; },
+      [](ProbedRank& rank) { rank.collective_us = -1; },
+      [](ProbedRank& rank) { rank.kernels.coalesced = 0; },
+      [](ProbedRank& rank) { rank.kernels.tiles = {{.rows = 0, .columns = 1, .share = 1}}; },
+      [](ProbedRank& rank) { rank.kernels.special_gops = -1; },
+      [](ProbedRank& rank) { rank.kernels.launch_us = 1e18; }};
+  for (const auto& damage : damages) {
+    CpuProbe probe = probe_of_this_machine();
+    damage(probe.ranks[1]);
+    write(probe);
+    const auto read = read_cpu_probe(path());
+    ASSERT_FALSE(read.has_value());
+    EXPECT_THAT(read.error().message, testing::HasSubstr("the rates of the CPU are damaged"));
+    EXPECT_FALSE(load_device("cpu").has_value());
+  }
 }
 
 TEST_F(CpuProbeFile, ReplacesTheRatesOfTheCpu) {

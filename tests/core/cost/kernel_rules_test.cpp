@@ -220,6 +220,14 @@ TEST(KernelRates, AreChecked) {
       {[](OrderedJson& rates) { rates["coalesced"] = 0; }, "a share must be positive"},
       {[](OrderedJson& rates) { rates["strided"] = 1.5; }, "a share must be positive"},
       {[](OrderedJson& rates) { rates["launch_us"] = -1; }, "from 0 to 1e9"},
+      {[](OrderedJson& rates) { rates["special_gops"] = 1e10; }, "from 0 to 1e9"},
+      {[](OrderedJson& rates) { rates["block_bytes"] = 10'000'000'000; }, "from 0 to 1e9"},
+      {[](OrderedJson& rates) { rates["sector_bytes"] = 10'000'000'000; }, "from 0 to 1e9"},
+      {[](OrderedJson& rates) {
+         rates["cudnn_attention"] =
+             OrderedJson::parse(R"([{"head_size":64,"forward":2,"backward":1}])");
+       },
+       "ascending head sizes"},
       {[](OrderedJson& rates) { rates["tiles"][0]["rows"] = 0; }, "a tile needs"},
       {[](OrderedJson& rates) { rates["attention"][1]["head_size"] = 64; }, "ascending head sizes"},
       {[](OrderedJson& rates) {
