@@ -91,10 +91,9 @@ double filled(const DeviceDescription& device, const LoopWork& work, double byte
   return needed > 0 ? std::min(in_flight / needed, 1.0) : 1;
 }
 
-KernelDuration duration(double launch_ns, double arithmetic_ns, double memory_ns, double peak_ns) {
+KernelDuration duration(double launch_ns, double arithmetic_ns, double memory_ns) {
   const double longest = std::max(arithmetic_ns, memory_ns);
   return {.ns = launch_ns + longest,
-          .peak_ns = peak_ns,
           .limit = longest <= launch_ns         ? NodeCost::Limit::launch
                    : arithmetic_ns >= memory_ns ? NodeCost::Limit::compute
                                                 : NodeCost::Limit::memory};
@@ -138,7 +137,7 @@ KernelDuration loop_time(const DeviceDescription& device, const LoopWork& work) 
   double moved = 0;
   if (bytes > 0) moved = slowed / bandwidth(device, bytes) / filled(device, work, bytes);
   const double special = rates.special_gops > 0 ? work.special_functions / rates.special_gops : 0;
-  return duration(rates.launch_us * kNsPerUs, special, moved, bytes / device.memory_gbps);
+  return duration(rates.launch_us * kNsPerUs, special, moved);
 }
 
 KernelDuration product_time(const DeviceDescription& device, const ProductWork& work) {
@@ -150,8 +149,7 @@ KernelDuration product_time(const DeviceDescription& device, const ProductWork& 
   if (!tiles.empty()) arithmetic = product_ns(device, work, tiles.front(), peak);
   for (const KernelRates::Tile& tile : tiles)
     arithmetic = std::min(arithmetic, product_ns(device, work, tile, peak));
-  return duration(device.kernels->product_us * kNsPerUs, arithmetic, memory_ns(device, work.bytes),
-                  std::max(flops / peak * kNsPerSecond, work.bytes / device.memory_gbps));
+  return duration(device.kernels->product_us * kNsPerUs, arithmetic, memory_ns(device, work.bytes));
 }
 
 KernelDuration attention_time(const DeviceDescription& device, const AttentionWork& work) {
@@ -176,8 +174,7 @@ KernelDuration attention_time(const DeviceDescription& device, const AttentionWo
   const double extra = work.is_causal ? rates.extra_causal_tokens : rates.extra_tokens;
   const double arithmetic = work.flops * padding / (peak * share) * (tokens + extra) / tokens;
   return duration(rates.product_us * kNsPerUs, arithmetic * kNsPerSecond,
-                  memory_ns(device, work.bytes),
-                  std::max(work.flops / peak * kNsPerSecond, work.bytes / device.memory_gbps));
+                  memory_ns(device, work.bytes));
 }
 
 double sector_traffic(const DeviceDescription& device, double bytes, std::int64_t item_bytes,

@@ -15,7 +15,6 @@ namespace jointer {
 
 struct KernelDuration {
   double ns = 0;
-  double peak_ns = 0;  // at the device's peak rates, without a launch
   NodeCost::Limit limit = NodeCost::Limit::launch;
 };
 

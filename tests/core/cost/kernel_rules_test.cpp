@@ -67,7 +67,6 @@ TEST(KernelRules, BytesTakeTimeByTheirPattern) {
   LoopWork both = moving(8e6);
   both.add(AccessPattern::strided, 8e6);
   EXPECT_DOUBLE_EQ(loop_ns(both), 1000 + 26'000);
-  EXPECT_DOUBLE_EQ(loop_time(round_device(), both).peak_ns, 16'000);
 }
 
 TEST(KernelRules, ReductionsAndConversionsHaveTheirOwnShares) {
@@ -182,7 +181,6 @@ RC_GTEST_PROP(KernelRulesProperty, MoreWorkNeverTakesLessTime, ()) {
   LoopWork work = moving(static_cast<double>(bytes));
   work.blocks = *rc::gen::inRange<std::int64_t>(0, 1000);
   const KernelDuration before = loop_time(device, work);
-  RC_ASSERT(before.ns >= before.peak_ns);
   work.add(pattern, static_cast<double>(more));
   RC_ASSERT(loop_time(device, work).ns >= before.ns * (1 - 1e-9));
 
@@ -191,7 +189,6 @@ RC_GTEST_PROP(KernelRulesProperty, MoreWorkNeverTakesLessTime, ()) {
                       .k = *rc::gen::inRange<std::int64_t>(1, 20'000),
                       .dtype = DType::bfloat16};
   const KernelDuration time = product_time(device, product);
-  RC_ASSERT(time.ns >= time.peak_ns);
   product.rows += *rc::gen::inRange<std::int64_t>(0, 20'000);
   RC_ASSERT(product_time(device, product).ns >= time.ns);
 }
