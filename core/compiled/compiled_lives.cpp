@@ -45,6 +45,11 @@ namespace {
 using kernels::Buffer;
 using kernels::BufferLife;
 
+// True for a static storage (see the terms above), by its lifetime operator by operator.
+bool is_of_static(const MemoryTimeline& operators, const Lifetime& life) {
+  return life.first < 0 && life.last >= static_cast<std::int32_t>(operators.steps().size());
+}
+
 // The memory that the kernels of a part, and running operator by operator, have in common.
 class PartMemory {
  public:
@@ -58,8 +63,7 @@ class PartMemory {
     return operators_.lifetimes()[index];
   }
   [[nodiscard]] bool is_static(std::size_t index) const {
-    const auto steps = static_cast<std::int32_t>(operators_.steps().size());
-    return known(index).first < 0 && known(index).last >= steps;
+    return is_of_static(operators_, known(index));
   }
 
   // The index of the storage of a node's tensor in the lifetimes of `operators`.
@@ -231,8 +235,7 @@ class LivesBuilder {
 
   void add_static(std::size_t index) {
     Lifetime life = operators_.lifetimes()[index];
-    const auto steps = static_cast<std::int32_t>(operators_.steps().size());
-    if (life.first >= 0 || life.last < steps) return;
+    if (!is_of_static(operators_, life)) return;
     life.first = -1;
     life.last = end_;
     const auto is_counted = [&](std::size_t part) { return counted_[part][index]; };
