@@ -5,8 +5,10 @@
 // its code and its data in the nearest caches, as no step does. The median counts; of calls longer
 // than 0.1 ms, to which caches matter little and other programs much, the fastest. Only the largest
 // additions run in a row, after everything else, so that they do not empty the caches.
-//   add     of two tensors of 1,024 elements to twice the largest cache: the time of a call without
-//           work, and the bandwidth by number of bytes. The largest one is that of the memory.
+//   add     of two tensors, in steps of four times the elements. The first, of 1,024 elements, is
+//           the time of a call without work. The others give the bandwidth by number of bytes:
+//           from 48 KiB of traffic to twice the largest cache, at least 48 MiB (also if the
+//           cache is not known) and at most 384 MiB. The largest one is that of the memory.
 //   mm      of squares of 64: the time of a product beyond that of its FLOPs; of 512 and 768: the
 //           peak, that of the faster one.
 //   attention  of heads of 32, 64 and 128, forward and backward.

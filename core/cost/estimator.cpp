@@ -115,8 +115,10 @@ Result<std::unique_ptr<Estimator>> make_kernels(DeviceDescription device,
                 "the estimator `kernels` needs the rates of kernels, which the description of {} "
                 "does not have; {}",
                 device.name,
-                device.id == "cpu" ? "`jointer calibrate --probe` measures those of this machine"
-                                   : "use `roofline`, or another device");
+                device.id == "cpu"
+                    ? "`jointer calibrate --probe` measures those of this machine, for "
+                      "--device cpu"
+                    : "use `roofline`, or another device");
   return std::make_unique<KernelEstimator>(std::move(device), gpus_per_node);
 }
 

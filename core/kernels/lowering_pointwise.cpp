@@ -12,7 +12,6 @@
 namespace jointer::kernels {
 namespace {
 
-constexpr std::size_t kMaxPointwiseCat = 8;  // max_complex_pointwise_cat_inputs
 constexpr double kLargestPower = 32;
 
 }  // namespace

@@ -137,8 +137,7 @@ void EstimatorOptions::add_to(CLI::App& command) {
       .add_option("--estimator", estimator,
                   "Time estimator: roofline (the default), kernels, simple{coll_us=20,...}, "
                   "torch-2.11, torch-2.15, profile{trace=\"trace.json\"}, measured or "
-                  "measured{device=\"NVIDIA "
-                  "H200\"} (see `jointer calibrate --list`)")
+                  "measured{device=\"NVIDIA H200\"} (see `jointer calibrate --list`)")
       ->type_name("NAME");
   command
       .add_option("--gpus-per-node", gpus_per_node,

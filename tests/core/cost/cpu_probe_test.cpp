@@ -134,6 +134,13 @@ TEST_F(CpuProbeFile, ReplacesTheRatesOfTheCpu) {
   EXPECT_TRUE(load_device(cpu_of_rank_text(1, 2)).has_value());
 }
 
+TEST_F(CpuProbeFile, AGenericCpuIsNotTheOneThatIsProbed) {
+  write(probe_of_this_machine());
+  const auto estimator = make_estimator({.name = "kernels", .device = "cpu{cores=4}"});
+  ASSERT_FALSE(estimator.has_value());
+  EXPECT_THAT(estimator.error().message, testing::HasSubstr("for --device cpu"));
+}
+
 TEST_F(CpuProbeFile, CallsOnACpuRunOneAfterTheOther) {
   write(probe_of_this_machine());
   const Graph graph = parse(R"(
