@@ -218,7 +218,7 @@ TEST(KernelTimes, AGivenTimeCountsInTheFirstKernelOfASplitReduction) {
   const Timed step = timed(R"(
     kind forward
     x: f32[4096,4096] = input
-    y: f32[] = aten.sum.default(x)
+    y: f32[] = aten.sum(x)
     return [y]
   )",
                            h100(), [](const Graph& graph, std::vector<NodeCost>& costs) {
