@@ -50,7 +50,12 @@ FusionRules::FusionRules(Scheduling& scheduling)
           scheduling, [this](NodeIndex a, NodeIndex b) { return shared_bytes(a, b, true); },
           [this](NodeIndex a, NodeIndex b) { return fusable_bytes(a, b); }),
       cpu_(scheduling),
-      is_fused_(scheduling.ancestors().length()) {}
+      is_fused_(scheduling.ancestors().length()) {
+  // Foreach kernels have several ops from the start.
+  for (const NodeIndex id : scheduling.first_order())
+    if (scheduling.node(id).is_foreach())
+      for (const OpId op : scheduling.node(id).ops) AncestorSets::set_bit(is_fused_, op);
+}
 
 bool FusionRules::refuse(Refusal refusal, NodeIndex a, NodeIndex b) {
   ++counts_[static_cast<std::size_t>(refusal)];
@@ -459,8 +464,7 @@ std::string_view to_sentence(Refusal refusal) {
       return "The parts of a kernel that works on lists do not fuse one by one.";
     case Refusal::beside_template:
       return "A kernel from a template takes in only element-wise operations that come after it "
-             "and "
-             "change no buffer in place.";
+             "and change no buffer in place.";
     case Refusal::loops_differ:
       return "On the CPU, the two need the same loops, or the second the outer loops of the first.";
     case Refusal::too_large_on_cpu:

@@ -133,7 +133,7 @@ class Scheduling {
   // Nodes in topological order: each after the nodes that it reads from, ties by buffer name, then
   // by place in `nodes`.
   [[nodiscard]] std::vector<NodeIndex> sorted(std::span<const NodeIndex> nodes) const;
-  // All ops, one node each, in topological order.
+  // The nodes before fusion, one for each op or foreach kernel, in topological order.
   [[nodiscard]] const std::vector<NodeIndex>& first_order() const { return order_; }
 
   AccessTable table;

@@ -195,6 +195,23 @@ TEST(OperatorFamilies, AnOpOfAListThatReadsAnotherStartsAKernel) {
   for (const Kernel& kernel : kernels.kernels) EXPECT_EQ(kernel.kind, Kernel::Kind::foreach_);
 }
 
+// `b` reads one result of the list, and the other one reads `s`.
+TEST(OperatorFamilies, KernelsAroundAListThatDependsOnOneOfThemStayApart) {
+  const Kernels kernels = schedule(lowered(R"(
+    x: f32[64,32] = input
+    y: f32[64] = input
+    s: f32[64] = aten.sum.dim_IntList(x, [1])
+    m: (f32[64], f32[64]) = aten._foreach_mul.Scalar([s, y], 2.0)
+    m0: f32[64] = m[0]
+    m1: f32[64] = m[1]
+    w: f32[64,1] = aten.unsqueeze(m1, 1)
+    p: f32[64,32] = aten.mul.Tensor(x, w)
+    b: f32[64] = aten.sum.dim_IntList(p, [1])
+    return [m0, b]
+  )"));
+  EXPECT_EQ(kernels.kernels.size(), 3U);
+}
+
 // --- Templates ---
 
 TEST(OperatorFamilies, ATemplateTakesInElementwiseReaders) {
