@@ -58,17 +58,16 @@ std::vector<std::uint32_t> blocked_collectives(const KernelUnits& units, ListAim
   for (std::size_t i = 0; i < units.size(); ++i)
     if (const auto unit = static_cast<KernelUnit>(i); units.is_collective(unit))
       of_op[as_index(units.first_op(unit))] = number++;
-  // Ops before fusion, each after those that it depends on.
+  // Nodes before fusion, each after those that it depends on.
   const std::vector<kernels::NodeIndex>& order = scheduling.first_order();
-  for (std::size_t i = order.size(); i-- > 0;) {
-    const kernels::OpId op = scheduling.node(order[i]).ops.front();
-    for (const kernels::Access& read : scheduling.op(op).reads) {
-      if (read.buffer < 0) continue;
-      const kernels::OpId maker = scheduling.buffer(read.buffer).op;
-      if (maker >= 0)
-        of_op[as_index(maker)] = std::min(of_op[as_index(maker)], of_op[as_index(op)]);
-    }
-  }
+  for (std::size_t i = order.size(); i-- > 0;)
+    for (const kernels::OpId op : scheduling.node(order[i]).ops)
+      for (const kernels::Access& read : scheduling.op(op).reads) {
+        if (read.buffer < 0) continue;
+        const kernels::OpId maker = scheduling.buffer(read.buffer).op;
+        if (maker >= 0)
+          of_op[as_index(maker)] = std::min(of_op[as_index(maker)], of_op[as_index(op)]);
+      }
   for (std::size_t i = 0; i < units.size(); ++i)
     for (const kernels::OpId op : units.ops(static_cast<KernelUnit>(i)))
       blocks[i] = std::min(blocks[i], of_op[as_index(op)]);
