@@ -14,20 +14,6 @@ namespace {
 
 using kernels::Kernel;
 
-// Inductor's names of the kinds.
-constexpr NameTable<Kernel::Kind, 11> kKinds{
-    {{"pointwise", Kernel::Kind::pointwise},
-     {"foreach", Kernel::Kind::pointwise},
-     {"reduction", Kernel::Kind::reduction},
-     {"mix_order_reduction", Kernel::Kind::mix_order_reduction},
-     {"template", Kernel::Kind::template_},
-     {"extern", Kernel::Kind::external},
-     {"multi_output", Kernel::Kind::multi_output},
-     {"view", Kernel::Kind::view},
-     {"collective", Kernel::Kind::collective},
-     {"wait", Kernel::Kind::wait},
-     {"nop", Kernel::Kind::nop}}};
-
 class AnswerReader {
  public:
   AnswerReader(const Graph& graph, PartId part) : graph_(graph), part_(part) {}
@@ -68,7 +54,7 @@ class AnswerReader {
       kernel.numel = iterations[0];
       kernel.rnumel = iterations[1];
     }
-    if (const auto known = value_in(kKinds, kind))
+    if (const auto known = value_in(kernels::kKernelKinds, kind))
       kernel.kind = *known;
     else
       members.refuse(fmt::format("kernel {}: its kind `{}` is unknown", index, kind));

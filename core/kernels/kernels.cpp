@@ -120,32 +120,7 @@ std::vector<NodeIndex> sort_for_memory(const MemoryPlan& plan, const std::vector
 }  // namespace
 
 std::string_view to_string(Kernel::Kind kind) {
-  using enum Kernel::Kind;
-  switch (kind) {
-    case pointwise:
-      return "pointwise";
-    case reduction:
-      return "reduction";
-    case mix_order_reduction:
-      return "mix_order_reduction";
-    case foreach_:
-      return "foreach";
-    case template_:
-      return "template";
-    case external:
-      return "extern";
-    case multi_output:
-      return "multi_output";
-    case view:
-      return "view";
-    case collective:
-      return "collective";
-    case wait:
-      return "wait";
-    case nop:
-      break;
-  }
-  return "nop";
+  return name_in(kKernelKinds, kind);
 }
 
 bool is_launch(Kernel::Kind kind) {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/name_table.h"
 #include "core/base/result.h"
 #include "core/base/torch_version.h"
 #include "core/kernels/ir.h"
@@ -84,6 +85,19 @@ struct Kernel {
 };
 
 // Inductor's name of the kind: "pointwise", "extern", ...
+// Inductor's names of the kinds.
+inline constexpr NameTable<Kernel::Kind, 11> kKernelKinds{
+    {{"pointwise", Kernel::Kind::pointwise},
+     {"reduction", Kernel::Kind::reduction},
+     {"mix_order_reduction", Kernel::Kind::mix_order_reduction},
+     {"foreach", Kernel::Kind::foreach_},
+     {"template", Kernel::Kind::template_},
+     {"extern", Kernel::Kind::external},
+     {"multi_output", Kernel::Kind::multi_output},
+     {"view", Kernel::Kind::view},
+     {"collective", Kernel::Kind::collective},
+     {"wait", Kernel::Kind::wait},
+     {"nop", Kernel::Kind::nop}}};
 std::string_view to_string(Kernel::Kind kind);
 // True if kernels of this kind run on the device.
 bool is_launch(Kernel::Kind kind);

@@ -56,7 +56,7 @@ TEST_F(InductorAnswerTest, HasTheNodesOfTheGraph) {
   EXPECT_EQ(answer.scheduled[0].bytes, 30);
   EXPECT_EQ(answer.scheduled[1].kind, Kernel::Kind::external);
   EXPECT_FALSE(answer.scheduled[1].is_on_gpu);
-  EXPECT_EQ(answer.scheduled[2].kind, Kernel::Kind::pointwise);
+  EXPECT_EQ(answer.scheduled[2].kind, Kernel::Kind::foreach_);
   ASSERT_EQ(answer.not_fused.size(), 1U) << "a pair of an unknown kernel is left out";
   EXPECT_EQ(answer.not_fused[0].first, 1);
   EXPECT_EQ(answer.not_fused[0].second, 0);
