@@ -22,7 +22,7 @@ from .compiled_order import Collective, KernelName
 #: ``torch._inductor.scheduler.BaseSchedulerNode``, whose class differs between versions.
 SchedulerNode = Any
 
-_COMPUTED = frozenset({"pointwise", "reduction", "mix_order_reduction", "template"})
+_COMPUTED = frozenset({"pointwise", "reduction", "mix_order_reduction", "foreach", "template"})
 
 
 class ScheduledKernels:
