@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/base/checked.h"
 #include "core/base/index.h"
 #include "core/base/json_text.h"
 
@@ -88,7 +89,8 @@ class OrderWriter {
         if (at == groups.end()) at = groups.insert(groups.end(), node.group);
         each["group"] = at - groups.begin();
       }
-      each["ranks"] = graph_.group_size(node);
+      // 1: the group is unknown.
+      if (const std::int64_t ranks = graph_.group_size(node); ranks > 1) each["ranks"] = ranks;
       add_size(node, each);
     }
     return list;
@@ -105,7 +107,7 @@ class OrderWriter {
         if (first == nullptr) first = &tensor;
         for (const Dim& size : graph_.shape(tensor))
           if (size.expression) return;
-        numel += graph_.numel(tensor);
+        numel = saturating_add(numel, graph_.numel(tensor));
       }
     }
     if (first == nullptr) return;

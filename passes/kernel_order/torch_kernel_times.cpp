@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/checked.h"
 #include "core/base/index.h"
 #include "core/cost/node_flops.h"
 #include "core/cost/torch_nccl.h"
@@ -59,7 +60,7 @@ class KernelClock {
       if (op.kind != kernels::Op::Kind::extern_ && op.kind != kernels::Op::Kind::template_)
         continue;
       for (const NodeId node : op.nodes)
-        sum += node_flops(graph_, graph_.node(node)).torch_registry;
+        sum = saturating_add(sum, node_flops(graph_, graph_.node(node)).torch_registry);
     }
     return sum;
   }
