@@ -28,6 +28,14 @@ constexpr std::array kReasons{
     std::pair{std::string_view("nodes numel incompatibility"), Refusal::reduced_size},
     std::pair{std::string_view("nodes numel/rnumel incompatibility"), Refusal::loops_do_not_split},
     std::pair{std::string_view("Split scan cannot fuse"), Refusal::split_scan},
+    std::pair{std::string_view("tiling mismatch"), Refusal::tiles_differ},
+    std::pair{std::string_view("invalid tiling for reduction"), Refusal::tiles_differ},
+    std::pair{std::string_view("foreach do not have same length"), Refusal::parts_differ},
+    std::pair{std::string_view("a consumer depends on another producer"), Refusal::parts_differ},
+    std::pair{std::string_view("candidate producer"), Refusal::parts_differ},
+    std::pair{std::string_view("candidate consumer"), Refusal::parts_differ},
+    std::pair{std::string_view("template epilogue not satisfied"), Refusal::beside_template},
+    std::pair{std::string_view("sub-parent epilogue planning failed"), Refusal::computes_fraction},
     std::pair{std::string_view("will create cycle"), Refusal::would_cycle},
 };
 
@@ -66,7 +74,7 @@ KernelList list_of(const Graph& graph, const Kernels& predicted) {
 std::string rule_of_reason(std::string_view inductors_words) {
   for (const auto& [beginning, refusal] : kReasons)
     if (inductors_words.starts_with(beginning)) return std::string(to_sentence(refusal));
-  // "tiling mismatch ({...}, {...})": the sizes differ from pair to pair.
+  // The sizes after a reason differ from pair to pair.
   const std::size_t sizes = inductors_words.find(" (");
   return std::string(inductors_words.substr(0, sizes));
 }

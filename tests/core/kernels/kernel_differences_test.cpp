@@ -185,7 +185,15 @@ TEST(KernelList, ReasonsOfInductorAreThoseOfOurRules) {
             to_sentence(Refusal::pointwise_size));
   EXPECT_EQ(rule_of_reason("numel/rnumel mismatch (reduce) (8, 4), (1, 1)"),
             to_sentence(Refusal::reduction_size));
-  EXPECT_EQ(rule_of_reason("tiling mismatch ({'x': 8}, {'y': 4})"), "tiling mismatch");
+  EXPECT_EQ(rule_of_reason("tiling mismatch ({'x': 8}, {'y': 4})"),
+            to_sentence(Refusal::tiles_differ));
+  EXPECT_EQ(rule_of_reason("candidate producer is a reduction, foreach ops cannot be fused"),
+            to_sentence(Refusal::parts_differ));
+  EXPECT_EQ(rule_of_reason("template epilogue not satisfied"),
+            to_sentence(Refusal::beside_template));
+  EXPECT_EQ(rule_of_reason("sub-parent epilogue planning failed"),
+            to_sentence(Refusal::computes_fraction));
+  EXPECT_EQ(rule_of_reason("a new reason (8, 4)"), "a new reason");
 }
 
 // Views have no kernel in one list and one in the other, so they are not compared.
