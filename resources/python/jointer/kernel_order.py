@@ -145,11 +145,12 @@ class OrderPass:
         ]
         if differing:  # the same list on every rank, so all of them gather again
             lines = _gathered(kernels.lines, self._group)
-            return _first_difference(lines, differing[0])
+            return _first_difference(lines, differing[0], self._group)
         for what in ("recipe", "order"):
             for rank, theirs in enumerate(ranks):
                 if theirs[what] != ranks[0][what]:
-                    return f"the {what} of rank {rank} is not that of rank 0"
+                    one, other = _global_rank(rank, self._group), _global_rank(0, self._group)
+                    return f"the {what} of rank {one} is not that of rank {other}"
         return ""
 
 
@@ -279,15 +280,23 @@ def _gathered(own: Any, group: Any) -> list[Any]:
     return found
 
 
-def _first_difference(lines: Sequence[Sequence[str]], rank: int) -> str:
+def _global_rank(rank: int, group: Any) -> int:
+    """The rank among all ranks of a rank of the group."""
+    import torch.distributed as dist
+
+    return rank if group is None else dist.get_global_rank(group, rank)
+
+
+def _first_difference(lines: Sequence[Sequence[str]], rank: int, group: Any) -> str:
     first, theirs = lines[0], lines[rank]
+    one, other = _global_rank(0, group), _global_rank(rank, group)
     for place, (a, b) in enumerate(zip(first, theirs, strict=False)):
         if a != b:
             return (
-                f"ranks schedule different programs: kernel {place} is `{b}` on rank {rank}, "
-                f"`{a}` on rank 0"
+                f"ranks schedule different programs: kernel {place} is `{b}` on rank {other}, "
+                f"`{a}` on rank {one}"
             )
     return (
-        f"ranks schedule different programs: {counted(len(theirs), 'kernel')} on rank {rank}, "
-        f"{len(first)} on rank 0"
+        f"ranks schedule different programs: {counted(len(theirs), 'kernel')} on rank {other}, "
+        f"{len(first)} on rank {one}"
     )
