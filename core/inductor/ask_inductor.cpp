@@ -19,13 +19,14 @@
 #include "core/process/run_child.h"
 #include "core/process/temporary_folder.h"
 
+extern char** environ;  // NOLINT(readability-redundant-declaration): required by POSIX
+
 namespace jointer {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxQuoted = 80;
-constexpr std::string_view kUnknownTorch = "unknown";
 
 std::string capture_of(const Graph& graph, PartId part) {
   return graph.is_pair() ? write_native(graph, part) : write_native(graph);
@@ -43,6 +44,18 @@ std::string digest_of_worker() {
   for (const fs::path& file : files)
     if (const auto bytes = read_bytes(file.string())) text += bytes->view();
   return sha256(text);
+}
+
+// The variables by which the environment sets Inductor's configuration, one on each line.
+std::string settings_of_inductor() {
+  std::vector<std::string_view> settings;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    if (const std::string_view setting = *entry; setting.starts_with("TORCHINDUCTOR_"))
+      settings.push_back(setting);
+  std::sort(settings.begin(), settings.end());
+  std::string text;
+  for (const std::string_view setting : settings) (text += setting) += '\n';
+  return text;
 }
 
 // Takes the worker's lines: progress, and the answer at the end.
@@ -134,8 +147,8 @@ Result<OrderedJson> ask_inductor(const Graph& graph, PartId part, const AskOptio
                                                        : options.cache_folder);
   // A torch without a version may change, so its answers are not cached.
   const bool is_cached = torch != kUnknownTorch;
-  const std::string key =
-      sha256(sha256(capture) + '\n' + torch + '\n' + options.device + '\n' + digest_of_worker());
+  const std::string key = sha256(sha256(capture) + '\n' + torch + '\n' + options.device + '\n' +
+                                 digest_of_worker() + '\n' + settings_of_inductor());
   if (is_cached && options.may_be_cached)
     if (const auto known = cache.find(key))
       if (auto answer = parse_answer(*known)) return *std::move(answer);

@@ -8,11 +8,11 @@ namespace jointer {
 namespace {
 
 constexpr const char* kAskVersion = R"(
-import importlib.metadata, importlib.util
+import importlib.metadata, importlib.util, sys
 try:
     print("torch", importlib.metadata.version("torch"))
 except importlib.metadata.PackageNotFoundError:
-    print("torch", "unknown" if importlib.util.find_spec("torch") else "")
+    print("torch", sys.argv[1] if importlib.util.find_spec("torch") else "")
 )";
 
 }  // namespace
@@ -24,7 +24,7 @@ Result<std::string> installed_torch(const ProgramCommand& python,
   std::string version;
   bool is_known = false;
   ChildOptions child;
-  child.command = {program, "-c", kAskVersion};
+  child.command = {program, "-c", kAskVersion, std::string(kUnknownTorch)};
   child.environment = python.environment;
   child.on_line = [&](std::string_view line) {
     if (!line.starts_with(kPrefix)) return;  // printed by a site's own start-up code

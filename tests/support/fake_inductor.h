@@ -39,6 +39,8 @@ class FakeInductor {
   void act(const std::string& action) { set("FAKE_INDUCTOR", action); }
   // The version of torch; empty: none is installed.
   void have_torch(const std::string& version) { set("FAKE_TORCH", version); }
+  // A setting of Inductor, such as "TORCHINDUCTOR_MAX_FUSION_SIZE".
+  void configure(const char* variable, const std::string& value) { set(variable, value); }
   // These calls, separated by commas, are one kernel.
   void fuse(const std::string& names) { set("FAKE_FUSE", names); }
 

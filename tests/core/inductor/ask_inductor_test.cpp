@@ -77,6 +77,14 @@ TEST_F(AskInductor, AnAnswerIsCached) {
   EXPECT_EQ(python.runs().size(), 4U);
 }
 
+TEST_F(AskInductor, OtherSettingsOfInductorAreAskedAgain) {
+  test::must(ask());
+  python.configure("TORCHINDUCTOR_MAX_FUSION_SIZE", "2");
+  test::must(ask());
+  test::must(ask());
+  EXPECT_EQ(python.runs().size(), 2U);
+}
+
 TEST_F(AskInductor, AnotherGraphIsAskedAgain) {
   test::must(ask());
   std::string other(kThreeCalls);
