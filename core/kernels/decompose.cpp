@@ -1,6 +1,8 @@
 #include "core/kernels/decompose.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <initializer_list>
 
 #include "core/kernels/decomposer.h"
@@ -161,6 +163,34 @@ bool Decomposer::touches_complex(const Node& node) const {
     return std::ranges::any_of(env_[producer.index()],
                                [&](FxId id) { return id >= 0 && is_complex(builder_.dtype(id)); });
   });
+}
+
+bool Decomposer::has_valid_dims(const Node& node) const {
+  static constexpr std::array<std::string_view, 6> kNames{"dim",  "dims", "dim0",
+                                                          "dim1", "dim2", "dimension"};
+  const OperatorInfo& info = graph_.op(node);
+  if (info.arguments.empty() || graph_.tensors(node).empty()) return true;
+  // Lists are joined, and gradients spread, along a dimension of the result.
+  const bool is_of_result =
+      info.arguments.front().type != "Tensor" || info.packet().ends_with("_backward");
+  const std::int64_t rank = is_of_result ? static_cast<std::int64_t>(captured(node).shape.size())
+                                         : builder_.rank(input(node, info.arguments.front().name));
+  for (const SchemaArgument& each : info.arguments) {
+    if (std::ranges::find(kNames, each.name) == kNames.end()) continue;
+    Sizes dims;
+    const Argument* given = arg(node, each.name);
+    if (given != nullptr && given->kind != Argument::Kind::none) {
+      dims = arguments_.integers(*given);
+    } else if (each.type == "int") {
+      std::int64_t dim = 0;
+      const std::string_view text = each.default_value;
+      std::from_chars(text.data(), text.data() + text.size(), dim);
+      dims.push_back(dim);
+    }
+    for (const std::int64_t dim : dims)
+      if (dim < -rank || dim >= rank) return false;
+  }
+  return true;
 }
 
 void Decomposer::function_rule(const Node& node) {
@@ -477,6 +507,9 @@ void Decomposer::call(NodeId id, const Node& node) {
   const OperatorInfo& info = graph_.op(node);
   if (rule != &Decomposer::elementwise && !info.arguments.empty() &&
       info.arguments.front().type == "Tensor" && input(node, info.arguments.front().name) < 0)
+    return fallback_rule(node);
+  if (rule != &Decomposer::elementwise && rule != &Decomposer::fallback_rule &&
+      rule != &Decomposer::reshape_rule && !has_valid_dims(node))
     return fallback_rule(node);
   if (rule != &Decomposer::alias_rule && rule != &Decomposer::fallback_rule &&
       rule != &Decomposer::collective_rule && touches_complex(node)) {

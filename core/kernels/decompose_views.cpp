@@ -37,6 +37,7 @@ void Decomposer::permute_rule(const Node& node) {
     const std::int64_t b = second ? wrapped(arguments_.integer(*second)) : rank - 1;
     if (rank > 1) std::swap(order[static_cast<std::size_t>(a)], order[static_cast<std::size_t>(b)]);
   }
+  if (static_cast<std::int64_t>(order.size()) != rank) return fallback_rule(node);
   give(builder_.permute(from, std::move(order)));
 }
 

@@ -40,6 +40,8 @@ class Decomposer {
   void output(const Node& node);
   void getitem_rule(NodeId id, const Node& node);
   [[nodiscard]] bool touches_complex(const Node& node) const;
+  // False if the call names a dimension that its first tensor, or its result, does not have.
+  [[nodiscard]] bool has_valid_dims(const Node& node) const;
 
   // The values of arguments.
   [[nodiscard]] const Argument* arg(const Node& node, std::string_view name) const {

@@ -30,6 +30,7 @@ FxIds group_norm(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const std::int64_t batch = call.integer("N"), channels = call.integer("C"),
                      size = call.integer("HxW"), groups = call.integer("group");
   const Sizes shape = b.shape(given);
+  if (groups <= 0 || shape.size() < 2) return {};
   const FxId x = b.reshape(wide_value(b, given), {batch, groups, channels / groups, size});
   FxTensor kept = b.tensor(x);
   kept.shape = {batch, groups, 1, 1};
@@ -59,8 +60,9 @@ FxIds group_norm_gradient(FxBuilder& b, const CallArguments& call, TorchVersion)
   const FxId given = call.tensor("input");
   const DType type = b.dtype(given);
   const std::int64_t batch = call.integer("N"), channels = call.integer("C"),
-                     size = call.integer("HxW"), groups = call.integer("group"),
-                     each = channels / groups;
+                     size = call.integer("HxW"), groups = call.integer("group");
+  if (groups <= 0) return {};
+  const std::int64_t each = channels / groups;
   const FxId dy = wide_value(b, call.tensor("grad_out")), x = wide_value(b, given),
              mean = wide_value(b, call.tensor("mean")), factor = wide_value(b, call.tensor("rstd")),
              weight = wide_value(b, call.tensor("weight"));
@@ -107,6 +109,7 @@ FxIds group_norm_gradient(FxBuilder& b, const CallArguments& call, TorchVersion)
 
 FxIds convolution(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("input"), weight = call.tensor("weight"), bias = call.tensor("bias");
+  if (call.result().shape.size() < 2) return {};
   const bool is_on_gpu = b.tensor(x).is_on_gpu;
   FxNode called;
   called.kind = FxKind::alloc_call;

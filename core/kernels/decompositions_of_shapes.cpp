@@ -57,6 +57,7 @@ FxId dense_copy(FxBuilder& b, FxId x) {
 FxIds triangle(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const Sizes sizes = b.shape(x);
+  if (sizes.size() < 2) return {};
   const bool is_on_gpu = b.tensor(x).is_on_gpu;
   const FxId columns = b.unsqueeze(numbers_up_to(b, sizes.back(), is_on_gpu), 0);
   const FxId rows = b.unsqueeze(numbers_up_to(b, sizes[sizes.size() - 2], is_on_gpu), 1);
@@ -90,7 +91,7 @@ FxIds roll(FxBuilder& b, const CallArguments& call, TorchVersion) {
     const std::int64_t size = b.shape(x)[static_cast<std::size_t>(dim)];
     if (size == 0) return {x};
     const FxId numbers = numbers_up_to(b, size, b.tensor(x).is_on_gpu);
-    const std::int64_t start = ((size - shifts[i]) % size + size) % size;
+    const std::int64_t start = (size - shifts[i] % size) % size;
     const FxId moved =
         b.pointwise("remainder", {b.pointwise("add", {numbers}, {static_cast<double>(start)})},
                     {static_cast<double>(size)});
@@ -120,16 +121,21 @@ FxIds pad(FxBuilder& b, const CallArguments& call, TorchVersion) {
 }
 
 FxIds repeat(FxBuilder& b, const CallArguments& call, TorchVersion) {
-  return {b.add(node_of(FxKind::repeat, "aten.repeat.default", {call.tensor("self")},
-                        call.integers("repeats"), call.result()))};
+  const FxId x = call.tensor("self");
+  Sizes repeats = call.integers("repeats");
+  if (static_cast<std::int64_t>(repeats.size()) < b.rank(x)) return {};
+  return {b.add(
+      node_of(FxKind::repeat, "aten.repeat.default", {x}, std::move(repeats), call.result()))};
 }
 
 FxIds unfold(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
-  FxNode view = node_of(FxKind::unfold, "aten.unfold.default", {x},
-                        {wrapped_dim(call.integer("dimension"), b.rank(x)), call.integer("size"),
-                         call.integer("step", 1)},
-                        call.result());
+  const std::int64_t dim = wrapped_dim(call.integer("dimension"), b.rank(x)),
+                     size = call.integer("size"), step = call.integer("step", 1);
+  const std::int64_t all = b.shape(x)[static_cast<std::size_t>(dim)];
+  if (all == 0 || step <= 0 || size < 0 || size > all) return {};
+  FxNode view =
+      node_of(FxKind::unfold, "aten.unfold.default", {x}, {dim, size, step}, call.result());
   view.is_view = true;
   return {b.add(std::move(view))};
 }
@@ -217,6 +223,7 @@ FxIds upsample(FxBuilder& b, const CallArguments& call, TorchVersion) {
   if (x < 0) return {};
   const FxTensor result = call.result();
   const std::size_t rank = result.shape.size();
+  if (b.shape(x).size() != rank) return {};
   FxIds inputs{x, -1, -1};
   for (std::size_t i = 2; i < rank; ++i) {
     const double scale = static_cast<double>(b.shape(x)[i]) / static_cast<double>(result.shape[i]);
@@ -247,6 +254,7 @@ FxIds pixel_shuffle(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const std::int64_t factor =
       is_back ? call.integer("downscale_factor") : call.integer("upscale_factor");
   const Sizes sizes = b.shape(x);
+  if (factor <= 0 || sizes.size() < 3) return {};
   const auto batch = static_cast<std::ptrdiff_t>(sizes.size()) - 3;
   Sizes split(sizes.begin(), sizes.begin() + batch), order(split.size());
   std::iota(order.begin(), order.end(), 0);
@@ -281,6 +289,7 @@ FxIds split_copies(FxBuilder& b, const CallArguments& call, TorchVersion) {
 
 FxIds identity_matrix(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxTensor result = call.result();
+  if (result.shape.size() != 2) return {};
   const FxId columns = b.unsqueeze(numbers_up_to(b, result.shape[1], result.is_on_gpu), 0);
   const FxId rows = b.unsqueeze(numbers_up_to(b, result.shape[0], result.is_on_gpu), 1);
   const FxId mask = b.pointwise("eq", {columns, rows}, {}, DType::boolean);
@@ -291,6 +300,7 @@ FxIds identity_matrix(FxBuilder& b, const CallArguments& call, TorchVersion) {
 
 FxIds evenly_spaced(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxTensor result = call.result();
+  if (result.shape.empty()) return {};
   const auto count = result.shape[0];
   if (count < 2 || call.tensor("start") >= 0 || call.tensor("end") >= 0) return {};
   const FxId numbers = numbers_up_to(b, count, result.is_on_gpu);

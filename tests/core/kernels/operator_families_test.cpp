@@ -145,6 +145,31 @@ TEST(OperatorFamilies, RandomNumbersOfAGraphShareTheirSeeds) {
   EXPECT_EQ(seeds, 1U);
 }
 
+TEST(OperatorFamilies, CallsWithImpossibleArgumentsAreCallsOfALibrary) {
+  const std::string given =
+      "x: f32[64,32] = input\nv: f32[64] = input\ns: f32[] = input\nn: f32[0,32] = input\n"
+      "p: f32[2,4,8,8] = input\n";
+  for (const char* call :
+       {"f32[0,0,32] = aten.unfold(n, 0, 0, 1)", "f32[1,32,4] = aten.unfold(x, 0, 4, 0)",
+        "f32[1,32,4] = aten.unfold(x, 0, 4, -1)", "f32[1,32,4] = aten.unfold(x, 7, 4, 1)",
+        "f32[2,1,16,16] = aten.pixel_shuffle(p, 0)", "f32[2,1,16,16] = aten.pixel_unshuffle(p, 0)",
+        "f32[64] = aten.tril(v)", "f32[64,32] = aten.flip(x, [40])",
+        "f32[64,32] = aten.flip(x, [-3])", "f32[64,32] = aten.roll(x, [3], [5])",
+        "f32[64] = aten.sum.dim_IntList(x, [90])", "f32[64] = aten.select.int(x, 2, 0)",
+        "f32[] = aten.select.int(s, 0, 0)", "f32[64,32] = aten._softmax(x, 20, False)",
+        "f32[32,64] = aten.permute(x, [1])", "f32[32,64] = aten.repeat(x, [2])"}) {
+    const Ir ir = lowered(given + "y: " + call + "\nreturn [y]\n");
+    ASSERT_FALSE(ir.ops.empty()) << call;
+    EXPECT_TRUE(ir.ops[0].kind == Op::Kind::extern_ || ir.ops[0].kind == Op::Kind::view) << call;
+  }
+  const Ir norm = lowered(
+      given +
+      "g: (f32[2,4,8,8], f32[2,0], f32[2,0]) = aten.native_group_norm(p, None, None, 2, 4, 64, 0, "
+      "1e-05)\ny: f32[2,4,8,8] = g[0]\nreturn [y]\n");
+  ASSERT_FALSE(norm.ops.empty());
+  EXPECT_EQ(norm.ops[0].kind, Op::Kind::extern_);
+}
+
 // --- Foreach kernels ---
 
 TEST(OperatorFamilies, ListsAreOneKernel) {
