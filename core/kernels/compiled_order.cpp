@@ -89,7 +89,7 @@ class OrderWriter {
         if (at == groups.end()) at = groups.insert(groups.end(), node.group);
         each["group"] = at - groups.begin();
       }
-      // 1: the group is unknown.
+      // An unknown group counts as one rank.
       if (const std::int64_t ranks = graph_.group_size(node); ranks > 1) each["ranks"] = ranks;
       add_size(node, each);
     }

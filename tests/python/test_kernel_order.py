@@ -13,7 +13,7 @@ from processes import run_ranks
 
 from jointer.compiled_order import read_compiled_order
 from jointer.errors import RecipeError
-from jointer.kernel_order import order_pass
+from jointer.kernel_order import _first_difference, order_pass
 
 GATHER = "_c10d_functional.all_gather_into_tensor.default"
 SCATTER = "_c10d_functional.reduce_scatter_tensor.default"
@@ -104,10 +104,21 @@ def test_the_schema_accepts_recipes() -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
     check = jsonschema.Draft202012Validator(schema)
     assert check.is_valid(RECIPE)
+    foreach = copy.deepcopy(RECIPE)
+    foreach["graphs"]["forward"]["moves"][0]["move"]["kind"] = "foreach"
+    assert check.is_valid(foreach)
     both = copy.deepcopy(RECIPE)
     both["graphs"]["backward"]["moves"][0]["before"] = start(0)
     assert not check.is_valid(both)
     assert not check.is_valid(changed(version=2))
+
+
+def test_ranks_of_a_group_are_named_by_their_global_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    dist = pytest.importorskip("torch.distributed")
+    monkeypatch.setattr(dist, "get_global_rank", lambda group, rank: group[rank])
+    difference = _first_difference([["a"], ["b"]], 1, [4, 6])
+    assert difference.endswith("kernel 0 is `b` on rank 6, `a` on rank 4")
+    assert _first_difference([["a"], ["b"]], 1, None).endswith("`b` on rank 1, `a` on rank 0")
 
 
 def broken() -> dict[str, Any]:

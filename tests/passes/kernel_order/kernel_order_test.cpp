@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -210,6 +211,23 @@ TEST(KernelOrder, ListsRaiseCollectivesAndSinkWaits) {
 
 TEST(KernelOrder, CollectivesKeepTheirOrderInLists) {
   EXPECT_THAT(ordered(two_collectives(), "raise_comms", {}).order, ElementsAre(0, 2, 1, 3, 4));
+}
+
+// The collective reads the second op of the list, which reads op1.
+TEST(KernelOrder, ListsRaiseWhatTheOpsOfAForeachKernelRead) {
+  SmallIr small;
+  const BufferId x = small.input({64}, false), y = small.input({64}, false);
+  const BufferId a = small.external({64}, {x});
+  const BufferId b = small.external({64}, {y});
+  const BufferId first = small.pointwise({64}, {{x, {1}}});
+  const BufferId second = small.pointwise({64}, {{b, {1}}});
+  small.ir.lists = {{2, 3}};
+  const BufferId c = small.external({64}, {second}, Op::Kind::collective);
+  const BufferId w = small.external({64}, {c}, Op::Kind::wait);
+  small.output(small.external({64}, {a, first, w}));
+  const std::vector<OpId> order = ordered(small, "raise_comms", {}).order;
+  ASSERT_EQ(order.size(), 6U);
+  EXPECT_TRUE(std::ranges::find(order, 1) < std::ranges::find(order, 0));
 }
 
 TEST(KernelOrder, UnknownPassesAndOptionsAreRefused) {
