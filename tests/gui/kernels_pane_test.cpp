@@ -377,6 +377,19 @@ void KernelsPaneTest::compiled_kernels_are_opened() {
   QVERIFY2(text.contains("Source of cpp_fused_native_layer_norm_0") && text.contains("#pragma"),
            qPrintable(text));
 
+  // Until they are tied to the new graph, the line says so.
+  QString meanwhile;
+  {
+    const QObject listener;
+    connect(&document(), &Document::changed, &listener, [&] { meanwhile = totals.text(); });
+    AnalysisOptions options = document().analysis().options;
+    options.memory.optimizer = OptimizerState::adamw;
+    document().analyze_with(options);
+    QTRY_VERIFY_WITH_TIMEOUT(!meanwhile.isEmpty(), kPatienceMs);
+  }
+  QVERIFY2(meanwhile.contains("of an earlier graph"), qPrintable(meanwhile));
+  QTRY_VERIFY_WITH_TIMEOUT(!totals.text().contains("of an earlier graph"), kPatienceMs);
+
   auto& sources = child<QComboBox>(*pane_, "source");
   QCOMPARE(sources.currentText(), QString("Compiled"));
   sources.setFocus();

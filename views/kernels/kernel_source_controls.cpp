@@ -39,13 +39,14 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
   open_menu(*open_, menu);
   menu->addAction(tr("Open Compiled Kernels (Folder)..."), this, [this] { open_artifacts(true); });
   menu->addAction(tr("Open Compiled Kernels (File)..."), this, [this] { open_artifacts(false); });
-  connect(&document_.opened_kernels(), &OpenedKernels::failed, &document_, &Document::failed);
   connect(source_, &QComboBox::activated, this, [this](int index) {
     document_.shown_kernels().set_source(
         static_cast<ShownKernels::Source>(source_->itemData(index).toInt()));
   });
   connect(ask_, &QToolButton::clicked, this, &KernelSourceControls::ask);
   connect(&document_.asked_kernels(), &AskedKernels::changed, this, &KernelSourceControls::refresh);
+  connect(&document_.opened_kernels(), &OpenedKernels::changed, this,
+          &KernelSourceControls::refresh);
   connect(&document_.shown_kernels(), &ShownKernels::changed, this, &KernelSourceControls::refresh);
   refresh();
 }

@@ -72,6 +72,8 @@ KernelsPane::KernelsPane(Document& document, QWidget* parent)
 
   connect(&table_->view(), &TableView::selection_changed, this, &KernelsPane::show_details);
   connect(details_, &QTextBrowser::anchorClicked, this, &KernelsPane::follow);
+  // The kernels may now be of an earlier graph.
+  connect(&document_, &Document::changed, this, &KernelsPane::show_totals);
   connect(&document_.shown_kernels(), &ShownKernels::changed, this, [this] {
     watch_.set_needed(document_.shown_kernels().source() == ShownKernels::Source::predicted);
     show_totals();
@@ -118,9 +120,10 @@ void KernelsPane::show_compilation(const SnapshotKernels& shown) {
   const std::string& version = shown.compilations().front().program->torch_version;
   const QString made_by =
       version.empty() ? tr("Compiled") : tr("Compiled by torch %1").arg(to_qstring(version));
-  totals_->setText(
-      tr("%1 (%2): %3")
-          .arg(made_by, names.join(QStringLiteral("; ")), kernel_totals_text(shown.totals())));
+  const QString source = tr("%1 (%2)").arg(made_by, names.join(QStringLiteral("; ")));
+  const bool is_current = document_.shown_kernels().is_current();
+  totals_->setText(tr("%1: %2").arg(is_current ? source : tr("%1, of an earlier graph").arg(source),
+                                    kernel_totals_text(shown.totals())));
   per_operator_->setText(
       tr("%1 in these kernels · %2 in none · %3 without a call of the graph")
           .arg(counted_text(sum.tied_calls, tr("1 call"), tr("%1 calls")),

@@ -23,7 +23,9 @@ Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
       asked_kernels_(std::make_unique<AskedKernels>(*this)),
       opened_kernels_(std::make_unique<OpenedKernels>(*this)),
       shown_kernels_(std::make_unique<ShownKernels>(*kernels_, *kernel_order_, *asked_kernels_,
-                                                    *opened_kernels_)) {}
+                                                    *opened_kernels_)) {
+  connect(opened_kernels_.get(), &OpenedKernels::failed, this, &Document::failed);
+}
 
 Document::~Document() = default;
 

@@ -20,7 +20,7 @@ void OpenedKernels::read(const QString& path) {
         JOINTER_TRY(SnapshotKernelsPtr kernels, tie_artifacts(snapshot, artifacts));
         return Opened{artifacts, snapshot, std::move(kernels)};
       },
-      [this](Result<Opened> opened) { take(std::move(opened)); });
+      [this](Result<Opened> result) { take(std::move(result)); });
 }
 
 bool OpenedKernels::is_current() const {
@@ -35,20 +35,32 @@ void OpenedKernels::close() {
 
 // Ties the kernels to the graph's new state. A file that is being read is tied when it is known.
 void OpenedKernels::follow() {
-  if (!artifacts_ || shown_->snapshot() == open_.shared_snapshot() || reading_.is_running()) return;
+  const SnapshotPtr snapshot = open_.shared_snapshot();
+  if (!artifacts_ || shown_->snapshot() == snapshot || reading_.is_running()) return;
+  if (refused_.lock() == snapshot) return;
   reading_.start(
-      [snapshot = open_.shared_snapshot(), artifacts = artifacts_]() -> Result<Opened> {
+      [snapshot, artifacts = artifacts_]() -> Result<Opened> {
         JOINTER_TRY(SnapshotKernelsPtr kernels, tie_artifacts(snapshot, artifacts));
         return Opened{artifacts, snapshot, std::move(kernels)};
       },
-      [this](Result<Opened> opened) { take(std::move(opened)); });
+      [this, snapshot](Result<Opened> result) {
+        if (!result) refused_ = snapshot;
+        take(std::move(result));
+      });
 }
 
-void OpenedKernels::take(Result<Opened> opened) {
-  if (!opened) return emit failed(to_qstring(opened.error().message));
-  artifacts_ = opened->artifacts;
-  shown_ = opened->kernels;
-  emit changed();
+// The graph may have changed meanwhile, even if this failed.
+void OpenedKernels::take(Result<Opened> result) {
+  if (result) {
+    const bool is_other = artifacts_ != result->artifacts;
+    artifacts_ = result->artifacts;
+    shown_ = result->kernels;
+    refused_.reset();
+    emit changed();
+    if (is_other) emit opened();
+  } else {
+    emit failed(to_qstring(result.error().message));
+  }
   follow();
 }
 

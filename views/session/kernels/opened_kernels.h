@@ -37,6 +37,8 @@ class OpenedKernels : public QObject {
  signals:
   // There are other kernels, or none.
   void changed();
+  // The user has opened other artifacts; after `changed`. Not emitted when kernels are tied again.
+  void opened();
   // Artifacts cannot be read, or do not belong to the graph.
   void failed(const QString& message);
 
@@ -48,12 +50,13 @@ class OpenedKernels : public QObject {
   };
 
   void follow();
-  void take(Result<Opened> opened);
+  void take(Result<Opened> result);
 
   OpenGraph& open_;
   Task<Opened> reading_;
   std::shared_ptr<const CompileArtifacts> artifacts_;
   SnapshotKernelsPtr shown_;
+  std::weak_ptr<const Snapshot> refused_;  // to which the artifacts could not be tied
 };
 
 }  // namespace jointer::views

@@ -24,13 +24,14 @@ ShownKernels::ShownKernels(const PredictedKernels& predicted, const KernelOrderE
   connect(&asked_, &AskedKernels::changed, this, [this] {
     if (source_ == Source::asked) emit changed();
   });
-  connect(&opened_, &OpenedKernels::changed, this, &ShownKernels::take_opened);
+  connect(&opened_, &OpenedKernels::changed, this, &ShownKernels::follow_opened);
+  connect(&opened_, &OpenedKernels::opened, this, [this] { set_source(Source::compiled); });
 }
 
-void ShownKernels::take_opened() {
-  const bool was_shown = source_ == Source::compiled;
-  source_ = opened_.shown() ? Source::compiled : was_shown ? Source::predicted : source_;
-  if (was_shown || opened_.shown()) emit changed();
+void ShownKernels::follow_opened() {
+  if (source_ != Source::compiled) return;
+  if (!opened_.shown()) source_ = Source::predicted;
+  emit changed();
 }
 
 void ShownKernels::set_source(Source source) {

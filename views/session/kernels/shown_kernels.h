@@ -20,7 +20,7 @@ class ShownKernels : public QObject {
  public:
   enum class Source : std::uint8_t { predicted, asked, compiled };
 
-  // They must outlive this object. If artifacts are opened, their kernels are shown.
+  // They must outlive this object. When the user opens artifacts, their kernels are shown.
   ShownKernels(const PredictedKernels& predicted, const KernelOrderEdits& order,
                const AskedKernels& asked, const OpenedKernels& opened, QObject* parent = nullptr);
 
@@ -40,7 +40,7 @@ class ShownKernels : public QObject {
   void changed();
 
  private:
-  void take_opened();
+  void follow_opened();
 
   const PredictedKernels& predicted_;
   const KernelOrderEdits& order_;

@@ -9,6 +9,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
 #include "views/session/document/document.h"
+#include "views/session/kernels/shown_kernels.h"
 #include "views/session/kernels/tied_artifacts.h"
 
 namespace jointer::views {
@@ -44,6 +45,12 @@ class OpenedKernelsTest : public testing::Test {
   void read(const std::string& path) {
     opened_->read(QString::fromStdString(path));
     pool_->run_all(4);
+  }
+  // Options that make another snapshot of the same graph.
+  [[nodiscard]] AnalysisOptions with_optimizer() const {
+    AnalysisOptions options = document_->analysis().options;
+    options.memory.optimizer = OptimizerState::adamw;
+    return options;
   }
 
   std::unique_ptr<test::HeldPool> pool_;
@@ -124,15 +131,56 @@ TEST_F(OpenedKernelsTest, FollowsTheGraph) {
   read(log_path());
   const SnapshotKernelsPtr before = opened_->shown();
   ASSERT_TRUE(before);
-  AnalysisOptions options = document_->analysis().options;
-  options.memory.optimizer = OptimizerState::adamw;
-  document_->analyze_with(options);
+  document_->analyze_with(with_optimizer());
   pool_->run_all(8);
   ASSERT_NE(document_->shared_snapshot(), before->snapshot());
   EXPECT_EQ(opened_->shown()->snapshot(), document_->shared_snapshot());
   opened_->close();
   EXPECT_FALSE(opened_->shown());
   EXPECT_EQ(changes_, 3);
+}
+
+TEST_F(OpenedKernelsTest, FollowsTheGraphAfterAFileThatCannotBeRead) {
+  read(log_path());
+  ASSERT_TRUE(opened_->shown());
+  document_->analyze_with(with_optimizer());
+  opened_->read("missing");
+  pool_->run_all(8);
+  EXPECT_THAT(message_.toStdString(), HasSubstr("missing"));
+  EXPECT_EQ(opened_->shown()->snapshot(), document_->shared_snapshot());
+}
+
+// Kernels that are tied again are not a reason to show them.
+TEST_F(OpenedKernelsTest, AreShownWhenTheyAreOpenedAndNotWhenTheyFollowTheGraph) {
+  using Source = ShownKernels::Source;
+  OpenedKernels& opened = document_->opened_kernels();
+  ShownKernels& shown = document_->shown_kernels();
+  const auto open_log = [&] {
+    opened.read(QString::fromStdString(log_path()));
+    pool_->run_all(4);
+  };
+  open_log();
+  EXPECT_EQ(shown.source(), Source::compiled);
+  shown.set_source(Source::predicted);
+  const SnapshotKernelsPtr before = opened.shown();
+  document_->analyze_with(with_optimizer());
+  pool_->run_all(8);
+  ASSERT_NE(opened.shown(), before);
+  EXPECT_TRUE(opened.is_current());
+  EXPECT_EQ(shown.source(), Source::predicted);
+  open_log();
+  EXPECT_EQ(shown.source(), Source::compiled);
+  opened.close();
+  EXPECT_EQ(shown.source(), Source::predicted);
+}
+
+TEST_F(OpenedKernelsTest, TheDocumentReportsFailures) {
+  QString said;
+  QObject::connect(document_.get(), &Document::failed,
+                   [&said](const QString& message) { said = message; });
+  document_->opened_kernels().read("missing");
+  pool_->run_all(4);
+  EXPECT_THAT(said.toStdString(), HasSubstr("missing"));
 }
 
 }  // namespace
