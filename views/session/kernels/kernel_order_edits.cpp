@@ -171,7 +171,7 @@ bool KernelOrderEdits::add(const Chosen& kernel, std::int32_t to, Direction dire
 }
 
 void KernelOrderEdits::undo() {
-  if (!can_undo() || !base_) return;
+  if (!can_undo()) return;
   --place_;
   said_.clear();
   replay();
@@ -179,15 +179,19 @@ void KernelOrderEdits::undo() {
 }
 
 void KernelOrderEdits::redo() {
-  if (!can_redo() || !base_) return;
+  if (!can_redo()) return;
   said_.clear();
-  ++place_;
-  replay();
+  if (apply(moves_[place_])) {
+    ++place_;
+  } else {
+    moves_.resize(place_);
+    said_ = tr("The move no longer fits the graph and was dropped.");
+  }
   publish();
 }
 
 void KernelOrderEdits::reset() {
-  if (!can_undo() || !base_) return;
+  if (!can_undo()) return;
   place_ = 0;
   said_.clear();
   replay();

@@ -37,9 +37,10 @@ class KernelOrderEdits : public QObject {
   bool move_far(std::size_t row, Direction direction);
 
   [[nodiscard]] std::size_t move_count() const { return place_; }
-  [[nodiscard]] bool can_undo() const { return place_ > 0; }
-  [[nodiscard]] bool can_redo() const { return place_ < moves_.size(); }
+  [[nodiscard]] bool can_undo() const { return base_ && place_ > 0; }
+  [[nodiscard]] bool can_redo() const { return base_ && place_ < moves_.size(); }
   void undo();
+  // Drops the moves that could be redone if the next one no longer fits; `said` says so.
   void redo();
   // Undoes all moves.
   void reset();

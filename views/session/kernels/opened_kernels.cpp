@@ -49,7 +49,7 @@ void OpenedKernels::follow() {
       });
 }
 
-// The graph may have changed meanwhile, even if this failed.
+// The graph may have changed while this ran, even if it failed.
 void OpenedKernels::take(Result<Opened> result) {
   if (result) {
     const bool is_other = artifacts_ != result->artifacts;

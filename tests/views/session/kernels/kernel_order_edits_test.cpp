@@ -63,6 +63,17 @@ class KernelOrderEditsTest : public testing::Test {
     ADD_FAILURE() << name << " runs in no kernel";
     return 0;
   }
+  // Now c cannot run first.
+  void let_c_read_b() const {
+    ReplaceCall reads_b;
+    reads_b.node = "c";
+    reads_b.inputs = {{"y", "b"}};
+    Edit edit;
+    edit.title = "c reads b";
+    edit.changes.emplace_back(reads_b);
+    document->editing().apply(edit);
+    run_all();
+  }
   // The names of the nodes in the order of their kernels.
   [[nodiscard]] std::string order() const {
     std::string text;
@@ -135,21 +146,28 @@ TEST_F(KernelOrderEditsTest, MovesStayWhileTheyFit) {
 TEST_F(KernelOrderEditsTest, MovesThatNoLongerFitAreDropped) {
   edits().move_far(row_of("c"), Direction::earlier);
   ASSERT_EQ(order(), "c a b ");
-  // Now c reads b, and cannot run first.
-  ReplaceCall reads_b;
-  reads_b.node = "c";
-  reads_b.inputs = {{"y", "b"}};
-  Edit edit;
-  edit.title = "c reads b";
-  edit.changes.emplace_back(reads_b);
-  document->editing().apply(edit);
-  run_all();
+  let_c_read_b();
   ASSERT_TRUE(document->kernels().is_current());
   EXPECT_EQ(order(), "a b c ");
   EXPECT_EQ(edits().move_count(), 0U);
   EXPECT_FALSE(edits().can_redo());
   EXPECT_TRUE(edits().said().contains("1 of 1 moves of kernels no longer fit"))
       << edits().said().toStdString();
+}
+
+TEST_F(KernelOrderEditsTest, AnUndoneMoveThatNoLongerFitsIsNotRedone) {
+  edits().move_far(row_of("c"), Direction::earlier);
+  ASSERT_EQ(order(), "c a b ");
+  edits().undo();
+  let_c_read_b();
+  ASSERT_TRUE(document->kernels().is_current());
+  ASSERT_TRUE(edits().can_redo());
+  edits().redo();
+  EXPECT_EQ(order(), "a b c ");
+  EXPECT_EQ(edits().move_count(), 0U);
+  EXPECT_FALSE(edits().can_redo());
+  EXPECT_EQ(edits().said(), QString("The move no longer fits the graph and was dropped."));
+  EXPECT_FALSE(edits().write("/tmp/never.json"));
 }
 
 // The recipe has the moves of both halves, and names the kernels by their collectives.
