@@ -5,16 +5,28 @@
 #include "views/session/kernels/snapshot_kernels.h"
 
 namespace jointer::views {
+namespace {
+
+// The FNV-1a hash of the nodes after the first one, a node at a time.
+std::uint32_t hash_of_others(const std::vector<NodeId>& nodes) {
+  std::uint32_t hash = 2'166'136'261U;
+  for (std::size_t i = 1; i < nodes.size(); ++i) hash = (hash ^ nodes[i].value()) * 16'777'619U;
+  return hash;
+}
+
+}  // namespace
 
 std::vector<std::uint64_t> kernel_keys(const SnapshotKernels& of) {
   std::vector<std::uint64_t> keys;
   keys.reserve(of.rows().size());
-  std::unordered_map<std::uint32_t, std::uint32_t> seen;
+  std::unordered_map<std::uint64_t, std::uint32_t> seen;
   for (std::size_t row = 0; row < of.rows().size(); ++row) {
     const std::vector<NodeId>& nodes = of.kernel(row).nodes;
     const std::uint32_t first = nodes.empty() ? NodeId().value() : nodes.front().value();
-    const std::uint32_t position = seen[first]++;
-    keys.push_back((std::uint64_t{first} << 32U) | position);
+    const std::uint32_t others = hash_of_others(nodes);
+    const std::uint64_t high = std::uint64_t{first} << 32U;
+    const std::uint32_t position = seen[high | others]++;
+    keys.push_back(high | (others + position));
   }
   return keys;
 }

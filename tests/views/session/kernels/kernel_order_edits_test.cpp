@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,6 +16,7 @@
 #include "core/base/json_text.h"
 #include "core/edit/edit.h"
 #include "core/open/open.h"
+#include "tests/support/hand_made_kernels.h"
 #include "tests/support/held_pool.h"
 #include "tests/support/must.h"
 #include "tests/support/paths.h"
@@ -22,6 +24,7 @@
 #include "tests/support/temporary_folder.h"
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
+#include "views/session/kernels/kernel_keys.h"
 #include "views/session/kernels/predicted_kernels.h"
 
 namespace jointer::views {
@@ -168,6 +171,25 @@ TEST_F(KernelOrderEditsTest, AnUndoneMoveThatNoLongerFitsIsNotRedone) {
   EXPECT_FALSE(edits().can_redo());
   EXPECT_EQ(edits().said(), QString("The move no longer fits the graph and was dropped."));
   EXPECT_FALSE(edits().write("/tmp/never.json"));
+}
+
+// Kernels that pass each other keep their keys, unless all of their nodes are the same.
+TEST(KernelKeys, StayWhenKernelsWithTheSameFirstNodePassEachOther) {
+  using Kind = kernels::Kernel::Kind;
+  const SnapshotPtr snapshot = test::snapshot_of(kTwoChains);
+  const auto keys = [&snapshot](const std::vector<std::vector<std::string>>& nodes) {
+    std::vector<test::HandMadeKernel> given;
+    for (const std::vector<std::string>& each : nodes)
+      given.push_back({Kind::pointwise, each, 8, 8});
+    return kernel_keys(
+        *test::hand_made_kernels(snapshot, test::hand_made_part(snapshot->graph, given)));
+  };
+  const auto before = keys({{"a", "b"}, {"a", "c"}, {"a", "c"}, {"a"}});
+  const auto after = keys({{"a"}, {"a", "c"}, {"a", "b"}, {"a", "c"}});
+  EXPECT_EQ(after, (std::vector{before[3], before[1], before[0], before[2]}));
+  std::vector<std::uint64_t> sorted = before;
+  std::ranges::sort(sorted);
+  EXPECT_EQ(std::ranges::adjacent_find(sorted), sorted.end());
 }
 
 // The recipe has the moves of both halves, and names the kernels by their collectives.
