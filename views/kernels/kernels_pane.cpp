@@ -1,6 +1,7 @@
 #include "views/kernels/kernels_pane.h"
 
 #include <QEvent>
+#include <utility>
 
 #include "core/base/index.h"
 #include "views/kernels/asked_status.h"
@@ -176,7 +177,10 @@ void KernelsPane::follow(const QUrl& link) {
     const auto section = parts.value(0).toUInt(), row = parts.value(1).toUInt();
     if (section >= content_.sections.size() || row >= content_.sections[section].rows.size())
       return;
-    document_.selection().select_all(content_.sections[section].rows[row].all_links);
+    // The kernel may be of an earlier graph.
+    std::vector<NodeId> nodes = content_.sections[section].rows[row].all_links;
+    std::erase_if(nodes, [this](NodeId node) { return !document_.has(node); });
+    if (!nodes.empty()) document_.selection().select_all(std::move(nodes));
   }
 }
 

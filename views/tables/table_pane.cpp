@@ -71,7 +71,8 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   connect(view_, &TableView::selection_changed, this, &TablePane::update_footer);
   connect(view_, &QAbstractItemView::activated, this, [this](const QModelIndex& index) {
     choose();
-    const std::vector<NodeId> nodes = model_.nodes(TableModel::row_at(index));
+    std::vector<NodeId> nodes = model_.nodes(TableModel::row_at(index));
+    std::erase_if(nodes, [this](NodeId node) { return !subject().has(node); });
     if (!nodes.empty()) emit node_activated(*std::min_element(nodes.begin(), nodes.end()));
   });
   connect(view_, &QWidget::customContextMenuRequested, this, &TablePane::show_menu);
@@ -238,6 +239,8 @@ std::vector<NodeId> TablePane::selected_nodes() const {
 void TablePane::choose() {
   const QScopedValueRollback choosing(is_choosing_, true);
   std::vector<NodeId> nodes = selected_nodes();
+  // Rows may be of an earlier graph, with nodes that an edit has removed.
+  std::erase_if(nodes, [this](NodeId node) { return !subject().has(node); });
   // Deselecting the last row keeps the selected nodes; Esc clears them.
   if (nodes.empty()) return;
   Selection& selection = subject().selection();

@@ -34,6 +34,14 @@ TEST_F(TimelineStepsTest, StaysAtTheEndsOfALane) {
   EXPECT_EQ(next_in_lane(data(), {}, 1), first);
 }
 
+// A selected node may be gone.
+TEST_F(TimelineStepsTest, ANodeThatTheGraphDoesNotHaveIsNowhere) {
+  for (const NodeId unknown : {NodeId(snapshot->graph.node_count()), NodeId()}) {
+    EXPECT_EQ(data().lane_of(unknown), -1);
+    EXPECT_EQ(data().extent(unknown).begin, data().extent(unknown).end);
+  }
+}
+
 TEST_F(TimelineStepsTest, FindsExposedCollectives) {
   EXPECT_EQ(next_exposed(*snapshot, {}, 1), node("ar"));
   EXPECT_EQ(next_exposed(*snapshot, {}, -1), node("ar"));

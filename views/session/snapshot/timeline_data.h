@@ -171,13 +171,17 @@ class TimelineData {
   [[nodiscard]] std::int64_t reserved(std::size_t point) const { return bands_->reserved[point]; }
   [[nodiscard]] const MemoryBandsPtr& bands() const { return bands_; }
 
-  // The extent of a node on the axis.
+  // The extent of a node on the axis; empty if the graph has no such node.
   struct Extent {
     std::int64_t begin = 0, end = 0;
   };
-  [[nodiscard]] Extent extent(NodeId node) const { return extents_[node.index()]; }
+  [[nodiscard]] Extent extent(NodeId node) const {
+    return node && node.index() < extents_.size() ? extents_[node.index()] : Extent();
+  }
   // Index in lanes() of the lane with the node itself, or -1. Never a lane of kernels.
-  [[nodiscard]] std::int32_t lane_of(NodeId node) const { return lane_by_node_[node.index()]; }
+  [[nodiscard]] std::int32_t lane_of(NodeId node) const {
+    return node && node.index() < lane_by_node_.size() ? lane_by_node_[node.index()] : -1;
+  }
 
  private:
   void place_in_program_order(const Graph& graph, const Analysis& analysis);
