@@ -12,8 +12,8 @@
 #include "views/graph/ladder_menu.h"
 #include "views/graph/ladder_picture.h"
 #include "views/graph/ladder_text.h"
+#include "views/session/kernels/kernel_order_edits.h"
 #include "views/session/kernels/kernel_text.h"
-#include "views/session/kernels/predicted_kernels.h"
 #include "views/theme/fonts.h"
 #include "views/widgets/gestures.h"
 #include "views/widgets/hover_card.h"
@@ -66,7 +66,7 @@ void GraphView::connect_parts() {
     reveal_current(kRevealRoom);
   });
   connect(&selection_, &LadderSelection::changed, this, &GraphView::refresh);
-  connect(&document_.kernels(), &PredictedKernels::changed, this, [this] {
+  connect(&document_.kernel_order(), &KernelOrderEdits::changed, this, [this] {
     if (shows_kernels_) refresh();
   });
 }
@@ -108,7 +108,7 @@ void GraphView::set_show_kernels(bool show) {
 }
 
 const SnapshotKernels* GraphView::kernels() const {
-  return shows_kernels_ ? document_.kernels().shown().get() : nullptr;
+  return shows_kernels_ ? document_.kernel_order().shown().get() : nullptr;
 }
 
 // The node under the pointer; invalid if there is none.

@@ -10,6 +10,7 @@
 #include "views/inspector/why_here.h"
 #include "views/session/document/shown_range.h"
 #include "views/session/edit/editing.h"
+#include "views/session/kernels/kernel_order_edits.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/session/sac/action_text.h"
 #include "views/session/sac/sac_session.h"
@@ -65,7 +66,8 @@ InspectorPane::InspectorPane(Document& document, QWidget* parent)
   connect(range, &ShownRange::range_changed, &range_delay_, qOverload<>(&QTimer::start));
   connect(range, &ShownRange::graph_changed, &range_delay_, qOverload<>(&QTimer::start));
   connect(&document_.sac(), &SacSession::changed, this, &InspectorPane::refresh_node);
-  connect(&document_.kernels(), &PredictedKernels::changed, this, &InspectorPane::refresh_node);
+  connect(&document_.kernel_order(), &KernelOrderEdits::changed, this,
+          &InspectorPane::refresh_node);
   connect(&document_.sac().value_reasons(), &ValueReasons::changed, this,
           &InspectorPane::refresh_node);
 }
@@ -154,11 +156,12 @@ void InspectorPane::add_reasons(NodeId node) {
     content_.sections.insert(content_.sections.begin(), why_section(reasons));
 }
 
-// Adds the node's predicted kernel as the last section, if the kernels of this graph are known.
+// Adds the node's predicted kernel, in the order that the user has made, as the last section, if
+// the kernels of this graph are known.
 void InspectorPane::add_kernel(NodeId node) {
-  const PredictedKernels& predicted = document_.kernels();
-  if (!predicted.is_current()) return;
-  InspectorSection section = describe_kernel_of(*predicted.shown(), node);
+  const SnapshotKernelsPtr& ordered = document_.kernel_order().shown();
+  if (!document_.kernels().is_current() || !ordered) return;
+  InspectorSection section = describe_kernel_of(*ordered, node);
   if (!section.rows.empty()) content_.sections.push_back(std::move(section));
 }
 

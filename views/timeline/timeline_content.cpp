@@ -6,6 +6,7 @@
 
 #include "core/schedule/device_capacity.h"
 #include "views/session/edit/editing.h"
+#include "views/session/kernels/kernel_order_edits.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/number_text.h"
@@ -30,7 +31,8 @@ TimelineContent::TimelineContent(Document& document)
   connect(&document_, &Document::changed, this, &TimelineContent::take_document);
   connect(&document_, &Document::measurement_changed, this, &TimelineContent::take_measurement);
   connect(&document_.sac(), &SacSession::changed, this, &TimelineContent::take_plan);
-  connect(&document_.kernels(), &PredictedKernels::changed, this, &TimelineContent::take_kernels);
+  connect(&document_.kernel_order(), &KernelOrderEdits::changed, this,
+          &TimelineContent::take_kernels);
   update_rows();
   had_plan_ = plan() != nullptr;
 }
@@ -161,12 +163,11 @@ void TimelineContent::update_rows() {
 
 // Lays the kernels out again if there are others, or if the axis has changed.
 void TimelineContent::update_kernel_lanes() {
-  const SnapshotKernelsPtr& predicted = document_.kernels().shown();
-  if (!show_kernels_ || !predicted) return kernel_lanes_.reset();
-  if (kernel_lanes_ && kernel_lanes_->shared_kernels() == predicted && kernels_kind_ == kind_)
-    return;
+  const SnapshotKernelsPtr& ordered = document_.kernel_order().shown();
+  if (!show_kernels_ || !ordered) return kernel_lanes_.reset();
+  if (kernel_lanes_ && kernel_lanes_->shared_kernels() == ordered && kernels_kind_ == kind_) return;
   kernels_kind_ = kind_;
-  kernel_lanes_ = std::make_unique<const KernelLanes>(predicted, kind_);
+  kernel_lanes_ = std::make_unique<const KernelLanes>(ordered, kind_);
 }
 
 int TimelineContent::row_of_kernels(std::size_t lane) const {
