@@ -325,7 +325,9 @@ std::optional<std::int64_t> SacModel::number(int index, int column) const {
 void SacModel::set_fused_costs(const SacStatePtr& of, FusedCosts costs) {
   fused_of_ = of;
   fused_costs_ = std::move(costs);
-  if (row_count() > 0) emit_cells_changed();
+  if (row_count() == 0) return;
+  emit_cells_changed();
+  sort_again(fused_column);
 }
 
 std::optional<std::int64_t> SacModel::fused_cost(int index) const {

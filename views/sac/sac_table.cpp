@@ -103,7 +103,9 @@ void SacTable::refresh() {
   view().viewport()->update();  // also updates the child rows
   update_headline();
   // Only the plan of a joint graph recomputes what the graph does not contain.
-  fused_->setVisible(model_->state() && model_->state()->base);
+  const bool has_fused = model_->state() && model_->state()->base;
+  fused_->setVisible(has_fused);
+  if (!has_fused) fused_->setChecked(false);  // also hides the column
   update_fused_costs();
 }
 

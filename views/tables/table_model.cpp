@@ -126,10 +126,18 @@ void TableModel::refilter() {
 void TableModel::sort(int column, Qt::SortOrder order) {
   if (column >= columnCount()) return;
   if (column == sort_column_ && order == sort_order_) return;
-  emit layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
-  const QModelIndexList before = persistentIndexList();
   sort_column_ = column;
   sort_order_ = order;
+  rearrange();
+}
+
+void TableModel::sort_again(int column) {
+  if (column == sort_column_) rearrange();
+}
+
+void TableModel::rearrange() {
+  emit layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
+  const QModelIndexList before = persistentIndexList();
   arrange();
   QModelIndexList after;
   for (const QModelIndex& index : before) after << index_of(row_at(index), index.column());

@@ -127,6 +127,9 @@ class TableModel : public QAbstractItemModel {
   // Tells views that all cells of the top-level rows have changed, but not the rows. Views must
   // repaint other rows themselves.
   void emit_cells_changed(const QList<int>& roles = {});
+  // Must be called when the cells of a column have changed, but not the rows: if the rows are sorted
+  // by this column, sorts them again.
+  void sort_again(int column);
 
   // --- For filters by criteria other than text ---
   // Called when the filter or the rows have changed.
@@ -141,7 +144,8 @@ class TableModel : public QAbstractItemModel {
  private:
   [[nodiscard]] QString tooltip(int row, int column) const;
   void apply_filter();
-  void arrange();  // fills shown_ with the rows that the filter shows, in sort order
+  void rearrange();  // arranges the same rows in another order
+  void arrange();    // fills shown_ with the rows that the filter shows, in sort order
   void sort_rows(std::span<int> rows) const;
   void add_matches(int parent, std::vector<int>& rows) const;
   [[nodiscard]] Totals totals_of(std::span<const int> rows) const;

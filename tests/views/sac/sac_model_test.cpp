@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
+#include <algorithm>
+#include <functional>
 
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
@@ -49,6 +51,24 @@ TEST_F(SacModelTest, EveryGroupingHasEachTensorOnce) {
       const int leaf = model_.row_of(tensor.node);
       EXPECT_THAT(model_.nodes(leaf), ElementsAre(tensor.node));
     }
+  }
+}
+
+// These costs arrive after the rows.
+TEST_F(SacModelTest, RowsSortedByTheFusedCostStaySorted) {
+  model_.set_grouping(SacGrouping::tensor);
+  model_.sort(SacModel::fused_column, Qt::DescendingOrder);
+  const std::size_t count = model_.state()->tensors.size();
+  ASSERT_GT(count, 4U);
+  for (const bool rises : {true, false}) {
+    FusedCosts costs(count);
+    for (std::size_t i = 0; i < count; ++i)
+      costs[i] = static_cast<std::int64_t>(rises ? i : count - i);
+    model_.set_fused_costs(model_.state(), std::move(costs));
+    std::vector<std::int64_t> shown;
+    for (const int each : model_.shown(-1))
+      shown.push_back(model_.number(each, SacModel::fused_column).value_or(-1));
+    EXPECT_TRUE(std::ranges::is_sorted(shown, std::ranges::greater())) << rises;
   }
 }
 

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/held_pool.h"
 #include "tests/support/measured_step.h"
+#include "tests/support/snapshots.h"
+#include "views/session/kernels/kernel_lanes.h"
+#include "views/session/kernels/kernel_order_edits.h"
+#include "views/session/kernels/predicted_kernels.h"
 #include "views/timeline/timeline_content.h"
 #include "views/widgets/draw_list.h"
 
@@ -68,6 +73,35 @@ TEST_F(KernelLanes, CostAsManyRunsAsThereArePixels) {
   EXPECT_EQ(runs.back().last, static_cast<std::size_t>(kCount));
   axis.show(0, 10'000);
   EXPECT_FALSE(fold_lane(lane, axis).front().is_folded());
+}
+
+TEST(LanesOfPredictedKernels, FollowTheOrderThatTheUserHasMade) {
+  test::HeldPool pool;
+  Document document(OpenRequest{}, test::snapshot_of(R"(
+    x: f32[1024,1024] = input
+    y: f32[1024,1024] = input
+    a: f32[1024,1024] = aten.mm(x, y)
+    b: f32[1024,1024] = aten.mm(a, y)
+    c: f32[1024,1024] = aten.mm(y, y)
+    return [b, c]
+  )"));
+  const QObject pane;
+  document.kernels().watch(pane);
+  pool.run_all(8);
+  TimelineContent content(document);
+  content.set_show_kernels(true);
+  ASSERT_TRUE(content.kernel_lanes());
+  EXPECT_EQ(content.kernel_lanes()->shared_kernels(), document.kernels().shown());
+  KernelOrderEdits& order = document.kernel_order();
+  bool is_moved = false;
+  for (std::size_t row = 0; row < 3 && !is_moved; ++row)
+    is_moved = order.move_far(row, KernelOrderEdits::Direction::earlier);
+  ASSERT_TRUE(is_moved);
+  ASSERT_NE(order.shown(), document.kernels().shown());
+  EXPECT_EQ(content.kernel_lanes()->shared_kernels(), order.shown());
+  order.undo();
+  EXPECT_EQ(content.kernel_lanes()->shared_kernels(), document.kernels().shown());
+  document.kernels().stop_watching(pane);
 }
 
 }  // namespace

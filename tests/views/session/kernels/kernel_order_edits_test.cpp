@@ -26,7 +26,6 @@
 #include "views/session/edit/editing.h"
 #include "views/session/kernels/kernel_keys.h"
 #include "views/session/kernels/predicted_kernels.h"
-#include "views/timeline/timeline_content.h"
 
 namespace jointer::views {
 namespace {
@@ -116,18 +115,6 @@ TEST_F(KernelOrderEditsTest, AMoveChangesOrderAndPeakAndCanBeUndone) {
   EXPECT_EQ(order(), after);
   edits().reset();
   EXPECT_EQ(order(), before);
-}
-
-TEST_F(KernelOrderEditsTest, TheTimelineFollowsTheOrder) {
-  TimelineContent content(*document);
-  content.set_show_kernels(true);
-  ASSERT_TRUE(content.kernel_lanes());
-  EXPECT_EQ(content.kernel_lanes()->shared_kernels(), document->kernels().shown());
-  edits().move_far(row_of("c"), Direction::earlier);
-  ASSERT_EQ(order(), "c a b ");
-  EXPECT_EQ(content.kernel_lanes()->shared_kernels(), edits().shown());
-  edits().undo();
-  EXPECT_EQ(content.kernel_lanes()->shared_kernels(), document->kernels().shown());
 }
 
 TEST_F(KernelOrderEditsTest, DependenciesHoldAKernel) {
