@@ -144,7 +144,7 @@ class TableModel : public QAbstractItemModel {
  private:
   [[nodiscard]] QString tooltip(int row, int column) const;
   void apply_filter();
-  void rearrange();  // arranges the same rows in another order
+  void rearrange();  // arranges the same rows in a different order
   void arrange();    // fills shown_ with the rows that the filter shows, in sort order
   void sort_rows(std::span<int> rows) const;
   void add_matches(int parent, std::vector<int>& rows) const;

@@ -196,20 +196,28 @@ void LanesPainter::paint_selection(QPainter& painter) const {
   painter.restore();
 }
 
-// Marks the predicted kernels of the selected nodes. Most nodes of a kernel are selected together.
+// Marks the predicted kernels of the selected nodes, each once, and that of the current node last.
+// Most nodes of a kernel are selected together.
 void LanesPainter::paint_selected_kernels(QPainter& painter, std::vector<int>& last_column) const {
   const KernelLanes* kernels = scene_.content.kernel_lanes();
   if (kernels == nullptr) return;
   const Selection& selection = scene_.content.document().selection();
-  std::int32_t last = -1;
-  for (const NodeId node : selection.nodes()) {
-    const std::int32_t kernel = kernels->kernels().row_of(node);
-    if (kernel < 0 || (kernel == last && node != selection.current())) continue;
-    last = kernel;
+  std::vector<std::int32_t> selected;
+  for (const NodeId node : selection.nodes())
+    if (const std::int32_t kernel = kernels->kernels().row_of(node); kernel >= 0)
+      selected.push_back(kernel);
+  std::ranges::sort(selected);
+  const auto repeated = std::ranges::unique(selected);
+  selected.erase(repeated.begin(), repeated.end());
+  const std::int32_t current = kernels->kernels().row_of(selection.current());
+  const auto mark = [&](std::int32_t kernel) {
     for (const KernelLanes::Place& place : kernels->places(as_index(kernel)))
       paint_mark(painter, scene_.content.row_of_kernels(place.lane), {place.begin, place.end},
-                 node == selection.current(), last_column);
-  }
+                 kernel == current, last_column);
+  };
+  for (const std::int32_t kernel : selected)
+    if (kernel != current) mark(kernel);
+  if (current >= 0) mark(current);
 }
 
 // Marks a selected node, or one of its kernels, in a row, unless the row is -1 or the node is not
