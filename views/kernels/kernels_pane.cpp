@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kWideKernels = 1000;  // minimum width at which the details are next to the table
 constexpr int kMinWithPage = 320;   // minimum height at which the details are below the table
-constexpr std::size_t kMaxSource = 200'000;  // characters of a source that are shown
+constexpr qsizetype kMaxSource = 20'000;  // characters of a source that are shown
 constexpr int kMinPageHeight = 40, kMinPageWidth = 160;
 
 // Who says so, and about which graph.
@@ -38,6 +38,15 @@ QString source_text(const Document& document) {
       tr("Inductor of torch %1, for %2")
           .arg(to_qstring(asked.answer()->torch), to_qstring(asked.answer()->device).toUpper());
   return asked.is_of_earlier_graph() ? tr("%1, of an earlier graph").arg(text) : text;
+}
+
+// The beginning of a text, up to the end of a line, and how much follows.
+QString shortened(const QString& text) {
+  if (text.size() <= kMaxSource) return text;
+  const qsizetype line_end = text.lastIndexOf(u'\n', kMaxSource);
+  const qsizetype shown = line_end > 0 ? line_end : kMaxSource;
+  return tr("%1\n… %2 more characters")
+      .arg(text.first(shown), count_text(static_cast<std::size_t>(text.size() - shown)));
 }
 
 }  // namespace
@@ -139,8 +148,7 @@ QString KernelsPane::source_html(const SnapshotKernels& shown, std::size_t row) 
   const CompiledProgram& program = *shown.program_of(row);
   const auto text = [](const QString& title, const std::string& content) {
     return QStringLiteral("<h3>%1</h3><pre>%2</pre>")
-        .arg(title.toHtmlEscaped(),
-             to_qstring(std::string_view(content).substr(0, kMaxSource)).toHtmlEscaped());
+        .arg(title.toHtmlEscaped(), shortened(to_qstring(content)).toHtmlEscaped());
   };
   QString html = text(tr("Call, line %1 of the wrapper in %2")
                           .arg(count_text(kernel->line), to_qstring(program.file)),
@@ -157,14 +165,18 @@ void KernelsPane::show_details() {
   const SnapshotKernelsPtr& shown = table_->model().kernels();
   const int row = shown ? table_->selected_row() : -1;
   content_ = row < 0 ? InspectorContent() : describe_kernel(*shown, as_index(row));
-  details_->setHtml(
+  const QString html =
       row < 0 ? QStringLiteral("<p style=\"color: %1\">%2</p>")
                     .arg(theme.muted_text.name(),
                          tr("Select a kernel to see its buffers, and why it was not fused with "
                             "others."))
               : inspector_html(content_, shown->snapshot()->graph, theme, {},
                                page_font_pixels(font())) +
-                    source_html(*shown, as_index(row)));
+                    source_html(*shown, as_index(row));
+  // Sources are long, and the place that the user has scrolled to must stay.
+  if (html == html_) return;
+  html_ = html;
+  details_->setHtml(html);
 }
 
 void KernelsPane::follow(const QUrl& link) {

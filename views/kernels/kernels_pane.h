@@ -44,6 +44,7 @@ class KernelsPane : public QWidget {
   KernelTable* table_ = nullptr;
   QTextBrowser* details_ = nullptr;
   InspectorContent content_;  // of the details
+  QString html_;              // that the details show
 };
 
 }  // namespace jointer::views
