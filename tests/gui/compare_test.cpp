@@ -240,6 +240,9 @@ void CompareTest::a_state_is_compared_with_itself_as_the_compiler_runs_it() {
   // Any other first state can be chosen.
   QVERIFY(choose(*pane, "from", QStringLiteral("as opened")));
   QVERIFY(is_compiled());
+  // It stays when the execution changes.
+  test::choose(child<QComboBox>(*pane, "second_execution"), "regional");
+  QCOMPARE(child<QComboBox>(*pane, "from").currentText(), QStringLiteral("as opened"));
 }
 
 }  // namespace jointer

@@ -10,6 +10,7 @@
 #include <QTabBar>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/open/open.h"
 #include "views/session/document/document.h"
@@ -296,12 +297,15 @@ std::optional<Execution> ComparePane::chosen_execution() const {
   return chosen == kAsShown ? std::nullopt : std::optional(static_cast<Execution>(chosen));
 }
 
-// One choice compares the second state with itself; without one, with the graph as opened again.
+// The first choice compares the second state with itself; after it, the user may have chosen a
+// different first state, which stays. Without an execution, a state is not compared with itself.
 void ComparePane::choose_execution() {
-  if (chosen_execution())
-    from_->setCurrentIndex(to_->currentIndex());
-  else if (from_->currentIndex() == to_->currentIndex())
+  const bool was_as_shown = !std::exchange(last_execution_, chosen_execution());
+  if (chosen_execution()) {
+    if (was_as_shown) from_->setCurrentIndex(to_->currentIndex());
+  } else if (from_->currentIndex() == to_->currentIndex()) {
     from_->setCurrentIndex(kOpened);
+  }
   compare();
 }
 

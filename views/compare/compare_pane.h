@@ -84,7 +84,8 @@ class ComparePane : public QWidget {
   OpenDocuments& open_;
   Editing& editing_;
   QComboBox *from_ = nullptr, *to_ = nullptr;
-  QComboBox* execution_ = nullptr;  // of the second state
+  QComboBox* execution_ = nullptr;           // of the second state
+  std::optional<Execution> last_execution_;  // the previous choice
   QLabel* summary_ = nullptr;
   QTextBrowser* metrics_ = nullptr;
   CurveOverlay* curves_ = nullptr;
