@@ -5,7 +5,8 @@
 //   schedule_ms      from there to kernels in their order, CPU time
 //   predict_ms       both, elapsed time; the halves of a pair at the same time, as in the window
 //
-// This is what an edit costs: nothing is kept from the graph before. The minimum of N rounds counts.
+// This is what an edit costs: nothing is kept from the graph before. The minimum of N rounds
+// counts.
 //
 //   kernels_benchmark [--torch 2.15] [--rounds N] GRAPH...
 //

@@ -127,8 +127,8 @@ class TableModel : public QAbstractItemModel {
   // Tells views that all cells of the top-level rows have changed, but not the rows. Views must
   // repaint other rows themselves.
   void emit_cells_changed(const QList<int>& roles = {});
-  // Must be called when the cells of a column have changed, but not the rows: if the rows are sorted
-  // by this column, sorts them again.
+  // Must be called when the cells of a column have changed, but not the rows: if the rows are
+  // sorted by this column, sorts them again.
   void sort_again(int column);
 
   // --- For filters by criteria other than text ---
