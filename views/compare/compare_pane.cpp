@@ -28,10 +28,10 @@ namespace {
 // to leave space for rows.
 constexpr int kLow = 300;
 // From this width, the numbers are next to the tables, with a width between these limits.
-constexpr int kMinBeside = 600, kMinNumbers = 410, kMaxNumbers = 440;
+constexpr int kMinBeside = 600, kMinNumbers = 430, kMaxNumbers = 440;
 constexpr QSize kMinPage(120, 20);  // the numbers scroll if the pane is small
 constexpr int kStateWidth = 72;     // of a state's name above the numbers; the lists show all of it
-constexpr int kNumberPadding = 1;   // in the cells of the numbers, which fit into kMinNumbers
+constexpr int kNumberPadding = 2;   // in the cells of the numbers
 constexpr int kOpened = 0, kNow = 1;  // indices of the first two choices
 constexpr int kAsShown = -1;          // of executions
 constexpr int kNodesTab = 0, kPlanTab = 1, kStatesTab = 2;
