@@ -96,6 +96,22 @@ Index rename_loops(const Index& index, std::span<const std::int16_t> renamed) {
   return result;
 }
 
+// Merges loops, innermost first, until `merges(inner, outer)` is true for no two of them. A loop that
+// was merged into another has the size 0.
+template <class Merges>
+void merge_while(const Merges& merges, Sizes& sizes) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = sizes.size(); i-- > 0;)
+      for (std::size_t j = sizes.size(); j-- > 0;) {
+        if (i == j || sizes[i] == 0 || sizes[j] == 0 || !merges(i, j)) continue;
+        sizes[i] *= sizes[j];
+        sizes[j] = 0;
+        changed = true;
+      }
+  }
+}
+
 // `sizes` with merged loops; a loop that was merged into another has 0.
 Sizes merged_sizes(const Index& index, std::span<const std::int64_t> sizes) {
   const std::size_t count = sizes.size();
@@ -113,16 +129,7 @@ Sizes merged_sizes(const Index& index, std::span<const std::int64_t> sizes) {
              inner_coefficient(term, inner) * result[inner] == inner_coefficient(term, outer);
     });
   };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = count; i-- > 0;)
-      for (std::size_t j = count; j-- > 0;) {
-        if (i == j || result[i] == 0 || result[j] == 0 || !merges(i, j)) continue;
-        result[i] *= result[j];
-        result[j] = 0;
-        changed = true;
-      }
-  }
+  merge_while(merges, result);
   return result;
 }
 
@@ -219,16 +226,7 @@ Sizes merge_together(std::span<const Index> positions, std::span<const std::size
     }
     return true;
   };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = count; i-- > 0;)
-      for (std::size_t j = count; j-- > 0;) {
-        if (i == j || result[i] == 0 || result[j] == 0 || !merges(i, j)) continue;
-        result[i] *= result[j];
-        result[j] = 0;
-        changed = true;
-      }
-  }
+  merge_while(merges, result);
   return result;
 }
 
