@@ -129,6 +129,7 @@ Result<void> BudgetSweep::run() {
     gaps.push_back(upper);
   }
   if (points_.empty() && last_error) return tl::unexpected(*last_error);
+  if (points_.empty()) return fail(Error::Kind::cancelled, "cancelled");
   return {};
 }
 

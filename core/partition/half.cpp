@@ -78,10 +78,13 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
         const NodeId missing = missing_ancestor(joint, output, is_within);
         if (const NodeId write = places.overtaken_by(missing); write && kind == HalfKind::backward)
           return fail(Error::Kind::usage, "{}", overtaken(joint, missing, write));
+        const std::string_view where = kind == HalfKind::forward ? "forward" : "backward";
+        if (missing == output)
+          return fail(Error::Kind::usage, "the {} returns {}, which is not available there", where,
+                      joint.name(output));
         return fail(Error::Kind::usage,
                     "the {0} returns {1}, which depends on {2}, but {2} is not available there",
-                    kind == HalfKind::forward ? "forward" : "backward", joint.name(output),
-                    joint.name(missing));
+                    where, joint.name(output), joint.name(missing));
       }
     }
     half.outputs.push_back(given);

@@ -11,7 +11,7 @@
 //   position(node)        the position of a node in that order
 //   index(node), count()  the node's number, and the upper bound of all numbers
 //   inputs(node)          the nodes that it reads
-//   has_effect(node)      true if it runs although nothing reads it
+//   has_effect(node)      true if it runs even if nothing reads it
 //   is_getitem(node), is_copy(node), is_functional_collective(node)
 // `Marks` is an array indexed by index(node).
 
@@ -84,7 +84,7 @@ NodeOf<Nodes> find_missing(const Nodes& nodes, NodeOf<Nodes> node, const Marks& 
 // call in order, preceded by the calls that it needs and that have not run yet, in their order. A
 // value is thus recomputed when it is first needed, not at the start. Earlier calls that nothing
 // needs are dropped, except aten.copy_. If nothing reads a tangent, nothing changes.
-// `is_done`: the inputs of the backward.
+// `is_done`: on entry, marks the inputs of the backward.
 template <class Nodes, class IsTangent, class Marks>
 void mimic_autograd(const Nodes& nodes, std::span<const NodeOf<Nodes>> outputs,
                     IsTangent is_tangent, Marks is_done, std::vector<NodeOf<Nodes>>& calls) {
@@ -205,7 +205,7 @@ void order_forward(const Nodes& nodes, Partitioner partitioner,
 
 // Puts the needed calls of the backward into the order in which they run. `any_tags`: true if any
 // node is tagged for recomputation; if false, default_partition keeps the joint graph's order,
-// except for getitems. `is_given`: the inputs of the backward.
+// except for getitems. `is_given`: marks the inputs of the backward.
 template <class Nodes, class IsTangent, class Marks>
 void order_backward(const Nodes& nodes, Partitioner partitioner, bool any_tags,
                     std::span<const NodeOf<Nodes>> outputs, IsTangent is_tangent, Marks is_given,

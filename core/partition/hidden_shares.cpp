@@ -11,7 +11,7 @@ std::string_view group_name(const Graph& graph, GroupId group) {
   return group ? graph.text(graph.group(group).name) : std::string_view();
 }
 
-// The fraction of the additional time that is not exposed.
+// The fraction of the additional time that is hidden; 0 if there is no additional time.
 double hidden_part(const GroupTimes& additional) {
   if (additional.total_ns <= 0) return 0;
   const auto exposed = static_cast<double>(additional.exposed_ns);

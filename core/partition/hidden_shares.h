@@ -16,7 +16,8 @@
 
 namespace jointer {
 
-// The times of a group's collectives in a simulated step.
+// The sums over a group's collectives in a simulated step; copies to and from the host do not
+// count.
 struct GroupTimes {
   std::int64_t total_ns = 0, exposed_ns = 0;
 };
@@ -30,13 +31,13 @@ class HiddenShares {
   HiddenShares() = default;
   // The same fraction, from 0 to 1, in every group.
   explicit HiddenShares(double share) : rest_(share) {}
-  // From two steps of the same program, the second of which communicates more, for example because
-  // it recomputes more. A group that does not communicate more has the fraction of all groups
-  // together.
+  // Compares two steps of the same program. The second communicates more, for example because it
+  // recomputes more. A group that does not communicate more gets the fraction of the groups that
+  // do, taken together.
   HiddenShares(const GroupTimesByName& less, const GroupTimesByName& more);
 
   [[nodiscard]] bool hides_nothing() const;
-  // The fraction in a group, by its name.
+  // The hidden fraction, from 0 to 1, in the group with this name.
   [[nodiscard]] double of(std::string_view group) const;
 
  private:

@@ -31,10 +31,10 @@
 //   - knee_point divides by zero in torch if the items have no weight or no value. Here it uses the
 //     given budget, as torch does if all budgets give the same result.
 //   - torch's sets can exceed the budget: by rounding; in Hirschberg because the first half of the
-//     items gets one quantum too many; and in knee_point because a budget under 0.001 is raised to
-//     it. BudgetRounding::torch returns those sets. BudgetRounding::within returns the same set if
-//     it fits; otherwise, the best set with weights rounded up and the budget rounded down, filled
-//     up by value per weight.
+//     items gets one quantum too many; and in knee_point because a budget under 0.001 may be raised
+//     to 0.001. BudgetRounding::torch returns those sets. BudgetRounding::within returns the same
+//     set if it fits; otherwise, the best set with weights rounded up and the budget rounded down,
+//     filled up by value per weight.
 //   - Capacities beyond the weight of all items are not tabulated: nothing changes there.
 
 #include "core/partition/knapsack.h"

@@ -87,7 +87,8 @@ struct Fit {
   // For a limit on the peak: a lower bound on the step time of all plans within it. 0 for other
   // limits, and if `fits` is false.
   std::int64_t bound_ns = 0;
-  // For a limit on the peak: the best plans found on the way, by ascending peak.
+  // For a limit on the peak: the best plans found on the way, by ascending peak. Empty for other
+  // limits, and if `fits` is false.
   std::vector<ParetoPoint> found = {};
 };
 

@@ -105,7 +105,7 @@ class PartCopy {
   std::vector<ExpressionId> expressions_;     // by expression
   struct Constant {
     PartId part;
-    std::string target, name;  // as copied; its new name
+    std::string target, name;  // in `from`; in the copy
   };
   std::vector<Constant> constants_;
 };

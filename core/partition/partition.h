@@ -60,7 +60,7 @@ struct PlanReason {
     knapsack,         // the solver of the budget chose it
     searched,         // a search for a plan within a limit chose it
     user,             // the user chose it
-    chain,            // `node` is recomputed from it
+    chain,            // recomputed because `node`, a call of the backward, reads it
     region,           // a recomputed region starts from it or reads it
   };
   Kind kind = Kind::none;
@@ -87,13 +87,13 @@ struct Partition {
 Result<Partition> partition(const Graph& joint, const PartitionOptions& options = {});
 
 // Emits the pair of a plan: named, ordered and described as by torch's extraction, ready to run and
-// to write to a file; origin and partner are set. It has those of the joint graph's assumptions
-// that hold for it. `joint`: Partition::joint. Offloaded values go to the host after their last use
-// in the forward and return in the backward. `partitioner`: the partitioner whose rules apply;
-// default_partition leaves some dead compute in the backward, and keeps the joint graph's order if
-// nothing is tagged for recomputation. Error (usage): the backward needs a value that can be
-// neither saved nor recomputed (the message names it), a call would run after a write that it must
-// precede, or a value cannot be offloaded.
+// to write to a file; origin and partner are set. It inherits the joint graph's assumptions
+// (inherited_assumptions.h). `joint`: Partition::joint. Offloaded values go to the host after their
+// last use in the forward and return in the backward. `partitioner`: the partitioner whose rules
+// apply; default_partition leaves some dead compute in the backward, and keeps the joint graph's
+// order if nothing is tagged for recomputation. Error (usage): the backward needs a value that can
+// be neither saved nor recomputed (the message names it), a call would run after a write that it
+// must precede, or a value cannot be offloaded.
 Result<Graph> emit_pair(const Graph& joint, const SavePlan& plan,
                         Partitioner partitioner = Partitioner::min_cut);
 

@@ -172,7 +172,7 @@ class Explainer {
         return fmt::format("it reads {} too late to fuse with the calls that read it earlier",
                            joint_.name(ban.by));
       case BanReason::long_chain:
-        return fmt::format("the end of a long chain of pointwise calls that starts at {}",
+        return fmt::format("the end of a long chain of fusible calls that starts at {}",
                            joint_.name(ban.by));
       case BanReason::none:
       case BanReason::primal:

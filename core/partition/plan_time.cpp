@@ -1,7 +1,8 @@
 // Computes the step time of a plan directly from positions in the joint graph or the flat training
 // step. A recomputed collective starts twice, and the backward may wait for a start in the forward,
-// so each copy of a collective has its own end time. Copies to the host and back run between the
-// calls, as offload_transfers.h places them, on the last stream.
+// so each copy of a collective has its own end time. Copies to the host and back run on the last
+// stream, between the calls, as offload_transfers.h places them or, in a flat training step,
+// step_offload.h.
 
 #include "core/partition/plan_time.h"
 

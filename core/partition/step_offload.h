@@ -19,7 +19,8 @@ namespace jointer {
 struct CpuOffloadOptions {
   // `defer_layers`: number of layers that the forward runs after the one that computes a value
   // before it waits for the value's copy to the host. `prefetch_layers`: number of layers that the
-  // backward runs between starting the copy back and reaching that layer. Neither may be negative.
+  // backward runs between starting the copy back and reaching the value's layer. Neither may be
+  // negative.
   std::int64_t defer_layers = 1;
   std::int64_t prefetch_layers = 1;
 };

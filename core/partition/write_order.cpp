@@ -113,8 +113,8 @@ bool WriteOrder::any_before(NodeId id, const std::function<bool(NodeId)>& counts
 
 std::string overtaken(const Graph& joint, NodeId call, NodeId write) {
   return fmt::format(
-      "{0} must run before {1} writes to one of its inputs, but in the pair {1} runs "
-      "first; let {0} work on a clone",
+      "{0} uses memory that {1} writes to later, but in the pair {1} runs first; let {0} work on a "
+      "clone",
       joint.name(call), joint.name(write));
 }
 
