@@ -36,8 +36,8 @@ struct Analysis {
   ModuleTree modules;
   MemoryTimeline memory;
   ReservedProfile reserved;
-  // Indexed by node id. In a compiled step, the first call of a kernel has the kernel's time, and
-  // the others none.
+  // Indexed by node id. In a compiled step, one call of each kernel, usually the first, has the
+  // kernel's time, and its other calls have none (core/compiled/compiled_order.cpp).
   std::vector<NodeCost> costs;
   TransferCosts transfers;   // costs of copies to and from the host
   std::vector<Flops> flops;  // indexed by node id
@@ -45,8 +45,8 @@ struct Analysis {
   GraphFlops total_flops;
   ModelFacts model;
   Throughput throughput;
-  // The kernels of a compiled step; null if the graph runs operator by operator. `operator_costs`
-  // is then empty.
+  // The kernels of a compiled step, and the costs of its calls if they ran operator by operator;
+  // null and empty if the graph does run operator by operator.
   std::shared_ptr<const CompiledStep> compiled = {};
   std::vector<NodeCost> operator_costs = {};
 

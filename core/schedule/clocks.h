@@ -25,8 +25,8 @@
 //   4. A wait_tensor makes the compute stream wait until its collective is done. The time by which
 //      this wait exceeds the wait for the host is the exposed time of that collective.
 //   5. If a kernel blocks the host, the host waits until the kernel ends.
-//   6. At the end, all streams are drained; the time that this adds after the last kernel is
-//      exposed.
+//   6. At the end, all streams are drained; the time that this adds after the host and the last
+//      kernel are done is exposed.
 
 #include <algorithm>
 #include <cstdint>

@@ -43,9 +43,9 @@ struct Lifetime {
   MemoryCategory category = MemoryCategory::temporary;
 };
 
-// Finds the lifetimes, in order of allocation, without empty storages and storages on other
-// devices. The tensors on the graph's main device are moved to a device of type `runs_on`.
-// `rounds_sizes`: see MemoryOptions.
+// Finds the lifetimes, in program order of the producers, without empty storages and storages on
+// devices that do not count (rule 6). The tensors on the graph's main device count as moved to a
+// device of type `runs_on`. `rounds_sizes`: see MemoryOptions. The torch rules ignore both.
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on,
                                      bool rounds_sizes);
 

@@ -39,7 +39,7 @@ struct MemoryOptions {
 class MemoryTimeline {
  public:
   explicit MemoryTimeline(const Graph& graph, const MemoryOptions& options = {});
-  // With these steps and lifetimes instead of those of running operator by operator. `steps`: every
+  // Has these steps and lifetimes instead of those of running operator by operator. `steps`: every
   // call of the graph at least once, in the order in which they run; a call whose work runs in
   // several places has several steps, of which `step_of` returns the first.
   MemoryTimeline(const Graph& graph, const MemoryOptions& options, std::vector<NodeId> steps,
@@ -68,10 +68,12 @@ class MemoryTimeline {
   // state.
   [[nodiscard]] std::int64_t static_bytes() const { return static_bytes_; }
 
-  // One lifetime per storage, in order of allocation; then those of the buffers that the collective
-  // library allocates, and of optimizer state.
+  // One lifetime per storage, in program order of the producers; then those of the buffers that the
+  // collective library allocates, and of optimizer state. Lifetimes that the constructor was given
+  // are unchanged; they may contain several per storage, of which `lifetime_of` returns the first.
   [[nodiscard]] std::span<const Lifetime> lifetimes() const { return lifetimes_; }
-  // The index in lifetimes() of `storage`; nullopt if the storage is empty or on another device.
+  // The index in lifetimes() of `storage`; nullopt if the storage has no lifetime, for example
+  // because it is empty or on another device.
   [[nodiscard]] std::optional<std::size_t> lifetime_of(StorageId storage) const;
   [[nodiscard]] static bool is_alive(const Lifetime& lifetime, std::size_t index);
 

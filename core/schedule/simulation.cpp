@@ -101,7 +101,7 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
         const NodeId start = graph.collective_of_wait(n);
         if (!start) break;
         const std::int32_t index = collective_by_node_[start.index()];
-        if (index < 0) break;  // the order of kernels has the start later
+        if (index < 0) break;  // in the order of a compiled step's kernels, the start may be later
         collective_by_node_[id.index()] = index;
         CollectiveTiming& collective = collectives_[static_cast<std::size_t>(index)];
         if (!collective.wait) collective.wait = id;

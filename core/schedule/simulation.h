@@ -23,7 +23,7 @@ struct NodeTiming {
   std::int32_t stream = -1;         // index in Simulation::streams; -1 for none
 };
 
-// The reason that a collective is exposed.
+// The reason why a collective is exposed.
 struct ExposureReason {
   enum class Kind : std::uint8_t {
     none,         // the collective is hidden
@@ -55,7 +55,7 @@ struct CollectiveTiming {
 };
 
 struct Stream {
-  std::string name;  // "compute", "copy", or the group's label
+  std::string name;  // "compute", "copy", "communication" or the group's label; made unique
   GroupId group;     // none for compute, copies, and the shared communication stream
 };
 
