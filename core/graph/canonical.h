@@ -20,10 +20,11 @@ struct NamesElsewhere {
   std::map<std::string, std::string, std::less<>> groups, devices;
 };
 
-// One line per node, in program order: `NAME TARGET(ARGS) -> VALUE`, with `names` in arguments.
+// One line per node, in program order: `NAME TARGET(ARGS) -> VALUE`. Process groups and devices in
+// arguments have the names that `names` gives them.
 std::string canonical_text(const Graph& graph, PartId part, const NamesElsewhere& names = {});
 
-// The node's line of the canonical text, without the name: `TARGET(ARGS) -> VALUE`.
+// The node's line of the canonical text, without the node's name: `TARGET(ARGS) -> VALUE`.
 std::string canonical_call(const Graph& graph, NodeId id, const NamesElsewhere& names = {});
 
 // Like canonical_call, but writes each node that the call reads as `%` instead of `%NAME`.

@@ -11,7 +11,7 @@ namespace jointer {
 // the message does not name the file.
 Result<void> complete(Graph& graph);
 // The same for a graph that was made from `from`, whose assumptions it inherits
-// (inherited_assumptions.h). Error also: its sizes are invalid under them.
+// (inherited_assumptions.h). Also fails if its sizes are invalid under these assumptions.
 Result<void> complete(Graph& graph, const Graph& from);
 
 }  // namespace jointer

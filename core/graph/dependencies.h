@@ -15,7 +15,7 @@ namespace jointer {
 enum class DependencyKind : std::uint8_t {
   data,     // one reads the result of the other
   write,    // one writes to memory that the other reads or writes
-  control,  // their effects keep their order: random operators, tokens, checks of values
+  control,  // another reason: random draws, side effects, checks, symbols, stream operators
 };
 
 struct Dependency {

@@ -5,13 +5,14 @@
 
 namespace jointer {
 
-// Those of the assumptions `given` that also hold for a graph that was made from one with these
-// assumptions, such as a pair, and for a file of it. The new graph may lack symbols, and its file
-// contains a group with guessed ranks only if a call uses it; if calls use only the twin of such a
-// group, the distance of the group becomes that of the twin. `made` must be complete.
+// Returns the assumptions in `given` that apply to `made`, which was made from a graph with these
+// assumptions, as a pair is from a joint graph. Leaves out symbols that `made` lacks, and the rank
+// distances of groups that no call uses, since a file of `made` would lack these groups. If calls
+// use only a twin of a group, the twin gets the group's distance. `made` must be complete.
 Assumptions inherited_assumptions(const Assumptions& given, const Graph& made);
 
-// Makes the assumptions of `from` that hold for `made`. Errors: see Graph::assume.
+// Applies the assumptions of `from` to `made`, as far as they apply to it. Errors: see
+// Graph::assume.
 Result<void> inherit_assumptions(Graph& made, const Graph& from);
 
 }  // namespace jointer

@@ -14,7 +14,7 @@ namespace jointer {
 
 enum class NodeKind : std::uint8_t { placeholder, call, get_attr, output };
 
-// The kinds as torch.fx names them, in captures and recipes.
+// The names of the kinds in torch.fx, captures and recipes.
 inline constexpr NameTable<NodeKind, 4> kNodeOps{{{"call_function", NodeKind::call},
                                                   {"placeholder", NodeKind::placeholder},
                                                   {"get_attr", NodeKind::get_attr},

@@ -8,7 +8,8 @@
 
 namespace jointer {
 
-// Their names, by symbol. Longer symbols come first, since a shorter one may be their prefix.
+// The names of these functions, by symbol. Longer symbols come first, since a shorter one may be a
+// prefix of a longer one.
 inline constexpr NameTable<std::string_view, 19> kInfixOperators{{
     {"**", "pow"},   {"//", "floordiv"}, {"<<", "lshift"}, {">>", "rshift"}, {"==", "eq"},
     {"!=", "ne"},    {"<=", "le"},       {">=", "ge"},     {"<", "lt"},      {">", "gt"},
@@ -16,7 +17,7 @@ inline constexpr NameTable<std::string_view, 19> kInfixOperators{{
     {"@", "matmul"}, {"&", "and_"},      {"|", "or_"},     {"^", "xor"},
 }};
 
-// The operators of in-place statements such as `x += y`. None is a prefix of another.
+// The same for in-place statements such as `x += y`. None of these symbols is a prefix of another.
 inline constexpr NameTable<std::string_view, 12> kInplaceOperators{{
     {"+=", "iadd"},
     {"-=", "isub"},

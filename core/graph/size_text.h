@@ -15,7 +15,7 @@ inline std::string size_text(const Graph& graph, const Dim& size) {
                          : std::to_string(size.value);
 }
 
-// Sizes in brackets, such as "[2,s0]".
+// The sizes in brackets, such as "[2,s0]".
 inline std::string sizes_text(const Graph& graph, std::span<const Dim> sizes,
                               std::string_view separator = ",") {
   std::string text = "[";

@@ -85,7 +85,7 @@ struct Argument {
 };
 static_assert(sizeof(Argument) == 16);
 
-// The kinds of arguments that consist of a text, by name in captures, recipes and hashes.
+// The kinds of arguments that captures, recipes and hashes write as the kind's name and a text.
 inline constexpr NameTable<Argument::Kind, 5> kTextArguments{
     {{"dtype", Argument::Kind::dtype},
      {"device", Argument::Kind::device},
