@@ -11,10 +11,10 @@ namespace jointer {
 
 struct JoinedPair {
   Graph joint;             // with the assumptions of the pair
-  SavePlan plan;           // of the joint graph: what the pair saves and offloads
+  SavePlan plan;           // of the joint graph: what the pair saves, offloads and redraws
   std::size_t merged = 0;  // number of calls of the backward that repeat calls of the forward
-  // Number of calls through random states that the pair does not describe: the capture lacks their
-  // memory and time.
+  // Number of calls through random states whose values the pair does not describe. The joint graph
+  // has their memory and time, as far as the pair reads their results; the pair lacks both.
   std::size_t undescribed = 0;
 };
 

@@ -80,10 +80,10 @@ struct Partition {
   std::int64_t cut_capacity = 0;
 };
 
-// Error (usage): the graph is not a joint graph, there is no legal cut or pair, or a call writes to
-// anything but an input (allowed for default_partition if nothing is tagged for recomputation); the
-// message names the nodes. Error (cancelled): `options.watcher` reports that the user has
-// cancelled.
+// Error (usage): the graph is not a joint graph, there is no legal cut or pair, or a call writes in
+// place other than by copying into an input or setting it (allowed for default_partition if nothing
+// is tagged for recomputation); the message names the nodes. Error (cancelled): `options.watcher`
+// reports that the user has cancelled.
 Result<Partition> partition(const Graph& joint, const PartitionOptions& options = {});
 
 // Emits the pair of a plan: named, ordered and described as by torch's extraction, ready to run and

@@ -2,7 +2,8 @@
 
 // The timing model for a training step on one rank. All rules are here. Simulation applies them to
 // a graph in program order, TimeWhatIf and TimePreview to an order that is being edited, and
-// PlanTime to a pair that is not built. Times are in nanoseconds from the start of the step.
+// PlanTime to the pair or the training step of a plan, without building it. Times are in
+// nanoseconds from the start of the step.
 //
 // Terms
 //   host     the CPU. It runs ahead of the device: it launches kernels and collectives in program
