@@ -21,10 +21,10 @@
 //            costs nothing in any position.
 //   There are no dependencies between the halves of a pair.
 //
-// Steps. A single pass in program order. Memory: memory_order.cpp. Random draws form one chain, and
-// acts form another. For each symbol, keep the node that defines it and the last check of it. A
-// node that uses the symbol depends on both, unless one of its inputs uses the same expression and
-// therefore depends on them already.
+// Steps. One pass visits the nodes in program order. memory_order.cpp finds the write dependencies.
+// Random draws form one chain, and acts form another. For each symbol, the pass remembers the node
+// that defines it and the last check of it. A node that uses the symbol depends on both, unless one
+// of its inputs uses the same expression and therefore depends on them already.
 //
 // Cost: linear in nodes, inputs and tensors, plus the occurrences of symbols in expressions.
 

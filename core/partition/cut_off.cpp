@@ -1,9 +1,9 @@
 // Finds the cut-off of a plan.
 //
 // A plan that only weighs bytes against cost recomputes the densest values, and switches at one
-// density. Other plans come close: bans, chains and the remaining room for one more value put some
-// values on the other side. The cut-off is the density of a recomputed value that misplaces the
-// fewest bytes; among equal ones, the highest. Values whose density is the cut-off are never
+// density. Other plans come close: bans, chains and space that is too small for the next value put
+// some values on the other side. The cut-off is the density of a recomputed value that misplaces
+// the fewest bytes; among equal ones, the highest. Values whose density is the cut-off are never
 // misplaced: the plan may save some of them and recompute others. A cut-off that is no better than
 // one above all values or, if the plan saves any, below all values does not describe the plan and
 // is ignored.

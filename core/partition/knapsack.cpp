@@ -166,7 +166,7 @@ class SlidingHirschberg {
   }
 
  private:
-  // The depth of recursion is the logarithm of the number of items.
+  // The depth of recursion grows with the logarithm of the number of items.
   void solve_segment(std::size_t first, std::size_t last, std::int64_t capacity) {
     if (first == last) return;
     if (last - first == 1) {

@@ -298,9 +298,10 @@ std::shared_ptr<const PlanMoment> PlanFrontier::moment_of_peak(const SavePlan& p
   return nullptr;
 }
 
-// Raises the bound for a peak with prices at the moment of the peak: starts from the prices that
-// give the best bound so far, split between the moment between the halves and that of the peak, and
-// multiplies or divides each price by smaller and smaller factors as long as that helps.
+// Raises the bound for a peak with prices at the moment of the peak. Starts from the prices that
+// give the best bound so far, with half of the byte price at the moment between the halves and half
+// at that of the peak. Then multiplies or divides each price by smaller and smaller factors as long
+// as that helps.
 void PlanFrontier::tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_bytes) {
   constexpr int kMaxCuts = 20;
   const Bound* best = nullptr;

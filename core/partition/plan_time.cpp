@@ -11,9 +11,9 @@
 namespace jointer {
 namespace {
 
-// Applies the rules of clocks.h to a call that was just launched. `started` returns the end time of
-// the collective that the call starts, and `awaited` a pointer to that of the collective that it
-// waits for, or null.
+// Applies the rules of clocks.h to a call that was just launched. `started` returns a reference to
+// the end time of the collective that the call starts, which this function sets; `awaited` returns
+// a pointer to the end time of the collective that the call waits for, or null.
 template <class Started, class Awaited>
 void run_call(const TimedCall& call, Clocks& now, std::vector<std::int64_t>& streams,
               Started started, Awaited awaited) {

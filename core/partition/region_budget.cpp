@@ -3,13 +3,13 @@
 //
 // A call in such a region has the budget among its annotations (`custom`). A partitioner uses one
 // budget per graph, so all calls must have the same budget, including those in the subgraphs of
-// higher-order operators. By default, the regions must cover every call that the forward's outputs
-// depend on and every call in a subgraph.
+// higher-order operators. By default, the regions must cover every call of the forward and every
+// call in a subgraph.
 //
 // Cost: linear in the nodes; each annotation is parsed once.
 // Source: torch/_functorch/partitioners.py and torch/fx/traceback.py of 2.15; torch 2.11 has no
-// such regions. Deviation: the calls that the outputs depend on are found before dead code is
-// removed; the result is the same, since no output depends on dead calls.
+// such regions. Deviation: the calls of the forward are found before dead code is removed, which
+// makes no difference, except for dead calls that cannot be recomputed because of writes.
 
 #include "core/partition/region_budget.h"
 

@@ -31,7 +31,7 @@ class StepBudget {
       : what_if_(&what_if), knapsack_(std::move(knapsack)) {}
 
   const PlanWhatIf* what_if_;
-  std::vector<NodeId> always_, offloaded_;  // saved under every budget; the offloaded ones of these
+  std::vector<NodeId> always_, offloaded_;  // tagged to be saved; those of them to offload
   std::vector<std::vector<NodeId>> items_;  // the values of each item, which share a storage
   BudgetKnapsack knapsack_;
 };
