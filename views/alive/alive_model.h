@@ -40,7 +40,7 @@ class AliveModel : public TableModel {
   // `moment` is a point in the memory profile.
   void set_snapshot(SnapshotPtr snapshot, std::size_t moment, RangeFiguresPtr figures = {});
   void set_moment(std::size_t moment);
-  // Null shows the storages that are live at the moment.
+  // If `figures` is null, the rows are the storages that are live at moment().
   void set_figures(RangeFiguresPtr figures);
   void set_grouping(Grouping grouping);
   // The theme that provides the colors of categories.

@@ -232,7 +232,7 @@ class Describer {
     }
   }
 
-  // How long GPUs ran kernels during a step of a profiled run, and their state after it.
+  // How long the GPU of each profiled rank ran kernels during a step.
   void busy(InspectorSection& s) {
     for (const RankResult& rank : result_.ranks) {
       if (!rank.measured || rank.measured->kernels.empty()) continue;
@@ -243,8 +243,8 @@ class Describer {
       const QString text = tr("%1 of %2").arg(time_text(busy), time_text(step));
       add(s, tr("GPU busy, rank %1").arg(rank.rank),
           launches ? tr("%1: bound by launches").arg(text) : text,
-          launches ? tr("Time during which at least one kernel ran. The cudagraph backend avoids "
-                        "launches.")
+          launches ? tr("Time during which at least one kernel ran. The cudagraph backend launches "
+                        "all kernels at once.")
                    : tr("Time during which at least one kernel ran."));
     }
   }

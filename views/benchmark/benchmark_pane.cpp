@@ -193,7 +193,7 @@ void BenchmarkPane::show_details() {
                     "timeline. Select several to compare them.")));
     return;
   }
-  // If that is not known yet, `hash_found` follows.
+  // Until the graph's hash is known, treat runs as those of another graph; `hash_found` follows.
   const bool are_of_graph = std::ranges::all_of(selected, [this](const auto* result) {
     return benchmarks_.ran_what_is_shown(*result).value_or(false);
   });

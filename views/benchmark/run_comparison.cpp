@@ -73,7 +73,7 @@ class RunComparison {
     add_outcomes();
   }
 
-  // Only the settings and environments in which the runs differ.
+  // Adds the settings and environments in which the runs differ.
   void add_settings() {
     section(tr("Different settings"));
     using Setting = std::function<QString(const BenchmarkResult&)>;
@@ -115,7 +115,8 @@ class RunComparison {
       add_row(tr("none"), tr("The runs have the same settings."), Provenance::requested);
   }
 
-  // Two runs of the graph in the snapshot: the calls whose own times differ most.
+  // If two runs of the graph in the snapshot are compared, adds the calls whose own times differ
+  // most.
   void add_calls() {
     if (runs_.size() != 2) return;
     const RankResult* first = profiled_rank(*runs_[0]);
@@ -163,7 +164,7 @@ class RunComparison {
     content_.sections.back().add(label, value, provenance);
   }
 
-  // A section with one row per run, unless no run measured it.
+  // Adds a section with the figure of each run, unless no run has it.
   template <class Figure, class Text, class Difference>
   void add_figure(const QString& title, Figure figure, Text text, Difference difference) {
     const auto has_figure = [&](const BenchmarkResult* run) { return figure(*run).has_value(); };
@@ -175,8 +176,8 @@ class RunComparison {
               compared(figure(*runs_[i]), first, i == 0, text, difference), Provenance::measured);
   }
 
-  // How each run ended and whether its outputs are right, unless all runs succeeded and no output
-  // is wrong.
+  // Adds how each run ended and whether its outputs are right, unless all runs succeeded and no
+  // output is wrong.
   void add_outcomes() {
     const auto is_good = [](const BenchmarkResult* run) { return !is_bad(*run); };
     if (std::ranges::all_of(runs_, is_good)) return;

@@ -70,9 +70,10 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   to_ = add_box("to", tr("Second state"));
   execution_ =
       add_control(*row, new QComboBox(this), "second_execution",
-                  tr("How the second state is executed. Choosing an execution compares the "
-                     "second state with itself; then choose any other first state. Kernels "
-                     "are predicted by the rules of the torch that made the graph."),
+                  tr("How the second state is executed. If you choose an execution, the second "
+                     "state is compared with itself; you can then choose another first state. "
+                     "Kernels are predicted by the rules of the torch version that made the "
+                     "graph."),
                   tr("Execution of the second state"));
   const auto add_execution = [this](const QString& text, int execution) {
     execution_->addItem(text, execution);
@@ -297,8 +298,9 @@ std::optional<Execution> ComparePane::chosen_execution() const {
   return chosen == kAsShown ? std::nullopt : std::optional(static_cast<Execution>(chosen));
 }
 
-// The first choice compares the second state with itself; after it, the user may have chosen a
-// different first state, which stays. Without an execution, a state is not compared with itself.
+// When an execution is first chosen, the second state is compared with itself. Further choices keep
+// the first state, which the user may have changed. Without an execution, a state is not compared
+// with itself.
 void ComparePane::choose_execution() {
   const bool was_as_shown = !std::exchange(last_execution_, chosen_execution());
   if (chosen_execution()) {

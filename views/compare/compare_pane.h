@@ -25,8 +25,8 @@ namespace jointer::views {
 
 // Compares any two states of open documents: as opened, the current state, named states, history
 // entries and, if the file is a log of passes, the input of the pass that produced the graph. Files
-// that are not open can be compared, too. The second state can be executed differently, so that
-// a state is compared with itself as torch's compiler runs it.
+// that are not open can be compared, too. The second state can be executed differently, for example
+// to compare a state with itself as torch's compiler runs it.
 class ComparePane : public QWidget {
   Q_OBJECT
  public:
@@ -67,7 +67,7 @@ class ComparePane : public QWidget {
   void choose_second(const StateChoice& choice);
   void choose_wanted();
   void choose_execution();
-  // nullopt: the second state is executed like the others.
+  // nullopt: the second state has the execution of the document's estimates, like the first.
   [[nodiscard]] std::optional<Execution> chosen_execution() const;
   void refresh();
   void compare();

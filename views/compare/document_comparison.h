@@ -22,16 +22,16 @@ struct StateOfDocument {
 // has no plan.
 Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options);
 
-// The state with this execution, which is added to its name. Call it on a worker
-// thread. Error (usage): the graph cannot be executed like that.
+// Returns the state analyzed with this execution, which is added to its name. Call it on a worker
+// thread. Error (usage): the graph cannot be executed in this way.
 Result<StateOfDocument> executed_as(StateOfDocument state, Execution execution);
 
-// Both states are analyzed with the same options, except that the second one is executed as
-// `second` says if that is given; a state that was analyzed with different options
-// is analyzed again. For a comparison with a pair, a joint graph is replaced by the pair that its
-// plan produces. NodeMatch::closest determines which nodes correspond. The plans are compared if
-// both graphs have one and nodes correspond by name. Call it on a worker thread. Error (usage): the
-// graphs cannot be compared, or the joint graph has no plan.
+// Compares both states, analyzed with `options`; `second`, if given, is the execution of the second
+// state. A state that was analyzed with different options is analyzed again. For a comparison with
+// a pair, a joint graph is replaced by the pair that its plan produces. NodeMatch::closest
+// determines which nodes correspond. The plans are compared if both graphs have one and nodes
+// correspond by name. Call it on a worker thread. Error (usage): the graphs cannot be compared, the
+// joint graph has no plan, or the second graph cannot be executed as `second` says.
 Result<Comparison> compare_documents(StateOfDocument from, StateOfDocument to,
                                      const AnalysisOptions& options,
                                      std::optional<Execution> second = {});

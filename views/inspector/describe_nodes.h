@@ -20,7 +20,7 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
 // Describes a range of the step by its totals, as one section.
 InspectorSection describe_range(const RangeFigures& figures);
 
-// Arguments as FX prints them, such as `mm_1, 'sum', [1, 2]`.
+// Arguments as FX prints them, such as `mm_1, 'sum', [1, 2]`. Long text is cut off.
 QString arguments_text(const Graph& graph, const Node& node);
 
 }  // namespace jointer::views

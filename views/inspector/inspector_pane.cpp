@@ -156,8 +156,8 @@ void InspectorPane::add_reasons(NodeId node) {
     content_.sections.insert(content_.sections.begin(), why_section(reasons));
 }
 
-// Adds the node's predicted kernel, in the order that the user has made, as the last section, if
-// the kernels of this graph are known.
+// If the kernels of the current graph have been predicted, adds the node's kernel as the last
+// section, with its number in the order that the user has made.
 void InspectorPane::add_kernel(NodeId node) {
   const SnapshotKernelsPtr& ordered = document_.kernel_order().shown();
   if (!document_.kernels().is_current() || !ordered) return;

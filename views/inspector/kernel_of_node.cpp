@@ -75,7 +75,7 @@ class KernelOfNode {
     QString text = (numbers.size() == 1 ? tr("kernel %1") : tr("kernels %1"))
                        .arg(numbers.join(QStringLiteral(", ")));
     if (more > 0) text += tr(" and %1 more").arg(count_text(more));
-    add(tr("also in"), text, tr("A cheap node is computed again where it is read."));
+    add(tr("also in"), text, tr("A cheap node is computed in each kernel that reads it."));
   }
 
   void add_figures() {
@@ -91,7 +91,7 @@ class KernelOfNode {
     add(tr("kernel bytes"), bytes);
   }
 
-  // True if the last value that the op computes is the node's, except for views of it.
+  // True if the op computes only views after the node, so that its result is the node's value.
   [[nodiscard]] bool computes_result(const kernels::Op& op) const {
     const auto at = std::ranges::find(op.nodes, node_);
     return at != op.nodes.end() && std::all_of(at + 1, op.nodes.end(), [this](NodeId id) {
@@ -112,10 +112,10 @@ class KernelOfNode {
       }
     }
     if (is_computed && !is_stored)
-      add(tr("result"), tr("not stored: it is computed where it is read"));
+      add(tr("result"), tr("not stored; it is computed where it is read"));
   }
 
-  // The life of a buffer; null if it takes no memory.
+  // The lifetime of a buffer; null if it takes no memory of its own.
   [[nodiscard]] const kernels::BufferLife* life_of(kernels::BufferId buffer) const {
     const auto found =
         std::ranges::find(part_.scheduled.lives, buffer, &kernels::BufferLife::buffer);
@@ -138,13 +138,13 @@ class KernelOfNode {
                 : is_written ? tr("shares memory")
                              : tr("stays in the kernel and takes no memory"));
     } else if (life->last < 0) {
-      texts << (buffer.is_output ? tr("kept to the end, as an output of the graph")
-                                 : tr("kept to the end"));
+      texts << (buffer.is_output ? tr("live to the end, as an output of the graph")
+                                 : tr("live to the end"));
     } else {
       readers = last_readers(buffer, life->last);
       texts << (readers.empty()
-                    ? tr("kept until kernel %1").arg(number_of(life->last))
-                    : tr("kept until its last reader, kernel %1").arg(number_of(life->last)));
+                    ? tr("live until kernel %1").arg(number_of(life->last))
+                    : tr("live until its last reader, kernel %1").arg(number_of(life->last)));
       if (std::ranges::any_of(buffer.users, [&](const kernels::User& user) {
             return user.may_overwrite && kernel_of(user.op) == life->last;
           }))
@@ -171,7 +171,7 @@ class KernelOfNode {
     return nodes;
   }
 
-  // The reasons why this kernel does not contain the inputs and the users of the node.
+  // Adds the reasons for which this kernel was not fused with those of the node's inputs and users.
   void add_refusals() {
     std::map<std::int32_t, NodeId> neighbors;  // by kernel of this part
     const auto add_neighbor = [&](NodeId id) {
@@ -190,7 +190,7 @@ class KernelOfNode {
       const std::int32_t other = a == self ? b : a;
       if (neighbors.contains(other)) refused.emplace(other, pair.refusal);
     }
-    // Inductor does not even try to fuse calls of libraries.
+    // Inductor does not try to fuse calls of libraries and collectives, so it states no reason.
     for (const auto& [other, id] : neighbors) {
       const kernels::Kernel& kernel = part_.scheduled.kernels[as_index(other)];
       const auto known = refused.lower_bound({other, kernels::Refusal{}});

@@ -17,7 +17,7 @@ struct EditReason {
   QString by;            // the pass or the search; empty for the user
   QString action;        // such as "moved"; the edit's title if no pass made the edit
   QString reason, effect;
-  QString about;  // the node's origin, if the reason is about that node
+  QString about;  // the name of the node's origin if the reason is about the origin; else empty
 };
 
 // The reasons, newest first. `graph` is the result of the history. Cost: linear in the number of

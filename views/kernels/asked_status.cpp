@@ -44,14 +44,14 @@ AskedStatus::AskedStatus(Document& document, QWidget* parent)
   running_ = new QWidget(this);
   QHBoxLayout* row = make_row(running_, {kNarrowMargin, 0, kNarrowMargin, 0}, kNarrowMargin);
   bar_ = add_control(*row, new QProgressBar(running_), "asking", {},
-                     tr("Progress of the question to Inductor"));
+                     tr("Progress of Inductor's answer"));
   bar_->setTextVisible(false);
   bar_->setRange(0, kSteps);
   bar_->setMaximumWidth(kMaxBarWidth);
   stage_ = add_control(*row, new ElidedLabel(running_), "stage");
   row->setStretchFactor(stage_, 1);
   QToolButton* cancel = add_control(*row, new QToolButton(running_), "cancel_asking",
-                                    tr("End the question and its processes"));
+                                    tr("Stop asking Inductor, and end its processes"));
   cancel->setText(tr("Cancel"));
   column->addWidget(running_);
   problem_ = new NoticeBar(this);
@@ -68,7 +68,7 @@ void AskedStatus::refresh() {
   running_->setVisible(asked.is_running());
   problem_->setVisible(!asked.problem().isEmpty());
   if (!asked.problem().isEmpty())
-    problem_->set_text(tr("Inductor has not answered: %1").arg(asked.problem()));
+    problem_->set_text(tr("Asking Inductor failed: %1").arg(asked.problem()));
   setVisible(asked.is_running() || !asked.problem().isEmpty());
   show_progress();
 }

@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// How far the question to Inductor is, with a button that ends it, and why it has no answer. Takes
-// no space if there is nothing to say.
+// Shows the progress of a question to Inductor, with a button that cancels it, or why the last
+// question failed. Takes no space if there is nothing to show.
 class AskedStatus : public QWidget {
   Q_OBJECT
  public:

@@ -66,7 +66,7 @@ class KernelDescription {
           tr("iterations"),
           kernel_.rnumel == 1
               ? count_text(kernel_.numel)
-              : tr("%1, each of %2").arg(count_text(kernel_.numel), count_text(kernel_.rnumel)),
+              : tr("%1, each with %2 that are reduced").arg(count_text(kernel_.numel), count_text(kernel_.rnumel)),
           Provenance::computed);
     section.add(tr("read"), bytes_text(kernel_.bytes_read), Provenance::computed,
                 exact_bytes_text(kernel_.bytes_read));
@@ -83,9 +83,9 @@ class KernelDescription {
                 Provenance::estimated);
     section.add(
         tr("lost"),
-        tr("%1 of %2 at peak rates")
+        tr("%1 (%2 at peak rates)")
             .arg(time_text(figures.ns - figures.roofline_ns), time_text(figures.roofline_ns)),
-        Provenance::estimated, tr("Estimated time less the time at the device's peak rates."));
+        Provenance::estimated, tr("Estimated time minus the time at the device's peak rates."));
   }
 
   void add_buffers(InspectorSection& section) const {
@@ -105,7 +105,9 @@ class KernelDescription {
       if (use.written > 0) texts << tr("written %1").arg(bytes_text(use.written));
       if (buffer(id).bytes > 0) texts << tr("size %1").arg(bytes_text(buffer(id).bytes));
       const auto life = lives.find(id);
-      texts << (life == lives.end() ? tr("shares memory") : life_text(id, *life->second));
+      texts << (life != lives.end()    ? life_text(id, *life->second)
+                : buffer(id).is_input ? tr("an input that is kept")
+                                      : tr("shares memory"));
       section.add(to_qstring(buffer(id).name), texts.join(QStringLiteral(" · ")),
                   Provenance::computed);
     }
@@ -125,7 +127,8 @@ class KernelDescription {
     section.title = tr("Not fused with");
     const std::int32_t self = of_.rows()[row_].kernel;
     const std::vector<std::int32_t>& kernel_of = part_.scheduled.kernel_of;
-    // Ordered by distance. The same reason for several pairs of ops of two kernels is one.
+    // Ordered by distance. A reason counts once for two kernels, even if it separates several pairs
+    // of their ops.
     std::set<std::tuple<std::int32_t, std::int32_t, kernels::Refusal>> others;
     for (const kernels::RefusedPair& pair : part_.scheduled.refused) {
       if (pair.first < 0 || pair.second < 0) continue;

@@ -24,7 +24,7 @@ constexpr int kNodesRole = Qt::UserRole;
 
 enum TreeColumn : int { text_column, count_column, predicted_column, inductor_column };
 
-// The same rule in the parts of a pair is one.
+// A rule with its differences in all parts. Equal rules of both halves of a pair are merged.
 struct RuleOfParts {
   QString text;
   std::int64_t count = 0, predicted_bytes = 0, inductor_bytes = 0;
@@ -70,8 +70,7 @@ QString summary_of(const AskedAnswer& answer) {
     return tr("The prediction for torch %1 has the same kernels").arg(to_qstring(answer.torch));
   const double same =
       nodes == 0 ? 1.0 : static_cast<double>(nodes - elsewhere) / static_cast<double>(nodes);
-  return tr("%1 from the prediction for torch %2 · %3 of nodes run in the same kernel · peak of "
-            "the "
+  return tr("%1 from the prediction for torch %2 · %3 of nodes run in equal kernels · peak of the "
             "kernels %4, predicted %5")
       .arg(counted_text(differences, tr("1 difference"), tr("%1 differences")),
            to_qstring(answer.torch), to_qstring(format_percent(same)), bytes_text(inductor_peak),
@@ -79,7 +78,7 @@ QString summary_of(const AskedAnswer& answer) {
 }
 
 QString names_of(const Graph& graph, const std::vector<NodeId>& nodes) {
-  if (nodes.empty()) return tr("nodes that only Inductor's passes know");
+  if (nodes.empty()) return tr("kernels without nodes of the graph");
   QStringList names;
   for (std::size_t i = 0; i < std::min(nodes.size(), kMaxNodeNames); ++i)
     names << to_qstring(graph.name(nodes[i]));
@@ -104,12 +103,12 @@ KernelDifferenceList::KernelDifferenceList(Document& document, QWidget* parent)
     : QWidget(parent), document_(document) {
   QVBoxLayout* column = make_column(this, {}, 0);
   header_ = add_control(*column, new QToolButton(this), "differences",
-                        tr("Show what differs, by the rule that one of both does not apply"));
+                        tr("List the differences, by kind and by the reason against fusing"));
   header_->setCheckable(true);
   header_->setAutoRaise(true);
   header_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   header_->setArrowType(Qt::RightArrow);
-  // The text may be longer than the pane is wide.
+  // The text may be wider than the pane.
   header_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   tree_ = add_control(*column, new QTreeWidget(this), "difference_tree", {},
                       tr("Differences from the predicted kernels"));

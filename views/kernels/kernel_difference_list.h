@@ -10,17 +10,17 @@
 
 namespace jointer::views {
 
-// How the kernels of Inductor differ from the predicted ones: a line with the numbers, which opens
-// a list of the differences by rule. Clicking one selects its nodes, and clicking a rule those of
-// all its differences. Hidden unless the kernels of Inductor are shown.
+// Shows how the kernels of Inductor differ from the predicted ones: a line with totals, which opens
+// a list of the differences by rule. Clicking a difference selects its nodes, and clicking a rule
+// those of all its differences. Hidden unless the kernels of Inductor's answer are shown.
 class KernelDifferenceList : public QWidget {
   Q_OBJECT
  public:
   // `document` must outlive this object.
   explicit KernelDifferenceList(Document& document, QWidget* parent = nullptr);
 
-  // Maximum number of differences that are listed below a rule; another line says how many there
-  // are.
+  // Maximum number of differences that are listed below a rule; another line says how many more
+  // there are.
   static constexpr int kMaxListed = 200;
 
  private:

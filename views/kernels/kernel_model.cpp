@@ -19,12 +19,14 @@ constexpr std::size_t kMaxNodesInNote = 12;
 KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 kernels")}, parent) {
   set_columns({
       {.title = tr("kernel"),
-       .meaning = tr("Operators that run in the kernel, without views."),
+       .meaning = tr("Operators that run in the kernel, without views; the kernel's own name if it is "
+                     "a compiled one."),
        .max_width = kMaxKernelName},
       {.title = tr("number"),
        .unit = Unit::count,
        .meaning = tr("Position in the order in which the kernels run.")},
-      {.title = tr("kind"), .meaning = tr("Loops that Inductor generates, or a call.")},
+      {.title = tr("kind"), .meaning = tr("Loops that Inductor generates, a call, or an entry that launches nothing, "
+                     "such as a view.")},
       {.title = tr("phase"),
        .meaning = tr("Phase of the first node that runs in the kernel."),
        .gives_way = 3},
@@ -43,7 +45,7 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .meaning = tr("Bytes that the kernel writes."),
        .adds_up = true,
        .total_title = tr("written")},
-      {.title = tr("time"), .unit = Unit::time, .meaning = tr("Estimated time."), .adds_up = true},
+      {.title = tr("time"), .unit = Unit::time, .meaning = tr("Estimated time on the device."), .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,
        .meaning = tr("Estimated time as a share of the time of all kernels. Collectives overlap "
@@ -57,8 +59,8 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .gives_way = 6},
       {.title = tr("lost"),
        .unit = Unit::time,
-       .meaning = tr("Time lost to the roofline: the estimated time less that at the device's "
-                     "peak rates. Sort by it to find the kernels where there is most to gain."),
+       .meaning = tr("Time lost to the roofline: the estimated time minus the time at the device's "
+                     "peak rates. Sort by it to find the kernels with the most to gain."),
        .adds_up = true,
        .total_title = tr("lost"),
        .gives_way = 4},
@@ -129,7 +131,7 @@ QString KernelModel::note(int row, int column) const {
   if (column == time_column || column == share_column) {
     if (!figures(row).launches) return {};
     const DeviceDescription& device = shown_->snapshot()->analysis.device;
-    if (figures(row).is_time_of_nodes)
+    if (figures(row).is_time_of_nodes || figures(row).limit == NodeCost::Limit::given)
       return tr("Estimator: %1").arg(to_qstring(shown_->snapshot()->analysis.estimator));
     if (device.kernels)
       return tr("Bytes at up to %1 GB/s, by access pattern, and %2 us for the launch.")

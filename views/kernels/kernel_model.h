@@ -7,9 +7,9 @@
 
 namespace jointer::views {
 
-// One row per kernel, in the order in which they run; predicted or compiled. Rows that launch
-// nothing are shown only on request. The filter also searches the names of the nodes that run in a
-// kernel.
+// One row per kernel, in the order in which the kernels run, whichever source made them. Rows that
+// launch nothing are shown only on request. The filter also searches the names of the nodes that
+// run in a kernel.
 class KernelModel : public TableModel {
   Q_OBJECT
  public:
@@ -31,10 +31,11 @@ class KernelModel : public TableModel {
 
   explicit KernelModel(QObject* parent = nullptr);
 
-  // Null for no rows.
+  // Null removes all rows.
   void set_kernels(SnapshotKernelsPtr shown);
   [[nodiscard]] const SnapshotKernelsPtr& kernels() const { return shown_; }
-  // Also shows views, waits, results of other kernels, and kernels on the CPU of a graph on a GPU.
+  // If true, also shows rows that launch nothing: views, waits, results of other kernels, no-ops,
+  // and kernels on the CPU if the graph runs on a GPU.
   void set_show_all(bool shows_all);
   [[nodiscard]] bool shows_all() const { return shows_all_; }
 
@@ -45,7 +46,8 @@ class KernelModel : public TableModel {
     return keys_[static_cast<std::size_t>(row)];
   }
   [[nodiscard]] std::vector<NodeId> nodes(int row) const override;
-  // The first kernel that launches and in which the node runs; if there is none, the first one.
+  // The first kernel that launches and in which the node runs; if there is none, the first one in
+  // which it runs; -1 if it runs in no kernel.
   [[nodiscard]] int row_of(NodeId node) const override {
     return shown_ ? shown_->row_of(node) : -1;
   }

@@ -26,7 +26,7 @@ KernelOrderBar::KernelOrderBar(Document& document, QWidget* parent)
     return button;
   };
   undo_ = add_button("undo_kernel_move", tr("Undo"), tr("Undo the last move of a kernel"));
-  redo_ = add_button("redo_kernel_move", tr("Redo"), tr("Redo the move that was undone"));
+  redo_ = add_button("redo_kernel_move", tr("Redo"), tr("Redo the last move that was undone"));
   reset_ = add_button("reset_kernel_order", tr("Reset"),
                       tr("Undo all moves of kernels; they can be redone"));
   export_ = add_button("export_kernel_order", tr("Export Compiled Order..."),

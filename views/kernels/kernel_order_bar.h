@@ -8,8 +8,9 @@
 
 namespace jointer::views {
 
-// A line about the moves of kernels: the peak before and after, why a kernel cannot be moved, and
-// buttons to undo the moves and to export them. Hidden while there is nothing to say.
+// A line about moves of predicted kernels: the peak before and after, or why a kernel cannot be
+// moved, with buttons to undo, redo and export the moves. Hidden while there is nothing to say and
+// nothing to redo, and while other kernels are shown.
 class KernelOrderBar : public QWidget {
   Q_OBJECT
  public:

@@ -21,7 +21,8 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
     : QWidget(parent), document_(document) {
   QHBoxLayout* row = make_row(this, {}, 4);
   source_ = add_control(*row, new QComboBox(this), "source",
-                        tr("Kernels that are predicted, or those that Inductor's scheduler makes"),
+                        tr("Show the predicted kernels, those of Inductor's scheduler, or those of a "
+                           "compilation that is open"),
                         tr("Source of the kernels"));
   source_->addItem(tr("Predicted"), static_cast<int>(ShownKernels::Source::predicted));
   source_->addItem(tr("Inductor (asked)"), static_cast<int>(ShownKernels::Source::asked));
@@ -33,7 +34,7 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
          "now. No GPU is needed. Large graphs take a minute or more; answers are cached."));
   ask_->setText(tr("Ask Inductor"));
   open_ = add_control(*row, new QToolButton(this), "open_compiled",
-                      tr("Show the kernels that a compilation has made, from what it has written"));
+                      tr("Show the kernels of a compilation, read from its logs or its output code"));
   open_->setText(tr("Open") + kMenuArrow);
   auto* menu = new QMenu(open_);
   open_menu(*open_, menu);
@@ -56,7 +57,8 @@ void KernelSourceControls::ask() {
   document_.asked_kernels().ask();
 }
 
-// The folder that TORCH_TRACE named, one of its logs, or a wrapper in Inductor's cache.
+// Lets the user choose a folder, such as the one that TORCH_TRACE names, or a file: a log in it, or
+// a wrapper in Inductor's cache.
 void KernelSourceControls::open_artifacts(bool is_folder) {
   const QString title = tr("Open Compiled Kernels");
   const QString path =

@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// Chooses which kernels the pane shows, asks Inductor, and opens the artifacts of a compilation.
-// Once Inductor has answered, or artifacts are open, these kernels are shown.
+// Controls to choose which kernels the pane shows, to ask Inductor, and to open the artifacts of a
+// compilation. When Inductor answers, or artifacts are opened, their kernels are shown.
 class KernelSourceControls : public QWidget {
   Q_OBJECT
  public:

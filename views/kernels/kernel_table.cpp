@@ -20,7 +20,8 @@ KernelTable::KernelTable(Document& document, QWidget* parent)
   // Fit the widths only to the rows on screen: large graphs have thousands of kernels.
   view().header()->setResizeContentsPrecision(0);
   QToolButton* all = add_control(controls(), new QToolButton(this), "show_all",
-                                 tr("Also list views, waits and results, which launch no kernel"));
+                                 tr("Also list entries that launch nothing on the device, such as "
+                                    "views, waits and results"));
   all->setText(tr("Show All"));
   all->setCheckable(true);
   connect(all, &QToolButton::toggled, this, [this](bool shows_all) {
@@ -72,7 +73,7 @@ void KernelTable::refresh() {
     model_->set_kernels(source.shown());
     if (is_first && model_->row_count() > 0) view().fit_columns();
   }
-  // A node that was selected before its kernel was known.
+  // Show the kernel of a node that was selected before its kernel was known.
   const auto nodes = document().selection().nodes();
   if (nodes.size() == 1 && view().selected_rows().empty())
     view().show_row(view().exposed_row(model_->row_of(nodes.front())));
@@ -85,7 +86,7 @@ QString KernelTable::empty_text() {
     const AskedKernels& asked = document().asked_kernels();
     if (asked.is_running()) return tr("Asking Inductor...");
     return asked.answer() ? tr("No kernels run in this graph.")
-                          : tr("Inductor has not been asked yet. Press Ask Inductor.");
+                          : tr("Inductor has not answered yet. Press Ask Inductor.");
   }
   if (!predicted.problem().isEmpty())
     return tr("The kernels cannot be predicted: %1").arg(predicted.problem());

@@ -5,14 +5,14 @@
 
 namespace jointer::views {
 
-// The kernels of the document that panes show (ShownKernels). Selecting a row selects the nodes
-// that run in the kernel. Alt+Up and Alt+Down move the selected kernel if it is a predicted one.
+// A table of the document's ShownKernels. Selecting a row selects the nodes that run in the kernel.
+// Alt+Up and Alt+Down move the selected kernel if it is a predicted one.
 class KernelTable : public TablePaneOf<KernelModel> {
   Q_OBJECT
  public:
   explicit KernelTable(Document& document, QWidget* parent = nullptr);
 
-  // -1 if no row is selected.
+  // -1 unless exactly one row is selected.
   [[nodiscard]] int selected_row();
 
  protected:

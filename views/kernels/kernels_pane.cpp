@@ -29,7 +29,7 @@ constexpr int kMinWithPage = 320;   // minimum height at which the details are b
 constexpr qsizetype kMaxSource = 20'000;  // characters of a source that are shown
 constexpr int kMinPageHeight = 40, kMinPageWidth = 160;
 
-// Who says so, and about which graph.
+// The source of predicted or asked kernels, and whether they are of an earlier graph.
 QString source_text(const Document& document) {
   if (document.shown_kernels().source() == ShownKernels::Source::predicted)
     return tr("Predicted for Inductor");
@@ -40,7 +40,7 @@ QString source_text(const Document& document) {
   return asked.is_of_earlier_graph() ? tr("%1, of an earlier graph").arg(text) : text;
 }
 
-// The beginning of a text, up to the end of a line, and how much follows.
+// A long text is cut at the end of a line, if possible, and says how much is left out.
 QString shortened(const QString& text) {
   if (text.size() <= kMaxSource) return text;
   const qsizetype line_end = text.lastIndexOf(u'\n', kMaxSource);
@@ -112,7 +112,7 @@ void KernelsPane::show_totals() {
   totals_->setText(
       shown ? tr("%1: %2").arg(source_text(document_), kernel_totals_text(shown->totals()))
             : QString());
-  per_operator_->setText(shown ? tr("One kernel per operator, as estimated: %1")
+  per_operator_->setText(shown ? tr("One kernel per operator, as in eager mode: %1")
                                      .arg(kernel_totals_text(shown->per_operator()))
                                : QString());
 }
@@ -141,7 +141,7 @@ void KernelsPane::show_compilation(const SnapshotKernels& shown) {
                counted_text(sum.untied_kernels, tr("1 kernel"), tr("%1 kernels"))));
 }
 
-// The call and the source of a compiled kernel, as text.
+// The call and the source of a compiled kernel, as HTML; empty for other kernels.
 QString KernelsPane::source_html(const SnapshotKernels& shown, std::size_t row) {
   const CompiledKernel* kernel = shown.compiled(row);
   if (kernel == nullptr) return {};
@@ -173,7 +173,7 @@ void KernelsPane::show_details() {
               : inspector_html(content_, shown->snapshot()->graph, theme, {},
                                page_font_pixels(font())) +
                     source_html(*shown, as_index(row));
-  // Sources are long, and the place that the user has scrolled to must stay.
+  // Sources are long: setting the same text again would scroll to its beginning.
   if (html == html_) return;
   html_ = html;
   details_->setHtml(html);

@@ -57,18 +57,18 @@ TEST_F(KernelOfNodeTest, SaysWhatKeepsTheResult) {
   const std::vector<InspectorRow> found = rows("mm", "buf0");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.front().value,
-            "2.00 KiB · kept until its last reader, kernel 2 · the reader may write its result in "
+            "2.00 KiB · live until its last reader, kernel 2 · the reader may write its result in "
             "place");
   EXPECT_EQ(found.front().links, (std::vector{node("relu")}));
   part_.scheduled.lives[0].last = -1;
-  EXPECT_EQ(value("mm", "buf0"), "2.00 KiB · kept to the end");
+  EXPECT_EQ(value("mm", "buf0"), "2.00 KiB · live to the end");
   part_.ir.buffers[0].is_output = true;
-  EXPECT_EQ(value("mm", "buf0"), "2.00 KiB · kept to the end, as an output of the graph");
+  EXPECT_EQ(value("mm", "buf0"), "2.00 KiB · live to the end, as an output of the graph");
 }
 
 TEST_F(KernelOfNodeTest, SaysWhichResultsTakeNoMemory) {
   // The op of the kernel computes relu_1 and then g1.
-  EXPECT_EQ(value("relu_1", "result"), "not stored: it is computed where it is read");
+  EXPECT_EQ(value("relu_1", "result"), "not stored; it is computed where it is read");
   part_.scheduled.lives.clear();
   EXPECT_EQ(value("mm", "buf0"), "2.00 KiB · shares memory");
   part_.scheduled.kernels[0].writes.clear();
