@@ -202,8 +202,7 @@ QString ModuleModel::note(int row, int column) const {
     if (r.members == 1) return to_qstring(place(r).path);
     return tr(
         "Identical modules call the same operators in the same submodules, with outputs of the "
-        "same "
-        "shapes and dtypes, in both the forward and the backward. The order of the calls may "
+        "same shapes and dtypes, in both the forward and the backward. The order of the calls may "
         "differ.");
   }
   const auto value = number(row, column);

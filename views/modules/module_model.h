@@ -28,7 +28,8 @@ class ModuleModel : public TableModel {
 
   explicit ModuleModel(QObject* parent = nullptr);
 
-  // With the totals of a range, shows the modules with nodes that run in it, and their time in it.
+  // If `figures` is given, shows only modules with nodes that run in its range, and their time in
+  // it.
   void set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures = {});
   // True if the capture has no module names, so that rows are source lines.
   [[nodiscard]] bool shows_source_lines() const { return places_.are_source_lines(); }

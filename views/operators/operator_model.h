@@ -27,7 +27,7 @@ class OperatorModel : public TableModel {
 
   explicit OperatorModel(QObject* parent = nullptr);
 
-  // With the totals of a range, counts the calls that run in it, and their time in it.
+  // If `figures` is given, shows only the calls that run in its range, and their time in it.
   void set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures = {});
 
   [[nodiscard]] std::optional<std::int64_t> number(int row, int column) const override;

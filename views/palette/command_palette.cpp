@@ -66,8 +66,7 @@ void CommandPalette::update_rows(const QString& text) {
   model_->set_text(text);
   const bool is_empty = model_->rowCount() == 0;
   list_->setVisible(!is_empty);
-  hint_->setText(text.startsWith(u'@') ? tr("No match.")
-                                       : tr("No match. Type @ to search nodes and modules only."));
+  hint_->setText(tr("No match."));
   hint_->setVisible(is_empty);
   list_->setCurrentIndex({});
   move_current(1);

@@ -28,13 +28,14 @@ QueryEditor::QueryEditor(QWidget* parent) : QPlainTextEdit(parent) {
   setMinimumHeight(kMinLines * fontMetrics().lineSpacing() + edges());
 }
 
-// The height without lines: the frame, and the margin above the text. The next line would show in
-// the margin below it.
+// The height that lines cannot use: the frame, and the margin above the text. The margin below the
+// text does not count, because a part of the next line shows in it.
 int QueryEditor::edges() const {
   return 2 * frameWidth() + static_cast<int>(std::ceil(document()->documentMargin()));
 }
 
-// The editor scrolls by lines, so the last line would be cut off if a part of a line remained.
+// Leaves no space for a part of a line below the last one: the editor scrolls by whole lines, so
+// that line would always be cut off.
 void QueryEditor::resizeEvent(QResizeEvent* event) {
   QPlainTextEdit::resizeEvent(event);
   const int rest = std::max(0, height() - edges()) % fontMetrics().lineSpacing();

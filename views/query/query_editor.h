@@ -4,7 +4,7 @@
 
 namespace jointer::views {
 
-// The text of a query. Ctrl+Enter runs it. Its height is used only for whole lines.
+// An editor for a query. Ctrl+Enter requests to run the query. Shows only whole lines.
 class QueryEditor : public QPlainTextEdit {
   Q_OBJECT
  public:

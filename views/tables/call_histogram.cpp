@@ -37,8 +37,7 @@ CallHistogram::CallHistogram(QWidget* parent) : QWidget(parent) {
   };
   add(tr("Time"),
       tr("Distribution of the calls' estimated device times in the step or, if a range is "
-         "selected, in "
-         "that range"),
+         "selected, in that range"),
       time);
   add(tr("Output"), tr("Distribution of the calls' output sizes"), bytes);
   quantity_->button(time)->setChecked(true);

@@ -18,8 +18,8 @@ class CallHistogram : public QWidget {
  public:
   explicit CallHistogram(QWidget* parent = nullptr);
 
-  // Nodes that are not calls are ignored, and so are those outside of the range of `figures`, if
-  // given. `title` names the rows.
+  // Ignores nodes that are not calls and, if `figures` is not null, those that do not run in its
+  // range. `title` names the rows.
   void show_calls(SnapshotPtr snapshot, const QString& title, const std::vector<NodeId>& nodes,
                   RangeFiguresPtr figures);
   // Lowers the bars so that the widget is at most `height` pixels high or, if they do not fit, at

@@ -30,8 +30,9 @@ struct Column {
   // True if the totals include the column's sum, followed by `total_title` ("12 nodes").
   bool adds_up = false;
   QString total_title;
-  // In pixels, when the column is fitted to its texts; 0 for the table's limit. A column with such
-  // a limit becomes narrower, and elides its texts, so that the columns after it fit.
+  // Maximum width in pixels when the column is fitted to its contents; 0 for the table's limit. A
+  // text column with its own limit also becomes narrower, and elides its texts, if the columns
+  // after it would not fit.
   int max_width = 0;
   // If the table is too narrow for its columns, those with a positive number are hidden, the
   // highest number first.

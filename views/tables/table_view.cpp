@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kMinColumn = 44;
 constexpr int kMaxTextColumn = 320;
-// The least widths of columns that become narrower, so that those after them fit. The first column
-// has the names.
+// Minimum widths of text columns that become narrower so that the columns after them fit: of the
+// first column, which has the names, and of others.
 constexpr int kMinNames = 140, kMinElided = 96;
 constexpr int kMaxNumberColumn = 140;
 constexpr int kSortMark = 18;  // space for a header's sort arrow
@@ -162,7 +162,8 @@ TableView::ColumnWidths TableView::widths_of(int c) const {
   return widths;
 }
 
-// Hides as few columns as possible, and shows those that fit again.
+// Hides as few columns as possible, those with the highest `gives_way` first, and shows hidden ones
+// again if they now fit.
 void TableView::hide_what_gives_way(int space) {
   for (const int c : std::exchange(gave_way_, {})) setColumnHidden(c, false);
   const auto rank = [this](int c) {
@@ -186,8 +187,8 @@ std::vector<int> TableView::shown_columns() const {
   return shown;
 }
 
-// All columns become visible if they can be narrow enough; otherwise, the first column that would
-// be cut off becomes visible as a whole.
+// Narrows columns until all are visible or, if that is impossible, until the first column that
+// would be cut off is visible as a whole. No column becomes narrower than its minimum.
 void TableView::lay_out_columns() {
   const QScopedValueRollback laying_out(is_laying_out_, true);
   const int space = viewport()->width();
@@ -213,7 +214,7 @@ void TableView::lay_out_columns() {
   }
   if (sum_of_mins <= space) {
     const std::span<const int> fitted = std::span(shown).first(count);
-    // Take from the column that has the most to give.
+    // Narrow the column that is furthest above its minimum.
     const auto has_less = [&](int a, int b) {
       return width_of(a) - min_of(a) < width_of(b) - min_of(b);
     };

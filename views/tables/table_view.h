@@ -31,7 +31,7 @@ class TableView : public QTreeView {
   // Fits the column widths to the titles and visible cells. If the columns are too wide together,
   // some are hidden or become narrower (column.h); hidden ones return when the table becomes wider.
   void fit_columns();
-  // Shows or hides a column on the user's request, whatever its width.
+  // Shows or hides a column as the user requests. It is then never hidden for lack of space.
   void choose_column(int column, bool is_shown);
 
  public slots:
@@ -48,7 +48,7 @@ class TableView : public QTreeView {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  // In pixels; `content`: without limits.
+  // In pixels. `content` is the width of the longest text, without limits.
   struct ColumnWidths {
     int min = 0, wanted = 0, content = 0;
   };

@@ -47,7 +47,7 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
   hint_ =
       add_control(*column,
                   make_hint(tr("Tune searches for the pipeline of passes with the shortest step "
-                               "within the peak limit. Set the limit and press Start."),
+                               "time within the peak limit. Set the limit and press Start."),
                             this),
                   "hint");
   hint_->setContentsMargins(kMargin, 0, kMargin, kMargin);
