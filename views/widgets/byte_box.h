@@ -9,7 +9,7 @@ namespace jointer::views {
 // An input field for bytes, such as "33.1 MiB" or "31.2 GiB": three digits with a matching unit. A
 // number entered without a unit gets the unit that was shown, or GiB if the value was 0. Only the
 // display is rounded: a value that is not edited stays exact. Stepping changes the second
-// significant digit.
+// significant digit; from 0, it adds 1 GiB.
 class ByteBox : public QDoubleSpinBox {
   Q_OBJECT
  public:

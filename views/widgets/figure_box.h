@@ -18,8 +18,7 @@ class FigureBox : public QWidget {
   // Replaces the explanation in the tooltip.
   void explain(const QString& how);
   [[nodiscard]] QLabel& value() { return *value_; }
-  // `was` is next to the name, and the others are next to the value. All three are hidden by
-  // default.
+  // `was` is next to the name, and `warning` is next to the value. Both are hidden while empty.
   [[nodiscard]] QLabel& was() { return *was_; }
   [[nodiscard]] QLabel& warning() { return *warning_; }
 

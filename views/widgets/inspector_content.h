@@ -40,7 +40,7 @@ struct InspectorSection {
            const QString& note = {}) {
     rows.push_back({.label = label, .value = value, .provenance = provenance, .note = note});
   }
-  // Adds a row with `is_code`.
+  // Adds a row whose value is code (`is_code`).
   void add_code(const QString& label, const QString& value,
                 Provenance provenance = Provenance::captured, const QString& note = {}) {
     add(label, value, provenance, note);

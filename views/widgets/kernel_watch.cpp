@@ -8,7 +8,7 @@ namespace jointer::views {
 KernelWatch::KernelWatch(Document& document, QWidget& seen, bool is_needed)
     : kernels_(&document.kernels()), seen_(seen), is_needed_(is_needed) {
   seen_.installEventFilter(this);
-  // A widget that is covered by another tab stays visible for Qt.
+  // A widget that another tab covers gets no Hide event, so check whenever the graph changes.
   connect(&document, &Document::changed, this, &KernelWatch::follow);
 }
 

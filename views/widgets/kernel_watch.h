@@ -14,7 +14,8 @@ namespace jointer::views {
 class KernelWatch : public QObject {
   Q_OBJECT
  public:
-  // `seen`: a widget that is painted; of a scroll area, its viewport. It must outlive this object.
+  // `seen`: the widget whose paint events show that it is on screen; for a scroll area, its
+  // viewport. It must outlive this object.
   KernelWatch(Document& document, QWidget& seen, bool is_needed = true);
   ~KernelWatch() override;
 

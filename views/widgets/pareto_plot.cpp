@@ -202,8 +202,7 @@ QStringList ParetoPlot::lines_of(std::size_t index) const {
   if (mark.bound_ns > 0)
     lines << (mark.is_bound_of_any_order
                   ? tr("lower bound on the step time at this peak, in any order, without "
-                       "communication: "
-                       "%1 (%2% less)")
+                       "communication: %1 (%2% less)")
                   : tr("lower bound on the step time at this peak: %1 (%2% less)"))
                  .arg(time_text(mark.bound_ns))
                  .arg(100.0 * static_cast<double>(mark.step_ns - mark.bound_ns) /

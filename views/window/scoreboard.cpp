@@ -36,7 +36,7 @@ bool is_estimator(const QString& entry) {
   return entry.startsWith(QStringLiteral("measured"));
 }
 
-// The estimator without its device and topology, which the controls next to it show.
+// The estimator's name without its device and topology, which the tooltip shows.
 QString brief_estimator(const QString& estimator, const QFontMetrics& metrics) {
   static const QRegularExpression kEnd(QStringLiteral("[,;:]"));
   const qsizetype end = estimator.indexOf(kEnd);
@@ -57,9 +57,8 @@ QString execution_tip(const Graph& graph, Execution execution) {
   const QString tip = Scoreboard::tr(
       "How the step is executed: operator by operator (Eager), or as kernels that Jointer predicts "
       "for torch's compiler. Regional compiles the marked calls; CUDA graph launches all kernels "
-      "at "
-      "once. All numbers, the timeline and the memory are those of the chosen execution. A move "
-      "previews the change; after it, the kernels are predicted again.");
+      "at once. All numbers, the timeline and the memory are those of the chosen execution. While "
+      "a node is moved, they are approximate; after the move, the kernels are predicted again.");
   if (execution == Execution::eager) return tip;
   return tip + Scoreboard::tr("\nShown: %1, by the rules of that version")
                    .arg(to_qstring(execution_text(graph, execution)));
@@ -85,7 +84,8 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
                         tr("Sum of the estimated times of all kernels on the compute stream."));
   exposed_ =
       add_figure(tr("Exposed"), tr("Time during which the compute stream waits for communication, "
-                                   "and the number of collectives hidden by compute."));
+                                   "or communication runs after the last kernel, and the number "
+                                   "of collectives hidden by compute."));
   host_ = add_figure(tr("CPU wait"), tr("Time during which the compute stream waits for the CPU, "
                                         "to launch a kernel or to end the step."));
   tokens_ = add_figure(
@@ -125,7 +125,7 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
           [this](bool busy) { estimate_->setEnabled(!busy); });
 }
 
-// The device, the optimizer and the sizes in one row, and the estimator below them.
+// The execution, the optimizer, the device and the sizes in one row, and the estimator below them.
 void Scoreboard::make_settings() {
   auto* settings = new QVBoxLayout;
   settings->setSpacing(2);
@@ -284,7 +284,7 @@ void Scoreboard::shorten(Shortening shortening) {
   if (is_measured) lines << note(*measured_, measured_->value().text());
   lines.removeAll(QString());
   step_->set_note(lines.join(u'\n'));
-  // In two rows, the settings are about as wide as the name of the device.
+  // The settings are narrower with the optimizer in the second row.
   const bool is_stacked = reaches(Shortening::settings);
   QHBoxLayout* row = is_stacked ? estimates_ : devices_;
   if (row->indexOf(optimizer_) < 0) {
@@ -320,7 +320,8 @@ void Scoreboard::show_figures() {
   step_->value().setText(time_text(figures.step_ns));
   compute_->value().setText(time_text(now.compute_ns));
   exposed_->value().setText(time_text(figures.exposed_ns));
-  // Moves do not change compute time. Previews of a compiled step are approximate.
+  // Moves do not change the compute time. The difference can be negative while a compiled step is
+  // previewed, since its step time is then approximate.
   host_->value().setText(
       time_text(std::max<std::int64_t>(figures.step_ns - now.compute_ns - figures.exposed_ns, 0)));
   show_change(*peak_, was.peak_bytes, figures.peak_bytes, bytes_text(was.peak_bytes),

@@ -29,7 +29,7 @@ TimelineStack::TimelineStack(Document& document, QWidget* parent) : QStackedWidg
   });
 }
 
-// Menus set choices in the joint graph's timeline.
+// Copies the choices of menus, which set them only in the joint graph's timeline, to the pair's.
 void TimelineStack::share_choices() {
   const TimelineContent& own = own_.view->content();
   TimelineContent& partitioned = partitioned_.view->content();
