@@ -62,12 +62,12 @@ class KernelDescription {
     const bool has_loops = kernel_.kind == Kind::pointwise || kernel_.kind == Kind::reduction ||
                            kernel_.kind == Kind::mix_order_reduction;
     if (has_loops && of_.compiled(row_) == nullptr)
-      section.add(
-          tr("iterations"),
-          kernel_.rnumel == 1
-              ? count_text(kernel_.numel)
-              : tr("%1, each with %2 that are reduced").arg(count_text(kernel_.numel), count_text(kernel_.rnumel)),
-          Provenance::computed);
+      section.add(tr("iterations"),
+                  kernel_.rnumel == 1
+                      ? count_text(kernel_.numel)
+                      : tr("%1 outer, %2 reduced")
+                            .arg(count_text(kernel_.numel), count_text(kernel_.rnumel)),
+                  Provenance::computed);
     section.add(tr("read"), bytes_text(kernel_.bytes_read), Provenance::computed,
                 exact_bytes_text(kernel_.bytes_read));
     section.add(tr("written"), bytes_text(kernel_.bytes_written), Provenance::computed,
@@ -105,7 +105,7 @@ class KernelDescription {
       if (use.written > 0) texts << tr("written %1").arg(bytes_text(use.written));
       if (buffer(id).bytes > 0) texts << tr("size %1").arg(bytes_text(buffer(id).bytes));
       const auto life = lives.find(id);
-      texts << (life != lives.end()    ? life_text(id, *life->second)
+      texts << (life != lives.end()   ? life_text(id, *life->second)
                 : buffer(id).is_input ? tr("an input that is kept")
                                       : tr("shares memory"));
       section.add(to_qstring(buffer(id).name), texts.join(QStringLiteral(" · ")),

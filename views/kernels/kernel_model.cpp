@@ -19,13 +19,15 @@ constexpr std::size_t kMaxNodesInNote = 12;
 KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 kernels")}, parent) {
   set_columns({
       {.title = tr("kernel"),
-       .meaning = tr("Operators that run in the kernel, without views; the kernel's own name if it is "
-                     "a compiled one."),
+       .meaning =
+           tr("Operators that run in the kernel, without views; the kernel's own name if it is "
+              "a compiled one."),
        .max_width = kMaxKernelName},
       {.title = tr("number"),
        .unit = Unit::count,
        .meaning = tr("Position in the order in which the kernels run.")},
-      {.title = tr("kind"), .meaning = tr("Loops that Inductor generates, a call, or an entry that launches nothing, "
+      {.title = tr("kind"),
+       .meaning = tr("Loops that Inductor generates, a call, or an entry that launches nothing, "
                      "such as a view.")},
       {.title = tr("phase"),
        .meaning = tr("Phase of the first node that runs in the kernel."),
@@ -45,7 +47,10 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .meaning = tr("Bytes that the kernel writes."),
        .adds_up = true,
        .total_title = tr("written")},
-      {.title = tr("time"), .unit = Unit::time, .meaning = tr("Estimated time on the device."), .adds_up = true},
+      {.title = tr("time"),
+       .unit = Unit::time,
+       .meaning = tr("Estimated time on the device."),
+       .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,
        .meaning = tr("Estimated time as a share of the time of all kernels. Collectives overlap "

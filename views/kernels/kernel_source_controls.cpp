@@ -20,10 +20,11 @@ constexpr int kMinSourceLetters = 8;
 KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
     : QWidget(parent), document_(document) {
   QHBoxLayout* row = make_row(this, {}, 4);
-  source_ = add_control(*row, new QComboBox(this), "source",
-                        tr("Show the predicted kernels, those of Inductor's scheduler, or those of a "
-                           "compilation that is open"),
-                        tr("Source of the kernels"));
+  source_ =
+      add_control(*row, new QComboBox(this), "source",
+                  tr("Show the predicted kernels, those of Inductor's scheduler, or those of a "
+                     "compilation that is open"),
+                  tr("Source of the kernels"));
   source_->addItem(tr("Predicted"), static_cast<int>(ShownKernels::Source::predicted));
   source_->addItem(tr("Inductor (asked)"), static_cast<int>(ShownKernels::Source::asked));
   source_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -33,8 +34,9 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
       tr("Ask the scheduler of the installed torch which kernels it makes of the graph as it is "
          "now. No GPU is needed. Large graphs take a minute or more; answers are cached."));
   ask_->setText(tr("Ask Inductor"));
-  open_ = add_control(*row, new QToolButton(this), "open_compiled",
-                      tr("Show the kernels of a compilation, read from its logs or its output code"));
+  open_ =
+      add_control(*row, new QToolButton(this), "open_compiled",
+                  tr("Show the kernels of a compilation, read from its logs or its output code"));
   open_->setText(tr("Open") + kMenuArrow);
   auto* menu = new QMenu(open_);
   open_menu(*open_, menu);
