@@ -164,7 +164,7 @@ class RunComparison {
     content_.sections.back().add(label, value, provenance);
   }
 
-  // Adds a section with the figure of each run, unless no run has it.
+  // Adds a section with this number for each run, unless no run has it.
   template <class Figure, class Text, class Difference>
   void add_figure(const QString& title, Figure figure, Text text, Difference difference) {
     const auto has_figure = [&](const BenchmarkResult* run) { return figure(*run).has_value(); };

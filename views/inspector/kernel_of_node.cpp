@@ -115,7 +115,7 @@ class KernelOfNode {
       add(tr("result"), tr("not stored; it is computed where it is read"));
   }
 
-  // The lifetime of a buffer; null if it takes no memory of its own.
+  // The lifetime of a buffer; null if it takes no memory, or only shares that of another buffer.
   [[nodiscard]] const kernels::BufferLife* life_of(kernels::BufferId buffer) const {
     const auto found =
         std::ranges::find(part_.scheduled.lives, buffer, &kernels::BufferLife::buffer);

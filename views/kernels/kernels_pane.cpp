@@ -40,7 +40,8 @@ QString source_text(const Document& document) {
   return asked.is_of_earlier_graph() ? tr("%1, of an earlier graph").arg(text) : text;
 }
 
-// A long text is cut at the end of a line, if possible, and says how much is left out.
+// The text or, if it is long, its beginning and the number of characters that are left out. Cuts at
+// the end of a line, if possible.
 QString shortened(const QString& text) {
   if (text.size() <= kMaxSource) return text;
   const qsizetype line_end = text.lastIndexOf(u'\n', kMaxSource);
@@ -173,7 +174,7 @@ void KernelsPane::show_details() {
               : inspector_html(content_, shown->snapshot()->graph, theme, {},
                                page_font_pixels(font())) +
                     source_html(*shown, as_index(row));
-  // Sources are long: setting the same text again would scroll to its beginning.
+  // Setting the same text again would lose the scroll position, and sources are long.
   if (html == html_) return;
   html_ = html;
   details_->setHtml(html);

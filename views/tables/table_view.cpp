@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kMinColumn = 44;
 constexpr int kMaxTextColumn = 320;
-// Minimum widths of text columns that become narrower so that the columns after them fit: of the
-// first column, which has the names, and of others.
+// Minimum widths of text columns that become narrower so that the columns after them fit. The first
+// column, which has the names, keeps more space.
 constexpr int kMinNames = 140, kMinElided = 96;
 constexpr int kMaxNumberColumn = 140;
 constexpr int kSortMark = 18;  // space for a header's sort arrow
@@ -188,7 +188,7 @@ std::vector<int> TableView::shown_columns() const {
 }
 
 // Narrows columns until all are visible or, if that is impossible, until the first column that
-// would be cut off is visible as a whole. No column becomes narrower than its minimum.
+// would be cut off is visible as a whole.
 void TableView::lay_out_columns() {
   const QScopedValueRollback laying_out(is_laying_out_, true);
   const int space = viewport()->width();

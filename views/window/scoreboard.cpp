@@ -57,8 +57,9 @@ QString execution_tip(const Graph& graph, Execution execution) {
   const QString tip = Scoreboard::tr(
       "How the step is executed: operator by operator (Eager), or as kernels that Jointer predicts "
       "for torch's compiler. Regional compiles the marked calls; CUDA graph launches all kernels "
-      "at once. All numbers, the timeline and the memory are those of the chosen execution. While "
-      "a node is moved, they are approximate; after the move, the kernels are predicted again.");
+      "at once. All numbers, the timeline and the memory are those of the chosen execution, except "
+      "for plans of the SAC pane, which are estimated operator by operator. Previews of moves in a "
+      "compiled step are approximate; after a move, the kernels are predicted again.");
   if (execution == Execution::eager) return tip;
   return tip + Scoreboard::tr("\nShown: %1, by the rules of that version")
                    .arg(to_qstring(execution_text(graph, execution)));
