@@ -190,7 +190,7 @@ class KernelOfNode {
       const std::int32_t other = a == self ? b : a;
       if (neighbors.contains(other)) refused.emplace(other, pair.refusal);
     }
-    // Inductor does not try to fuse calls of libraries and collectives, so it states no reason.
+    // Inductor does not try to fuse calls of libraries and collectives, so no refusal is recorded.
     for (const auto& [other, id] : neighbors) {
       const kernels::Kernel& kernel = part_.scheduled.kernels[as_index(other)];
       const auto known = refused.lower_bound({other, kernels::Refusal{}});

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// One row per kernel, in the order in which the kernels run, whichever source made them. Rows that
+// One row per kernel, in the order in which the kernels run, whatever their source. Rows that
 // launch nothing are shown only on request. The filter also searches the names of the nodes that
 // run in a kernel.
 class KernelModel : public TableModel {

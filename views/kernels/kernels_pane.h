@@ -15,8 +15,8 @@ namespace jointer::views {
 // The kernels that Inductor is predicted to make of the graph, those that its scheduler makes when
 // asked, or those of a compilation whose artifacts are open. Shows their totals and those of one
 // kernel per operator or, of a compilation, how it fits the graph; a table of the kernels; details
-// of the selected one; and how the asked kernels differ from the prediction. Nothing is predicted
-// while the pane is hidden or covered.
+// of the selected one; and how Inductor's answer differs from the prediction. The pane does not ask
+// for predictions while it is hidden or covered.
 class KernelsPane : public QWidget {
   Q_OBJECT
  public:

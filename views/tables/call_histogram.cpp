@@ -70,7 +70,7 @@ void CallHistogram::fit(int height, int max_height) {
   const int space = (height - others >= min_plot ? height : max_height) - others;
   plot_->setMaximumHeight(std::max(space, min_plot));
   plot_->setVisible(space >= min_plot);
-  bar_->setToolTip(space >= min_plot ? QString() : tr("Make the pane higher to see the bars"));
+  bar_->setToolTip(space >= min_plot ? QString() : tr("Make the pane taller to see the bars"));
 }
 
 std::int64_t CallHistogram::value(NodeId node) const {

@@ -35,7 +35,7 @@ struct Column {
   // after it would not fit.
   int max_width = 0;
   // If the table is too narrow for its columns, those with a positive number are hidden, the
-  // highest number first.
+  // highest number first, until the others fit. 0: never hidden.
   int gives_way = 0;
 };
 

@@ -9,8 +9,8 @@
 
 namespace jointer::views {
 
-// Watches a document's predicted kernels while a widget is on screen, so that nothing is computed
-// while it is hidden or covered.
+// Watches a document's predicted kernels while a widget is on screen, so that the widget causes no
+// computation while it is hidden or covered.
 class KernelWatch : public QObject {
   Q_OBJECT
  public:
