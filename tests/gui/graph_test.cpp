@@ -195,7 +195,7 @@ class GraphTest : public QObject {
     QCOMPARE(selection().current(), node("scaled"));
     QCOMPARE(color_next_to("scaled"), blended(theme.bed, theme.accent, 0.25));
     selection().clear();
-    choose(place_of_node(node("product")).center(), "Select Nodes of Its Kernel");
+    choose(place_of_node(node("product")).center(), "Select Nodes of the Same Kernel");
     QCOMPARE(selection().current(), node("product"));
 
     outline->trigger();

@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// The bar above the ladder. It has buttons that color boxes, show the selected node, collapse rows,
-// zoom, and export an image.
+// The bar above the ladder. Its buttons color boxes, outline predicted kernels, show the selected
+// node, collapse rows, zoom, and export an image.
 class GraphBar : public QWidget {
   Q_OBJECT
  public:

@@ -111,14 +111,14 @@ const SnapshotKernels* GraphView::kernels() const {
   return shows_kernels_ ? document_.kernel_order().shown().get() : nullptr;
 }
 
-// The node under the pointer; invalid if there is none.
+// The node that was hit; invalid if there is none.
 NodeId GraphView::node_of(const LadderHit& under) const {
   if (under.place.item < 0 || under.place.node < 0 || !under.side) return {};
   const int row = model_.layout().item(under.place.item).row;
   return model_.ladder().boxes(row, *under.side)[as_index(under.place.node)];
 }
 
-// Kernels of the previous graph may have nodes that an edit has removed.
+// The kernels may still be those of the previous graph, with nodes that an edit has removed.
 void GraphView::select_kernel_of(NodeId node) {
   const SnapshotKernels* predicted = kernels();
   const std::int32_t kernel = predicted == nullptr ? -1 : predicted->row_of(node);
@@ -232,8 +232,8 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
 void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return;
   const LadderHit under = hit(event->pos());
-  // A toggle has already reacted to the first click of a double-click.
   if (under.place.node >= 0) return select_kernel_of(node_of(under));
+  // A toggle has already reacted to the first click of a double-click.
   if (under.place.item < 0 || under.is_toggle) return;
   selection_.set_side(under.side.value_or(LadderSide::forward));
   model_.toggle_row(model_.layout().item(under.place.item).row, selection_.side());
@@ -285,7 +285,7 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
   menu->setAttribute(Qt::WA_DeleteOnClose);
   add_ladder_actions(*menu, model_, selection_, under, actions());
   if (const NodeId node = node_of(under); kernels() != nullptr && kernels()->row_of(node) >= 0)
-    menu->addAction(tr("Select Nodes of Its &Kernel"), this,
+    menu->addAction(tr("Select Nodes of the Same &Kernel"), this,
                     [this, node] { select_kernel_of(node); });
   QAction* show = menu->addAction(tr("Show Selected &Node"), this, &GraphView::show_selection);
   show->setEnabled(static_cast<bool>(marks.current));

@@ -20,10 +20,10 @@ namespace jointer::views {
 // The ladder of a document. See ladder.h for its content, ladder_layout.h for positions and
 // ladder_painter.h for painting.
 //
-// Mouse: a click selects; a double-click or a click on a toggle expands or collapses; dragging or
-// the wheel pans; Ctrl+wheel zooms at the pointer. A row that is expanded or collapsed keeps its
-// position on screen. A double-click on a node in an outline selects its kernel. The strip on the
-// right shows the whole ladder; dragging in it moves the view.
+// Mouse: a click selects; a double-click on a row or a click on its toggle expands or collapses the
+// row, which keeps its position on screen; dragging or the wheel pans; Ctrl+wheel zooms at the
+// pointer. While predicted kernels are outlined, a double-click on a node selects all nodes of its
+// kernel. The strip on the right shows the whole ladder; dragging in it moves the view.
 class GraphView : public QAbstractScrollArea {
   Q_OBJECT
  public:
@@ -40,8 +40,8 @@ class GraphView : public QAbstractScrollArea {
   [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   [[nodiscard]] static KeysGroup keys();
   [[nodiscard]] QStringList card_at(QPoint at) const;
-  // Returns true if the nodes of each predicted kernel are outlined. The kernels are computed while
-  // the view is visible.
+  // Returns true if predicted kernels are outlined. They are computed only while the view is
+  // visible.
   [[nodiscard]] bool shows_kernels() const { return shows_kernels_; }
 
  public slots:
@@ -84,7 +84,7 @@ class GraphView : public QAbstractScrollArea {
   [[nodiscard]] LadderPosition position() const;
   void take_step(const LadderStep& step);
   bool take_arrow(int key);
-  // Null if kernels are not outlined, or not known.
+  // Null if kernels are not outlined, or while none are known.
   [[nodiscard]] const SnapshotKernels* kernels() const;
   [[nodiscard]] NodeId node_of(const LadderHit& under) const;
   void select_kernel_of(NodeId node);
@@ -94,7 +94,7 @@ class GraphView : public QAbstractScrollArea {
   LadderScroll scroll_;
   LadderSelection selection_;
   LadderScroll::Anchor next_anchor_;  // applies to the next layout
-  LadderScroll::Anchor row_anchor_;   // applies to all layouts until other rows are expanded
+  LadderScroll::Anchor row_anchor_;   // applies until rows are expanded or collapsed
   KernelWatch kernel_watch_;
   bool shows_kernels_ = false;
   bool is_waiting_to_show_ = false;  // show the current node once groups are laid out

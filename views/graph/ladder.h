@@ -42,7 +42,7 @@ struct Rung {
   std::uint32_t first_reader = 0, reader_count = 0;  // range of backward nodes in Ladder::readers
 };
 
-// Collectives of one kind in one process group.
+// Collectives of one kind in one process group, or copies to or from the host.
 struct CollectiveMark {
   CollectiveKind kind = CollectiveKind::none;
   GroupId group;

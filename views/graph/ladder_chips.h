@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// The text of a row's chip for collectives of one kind, or copies, such as "AG 12".
+// The text of a row's chip for collectives of one kind and group, or for copies, such as "AG 12".
 QString chip_text(const CollectiveMark& mark);
 // The text that replaces chips that do not fit, such as "+3".
 QString chip_count(std::size_t left_out);

@@ -175,7 +175,7 @@ std::vector<LadderColors::LegendEntry> LadderColors::legend(const Theme& theme) 
 }
 
 QString collective_letters(CollectiveKind kind) {
-  // Indexed by CollectiveKind; none is a copy to or from the host.
+  // Indexed by CollectiveKind, where `none` stands for a copy to or from the host.
   constexpr std::array kLetters{"copy", "AG", "RS", "AR", "A2A", "BC"};
   return QString::fromLatin1(kLetters[static_cast<std::size_t>(kind)]);
 }

@@ -1,7 +1,7 @@
 // Lays out two columns with a channel between them. A row has a box in each column; the children of
 // an expanded row are placed below it and indented. An expanded leaf shows its nodes below its
-// boxes, in the drawing made by group_layout.h: from top to bottom in the left column and from
-// bottom to top in the right column. The bottoms of both drawings are aligned, since the backward
+// boxes, in the two drawings made by group_layout.h: from top to bottom in the left column and from
+// bottom to top in the right column. The bottoms of the drawings are aligned, since the backward
 // starts where the forward ends.
 //
 // A rung connects the inner edges of two boxes. The rung of a node starts below the node and runs

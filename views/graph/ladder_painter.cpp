@@ -149,7 +149,7 @@ void LadderPainter::paint_box(const LadderItem& item, LadderSide side) {
   painter_.fillRect(box, fill);
   hatch(painter_, box, scene_.colors.row_hatch(row, side), fill);
   paint_frame(box, selected > 0 || is_current, is_current);
-  // Some or all nodes of the row are selected.
+  // The bar distinguishes a row with selected nodes from one that only has the focus.
   if (selected > 0)
     painter_.fillRect(QRectF(side == LadderSide::forward ? box.right() - 4 : box.left() + 1,
                              box.top() + 1, 3, box.height() - 2),

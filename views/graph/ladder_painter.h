@@ -62,7 +62,7 @@ class LadderPainter {
   void paint_routes(const LadderItem& item, LadderSide side);
   [[nodiscard]] QPainterPath route_path(const LadderItem& item, LadderSide side,
                                         const Layout::Route& route) const;
-  // True if the part of a panel between two heights, or the box, is on screen.
+  // True if any part of the range from `top` to `bottom`, or of the box, is on screen.
   [[nodiscard]] bool is_visible(double top, double bottom) const {
     return bottom >= scene_.view.top() && top <= scene_.view.bottom();
   }
@@ -88,8 +88,8 @@ QString rung_text(const BytesByState& saved, std::int64_t recomputed_bytes);
 QStringList channel_texts(const BytesByState& saved, std::int64_t recomputed_bytes);
 // "layers.0..31"
 QString row_name(const LadderRow& row);
-// The predicted kernel that is outlined at a node: one that launches and in which several nodes
-// run. -1 if there is none.
+// The row of the predicted kernel that is outlined at a node, or -1. Only kernels that launch and
+// in which several nodes run are outlined.
 std::int32_t outlined_kernel(const SnapshotKernels& kernels, NodeId node);
 
 }  // namespace jointer::views

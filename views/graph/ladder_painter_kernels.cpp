@@ -1,9 +1,9 @@
-// Outlines the nodes of predicted kernels in the panels of expanded rows.
+// Outlines predicted kernels in the panels of expanded rows.
 //
-// A kernel's shape is a band around the boxes of its nodes, and around the edges between them.
-// Every shape is painted twice: wider in the color of the outline, then in the color inside. Nodes
-// of a kernel without an edge between them, and those in other panels, have shapes of the same
-// color.
+// A kernel's shape is a band around the boxes of its nodes and along the edges between them. Each
+// shape is painted twice: first in the color of the outline, then slightly narrower in the fill
+// color. If no edge connects two nodes of a kernel, or if they are in different panels, they have
+// separate shapes of the same color.
 
 #include <algorithm>
 
@@ -33,8 +33,8 @@ void LadderPainter::paint_kernels(const LadderItem& item, LadderSide side) {
   painter_.setRenderHint(QPainter::Antialiasing, false);
 }
 
-// The colors mean what they mean in the timeline's lanes. The kernel of the current node stands
-// out.
+// The colors have the same meaning as in the timeline's lanes, except that the kernel of the
+// current node has the accent color.
 QColor LadderPainter::kernel_shade(std::int32_t kernel, bool is_border) const {
   const bool is_current =
       scene_.marks.current && scene_.kernels->row_of(scene_.marks.current) == kernel;
@@ -44,7 +44,7 @@ QColor LadderPainter::kernel_shade(std::int32_t kernel, bool is_border) const {
   return is_border ? color : blended(scene_.theme.bed, color, 0.25);
 }
 
-// Paints what is on screen of the shapes that extend `reach` pixels beyond boxes.
+// Paints the visible kernels, as shapes that extend `reach` pixels beyond the boxes.
 void LadderPainter::paint_kernel_shapes(const LadderItem& item, LadderSide side, double reach,
                                         bool is_border) {
   const Layout& layout = item.group->sides[index_of(side)];

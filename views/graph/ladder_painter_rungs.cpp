@@ -171,8 +171,8 @@ void LadderPainter::paint_port_labels() {
 
 // --- Inputs and users of the current node ---
 
-// Within a group, a frame marks the other node; across the channel, the rung shows the connection;
-// elsewhere, a line runs next to the column.
+// Within a group, a frame marks the other node. A connection across the channel is shown only by
+// its rung, if it has one. For all others, a line runs next to the column.
 void LadderPainter::paint_flows() {
   const LadderMarks& marks = scene_.marks;
   if (!marks.current || marks.current_place.item < 0) return;
@@ -196,7 +196,7 @@ void LadderPainter::paint_flows() {
       painter_.drawRect(rect(there).adjusted(-1.5, -1.5, 1.5, 1.5));
       continue;
     }
-    if (flow.side != marks.current_side) continue;  // already drawn as a rung
+    if (flow.side != marks.current_side) continue;  // shown by its rung
     const bool is_forward = flow.side == LadderSide::forward;
     const double x =
         is_forward ? std::min(here.x, there.x) - 4 : std::max(here.right(), there.right()) + 4;

@@ -2,9 +2,10 @@
 // a forward value in the storage, or a view of such a value.
 //
 // Without a plan, the rungs are the storages that the memory timeline classifies as saved
-// activations, and those that the backward recomputes for other nodes.
+// activations, and those that recomputed nodes produce and other backward nodes read.
 //
-// With a plan, which the partitioner made for the graph that it has cleaned up, the rungs are:
+// With a plan, the graph is the one that the plan was made for: a joint graph as the partitioner
+// has cleaned it up, or a flat training step. The rungs are:
 //   1. All storages that the plan saves for backward (activations, gathered parameters, values read
 //      only by recomputation), except those that exist for the entire step: storages of inputs,
 //      constants and forward outputs.
@@ -13,13 +14,13 @@
 //   3. Storages that the graph itself recomputes, as above.
 //
 // A storage that is saved only for recomputation has one reader: the first backward node that reads
-// a recomputed value, which is about when recomputation runs.
+// a value recomputed from it, which is about when recomputation runs.
 //
 // The bytes of the saved rungs add up to PlanFigures::saved_bytes, and those of the offloaded rungs
-// to PlanFigures::offloaded_bytes. These totals also include two kinds of storage that are not
-// rungs: random generator states, if host and device share memory, and the host copy of a value
-// with a storage that also stays on the device, because another value in it is saved or because it
-// exists for the entire step.
+// to PlanFigures::offloaded_bytes, except that these totals also count two kinds of storage that
+// are not rungs: random generator states, if host and device share memory, and the host copy of a
+// value with a storage that also stays on the device, because another value in it is saved or
+// because it exists for the entire step.
 
 #include "views/graph/ladder_rungs.h"
 

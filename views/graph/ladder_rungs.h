@@ -19,8 +19,8 @@ struct LadderRungs {
 LadderRungs find_rungs(const Graph& graph, const MemoryTimeline& memory, const Ladder& ladder);
 
 // The rungs of a graph with a plan. `joint`: see Partition::joint. `ladder` must be the ladder of
-// the graph that the plan was made for, or of a graph with the same nodes. Cost: linear in nodes
-// and edges.
+// the graph that the plan was made for, or of that graph after edits that added no nodes. Cost:
+// linear in nodes and edges.
 LadderRungs find_rungs_of_plan(const Graph& joint, const SavePlan& plan,
                                const MemoryOptions& memory, const Ladder& ladder);
 

@@ -31,7 +31,7 @@ class LadderSelection : public QObject {
   // a row selects its calls on that side, or all of its nodes there if it has no calls.
   void select_row(int row, LadderSide side, Qt::KeyboardModifiers modifiers = {});
   void select_node(NodeId node, Qt::KeyboardModifiers modifiers = {});
-  // Selects nodes, none of which gets the row's focus; `current` is one of them.
+  // Selects nodes, one of which is `current`, and removes the keyboard focus from its row.
   void select_nodes(std::vector<NodeId> nodes, NodeId current,
                     Qt::KeyboardModifiers modifiers = {});
   // Selects the producers of a link's rungs.

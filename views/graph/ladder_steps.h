@@ -28,7 +28,8 @@ struct LadderPosition {
 // to the row that contains it.
 LadderStep step_rows(const LadderPosition& from, int direction);
 // Goes to the nearest node in the same group; horizontal movement stays within a rank. Returns
-// Kind::none if there is no current node, or no node in that direction.
+// Kind::none if a row has the focus, if no box shows the current node, or if there is no node in
+// that direction.
 LadderStep step_nodes(const LadderPosition& from, bool is_vertical, int direction);
 // Expands the row. If it is already expanded, goes to its first child row or to its topmost node.
 LadderStep step_in(const LadderPosition& from);

@@ -102,9 +102,8 @@ QStringList hit_lines(const LadderModel& model, const LadderHit& under) {
   const Node& n = model.snapshot().graph.node(node);
   if (const QString policy = policy_text(n.policy); !policy.isEmpty()) all << policy;
   if (n.has(Node::recomputed))
-    all << (n.origin
-                ? tr("recomputed from %1").arg(to_qstring(model.snapshot().graph.name(n.origin)))
-                : tr("recomputed in the backward"));
+    all << (n.origin ? tr("recomputes %1").arg(to_qstring(model.snapshot().graph.name(n.origin)))
+                     : tr("recomputed in the backward"));
   return all;
 }
 
