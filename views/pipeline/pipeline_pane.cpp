@@ -306,7 +306,7 @@ void PipelinePane::follow_current() {
   refresh();
 }
 
-// Shows the result of a step that ended its run, by failing or as the last step.
+// Shows the result of the step with which a run ended: one that failed, or the last one.
 void PipelinePane::follow_end(quint64 step) {
   if (const auto progress = session_.progress();
       progress && progress->done < progress->count && session_.failure(progress->place) == nullptr)

@@ -131,7 +131,8 @@ void StepDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   QRect line(left, option.rect.top() + kPadding, option.rect.right() - kMargin - left,
              option.fontMetrics.height());
 
-  // The status sign is on the right; the name of the pass and its parameters get the other space.
+  // The status sign is on the right; the name of the pass and its parameters get the remaining
+  // space.
   const QColor standing = is_selected ? theme.accent_text : status_color(status, theme);
   const int sign_left = line.right() - kSign;
   paint_status(*painter, QRectF(sign_left, line.center().y() - kSign / 2.0, kSign, kSign), status,

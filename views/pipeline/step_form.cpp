@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kLongName = 24;  // if a name is longer, all names are above their controls
 
-// Fusion outlines controls in a darker shade of the window color, which is barely visible in a dark
-// theme.
+// Qt's Fusion style outlines controls in a darker shade of the window color, which is barely
+// visible in a dark theme.
 void outline_controls(QWidget& page, const Theme& theme) {
   page.setStyleSheet(
       QStringLiteral("QLineEdit { border: 1px solid %1; border-radius: 3px; padding: 2px 4px; }"

@@ -12,7 +12,7 @@
 
 namespace jointer::views {
 
-// The result of a step's last run: the failure, or the report, printed output, and commands that
+// The result of a step's last run: the report or the failure, the printed output, and commands that
 // show the graph before and after the step.
 class StepPage : public QWidget {
   Q_OBJECT
