@@ -12,7 +12,8 @@ namespace jointer::views {
 namespace {
 
 constexpr int kParts = 1000, kPage = 50, kStep = 10;
-// Widths in pixels: of a slider in a row with other controls, and of one that has its own row.
+// Widths of the slider in pixels: the minimum if it must share a row with other controls, the
+// preferred minimum, and the maximum.
 constexpr int kMinSlider = 48, kMinFreeSlider = 72, kMaxSlider = 220;
 constexpr double kBudgetStep = 0.05;
 

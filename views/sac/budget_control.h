@@ -41,8 +41,8 @@ class BudgetControl : public QWidget {
   // `reserved` is nullopt if there is no caching allocator, so that its memory cannot be limited.
   void show_bytes(const Bytes& peak, const std::optional<Bytes>& reserved);
 
-  // Gives the slider a fifth of the pane's width, or less if that fits into `width`, the width that
-  // this control can have in a row with others.
+  // Gives the slider a fifth of the pane's width, within limits, or less if the control then fits
+  // into `width`, the space that the other controls in its row leave.
   void fit(int pane_width, int width);
 
   // The visible field: the field for the budget, or the ByteBox for a limit.

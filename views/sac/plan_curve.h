@@ -10,7 +10,7 @@ namespace jointer::views {
 // Memory during the training step with the plan: the forward, then the backward with recomputation.
 // Outlines show the plan as solved and the joint graph as captured, which saves everything, or the
 // training step without tags. Each curve uses the program order of its graph; all are scaled to the
-// same width. Clicking the peak, or pressing Enter, emits `peak_clicked`.
+// same width. Clicking the peak, or pressing Enter, emits `peak_clicked` if the plan can change.
 class PlanCurve : public QWidget {
   Q_OBJECT
  public:

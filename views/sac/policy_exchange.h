@@ -29,8 +29,8 @@ class PolicyExchange : public QObject {
   void message(const QString& sentence);
 
  private:
-  // An export and, if it is an operator set that does not reproduce the plan, selectors that come
-  // closer to the plan, if there are any.
+  // An export. If it is an operator set that does not reproduce the plan, `selectors` is an export
+  // that comes closer to the plan, if there is one.
   struct Exported {
     PolicyExport made;
     std::optional<PolicyExport> selectors;

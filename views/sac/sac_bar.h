@@ -30,7 +30,7 @@ class SacBar : public QWidget {
   // not min_cut.
   [[nodiscard]] std::optional<std::int64_t> limit() const;
   [[nodiscard]] BudgetControl& budget() { return *budget_; }
-  // Narrows the margins above and below the controls. For low panes.
+  // If `compact`, narrows the margins above and below the controls, to save space in a low pane.
   void set_compact(bool compact);
   // The buttons for presets and exchange, to be placed separately.
   [[nodiscard]] QWidget& more() { return *more_; }

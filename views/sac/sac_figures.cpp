@@ -227,7 +227,7 @@ void SacFigures::show_preview() {
   }
   const QString at_rest =
       is_compact_ ? summary()
-                  : tr("Point at S, R or O in the table, or drag the budget, to preview a change.");
+                  : tr("Point at S, R or O in the table, or drag the slider, to preview a change.");
   const QString text = what_if_text_.isEmpty() ? at_rest : what_if_text_;
   const bool is_one_line = line_->height() < kLines * line_->fontMetrics().lineSpacing();
   line_->setText(is_one_line ? line_->fontMetrics().elidedText(text, Qt::ElideRight, line_->width())

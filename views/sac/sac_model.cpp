@@ -57,12 +57,13 @@ SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors
        .gives_way = 1},
       {.title = tr("when fused"),
        .unit = Unit::time,
-       .meaning = tr("Time to recompute the tensor if the compiler fuses that into the kernels "
-                     "that read it: reading what they do not read anyway. torch's min cut assumes "
-                     "this cost. Empty if a reader or a call in the chain does not fuse. In "
-                     "groups, the sum over the tensors that fuse.")},
+       .meaning = tr("Time to recompute the tensor if the compiler fuses its recomputation into "
+                     "the kernels that read it, as torch's min cut assumes: the time to read what "
+                     "these kernels do not read anyway. Empty if no kernel of the backward reads "
+                     "the tensor, or if such a kernel or a call in the chain cannot fuse. In "
+                     "groups, the sum over the tensors whose recomputation fuses.")},
       {.title = tr("decided by")},
-      // The reasons are also below the table.
+      // This column can give way, since the reasons are also below the table.
       {.title = tr("why"), .max_width = kMaxWhy, .gives_way = 4},
       {.title = tr("operator"),
        .meaning = tr("Operator that computes the tensor."),

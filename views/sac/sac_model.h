@@ -53,7 +53,8 @@ class SacModel : public TableModel {
   // If the tensors are the same, keeps the rows and updates only their cells.
   void set_state(SacStatePtr state);
   void set_grouping(SacGrouping grouping);
-  // The costs of recomputing the tensors of `of` once they fuse; shown while it is the state.
+  // Sets the costs of recomputing the tensors of `of` if the recomputation fuses. They are shown
+  // only while `of` is the model's state.
   void set_fused_costs(const SacStatePtr& of, FusedCosts costs);
   // Shows only these tensors; nullopt shows all tensors.
   void show_only(std::optional<std::vector<NodeId>> nodes);
@@ -111,7 +112,7 @@ class SacModel : public TableModel {
   }
   // True if the row has tensors other than gathered weights.
   [[nodiscard]] bool has_activations(int row) const;
-  // The sum over the row's tensors that fuse; nullopt if none does.
+  // The sum over the row's tensors whose recomputation fuses; nullopt if there are none.
   [[nodiscard]] std::optional<std::int64_t> fused_cost(int row) const;
   [[nodiscard]] QString policy_words(int row) const;
   [[nodiscard]] QString why_words(int row) const;

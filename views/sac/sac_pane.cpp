@@ -12,9 +12,9 @@ namespace {
 // Below this height in pixels, the curve and the reasons are hidden and the numbers are shown as
 // text, to leave space for the table.
 constexpr int kMinWithCurve = 460;
-// Below this height, the parts above the table are as low as possible: one line of numbers, one row
-// of controls, narrow margins, and neither the line about the last history entry, which the Changes
-// page repeats, nor the totals of the tensors.
+// Below this height, everything except the table's rows takes as little space as possible: there is
+// one line of numbers, margins are narrow, and the line about the last history entry, which the
+// Changes page repeats, and the totals of the tensors are hidden.
 constexpr int kMinRoomy = 340;
 constexpr int kGap = 2;  // between the parts of the pane
 constexpr int kMinWithLongReasons = 560, kFewLines = 5, kManyLines = 8;

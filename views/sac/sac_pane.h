@@ -41,7 +41,7 @@ class SacPane : public QWidget {
   void show_changes();
 
  signals:
-  // A message for the status line.
+  // A message for the status bar.
   void message(const QString& sentence);
   // A request was refused; `sentence` says why.
   void refused(const QString& sentence);

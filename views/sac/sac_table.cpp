@@ -29,7 +29,7 @@ SacTable::SacTable(Document& document, QWidget* parent)
   all_->hide();
   connect(all_, &QToolButton::clicked, this, &SacTable::show_all);
   fused_ = add_control(controls(), new QToolButton(this), "when_fused",
-                       tr("Show what recomputation costs once it fuses into the predicted kernels "
+                       tr("Show what recomputation costs if it fuses into the predicted kernels "
                           "that read the value, as torch's min cut assumes"));
   fused_->setText(tr("When Fused"));
   fused_->setCheckable(true);
@@ -102,14 +102,15 @@ void SacTable::refresh() {
   }
   view().viewport()->update();  // also updates the child rows
   update_headline();
-  // Only the plan of a joint graph recomputes what the graph does not contain.
+  // The costs are those of chains of calls, which only the plan of a joint graph recomputes.
   const bool has_fused = model_->state() && model_->state()->base;
   fused_->setVisible(has_fused);
   if (!has_fused) fused_->setChecked(false);  // also hides the column
   update_fused_costs();
 }
 
-// Computes the costs for the current plan on a worker thread, once the kernels are known.
+// If the costs are shown and the kernels are known, computes the costs for the current plan on a
+// worker thread.
 void SacTable::update_fused_costs() {
   const SacStatePtr& state = model_->state();
   const SnapshotKernelsPtr& kernels = document().kernels().shown();

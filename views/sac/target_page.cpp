@@ -179,7 +179,8 @@ QString TargetPage::answer() const {
     const QString limit = bytes_text(found->target.peak_bytes);
     lines << (list.is_reached
                   ? tr("The peak is already within %1.").arg(limit)
-                  : tr("No changes: in a different order, the peak is within %1.").arg(limit));
+                  : tr("No changes are needed: in a different order, the peak is within %1.")
+                        .arg(limit));
   } else {
     lines << tr("%1: %2 before, %3 after. %4")
                  .arg(list.changes.size() == 1 ? tr("1 change")
@@ -198,7 +199,8 @@ QString TargetPage::answer() const {
   return lines.join(u'\n');
 }
 
-// The plan of the list in the order found for it, next to the same plan in its own order.
+// The estimates of the list's plan in the order found for it, or the progress of that search; empty
+// if no order is searched.
 QString TargetPage::order_text() const {
   if (search_->is_ordering()) return tr("Searching for an order of this plan...");
   const auto& order = search_->found()->order;
