@@ -41,7 +41,7 @@ void LaneTrack::paint_blocks(QPainter& painter, ItemColor color, std::vector<QRe
     std::erase_if(blocks, [least](const QRect& r) { return r.width() < least; });
   };
   if (is_estimate) {
-    // Wide blocks have an outline and a pale interior; narrower ones are pale throughout.
+    // Large blocks have an outline and a pale interior; the others have a single, stronger shade.
     std::vector<QRect> wide, inner;
     for (const QRect& r : blocks) {
       if (r.width() < kMinOutlineWidth || r.height() < kMinOutlineWidth) continue;
@@ -108,7 +108,7 @@ void LaneTrack::paint_names(QPainter& painter) const {
 }
 
 std::optional<LaneRun> LaneTrack::run_at(int x) const {
-  // Runs may overlap in program order; the last one is drawn on top.
+  // Runs may overlap in program order; the last one is drawn over earlier ones of its color.
   for (std::size_t i = runs_.size(); i-- > 0;)
     if (runs_[i].left <= x && x < runs_[i].right) return runs_[i];
   return std::nullopt;

@@ -117,8 +117,8 @@ LanesPainter::Detail LanesPainter::detail_of(const TimelineContent::Row& row) co
   return {tr("hidden")};
 }
 
-// The lane's name with the time of its kernels or, in program order, their number; or why there are
-// none.
+// The lane's name with the time of its kernels or, in program order, their number. If the kernels
+// of the current graph are not known, the lane's name with the reason.
 QString LanesPainter::kernels_label(const TimelineContent::Row& row) const {
   const Lane& lane = scene_.content.lane(row);
   const QString name = to_qstring(lane.name());
@@ -196,8 +196,8 @@ void LanesPainter::paint_selection(QPainter& painter) const {
   painter.restore();
 }
 
-// Marks the predicted kernels of the selected nodes, each once, and that of the current node last.
-// Most nodes of a kernel are selected together.
+// Marks the predicted kernels of the selected nodes, that of the current node last. Each kernel is
+// marked once, since nodes of a kernel are often selected together.
 void LanesPainter::paint_selected_kernels(QPainter& painter, std::vector<int>& last_column) const {
   const KernelLanes* kernels = scene_.content.kernel_lanes();
   if (kernels == nullptr) return;

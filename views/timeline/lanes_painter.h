@@ -7,9 +7,8 @@
 
 namespace jointer::views {
 
-// Paints the lanes with their labels, the selected nodes and their predicted kernels, the nodes
-// that a search has found, and
-// the flows from collectives to their waits.
+// Paints the lanes with their labels, marks for the selected nodes, their kernels and the nodes
+// that a search has found, and the flows from collectives to their waits.
 class LanesPainter {
   Q_DECLARE_TR_FUNCTIONS(LanesPainter)
  public:

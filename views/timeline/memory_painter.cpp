@@ -93,7 +93,7 @@ void MemoryPainter::paint_peak(QPainter& painter, const MemoryTrack& track) cons
       .paint(painter, scene_.theme, scene_.theme.warning);
 }
 
-// Paints a mark, unless the memory axis is zoomed and the point is outside of it.
+// Paints a mark, unless the memory axis is zoomed and the point is outside of its visible part.
 void MemoryPainter::paint_mark(QPainter& painter, QPoint at, const QColor& color) const {
   if (!scene_.layout.memory.adjusted(-1, -4, 1, 4).contains(at)) return;
   painter.setRenderHint(QPainter::Antialiasing);

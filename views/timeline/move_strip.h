@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// Paints over the timeline where a held block can move: everything outside of the legal range is
-// dimmed, and a strip shows the exposed time and the peak at every position, the best positions,
+// Shows, on top of the timeline, where a held block can move: everything outside of the legal range
+// is dimmed, and a strip shows the exposed time and the peak at every position, the best positions,
 // and the constraint at each end.
 class MoveStrip {
  public:
@@ -26,7 +26,7 @@ class MoveStrip {
   // The area of the strip.
   [[nodiscard]] QRect area() const;
   // The headline above the curves, such as "wait_tensor_91: 412 positions earlier · exposed 120 ms
-  // (-28.0 ms) ...".
+  // (−28.0 ms) ...".
   [[nodiscard]] QString headline() const;
 
   // Why no position is marked as best; empty if one is.

@@ -7,8 +7,8 @@
 namespace jointer::views {
 
 // Sends the keys W, A, S and D to a view while the pointer is over it, no matter which widget of
-// its window has the keyboard focus, as in Perfetto. While text is being edited, the text gets the
-// keys.
+// its window has the keyboard focus, as in Perfetto. If that widget edits text, it gets the keys
+// itself.
 class PointerKeys : public QObject {
   Q_OBJECT
  public:

@@ -23,7 +23,7 @@ std::vector<Tick> RulerPainter::ticks() const {
   return ruler_ticks(scene_.axis.begin(), scene_.axis.end(), scene_.axis.width(), kMinMajorPixels);
 }
 
-// Use the same unit for all labels, with as many digits as the tick distance requires.
+// Uses the same unit for all labels, with as many digits as the tick distance requires.
 std::vector<RulerPainter::Label> RulerPainter::labels() const {
   const std::vector<Tick> ticks = this->ticks();
   auto step = static_cast<double>(scene_.axis.length());

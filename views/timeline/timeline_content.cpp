@@ -161,7 +161,8 @@ void TimelineContent::update_rows() {
   for (std::size_t i = 0; i < lanes; ++i) rows_.push_back({.lane = i, .is_predicted = true});
 }
 
-// Lays the kernels out again if there are others, or if the axis has changed.
+// Recreates the lanes of predicted kernels if the kernels or the axis have changed, and deletes
+// them if they are hidden.
 void TimelineContent::update_kernel_lanes() {
   const SnapshotKernelsPtr& ordered = document_.kernel_order().shown();
   if (!show_kernels_ || !ordered) return kernel_lanes_.reset();

@@ -72,7 +72,7 @@ class TimelineContent : public QObject {
 
   // Lanes from top to bottom, as in the layout.
   struct Row {
-    std::size_t lane = 0;  // index in estimated() or *measured()
+    std::size_t lane = 0;  // index in estimated(), *measured() or *kernel_lanes()
     bool is_measured = false;
     bool has_kernels = false;   // a measured lane of kernels, below the lanes of nodes
     bool is_predicted = false;  // a lane of predicted kernels, below all other lanes
@@ -86,7 +86,8 @@ class TimelineContent : public QObject {
   [[nodiscard]] const KernelLanes* kernel_lanes() const { return kernel_lanes_.get(); }
   // The row of a lane of predicted kernels, or -1.
   [[nodiscard]] int row_of_kernels(std::size_t lane) const;
-  // Why there are no predicted kernels yet, or none of the current graph; otherwise empty.
+  // Why the kernels of the current graph are not known: they are still being predicted, or cannot
+  // be predicted. Empty if they are known.
   [[nodiscard]] QString kernels_state() const;
   // The row that shows a node's lane, or -1.
   [[nodiscard]] int row_of(NodeId node, bool is_measured) const;
@@ -99,7 +100,7 @@ class TimelineContent : public QObject {
   [[nodiscard]] bool shows_reserved() const { return show_reserved_ && has_reserved(); }
 
   [[nodiscard]] bool shows_lane_legend() const { return show_lane_legend_; }
-  // Returns true if predicted kernels have lanes. Views must watch the document's kernels then.
+  // Returns true if predicted kernels have lanes. If so, views must watch the document's kernels.
   [[nodiscard]] bool shows_kernels() const { return show_kernels_; }
 
   // Returns true if the SAC pane has a plan for this graph, even if it is not drawn.
@@ -126,7 +127,8 @@ class TimelineContent : public QObject {
   // A different measurement, or none, is now shown. If none is shown and the axis was in measured
   // time, `kind_changed` is emitted first.
   void measurement_changed();
-  // The entries of a legend have changed, or the legend is shown or hidden.
+  // The layout may have changed: the entries of a legend or the lanes of predicted kernels are
+  // different, shown or hidden.
   void legend_changed();
   // Something else that is painted has changed.
   void changed();

@@ -16,7 +16,7 @@ std::vector<LegendEntry> legend_entries(const TimelineContent& content, const Th
 // The label that names the current moment, such as "at mm_12:".
 QString legend_title(const TimelineContent& content);
 
-// The legend of the memory curve. In a low view it has one row.
+// The legend of the memory curve. In a low view, it has one row.
 class TimelineLegend {
  public:
   explicit TimelineLegend(const TimelineScene& scene);

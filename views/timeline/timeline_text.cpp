@@ -22,8 +22,8 @@
 namespace jointer::views {
 namespace {
 
-// The text for nodes or kernels that are folded into a few pixels. Totals are exact, however many
-// there are.
+// The text for nodes or measured kernels that are folded into a few pixels. Totals are exact,
+// however many there are.
 QStringList folded_lines(const TimelineContent& content, const Lane& lane, const LaneRun& run) {
   const Snapshot& s = content.shown();
   const auto items = lane.items().subspan(run.first, run.last - run.first);
@@ -67,8 +67,8 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
                << tr("zoom in (double-click) to see them separately");
 }
 
-// The text for predicted kernels that are folded into a few pixels. In program order, several of
-// the items can be of one kernel.
+// The text for predicted kernels that are folded into a few pixels. In program order, several items
+// can belong to one kernel.
 QStringList folded_kernel_lines(const TimelineContent& content, const Lane& lane,
                                 const LaneRun& run) {
   std::set<std::int32_t> kernels;
@@ -156,7 +156,8 @@ std::int64_t measured_part(const Snapshot& s, const MeasuredNode& node, std::int
                                    static_cast<double>(whole));
 }
 
-// Shared with the panes, unless a held block changes the graph.
+// The numbers for a range: those that the panes share, unless a held block changes the graph or the
+// range is not the document's.
 RangeFiguresPtr figures_in(const TimelineContent& content, TimeRange range) {
   const ShownRange& shown = content.document().shown_range();
   const bool is_shared = &content.shown() == &shown.document().snapshot() && shown.range() == range;

@@ -8,8 +8,7 @@
 
 namespace jointer::views {
 
-// The position of a moment on the axis, then its estimated bytes and, if a measurement is shown,
-// the measured ones.
+// The position of a moment on the axis, and its bytes: estimated and, if known, measured.
 QString moment_text(const TimelineContent& content, std::size_t moment);
 
 // The totals of a selected range, as text.

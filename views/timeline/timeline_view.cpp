@@ -154,8 +154,8 @@ void TimelineView::go_to(NodeId node) {
   views::go_to(document_, node);
 }
 
-// Scrolls to a node that was selected elsewhere. If several nodes are selected, there is no single
-// position to scroll to.
+// Scrolls to the selected node. If several nodes are selected, there is no single position to
+// scroll to.
 void TimelineView::follow_selection() {
   const auto nodes = document_.selection().nodes();
   if (nodes.size() == 1 && drag_ == Drag::none) {

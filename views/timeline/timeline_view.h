@@ -21,9 +21,9 @@ class MoveTool;
 // The memory curve and, on the same axis below it, lanes for the CPU, the compute stream and each
 // process group. If a measurement is shown, its curve is drawn over that of the estimate, and each
 // of its lanes below the estimated one; below all of them is a lane for each stream of the GPU,
-// with the kernels that were measured on it. If they are shown, predicted kernels have the lowest
-// lanes; they are computed only while the view is visible. The view is painted directly, at a cost
-// bounded by pixels (draw_list.h).
+// with the kernels that were measured on it. Predicted kernels, if shown, have the lowest lanes,
+// and are computed only while the view is visible. The view is painted directly, at a cost bounded
+// by pixels (draw_list.h).
 //
 // The keys W, A, S and D work while the pointer is over the view (see pointer_keys.h).
 //
@@ -62,9 +62,9 @@ class TimelineView : public QAbstractScrollArea {
   // Follows the current node's data flow: forward to a collective's wait or another node's first
   // user, or backward to a wait's collective or another node's first input.
   void follow_flow(bool forward);
-  // Moves to the neighbor in the current node's lane.
+  // Goes to the neighbor in the current node's lane.
   void step_in_lane(int direction);
-  // Moves to the next or previous collective with exposed time.
+  // Goes to the next or previous collective with exposed time.
   void step_exposed(int direction);
   // Marks the current moment, or removes the mark if there is one.
   void toggle_mark();
