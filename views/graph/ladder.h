@@ -30,7 +30,7 @@ inline LadderSide side_of(const Node& node) {
 
 using BytesByState = std::array<std::int64_t, kRungStates>;
 
-// A storage that the backward reads.
+// A storage that the backward reads, even if the graph does not contain the backward.
 struct Rung {
   NodeId producer;  // in the forward; the original producer of a recomputed storage
   std::int64_t bytes = 0;
@@ -132,7 +132,7 @@ class Ladder {
   [[nodiscard]] std::span<const NodeId> readers(const Rung& rung) const {
     return std::span(readers_).subspan(rung.first_reader, rung.reader_count);
   }
-  // True if the side contains anything other than an output.
+  // True if the side has a box for anything other than an output.
   [[nodiscard]] bool has(LadderSide side) const { return has_[index_of(side)]; }
   // True if the graph has no module names, so that rows are source lines or parts of one long list.
   [[nodiscard]] bool are_source_lines() const { return are_source_lines_; }

@@ -1,8 +1,8 @@
 #pragma once
 
-// Positions of the ladder's rows, boxes and rungs, in pixels at a scale of 1. The origin is at the
-// top left. The layout consists of plain numbers. It depends on which rows are expanded.
-// ladder_layout.cpp describes the algorithm.
+// Positions of the ladder's rows, boxes and rungs as plain numbers, in pixels at a scale of 1, with
+// the origin at the top left. They depend on which rows are expanded. ladder_layout.cpp describes
+// the algorithm.
 
 #include <functional>
 #include <optional>

@@ -23,8 +23,8 @@ struct LadderMarks {
   // The row with keyboard focus, or -1 if a node or nothing has the focus.
   int focus_row = -1;
   LadderSide focus_side = LadderSide::forward;
-  // A place, other than that of the current node, that shows one of its inputs or users. There is
-  // one entry per place and direction, and a limit on their number.
+  // A place that shows an input or a user of the current node, but not the node itself. There is
+  // one entry per place and direction, and their number is limited.
   struct Flow {
     LadderPlace place;
     LadderSide side = LadderSide::forward;

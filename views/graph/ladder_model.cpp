@@ -41,7 +41,7 @@ void LadderModel::take_document() {
 // A plan determines only the rungs; the rows stay the same.
 void LadderModel::take_plan() {
   const SacStatePtr state = document_.sac().state();
-  // Without a state, the plan that is still shown may have expired.
+  // An expired `plan_` equals a missing state, even if the rungs of its plan are still shown.
   if (plan_.lock() == state && (state || !shows_plan_)) return;
   emit graph_about_to_change();
   show_plan();

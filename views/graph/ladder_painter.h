@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// Everything that a picture of the ladder shows. Holds references, so it is only valid while
-// painting.
+// Everything that a picture of the ladder shows. Holds references, so it is valid only until the
+// ladder changes.
 struct LadderScene {
   const Snapshot& snapshot;
   const Ladder& ladder;

@@ -34,7 +34,7 @@ struct LadderView {
   void show_x(double begin, double end, double room = 0);
 };
 
-// Items [first, last). Items smaller than kFoldPixels are drawn together as one bar.
+// Items [first, last). Rows less than kFoldPixels high are drawn together as one bar.
 struct LadderBand {
   std::int32_t first = 0, last = 0;
   double y = 0, height = 0;  // extent of the boxes, in ladder coordinates
