@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// A popup that lists all passes. Typing searches; Up and Down move, Enter adds a pass, Shift+Enter
-// adds a pass and keeps the popup open, and Esc closes it.
+// A popup that lists all passes. Typing searches, Up and Down move the selection, Enter adds a
+// pass, Shift+Enter adds a pass and keeps the popup open, and Esc closes it.
 class PassCatalog : public QFrame {
   Q_OBJECT
  public:

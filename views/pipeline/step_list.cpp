@@ -56,7 +56,8 @@ void StepList::set_current(quint64 id) {
   if (row >= 0) setCurrentIndex(model_->index(row));
 }
 
-// Restores the current step. If it was removed, makes the next step current.
+// Restores the current step. If it was removed, makes the step in its place or the last one
+// current.
 void StepList::restore_current() {
   const int row = model_->row_of(current_id_);
   const int next = row >= 0 ? row : std::min(current_row_, model_->rowCount() - 1);

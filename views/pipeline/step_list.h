@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// The list of steps. Steps can be enabled, reordered by dragging, and removed. The current step
-// stays current while the list changes.
+// The list of steps. Steps can be enabled or disabled, reordered by dragging, and removed. The
+// current step stays current while the list changes.
 class StepList : public QListView {
   Q_OBJECT
  public:

@@ -50,7 +50,7 @@ class StepPage : public QWidget {
   QLabel* summary_ = nullptr;
   QToolButton* ways_ = nullptr;
   QAction *before_ = nullptr, *after_ = nullptr, *compare_ = nullptr, *open_ = nullptr;
-  QTextBrowser* details_ = nullptr;  // a failure, or printed output
+  QTextBrowser* details_ = nullptr;  // the failure, a note, or printed output
   StepReport* report_ = nullptr;
 };
 

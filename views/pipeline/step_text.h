@@ -13,7 +13,7 @@ namespace jointer::views {
 QString arguments_text(const PipelineStep& step);
 // For example, "41 moved · 12 merged · 7 added · 12 removed" or "no nodes changed".
 QString changes_text(const StepResult& result);
-// The changes in numbers and nodes, such as "peak −2.30 GiB · exposed −12.0 ms · 41 moved".
+// The changes to estimates and nodes, such as "peak −2.30 GiB · exposed −12.0 ms · 41 moved".
 QString outcome_text(const StepOutcome& outcome);
 // The second line of a step in the list: its error or result, or the summary of its pass.
 QString detail_text(const PipelineSession& session, std::size_t place);

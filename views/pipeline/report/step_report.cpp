@@ -157,7 +157,6 @@ void StepReport::take(Made& made) {
   };
   pages_->setTabText(0, title(tr("Changes"), differences_ ? differences_->nodes().size() : 0));
   pages_->setTabText(1, title(tr("Decisions"), decisions_->model().list().rows.size()));
-  // Show the decisions if there are no changes.
   const bool has_changes = differences_ && !differences_->nodes().empty();
   if (!has_changes && pages_->currentWidget() == changes_) pages_->setCurrentWidget(decisions_);
   show_figures();

@@ -42,7 +42,7 @@ class StepReport : public QWidget {
  signals:
   // All requested steps are now shown.
   void shown();
-  // A row was double-clicked or Enter was pressed: views should show this node.
+  // The user double-clicked a row, or pressed Enter on it; views should show this node.
   void node_activated(jointer::NodeId node);
 
  protected:
