@@ -52,7 +52,7 @@ class SacBar : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  // Makes an edit that sets tags, on any thread.
+  // Makes an edit that sets tags. Can be called on any thread.
   using MakeTags = std::function<Result<Edit>(const Graph& now, const Graph& opened)>;
   // An entry of the menu of presets.
   struct Preset {

@@ -13,7 +13,7 @@ namespace jointer::views {
 namespace {
 
 const QString kBetween = QStringLiteral(" · ");
-// The lines of text below the boxes, and the margins above the pane's numbers.
+// The number of lines of text below the boxes, and the margins above the numbers.
 constexpr int kLines = 2, kTop = 4, kCompactTop = 1;
 
 }  // namespace
