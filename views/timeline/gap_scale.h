@@ -1,6 +1,6 @@
 #pragma once
 
-// Maps the gaps to which a held block can move onto an axis. Plain numbers, no Qt.
+// The positions on an axis of the gaps to which a held block can move. Plain numbers, no Qt.
 
 #include <cstddef>
 #include <cstdint>

@@ -221,8 +221,8 @@ void LanesPainter::paint_selected_kernels(QPainter& painter, std::vector<int>& l
 }
 
 // Marks a selected node, or one of its kernels, in a row, unless the row is -1 or the node is not
-// visible. `last_column`: the column of the last mark in each row. There is one mark per column,
-// since thousands of selected nodes may share it.
+// visible. `last_column`: the column of the last mark in each row. Except for the current node,
+// there is one mark per column, since thousands of selected nodes may share it.
 void LanesPainter::paint_mark(QPainter& painter, int row, TimelineData::Extent extent,
                               bool is_current, std::vector<int>& last_column) const {
   if (row < 0) return;

@@ -136,7 +136,8 @@ int MoveTool::beyond_edge(int x) const {
   return x > right - kEdge ? x - right + kEdge : 0;
 }
 
-// Scrolls while the pointer is at or beyond an edge of the axis, and moves the block with it.
+// Scrolls while the pointer is at or beyond an edge of the axis, and keeps the block at the
+// pointer.
 void MoveTool::scroll() {
   const int beyond = beyond_edge(last_.x());
   if (beyond == 0 || !is_holding()) return scrolling_.stop();
