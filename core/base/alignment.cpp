@@ -11,8 +11,8 @@
 //      updates V to
 //             V = (V + (V & M)) | (V & ~M).
 //
-// Cost: |a| |b| / 32 operations; memory for one bit row of `b` per distinct element of `a`, and one
-// row of lengths. Equal sequences take linear time. Sequences that exceed the limits below are
+// Cost: |a| |b| / 32 operations; memory for one bit row of `b` per distinct element of `a`, and two
+// rows of lengths. Equal sequences take linear time. Sequences that exceed the limits below are
 // matched greedily, with a short look-ahead.
 //
 // Source: D. S. Hirschberg, CACM 18(6), 1975; H. Hyyrö, "Bit-parallel LCS-length computation

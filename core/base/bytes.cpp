@@ -186,7 +186,8 @@ bool write_durably(std::FILE* file, std::string_view bytes) {
          std::fflush(file) == 0 && ::fsync(::fileno(file)) == 0;
 }
 
-// A file without a name in the folder of `path`. Null if the file system has no such files.
+// A file without a name in the folder of `path`. Null if it cannot be created: not every file
+// system has such files.
 File open_unnamed(const std::string& path) {
 #ifdef O_TMPFILE
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -203,12 +204,12 @@ File open_unnamed(const std::string& path) {
 #endif
 }
 
-// Returns errno, or 0. Where possible, gives the file its name only when it is complete, so that a
-// program that is killed while it writes leaves no incomplete file behind.
+// Returns 0, or errno on failure. Where possible, gives the file its name only when it is complete,
+// so that a program that is killed while it writes leaves no incomplete file behind.
 int write_temporary(const std::string& path, std::string_view bytes) {
   if (const File unnamed = open_unnamed(path)) {
     if (!write_durably(unnamed.get(), bytes)) return errno;
-    ::unlink(path.c_str());  // of a killed process that had the same id
+    ::unlink(path.c_str());  // may be left from a killed process with the same id
     const std::string entry = fmt::format("/proc/self/fd/{}", ::fileno(unnamed.get()));
     if (::linkat(AT_FDCWD, entry.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) return 0;
   }

@@ -43,8 +43,8 @@ constexpr bool is_identifier(std::string_view text) {
   return !text.empty() && is_name_start(text.front()) &&
          std::ranges::all_of(text, is_name_character);
 }
-// True for one or more letters, digits, `_`, `.` and `-`; a pipeline's text contains such a word
-// without quotes.
+// True for one or more letters, digits, `_`, `.` and `-`; such a word needs no quotes in the text
+// of a pipeline.
 constexpr bool is_word(std::string_view text) {
   return !text.empty() &&
          std::ranges::all_of(text, [](char c) { return is_dotted_name_character(c) || c == '-'; });

@@ -18,7 +18,7 @@ std::string data_folder();
 // the variable is not set to an absolute path.
 std::string state_folder();
 
-// Folder for what can be computed again: $XDG_CACHE_HOME/jointer, or ~/.cache/jointer if the
+// Folder for data that can be computed again: $XDG_CACHE_HOME/jointer, or ~/.cache/jointer if the
 // variable is not set to an absolute path.
 std::string cache_folder();
 

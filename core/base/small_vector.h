@@ -1,8 +1,9 @@
 #pragma once
 
-// A vector that holds its first elements in itself, so that short lists cost no allocation. It has
-// the functions of std::vector that this project uses, with the same meaning, and converts from
-// and to it. Unlike std::vector, moving one moves elements: references to elements do not survive.
+// A vector that stores a few elements in the object itself, so that short lists need no allocation.
+// It has the functions of std::vector that this project uses, with the same meaning, and converts
+// from and to it. Unlike with std::vector, a move invalidates references to elements, because
+// elements in the object itself are moved one by one.
 
 #include <algorithm>
 #include <compare>
@@ -20,11 +21,12 @@
 namespace jointer {
 
 // True if an object can be moved by copying its bytes and forgetting the original: it has no
-// pointer to itself. Specialize it for types with SmallVectors of such types.
+// pointer to itself. Specialize it for structs that contain SmallVectors of such types.
 template <class T>
 inline constexpr bool kMovesAsBytes = std::is_trivially_copyable_v<T>;
 
-// `Inline`: the number of elements without allocation. At most 2^32 - 1 elements.
+// `Inline` is the number of elements that need no allocation. A vector holds at most 2^32 - 1
+// elements.
 template <class T, std::size_t Inline>
 class SmallVector {
   static_assert(std::is_nothrow_move_constructible_v<T>);
@@ -138,7 +140,7 @@ class SmallVector {
   template <class... Args>
   T& emplace_back(Args&&... args) {
     if (size_ == capacity_) {
-      // The arguments may refer to an element.
+      // The arguments may refer to an element, so they are used before the elements move.
       T made{std::forward<Args>(args)...};
       grow(std::size_t{capacity_} * 2);
       return *std::construct_at(data() + size_++, std::move(made));
@@ -192,7 +194,7 @@ class SmallVector {
   [[nodiscard]] const T* own() const noexcept {
     return std::launder(reinterpret_cast<const T*>(bytes_));
   }
-  // Here and below, gcc does not see that the bytes in question are set, or never used.
+  // In the next two functions, gcc does not see that the bytes are either initialized or unused.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -251,7 +253,8 @@ class SmallVector {
     }
   }
 
-  // This vector must be empty and must not have allocated memory; the other one is left like that.
+  // This vector must be empty and must not have allocated memory; the other one is left in that
+  // state.
   void take(SmallVector& other) noexcept {
     if (kMovesAsBytes<T> || !other.is_inline())
       copy_bytes(other);
