@@ -1,26 +1,28 @@
-// Measures the operators of a rank as they run in a graph, so that the rates include what torch
-// adds to a kernel: the call, the memory of the result, the division among threads.
+// The probe measures the operators of a rank as they run in a graph, so that the rates include what
+// torch adds to a kernel: the call, the allocation of the result, the division among threads.
 //
-// Each call runs three times, with the other calls in between: a call that runs again at once finds
-// its code and its data in the nearest caches, as no step does. The median counts; of calls longer
-// than 0.1 ms, to which caches matter little and other programs much, the fastest. Only the largest
-// additions run in a row, after everything else, so that they do not empty the caches.
-//   add     of two tensors, in steps of four times the elements. The first, of 1,024 elements, is
-//           the time of a call without work. The others give the bandwidth by number of bytes:
-//           from 48 KiB of traffic to twice the largest cache, at least 48 MiB (also if the
-//           cache is not known) and at most 384 MiB. The largest one is that of the memory.
-//   mm      of squares of 64: the time of a product beyond that of its FLOPs; of 512 and 768: the
-//           peak, that of the faster one.
-//   attention  of heads of 32, 64 and 128, forward and backward.
-//   the others, with 1 MiB: their time compared with an add of as many bytes.
+// Most calls run in three rounds, each with all the other calls: a call that is repeated at once
+// finds its code and its data in the nearest caches, which does not happen in a step. The result is
+// the median of the three times. If all three are longer than 0.1 ms, it is the shortest: caches
+// matter little to long calls, but other programs delay them. The largest additions, which would
+// empty the caches, and the collectives run three times in a row, after everything else.
+//   add        of two tensors, each size four times the one before. The smallest, of 1,024
+//              elements, is the time of a call without work. The others give the bandwidth as a
+//              function of the bytes: from 48 KiB of traffic to twice the size of the largest
+//              cache, but at least 48 MiB (also if the size is unknown) and at most 384 MiB. The
+//              bandwidth of the largest is that of the memory.
+//   mm         of square matrices of 512 and 768: the peak, which is that of the faster one; of 64:
+//              the time of a product in addition to that of its FLOPs; of 512 in bfloat16: the peak
+//              of bfloat16.
+//   view       the time of a call that computes nothing.
+//   attention  with heads of size 32, 64 and 128, forward and backward.
+//   silu       the rate of special functions.
+//   crossed, rows, columns  an add of a transposed operand and two sums: their bandwidth as a share
+//              of that of an add with contiguous operands (plain).
+//   gathers    all-gathers of two sizes between two ranks: latency and bandwidth.
 //
 // Cost: about a second on two cores, most of it for starting the rank.
 // Deviations: operators that gather and scatter are not probed, and have assumed rates.
-
-#include "core/bench/cpu_probe_graph.h"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -35,16 +37,17 @@ namespace jointer {
 namespace {
 
 constexpr int kRepeats = 3;
-constexpr std::int64_t kBytesOfAdd = 12;  // of an element: two reads and a write of float32
+constexpr std::int64_t kBytesOfAdd = 12;  // per element: two reads and a write of float32
 constexpr double kNsPerUs = 1e3;
 constexpr std::int64_t kLongNs = 100'000;
 constexpr std::array<int, 3> kProducts{512, 768, 64};
-// Elements of the largest addition that runs in rounds with other calls: 768 KiB of traffic.
+// Number of elements of the largest addition that runs in rounds with the other calls; its traffic
+// is 768 KiB.
 constexpr std::int64_t kLastInRounds = 65536;
-// Assumed shares of operators that are not probed.
+// Assumed shares of the bandwidth for operators that are not probed.
 constexpr double kGathered = 0.8, kScattered = 0.3;
 
-// Elements of the additions, ascending: each four times the one before, up to `last`.
+// Numbers of elements of the additions: each four times the one before, and finally `last`.
 std::vector<std::int64_t> sizes_of_adds(std::int64_t last_cache) {
   constexpr std::int64_t kFirst = 1024, kMinLast = std::int64_t{4} << 20,
                          kMaxLast = std::int64_t{32} << 20;
@@ -60,7 +63,7 @@ constexpr std::array<int, 3> kHeads{32, 64, 128};
 class ProbeText {
  public:
   void add_line(const std::string& line) { text_ += line + '\n'; }
-  // Three calls NAME_0 to NAME_2 with results of a type, in three rounds with the other calls.
+  // Adds the calls NAME_0 to NAME_2; `add_rounds` writes one of them in each round.
   void add_calls(const std::string& name, std::string_view type, std::string_view call) {
     calls_.emplace_back(name, fmt::format("{} = {}", type, call));
   }
@@ -96,7 +99,7 @@ void add_attention(ProbeText& text, int head) {
                   head));
 }
 
-// Elements of a rank's part of the gathered tensors.
+// Number of elements of each rank's part of the gathered tensors.
 constexpr std::array<std::pair<std::string_view, int>, 2> kGathers{
     {{"small", 256}, {"large", 1 << 20}}};
 
@@ -133,8 +136,8 @@ void add_inputs(ProbeText& text, const std::vector<std::int64_t>& sizes, bool ha
 }
 
 // Times of calls, in nanoseconds. A call is timed alone and in an ordinary step. The shorter time
-// counts, since other programs may run at the same time; but not of a collective, which an ordinary
-// step does not wait for.
+// counts, since other programs may run at the same time. Of a collective, only the time alone
+// counts, because an ordinary step does not wait for it.
 class ProbeTimes {
  public:
   ProbeTimes(const Graph& graph, const Measurement& measured)
@@ -148,8 +151,8 @@ class ProbeTimes {
       }
   }
 
-  // The fastest of the calls with a name if all are long, else the median. A call without a time
-  // is remembered as `missing`.
+  // The shortest time of the three calls with a name if all are long, else the median. `missing`
+  // then returns the name of a call without a time.
   double operator[](std::string_view name) {
     std::vector<std::int64_t> found;
     for (int i = 0; i < kRepeats; ++i) {
@@ -180,7 +183,7 @@ class ProbeTimes {
   std::string missing_;
 };
 
-// The part of a time that is not the call; at least a tenth of it.
+// The part of a time beyond that of a call without work; at least a tenth of the time.
 double beyond(double ns, double call_ns) {
   return std::max(ns - call_ns, ns / 10);
 }
@@ -209,8 +212,8 @@ std::string cpu_probe_text(bool has_collectives, std::int64_t last_cache) {
                    fmt::format("aten.mm(m{0}, m{0})", size));
   };
   const auto is_large = [&](std::size_t i) { return sizes[i] > kLastInRounds; };
-  // The shortest calls follow one of the same kind, as most of them do in a step: right after
-  // others, they take several times as long.
+  // The shortest calls follow one of the same kind, as most of them do in a step: right after calls
+  // of other kinds, they take several times as long.
   add_addition(0, "first_");
   add_addition(0);
   add_addition(1);
@@ -258,7 +261,7 @@ Result<ProbedRank> probed_rank(const Graph& graph, const Measurement& measured, 
   if (kernels.levels.empty()) return fail(Error::Kind::run, "the graph of the probe has no add");
   rank.memory_gbps = kernels.levels.back().gbps;
 
-  // A third of the bytes of `plain` is the operand that `crossed` reads across.
+  // A third of the bytes of `plain` belongs to the operand that `crossed` reads transposed.
   const double plain = beyond(times["plain"], call_ns);
   const double crossed = beyond(times["crossed"], call_ns);
   kernels.strided = share_of(plain / 3, std::max(crossed - plain * 2 / 3, plain / 3));
@@ -271,7 +274,7 @@ Result<ProbedRank> probed_rank(const Graph& graph, const Measurement& measured, 
     kernels.special_gops = static_cast<double>(graph.numel(graph.tensors(special).front())) /
                            beyond(times["special"], call_ns);
 
-  // FLOPs per nanosecond are 1e9 FLOP/s; a thousand of them are a TFLOP/s.
+  // One FLOP per nanosecond is 1 GFLOP/s, a thousandth of a TFLOP/s.
   const auto rate_of = [&](std::string_view name, double other_ns) {
     return times.flops(name) / beyond(times[name], other_ns);
   };

@@ -12,7 +12,7 @@ namespace jointer {
 // for fewer than 8 iterations.
 std::optional<double> step_drift(std::span<const std::int64_t> step_ns);
 
-// Returns true if the drift is large enough to report: at least 5 % in either direction.
+// Returns true if the drift is large enough to report: at least 5% in either direction.
 bool is_drift(double drift);
 
 }  // namespace jointer

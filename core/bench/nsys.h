@@ -21,7 +21,8 @@ inline constexpr std::string_view kNsysSuffix = ".nsys-rep";
 std::vector<std::string> nsys_arguments(const BenchmarkRequest& request, std::string_view rank);
 inline constexpr std::string_view kNsysRank = "%q{RANK}";
 
-// The process that started nsys, in the environment of the ranks: they end with it.
+// The environment variable that gives ranks the id of the process that started nsys: they end with
+// it.
 inline constexpr const char* kLauncherVariable = "JOINTER_LAUNCHER";
 
 }  // namespace jointer

@@ -77,7 +77,7 @@ struct BenchmarkResult {
   // The rank whose memory snapshot explains why memory ran out: the culprit or, if it wrote none,
   // the first rank that did. Null if no rank wrote a snapshot.
   [[nodiscard]] const RankResult* snapshot_writer() const;
-  // "rank 1: at mm_3: out of memory: ..."; empty if no rank has failed or was stopped.
+  // "rank 1: at mm_3: out of memory: ..."; empty if no rank failed or was stopped.
   [[nodiscard]] std::string failure() const;
   // The worst comparison of all ranks; std::nullopt if nothing was compared.
   [[nodiscard]] std::optional<RankVerified> verified() const;

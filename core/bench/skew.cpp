@@ -14,10 +14,10 @@
 // Steps
 //   1. Find the meetings. A group in the capture stands for the groups of all ranks
 //      (group_of_rank).
-//   2. For every rank of a group and the group's first rank, take the differences between their
-//      ends of all their meetings, if both are exact. The offset is the median, since single
-//      collectives may end late on a rank. It is moved into the range in which neither rank leaves
-//      any meeting before the other has entered it.
+//   2. For every rank of a group and the group's first rank, take the differences between the ends
+//      of their meetings: of those where both ends are exact or, if there are none, of all. The
+//      offset is the median, since single collectives may end late on a rank. It is moved into the
+//      range in which neither rank leaves any meeting before the other has entered it.
 //   3. Move the spans to the clock of the first rank.
 //
 // Cost: linear in the number of collectives times ranks, apart from the sorting for the medians.
@@ -134,7 +134,8 @@ class SkewFinder {
     return meetings;
   }
 
-  // The groups of several profiled ranks for which this group of the capture stands.
+  // The groups for which this group of the capture stands: those of at least two ranks that were
+  // all profiled.
   [[nodiscard]] std::vector<std::vector<std::int32_t>> groups_like(GroupId group) const {
     std::vector<std::vector<std::int32_t>> found;
     for (const auto& [rank, times] : times_) {

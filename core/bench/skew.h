@@ -29,8 +29,8 @@ struct CollectiveSkew {
 };
 
 struct SkewReport {
-  std::vector<CollectiveSkew> collectives;  // largest skew first; empty if fewer than two ranks
-                                            // of a group were profiled
+  // Largest skew first. Empty if no group of at least two ranks was profiled on all of them.
+  std::vector<CollectiveSkew> collectives;
   // The clocks of ranks are aligned at the ends of collectives. This is the typical difference
   // between those ends after the alignment: skews below it mean nothing.
   std::int64_t clock_error_ns = 0;

@@ -25,8 +25,8 @@ class SnapshotFolder {
   static std::string default_folder();
 
   // Writes a snapshot, removes those beyond the limits, and returns the path of the file. The name
-  // has the time, the beginning of the graph's hash, the process and the rank. Error (run): the
-  // file cannot be written.
+  // contains the time, the beginning of the graph's hash, the process id and the rank. Error (run):
+  // the file cannot be written.
   [[nodiscard]] Result<std::string> add(std::string_view graph_hash, int rank,
                                         std::string_view bytes) const;
 
