@@ -14,7 +14,7 @@
 
 namespace jointer {
 
-// The keyword arguments of a call that makes a dense copy.
+// The keyword arguments with which `aten.clone` makes a contiguous copy.
 ArgumentRecords contiguous_format();
 
 // Collects changes that insert or replace calls in one half of a graph. Numbers the names of new

@@ -4,7 +4,7 @@
 // nodes in the order of `after`: the nodes of a longest subsequence with increasing positions in
 // `before` stay; the others move, and those between two nodes that stay move together.
 // Placeholders, constants and outputs cannot move, so a node can belong to the subsequence only if
-// the same number of them precede it in both graphs.
+// the same number of common ones precede it in both graphs.
 //
 // The edit lists moves first, each to the position right before the next node that stays; then
 // insertions and replacements, in the order of `after`, with each insertion before the next common

@@ -128,7 +128,7 @@ struct Edit {
   std::vector<Change> changes;
   std::vector<std::string> notes;  // such as nodes moved along, and what other ranks must do too
   std::string extra = {};          // members of a recipe that this version does not know
-  // The pass's decisions about each node, limited by kept_decisions.
+  // The decisions of the pass, limited by kept_decisions.
   std::vector<Decision> decisions = {};
   friend bool operator==(const Edit&, const Edit&) = default;
 };

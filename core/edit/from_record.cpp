@@ -318,8 +318,8 @@ void take_marks(Graph& graph, const NodeMarks& marks, Node& node) {
   if (!marks.extra.empty()) node.extra = graph.intern(marks.extra);
 }
 
-// Sets the members that the record leaves out, and the phase, from `like`, whose id is `id`, and
-// records that node as the origin.
+// Sets the phase from `like`, whose id is `id` and which becomes the node's origin, and also the
+// module, the stack trace, the annotations and autograd's marks if the record leaves them out.
 void take_after(const Node& like, NodeId id, Node& node) {
   const auto take = [&](Node::Flag has, Node::Flag flag) {
     if (node.has(has) || !like.has(has)) return;

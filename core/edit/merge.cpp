@@ -15,9 +15,9 @@
 //
 // The wait of each member becomes the member's final view. The node keeps its name, value and
 // readers, so nothing else in the graph changes. The bucket starts where its last member started
-// or, if a member's result is used before that, as soon as all inputs exist. Its wait is at the
-// position of the first of the members' waits that comes after the start, but before the first use
-// of any result.
+// or, if a member's result is used before that, as soon as all inputs exist, but not before its
+// first member. Its wait is at the position of the first of the members' waits after the start or,
+// if that is earlier, right before the first use of a result.
 //
 // Numerics: gathering and copying do not change any bits. A sum over two ranks is the same in any
 // order. Over more ranks, the order may depend on an element's position in the buffer, and so may

@@ -25,10 +25,10 @@ struct Carried {
 };
 enum class Direction : std::uint8_t { earlier, later };
 // A move to an earlier position includes the chain that feeds the node; a move to a later position,
-// the chain that reads it, up to the first reader that computes. A chain consists of cheap nodes
-// that read one node each: views, casts, copies. Without its chain, a collective's start could
-// hardly move earlier, or a wait later. Cost: n log n in the length of the chain; without `users`,
-// also one scan of the graph.
+// the chains that read it, each up to the first reader that computes. A chain consists of cheap
+// nodes that read one node each: views, casts, copies. Without its chain, a collective's start
+// could hardly move earlier, or a wait later. Cost: n log n in the length of the chain; without
+// `users`, also one scan of the graph.
 Carried carry(const Graph& graph, NodeId node, Direction direction);
 Carried carry(const Graph& graph, const Users& users, NodeId node, Direction direction);
 

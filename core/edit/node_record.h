@@ -45,7 +45,7 @@ struct NodeRecord {
   std::optional<std::string> target = {};
   std::optional<ArgumentRecords> args = {}, kwargs = {};
   std::optional<ValueRecord> val = {};
-  std::string like = {};  // the node that provides the marks that are not given
+  std::string like = {};  // the node that provides most of the marks that are not given
   Shared<NodeMarks> marks = {};
   friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
 };

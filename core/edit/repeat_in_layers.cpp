@@ -5,9 +5,9 @@
 //   2. Translate the changes to each other layer: nodes become their counterparts. The neighbor of
 //      a moved block may be in a different layer from the block; its counterpart has the same
 //      distance in layers from the counterpart of the block.
-//   3. Apply the changes to a copy of the graph, layer after layer in program order. A layer in
-//      which a counterpart is missing, or in which a change is not legal or changes nothing, is
-//      left out.
+//   3. Apply the changes to a copy of the graph, layer after layer in program order. A layer is
+//      left out if a counterpart is missing, a change is not legal, or no change would have an
+//      effect.
 //
 // Cost: a copy of the graph, a lookup per name and layer, and the distances of the moves.
 
@@ -22,7 +22,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::size_t kMaxNotes = 2;  // layers for which an edit keeps the reason
+constexpr std::size_t kMaxNotes = 2;  // left-out layers for which the notes give the reason
 
 void add_left_out(RepeatedEdit& repeated) {
   const std::vector<std::string>& left_out = repeated.left_out;

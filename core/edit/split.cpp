@@ -1,10 +1,10 @@
 // Splits a bucket or a coalesced collective into one collective per member.
 //
 // A bucket is recognized by the nodes around it, as merge.cpp makes them: cat -> (view ->)
-// collective -> wait -> (view ->) split_with_sizes -> getitem (-> clone) -> view. Except
-// split_with_sizes, each of them has one reader, so all of them can be removed. The members' last
-// views become waits again, or views of waits if nodes outside the bucket flattened the member's
-// input. A member starts where the bucket started.
+// collective -> wait -> (view ->) split_with_sizes -> getitem (-> clone) -> view. Each of them has
+// one reader, except split_with_sizes and the last views. All except the last views are removed.
+// The members' last views become waits again, or views of waits if nodes outside the bucket
+// flattened the member's input. A member starts where the bucket started.
 //
 // Cost: linear in the bucket, plus one scan of the graph to find readers.
 
@@ -203,7 +203,8 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
       rest.push_back(
           ArgumentRecord::of_text(Argument::Kind::string, graph.text(arguments[i].text())));
     else
-      return refuse("{} has an argument that is neither a number nor a string", graph.name(start));
+      return refuse("{} has an argument that is neither an integer nor a string",
+                    graph.name(start));
   }
   const Users users(graph);
   CallBuilder calls(graph, n.part);
