@@ -8,7 +8,7 @@
 namespace jointer {
 namespace {
 
-// The number of ranks to look for as long as no capture states the number of ranks.
+// The number of ranks to look for as long as no capture states it.
 constexpr int kMaxUnknownRanks = 1 << 16;
 
 bool is_pattern(const RankFiles& files) {
