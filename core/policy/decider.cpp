@@ -1,8 +1,8 @@
-// Edit::by says who made an edit: it is empty if the user did, and otherwise names passes with
-// their parameters. The first pass sets the tags; later passes add FSDP's tags or solve the graph.
-// One of upstream's policies counts as a preset if it is unmodified, and as a list if the user
-// added operators or selectors. Passes after `search` or `user` reorder the graph, as was found
-// best for the plan.
+// Edit::by says who made an edit. It is empty if the user did; otherwise, it is a list of passes
+// with their parameters, whose first entry may also be `search`, `user` or `import_policy`. The
+// first pass sets the tags; later passes add FSDP's tags or solve the graph. One of upstream's
+// policies counts as a preset if it is unmodified, and as a list if the user added operators or
+// selectors. Passes after `search` or `user` reorder the graph, as was found best for the plan.
 
 #include "core/policy/decider.h"
 

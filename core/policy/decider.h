@@ -36,7 +36,7 @@ std::string decided_with(std::string_view order);
 // Returns true if the edit determines the order of the graph: its `by` is from searched_with or
 // decided_with.
 bool sets_order(std::string_view by);
-// Returns the passes that one of these functions added to `by`; empty if there are none.
+// Returns the passes that searched_with or decided_with added to `by`; empty if there are none.
 std::string_view order_of(std::string_view by);
 // Edit::by of an imported plan.
 inline constexpr std::string_view kImport = "import_policy";

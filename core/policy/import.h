@@ -35,10 +35,9 @@ struct ImportedPolicy {
 };
 
 // Reads a policy. An operator or selector that matches no call in the graph causes a note, not an
-// error.
-// `fsdp`: the fsdp_policy of the graph as opened; by default, that of `graph`. Error (input): the
-// text is not a policy, or is damaged. Error (usage): the graph is a pair, nothing in the policy
-// matches it, or the recipe does not fit it.
+// error. `fsdp`: the fsdp_policy of the graph as opened; by default, that of `graph`. Error
+// (input): the text is not a policy, or is damaged. Error (usage): the graph is a pair, nothing in
+// the policy matches it, or the recipe does not fit it.
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text, MemoryPolicy fsdp);
 Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text);
 

@@ -1,15 +1,15 @@
 // Finds an order for the plan of a list of changes.
 //
-// The list is found first, as the shortest one for the plans' own orders. Only then are orders
-// tried on its plan, since finding an order takes far longer than judging a plan
+// The search for the list judges every plan in its own order. Only then are orders tried on the
+// plan of the list, since finding an order takes far longer than judging a plan
 // (ordered_search.cpp).
 //
 // Steps
-//   1. Find the fastest order within the target. If the list exceeds the target in its own order,
-//      this may be an order that lowers the peak.
-//   2. If there is none, and the list exceeds the target, find the fastest order that does not
-//      raise the peak. Not for a list without changes, since that order would be all that the list
-//      does, without reaching the target.
+//   1. Find the fastest order within the target. If the plan exceeds the target in its own order,
+//      this is an order that lowers the peak.
+//   2. If there is none, and the plan exceeds the target, find the fastest order that does not
+//      raise the peak. A list without changes skips this step, since the order would be its only
+//      effect and would not reach the target.
 // FindOrder returns only orders that shorten the step, so an order that lowers the peak but not the
 // step is not found.
 //

@@ -14,14 +14,15 @@
 
 namespace jointer {
 
-// False if the plan keeps its own order, since the list has no changes and needs none.
+// False if the list has no changes and its plan is within the target; the plan then keeps its own
+// order.
 bool needs_order(const ChangeList& list);
 
-// Finds an order for the plan of a list. `make_graph` returns the graph of that plan in its own
-// order. Returns the own order, with the estimates of the list, if no order within the limit is
-// faster. The same, without calling `make_graph`, if `find_order` is empty or the list needs no
-// order. A list without changes gets only an order that reaches the target. Errors: same as these
-// two functions.
+// Finds the fastest order for the plan of a list within the target. If there is none, and the list
+// has changes but exceeds the target, finds the fastest order that does not raise the peak.
+// Otherwise, returns the own order, with the estimates of the list. `make_graph` returns the graph
+// of the plan in its own order; it is not called if `find_order` is empty or the list needs no
+// order. Errors: same as `make_graph` and `find_order`.
 Result<PlanOrder> order_of_list(const ChangeList& list, const PlanTarget& target,
                                 const std::function<Result<Graph>()>& make_graph,
                                 const FindOrder& find_order);
@@ -29,8 +30,9 @@ Result<PlanOrder> order_of_list(const ChangeList& list, const PlanTarget& target
 // True if the plan of the list is within the target in this order. An order may lower the peak.
 bool is_reached(const PlanOrder& order, const PlanTarget& target);
 
-// The reason why the plan is not within the target in this order; empty if it is. After the reason
-// for the list, which is about the own order, says what the order found for it changes.
+// The reason why the plan is not within the target in this order; empty if it is. Begins with the
+// reason for the list, which refers to the plan's own order, and then says what the order found for
+// it changes.
 std::string why_not_reached(const ChangeList& list, const PlanOrder& order,
                             const PlanTarget& target);
 

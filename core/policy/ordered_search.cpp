@@ -5,8 +5,8 @@
 //   own order       the order in which the partitioner, or the passes that apply tags to a flat
 //                   training step, place the calls of a plan.
 //   order           the passes that then move or bucket collectives (FindOrder).
-//   hidden share    the fraction of the communication of recomputed values that an order is expected
-//                   to hide, by process group (hidden_shares.h).
+//   hidden share    the fraction of the communication of recomputed values that an order is
+//                   expected to hide, by process group (hidden_shares.h).
 //
 // A search for plans judges each plan in its own order, in which most communication is exposed. It
 // therefore saves values whose recomputation requires communication. If an order hides this
@@ -19,21 +19,22 @@
 //      They do not depend on the limit: otherwise, neighboring limits would be judged differently.
 //   2. Search with these shares, and find an order for the plan.
 //   3. If a faster order of that plan needs more memory than the limit allows, mostly for buckets,
-//      give up a part of the plan for it: find an order for the best plan found on the way whose peak
-//      is lower by the difference. Repeat if that was not enough, at most three times. Plans are
-//      compared in allocated bytes, also if the limit is of reserved memory.
-// For a limit on the step time, the smallest plan with the hidden share gives the lowest peak to
+//      give up a part of the plan for it: find an order for the best plan found on the way whose
+//      peak is lower by the difference. Continue if that is not enough; at most three plans are
+//      tried. Plans are compared in allocated bytes, also if the limit is of reserved memory.
+// For a limit on the step time, the smallest plan with the hidden shares gives the lowest peak to
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
-// bisection searches between this peak and that of the smallest plan without a hidden share. Plans
-// from earlier searches keep the estimates that those searches found.
-// A curve consists of the plans that the search finds, in the orders found for them. Budgets,
-// presets and the current plan keep their own order, since they show what torch does.
+// bisection searches between this peak and that of the smallest plan without hidden shares. Plans
+// from earlier searches keep the estimates that those searches found. A curve consists of the plans
+// that the search finds, in the orders found for them. Budgets, presets and the current plan keep
+// their own order, since they show what torch does.
 //
 // The lower bound holds for any order, since it counts compute and copies but no communication.
 //
 // Cost: searches for a plan (trade_off.cpp) and orders to find, two of them for the hidden shares.
 // A limit on the peak takes one search and at most 6 orders; a limit on the step time, at most 6
-// searches and 19 orders; a curve, one search and an order for each of its searched plans, and 2.
+// searches and 19 orders; a curve, one search and an order for each of its searched plans, and 2
+// more.
 //
 // Source: Jointer's own.
 
@@ -50,7 +51,7 @@
 namespace jointer {
 namespace {
 
-constexpr int kMaxGivenUp = 3;  // plans with a lower peak to find orders for
+constexpr int kMaxGivenUp = 3;  // maximum number of plans with a lower peak to try
 constexpr int kPeakRounds = 3;  // bisection steps, for a limit on the step time
 
 class OrderedSearch {
@@ -129,7 +130,8 @@ class OrderedSearch {
       ParetoPoint& next = *std::prev(above);
       limit = allocated(next);
       JOINTER_TRY(refused, reorder(next, peak_bytes));
-      // In its own order, it has the estimates of the search, without hidden communication.
+      // Without an order, the plan still has the estimates of the search, in which the hidden
+      // communication takes no time.
       if (!next.order.empty() && step_ns(next) < step_ns(fit.point)) fit.point = next;
     }
     fit.found.clear();
@@ -161,7 +163,7 @@ class OrderedSearch {
     return std::move(order.communication);
   }
 
-  // The peak in the limited memory.
+  // The peak in the memory that the limit is about, in bytes; of allocated memory if unknown.
   [[nodiscard]] std::int64_t bytes(const ParetoPoint& point) const {
     return bytes_of(point, memory_).value_or(allocated(point));
   }

@@ -4,8 +4,8 @@
 //     are those of min_cut_partition, which also partitions a chosen point.
 //   - Every plan is therefore judged by the pair that min_cut_partition makes, except the current
 //     plan, which keeps the estimates of the pair that the user sees.
-//   - "Slower" means slower than the current plan, whose step time the user sees before starting a
-//     search, not slower than the joint graph, whose step time no pair may reach.
+//   - "Slower" means, by default, slower than the current plan, whose step time the user sees
+//     before starting a search, not slower than the joint graph, whose step time no pair may reach.
 //   - A search begins with the current plan and with upstream's presets, each solved by
 //     min_cut_partition under its tags. If the user has set a policy, searches within a limit leave
 //     out the presets, which have other tags; the curve still shows them for comparison.
@@ -133,7 +133,8 @@ auto TradeOff::with_hidden(const HiddenShares& hidden, const Search& search) con
   return search(*what_if_for(costs));
 }
 
-// Replaces the estimates from a search with a hidden share by estimates without one.
+// Replaces the estimates from a search with hidden shares by estimates without them. Points from
+// other partitioners keep their estimates, which are those of their pairs.
 Result<void> TradeOff::restore_figures(ParetoPoint& point) const {
   if (point.partitioner != Partitioner::min_cut) return {};
   JOINTER_TRY(point.figures, what_if_->figures(point.plan));

@@ -67,8 +67,9 @@ class TradeOff {
   void set_now(ParetoPoint now);
 
   // In the functions below, `hidden` is the fraction of the collectives' time that an order found
-  // later is expected to hide (ordered_search.cpp). It affects the choice of plans; the estimates
-  // of the resulting points do not hide it. Thread-safe unless `found` is set.
+  // later is expected to hide, by process group (ordered_search.cpp). It affects the choice of
+  // plans; the estimates of the resulting points do not hide it, except those of Fit::found.
+  // Thread-safe unless `found` is set.
 
   // The best plans found, from the lowest peak to the shortest step. Includes budgets, presets and
   // the current plan unless another plan is better.
