@@ -112,7 +112,8 @@ class LineSplitter {
 std::string to_string(const ChildEnd& end) {
   if (end.timed_out) return "killed at its deadline";
   if (end.is_unknown)
-    return "exit code unknown, because other code in this process waited for it or discarded it";
+    return "exit code unknown, because other code in this process reaped the child or ignored "
+           "SIGCHLD";
   if (end.signal == 0) return fmt::format("exit code {}", end.exit_code);
   std::string text = fmt::format("killed by signal {}", end.signal);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
@@ -197,8 +198,8 @@ struct Child::Process {
     do {
       status = ::waitid(P_PID, static_cast<id_t>(spawned.pid), &info, WEXITED | WNOWAIT | flags);
     } while (status != 0 && errno == EINTR);
-    // waitid fails if other code has reaped the child, or has since ignored SIGCHLD; the exit
-    // status is then lost.
+    // waitid fails if other code in this process has reaped the child, or has ignored SIGCHLD since
+    // the start; the exit status is then lost.
     return status != 0 || info.si_pid != 0;
   }
 

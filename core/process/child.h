@@ -48,7 +48,8 @@ struct ChildEnd {
   int exit_code = 0;  // valid if `signal` is 0 and the end is known
   int signal = 0;
   bool timed_out = false;  // killed at the deadline
-  // Other code in this process waited for the child, or ignored SIGCHLD after `start`.
+  // The exit status is lost: other code in this process reaped the child, or ignored SIGCHLD after
+  // `start`.
   bool is_unknown = false;
 
   [[nodiscard]] bool succeeded() const { return signal == 0 && exit_code == 0 && !is_unknown; }

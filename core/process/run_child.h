@@ -15,7 +15,7 @@ struct FinishedChild {
 
 // Starts a child process and waits until it has ended. Its callbacks run on this thread. If
 // `is_cancelled` returns true, which is checked several times a second, the child and everything
-// that it started is killed. Error (run): the child cannot be started. Error (cancelled): it was
+// that it started are killed. Error (run): the child cannot be started. Error (cancelled): it was
 // cancelled; no process is left.
 Result<FinishedChild> run_child(ChildOptions options, const std::function<bool()>& is_cancelled);
 

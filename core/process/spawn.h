@@ -33,8 +33,8 @@ struct Spawned {
 Result<Spawned> spawn(const SpawnRequest& request);
 
 // Makes the kernel keep the exit statuses of this process's children until they are waited for. A
-// program can inherit that SIGCHLD is ignored, and its code can set SA_NOCLDWAIT: the kernel then
-// discards them, and waitpid fails. `spawn` calls this.
+// process can inherit an ignored SIGCHLD, and code in it can ignore SIGCHLD or set SA_NOCLDWAIT:
+// the kernel then discards the statuses, and waitpid fails. `spawn` calls this.
 void keep_exit_statuses();
 
 // The path of the program `name`: `name` itself if it contains a slash, else that of the first
