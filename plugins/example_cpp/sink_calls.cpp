@@ -51,8 +51,8 @@ Result<void> sink_calls(Graph& graph, const Arguments& arguments, PassContext& c
           left == 0 ? "The maximum number of calls has been moved." : latest_reason(graph, range));
       continue;
     }
-    // A gap is a position in the order without the call. In the graph's order, positions after the
-    // call are one higher.
+    // `range.last` is a gap: a position in the order without the call. In the graph's order,
+    // positions after the call are one higher.
     const NodeId before = graph.order()[range.last + 1];
     graph.move(std::span(&call, 1), before);
     context.decide(graph, call, "moved", why_here(graph, range));

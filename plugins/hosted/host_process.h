@@ -22,7 +22,7 @@ struct HostQuestion {
   // the lines of the host's standard error, which include the output of passes.
   std::function<void(std::string_view line)> log;
   std::function<void(const HostMessage& message)> tell;
-  // Called at least every 20 ms. If it returns true, the host is killed immediately.
+  // Called about every 20 ms. If it returns true, the host is killed immediately.
   std::function<bool()> is_cancelled;
 };
 

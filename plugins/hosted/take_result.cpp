@@ -12,7 +12,8 @@
 namespace jointer {
 namespace {
 
-// Copies the annotations of nodes (`custom` and `extra`), which edits do not include.
+// Copies `custom` and `extra` of all nodes: edits rewrite the JSON of the former, and do not change
+// the latter.
 void take_marks(Graph& graph, const Graph& result) {
   for (const NodeId id : result.order()) {
     const Node& from = result.node(id);
