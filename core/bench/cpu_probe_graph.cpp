@@ -23,6 +23,11 @@
 //
 // Cost: about a second on two cores, most of it for starting the rank.
 // Deviations: operators that gather and scatter are not probed, and have assumed rates.
+
+#include "core/bench/cpu_probe_graph.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
