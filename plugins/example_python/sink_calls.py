@@ -38,14 +38,16 @@ def sink_calls(
         and not node.all_input_nodes  # it reads nothing that another call could overwrite
         and any(fnmatch.fnmatchcase(str(node.target), each) for each in operators)
     ]
+    moved = 0
     for done, node in enumerate(calls):
         jointer.progress(done / len(calls))
         users = sorted(node.users, key=order.__getitem__)
         if not users or users[0] is node.next:
             jointer.decide(node, "kept", "It is already right before its first use.")
-        elif most is not None and done >= most:
+        elif most is not None and moved >= most:
             jointer.decide(node, "kept", "The maximum number of calls has been moved.")
         else:
             users[0].prepend(node)
+            moved += 1
             jointer.decide(node, "moved", f"{users[0].name} is the first call that reads it.")
     return gm
