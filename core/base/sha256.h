@@ -5,7 +5,7 @@
 
 namespace jointer {
 
-// The SHA-256 of the text, in lower-case hexadecimal: 64 characters.
+// The SHA-256 of the text as 64 lowercase hexadecimal digits.
 std::string sha256(std::string_view text);
 
 }  // namespace jointer

@@ -218,7 +218,7 @@ class SmallVector {
   // This vector must be empty.
   void copy(const SmallVector& other) {
     if constexpr (kIsPlain) {
-      // A copy of known size is faster than one of the existing elements only.
+      // A copy of a known number of bytes is faster than a copy of only the existing elements.
       if (is_inline() && other.is_inline()) {
         copy_bytes(other);
         size_ = other.size_;

@@ -24,7 +24,7 @@ constexpr auto json_fields(const RankDone* /*of*/) {
 
 namespace {
 
-// The names of RankEvent's alternatives.
+// The names of RankEvent's alternatives, in their order.
 constexpr std::array<std::string_view, std::variant_size_v<RankEvent>> kEventNames{
     "started", "progress", "note", "measured", "verified", "failed", "done"};
 

@@ -57,7 +57,7 @@ struct Measurement {
 };
 
 // Converts a rank's profiled run. Leaves out positions that the graph does not have, and blocks
-// without times.
+// without times or without nodes.
 Measurement measurement_of(const Graph& graph, const RankMeasured& measured, std::string label,
                            std::string device, std::string device_type, bool alone);
 

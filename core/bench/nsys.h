@@ -1,7 +1,7 @@
 #pragma once
 
 // The command that runs a rank under Nsight Systems (nsys), which records the kernels, copies and
-// ranges of the measured steps. The rank marks these steps by cudaProfilerStart and
+// ranges of the measured steps. The rank marks these steps with cudaProfilerStart and
 // cudaProfilerStop.
 
 #include <string>

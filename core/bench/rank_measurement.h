@@ -12,7 +12,8 @@
 
 namespace jointer {
 
-// True unless the ranks report different graphs: with a file per rank, they may run different ones.
+// True unless the two ranks report different graphs, which they can run if each rank has its own
+// file.
 bool ran_same_graph(const RankResult& rank, const RankResult& first);
 
 // "rank 0, interpret".

@@ -89,7 +89,7 @@ Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& 
 
 // Command lines that start the same run on `nodes` machines with `ranks_per_node` ranks each: a
 // torchrun command to enter on each machine, and a Slurm job step. With `nsys`, the folder must be
-// an absolute path, and the backend not `python`.
+// an absolute path.
 std::string torchrun_command(const BenchmarkRequest& request, int nodes, int ranks_per_node);
 std::string slurm_command(const BenchmarkRequest& request, int nodes, int ranks_per_node);
 

@@ -38,7 +38,7 @@ ArgumentRecords record_args(const Graph& graph, const Argument& list_or_dict);
 // an empty string, the record uses the node's own name.
 ValueRecord record_value(const Graph& graph, const StorageOwners& owners, NodeId id,
                          const std::function<std::string_view(NodeId)>& name_owner = {});
-// Records the single tensor that a node returns, in a new storage.
+// Records the single tensor that a node returns, as a tensor in a new storage.
 TensorRecord record_tensor(const Graph& graph, NodeId id);
 
 }  // namespace jointer

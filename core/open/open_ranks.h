@@ -24,9 +24,9 @@ struct RankProgram {
   Graph graph;
 };
 
-// The programs in the order of the files. Error (usage): neither a capture nor its file name gives
-// the rank, or the two differ. Error (input): no file matches the pattern. Other errors: same as
-// open_graph.
+// The programs in the order of the files; those of a pattern by ascending rank. Error (usage):
+// neither a capture nor its file name gives the rank, or the two differ. Error (input): no file
+// matches the pattern. Other errors: same as open_graph.
 Result<std::vector<RankProgram>> open_ranks(const std::vector<RankFiles>& files);
 
 // The graphs in the form that check_spmd expects. They point into `programs`, which must outlive
