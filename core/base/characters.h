@@ -15,7 +15,7 @@ constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// The characters of identifiers, and those that can be first.
+// The characters of identifiers, and those with which an identifier can begin.
 constexpr bool is_name_character(char c) {
   return is_letter(c) || is_digit(c) || c == '_';
 }

@@ -293,9 +293,9 @@ constexpr JsonChoice<Struct, Value, N> json_choice(
   return {key, member, &known, name};
 }
 
-// Many rows, stored as an object of columns ({"position":[...],"own_ns":[...]}), which takes about
-// a tenth of the space of a list of objects. All columns have the same length. The field is omitted
-// if there are no rows.
+// Many rows, stored as an object of columns ({"position":[...],"own_ns":[...]}), which takes much
+// less space than a list of objects. All columns have the same length. The field is omitted if
+// there are no rows.
 template <class Struct, class Row, class... Fields>
 struct JsonColumns {
   std::string_view key;

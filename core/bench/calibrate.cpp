@@ -40,7 +40,8 @@ Result<CostSamples> store(const Graph& graph, const Measurement& measurement) {
   CostSamples samples = cost_samples(graph, measurement);
   if (samples.device.empty())
     return fail(Error::Kind::usage,
-                "{}: cannot store the times, because the measurement does not name its device; run the benchmark again",
+                "{}: cannot store the times, because the measurement does not name its device; run "
+                "the benchmark again",
                 measurement.label);
   JOINTER_TRY(CostDatabase database, CostDatabase::open_or_create(CostDatabase::default_path()));
   JOINTER_CHECK(database.store(samples));

@@ -35,7 +35,8 @@ Measurement measurement_of(const Graph& graph, const BenchmarkResult& result,
 
 Result<std::vector<Measurement>> profiled_ranks(const Graph& graph, const BenchmarkResult& result) {
   if (result.graph_hash.empty())
-    return input_error("the result does not contain the hash of the graph that ran; run the benchmark again");
+    return input_error(
+        "the result does not contain the hash of the graph that ran; run the benchmark again");
   if (const std::string hash = graph_hash(graph); hash != result.graph_hash)
     return input_error(
         "this is a run of another graph: {} (hash {}), not {} (hash {}); open the graph that ran, "

@@ -42,8 +42,8 @@ struct RegionChange {
   friend bool operator==(const RegionChange&, const RegionChange&) = default;
 };
 
-// Sets the policy of the nodes that `select` matches (core/edit/select.h) or, if `select` is empty,
-// of the nodes named in `nodes`. The policy `none` leaves the decision to the partitioner.
+// Sets the policy of the nodes named in `nodes` or, if there are none, of the nodes that `select`
+// matches (core/edit/select.h). The policy `none` leaves the decision to the partitioner.
 struct SetPolicy {
   std::string select;
   MemoryPolicy policy = MemoryPolicy::none;

@@ -45,7 +45,7 @@ struct StepResult {
   // such as from a joint graph to a pair, it has no changes, and `edit_refusal` says why.
   Edit edit;
   // The edits that the pass reported with PassContext::add_edit. If there are none: only `edit`, or
-  // nothing if `edit` has no changes.
+  // nothing if `edit` has no changes. Empty if there is an `edit_refusal`.
   std::vector<Edit> edits;
   std::string edit_refusal;
   RanSteps ran;

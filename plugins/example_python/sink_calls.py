@@ -42,7 +42,9 @@ def sink_calls(
     for done, node in enumerate(calls):
         jointer.progress(done / len(calls))
         users = sorted(node.users, key=order.__getitem__)
-        if not users or users[0] is node.next:
+        if not users:
+            jointer.decide(node, "kept", "Nothing reads it.")
+        elif users[0] is node.next:
             jointer.decide(node, "kept", "It is already right before its first use.")
         elif most is not None and moved >= most:
             jointer.decide(node, "kept", "The maximum number of calls has been moved.")
