@@ -156,8 +156,8 @@ class ProbeTimes {
       }
   }
 
-  // The shortest time of the three calls with a name if all are long, else the median. `missing`
-  // then returns the name of a call without a time.
+  // The shortest time of the three calls with a name if all are long, else the median. A call
+  // without a time is left out, and `missing` returns its name.
   double operator[](std::string_view name) {
     std::vector<std::int64_t> found;
     for (int i = 0; i < kRepeats; ++i) {
@@ -263,7 +263,8 @@ Result<ProbedRank> probed_rank(const Graph& graph, const Measurement& measured, 
     const double ns = beyond(times[fmt::format("add{}", i)], call_ns);
     kernels.levels.push_back({bytes, static_cast<double>(bytes) / ns});
   }
-  if (kernels.levels.empty()) return fail(Error::Kind::run, "the graph of the probe has no add");
+  if (kernels.levels.empty())
+    return fail(Error::Kind::run, "the graph of the probe has no additions");
   rank.memory_gbps = kernels.levels.back().gbps;
 
   // A third of the bytes of `plain` belongs to the operand that `crossed` reads transposed.
@@ -304,7 +305,8 @@ Result<ProbedRank> probed_rank(const Graph& graph, const Measurement& measured, 
     rank.link_gbps = received / beyond(times["gather_large"], small);
   }
   if (!times.missing().empty())
-    return fail(Error::Kind::run, "the run of the probe has no time for {}", times.missing());
+    return fail(Error::Kind::run, "the run of the probe has no time for {}; try again",
+                times.missing());
   return rank;
 }
 
