@@ -3,7 +3,7 @@
 // A vector that stores a few elements in the object itself, so that short lists need no allocation.
 // It has the functions of std::vector that this project uses, with the same meaning, and converts
 // from and to it. Unlike with std::vector, a move invalidates references to elements, because
-// elements in the object itself are moved one by one.
+// elements in the object itself move with it.
 
 #include <algorithm>
 #include <compare>

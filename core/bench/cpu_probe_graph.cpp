@@ -141,7 +141,7 @@ void add_inputs(ProbeText& text, const std::vector<std::int64_t>& sizes, bool ha
 }
 
 // Times of calls, in nanoseconds. A call is timed alone and in an ordinary step. The shorter time
-// counts, since other programs may run at the same time. Of a collective, only the time alone
+// counts, since other programs may run at the same time. For a collective, only the time alone
 // counts, because an ordinary step does not wait for it.
 class ProbeTimes {
  public:

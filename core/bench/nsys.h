@@ -21,8 +21,8 @@ inline constexpr std::string_view kNsysSuffix = ".nsys-rep";
 std::vector<std::string> nsys_arguments(const BenchmarkRequest& request, std::string_view rank);
 inline constexpr std::string_view kNsysRank = "%q{RANK}";
 
-// The environment variable that gives ranks the id of the process that started nsys: they end with
-// it.
+// The environment variable with the id of the process that started nsys. The ranks end when that
+// process ends.
 inline constexpr const char* kLauncherVariable = "JOINTER_LAUNCHER";
 
 }  // namespace jointer

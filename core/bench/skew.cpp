@@ -14,8 +14,8 @@
 // Steps
 //   1. Find the meetings. A group in the capture stands for the groups of all ranks
 //      (group_of_rank).
-//   2. For every rank of a group and the group's first rank, take the differences between the ends
-//      of their meetings: of those where both ends are exact or, if there are none, of all. The
+//   2. For every rank of a group and the group's first rank, take the difference between their ends
+//      of each meeting, or only of the meetings where both ends are exact if there are any. The
 //      offset is the median, since single collectives may end late on a rank. It is moved into the
 //      range in which neither rank leaves any meeting before the other has entered it.
 //   3. Move the spans to the clock of the first rank.

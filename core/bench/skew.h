@@ -29,7 +29,7 @@ struct CollectiveSkew {
 };
 
 struct SkewReport {
-  // Largest skew first. Empty if no group of at least two ranks was profiled on all of them.
+  // Largest skew first. Empty if no group of at least two ranks was profiled completely.
   std::vector<CollectiveSkew> collectives;
   // The clocks of ranks are aligned at the ends of collectives. This is the typical difference
   // between those ends after the alignment: skews below it mean nothing.

@@ -318,8 +318,9 @@ void take_marks(Graph& graph, const NodeMarks& marks, Node& node) {
   if (!marks.extra.empty()) node.extra = graph.intern(marks.extra);
 }
 
-// Sets the phase from `like`, whose id is `id` and which becomes the node's origin, and also the
-// module, the stack trace, the annotations and autograd's marks if the record leaves them out.
+// Makes `like`, whose id is `id`, the node's origin. The node gets the phase and the flag
+// `recomputed` of `like` and, where the record leaves them out, its module, stack trace,
+// partitioner tag, annotations, backward mark and sequence number.
 void take_after(const Node& like, NodeId id, Node& node) {
   const auto take = [&](Node::Flag has, Node::Flag flag) {
     if (node.has(has) || !like.has(has)) return;
