@@ -26,7 +26,6 @@ std::string format_count(std::integral auto count) {
   return format_count(static_cast<std::int64_t>(count));
 }
 
-// Converts nanoseconds to milliseconds.
 constexpr double to_ms(std::int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / 1e6;
 }

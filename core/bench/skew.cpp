@@ -39,7 +39,7 @@
 namespace jointer {
 namespace {
 
-// A wait that takes less time found the collective finished.
+// If a wait takes less time, the collective had already finished.
 constexpr std::int64_t kMinBlockedNs = 20'000;
 
 struct ClockOffset {

@@ -124,7 +124,7 @@ using Change = std::variant<MoveNodes, SetPolicy, InsertNode, RemoveNode, Replac
 
 struct Edit {
   std::string title;  // "Move all_gather_77 and 2 nodes 412 positions earlier"
-  std::string by;     // author: a pass, as the pipeline names it; empty for the user
+  std::string by;     // author: passes as in a pipeline, or as in decider.h; empty: the user
   std::vector<Change> changes;
   std::vector<std::string> notes;  // such as nodes moved along, and what other ranks must do too
   std::string extra = {};          // members of a recipe that this version does not know

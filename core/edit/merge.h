@@ -18,7 +18,6 @@ namespace jointer {
 // input before the bucket could start.
 Result<Edit> merge_collectives(const Graph& graph, std::span<const NodeId> starts);
 
-// Options of merge_buckets.
 struct MergeOptions {
   // If true, all-gathers of several dtypes may share a bucket, which is then sent as bytes.
   bool several_dtypes = false;

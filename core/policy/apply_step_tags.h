@@ -20,11 +20,11 @@ Result<std::vector<Edit>> apply_step_tags(Graph& step);
 
 // Returns the same changes as one edit, without changing the graph; the edit has no changes if no
 // tags are left to apply. Values that are already recomputed or offloaded remain so; they are
-// processed again only if a new tag requires it. Error (usage): same as these passes.
+// processed again only if a new tag requires it. Error (usage): same as apply_step_tags.
 Result<Edit> step_tags_edit(const Graph& tagged);
 
 // Returns the flat training step with this plan applied. Error (usage): same as tag_as_planned and
-// these passes.
+// apply_step_tags.
 Result<Graph> step_of_plan(Graph step, const SavePlan& plan);
 
 // Returns the values that `step` saves for backward, as a plan for `before`, the graph before its

@@ -65,7 +65,7 @@ Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& prese
 // backward if `reshard` is true; otherwise, they are saved. Error (usage): the graph is a pair.
 Result<Edit> fsdp_reshard_after_fwd(const Graph& graph, bool reshard = true);
 
-// Removes all tags.
+// Removes the policies and the checkpointed regions of all calls.
 Result<Edit> remove_tags(const Graph& graph);
 
 }  // namespace jointer

@@ -26,7 +26,7 @@ struct HistoryEntry {
   friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
 
-// A named state.
+// A state to which the user has given a name.
 struct KeptState {
   std::string name;
   std::vector<Edit> edits;  // from the baseline to this state

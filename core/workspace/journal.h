@@ -36,7 +36,7 @@ Result<JournalState> read_journal(const std::string& path);
 // Like read_journal, but for a journal's text. Sets `*good_bytes` to the number of bytes up to the
 // end of the last valid line.
 Result<JournalState> parse_journal(std::string_view text, std::size_t* good_bytes = nullptr);
-// The journal line for this JSON.
+// The line that records this JSON: its checksum, the JSON and a line break.
 std::string journal_line(std::string_view json);
 
 // $XDG_STATE_HOME/jointer/journals, or ~/.local/state/jointer/journals.
@@ -55,7 +55,7 @@ class Journal {
   // Continues the journal of a program that has ended. Error (run): the journal cannot be opened,
   // or another process has locked it. Error (input): same as read_journal.
   static Result<std::unique_ptr<Journal>> take_over(const std::string& path, OnError on_error = {});
-  // Writes everything to disk.
+  // Waits until everything is on disk, or writing has failed.
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
