@@ -32,8 +32,8 @@ class BenchmarkHistory {
 
   struct Loaded {
     std::vector<BenchmarkResult> results;  // oldest first
-    // A note for the user if the file could not be read in full: the problem, and the file's new
-    // name. Otherwise empty.
+    // A note for the user if the file could not be read in full: the problem and, if it was
+    // renamed, the file's new name. Otherwise empty.
     std::string note;
   };
   // Loads the results of the graph with this hash. Renames a damaged file, so that it is preserved

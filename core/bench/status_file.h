@@ -51,7 +51,7 @@ class StatusMapping {
 // callers need not check for a file.
 class StatusWriter : public StatusMapping {
  public:
-  // Error (run): the file does not exist or is not a status file.
+  // Error (run): the file cannot be opened or is not a status file.
   static Result<StatusWriter> open(const std::string& path);
   // Opens the file named by the environment variable kStatusFileVariable. If the variable is unset
   // or the file cannot be opened, returns a writer without a file.
@@ -66,7 +66,7 @@ class StatusWriter : public StatusMapping {
     beat();
   }
   // If `on` is false, positions are remembered but not written to the file: they are those of the
-  // baseline.
+  // baseline. Either way, resets the position in the file to -1.
   void publish_positions(bool on) {
     publishes_positions_ = on;
     if (words_) store(2, -1);

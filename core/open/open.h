@@ -23,7 +23,7 @@ Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 
 // Opens the requested graph. Error (usage): there are several graphs but none was chosen, the index
 // is out of range, or a half of the pair was not found. Error (input): same as list_graphs, or the
-// graph is invalid.
+// graph is invalid. Error (cancelled): `request.progress` returned false.
 Result<Graph> open_graph(const OpenRequest& request);
 
 // `request` opens the output of a pass; returns a request that opens the input of this pass. Error
