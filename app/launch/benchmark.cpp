@@ -97,7 +97,7 @@ DeviceType device_that_ran(const BenchmarkResult& result) {
   return device_of_run(result.request, this_machine());
 }
 
-// The properties of the first GPU that a rank reported, if they suffice to describe it; or null.
+// The first GPU properties from a rank that suffice to describe the GPU; null if there are none.
 const GpuProperties* gpu_of(const BenchmarkResult& result) {
   for (const RankResult& rank : result.ranks)
     if (rank.started && rank.started->gpu && can_describe(*rank.started->gpu))

@@ -31,9 +31,9 @@ Result<ProbedRank> probe_ranks(int ranks, int threads, std::int64_t last_cache,
   const BenchmarkResult& result = outcome.result;
   if (is_cancelled && is_cancelled()) return fail(Error::Kind::cancelled, "interrupted");
   if (!result.succeeded())
-    return fail(Error::Kind::run, "the probe of the CPU failed: {}", result.failure());
+    return fail(Error::Kind::run, "the CPU probe failed: {}", result.failure());
   const RankResult& rank = result.ranks.front();
-  if (!rank.measured) return fail(Error::Kind::run, "the probe of the CPU measured nothing");
+  if (!rank.measured) return fail(Error::Kind::run, "the CPU probe returned no measurements");
   return probed_rank(graph, measurement_of(graph, result, rank), threads);
 }
 

@@ -11,8 +11,8 @@
 namespace jointer {
 
 // Blocks for about a second per run, plus the time that ranks need to start. `is_cancelled` may be
-// empty. Error (run): a rank failed, or the program of ranks is missing. Error (cancelled): the
-// probe was cancelled.
+// empty. Error (run): a rank failed, or the program that ranks run is missing. Error (cancelled):
+// the probe was cancelled.
 Result<CpuProbe> probe_cpu(const std::function<bool()>& is_cancelled);
 
 }  // namespace jointer

@@ -284,8 +284,8 @@ class Run {
         ranks_, [&](const auto& rank) { return rank->result().rank == place.rank; });
   }
 
-  // If nothing else went wrong, adds what the other ranks were doing to the failure reason of each
-  // rank that waited for them.
+  // If nothing else went wrong, adds where the other ranks were to the failure reason of each rank
+  // that waited for them.
   void explain_waiting(BenchmarkResult& result) {
     const RankResult* culprit = result.culprit();
     if (culprit == nullptr || !timed_out_waiting(*culprit)) return;

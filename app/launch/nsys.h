@@ -10,8 +10,8 @@
 
 namespace jointer {
 
-// Does nothing unless the request names a folder for reports. Error (usage): the ranks would run on
-// the CPU.
+// Checks that Nsight Systems can record the ranks, if the request names a folder for its reports.
+// Error (usage): the ranks would run on the CPU.
 Result<void> check_nsys(const BenchmarkRequest& request, const Machine& machine);
 
 // Creates the folder for reports, and removes earlier reports of the same ranks, so that a report

@@ -5,9 +5,9 @@
 namespace jointer::runner {
 
 // Ends this process when the launcher ends, until the returned thread is destroyed. Usually the
-// kernel does this, but only for processes that the launcher itself has started: with a profiler
-// between them, the launcher names its process in the environment (kLauncherVariable). Does nothing
-// without that variable.
+// kernel does this, but only for processes that the launcher itself has started. If a profiler runs
+// between them, the launcher passes its process id in the environment (kLauncherVariable). Does
+// nothing without that variable.
 [[nodiscard]] std::jthread watch_launcher();
 
 }  // namespace jointer::runner

@@ -57,8 +57,8 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run);
 StepOr<std::int64_t> make_workspaces(const MeasuredProgram& run, bool recorded);
 
 // Runs `warmup` steps, then returns the nanoseconds of each of `iterations` steps by the device's
-// clock. `step` runs one step. No history of allocations is kept in these steps. `ranges`: if not
-// null, a profiler records the measured steps, each of which is in a range.
+// clock. `step` runs one step. No history of allocations is kept in the measured steps. `ranges`:
+// if not null, a profiler records the measured steps, each of which is in a range.
 StepOr<std::vector<std::int64_t>> measure_steps(const MeasuredProgram& run, int warmup,
                                                 int iterations,
                                                 const std::function<StepResult()>& step,

@@ -591,8 +591,8 @@ class Scheduler {
     path_.clear();
   }
 
-  // True if the collective, started now, would exceed a memory limit now or at a compute node
-  // before the first that depends on it. False for a collective off the path.
+  // True if starting the collective now would exceed a memory limit, either now or at a compute
+  // node before the first one that depends on it. False for a collective off the path.
   bool exceeds_memory(Number c) {
     const std::uint32_t rank = g_.first_compute[collective(c).start];
     if (rank == kNever) return false;

@@ -9,9 +9,9 @@
 
 namespace jointer {
 
-// Which members of a bucket stay if its copies take longer than merging saves. Each member causes
-// the part of the copies that corresponds to its bytes. A bucket of n members saves the start-up
-// time of n - 1 collectives, so each member after the first saves an equal part.
+// Finds the members to keep if the copies of a bucket take longer than merging saves. Each member
+// causes the part of the copies that corresponds to its bytes. A bucket of n members saves the
+// start-up time of n - 1 collectives, so each member after the first saves an equal part.
 //
 // `bytes`: by member, at least two. `copies_ns`: the time of the bucket's copies. `saved_ns`: the
 // time that the merged collective saves. Returns indices of members, ascending: those that gain

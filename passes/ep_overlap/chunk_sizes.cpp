@@ -164,8 +164,8 @@ tl::unexpected<Error> ChunkSizes::unsupported(ExpressionId id, std::string_view 
               graph_.expression_text(id), expected);
 }
 
-// Writes the sum as sympy prints it: a half gets parentheses if it has a factor or is a term of a
-// sum.
+// Writes the sum as sympy prints it. A half, (u0//2), gets a second pair of parentheses if it has a
+// factor or is a term of a sum, but not within Max.
 Result<Dim> ChunkSizes::intern(Sum sum, ExpressionId like) {
   std::ranges::sort(sum, [](const SizeTerm& a, const SizeTerm& b) {
     if (a.symbol.empty() != b.symbol.empty()) return b.symbol.empty();

@@ -219,8 +219,8 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
   return {};
 }
 
-// Returns the JSON members to print after those of the result: the explanation of the peak, with a
-// profile the waiting for other ranks, and with passes the pipeline.
+// Returns the JSON members to print after those of the result: the explanation of the peak; the
+// time that ranks waited for each other, if the run was profiled; the pipeline, if passes ran.
 std::string further_members(const BenchPasses& passes, const BenchmarkResult& result,
                             const Graph& graph, const Analysis& analysis) {
   std::string members;
@@ -230,8 +230,8 @@ std::string further_members(const BenchPasses& passes, const BenchmarkResult& re
   return members;
 }
 
-// Refuses options that have no effect. `request` contains the backend that the user or a pipeline
-// chose.
+// Refuses options that have no effect, and options that --nsys excludes. `request` contains the
+// backend that the user or a pipeline chose.
 Result<void> check_options(const CLI::App& command, const BenchCommand& options,
                            const BenchmarkRequest& request) {
   if (!options.pipeline.any())

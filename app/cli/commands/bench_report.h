@@ -12,7 +12,8 @@
 namespace jointer::cli {
 
 // Tables that compare the measurements with the estimate and explain how the highest peak differs
-// from it, followed by failures and notes. Every line ends in a newline.
+// from it; after a profile, also the slowest calls and the longest waits; then failures and notes.
+// Every line ends in a newline.
 std::string bench_tables(const BenchmarkResult& result, const Graph& graph,
                          const Analysis& analysis);
 

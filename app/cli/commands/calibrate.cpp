@@ -1,5 +1,5 @@
-// jointer calibrate: stores measured times from a profiler trace in the cost database, lists or
-// deletes stored times, and probes this machine's CPU.
+// jointer calibrate: stores the times of a profiler trace in the cost database, lists the devices
+// with stored times, deletes the times of a device, or probes this machine's CPU.
 
 #include <fmt/chrono.h>
 #include <fmt/core.h>
@@ -115,7 +115,7 @@ Json to_json(const CpuProbe& probe, const std::string& path) {
           {"ranks", std::move(ranks)}};
 }
 
-// --probe: measures the rates of this machine's CPU.
+// --probe: measures the rates of this machine's CPU, saves them for estimates and prints them.
 Result<int> probe_this_cpu(bool json) {
   const Interruption interruption;
   JOINTER_TRY(const CpuProbe probe, probe_cpu(&Interruption::has_happened));

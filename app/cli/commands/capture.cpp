@@ -23,7 +23,7 @@ struct CaptureCommand {
 
 Result<int> run(const CaptureCommand& options) {
   JOINTER_CHECK(check_output_folder(options.out));
-  // Python finds a package that was installed with pip without this path.
+  // If Jointer's resources lack its Python package, Python looks for one that pip installed.
   if (const std::string path = python_path(); !path.empty())
     ::setenv("PYTHONPATH", path.c_str(), 1);
   std::vector<std::string> words{options.python, "-m", "jointer", "run", "--out", options.out};

@@ -26,7 +26,8 @@ Json name_list(const Graph& graph, const std::vector<NodeId>& nodes) {
   return names;
 }
 
-// The bytes of the buffers that a kernel reads or writes, each buffer once.
+// The bytes of the buffers that a kernel reads, or of those that it writes (`is_used`). Each buffer
+// counts once; a buffer of unknown size counts as 0.
 std::int64_t used_bytes(const CompiledKernel& kernel, bool CompiledUse::*is_used) {
   std::int64_t bytes = 0;
   for (const CompiledUse* use : distinct_uses(kernel, is_used))

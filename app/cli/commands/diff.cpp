@@ -202,7 +202,7 @@ class Printer {
   }
 
  private:
-  // The two calls or, if their texts are the same, the details in which they differ.
+  // The two calls or, if they differ only in details, those details.
   std::vector<std::string> changed(NodeId id) const {
     if (!differs_in_details(answer_, id))
       return {name(id), canonical_call(answer_.a, in_a(answer_, id)),

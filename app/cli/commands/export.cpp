@@ -70,7 +70,7 @@ Result<int> run(const ExportCommand& options, const CLI::App& command) {
   if (options.measured == "-" && std::ranges::find(inputs, "-") != inputs.end())
     return fail(
         Error::Kind::usage,
-        "FILE and --measured cannot both be standard input (`-`); give one of them as a file");
+        "the graph and --measured cannot both be standard input (`-`); give one of them as a file");
   inputs.push_back(options.measured);
   JOINTER_CHECK(check_outputs({{"--output", options.output}}, inputs));
   JOINTER_TRY(const Graph graph, options.graph.open(GraphOptions::Listing::none));

@@ -1,6 +1,6 @@
 #pragma once
 
-// `jointer kernels --source inductor --against predicted`.
+// The comparison of `jointer kernels --source inductor --against predicted`.
 
 #include "app/cli/commands/options.h"
 #include "core/base/result.h"

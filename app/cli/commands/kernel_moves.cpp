@@ -30,8 +30,8 @@ Result<MoveText> parse_move(std::string_view text) {
               text);
 }
 
-// The kernel with this name of Inductor's; else the first kernel in which the node runs, preferably
-// one that launches.
+// Returns the index of the kernel that Inductor gives this name. If there is none, returns the
+// first kernel in which the node of this name runs, preferably one that is launched.
 Result<std::int32_t> kernel_named(const Graph& graph, const kernels::Kernels& predicted,
                                   std::string_view name) {
   const NodeId node = graph.find(kForwardPart, name);
@@ -71,7 +71,8 @@ Result<MovedKernels> move_kernels(const Graph& graph, const kernels::Ir& ir,
     JOINTER_TRY(const std::int32_t kernel, kernel_named(graph, moved.before, move.kernel));
     JOINTER_TRY(const std::int32_t anchor, kernel_named(graph, moved.before, move.anchor));
     if (kernel == anchor)
-      return fail(Error::Kind::usage, "option --move `{}`: both run in the same kernel", text);
+      return fail(Error::Kind::usage, "option --move `{}`: both run in the same kernel; name two kernels",
+                  text);
     const std::int32_t to = order.place_next_to(kernel, anchor, move.before);
     if (!order.move(kernel, to)) {
       const kernels::KernelOrder::Range range = order.range(kernel);

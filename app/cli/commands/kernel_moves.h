@@ -9,7 +9,7 @@
 
 namespace jointer::cli {
 
-// Kernels as predicted, and in the order after the moves that a user has asked for.
+// The predicted kernels, before and after the moves that the user requested.
 struct MovedKernels {
   kernels::Kernels before, after;
   std::vector<kernels::KernelMove> moves;
@@ -17,14 +17,15 @@ struct MovedKernels {
   std::vector<std::int64_t> peaks;  // bytes, after each move
 };
 
-// Moves kernels: "wait_tensor_3 after mm_7". A kernel is named by a node that runs in it, or as
-// Inductor names it ("op4_op7"). `graph` must not be a pair. Error (usage): a move has another
-// form, names no kernel, or does not fit; the message quotes it and says what holds the kernel.
+// Moves kernels, one move after the other: "wait_tensor_3 after mm_7". A kernel is named by a node
+// that runs in it, or as Inductor names it ("op4_op7"). `graph` must not be a pair. Error (usage):
+// a move is malformed, does not name two different kernels, or would violate a dependency; the
+// message then names the dependency.
 Result<MovedKernels> move_kernels(const Graph& graph, const kernels::Ir& ir,
                                   kernels::Kernels predicted,
                                   const std::vector<std::string>& moves);
 
-// A member of the command's answer: each move, with the peak after it.
+// The member `moves` of the command's answer: each move, with the peak after it.
 Json moves_json(const MovedKernels& moved);
 
 }  // namespace jointer::cli

@@ -9,13 +9,13 @@
 
 namespace jointer::cli {
 
-// The reports of passes on kernels. `name` names the kernel that contains an op; `nodes` lists the
-// names of the nodes that it computes.
+// The reports of passes on kernels. `name` returns the name of the kernel that contains an op, and
+// `nodes` the names of the nodes that this kernel computes.
 Json kernel_passes_json(std::span<const KernelPassReport> reports,
                         const std::function<std::string(kernels::OpId)>& name,
                         const std::function<Json(kernels::OpId)>& nodes);
 
-// Prints the tables of an answer that has such reports.
+// Prints the peaks before and after each pass, and a table of the kernels that it moved.
 void print_kernel_passes(const Json& reports);
 
 }  // namespace jointer::cli

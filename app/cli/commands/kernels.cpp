@@ -1,4 +1,4 @@
-// jointer kernels FILE: the kernels that Inductor makes, or has made, of a graph.
+// jointer kernels FILE: shows the kernels that Inductor would make, or has made, of a graph.
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -121,7 +121,7 @@ Table kinds_table(const Json& kernels) {
   return table;
 }
 
-// The kernels that read and write most.
+// The kernels that read and write the most bytes.
 Table largest_table(const Json& kernels) {
   std::vector<const Json*> largest;
   for (const Json& kernel : kernels) largest.push_back(&kernel);
@@ -184,8 +184,8 @@ void print_text(const Json& answer) {
   if (answer.contains("against")) print_comparison(answer["against"]);
 }
 
-// The kernels of a graph that is compiled as a whole, in the order after the passes or the moves;
-// writes the recipe of compiled order if one is asked for.
+// Predicts the kernels of a graph that is not a pair, in their order after the passes or moves.
+// With --export, writes the moves as a recipe of compiled order.
 Result<Json> predict_part(const Graph& graph, TorchVersion version, const KernelsCommand& options) {
   if (options.moves.empty()) {
     JOINTER_TRY(const Pipeline passes, parse_pipeline(options.passes));
@@ -206,8 +206,8 @@ Result<Json> predict_part(const Graph& graph, TorchVersion version, const Kernel
   return answer;
 }
 
-// The kernels that Jointer predicts, for the chosen version of torch or the one that made the
-// graph.
+// The kernels that Jointer predicts for the version of torch that --torch names or, by default, the
+// one that made the graph.
 Result<Json> predict(const Graph& graph, PartId part, const KernelsCommand& options) {
   const TorchVersion version = parse_torch_version(options.torch).value_or(torch_version_of(graph));
   Json answer;
@@ -258,9 +258,9 @@ Result<void> check_options(const CLI::App& command, const KernelsCommand& option
   if (options.artifacts.empty())
     return fail(Error::Kind::usage,
                 "option --source: the source `compiled` needs --artifacts, the TORCH_TRACE folder "
-                "or file of the compilation");
+                "or log of the compilation, or a wrapper that Inductor wrote");
   return refuse_options(command, {"--device", "--torch"},
-                        "the artifacts say which GPU and torch they are of; leave out the option");
+                        "the artifacts name their GPU and version of torch; leave out the option");
 }
 
 Result<int> run(const CLI::App& command, const KernelsCommand& options) {
@@ -305,8 +305,8 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
               {"a100", "h100", "h200", "b200"});
   set_choices(command->add_option(
                   "--torch", options->torch,
-                  "With --source predicted, the version of torch to predict; otherwise, refuse the "
-                  "answer of another version"),
+                  "With --source predicted, the version of torch to predict for; with --source "
+                  "inductor, refuse the answer of any other version"),
               {"2.11", "2.12", "2.13", "2.14", "2.15"});
   CLI::Option* passes = command->add_option(
       "--passes", options->passes,

@@ -187,7 +187,8 @@ Result<int> run(const MemoryCommand& options) {
                 "steps; leave out --execution");
   if (options.loop.steps > 0 && !is_eager)
     return fail(Error::Kind::usage,
-                "option --loop: a training loop runs operator by operator; leave out --execution");
+                "option --loop: a training loop is simulated only operator by operator; leave out "
+                "--execution");
   MemoryOptions memory = memory_options(options.optimizer);
   if (options.torch_compatible) memory.rules = MemoryRules::torch;
   JOINTER_TRY(MemoryTimeline timeline, timeline_of(graph, memory, execution));

@@ -67,7 +67,7 @@ struct GraphOptions {
   // How to list the graphs on standard output if the user must choose one with --graph.
   enum class Listing : unsigned char { none, text, json };
   // If the file contains several graphs and --graph does not choose one, asks the user in a
-  // terminal; elsewhere, lists the graphs and returns an error (usage).
+  // terminal; elsewhere, lists the graphs according to `listing` and returns an error (usage).
   [[nodiscard]] Result<Graph> open(Listing listing) const;
   [[nodiscard]] Result<Graph> open(bool json) const {
     return open(json ? Listing::json : Listing::text);
@@ -93,7 +93,7 @@ struct ExecutionOption {
   std::string name = "eager";
 
   void add_to(CLI::App& command);
-  // Error (usage): the graph cannot be executed like that (check_execution).
+  // Error (usage): the graph cannot be executed in this way (check_execution).
   [[nodiscard]] Result<Execution> of(const Graph& graph) const;
 };
 

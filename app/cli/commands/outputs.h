@@ -16,8 +16,8 @@ struct OutputFile {
 };
 
 // Error (run): an output cannot be written; the message names the first one. Error (usage): two
-// outputs are the same file, or an output is a file that the command reads (`inputs`: paths, `-`,
-// or empty).
+// outputs are the same file or both standard output, or an output is a file that the command reads
+// (`inputs`: paths, `-`, or empty).
 Result<void> check_outputs(const std::vector<OutputFile>& outputs,
                            const std::vector<std::string>& inputs);
 

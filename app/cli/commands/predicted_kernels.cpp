@@ -29,7 +29,8 @@ std::string predicted_kernel_name(const kernels::Kernel& kernel) {
 
 namespace {
 
-// `ms_of_op`: empty, or by op, the time of the kernel whose first op it is.
+// `ms_of_op`: indexed by op, the time of the kernel that begins with this op; if empty, the answer
+// has neither times nor reports.
 Json describe(const Graph& graph, TorchVersion version, const kernels::Kernels& made,
               std::span<const KernelPassReport> reports, std::span<const double> ms_of_op) {
   const bool is_all_on_cpu = graph.main_device() == DeviceType::cpu;

@@ -11,13 +11,13 @@
 namespace jointer::cli {
 
 // The kernels that Inductor of this version is predicted to make of a graph, which must not be a
-// pair: the same JSON as the answer of `python -m jointer kernels`, without `ms`; `source` is
+// pair, in the JSON of `python -m jointer kernels` but without `ms` and `device`; `source` is
 // "predicted".
-// With passes on kernels (passes/kernel_order), the kernels are in the order that these lead to and
-// have `ms`, torch's estimate of their time; `passes` has the reports. Error (usage): there is no
-// such pass, or its arguments do not fit.
+// With passes on kernels (passes/kernel_order), the kernels are in the order after the passes and
+// have `ms`, torch's estimate of their time; `passes` contains the reports. Error (usage): there is
+// no such pass, or its options are invalid.
 Result<Json> predicted_kernels(const Graph& graph, TorchVersion version, const Pipeline& passes);
-// The same for kernels that are known, without passes.
+// The same JSON for kernels that have already been predicted, without passes.
 Json kernels_json(const Graph& graph, const kernels::Kernels& made, TorchVersion version);
 
 // "op4_op7", as Inductor names a kernel that computes two ops.

@@ -26,7 +26,7 @@ constexpr std::initializer_list<const char*> kPlanOptions{
     "--no-recompute", "--checkpoint", "--limit-of", "--effort",
     "--keep-order",   "--twin-groups"};
 
-// Refuses options that do not affect the chosen output.
+// Checks the output file, and refuses options that do not affect the chosen output.
 Result<void> check_answer_options(const SacCommand& options, const CLI::App& command) {
   const std::vector<OutputFile> outputs{{"--output", options.output}};
   JOINTER_CHECK(check_outputs(

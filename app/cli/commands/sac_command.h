@@ -54,7 +54,7 @@ LimitedMemory memory_of(const SacCommand& options);
 AnalysisOptions analysis_options(const SacCommand& options);
 // Returns a function that finds orders for the plans that a search tries. Empty if plans stay in
 // their own order: with --keep-order or --export, and for graphs without asynchronous collectives
-// and copies.
+// or copies.
 FindOrder find_order_of(const SacCommand& options, const Graph& graph);
 // Error (usage): the format is unknown.
 Result<PolicyFormat> format_of(const SacCommand& options);

@@ -36,7 +36,8 @@ struct Solved {
   [[nodiscard]] bool is_as_opened() const { return is_own && order.empty(); }
 };
 
-// `has_target`: true if a list of changes is compared with the best plan, which has no conditions.
+// `has_target`: true if the best plan is compared with a list of changes. --no-offload then applies
+// only to the list.
 TradeOffOptions trade_off_options(const SacCommand& options, ParetoPoint now, MemoryPolicy fsdp,
                                   bool has_target);
 // Changes the plan to meet the limit in the options: `budget`, the peak in bytes, or the slowdown.

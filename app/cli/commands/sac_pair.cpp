@@ -3,9 +3,8 @@
 // make a partitioner decide from scratch.
 //
 // The estimates of that plan are those of the pair as it is. Passes may have reordered the pair
-// since it was partitioned, while every other plan is evaluated in its partitioner's order. If a
-// partitioner's order gives the same estimates as the pair, the pair's plan is treated like any
-// other.
+// since it was partitioned, while every other plan is evaluated in its partitioner's order. If
+// min_cut's order gives the same estimates as the pair, the pair's plan is treated like any other.
 
 #include "app/cli/commands/sac_pair.h"
 

@@ -1,4 +1,4 @@
-// The output of `jointer sac`: JSON for scripts, tables on a terminal.
+// The output of `jointer sac`, as JSON or as tables.
 
 #include <fmt/core.h>
 

@@ -36,7 +36,7 @@ struct TargetAnswer {
 
   // True if the list's plan is within the limit in its order.
   [[nodiscard]] bool is_reached() const { return jointer::is_reached(order, target); }
-  // The reason why it is not; empty if it is.
+  // The reason why the list's plan is above the limit; empty if it is within it.
   [[nodiscard]] std::string why_not_reached() const;
 };
 

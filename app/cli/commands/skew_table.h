@@ -8,12 +8,13 @@
 
 namespace jointer::cli {
 
-// A table of the collectives of a profiled run in which ranks waited longest for other ranks.
+// A table of the collectives at which ranks of a profiled run waited longest for other ranks.
 // Leaves out waits within the error of the clocks. Empty if none are left, or if fewer than two
 // ranks of a group were profiled. `graph`: the first rank's graph.
 std::string skew_table(const BenchmarkResult& result, const Graph& graph);
 
-// The same for all collectives, with the span of each rank; null if there are none.
+// The same for all collectives, including waits within the error of the clocks, with the span of
+// each rank; null if there are none.
 Json skew_json(const BenchmarkResult& result, const Graph& graph);
 
 }  // namespace jointer::cli

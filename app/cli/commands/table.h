@@ -29,8 +29,8 @@ class Table {
 // A heading above a table.
 std::string heading(const std::string& text);
 
-// Says how many of `count` rows a table of `top` rows leaves out. Prints nothing if it has all
-// rows.
+// Prints how many of `count` rows a table of at most `top` rows leaves out; prints nothing if it
+// has all rows.
 void print_rest(std::size_t count, std::size_t top);
 
 }  // namespace jointer::cli

@@ -26,9 +26,9 @@ class GpuSurroundings {
   explicit GpuSurroundings(SurroundingsOptions options);
 
   [[nodiscard]] const GpuMonitor& monitor() const { return monitor_; }
-  // Where the GPU is, its links to the others, and what is unknown; for the environment of a
-  // result. NVML lists this process, and hence the memory of all processes, only once it uses the
-  // GPU.
+  // Facts for the environment of a result: where the GPU is, its links to the other GPUs, why the
+  // rank is not pinned, and what NVML does not report. NVML lists this process only once it uses
+  // the GPU; until then, the memory of other processes is unknown.
   [[nodiscard]] std::vector<std::string> facts() const;
   // Notes for the user: that NVML is missing, and that the rank is pinned.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }

@@ -7,8 +7,8 @@
 //             dQ = scale * dS K, dK = scale * dS^T Q
 // Cost: O(batch * heads * queries * keys) memory, and that times the head size in time. On the CPU,
 // torch's fused kernel, which never stores S, is used if it supports the tensors, that is, if head
-// sizes and numbers of heads are equal and there is no bias. On CUDA, torch's kernels are used in
-// the same way (kernel_on_cuda).
+// sizes and numbers of heads are equal and there is no bias, unless the user chose `math`. On CUDA,
+// torch's kernels are used in the same way (kernel_on_cuda).
 // Source: Dao et al., FlashAttention (2022), section 3 and appendix B; the operators' signatures
 // are torch 2.11's.
 // Deviations: dropout is refused, since every kernel draws different random numbers.

@@ -137,10 +137,10 @@ Result<Operand> ArgumentConverter::symbol(ExpressionId id) {
                  .index = static_cast<std::uint32_t>(program_.expressions.size() - 1)};
 }
 
-// Returns a name for each positional argument: its name in the capture's schema. If this torch's
-// operator has no parameter of that name, the parameter was probably renamed, so the argument gets
-// the name of the parameter at its position, unless the capture's schema has that parameter at
-// another position.
+// Returns a name for each positional argument: its name in the capture's schema or, without such a
+// schema, that of this torch's parameter at its position. If this torch's operator has no parameter
+// of the captured name, the parameter was probably renamed, so the argument gets the name of the
+// parameter at its position, unless the capture's schema has that parameter at another position.
 std::vector<std::string_view> ArgumentConverter::names_of(std::size_t count,
                                                           const c10::FunctionSchema& schema,
                                                           const OperatorInfo* captured) {

@@ -15,9 +15,10 @@
 namespace jointer::runner {
 namespace {
 
-// The texts of torch 2.15: assertNotCapturing (ATen/cuda/CUDAGraphsUtils.cuh) and copies to memory
-// that is not pinned; errorIfCapturingCudnnBenchmark (the same file); two of
-// ATen/cuda/CUDAGeneratorImpl.cpp; CTCLoss; errorIfCapturingNonCapturableNCCL.
+// Parts of torch 2.15's messages, in this order: assertNotCapturing
+// (ATen/cuda/CUDAGraphsUtils.cuh) and copies to memory that is not pinned;
+// errorIfCapturingCudnnBenchmark (the same file); two messages of ATen/cuda/CUDAGeneratorImpl.cpp;
+// CTCLoss; errorIfCapturingNonCapturableNCCL.
 constexpr std::array<std::string_view, 6> kTexts{
     " during CUDA graph capture",
     "Current cudaStreamCaptureStatus: ",
@@ -27,7 +28,8 @@ constexpr std::array<std::string_view, 6> kTexts{
     "Capturing NCCL collectives is only allowed",
 };
 
-// cudaGetErrorString of the codes from kFirstCaptureError on (libcudart 13).
+// The texts that cudaGetErrorString returns for the codes from kFirstCaptureError on (libcudart
+// 13).
 constexpr std::array<std::string_view, 9> kTextsOfCuda{
     "operation not permitted when stream is capturing",
     "operation failed due to a previous error during capture",

@@ -16,8 +16,8 @@ inline constexpr std::string_view kRunWithoutRecording =
     "run it without CUDA graphs: leave out the pass cudagraph, or replace --backend cudagraph with "
     "--backend interpret";
 
-// CUDA's codes from cudaErrorStreamCaptureUnsupported to cudaErrorStreamCaptureWrongThread. (Only
-// the platform for CUDA includes CUDA's headers.)
+// CUDA's codes from cudaErrorStreamCaptureUnsupported to cudaErrorStreamCaptureWrongThread. They
+// are repeated here because only the platform for CUDA includes CUDA's headers.
 inline constexpr std::int32_t kFirstCaptureError = 900, kLastCaptureError = 908;
 
 // True if CUDA or torch refused a call because its stream is being captured.
@@ -26,7 +26,8 @@ bool refuses_recording(const c10::Error& error);
 // The problem of one call. `target`: its operator; `text`: torch's message.
 std::string recording_problem(std::string_view target, std::string_view text);
 
-// The error (run) of a recording outside the calls of its step.
+// The error (run) of a recording that failed outside the calls of its step, for example when the
+// capture ended.
 tl::unexpected<Error> recording_error(const c10::Error& error);
 
 }  // namespace jointer::runner
