@@ -3,16 +3,16 @@
 // The part of a collective's time that other kernels do not hide, in an order of kernels.
 //
 // `of_collective` sums the times of the kernels that run after a collective, up to its first reader
-// or a collective that waits for itself; other collectives take no time. `of_wait` sums backwards
-// from the wait to its collective, and starts again with zero at a collective that waits for itself
-// and at a collective whose wait lies between the two: while that one runs, the wait's collective
-// does not.
+// or a collective that waits for itself; other collectives are not counted. `of_wait` sums backward
+// from the wait to its collective, and restarts at zero at a collective that waits for itself and
+// at a collective whose wait lies between the two: while such a collective runs, the wait's
+// collective does not.
 //
 // Cost: linear in the number of kernels between the two.
 //
 // Source: torch._inductor.comms (`_coll_exposed_communication_time`,
-// `_wait_exposed_communication_time`). The first is meant to stop at the wait of a later
-// collective, too, but asks about the wrong one, so that it never does.
+// `_wait_exposed_communication_time`). The first is also meant to stop at the wait of a later
+// collective, but it checks the wrong collective, so it never does.
 
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ class ExposedTimes {
                const std::vector<KernelUnit>& order)
       : units_(units), ms_(ms), order_(order), stamps_(units.size(), 0) {}
 
-  // `place`: where the kernel is in the order.
+  // `place`: the kernel's index in the order.
   [[nodiscard]] ExposedTime of_collective(std::size_t place) const;
   [[nodiscard]] ExposedTime of_wait(std::size_t place);
 

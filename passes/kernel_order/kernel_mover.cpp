@@ -125,8 +125,8 @@ void KernelMover::move(KernelUnit unit) {
 }
 
 std::vector<KernelUnit> KernelMover::move_all(KernelPassReport& report) {
-  // The kernel to visit next is noted before one moves. As upstream, the last one in the direction
-  // of the visits is never moved.
+  // Note the kernel to visit next before a kernel moves. As in upstream, the kernel that is visited
+  // last is never moved.
   report.peak_before = memory_.peak();
   const bool is_earlier = direction_ == Direction::earlier;
   std::int64_t moved = 0;

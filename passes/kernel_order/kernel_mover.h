@@ -2,10 +2,10 @@
 
 // Code shared by the passes that raise collectives and sink waits among kernels. They move one
 // kernel at a time: the kernel and those that must move with it form a group of adjacent kernels,
-// which swaps with the candidate, its neighbour, until something stops it.
+// which swaps with the candidate, its neighbor, until something stops it.
 //
-// Cost: each swap is linear in the group, and in addition, with times, in the number of kernels
-// between a collective and its wait.
+// Cost: each swap is linear in the size of the group and, if times are used, in the number of
+// kernels between a collective and its wait.
 //
 // Source: torch._inductor.comms (`_reorder_communication_preserving_peak_memory_internal`,
 // `_sink_waits_iterative_internal`). As there, the peak within the group is that of its members
@@ -42,8 +42,9 @@ class KernelMover {
   KernelMover(const KernelMover&) = delete;
   KernelMover& operator=(const KernelMover&) = delete;
 
-  // Moves every kernel for which `is_moved` returns true and adds it to the report. Returns the new
-  // order.
+  // Moves the kernels for which `is_moved` returns true, up to the maximum in the options and
+  // except for the one that is visited last. Adds the moves and the peak before them to the report.
+  // Returns the new order.
   std::vector<KernelUnit> move_all(KernelPassReport& report);
 
  protected:
@@ -63,22 +64,24 @@ class KernelMover {
 
   bool stop(KernelLimit limit, KernelUnit at, std::string why = {});
   void join(KernelUnit candidate);
-  // Swaps the group with the candidate, unless the peak would exceed the budget.
+  // Swaps the group with the candidate. If the peak would exceed the budget, stops the group
+  // instead and returns false.
   bool change_places(KernelUnit candidate);
 
-  // True if the candidate depends on the group (if kernels move later), or the group on the
-  // candidate.
+  // True if the group depends on the candidate (if kernels move earlier), or the candidate on the
+  // group (if they move later).
   [[nodiscard]] bool is_tied(KernelUnit candidate) const {
     return tied_[static_cast<std::size_t>(candidate)] == moved_;
   }
-  // Estimated time with its factor.
+  // The estimated time in milliseconds, multiplied by its factor.
   [[nodiscard]] double ms(KernelUnit unit) const { return ms_[static_cast<std::size_t>(unit)]; }
   [[nodiscard]] std::size_t place(KernelUnit unit) const {
     return places_[static_cast<std::size_t>(unit)];
   }
   // The kernel that moves.
   [[nodiscard]] KernelUnit moved() const { return moved_; }
-  // Its exposed time. Up to date only if times are used.
+  // The exposed time of the collective that moves, or whose wait moves. Swaps update it only if
+  // times are used.
   [[nodiscard]] const ExposedTime& now() const { return now_; }
   [[nodiscard]] ExposedTimes& times() { return times_; }
 
@@ -107,7 +110,7 @@ class KernelMover {
 // collective.
 double exposed_change(const ExposedTime& time, double more);
 
-// The factors for estimated times, which both passes have as parameters.
+// The parameters of both passes that multiply estimated times.
 std::vector<Parameter> kernel_time_parameters();
 
 }  // namespace jointer

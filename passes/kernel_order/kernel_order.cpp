@@ -100,19 +100,19 @@ std::string limit_sentence(const KernelMove& move, std::string_view name) {
       return with_why(fmt::format("{} is tied to it by data and cannot move along", name));
     case waits_exposed:
       return with_why(
-          fmt::format("Moved past {}, waits would lose more overlap than it gains", name));
+          fmt::format("If it moved past {}, waits would lose more overlap than it gains", name));
     case candidate_exposed:
       return with_why(
-          fmt::format("Moved past {}, the collective of that kernel would be exposed "
+          fmt::format("If it moved past {}, the collective of that kernel would be exposed "
                       "for longer",
                       name));
     case group_exposed:
-      return with_why(
-          fmt::format("Moved past {}, collectives would lose more overlap than it gains", name));
+      return with_why(fmt::format(
+          "If it moved past {}, collectives would lose more overlap than it gains", name));
     case collective_ahead:
       return with_why(fmt::format("{} is a collective, which waits do not pass", name));
     case memory:
-      return with_why(fmt::format("Memory, if it moved past {}", name));
+      return with_why(fmt::format("If it moved past {}, the peak would exceed the budget", name));
     case none:
       break;
   }

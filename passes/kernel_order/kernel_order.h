@@ -4,13 +4,13 @@
 // that `torch._inductor.config.reorder_for_compute_comm_overlap_passes` may name.
 //
 // They run between Inductor's order for low memory and `simple_overlap`, on the kernels that
-// core/kernels predicts. Each pass is the same function of the same kernels as in torch 2.15 (2.11
-// where torch differs), so that the order is the one that torch would choose. The passes of
-// passes/reordering are their counterparts on nodes, with the deviations that they state.
+// core/kernels predicts. Each pass follows torch 2.15 or, where an earlier version of torch is
+// given and differs, that version, so that the order is the one that torch would choose. The passes
+// in passes/reordering are their counterparts on nodes, with the deviations that they state.
 //
 // Source: torch._inductor.comms. Deviation: the kernels are those of a compilation without
-// `reorder_for_compute_comm_overlap`, which the passes require; with it, torch also keeps slices of
-// everything and does not fuse the copy that an all_reduce writes to.
+// `reorder_for_compute_comm_overlap`, without which torch does not run the passes; with it, torch
+// also keeps slices of everything and does not fuse the copy that an all_reduce writes to.
 
 #include <cstdint>
 #include <functional>
@@ -34,17 +34,17 @@ enum class KernelLimit : std::uint8_t {
   none,               // the end of the order
   hidden,             // enough compute hides the collective
   collective_order,   // collectives keep their order
-  data_dependency,    // it needs the neighbour's data, or the neighbour its data
+  data_dependency,    // it needs the neighbor's data, or the neighbor its data
   waits_exposed,      // waits in its group would lose more overlap than it would gain
-  candidate_exposed,  // the neighbour's collective would be exposed for longer
+  candidate_exposed,  // the neighbor's collective would be exposed for longer
   group_exposed,      // collectives in its group would lose more overlap than it would gain
   collective_ahead,   // waits do not move past other collectives
   memory,             // the peak would exceed the budget
 };
 std::string_view to_string(KernelLimit limit);
 
-// The way of one collective or wait, a row of the table. Times are upstream's estimates with the
-// factors of the pass, in milliseconds.
+// The move of one collective or wait: a row of the pass's table. Times are torch's estimates in
+// milliseconds, multiplied by the pass's factors.
 struct KernelMove {
   kernels::OpId op = -1;        // the collective or wait
   double communication_ms = 0;  // of the collective
@@ -60,7 +60,8 @@ struct KernelMove {
 
   [[nodiscard]] double improvement_ms() const { return initial_exposed_ms - final_exposed_ms; }
 };
-// A sentence about what stopped the kernel. `name`: the name of the kernel `at`.
+// A sentence that says what stopped the kernel. `name`: the name of the kernel that contains
+// `move.at`.
 std::string limit_sentence(const KernelMove& move, std::string_view name);
 
 struct KernelPassReport {
@@ -85,7 +86,7 @@ KernelPass raise_comms_kernel_pass();
 KernelPass reorder_compute_for_overlap_kernel_pass();
 KernelPass reorder_communication_preserving_peak_memory_kernel_pass();
 KernelPass sink_waits_iterative_kernel_pass();
-// All of them, by name.
+// All these passes, sorted by name.
 std::vector<KernelPass> kernel_passes();
 
 struct OrderedKernels {
@@ -93,9 +94,9 @@ struct OrderedKernels {
   std::vector<KernelPassReport> reports;  // one for each pass that ran
 };
 
-// Schedules the kernels of an Ir with these passes. `ms_of_op`: by op, the estimated time in
-// milliseconds of the kernel whose first op it is (`torch_kernel_times`). Error (usage): there is
-// no such pass, or its arguments do not fit.
+// Schedules the kernels of an Ir with these passes. `ms_of_op`: indexed by op, the estimated time
+// in milliseconds of the kernel that begins with this op (`torch_kernel_times`). Error (usage): a
+// pass does not exist, or its arguments are invalid.
 Result<OrderedKernels> order_kernels(const kernels::Ir& ir, TorchVersion torch,
                                      const Pipeline& passes, std::span<const double> ms_of_op);
 

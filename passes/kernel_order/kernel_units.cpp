@@ -9,7 +9,7 @@ namespace jointer {
 
 namespace {
 
-// `python_kernel_name` names a template of a library, or flash attention.
+// True if torch's `python_kernel_name` names a kernel of a library, and for flash attention.
 bool calls_gemm_library(const kernels::Op& op) {
   return op.ir == "ExternKernelOut" || op.ir == "Convolution" ||
          op.target == "aten._scaled_dot_product_flash_attention.default";

@@ -1,7 +1,8 @@
 #pragma once
 
-// The kernels of a graph, prepared for passes that change their order: numbered as they run when a
-// pass begins, with dependencies, times and memory, and with communication identified.
+// The kernels of a graph, prepared for passes that change their order: numbered in the order in
+// which they run before the pass, with dependencies, times and memory, and with communication
+// identified.
 //
 // Source: torch._inductor.scheduler (`unmet_dependencies`) and the predicates of
 // torch._inductor.comms and utils (`contains_collective`, `contains_async_collective`,
@@ -18,13 +19,13 @@
 
 namespace jointer {
 
-// A kernel's number.
+// A kernel's number: its index in the order before the pass.
 using KernelUnit = kernels::Place;
 
 class KernelUnits {
  public:
-  // `ms_of_op`: by op, the time in milliseconds of the kernel whose first op it is. All arguments
-  // must outlive this object.
+  // `ms_of_op`: indexed by op, the time in milliseconds of the kernel that begins with this op; it
+  // is copied. `scheduling` and `nodes` must outlive this object.
   KernelUnits(const kernels::Scheduling& scheduling, std::span<const kernels::NodeIndex> nodes,
               std::span<const double> ms_of_op);
 
@@ -36,8 +37,9 @@ class KernelUnits {
   }
   [[nodiscard]] kernels::OpId first_op(KernelUnit unit) const { return ops(unit).front(); }
 
-  // Kernels that must run before or after a kernel, each once. Without the order of collectives
-  // (`is_fake`), which is a dependency only in the second pair.
+  // The kernels that must run before or after a kernel, each once. `before` and `after` leave out
+  // kernels that only keep their order with it, such as collectives (`is_fake`); `ordered_before`
+  // and `ordered_after` include them.
   [[nodiscard]] std::span<const KernelUnit> before(KernelUnit unit) const {
     return data_before_.of(static_cast<std::size_t>(unit));
   }
@@ -52,10 +54,10 @@ class KernelUnits {
   }
 
   [[nodiscard]] bool is_collective(KernelUnit unit) const { return has(unit, kCollective); }
-  // False for a collective that waits for itself (_dtensor.shard_dim_alltoall).
+  // True for a collective, unless it waits for itself (_dtensor.shard_dim_alltoall).
   [[nodiscard]] bool is_asynchronous(KernelUnit unit) const { return has(unit, kAsynchronous); }
   [[nodiscard]] bool is_wait(KernelUnit unit) const { return has(unit, kWait); }
-  // True for a matrix product, a convolution or flash attention of a library.
+  // True for a library's matrix product, convolution or flash attention.
   [[nodiscard]] bool is_gemm_like(KernelUnit unit) const { return has(unit, kGemm); }
   [[nodiscard]] double ms(KernelUnit unit) const { return ms_[static_cast<std::size_t>(unit)]; }
 

@@ -4,24 +4,24 @@
 // Terms: a group is the collective and the kernels that move with it because it depends on them;
 // the candidate is the kernel directly before the group.
 //
-// Steps. Visit the collectives in their order:
-//   1. If the group needs data of a candidate, the candidate joins the group, unless it is another
-//      collective (reorder_iterative_group_with_collectives lets it join) or, if times are not
-//      used, a matrix product or flash attention of a library.
-//   2. Any other candidate swaps with the group, unless
-//      - times are used, and the collective is hidden with enough surplus compute;
-//      - it is a collective, and reorder_iterative_unsafe_collectives_reorder is not set;
+// Steps. Visit the collectives in their order. If times are used, a collective stops once it is
+// hidden with enough surplus compute. Until then, for each candidate:
+//   1. A collective stops the group, unless reorder_iterative_unsafe_collectives_reorder is set.
+//   2. If the group needs data of a candidate, the candidate joins the group, unless it is an
+//      asynchronous collective (reorder_iterative_group_with_collectives lets it join) or, if times
+//      are not used, a library's matrix product, convolution or flash attention.
+//   3. Any other candidate swaps with the group, unless
 //      - times are used, and more time would become exposed elsewhere than hidden here;
 //      - the peak would exceed the budget.
-//   3. The collective stops at the first candidate that neither joins nor swaps.
+//   4. The collective stops at the first candidate that neither joins nor swaps.
 //
 // Cost: kernel_mover.h.
 //
 // Source: torch 2.15, torch/_inductor/comms.py and config_comms.py
-// (`_reorder_communication_preserving_peak_memory_internal`). No deviations; options for debugging
-// and logging are left out, as the table is always reported. Like upstream's, the default lets
-// collectives overtake each other: they do so alike on every rank, as long as all ranks estimate
-// the same times.
+// (`_reorder_communication_preserving_peak_memory_internal`). No deviations. Except for the maximum
+// number of moves, options for debugging and logging are left out, since the table is always
+// reported. As in upstream, collectives may overtake each other by default: every rank reorders
+// them in the same way, as long as all ranks estimate the same times.
 
 #include <fmt/core.h>
 

@@ -2,14 +2,15 @@
 // collectives (passes/support/list_scheduler.h). raise_comms raises collectives, sink_waits sinks
 // waits, and reorder_compute_for_overlap does both and runs compute during each collective.
 //
-// A kernel blocks a collective if one of its ops is an ancestor of it: of two fused ops, only one
-// may be. Collectives keep their order, as Inductor has made each depend on the previous one.
+// A kernel blocks a collective if one of its ops is an ancestor of the collective, even if its
+// other ops are not. Collectives keep their order, since Inductor makes each depend on the previous
+// one.
 //
 // Cost: n log n for n kernels, plus the number of their dependencies.
 //
 // Source: torch 2.15, torch/_inductor/comms.py (`_schedule_for_comm`). No deviations. Upstream
-// reports nothing; here, the table has a row for each collective, with its exposed time in both
-// orders.
+// reports nothing; here, the table has a row for each asynchronous collective, with its exposed
+// time in both orders.
 
 #include <algorithm>
 #include <cstdint>
@@ -47,7 +48,8 @@ class ScheduledKernels {
   const KernelUnits& units_;
 };
 
-// By unit: the first collective of which one of its ops is an ancestor, or its own index.
+// Indexed by unit: the number of the first collective that is one of its ops or depends on one;
+// kNothing if there is none, or if `aims` do not raise collectives.
 std::vector<std::uint32_t> blocked_collectives(const KernelUnits& units, ListAims aims) {
   std::vector<std::uint32_t> blocks(units.size(), ListScheduler<ScheduledKernels>::kNothing);
   if (!aims.raise) return blocks;
@@ -74,7 +76,7 @@ std::vector<std::uint32_t> blocked_collectives(const KernelUnits& units, ListAim
   return blocks;
 }
 
-// A row for each collective, in the order before.
+// Reports the peak before, and a row for each asynchronous collective, in their original order.
 void report_collectives(const KernelUnits& units, const std::vector<KernelUnit>& order,
                         KernelPassReport& report) {
   std::vector<double> ms;
@@ -114,7 +116,7 @@ std::vector<KernelUnit> scheduled_kernels(const KernelUnits& units, ListAims aim
         static_cast<std::uint32_t>(units.ordered_before(static_cast<KernelUnit>(i)).size()),
         blocks[i]);
   const auto nothing = [](auto&&...) {};
-  // It fails only if the first function does.
+  // run() fails only if its first argument does, which never fails here.
   static_cast<void>(scheduler.run([](std::size_t) { return Result<void>(); }, nothing));
   std::vector<KernelUnit> order;
   order.reserve(units.size());

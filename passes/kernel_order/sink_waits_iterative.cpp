@@ -3,25 +3,27 @@
 // Terms: a group is the wait and the kernels after it that move with it because they depend on it;
 // the candidate is the kernel directly after the group.
 //
-// Steps. Visit the waits from the last to the first:
-//   1. A candidate that is a collective stops the wait, unless
+// Steps. Visit the waits from the last to the first. If times are used, a wait stops once its
+// collective is hidden with enough surplus compute. Until then, for each candidate:
+//   1. An asynchronous collective stops the wait, unless
 //      sink_waits_iterative_swap_with_collectives is set.
-//   2. If a candidate needs data of the group, it joins the group, unless it is a wait, a
-//      collective or, if times are not used, a matrix product or flash attention of a library.
-//   3. Any other candidate swaps with the group, unless
-//      - times are used, and the wait's collective is hidden with enough surplus compute;
+//   2. If a candidate needs data of the group, or if it is a collective and the group contains one,
+//      it joins the group, unless it is a wait, an asynchronous collective or, if times are not
+//      used, any collective or a library's matrix product, convolution or flash attention.
+//   3. Any other candidate that needs no data of the group swaps with it, unless
+//      - it is a collective, the group contains one, and
+//        sink_waits_iterative_unsafe_collectives_reorder is not set;
 //      - times are used, and the candidate is a wait whose collective would be more exposed, or
 //        more time would become exposed elsewhere than hidden here;
-//      - the group and the candidate contain collectives, and
-//        sink_waits_iterative_unsafe_collectives_reorder is not set;
 //      - the peak would exceed the budget.
 //   4. The wait stops at the first candidate that neither joins nor swaps.
 //
 // Cost: kernel_mover.h.
 //
 // Source: torch 2.15, torch/_inductor/comms.py and config_comms.py
-// (`_sink_waits_iterative_internal`); the sum of step 3 is that of the version. No deviations;
-// options for debugging and logging are left out.
+// (`_sink_waits_iterative_internal`). Step 3 compares exposed times as the given version of torch
+// does (pays_off). No deviations. Except for the maximum number of moves, options for debugging and
+// logging are left out.
 
 #include <algorithm>
 #include <iterator>
@@ -103,7 +105,7 @@ class KernelSinker final : public KernelMover {
     }
     const double own = ms(candidate);
     if (units_.is_asynchronous(candidate) || own <= 0 || group_collectives_.empty()) return true;
-    // Before 2.13, torch loses one term of the sum, and the others have the opposite sign.
+    // Before 2.13, torch omits one term of the sum, and the other terms have the opposite sign.
     const bool is_old = options_.torch < TorchVersion{2, 13};
     double worse = is_old ? std::max(0.0, now().exposed()) : exposed_change(now(), own);
     for (const ExposedTime& each : group_collectives_)

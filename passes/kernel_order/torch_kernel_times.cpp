@@ -12,7 +12,8 @@ namespace jointer {
 
 namespace {
 
-// Types with a peak in torch's data sheets of GPUs (torch._inductor.analysis.device_info).
+// True for dtypes with a peak in torch's data sheets of GPUs
+// (torch._inductor.analysis.device_info).
 bool has_torch_peak(DType type) {
   return type == DType::float64 || type == DType::float32 || type == DType::bfloat16 ||
          type == DType::float16 || type == DType::int8;
@@ -52,7 +53,7 @@ class KernelClock {
                 : 0;
   }
 
-  // FLOPs of the calls of libraries in it.
+  // The FLOPs of the library calls and templates in the kernel.
   [[nodiscard]] std::int64_t flops(const kernels::Kernel& kernel) const {
     std::int64_t sum = 0;
     for (const kernels::OpId id : kernel.ops) {

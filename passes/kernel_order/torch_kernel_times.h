@@ -1,12 +1,12 @@
 #pragma once
 
-// Inductor's estimate of the time of each kernel, on which the passes decide (`estimate_op_runtime`
-// with its default).
+// Inductor's estimate of the time of each kernel, on which the passes base their decisions
+// (`estimate_op_runtime` with its default).
 //
-// A collective takes the time of torch's formula for NCCL; waits, and results without a data type
-// (tuples, attention), take none; every other kernel takes the time to read and write its
-// bytes, or to compute the FLOPs of its library's call if that is longer. A type without a peak in
-// torch's data sheet takes none.
+// A collective takes the time of torch's formula for NCCL. Waits, kernels on the CPU, and kernels
+// whose first result has no dtype (tuples, attention), or one without a peak in torch's data sheet,
+// take no time. Every other kernel takes the time to read and write its bytes or, if that is
+// longer, to compute the FLOPs of its library calls and templates.
 //
 // Source: torch._inductor.scheduler (`get_estimated_runtime`, `estimate_flops`),
 // torch._inductor.comm_analysis (`estimate_nccl_collective_runtime`). Deviation: peaks are those of
@@ -22,8 +22,9 @@
 
 namespace jointer {
 
-// `ir`: of `graph`, which must not be a pair. By op: milliseconds of the kernel whose first op it
-// is; 0 for other ops. `kernels`: all kernels of the Ir, in any order.
+// Returns, indexed by op, the milliseconds of the kernel that begins with this op; 0 for other ops.
+// `ir` is that of `graph`, which must not be a pair. `kernels`: all kernels of the Ir, in any
+// order.
 std::vector<double> torch_kernel_times(const Graph& graph, const kernels::Ir& ir,
                                        const kernels::Kernels& kernels,
                                        const DeviceDescription& device, TorchVersion torch,
