@@ -7,9 +7,10 @@
 //   bytes are live, among those that allocate no more than the gap. If there is none, it is the
 //   ready call that allocates the least. Ties go to fewer live bytes after the call, then to the
 //   original order. If every ready call allocates more than the size threshold, the call with the
-//   earliest dependent call runs next instead. A call frees the items that have no other user left. A tree over all calls,
-//   sorted by the bytes that they allocate, contains the ready calls; its first leaves are the
-//   calls that fit into the gap. Cost: n log n; upstream scans all ready calls each time.
+//   earliest dependent call runs next instead. A call frees the items that have no other user left.
+//   A tree over all calls, sorted by the bytes that they allocate, contains the ready calls; its
+//   first leaves are the calls that fit into the gap. Cost: n log n; upstream scans all ready calls
+//   each time.
 // bfs. The ready call with the predecessors that ran earliest runs next; the times of predecessors
 //   are compared as sorted lists.
 // dfs. Calls are visited in ascending order of the bytes that they allocate and use. Each call runs

@@ -7,13 +7,14 @@
 //   candidate  the call directly before the group.
 //
 // Steps. Visit the collectives in program order, separately in each stretch between placeholders
-// and outputs (and so in each half of a pair):
+// and outputs (and so in each half of a pair). If estimates are used, a collective stops once it is
+// hidden with enough surplus compute. Until then, for each candidate:
 //   1. If the group depends on a candidate, the candidate joins the group, unless it is another
 //      collective (which may join if reorder_iterative_group_with_collectives is set) or, if
 //      estimates are not used, a long-running call such as a matrix product.
 //   2. Any other candidate swaps with the group, unless
-//      - estimates are used, and the collective is hidden with enough surplus compute;
-//      - the candidate is a collective on the same stream;
+//      - the candidate is a collective on the same stream, and
+//        reorder_iterative_unsafe_collectives_reorder is not set;
 //      - estimates are used, and more time would become exposed elsewhere than hidden here: the
 //        candidate's compute would no longer hide waits in the group, or the group's compute would
 //        no longer hide a candidate that is a collective;

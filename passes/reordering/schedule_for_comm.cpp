@@ -52,8 +52,9 @@ class ScheduledCalls {
   OrderedCalls rows_;
 };
 
-// By call: the first collective that depends on it. Readers run after their inputs, so a single
-// backward sweep finds it.
+// Indexed by call: the number of the first start in its stretch that is the call itself or depends
+// on it; kNothing if there is none, or if `aims` do not raise collectives. Readers run after their
+// inputs, so a single backward sweep suffices.
 std::vector<std::uint32_t> first_blocked(const Calls& calls, ListAims aims) {
   std::vector<std::uint32_t> blocks(calls.size(), ListScheduler<ScheduledCalls>::kNothing);
   if (!aims.raise) return blocks;

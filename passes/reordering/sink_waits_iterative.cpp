@@ -6,16 +6,18 @@
 //   candidate  the call directly after the group.
 //
 // Steps. In each stretch between placeholders and outputs (so in each half of a pair separately),
-// visit the waits in reverse program order:
-//   1. A candidate that is a collective stops the wait, so that buckets stay in place, unless
+// visit the waits in reverse program order. With estimates, a wait stops once its collective is
+// hidden with enough surplus compute. Until then, for each candidate:
+//   1. An asynchronous collective stops the wait, so that buckets stay in place, unless
 //      sink_waits_iterative_swap_with_collectives is set.
-//   2. If a candidate depends on the group, it joins the group, unless it is a wait, a collective,
-//      or, without run-time estimates, a long-running call such as a matrix product.
-//   3. Any other candidate swaps with the group, unless
-//      - the wait's collective is hidden and there is surplus compute (with estimates);
-//      - the candidate is a wait whose collective would be more exposed, since the group's compute
-//        no longer hides it (with estimates);
-//      - the candidate is a collective, and the group contains one on the same stream;
+//   2. If a candidate depends on the group, or if it is a collective and the group contains one on
+//      the same stream, it joins the group, unless it is a wait, an asynchronous collective or,
+//      without estimates, any collective or a long-running call such as a matrix product.
+//   3. Any other candidate that does not depend on the group swaps with it, unless
+//      - the candidate is a collective, the group contains one on the same stream, and
+//        sink_waits_iterative_unsafe_collectives_reorder is not set;
+//      - with estimates, the candidate is a wait whose collective would be more exposed, since the
+//        group's compute no longer hides it;
 //      - the peak would exceed the budget.
 //   4. The wait stops at the first candidate that neither joins nor swaps: the limiting factor.
 //

@@ -34,17 +34,17 @@ struct ListAims {
   bool raise = false, sink = false, overlap = false;
 };
 
-// `Units` has
-//   Unit                          an unsigned integer
-//   size()                        units are numbered from 0
+// `Units` provides
+//   Unit                          an unsigned integer type
+//   size()                        the number of units, which are numbered from 0
 //   is_start(Unit), is_wait(Unit)
-//   time(Unit)                    in a signed number of any unit
-//   for_each_after(Unit, visit)   units that depend on it, each once
+//   time(Unit)                    a signed number, in any unit of time
+//   for_each_after(Unit, visit)   visits the units that depend on this one, each once
 template <class Units>
 class ListScheduler {
  public:
   using Unit = typename Units::Unit;
-  // The score of units on which no collective depends.
+  // The value of `blocks` for units on which no collective depends.
   static constexpr std::uint32_t kNothing = std::numeric_limits<std::uint32_t>::max();
 
   // `units` must outlive this object.
@@ -53,8 +53,8 @@ class ListScheduler {
     order_.reserve(units.size());
   }
 
-  // Adds a unit to those to schedule. `missing`: number of units on which it depends; `blocks`: the
-  // first collective that depends on it, or its own index.
+  // Adds a unit to those to schedule. `missing`: the number of units on which it depends. `blocks`:
+  // the first part of its score; kNothing for all units if collectives are not raised.
   void add(Unit unit, std::uint32_t missing, std::uint32_t blocks) {
     missing_[unit] = missing;
     blocks_[unit] = blocks;
@@ -63,8 +63,8 @@ class ListScheduler {
 
   // Schedules all units that were added. Calls `before(count)`, whose error ends the run, before
   // each unit that was not chosen to hide a collective; `count` is the number of units that have
-  // run. Calls `hid(unit, start, left)` for each one that was, where `left` is the time of the
-  // collective that is still exposed.
+  // run. Calls `hid(unit, start, left)` after each unit that was chosen; `left` is the time of the
+  // collective that is still exposed, or negative if the unit takes longer than that.
   template <class Before, class Hid>
   Result<void> run(Before before, Hid hid) {
     while (!communication_.empty() || !compute_.empty()) {

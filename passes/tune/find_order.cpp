@@ -8,11 +8,11 @@
 //
 // Twin groups. With the option `twin_groups`, pipelines are also tried that first move FSDP's
 // all-gathers to a twin of their process group (reassign_to_pg), so that they overlap with the
-// reduce-scatters. auto_tune allows this by default, and a search for a plan does not. The reason:
-// auto_tune returns a pipeline, in which reassign_to_pg is a visible step that can be removed,
-// whereas a search for a plan has to keep a peak. No estimate counts the memory that the
-// communicator of another group takes on the device, and every rank has to create the group before
-// the pair runs.
+// reduce-scatters. auto_tune allows this by default, and a search for a plan does not. This is
+// because auto_tune returns a pipeline, in which reassign_to_pg is a visible pipeline step that can
+// be removed, whereas a search for a plan has to keep a peak. No estimate counts the memory that
+// the communicator of another group takes on the device, and every rank has to create the group
+// before the pair runs.
 //
 // The memory limit only selects among results. It is not passed to the passes, so a pipeline has
 // the same effect if it is run separately.
