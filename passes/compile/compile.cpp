@@ -95,7 +95,7 @@ Pass cudagraph_pass() {
             }
             context.decide(
                 "recorded",
-                "`jointer bench --passes` captures the second run and replays it from then on");
+                "`jointer bench --passes` captures a step and replays it in the measured steps");
             return {};
           }};
 }

@@ -11,8 +11,8 @@ namespace jointer {
 
 // The unsharded values that are gathered from a parameter's shard. Each is the last node, except
 // for trailing views, of a chain that leads from the placeholder through an all-gather and its wait
-// up to the first call with several inputs. Empty if the parameter is not gathered. Error (usage):
-// a gather's wait is not its only reader.
+// up to a call with several inputs or a value with several readers. Empty if the parameter is not
+// gathered. Error (usage): a gather's wait is not its only reader.
 Result<std::vector<NodeId>> find_unshard_outputs(const Graph& graph, const Users& users,
                                                  NodeId parameter);
 

@@ -494,11 +494,11 @@ def test_a_pass_that_changes_nothing_says_why() -> None:
 def test_cudagraph_is_skipped_on_the_cpu(tmp_path: Path) -> None:
     text = json.dumps(with_dead_code())
     cuda = run("apply", write(tmp_path / "b.json", text.encode()), "--passes", "cudagraph").out
-    assert "`jointer bench --passes` captures the second run" in cuda
+    assert "`jointer bench --passes` captures a step" in cuda
     text = text.replace("cuda:0", "cpu")
     out = run("apply", write(tmp_path / "a.json", text.encode()), "--passes", "cudagraph").out
     assert "cudagraph changed nothing: the graph is on the CPU, which has no CUDA graphs" in out
-    assert "captures the second run" not in out
+    assert "captures a step" not in out
 
 
 def test_bytes_are_shown_in_units() -> None:
