@@ -18,9 +18,9 @@
 // its own wait.
 // All-reduce. The members are flattened and joined; the results are views.
 //
-// `_pre_bucket_all_gather` receives dtypes as indices among all dtypes in `dir(torch)`. Torch 2.15
-// has one more dtype than earlier versions, at the front, and no longer passes the group's name to
-// this operator.
+// `_pre_bucket_all_gather` receives dtypes as indices among all dtypes in `dir(torch)`. Torch 2.14
+// added a dtype at the front, bcomplex32. Up to torch 2.11, the operator also receives the name of
+// the group.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py (2.15), *_merge_fn_to_trace and its variants, as
 // make_fx records them.
@@ -45,8 +45,8 @@ namespace {
 using Kind = Argument::Kind;
 using Sizes = std::vector<std::int64_t>;
 
-// The dtypes in the order of dir(torch) in torch 2.15, except bcomplex32, which precedes them
-// there.
+// The dtypes in the order of dir(torch), without bcomplex32, which precedes them from torch 2.14
+// on.
 constexpr std::array kDtypes{DType::bfloat16,
                              DType::uint1,
                              DType::bits16,
@@ -337,9 +337,9 @@ class Writer {
     const auto at = std::ranges::find(ranks, rank);
     return at == ranks.end() ? 0 : at - ranks.begin();
   }
-  [[nodiscard]] std::int64_t dtype_place(DType dtype, bool older) const {
+  [[nodiscard]] std::int64_t dtype_place(DType dtype) const {
     const auto at = std::ranges::find(kDtypes, dtype);
-    return (at - kDtypes.begin()) + (older ? 0 : 1);
+    return (at - kDtypes.begin()) + (is_of_torch(graph_.part(part_), 2, 14) ? 1 : 0);
   }
 
   // The indices of the members that each kernel copies, with a -1 between two kernels; empty if one
@@ -421,18 +421,17 @@ class Writer {
   }
 
   void gather_packed() {
-    const bool older = torch_version_of(graph_.part(part_)) < TorchVersion{.major = 2, .minor = 15};
     std::vector<NodeId> sources;
     Sizes sizes, dtypes;
     std::int64_t total = 0;
     for (const BucketMember& m : members_) {
       sources.push_back(m.source);
       sizes.push_back(m.elements * item_size(m.dtype) / item_size(dtype_));
-      dtypes.push_back(dtype_place(m.dtype, older));
+      dtypes.push_back(dtype_place(m.dtype));
       total += sizes.back();
     }
     std::vector<Argument> args{nodes(sources), number(g_)};
-    if (older) args.push_back(group_);
+    if (!is_of_torch(graph_.part(part_), 2, 12)) args.push_back(group_);
     args.insert(args.end(), {dtype(dtype_), numbers(dtypes), number(rank())});
     if (const Sizes groups = copy_groups(); !groups.empty()) args.push_back(numbers(groups));
     const NodeId whole = call("bucketing._pre_bucket_all_gather.default", "_pre_bucket_all_gather",

@@ -84,6 +84,28 @@ TEST(JointBlockBucketing, PacksAndCastsTheParametersOfABlock) {
   EXPECT_THAT(reason_of(step, "ag_c", "alone"), HasSubstr("layers.1"));
 }
 
+TEST(JointBlockBucketing, PacksAsTheTorchOfTheCaptureDoes) {
+  struct Case {
+    const char* torch;
+    std::int64_t bfloat16;  // its index among torch's dtypes
+    std::size_t arguments;
+  };
+  for (const Case& each :
+       {Case{"2.11.0", 0, 6}, Case{"2.13.0", 0, 5}, Case{"2.14.0", 1, 5}, Case{"2.15.0", 1, 5}}) {
+    SCOPED_TRACE(each.torch);
+    Graph step = parse(kStep);
+    step.part(PartId(0)).torch_version = each.torch;
+    const StepResult result = run_pass(step, kPass);
+    const Graph& graph = *result.graph;
+    const auto args = graph.args(graph.node(graph.find("_pre_bucket_all_gather")));
+    ASSERT_EQ(args.size(), each.arguments);
+    const auto dtypes = graph.children(args[args.size() - 2]);
+    ASSERT_EQ(dtypes.size(), 2U);
+    EXPECT_EQ(dtypes[0].integer, each.bfloat16);
+    EXPECT_EQ(dtypes[1].integer, each.bfloat16);
+  }
+}
+
 TEST(JointBlockBucketing, ForwardAndBackwardDoNotShareABucket) {
   const Graph graph = *run_pass(parse(kStep), kPass).graph;
   for (const NodeId id : graph.order()) {
