@@ -75,7 +75,7 @@ using Places = std::vector<std::uint32_t>;
 // The role of a bucket's node in steps 2 and 3.
 enum class BucketRole : std::uint8_t { none, gather, gather_wait, scatter, scatter_wait };
 
-// A request that `nodes` run before `target`.
+// The wish that `nodes` run before `target`.
 struct Wish {
   NodeId target;
   std::vector<NodeId> nodes;
@@ -379,7 +379,8 @@ class BlockBucketing {
     return program_.sort_if_needed(moved);
   }
 
-  // The wishes, without nodes that would have to cross a placeholder or an output.
+  // Removes nodes that would have to cross a placeholder or an output, and then wishes without
+  // nodes.
   static std::vector<Wish> possible(std::vector<Wish> wishes, const Dependencies& dependencies) {
     for (Wish& wish : wishes)
       std::erase_if(wish.nodes, [&](NodeId id) {

@@ -12,7 +12,7 @@ std::vector<Pass> ep_overlap_passes();
 Pass concretize_ep_chunk_symbolic_shapes_pass();
 Pass ep_overlap_chunk_pass();
 Pass ep_overlap_schedule_pass();
-// Makes the checks of ep_overlap_schedule but changes nothing.
+// Performs the checks of ep_overlap_schedule, but changes nothing.
 Pass ep_overlap_validate_pass();
 Pass isolate_ep_process_group_pass();
 Pass populate_chunk_dim_metadata_pass();

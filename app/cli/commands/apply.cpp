@@ -89,7 +89,9 @@ Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   const ApplyPasses& options = given.common;
   const std::string& path = given.recipe;
   if (options.graph.file == "-" && path == "-")
-    return fail(Error::Kind::usage, "FILE and --recipe cannot both be standard input (`-`)");
+    return fail(
+        Error::Kind::usage,
+        "FILE and --recipe cannot both be standard input (`-`); give one of them as a file");
   JOINTER_CHECK(
       PluginOptions::refuse(command, "has no effect with --recipe, which runs no passes"));
   const std::vector<OutputFile> outputs{{"--output", options.output}};

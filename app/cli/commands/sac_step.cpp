@@ -38,7 +38,7 @@ struct PlannedStep {
   std::string order;  // the passes that reorder the step; may be empty
 };
 
-// Tags the step according to the plan, which was chosen for `why`.
+// Tags the step according to the plan. `why`: the reason for choosing this plan.
 Result<void> tag_step(PlannedStep& planned, const SavePlan& plan, std::string why) {
   JOINTER_TRY(const Edit tags, tag_as_planned(planned.tagged, plan));
   JOINTER_CHECK(apply(planned.tagged, tags));
