@@ -20,7 +20,8 @@ class Closing : public QObject {
   // Closes a document. If the document has unsaved changes, asks the user first.
   void close(views::DocumentTab* tab);
   // Returns true if no document has unsaved changes. Otherwise returns false and asks about these
-  // documents one by one, closing each of them and finally the window, unless the user cancels.
+  // documents one by one, closing each of them and finally the window, unless the user cancels
+  // or saving fails.
   bool may_close_window();
 
  private:

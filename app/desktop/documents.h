@@ -10,7 +10,7 @@
 
 namespace jointer::desktop {
 
-// The open documents: one tab for each, and the page of the current one.
+// The open documents, each with a tab and a page. The page of the current one is shown.
 class Documents : public QObject {
   Q_OBJECT
  public:
@@ -26,7 +26,7 @@ class Documents : public QObject {
   // Closes all documents. Called when the window is destroyed, before the panes that show the
   // documents are destroyed. Emits nothing.
   void close_all();
-  // Makes the next tab current, or the previous one if `direction` is negative.
+  // Makes the next tab current (`direction` 1) or the previous one (-1); wraps around.
   void step(int direction);
   // Updates the tab after a document's title, path or saved state has changed.
   void refresh_texts(views::DocumentTab* tab);

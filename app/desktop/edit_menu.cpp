@@ -165,8 +165,8 @@ void EditMenu::with_planner(const std::function<void(MovePlanner&)>& action) {
   if (Document* document = context_.documents.document()) action(document->editing().planner());
 }
 
-// Moves the focus from any pane to the timeline, which shows the node's legal range and handles the
-// keys that move the node.
+// Picks up the selection (MovePlanner::take) and moves the focus to the timeline, which shows the
+// legal range and handles the keys that move the nodes.
 void EditMenu::hold_selection() {
   Document* document = context_.documents.document();
   if (document == nullptr) return;

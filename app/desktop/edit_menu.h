@@ -20,8 +20,8 @@ class EditMenu : public QObject {
   // `settings`, which stores past searches, must outlive this object.
   EditMenu(const MenuContext& context, QSettings& settings);
 
-  // Enables Undo and Redo and updates the texts of actions. Call this after the current document or
-  // its edits have changed.
+  // Enables or disables Undo and Redo and updates the texts of actions. Call this after the current
+  // document or its edits have changed.
   void refresh();
 
  private:

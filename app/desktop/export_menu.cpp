@@ -59,7 +59,7 @@ void ExportMenu::export_as(const ExportFormat& format) {
   if (path.isEmpty()) return;
   context_.folder.remember(path);
   context_.status.say(tr("Writing %1...").arg(QFileInfo(path).fileName()));
-  // A trace contains the measurement that the timeline shows.
+  // A Perfetto trace also contains the measurement that the timeline shows, if there is one.
   const MeasuredTimeline* shown = tab->document()->measured();
   const MeasurementPtr measured = std::string_view(format.format) == "perfetto" && shown != nullptr
                                       ? shown->shared_measurement()

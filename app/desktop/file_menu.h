@@ -14,7 +14,8 @@ namespace jointer::desktop {
 class FileMenu : public QObject {
   Q_OBJECT
  public:
-  // The other arguments must outlive this object, as must the objects that `context` refers to.
+  // All arguments but `context` must outlive this object, as must the objects that `context` refers
+  // to.
   FileMenu(const MenuContext& context, Workspaces& workspaces, Closing& closing, Recipes& recipes,
            views::RecentFiles& recent);
 

@@ -13,7 +13,8 @@ namespace jointer::desktop {
 class HelpMenu : public QObject {
   Q_OBJECT
  public:
-  // `button` opens `search`. `search` and `first_minutes` must outlive this object.
+  // Clicking `button` opens the command palette. `search` and `first_minutes` must outlive this
+  // object.
   HelpMenu(const MenuContext& context, CommandSearch& search, FirstMinutes& first_minutes,
            QToolButton& button);
 

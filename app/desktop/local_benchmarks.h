@@ -33,7 +33,7 @@ class LocalBenchmarks : public views::BenchmarkService {
     bool is_cancelled = false;
   };
 
-  // A result, or the reason why no rank was started.
+  // A result or, if no rank was started because memory is short, the shortage.
   using Outcome = std::variant<BenchmarkResult, MemoryShortage>;
   static Result<Outcome> run_job(const views::BenchmarkJob& job,
                                  const views::Reporter<BenchmarkResult>& reporter);

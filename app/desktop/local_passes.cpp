@@ -231,7 +231,7 @@ void LocalPasses::add_plugin(const ForeignCode& code) {
   make_registry();
 }
 
-// Gets the declaration on a worker thread, since the host first imports torch.
+// Gets the declaration on a worker thread, since the host first has to import torch.
 void LocalPasses::add_python(const ForeignCode& code) {
   if (!is_allowed(code)) {
     emit failed(tr("%1 has not been allowed to run.").arg(code.source));

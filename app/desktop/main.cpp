@@ -32,8 +32,8 @@ constexpr int kInput = 3;
 // Time for the layout to settle before a picture is taken.
 constexpr int kSettleMs = 300;
 
-// Prints Qt's messages, except warnings about window sizes and a missing session folder, which are
-// noise without a display.
+// Prints Qt's messages, except warnings about XDG_RUNTIME_DIR and about window functions that the
+// offscreen platform lacks, which are noise without a display.
 void pass_on_message(QtMsgType /*type*/, const QMessageLogContext& /*context*/,
                      const QString& message) {
   if (!message.startsWith(QStringLiteral("This plugin does not support")) &&
@@ -106,7 +106,8 @@ void take_picture(MainWindow& window, const QString& path) {
 }
 
 // Exits after the first frame or, to take a picture, once every document has loaded. Also exits,
-// with an error, if a document cannot be opened.
+// with an error, if a document cannot be opened, or if the user would have to choose one of several
+// graphs.
 void end_when_shown(MainWindow& window, const Options& options, const QElapsedTimer& since_start) {
   const auto give_up = [](views::DocumentTab* /*tab*/, const Error& error) {
     QCoreApplication::exit(complain(error));

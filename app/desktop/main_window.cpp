@@ -58,7 +58,7 @@ QStringList dropped_files(const QMimeData* data) {
 
 }  // namespace
 
-// The widgets at the top of the window, above the docks.
+// The widgets at the top of the window that the parts and the menus use.
 struct MainWindow::Top {
   QMenuBar* menus = nullptr;
   QToolButton* search = nullptr;

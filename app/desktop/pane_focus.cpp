@@ -16,8 +16,8 @@ bool is_stop(const QWidget& widget) {
          (widget.focusPolicy() & Qt::TabFocus) == Qt::TabFocus;
 }
 
-// The next stop in `area` after `from` in Tab order, or null if there is none. `from` itself comes
-// last.
+// The next stop in `area` after `from` in Tab order, or the previous one if not `forward`; null if
+// there is none. `from` itself comes last.
 QWidget* next_stop(const QWidget& area, QWidget& from, bool forward) {
   QWidget* widget = &from;
   do {

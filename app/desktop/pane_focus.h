@@ -21,8 +21,8 @@ class PaneFocus : public QObject {
   PaneFocus(QMainWindow& window, Documents& documents, PaneDocks& panes);
   ~PaneFocus() override;
 
-  // Moves the focus to the next area, or to the previous one if `direction` is negative: the
-  // header, the panes from left to right, the timeline, the status bar.
+  // Moves the focus to the next area (`direction` 1) or to the previous one (-1). The order is:
+  // header, panes from left to right, timeline, status bar; it wraps around.
   void step(int direction);
   // Moves the focus to the next widget of the area that has the focus, or to the previous one if
   // not `forward`; wraps around. Returns false if no area has the focus, or if the area has no

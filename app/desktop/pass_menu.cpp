@@ -158,8 +158,8 @@ void PassMenu::show_states(const EditHistory& before, const EditHistory& after) 
 }
 
 // The recipe contains the edits of the steps after the one that made the graph. It is applied once
-// the graph has loaded, also if the user shows another document in the meantime or has to retry.
-// Loading the tab again later does not apply it again: the edits are in the journal.
+// the graph has loaded, even if the user shows another document in the meantime or has to retry
+// loading. Reloading the tab later does not apply it again: the edits are in the journal.
 void PassMenu::open_graph_of_step(const Document& source, const OpenRequest& graph,
                                   const QString& recipe) {
   DocumentTab* tab = workspaces_.open_made(graph, source.analysis().options);

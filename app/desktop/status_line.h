@@ -11,8 +11,8 @@
 namespace jointer::desktop {
 
 // The status line: a summary of the current graph and its derived facts, and the totals of the
-// selection. Temporary messages cover the summary. Failures go to the message bar, where they stay
-// until they are dismissed.
+// selected nodes or, if there are none, the selected range. Temporary messages cover the summary.
+// Failures go to the message bar, where they stay until they are dismissed.
 class StatusLine : public QObject {
   Q_OBJECT
  public:

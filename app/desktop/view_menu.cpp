@@ -33,8 +33,8 @@ ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
   fill_theme_menu(menu->addMenu(tr("&Theme")));
 }
 
-// The choice applies to the timelines of all documents. The action and the setting have the name
-// `name`.
+// The choice applies to the timelines of all documents. `name` is the action's object name; the
+// setting's key is "timeline/NAME".
 void ViewMenu::add_timeline_choice(QMenu* menu, const QString& text, const QString& name,
                                    bool is_default, void (TimelineContent::*set_shown)(bool)) {
   const QString key = QStringLiteral("timeline/") + name;

@@ -8,8 +8,7 @@
 
 namespace jointer::desktop {
 
-// Commands for the visible part of the timeline, its legend and its lanes of kernels, the panes and
-// the theme.
+// Commands that choose what the timeline shows, which panes are shown, their layout, and the theme.
 class ViewMenu : public QObject {
   Q_OBJECT
  public:

@@ -23,7 +23,7 @@ QRect fitted(const QRect& geometry, const QRect& available) {
 void restore_geometry(QWidget& window, const QByteArray& saved) {
   const bool is_restored = window.restoreGeometry(saved);
   const QRect available = window.screen()->availableGeometry().adjusted(0, kTitleBar, 0, 0);
-  // The desktop chooses the position of the first window.
+  // Without a saved geometry, the window manager chooses the position.
   if (!is_restored)
     window.resize(kFirstSize.boundedTo(available.size()));
   else if (!window.isMaximized() && !window.isFullScreen())

@@ -45,7 +45,7 @@ class Workspaces : public QObject {
  signals:
   // A message for the status line.
   void message(const QString& sentence);
-  // A capture was not found, or a document or its journal could not be saved.
+  // A capture was not found, or a workspace or a journal could not be read or written.
   void failed(const QString& sentence);
 
  private:
