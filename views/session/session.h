@@ -28,8 +28,8 @@ struct SessionServices {
   QString journal_folder;  // if it is empty, no journals are written
 };
 
-// An open document and everything that works on it: benchmarks, the pipeline, the search for
-// passes, and autosave. Owns these parts and gives panes and the window access to them.
+// An open document and everything that works on it: benchmarks, the pipeline, the search over
+// pipelines, and autosave. Owns these parts and gives panes and the window access to them.
 class Session : public QObject {
   Q_OBJECT
  public:

@@ -28,7 +28,7 @@ class BenchmarkService : public QObject {
  public:
   using QObject::QObject;
 
-  // The devices of this machine: "AMD EPYC 7763, 2 cores", "NVIDIA H200".
+  // The devices of this machine: "AMD EPYC 7763, 2 logical CPUs", "NVIDIA H200".
   [[nodiscard]] virtual QStringList devices() const = 0;
   // Why a backend or device is not available here; empty if it is available.
   [[nodiscard]] virtual QString why_not(Backend backend) const = 0;
@@ -52,7 +52,7 @@ class BenchmarkService : public QObject {
   void finished(quint64 run, const jointer::BenchmarkResult& result, bool cancelled);
   // The ranks are predicted not to fit in this machine's memory, so none was started.
   void too_large(quint64 run, const QString& why);
-  // The run could not be started.
+  // The run ended without a result, for example because it could not be started.
   void failed(quint64 run, const QString& why);
 };
 

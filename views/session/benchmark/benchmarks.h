@@ -65,18 +65,19 @@ class Benchmarks : public QObject {
   // All results, oldest first.
   [[nodiscard]] const std::vector<BenchmarkRow>& rows() const { return rows_; }
   [[nodiscard]] const BenchmarkResult* find(std::uint64_t id) const;
-  // Returns true if the run measured the graph as it is now. Positions of calls in its measurements
-  // are then positions in this graph. nullopt if the hash of this graph is not known yet;
-  // `hash_found` follows.
+  // Returns true if the run measured the graph as it is now, or if its result names no graph.
+  // Positions of calls in its measurements are then positions in this graph. nullopt if the hash of
+  // this graph is not known yet; `hash_found` follows, or a message if the hash cannot be computed.
   [[nodiscard]] std::optional<bool> ran_what_is_shown(const BenchmarkResult& result);
-  // The measurement of a removed row is no longer shown.
+  // Removes rows, also from the stored results. Their measurements are no longer shown.
   void remove(const std::vector<std::uint64_t>& ids);
-  // Selects a row and, if its run measured the current graph, shows the measurement together with
-  // the estimates, at once or after `hash_found`. Ignored if there is no such row.
+  // Selects a row and, if its run measured the current graph, shows its measurements together with
+  // the estimates, as soon as the hash of this graph is known. Ignored if there is no such row.
   void show(std::uint64_t id);
   // Reads the memory snapshot that a rank of this run wrote when it ran out of memory, shows it
-  // together with the estimates, and selects the node that needed more memory. A message says so,
-  // or says why the file cannot be read. Ignored if there is no such row, or it has no snapshot.
+  // together with the estimates, and selects the node at which memory ran out, if that is known. A
+  // message says so, or says why the file cannot be read. Ignored if there is no such row, or if it
+  // has no snapshot.
   void show_snapshot(std::uint64_t id);
   // The id of the row that was shown last; 0 if there was none or it has been removed.
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
@@ -107,7 +108,7 @@ class Benchmarks : public QObject {
   void running_changed();
   void progressed();
   void rows_changed();
-  // The hash of a graph is known that `ran_what_is_shown` asked for.
+  // The hash that `ran_what_is_shown` needed is now known.
   void hash_found();
   // A row was shown, by the user or because its run ended.
   void row_shown(quint64 row);
@@ -159,14 +160,15 @@ class Benchmarks : public QObject {
   std::uint64_t measured_ = 0;     // the row whose measurement is shown, or 0
   std::set<std::string> reading_;  // names of memory snapshots that are being read
   State state_ = State::fresh;
-  std::string hash_;  // known once stored results have been loaded
+  std::string hash_;  // of the graph as opened; empty until stored results have been loaded
   SnapshotPtr ran_;   // the graph of the current run
   // The last graph that ran or was hashed, and its hash.
   std::weak_ptr<const Snapshot> hashed_;
   std::string hash_of_hashed_;
   Task<std::string> hashing_;
   SnapshotPtr being_hashed_;
-  // Rows whose measurement is shown, or reported, once the hash is known; 0 for none.
+  // The rows whose measurements are to be shown, and reported by `calibrated`, once the hash is
+  // known; 0 for none.
   std::uint64_t to_show_ = 0, to_calibrate_ = 0;
   QThreadPool keeping_;  // a single thread, so that files are written in order
   int saving_ = 0;

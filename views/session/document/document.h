@@ -16,7 +16,7 @@ class SacSession;
 class ShownKernels;
 class ShownRange;
 
-// An open graph with its edit history, its policies and the marked moments. Panes hold a document
+// An open graph with its edit history, policies, kernels and marked moments. Panes hold a document
 // and listen to it; they do not refer to the window.
 class Document : public OpenGraph {
   Q_OBJECT
@@ -25,15 +25,15 @@ class Document : public OpenGraph {
   ~Document() override;
 
   [[nodiscard]] Editing& editing() const { return *editing_; }
-  // The kernels that a compiler would make of the graph.
+  // The kernels that Inductor is predicted to make of the graph.
   [[nodiscard]] PredictedKernels& kernels() const { return *kernels_; }
-  // The order of these kernels, which the user can change.
+  // The order of the predicted kernels, which the user can change.
   [[nodiscard]] KernelOrderEdits& kernel_order() const { return *kernel_order_; }
-  // Those that the installed compiler says that it makes.
+  // The kernels that the installed Inductor reports for the graph, if the user has asked it.
   [[nodiscard]] AskedKernels& asked_kernels() const { return *asked_kernels_; }
-  // Those that a compilation has made, if the user has opened its artifacts.
+  // The kernels that a compilation has made of the graph, if the user has opened its artifacts.
   [[nodiscard]] OpenedKernels& opened_kernels() const { return *opened_kernels_; }
-  // Those of all these that panes show.
+  // The kernels that panes show: those of one of these three sources.
   [[nodiscard]] ShownKernels& shown_kernels() const { return *shown_kernels_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }
   [[nodiscard]] Marks& marks() const { return *marks_; }

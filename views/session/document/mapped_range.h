@@ -9,7 +9,7 @@ namespace jointer::views {
 
 // Maps a range of a joint graph's step to the step of its pair, or the reverse, by the nodes that
 // it covers: the smallest range that contains the same parts of their counterparts. The start and
-// the end of one step are those of the other. nullopt if the other graph does not run any of the
+// the end of one step map to those of the other. nullopt if the other graph does not run any of the
 // nodes.
 //
 // The range follows the kernels in it. Collectives and copies overlap with them, and can be far

@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// The pair that a plan of a joint graph produces, with the estimates of the plan. `state` must be
-// that of a joint graph. Errors: see emit_pair and make_snapshot.
+// The pair that the plan of `state` produces, analyzed with the same options. `state` must be that
+// of a joint graph. Errors: see emit_pair and make_snapshot.
 Result<SnapshotPtr> pair_of(const SacState& state);
 
 // A joint graph as partitioned: the pair that the plan produces, as a separate read-only document.

@@ -49,11 +49,10 @@ void ShownRange::move_to(Document& shown) {
   }
   take_range();
   if (mapped) return;
-  emit cleared(
-      &shown == &own_
-          ? tr("Range cleared: it contains only nodes that the joint graph does not run, or "
-               "recomputed nodes")
-          : tr("Range cleared: none of its nodes runs in the graph as partitioned"));
+  emit cleared(&shown == &own_
+                   ? tr("Range cleared: it contains only recomputed nodes and nodes that the joint "
+                        "graph does not run")
+                   : tr("Range cleared: none of its nodes run in the graph as partitioned"));
 }
 
 void ShownRange::forget_pair() {

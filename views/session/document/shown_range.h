@@ -30,8 +30,8 @@ class ShownRange : public QObject {
   // The document that the range is a part of: the pair, or the own document. Without a range, the
   // own document. Tables of a range have rows for the nodes of this document.
   [[nodiscard]] Document& document() const { return range() ? *shown_ : own_; }
-  // The totals of the range or, without a range, of the whole step, in that document. All callers
-  // share one sum, which is computed for the first of them.
+  // The totals of the range or, without a range, of the whole step, for the graph of `document()`.
+  // They are computed for the first caller and shared with the others.
   [[nodiscard]] const RangeFiguresPtr& figures() const;
   // Returns true if the range is a part of the pair.
   [[nodiscard]] bool is_partitioned() const { return &document() != &own_; }
@@ -71,7 +71,7 @@ class ShownRange : public QObject {
   SnapshotPtr pair_;
   bool is_moving_ = false;
 
-  // The latest totals, and the range and the graph that they are of.
+  // The latest totals, and the range and the graph that they belong to.
   mutable RangeFiguresPtr figures_;
   mutable std::optional<TimeRange> figures_range_;
   mutable std::weak_ptr<const Snapshot> figures_of_;
