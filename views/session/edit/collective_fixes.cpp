@@ -2,8 +2,7 @@
 //
 // Steps
 //   1. Move the start, then the wait, to the position with the shortest step within the peak limit,
-//      once without their chains and once with them. These are the commands Shift+B and B
-//      (MovePlanner).
+//      once without their chains (the command Shift+B) and once with them (B). See MovePlanner.
 //   2. Repeat the better move in all identical layers (core/edit/repeat_in_layers.h).
 //   3. Apply each move to the what-if, read the estimates, and undo the move.
 //
@@ -36,9 +35,10 @@ std::optional<FixKind> CollectiveFixes::best() const {
 
 namespace {
 
-std::string why_not(const std::string& refusal) {
-  return refusal.empty() ? "No other position saves time within the peak of the graph as opened."
-                         : "No other position saves time. " + refusal;
+std::string why_not(const std::string& refusal, bool has_peak_limit) {
+  if (!refusal.empty()) return "No other position saves time. " + refusal;
+  return has_peak_limit ? "No other position saves time within the peak of the graph as opened."
+                        : "No other position saves time within the current peak.";
 }
 
 }  // namespace
@@ -57,7 +57,8 @@ struct FixFinder::Basis {
     PlannedMoves moves(graph, what_if, 0);
     moves.set_chains(kind == FixKind::with_chains);
     for (const NodeId node : nodes) moves.add(node, PlannedMoves::to_best_place(peak_limit));
-    CollectiveFix fix{.why_not = why_not(moves.refusal()), .after = what_if.figures()};
+    CollectiveFix fix{.why_not = why_not(moves.refusal(), peak_limit.has_value()),
+                      .after = what_if.figures()};
     const bool saves_time = std::tuple(fix.after.step_ns, fix.after.exposed_ns) <
                             std::tuple(figures.step_ns, figures.exposed_ns);
     if (saves_time) {

@@ -46,15 +46,16 @@ struct CollectiveFixes {
     return of(kind).after.peak_bytes - before.peak_bytes;
   }
   // The move in the collective's own layer that makes the step shortest; among equals, the one with
-  // the least exposed time, then the lowest peak, then the fewest nodes. nullopt if there is no
-  // move.
+  // the least exposed time, then the lowest peak, then the one without chains. nullopt if there is
+  // no move.
   [[nodiscard]] std::optional<FixKind> best() const;
 };
 
 // Finds fixes for one graph. Prepares its data on first use. One thread at a time may use it.
 class FixFinder {
  public:
-  // `peak_limit`: moves of a single collective stay within this peak memory if possible.
+  // `peak_limit`: moves of a single collective stay within this peak memory, in bytes, if possible;
+  // nullopt: within the peak before each move.
   FixFinder(SnapshotPtr snapshot, std::optional<std::int64_t> peak_limit);
   ~FixFinder();
   FixFinder(const FixFinder&) = delete;

@@ -120,26 +120,27 @@ struct Transformed {
   std::vector<Edit> inverses;  // of the newly applied edits
 };
 
-// Follows the transition from `state`. Error (usage): an edit is not legal; see also `analyze`.
+// Follows the transition from `state`. Error (usage): an edit is not legal; for others, see
+// `analyze_step`.
 Result<Transformed> transform(const DocumentState& state, const Transition& transition);
 
 // --- The state after edits ---
 
 // The snapshot of `graph`, the result of edits to the graph of `from`. `same_calls`: the edits keep
-// all calls, so results that do not depend on the order are reused. Error (usage): see `analyze`.
+// all calls, so results that do not depend on the order are reused. Errors: see `analyze_step`.
 Result<SnapshotPtr> snapshot_after(const Snapshot& from, Graph graph, bool same_calls);
 
 using MetricsByHistory = std::map<EditHistory, Metrics>;
 
 // The metrics of each history, starting from `baseline`. Omits histories with an edit that is not
-// legal. A history that extends the one before it costs only the additional edits and an analysis.
-// Returns early once `cancel` is true.
+// legal, or whose graph cannot be analyzed. A history that extends the one before it costs only the
+// additional edits and an analysis. Returns early once `cancel` is true.
 MetricsByHistory metrics_of_histories(const Snapshot& baseline,
                                       const std::vector<EditHistory>& histories,
                                       const std::atomic<bool>& cancel);
 
 // The snapshot after these edits to the graph of `baseline`. Error (usage): an edit is not legal;
-// see also `analyze`.
+// see also `analyze_step`.
 Result<SnapshotPtr> snapshot_of_history(const SnapshotPtr& baseline,
                                         const std::vector<Edit>& edits);
 

@@ -49,7 +49,7 @@ class Editing : public QObject {
   [[nodiscard]] EditHistory history_at(int place) const {
     return place == 0 ? EditHistory() : entry(place - 1).after;
   }
-  // The first position that these edits lead to.
+  // The first position that these edits lead to; nullopt if there is none.
   [[nodiscard]] std::optional<int> place_of(const EditHistory& history) const;
   // The entries that undo and redo would act on, or null.
   [[nodiscard]] const EditEntry* undoable() const { return entries_.undoable(); }

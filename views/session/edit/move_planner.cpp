@@ -28,8 +28,9 @@ namespace {
 constexpr std::size_t kMaxHeld = 256;
 constexpr int kProgressMs = 40;
 
-// A what-if moves operators in program order. A compiled step has other memory and another order,
-// so a preview shows the changes that the what-if predicts, starting from the analysis.
+// A what-if computes the estimates of operators that run one by one, in program order. Those of a
+// compiled step differ, so a preview adds the changes that the what-if predicts to the figures of
+// the analysis.
 void show_from(const Analysis& analysis, RangePreview& preview) {
   if (analysis.compiled == nullptr) return;
   const Figures predicted = preview.current();

@@ -64,7 +64,7 @@ class MovePlanner : public QObject {
   // --- Dragging ---
 
   // Picks up a node or, if it is selected, the whole selection unless that is large. `held_changed`
-  // or `refused` follows.
+  // or `refused` follows. Ignored if the node no longer exists, or while a dropped block is held.
   void take(jointer::NodeId node);
   void move_to(std::size_t gap);
   // Includes or excludes the chains of the picked up nodes. Initially, the chain of a collective's
@@ -101,7 +101,7 @@ class MovePlanner : public QObject {
   // The held block has moved, or the state shown for it has changed.
   void moved();
   void refused(const QString& sentence);
-  // Progress of a command that moves many nodes.
+  // Progress of a command, in nodes.
   void progressed(int done, int count);
 
  private:

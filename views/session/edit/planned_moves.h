@@ -31,9 +31,9 @@ class PlannedMoves {
   void toggle_chains() { are_chains_toggled_ = true; }
   // From now on, all nodes move with their chains, or all of them alone.
   void set_chains(bool are_moved) { are_chains_moved_ = are_moved; }
-  // The target that chooses the fastest position with a peak of at most `peak_limit` (nullopt: the
-  // peak before the move, for a compiled step, whose memory is not that of a what-if) or, if there
-  // is none, the position with the lowest peak. The nearest position wins ties.
+  // The target that chooses the fastest position with a peak of at most `peak_limit` or, if there
+  // is none, the position with the lowest peak. The nearest position wins ties. nullopt limits
+  // the peak to that before the move: for a compiled step, whose memory a what-if does not compute.
   [[nodiscard]] static Target to_best_place(std::optional<std::int64_t> peak_limit);
   void add(NodeId node, const Target& target);
   [[nodiscard]] bool empty() const { return changes_.empty(); }
