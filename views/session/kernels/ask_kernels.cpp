@@ -25,8 +25,8 @@ struct AskedPart {
   std::string torch, device;
 };
 
-// One op for each kernel, since the answer names kernels only. Inputs are those of the prediction:
-// their names tell which of them Inductor may free.
+// One op for each kernel, since the answer contains kernels only. The input buffers are those of
+// the prediction: their names tell which of them Inductor may free.
 CompiledPart compiled_from(const InductorAnswer& answer, const kernels::Ir& predicted,
                            TorchVersion version) {
   CompiledPart made;
@@ -47,7 +47,7 @@ CompiledPart compiled_from(const InductorAnswer& answer, const kernels::Ir& pred
   return made;
 }
 
-// Replaces every node by the one that `mapped` returns, and drops those for which it returns none.
+// Replaces each node with the one that `mapped` returns, and drops those for which it returns none.
 template <class Map>
 void replace_nodes(std::vector<NodeId>& nodes, const Map& mapped) {
   for (NodeId& node : nodes) node = mapped(node);
@@ -127,7 +127,7 @@ Result<AskedAnswerPtr> answer_for(const AskedAnswerPtr& answer, const SnapshotPt
   auto same = std::make_shared<AskedAnswer>(*answer);
   std::vector<CompiledPart> compiled = answer->kernels->parts();
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    // Equal graphs have the same names, but not the same ids.
+    // In equal graphs, nodes have the same names, but may have different ids.
     const auto of_now = [&](NodeId node) { return now.find(parts[i], before.name(node)); };
     replace_nodes(compiled[i], of_now);
     replace_nodes(same->parts[i].against_prediction, of_now);

@@ -13,22 +13,22 @@
 
 namespace jointer::views {
 
-// How far the question about a graph is.
+// The progress of asking Inductor about a graph.
 struct AskedProgress {
   std::int32_t part = 0, parts = 1;  // of a pair, the forward is part 0 of 2
-  AskProgress asked;                 // about this part
+  AskProgress asked;                 // within this part
 
   // Between 0 and 1.
   [[nodiscard]] double fraction() const { return (part + asked.fraction()) / parts; }
 };
 
-// The kernels that Inductor makes of a graph, as its scheduler says, and what differs from the
-// kernels that are predicted for the same version of torch.
+// The kernels that Inductor's scheduler makes of a graph, and how they differ from those that
+// Jointer predicts for the same version of torch.
 struct AskedAnswer {
   struct Part {
     std::string content;  // content_of the part
-    // First: the prediction. Second: Inductor, whose kernels are those of `kernels`. The nodes are
-    // those of the snapshot's graph.
+    // The first list is the prediction; the second is Inductor's, whose kernels are in `kernels`.
+    // Both contain nodes of the snapshot's graph.
     jointer::kernels::KernelComparison against_prediction;
   };
 
@@ -39,11 +39,13 @@ struct AskedAnswer {
 };
 using AskedAnswerPtr = std::shared_ptr<const AskedAnswer>;
 
-// Asks Inductor about the snapshot's graph, one worker process for each half of a pair. Runs on a
-// worker thread, for up to minutes. Errors: those of ask_inductor; those of half_graph.
+// Asks Inductor about the snapshot's graph, in one worker process for each half of a pair. For
+// worker threads, since it can take minutes. Errors: see ask_inductor, read_inductor_answer and
+// half_graph.
 Result<AskedAnswerPtr> ask_kernels(const SnapshotPtr& snapshot, const Reporter<AskedProgress>& job);
 
-// The same answer about the graph of another snapshot if that is the same graph; otherwise null.
+// The answer for another snapshot if its graph equals the one that was asked about; otherwise null.
+// Error (cancelled): `job` was cancelled.
 Result<AskedAnswerPtr> answer_for(const AskedAnswerPtr& answer, const SnapshotPtr& snapshot,
                                   const Cancellation& job);
 

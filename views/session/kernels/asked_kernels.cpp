@@ -57,7 +57,7 @@ void AskedKernels::follow() {
     if (std::exchange(age_, Age::current) != Age::current) emit changed();
     return;
   }
-  // Until it is known, the answer is shown as before.
+  // Until the age is known, the answer is shown as before.
   if (age_ == Age::current) age_ = Age::unknown;
   comparing_.start(
       [answer = answer_, now](const Cancellation& job) { return answer_for(answer, now, job); },

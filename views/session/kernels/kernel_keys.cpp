@@ -7,7 +7,7 @@
 namespace jointer::views {
 namespace {
 
-// The FNV-1a hash of the nodes after the first one, a node at a time.
+// A hash of the nodes after the first one: FNV-1a with node ids in place of bytes.
 std::uint32_t hash_of_others(const std::vector<NodeId>& nodes) {
   std::uint32_t hash = 2'166'136'261U;
   for (std::size_t i = 1; i < nodes.size(); ++i) hash = (hash ^ nodes[i].value()) * 16'777'619U;

@@ -2,11 +2,11 @@
 
 // The predicted kernels as lanes of a timeline, prepared once for all zoom levels. No widgets.
 //
-// In program order, a kernel has an item for each stretch of its nodes: nodes that run in no kernel
-// do not end a stretch, those of another kernel do. A node that runs in several kernels is shown in
-// SnapshotKernels::row_of. On an axis of time, kernels run one after another in their order.
-// Collectives overlap with them: each starts after its predecessors in its process group, and its
-// wait lasts until it has ended.
+// In program order, a kernel has an item for each stretch of its nodes. A node of another kernel
+// ends a stretch; one that runs in no kernel, or in one that launches nothing, does not. A node
+// that runs in several kernels is shown in the one that SnapshotKernels::row_of returns. On an axis
+// of time, kernels run one after another in their order. Collectives overlap with them: each starts
+// once the previous one on its stream has ended, and its wait lasts until it has ended.
 
 #include <cstdint>
 #include <span>
@@ -18,22 +18,22 @@ namespace jointer::views {
 
 class KernelLanes {
  public:
-  // `kernels` must not be null. `kind`: all axes of time are the same. Cost: linear in nodes.
+  // `kernels` must not be null. The lanes are the same for all axes of time. Cost: linear in nodes.
   KernelLanes(SnapshotKernelsPtr kernels, AxisKind kind);
 
   [[nodiscard]] const SnapshotKernels& kernels() const { return *kernels_; }
   [[nodiscard]] const SnapshotKernelsPtr& shared_kernels() const { return kernels_; }
-  // At least one. On axes of time, collectives follow in a second lane if there are any.
-  // LaneItem::kernel is the kernel's row, and LaneItem::node its first node, which may be invalid.
+  // One lane; on axes of time, also one for collectives if there are any. LaneItem::kernel is the
+  // kernel's row, and LaneItem::node its first node, which is invalid if the kernel has no nodes.
   [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
-  // When the last kernel ends or, in program order, the number of nodes.
+  // The end of the last kernel in nanoseconds or, in program order, the number of nodes; at least 1.
   [[nodiscard]] std::int64_t length() const { return length_; }
 
   struct Place {
     std::size_t lane = 0;
     std::int64_t begin = 0, end = 0;
   };
-  // The items of a kernel; empty if it launches nothing.
+  // The items of a kernel; empty for a kernel without any, such as one that launches nothing.
   [[nodiscard]] std::span<const Place> places(std::size_t row) const {
     return std::span(places_).subspan(first_place_[row], first_place_[row + 1] - first_place_[row]);
   }
@@ -49,7 +49,7 @@ class KernelLanes {
   std::vector<LaneItem> compute_, collectives_;  // until they become lanes
   std::vector<Lane> lanes_;
   std::int64_t length_ = 1;
-  // The places of row n are places_[first_place_[n]] up to [first_place_[n + 1]].
+  // The places of row n begin at places_[first_place_[n]] and end before those of row n + 1.
   std::vector<Place> places_;
   std::vector<std::size_t> first_place_;
 };

@@ -20,14 +20,14 @@ KernelOrderEdits::KernelOrderEdits(PredictedKernels& predicted, QObject* parent)
 
 KernelOrderEdits::~KernelOrderEdits() = default;
 
-// --- Other kernels ---
+// --- New predictions ---
 
 void KernelOrderEdits::follow() {
   said_.clear();
   orders_.clear();
   keys_.clear();
   base_ = predicted_.shown();
-  if (!base_) {  // the graph has a problem; its moves wait for the next kernels
+  if (!base_) {  // the prediction failed; the moves wait for the next kernels
     publish();
     return;
   }
@@ -47,7 +47,7 @@ void KernelOrderEdits::follow() {
   place_ -= static_cast<std::size_t>(dropped.size());
   moves_ = std::move(kept);
   if (!dropped.isEmpty())
-    said_ = tr("%1 of %2 moves of kernels no longer fit the graph and were dropped: %3.")
+    said_ = tr("Moves of kernels that no longer fit the graph were dropped (%1 of %2): %3.")
                 .arg(dropped.size())
                 .arg(before)
                 .arg(dropped.join(QStringLiteral(", ")));
@@ -142,8 +142,10 @@ bool KernelOrderEdits::refuse(const Chosen& kernel, Direction direction) {
   if (!reason.empty())
     said_ = QStringLiteral("%1: %2").arg(name(kernel), to_qstring(reason));
   else
-    said_ = direction == Direction::earlier ? tr("%1 is the first kernel.").arg(name(kernel))
-                                            : tr("%1 is the last kernel.").arg(name(kernel));
+    said_ = (direction == Direction::earlier
+                 ? tr("%1 cannot move earlier: no kernel is launched before it in its graph.")
+                 : tr("%1 cannot move later: no kernel is launched after it in its graph."))
+                .arg(name(kernel));
   emit changed();
   return false;
 }
@@ -163,7 +165,7 @@ bool KernelOrderEdits::add(const Chosen& kernel, std::int32_t to, Direction dire
                     .anchor = of_part[as_index(anchor)]});
   ++place_;
   const kernels::KernelOrder::Range range = order.range(kernel.kernel);
-  said_ = tr("%1 runs as kernel %2; it may run from %3 to %4.")
+  said_ = tr("%1 runs as kernel %2; any position from %3 to %4 is legal.")
               .arg(name(kernel), count_text(to + 1), count_text(range.first + 1),
                    count_text(range.last + 1));
   publish();
@@ -185,7 +187,7 @@ void KernelOrderEdits::redo() {
     ++place_;
   } else {
     moves_.resize(place_);
-    said_ = tr("The move no longer fits the graph and was dropped.");
+    said_ = tr("The move no longer fits the graph. It and the moves after it were dropped.");
   }
   publish();
 }
@@ -207,7 +209,7 @@ Result<void> KernelOrderEdits::write(const QString& path) const {
   std::vector<std::vector<kernels::KernelMove>> moves(base_->parts().size());
   for (std::size_t i = 0; i < place_; ++i) {
     std::vector<kernels::KernelMove>& of_part = moves[moves_[i].part];
-    // The last one of several moves of one kernel in a row decides.
+    // If one kernel is moved several times in a row, only the last move counts.
     if (!of_part.empty() && of_part.back().kernel == moves_[i].move.kernel) of_part.pop_back();
     of_part.push_back(moves_[i].move);
   }

@@ -26,27 +26,28 @@ class KernelOrderEdits : public QObject {
   explicit KernelOrderEdits(PredictedKernels& predicted, QObject* parent = nullptr);
   ~KernelOrderEdits() override;
 
-  // The kernels in the order that the user has made; without moves, those that are predicted.
+  // The predicted kernels in the order after the moves; null while PredictedKernels::shown is null.
   [[nodiscard]] const SnapshotKernelsPtr& shown() const { return shown_; }
 
   enum class Direction : std::int8_t { earlier = -1, later = 1 };
-  // Moves the kernel of a row of `shown` past the next one that launches or, with `past_all`, past
-  // any one. Returns false if it cannot be moved; `said` says why.
+  // Moves the kernel of a row of `shown` past the next one that launches something or, with
+  // `past_all`, past the next one of any kind. Returns false if it cannot be moved; `said` says
+  // why.
   bool move(std::size_t row, Direction direction, bool past_all);
-  // Moves it as far as its dependencies allow.
+  // Moves the kernel as far as its dependencies allow.
   bool move_far(std::size_t row, Direction direction);
 
   [[nodiscard]] std::size_t move_count() const { return place_; }
   [[nodiscard]] bool can_undo() const { return base_ && place_ > 0; }
   [[nodiscard]] bool can_redo() const { return base_ && place_ < moves_.size(); }
   void undo();
-  // Drops the moves that could be redone if the next one no longer fits; `said` says so.
+  // Redoes the next move. If it no longer fits, drops it and the moves after it; `said` says so.
   void redo();
-  // Undoes all moves.
+  // Undoes all moves. They can be redone.
   void reset();
 
-  // A sentence about the last call: its effect, or why it had none. Also says which moves were
-  // dropped.
+  // A sentence about the last move, its effect or why it was not made, or about the moves that a
+  // new prediction has dropped. May be empty.
   [[nodiscard]] const QString& said() const { return said_; }
 
   // Writes the moves as a recipe of compiled order. Error (usage): the graph is a joint graph, or
@@ -54,7 +55,7 @@ class KernelOrderEdits : public QObject {
   [[nodiscard]] Result<void> write(const QString& path) const;
 
  signals:
-  // There are other kernels, another order, or something to say.
+  // The kernels, their order or `said` has changed.
   void changed();
 
  private:
@@ -80,7 +81,7 @@ class KernelOrderEdits : public QObject {
   void publish();
   [[nodiscard]] Chosen chosen(std::size_t row) const;
   bool add(const Chosen& kernel, std::int32_t to, Direction direction);
-  // Says what holds the kernel on this side. Returns false.
+  // Sets `said` to what keeps the kernel from moving in this direction. Returns false.
   bool refuse(const Chosen& kernel, Direction direction);
   [[nodiscard]] QString name(const Chosen& kernel) const;
 

@@ -19,7 +19,8 @@ std::string_view operator_word(const OperatorInfo& op) {
   return packet.substr(packet.rfind('.') + 1);
 }
 
-// The distinct operators of the nodes, in order.
+// The distinct operators that the kernel's nodes call, in order; views and getitem only if
+// `with_views`.
 std::vector<std::string_view> operator_words(const Graph& graph, const kernels::Kernel& kernel,
                                              bool with_views) {
   std::vector<std::string_view> words;
@@ -118,7 +119,7 @@ QStringList kernel_card_lines(const SnapshotKernels& of, std::size_t row) {
   if (const auto gbps = kernel_gbps(of, row)) bytes += tr(" · %1 GB/s").arg(count_text(*gbps));
   lines << bytes;
   if (!at.launches) return lines << tr("launches nothing");
-  QString time = tr("%1 predicted").arg(time_text(at.ns));
+  QString time = tr("%1 estimated").arg(time_text(at.ns));
   if (const QString limit = kernel_limit_text(of, row); !limit.isEmpty())
     time += tr(", bound by %1").arg(limit);
   lines << time;

@@ -12,20 +12,23 @@ namespace jointer::views {
 // Text for predicted kernels, the same in every pane.
 
 QString kernel_kind_text(kernels::Kernel::Kind kind);
-// The operators that run in a kernel, as Inductor names it: "mm", or "fused mul, silu_backward".
-// Views are left out, and so are operators after the first few: "fused add, mul, pow, mean, rsqrt
-// +2".
+// The operators that run in a kernel, in the style of Inductor's names: "mm", or "fused mul,
+// silu_backward". Leaves out operators after the first few, "fused add, mul, pow, mean, rsqrt +2",
+// and views, unless there is nothing else.
 QString kernel_name(const Graph& graph, const kernels::Kernel& kernel);
 // "2,255 kernels, 145 collectives · 2,110 bound by memory, 216 GiB · peak 43.2 GiB"
 QString kernel_totals_text(const KernelTotals& totals);
-// "memory", "compute", "launch", ... Empty if it is unknown, or nothing is launched.
+// The kernel's bound: "memory", "compute", "launch", ... Empty if it is unknown, or if the kernel
+// launches nothing.
 QString kernel_limit_text(const SnapshotKernels& of, std::size_t row);
-// Bytes read and written per nanosecond, which are GB/s. Nothing for collectives, whose bytes move
-// over the network, and for kernels that launch nothing.
+// The rate at which a kernel reads and writes memory, in GB/s (bytes per nanosecond). nullopt for
+// collectives, whose bytes move over the network, and for kernels that launch nothing or take no
+// time.
 std::optional<std::int64_t> kernel_gbps(const SnapshotKernels& of, std::size_t row);
 // "kernel 12 of 2,255"
 QString kernel_number_text(const SnapshotKernels& of, std::size_t row);
-// Hover text: the name, then number, kind, nodes, bytes with their rate, time, bound and share.
+// Hover text: the name, then number, kind, nodes, bytes with their rate, time, bound, share of the
+// time of all kernels, and time lost to the roofline.
 QStringList kernel_card_lines(const SnapshotKernels& of, std::size_t row);
 
 }  // namespace jointer::views

@@ -33,7 +33,7 @@ void OpenedKernels::close() {
   if (std::exchange(shown_, nullptr)) emit changed();
 }
 
-// Ties the kernels to the graph's new state. A file that is being read is tied when it is known.
+// Ties the kernels to the graph's new state. If a job is running, `take` calls this again.
 void OpenedKernels::follow() {
   const SnapshotPtr snapshot = open_.shared_snapshot();
   if (!artifacts_ || shown_->snapshot() == snapshot || reading_.is_running()) return;
@@ -49,7 +49,7 @@ void OpenedKernels::follow() {
       });
 }
 
-// The graph may have changed while this ran, even if it failed.
+// The graph may have changed while the job ran, even if the job failed.
 void OpenedKernels::take(Result<Opened> result) {
   if (result) {
     const bool is_other = artifacts_ != result->artifacts;

@@ -11,8 +11,8 @@
 namespace jointer::views {
 namespace {
 
-// The parts that the analysis has compiled already. Regions do not count: they leave out the rest
-// of the graph.
+// The parts that the analysis has already compiled; null if there are none. Regions do not count,
+// since they leave out the rest of the graph.
 const std::vector<CompiledPart>* known_parts(const Analysis& analysis) {
   const bool is_whole = analysis.options.execution == Execution::inductor ||
                         analysis.options.execution == Execution::cudagraph;

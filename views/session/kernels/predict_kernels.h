@@ -7,8 +7,9 @@
 namespace jointer::views {
 
 // Predicts the kernels that Inductor makes of the snapshot's graph, by the rules of the torch that
-// made it. The halves of a pair are compiled separately, at the same time. Runs on a worker thread.
-// Error (cancelled): `job` was cancelled.
+// made the graph. Reuses those of the analysis if it has compiled the whole graph. Otherwise, the
+// halves of a pair are compiled separately, at the same time. For worker threads. Error
+// (cancelled): `job` was cancelled.
 Result<SnapshotKernelsPtr> predict_kernels(const SnapshotPtr& snapshot, const Cancellation& job);
 
 }  // namespace jointer::views

@@ -28,7 +28,7 @@ bool PredictedKernels::is_current() const {
   return shown_ && shown_->snapshot() == open_.shared_snapshot();
 }
 
-// Cancels the computation if its result is no longer needed, and starts the one that is.
+// Cancels the computation if its result is no longer needed, and starts one that is needed.
 void PredictedKernels::follow() {
   const bool is_known = wanted_ == open_.shared_snapshot();
   if (!watchers_.empty() && is_known) return;

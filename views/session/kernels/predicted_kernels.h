@@ -12,9 +12,9 @@ namespace jointer::views {
 
 class OpenGraph;
 
-// The predicted kernels of an open graph, computed on a worker thread while someone watches. A
-// change of the graph replaces the computation. Until it has ended, the kernels of the previous
-// graph stay.
+// The predicted kernels of an open graph, computed on a worker thread while at least one object
+// watches them. When the graph changes, the computation starts again; until it has ended, the
+// kernels of the previous graph are kept.
 class PredictedKernels : public QObject {
   Q_OBJECT
  public:
@@ -22,21 +22,20 @@ class PredictedKernels : public QObject {
   explicit PredictedKernels(OpenGraph& open, QObject* parent = nullptr);
 
   // Keeps the kernels up to date until the watcher stops watching, which it must do before it is
-  // destroyed. Without watchers, nothing is computed. A watcher may start, and stop, several times.
+  // destroyed. Without watchers, nothing is computed. A watcher may start and stop several times.
   void watch(const QObject& watcher);
   void stop_watching(const QObject& watcher);
 
-  // The latest kernels; null before the first ones are known, and if the current graph has a
-  // problem.
+  // The latest kernels; null before the first ones are known, and if the latest prediction failed.
   [[nodiscard]] const SnapshotKernelsPtr& shown() const { return shown_; }
-  // True if `shown` is of the current graph.
+  // Returns true if `shown` is of the current graph.
   [[nodiscard]] bool is_current() const;
-  // Why the kernels of the current graph cannot be predicted, in one sentence; otherwise empty.
+  // Why the latest prediction failed, in one sentence; otherwise empty.
   [[nodiscard]] const QString& problem() const { return problem_; }
   [[nodiscard]] bool is_running() const { return soon_.isActive() || finding_.is_running(); }
 
  signals:
-  // There are other kernels, or a problem.
+  // `shown` or `problem` has changed.
   void changed();
 
  private:
@@ -48,8 +47,8 @@ class PredictedKernels : public QObject {
   std::unordered_set<const QObject*> watchers_;
   QTimer soon_;  // lets watchers react to a change of the graph first
   Task<SnapshotKernelsPtr> finding_;
-  SnapshotPtr
-      wanted_;  // the snapshot whose kernels are being computed, are shown, or cannot be predicted
+  // The snapshot whose kernels are being computed, are shown, or cannot be predicted.
+  SnapshotPtr wanted_;
   SnapshotKernelsPtr shown_;
   QString problem_;
 };

@@ -13,30 +13,32 @@ class KernelOrderEdits;
 class OpenedKernels;
 class PredictedKernels;
 
-// The kernels that panes show: the predicted ones in the order that the user has made, those of
-// Inductor, or those of a compilation whose artifacts are open.
+// The kernels that panes show: the predicted ones in the order after the user's moves, those that
+// Inductor reports, or those of a compilation whose artifacts are open.
 class ShownKernels : public QObject {
   Q_OBJECT
  public:
   enum class Source : std::uint8_t { predicted, asked, compiled };
 
-  // They must outlive this object. When the user opens artifacts, their kernels are shown.
+  // The sources must outlive this object. When the user opens artifacts, their kernels are shown;
+  // when they are closed, the predicted ones are shown instead.
   ShownKernels(const PredictedKernels& predicted, const KernelOrderEdits& order,
                const AskedKernels& asked, const OpenedKernels& opened, QObject* parent = nullptr);
 
   [[nodiscard]] Source source() const { return source_; }
   void set_source(Source source);
 
-  // Null if there are none.
+  // Null if the source has none.
   [[nodiscard]] const SnapshotKernelsPtr& shown() const;
-  // True if they are of the current graph, or there are none.
+  // Returns false if `shown` is known to be of an earlier graph, or if the source is `predicted`
+  // and has no kernels.
   [[nodiscard]] bool is_current() const;
-  // Why there are no kernels, in one sentence; empty if they are not known yet or there is no
-  // problem.
+  // Why the source's last prediction or question failed, in one sentence; otherwise empty. Problems
+  // with artifacts are reported by OpenedKernels::failed.
   [[nodiscard]] const QString& problem() const;
 
  signals:
-  // There are other kernels, or a problem.
+  // The source, its kernels, their order or the problem has changed.
   void changed();
 
  private:

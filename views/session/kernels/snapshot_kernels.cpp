@@ -14,7 +14,7 @@
 namespace jointer::views {
 namespace {
 
-// One kernel for each operator that runs on the device.
+// The totals of one kernel for each operator that runs on the device.
 KernelTotals totals_per_operator(const Snapshot& snapshot, const MemoryTimeline& operators) {
   const Graph& graph = snapshot.graph;
   KernelTotals totals{.peak_bytes = operators.peak_bytes()};
@@ -40,7 +40,8 @@ SnapshotKernels::SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart>
       parts_(std::move(parts)),
       compilations_(std::move(compilations)) {
   const Analysis& analysis = snapshot_->analysis;
-  std::optional<MemoryTimeline> made;  // of a compiled step, the analysis has that of the kernels
+  // The analysis of a compiled step has the timeline of its kernels, not of its operators.
+  std::optional<MemoryTimeline> made;
   if (analysis.compiled) made.emplace(snapshot_->graph, analysis.options.memory);
   const MemoryTimeline& operators = made ? *made : analysis.memory;
   per_operator_ = totals_per_operator(*snapshot_, operators);

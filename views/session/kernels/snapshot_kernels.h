@@ -1,15 +1,16 @@
 #pragma once
 
-// The kernels that Inductor is predicted to make of a snapshot's graph, or that a compilation has
-// made of it: when they run, how long they take, and their totals next to those of one kernel per
-// operator, which the estimates assume.
+// The kernels of a snapshot's graph, as Jointer predicts them, as Inductor's scheduler reports
+// them, or as a compilation has made them: their order, their times, and their totals next to those
+// of one kernel per operator.
 //
 // Terms
 //   part    a graph that Inductor compiles: the snapshot's graph, or each half of a pair
-//   bound   by memory: every kernel except calls of a library with FLOPs, and collectives
+//   bound   by memory: every kernel except collectives, and library calls with FLOPs
 //   time    as core/compiled/kernel_times.h estimates it
-//   peak    of a part: the kernels' peak, and the memory that they do not count because the compiled program never
-//           frees it (parameters, optimizer state, tangents). A pair's peak is that of the larger half.
+//   peak    of a part: the kernels' peak, plus the memory that it does not count because the
+//           compiled program never frees it (parameters, optimizer state, tangents). A pair's peak
+//           is that of the larger half.
 
 #include <cstdint>
 #include <memory>
@@ -31,17 +32,18 @@ using jointer::StatedRefusal;
 // The compilation that made the kernels of a part, each of which is a call of the program.
 struct Compilation {
   std::shared_ptr<const CompiledProgram> program;
-  // How the program fits the graph.
+  // The number of the graph's calls in kernels, of kernels without such a call, and of calls that
+  // are in no kernel.
   std::size_t tied_calls = 0, untied_kernels = 0, calls_without_kernel = 0;
 };
 
-// A kernel, in the order in which they run.
+// A kernel. Rows are in the order in which kernels run.
 struct KernelRow {
   // Indices in SnapshotKernels::parts, and in the part's kernels.
   std::int32_t part = 0, kernel = 0;
   bool launches = false;  // runs on the device; false for views, waits and the like
   bool is_memory_bound = false;
-  bool is_time_of_nodes = false;  // `ns` is the estimate of nodes
+  bool is_time_of_nodes = false;  // `ns` is the sum of its nodes' estimates
   std::int64_t ns = 0;
   NodeCost::Limit limit = NodeCost::Limit::none;
   // The time at the device's peak rates. `ns - roofline_ns` is lost to the roofline.
@@ -59,8 +61,9 @@ struct KernelTotals {
 
 class SnapshotKernels {
  public:
-  // `parts`: one, or the forward and the backward of a pair.
-  // `compilations`: those that made the parts' kernels; empty if kernels are predicted.
+  // `parts`: the graph, or the halves of a pair, the forward first; one half may be missing.
+  // `compilations`: for each part, the one that made its kernels; empty if the kernels are not those
+  // of a compilation.
   SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart> parts,
                   std::vector<Compilation> compilations = {});
 
@@ -75,10 +78,11 @@ class SnapshotKernels {
   [[nodiscard]] const kernels::Kernel& kernel(std::size_t row) const {
     return part_of(row).scheduled.kernels[static_cast<std::size_t>(rows_[row].kernel)];
   }
-  // By part; empty if kernels are predicted.
+  // By part; empty if the kernels are not those of a compilation.
   [[nodiscard]] const std::vector<Compilation>& compilations() const { return compilations_; }
   [[nodiscard]] bool is_compiled() const { return !compilations_.empty(); }
-  // The program that made a kernel, and its call; null if kernels are predicted.
+  // The compiled program that contains a kernel, and its call of the kernel; null if the kernels
+  // are not those of a compilation.
   [[nodiscard]] const CompiledProgram* program_of(std::size_t row) const {
     return is_compiled() ? compilations_[static_cast<std::size_t>(rows_[row].part)].program.get()
                          : nullptr;
@@ -89,11 +93,11 @@ class SnapshotKernels {
                               : &program->kernels[static_cast<std::size_t>(rows_[row].kernel)];
   }
 
-  // "fused mul, exp" (kernel_text.h), or the compilation's name of the kernel; by row.
+  // The names of kernels, by row: "fused mul, exp" (kernel_text.h), or the compilation's name.
   [[nodiscard]] const std::vector<std::string>& names() const { return *names_; }
   [[nodiscard]] const ItemTexts& shared_names() const { return names_; }
-  // The first kernel that launches and in which the node runs; if there is none, the first one in
-  // which it runs; -1 for nodes that run in no kernel.
+  // The row of the first kernel that runs the node and launches something or, if there is none, of
+  // the first one that runs the node; -1 for nodes that run in no kernel.
   [[nodiscard]] std::int32_t row_of(NodeId node) const {
     return node && node.index() < row_by_node_.size() ? row_by_node_[node.index()] : -1;
   }
@@ -101,7 +105,8 @@ class SnapshotKernels {
   [[nodiscard]] std::size_t first_row_of_part(std::size_t row) const {
     return row - static_cast<std::size_t>(rows_[row].kernel);
   }
-  // The sum of all rows' times. Collectives overlap with other kernels, so it is not the step time.
+  // The sum of the times of all rows. It is not the step time, since collectives overlap with other
+  // kernels.
   [[nodiscard]] std::int64_t total_ns() const { return total_ns_; }
 
   [[nodiscard]] const KernelTotals& totals() const { return totals_; }

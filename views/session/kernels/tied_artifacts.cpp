@@ -38,7 +38,7 @@ kernels::Kernel::Kind kind_of(CompiledKind kind) {
   return Kind::nop;
 }
 
-// The bytes of the blocks that a kernel reads or writes, and their sum.
+// Adds the blocks that a kernel reads or writes to `bytes`. Returns the sum of their bytes.
 std::int64_t add_uses(const CompiledKernel& kernel, bool CompiledUse::*is_used,
                       std::vector<kernels::BufferBytes>& bytes) {
   std::int64_t sum = 0;
@@ -104,7 +104,7 @@ class PartOfProgram {
     }
   }
 
-  // The first kernel after the allocation of each block, and the last one before its release.
+  // Finds the first kernel after the allocation of each block, and the last one before its release.
   void add_lives() {
     std::vector<kernels::BufferLife>& lives = part_.scheduled.lives;
     for (std::size_t i = 0; i < program_.blocks.size(); ++i) {
@@ -147,10 +147,10 @@ Result<SnapshotKernelsPtr> tie_artifacts(const SnapshotPtr& snapshot,
   std::vector<Compilation> compilations;
   for (const PartId half : halves) {
     const std::size_t best = best_program(artifacts->programs, graph, half);
-    // The program stays alive with the artifacts.
+    // Shares the ownership of the artifacts, which contain the program.
     const std::shared_ptr<const CompiledProgram> program(artifacts, &artifacts->programs[best]);
     TiedKernels ties = tie_kernels(*program, graph, half);
-    // Artifacts of only one half: the other half has no kernels.
+    // The artifacts may be those of only one half; the other half then has no kernels.
     if (ties.tied_calls == 0) continue;
     compilations.push_back({.program = program,
                             .tied_calls = ties.tied_calls,
