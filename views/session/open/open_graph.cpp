@@ -63,7 +63,8 @@ void OpenGraph::analyze(AnalysisRequest request) {
   };
   const auto job = [compute, execution = request.options.execution](
                        const DocumentState& state) -> Result<DocumentState> {
-    // Later states, and the graph as opened, are shown even if they cannot run like that.
+    // Checked only when the execution changes: later states, and the graph as opened, are shown
+    // even if they cannot be executed like that.
     if (execution != state.now->analysis.options.execution)
       JOINTER_CHECK(check_execution(state.now->graph, execution));
     JOINTER_TRY(const SnapshotPtr now, compute(*state.now));

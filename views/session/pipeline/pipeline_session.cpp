@@ -477,7 +477,10 @@ void PipelineSession::take_applied(const EditHistory& base,
                     std::equal(base.begin(), base.end(), history.begin());
   if (!fits) {
     ran_.clear();
-    return end_run(tr("The result could not be applied: %1").arg(refused.value(0)), true);
+    return end_run(refused.isEmpty()
+                       ? tr("The result could not be applied. Run the pipeline again.")
+                       : tr("The result could not be applied: %1").arg(refused.front()),
+                   true);
   }
   ran_.resize(run_->first);
   for (std::size_t i = 0; i < run_->outcomes.size(); ++i)

@@ -1,21 +1,21 @@
-// Finds the cost of a recomputation that is part of the kernels that read its result.
+// Computes the cost of a recomputation that is fused into the kernels that read its result.
 //
 // Terms
 //   chain    the calls that compute a tensor from values that the plan saves or offloads, and from
 //            inputs of the graph: its sources
 //   readers  the predicted kernels of the backward that read the tensor; views pass a read on
 //
-// The recomputation fuses if every call of the chain is computed in loops, element by element, and
-// every reader consists of loops. Then the chain launches nothing and writes nothing. It costs the
-// time to read those sources that a reader does not read anyway, at the bandwidth that the roofline
-// model assumes, once for each reader.
+// The recomputation fuses if every call of the chain is computed element by element, in loops, or
+// is a view, and every reader consists of loops. Then the chain launches nothing and writes
+// nothing. It costs the time to read those sources that a reader does not read anyway, at the
+// bandwidth that the roofline model assumes, once for each reader.
 //
-// Cost: linear in the nodes of chains and readers. A chain has at most kMaxChain calls, as a fused
-// kernel has at most 64 operations.
+// Cost: linear in the nodes of chains and readers. A chain has at most kMaxChain calls, since
+// Inductor fuses at most 64 operations into one kernel.
 //
-// Source: `is_fusible` and `get_node_weight` in torch._functorch.partitioners, where a value that
-// all users can fuse costs nothing but its reads. Deviation: the readers are the predicted kernels,
-// and not all operators that could fuse.
+// Source: `is_fusible` in torch._functorch.partitioners. The min-cut partitioner assumes that a
+// recomputation that fuses into its users is free. Deviations: reads of sources count, and the
+// users are the predicted kernels, not all operators that could fuse.
 
 #include "views/session/sac/fused_recompute.h"
 
@@ -37,7 +37,8 @@ bool has_loops(const kernels::Kernel& kernel) {
          kernel.kind == Kind::mix_order_reduction;
 }
 
-// By node: an op computes it element by element. A reduction computes so what it reduces.
+// By node: true if an op computes it element by element. A reduction op does so for all of its
+// nodes but the last one, which is the reduction itself.
 std::vector<bool> elementwise_nodes(const SnapshotKernels& kernels) {
   std::vector<bool> is_elementwise(kernels.snapshot()->graph.node_count());
   for (const CompiledPart& part : kernels.parts())
@@ -82,14 +83,15 @@ class FusedRecompute {
     return node.kind == NodeKind::call && (graph_.op(node).is_view || graph_.op(node).is_getitem);
   }
 
-  // True if the backward has the value without recomputing anything.
+  // Returns true if the backward has the value without recomputing anything.
   [[nodiscard]] bool is_source(NodeId id) const {
     if (graph_.node(id).kind != NodeKind::call) return true;
     const SacTensor* tensor = state_.tensor_of(id);
     return tensor != nullptr && tensor->action != PlanAction::recompute;
   }
 
-  // Adds the call and what it is computed from; false if that does not fuse.
+  // Adds the call, and the calls and sources that it is computed from. Returns false if they do not
+  // fuse.
   bool add_chain(NodeId id) {
     if (!chain_.insert(id).second) return true;
     if (chain_.size() > kMaxChain) return false;
@@ -101,7 +103,8 @@ class FusedRecompute {
     });
   }
 
-  // Adds the kernels that read the value in the backward; false if one of them cannot compute it.
+  // Adds the kernels that read the value in the backward. Returns false if it cannot be fused into
+  // one of them.
   bool add_readers(NodeId id) {
     return std::ranges::all_of(snapshot_.users.of(id), [this](NodeId user) {
       const Node& node = graph_.node(user);
@@ -130,7 +133,7 @@ class FusedRecompute {
   const Graph& graph_;
   std::vector<bool> is_elementwise_;
   std::map<std::size_t, std::set<NodeId>> inputs_;  // by kernel
-  // These are about the tensor whose cost is computed.
+  // For the tensor whose cost is being computed.
   std::set<NodeId> chain_, sources_;
   std::set<std::size_t> readers_;
 };

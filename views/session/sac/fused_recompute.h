@@ -1,7 +1,7 @@
 #pragma once
 
-// The cost of recomputing a value if the compiler fuses its recomputation into its readers, as
-// torch's min-cut partitioner assumes. fused_recompute.cpp describes the rule.
+// The cost of recomputing a value if Inductor fuses the recomputation into the kernels that read
+// the value, as torch's min-cut partitioner assumes. fused_recompute.cpp describes the rule.
 
 #include <cstdint>
 #include <optional>
@@ -12,9 +12,10 @@
 
 namespace jointer::views {
 
-// By tensor of the state, in nanoseconds; nullopt if the recomputation does not fuse, or nothing in
-// the backward reads the tensor. `kernels`: those of the state's graph; if they are of another
-// graph, everything is nullopt.
+// The costs by tensor of the state, in nanoseconds; nullopt if no call computes the tensor, if the
+// recomputation does not fuse, if nothing in the backward reads the tensor, or if the device's
+// bandwidth is unknown. `kernels`: those of the state's graph; if the number of nodes differs,
+// everything is nullopt.
 using FusedCosts = std::vector<std::optional<std::int64_t>>;
 FusedCosts fused_recompute_ns(const SacState& state, const SnapshotKernels& kernels);
 

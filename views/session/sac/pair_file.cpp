@@ -38,7 +38,8 @@ Result<QString> write_graph_file(const Graph& graph, const QString& title) {
   return path;
 }
 
-// A capture cannot contain the distances between the ranks of a group.
+// The request passes on the graph's assumptions, since a capture cannot contain all of them, such
+// as the distances between the ranks of a group.
 Result<OpenRequest> write_to_open(const Graph& graph, const QString& title) {
   JOINTER_TRY(const QString path, write_graph_file(graph, title));
   OpenRequest request{.path = path.toStdString()};

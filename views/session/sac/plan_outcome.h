@@ -12,7 +12,8 @@ namespace jointer::views {
 
 struct PlanOutcome {
   PlanFigures figures;
-  std::vector<std::int64_t> profile;  // live bytes at every point of the pair or the training step
+  // Allocated bytes at every point of the pair or the training step.
+  std::vector<std::int64_t> profile;
   // Where each step of the pair's memory timeline starts on the axis of the joint graph's timeline,
   // followed by the end of the last step. The values never decrease. Empty for a graph that is
   // already partitioned. For a flat training step, its timeline with the tags applied is placed on

@@ -18,7 +18,7 @@ namespace jointer::views {
 namespace {
 
 // Tags the values that a plan saves or offloads, although the plan is already in effect, so that
-// there is a history entry for its order. The edit has no changes if the plan saves no call.
+// there is a history entry for its order. The edit has no changes if none of them is a call.
 Edit restated(const Graph& graph, const SavePlan& plan) {
   Edit edit;
   const auto add = [&](const std::vector<NodeId>& nodes, PlanAction action) {

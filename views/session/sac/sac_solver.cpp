@@ -32,7 +32,7 @@ bool is_by_search(std::string_view by) {
   return decider_of(by) == Decider::search;
 }
 
-// Index of the last edit whose `by` is as asked; -1 if there is none.
+// Index of the last edit with a `by` for which `is_asked` is true; -1 if there is none.
 std::ptrdiff_t last_edit(const EditHistory& history, const auto& is_asked) {
   for (std::size_t i = history.size(); i-- > 0;)
     if (is_asked(history[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);

@@ -29,7 +29,7 @@ class StepStates {
   // The state of the graph of `now` under these policies, indexed by node; the caller sets
   // `snapshot`, `edits` and the deciders. If the policies cannot be applied, the state is that of
   // the step without tags, and `applied_tags.refusal` says why. `calls`: the edits from `baseline`
-  // to `now` that change more than tags. Error (usage): see `analyze` and `kept_values`.
+  // to `now` that change more than tags. Errors: see `analyze_step` and `kept_values`.
   Result<SacStatePtr> state(const SnapshotPtr& now, const SnapshotPtr& baseline,
                             const EditHistory& calls, const std::vector<MemoryPolicy>& policies);
 

@@ -25,9 +25,9 @@ class TargetSearch : public QObject {
     SacStatePtr state;  // before the changes
     PlanTarget target;
     ChangeList list;
-    // The order found for the plan of the list; without passes, its own order is the best. nullopt
-    // until it is found, and if no order is searched: if the settings or the graph rule that out,
-    // or if the list does not need one.
+    // The order found for the list's plan; if it has no passes, the plan's own order is the best.
+    // nullopt until it is found, and if none is searched for: because the settings rule that out,
+    // the graph does not communicate, or the list needs none.
     std::optional<PlanOrder> order = {};
 
     // The estimates after the list, in its order if that is known.

@@ -49,7 +49,7 @@ constexpr std::array<Unit, 5> kTimeUnits{
 constexpr std::array<Unit, 6> kCountUnits{
     {{"", 1}, {"k", 1e3}, {"m", 1e6}, {"g", 1e9}, {"t", 1e12}, {"p", 1e15}}};
 
-// The size of a unit in lower case; std::nullopt if there is no such unit.
+// The size of the unit with this name, given in lower case; nullopt if there is none.
 std::optional<double> unit_of(SearchField field, std::string_view name) {
   std::span<const Unit> units = kCountUnits;
   std::string wanted(name);
@@ -64,7 +64,7 @@ std::optional<double> unit_of(SearchField field, std::string_view name) {
   return std::nullopt;
 }
 
-// One for each numeric field.
+// One for each numeric field, in the order of SearchField.
 constexpr std::array<std::string_view, 7> kExamples{
     "bytes>1MiB", "ms>0.1", "flops>1G", "exposed>0", "users>3", "inputs>3", "call<100"};
 

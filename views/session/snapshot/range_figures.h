@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// Shared by all that show the same range (ShownRange::figures).
+// Shared by everything that shows the same range (ShownRange::figures).
 using RangeFiguresPtr = std::shared_ptr<const RangeFigures>;
 
 inline RangeFiguresPtr range_figures(const Snapshot& snapshot, TimeRange range) {

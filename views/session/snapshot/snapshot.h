@@ -31,7 +31,7 @@ struct DocumentState {
 };
 
 SnapshotPtr snapshot_of(Graph graph, Analysis analysis);
-// Error (usage): see `analyze`.
+// Errors: see `analyze_step`.
 Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options);
 
 }  // namespace jointer::views

@@ -38,25 +38,27 @@ enum class ItemColor : std::uint8_t {
 };
 inline constexpr std::size_t kItemColors = 12;
 
-// The color of a node in its lane: that of its collective, or that of its kernel.
+// The color of a node in its lane, which shows the kind of its collective or, for other calls, of
+// its computation.
 ItemColor node_color(const Graph& graph, const Analysis& analysis, NodeId id);
 
 struct LaneItem {
   std::int64_t begin = 0, end = 0;  // positions on the axis; end > begin
-  // For a collective, its start; for a block, its first node; for a kernel, the node that launched
-  // it or, if it is predicted, its first node.
+  // For a collective, its start; for a block, the first of its nodes in this item; for a kernel,
+  // the node that launched it or, if it is predicted, its first node, if any.
   NodeId node;
   ItemColor color = ItemColor::other;
   // Indices in Measurement::blocks and Measurement::kernels, or -1. Both are -1 for a node. In a
   // lane of predicted kernels, `kernel` is an index in SnapshotKernels::rows.
   std::int32_t block = -1, kernel = -1;
 };
-// The texts of blocks or of kernels, by index in the measurement.
+// The texts of blocks or of kernels, by index in the measurement; those of predicted kernels by
+// row.
 using ItemTexts = std::shared_ptr<const std::vector<std::string>>;
 
-// Items sorted by `begin`. They do not overlap, except in a lane of collectives in program order,
-// where several may be in flight, and in a lane of kernels if a kernel started before the previous
-// one had ended.
+// Items sorted by `begin`. They do not overlap, except in a lane of collectives in program order or
+// in the lane of predicted collectives, where several may be in flight, and in a lane of measured
+// kernels if a kernel started before the previous one had ended.
 class Lane {
  public:
   // `texts`: those of the blocks or kernels; null if all items are nodes.
@@ -171,7 +173,7 @@ class TimelineData {
   [[nodiscard]] std::int64_t reserved(std::size_t point) const { return bands_->reserved[point]; }
   [[nodiscard]] const MemoryBandsPtr& bands() const { return bands_; }
 
-  // The extent of a node on the axis; empty if the graph has no such node.
+  // The extent of a node on the axis; empty if the node is not on the axis.
   struct Extent {
     std::int64_t begin = 0, end = 0;
   };

@@ -30,7 +30,7 @@ QString count_text(std::integral auto count) {
   return to_qstring(format_count(static_cast<std::int64_t>(count)));
 }
 
-// `one` if the count is 1; otherwise `several` with the count in its place marker.
+// `one` if the count is 1; otherwise `several`, with the count in place of its `%1`.
 QString counted_text(std::integral auto count, const QString& one, const QString& several) {
   return count == 1 ? one : several.arg(count_text(count));
 }

@@ -26,7 +26,7 @@ Result<PipelineRun> run_all(const Snapshot& snapshot, const Pipeline& pipeline,
   return run_whole_pipeline(snapshot.graph, pipeline, built_in_passes(), options);
 }
 
-// The memory that the caching allocator reserves for a pipeline's graph.
+// The memory that the caching allocator reserves for the graph that a pipeline produces.
 Result<std::int64_t> reserved_of(const Snapshot& snapshot, const Pipeline& pipeline,
                                  std::int64_t budget) {
   JOINTER_TRY(const PipelineRun done, run_all(snapshot, pipeline, budget));

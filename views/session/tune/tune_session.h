@@ -70,7 +70,7 @@ class TuneSession : public QObject {
   void limit_changed();
   // The result of a command, or why it failed.
   void message(const QString& sentence);
-  // The receiver should open the graph and apply the recipe, if there is one.
+  // A pair was made. The receiver should open it and apply the recipe, if there is one.
   void graph_made(const jointer::OpenRequest& graph, const QString& recipe);
 
  private:

@@ -56,7 +56,7 @@ class Autosave : public QObject {
   // Removes the journal. Called when the user closes the document without saving.
   void forget();
 
-  // Saves on a worker thread; emits `saved` or `failed`.
+  // Saves on a worker thread; emits `saved` or `failed`. Ignored while another save is running.
   void save(const QString& path, const QByteArray& layout);
 
  signals:

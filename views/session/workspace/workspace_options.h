@@ -9,7 +9,8 @@ namespace jointer::views {
 
 WorkspaceOptions to_workspace(const AnalysisOptions& options);
 
-// Returns `options`, changed to those that the workspace contains. Ignores invalid ones.
+// Returns `options` with the values that the workspace contains; ignores invalid ones. The
+// execution is eager if the workspace contains none.
 AnalysisOptions with_workspace(AnalysisOptions options, const WorkspaceOptions& saved);
 
 }  // namespace jointer::views
