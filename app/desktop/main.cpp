@@ -102,7 +102,7 @@ void take_picture(MainWindow& window, const QString& path) {
                             QFileInfo::exists(folder)
                                 ? "cannot write the screenshot; the name must end in .png or .jpg, "
                                   "and the folder must be writable"
-                                : "the folder does not exist")}));
+                                : "its folder does not exist; create it, or choose another one")}));
 }
 
 // Exits after the first frame or, to take a picture, once every document has loaded. Also exits,

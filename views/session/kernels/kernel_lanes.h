@@ -26,7 +26,8 @@ class KernelLanes {
   // One lane; on axes of time, also one for collectives if there are any. LaneItem::kernel is the
   // kernel's row, and LaneItem::node its first node, which is invalid if the kernel has no nodes.
   [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
-  // The end of the last kernel in nanoseconds or, in program order, the number of nodes; at least 1.
+  // On axes of time, the end of the last kernel in nanoseconds; in program order, the number of
+  // nodes. At least 1.
   [[nodiscard]] std::int64_t length() const { return length_; }
 
   struct Place {

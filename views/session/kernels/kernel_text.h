@@ -9,7 +9,7 @@
 
 namespace jointer::views {
 
-// Text for predicted kernels, the same in every pane.
+// Text for kernels, the same in every pane.
 
 QString kernel_kind_text(kernels::Kernel::Kind kind);
 // The operators that run in a kernel, in the style of Inductor's names: "mm", or "fused mul,

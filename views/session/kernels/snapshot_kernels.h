@@ -32,8 +32,8 @@ using jointer::StatedRefusal;
 // The compilation that made the kernels of a part, each of which is a call of the program.
 struct Compilation {
   std::shared_ptr<const CompiledProgram> program;
-  // The number of the graph's calls in kernels, of kernels without such a call, and of calls that
-  // are in no kernel.
+  // The numbers of the graph's calls in kernels, of kernels without such a call, and of calls that
+  // no kernel computes.
   std::size_t tied_calls = 0, untied_kernels = 0, calls_without_kernel = 0;
 };
 
@@ -62,8 +62,8 @@ struct KernelTotals {
 class SnapshotKernels {
  public:
   // `parts`: the graph, or the halves of a pair, the forward first; one half may be missing.
-  // `compilations`: for each part, the one that made its kernels; empty if the kernels are not those
-  // of a compilation.
+  // `compilations`: for each part, the one that made its kernels; empty if the kernels are not
+  // those of a compilation.
   SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart> parts,
                   std::vector<Compilation> compilations = {});
 
