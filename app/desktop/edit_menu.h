@@ -13,7 +13,8 @@
 namespace jointer::desktop {
 
 // Commands that edit the graph, explain edits, find nodes, clear the selection and copy a report.
-// The context menus of the timeline and of tables also show the commands for the selected nodes.
+// The context menus of the timeline and of tables also show the commands for the selected nodes,
+// and that of the graph pane shows the one that explains a position.
 class EditMenu : public QObject {
   Q_OBJECT
  public:

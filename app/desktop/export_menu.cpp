@@ -64,7 +64,7 @@ void ExportMenu::export_as(const ExportFormat& format) {
   const MeasurementPtr measured = std::string_view(format.format) == "perfetto" && shown != nullptr
                                       ? shown->shared_measurement()
                                       : nullptr;
-  // Writing the trace of a large graph takes a while. The snapshot is immutable, so another thread
+  // Exporting a large graph takes a while. The snapshot is immutable, so another thread
   // can use it.
   const auto write = [path, snapshot = tab->document()->shared_snapshot(), measured,
                       to_text = format.write] {

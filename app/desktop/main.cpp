@@ -92,7 +92,7 @@ void take_picture(MainWindow& window, const QString& path) {
     QTimer::singleShot(kSettleMs, &window, [&window, path] { take_picture(window, path); });
     return;
   }
-  // Handle queued calls before the picture is taken.
+  // Queued calls may still change the window.
   QCoreApplication::sendPostedEvents();
   if (window.grab().save(path)) return QCoreApplication::exit(0);
   const QString folder = QFileInfo(path).absolutePath();

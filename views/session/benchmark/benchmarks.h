@@ -62,7 +62,7 @@ class Benchmarks : public QObject {
 
   // --- Results ---
 
-  // All results, oldest first.
+  // All results, the newest last.
   [[nodiscard]] const std::vector<BenchmarkRow>& rows() const { return rows_; }
   [[nodiscard]] const BenchmarkResult* find(std::uint64_t id) const;
   // Returns true if the run measured the graph as it is now, or if its result names no graph.

@@ -29,7 +29,7 @@ constexpr std::size_t kMaxHeld = 256;
 constexpr int kProgressMs = 40;
 
 // A what-if computes the estimates of operators that run one by one, in program order. Those of a
-// compiled step differ, so a preview adds the changes that the what-if predicts to the figures of
+// compiled step differ, so a preview adds the changes that the what-if predicts to the estimates of
 // the analysis.
 void show_from(const Analysis& analysis, RangePreview& preview) {
   if (analysis.compiled == nullptr) return;

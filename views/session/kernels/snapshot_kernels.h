@@ -46,7 +46,8 @@ struct KernelRow {
   bool is_time_of_nodes = false;  // `ns` is the sum of its nodes' estimates
   std::int64_t ns = 0;
   NodeCost::Limit limit = NodeCost::Limit::none;
-  // The time at the device's peak rates. `ns - roofline_ns` is lost to the roofline.
+  // The time at the device's peak rates, without launches; at most `ns`. `ns - roofline_ns` is lost
+  // to the roofline.
   std::int64_t roofline_ns = 0;
 };
 

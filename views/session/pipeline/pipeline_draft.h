@@ -36,11 +36,11 @@ class PipelineDraft : public QObject {
 
   // Steps that are in both pipelines keep their ids.
   void set_pipeline(const Pipeline& pipeline);
-  // Inserts a step before the one at `place` and returns the new id.
+  // Inserts a step before the one at `place` (at the end if there is none) and returns the new id.
   quint64 insert(std::size_t place, PipelineStep step);
   quint64 append(PipelineStep step) { return insert(size(), std::move(step)); }
   void remove(std::size_t place);
-  // Moves a step before the step that is currently at `gap`.
+  // Moves a step before the one that is currently at `gap`, or to the end if `gap` is the size.
   void move(std::size_t place, std::size_t gap);
   // Inserts a copy after the step and returns the copy's id.
   quint64 duplicate(std::size_t place) {

@@ -92,7 +92,7 @@ PipelineSession::PipelineSession(Document& document, PassService& service, QObje
     find_mistakes();
     emit changed();
   });
-  // Load the failed step if the graph is a reproducer.
+  // If the graph is a reproducer, load the recorded pipeline.
   if (const auto said = reproduced(document_.baseline()->graph)) take_reproducer(*said);
 }
 

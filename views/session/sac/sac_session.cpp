@@ -43,7 +43,7 @@ SacSession::SacSession(OpenGraph& open, Editing& editing)
   connect(&open_, &OpenGraph::changed, this, &SacSession::follow_document);
   connect(this, &SacSession::changed, &reserved_, [this] { reserved_.follow(state_); });
   connect(this, &SacSession::changed, &ordered_, [this] { ordered_.follow(state_); });
-  // A refused edit leaves no choices pending, so remove them from the shown state.
+  // The choices of a refused edit are dropped, so remove them from the shown state.
   connect(&editing_, &Editing::refused, this, &SacSession::follow_document);
 }
 

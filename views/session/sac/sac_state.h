@@ -85,7 +85,7 @@ struct SacState : PlanOutcome {
   std::vector<std::int32_t> tensor_by_node;  // index in `tensors`, or -1
   // One row per value, for comparison with other states; the rows add up to the estimates. Nodes
   // are those of the base's joint graph or, without a base, of the snapshot. Empty if the state is
-  // incomplete, or if the graph has only one half.
+  // incomplete, or if the graph is not a joint graph, a flat training step or a pair.
   std::vector<PlanRow> rows;
   std::vector<std::string> edits;         // titles of the history's edits
   std::vector<NodeId> searched;           // nodes with tags set by a search

@@ -74,8 +74,8 @@ class TargetSearch : public QObject {
 };
 
 // An edit that sets the policies of the values in the list. Its `by` is that of the user's own
-// decisions: the caller adds the order with decided_with. `graph`: the joint graph to which their
-// ids refer. For a flat training step, use SacSession::apply_plan with the plan of the list
+// decisions: the caller adds the order with decided_with. `graph`: the joint graph that the list's
+// node ids refer to. For a flat training step, use SacSession::apply_plan with the plan of the list
 // instead.
 Edit edit_of(const ChangeList& list, const Graph& graph, const QString& title);
 

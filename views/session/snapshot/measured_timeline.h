@@ -75,7 +75,8 @@ class MeasuredTimeline {
   MeasuredCurve order_curve_, time_curve_;
   std::vector<std::int32_t> by_node_;        // index in the measurement's nodes, or -1
   std::vector<std::int32_t> block_by_node_;  // index in the measurement's blocks, or -1
-  // The kernels of node n are kernels_by_node_[first_kernel_[n]] up to [first_kernel_[n + 1]].
+  // The kernels of node n begin at kernels_by_node_[first_kernel_[n]] and end before those of node
+  // n + 1.
   std::vector<std::uint32_t> kernels_by_node_, first_kernel_;
   std::int64_t peak_bytes_ = 0;
 };
