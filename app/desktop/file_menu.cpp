@@ -103,7 +103,9 @@ void FileMenu::choose_folder() {
 
 void FileMenu::open_sample() {
   const std::string path = find_resource(kFirstSample.toStdString());
-  if (path.empty()) return context_.status.say(tr("The sample graph is not installed."));
+  if (path.empty())
+    return context_.status.say(
+        tr("The sample graph is not installed. Install Jointer again, or open another graph."));
   workspaces_.open({.path = path});
 }
 

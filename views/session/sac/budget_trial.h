@@ -18,13 +18,13 @@ class BudgetTrial {
  public:
   // Uses the snapshot's graph with the given policies, indexed by node. The partitioner in
   // `settings` must be min_cut; the budget in `settings` is ignored. Error (usage): see
-  // `partition`.
+  // BudgetPlans::make and BudgetPlans::of_step.
   static Result<std::unique_ptr<BudgetTrial>> make(SnapshotPtr snapshot,
                                                    const std::vector<MemoryPolicy>& policies,
                                                    const SolveSettings& settings);
 
-  // The outcome of solving with `budget`. Error (usage): the budget has no legal plan. Cost: one
-  // cut or knapsack, and the estimates of one plan.
+  // The outcome of solving with `budget`. Error (usage): `budget` is not in 0..1, or has no legal
+  // plan. Cost: one cut or knapsack, and the estimates of one plan.
   Result<PlanOutcomePtr> at(double budget);
   Result<SavePlan> plan(double budget) { return plans_->plan(budget); }
   // The outcome of any plan, for the pair that min_cut makes with it or for the step. Error

@@ -16,7 +16,7 @@ namespace jointer::views {
 // Writes the pair of a state's plan, in the plan's order. Errors: see ordered_graph.
 Result<OpenRequest> write_pair(const SacState& state, const QString& title);
 // Joins a pair and writes the joint graph, tagged so that partitioning it reproduces the pair's
-// plan. Error (usage): the halves do not fit together.
+// plan. Error (usage): `pair` is not a pair, or its halves do not fit together.
 Result<OpenRequest> write_joint(const Graph& pair, const QString& title);
 
 // The file of a graph, and the recipe with its edits; `recipe` is empty if there are no edits.
