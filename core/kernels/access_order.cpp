@@ -26,7 +26,7 @@ class Ordering {
  private:
   using Users = SmallVector<User, 4>;
 
-  // The list of readers that a buffer shares with its aliases.
+  // The buffer under which `users_` has the readers of a buffer and its aliases (union-find).
   BufferId list_of(BufferId id) {
     while (list_[slot(id)] != id) {
       list_[slot(id)] = list_[slot(list_[slot(id)])];
@@ -40,7 +40,7 @@ class Ordering {
   }
   void add_user(BufferId buffer, User user) {
     Users& users = users_[slot(list_of(renamed(buffer)))];
-    // Ops are visited in order, so that equal users are among the last ones.
+    // Ops are visited in order, so an equal user can only be among the last ones.
     for (std::size_t i = users.size(); i-- > 0 && users[i].op == user.op;)
       if (users[i] == user) return;
     users.push_back(user);
@@ -100,7 +100,7 @@ void Ordering::mutate(OpId id, BufferId output) {
     Access before = star(changed);
     before.is_atomic = op.writes.size() == 1 && op.writes.front().is_atomic;
     add_read(op, std::move(before));
-    // It runs after all that read the old value.
+    // The mutation runs after all ops that read the old value.
     const Users users = users_[slot(list_of(changed))];
     for (const User& user : users) {
       if (user.op == id || user.op < 0) continue;

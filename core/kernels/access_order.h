@@ -1,8 +1,8 @@
 #pragma once
 
-// Adds to operations the dependencies that are not data: the order of collectives, and what
-// mutations and aliases demand. Reads then name the buffer that the last mutation defined, and each
-// buffer knows its readers.
+// Adds the dependencies between ops that no data carries: the order of collectives, and those due
+// to mutations and aliases. Afterwards, reads name the buffer that the last mutation defined, and
+// each buffer knows its readers.
 //
 // Terms: a mutation defines a new buffer for the same storage; later reads of the old one mean the
 // new one (renaming). A buffer and its aliases share their readers.

@@ -1,7 +1,7 @@
 #pragma once
 
-// The accesses of all ops, each distinct one once: equal accesses have equal ids, so that two
-// kernels share data if they have a number in common.
+// The distinct accesses of all ops. Equal accesses have equal ids, so two kernels share data if
+// they have an id in common.
 //
 // An access has a form: as the op makes it, with merged loops, or with sorted and merged loops.
 // Accesses of different forms are different, like Inductor's, whose variables have other names (d0,
@@ -49,10 +49,10 @@ class AccessTable {
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
   // The access with merged loops (`normalize`), and with sorted and merged loops
-  // (`normalize_with_stride_order`). Other kinds than `memory` have one form.
+  // (`normalize_with_stride_order`). Accesses of kinds other than `memory` have only one form.
   AccessId merged(AccessId id);
   AccessId sorted(AccessId id);
-  // The access as if it was to another buffer.
+  // The same access to another buffer.
   AccessId renamed(AccessId id, BufferId buffer);
 
  private:

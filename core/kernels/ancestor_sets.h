@@ -2,10 +2,10 @@
 
 // The ancestors of scheduler nodes: for each node a set of ops.
 //
-// A set is a list of chunks of 512 bits. Sets share equal chunks: most ops before a node are
-// ancestors of it, and of the nodes before it as well, so that a set differs from those that it is
-// united from in a few chunks only. A set costs four bytes for each 512 ops, and each new chunk 64
-// bytes. The union of two sets costs a comparison for each chunk that they share.
+// A set is a list of chunks of 512 bits, and sets share chunks. Most ops before a node are its
+// ancestors, and also ancestors of the nodes before it. The union of two sets therefore differs
+// from them in a few chunks only. A set takes four bytes for each 512 ops, and a new chunk 64
+// bytes. A union costs one comparison for a chunk that both sets share, and more for the others.
 
 #include <array>
 #include <cstddef>
@@ -25,7 +25,7 @@ class AncestorSets {
   // The largest op of a set is `ops` - 1.
   explicit AncestorSets(std::size_t ops) : length_((ops + kBits - 1) / kBits), chunks_(1) {}
 
-  // Adds empty sets up to this number of sets.
+  // Adds empty sets until there are this many.
   void resize(std::size_t sets) { lists_.resize(sets * length_, 0); }
   void reserve(std::size_t sets) { lists_.reserve(sets * length_); }
 
@@ -50,7 +50,7 @@ class AncestorSets {
   [[nodiscard]] const Chunk& chunk(std::uint32_t number) const { return chunks_[number]; }
   // The number of chunks of a set.
   [[nodiscard]] std::size_t length() const { return length_; }
-  // Adds an op to a set that is kept apart, as a list of its chunks.
+  // Adds an op to a set that is stored elsewhere, as a list of chunks.
   static void set_bit(std::span<Chunk> chunks, OpId op) {
     const auto bit = static_cast<std::size_t>(op);
     chunks[bit / kBits][bit % kBits / 64] |= std::uint64_t{1} << (bit % 64);

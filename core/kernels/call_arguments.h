@@ -12,16 +12,16 @@ namespace jointer::kernels {
 
 class CallArguments {
  public:
-  // `env`: the values of the nodes before, by node.
+  // `env`: the values of the preceding nodes, by node.
   CallArguments(const Graph& graph, const std::vector<FxIds>& env, const Node& node)
       : graph_(graph), arguments_(graph), env_(env), node_(node) {}
 
   [[nodiscard]] std::string_view packet() const { return graph_.op(node_).packet(); }
   // False for an argument that is missing or None.
   [[nodiscard]] bool has(std::string_view name) const;
-  // -1 if it is not a tensor.
+  // -1 if the argument is missing or not a tensor.
   [[nodiscard]] FxId tensor(std::string_view name) const;
-  // The tensors of a list; -1 for None.
+  // The tensors of a list, with -1 for elements that are None; empty if the list is missing.
   [[nodiscard]] FxIds tensors(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t otherwise = 0) const;
   [[nodiscard]] double real(std::string_view name, double otherwise = 0) const;
@@ -32,7 +32,7 @@ class CallArguments {
   // The numbers of a list; empty if it is missing.
   [[nodiscard]] Numbers reals(std::string_view name) const;
   [[nodiscard]] std::string_view text(std::string_view name) const;
-  // The tensor that the call returns, or the one with this number.
+  // The tensor with this index among those that the call returns.
   [[nodiscard]] FxTensor result(std::size_t which = 0) const;
   [[nodiscard]] std::size_t result_count() const { return graph_.tensors(node_).size(); }
 

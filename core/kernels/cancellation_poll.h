@@ -20,7 +20,7 @@ class CancellationPoll {
     is_cancelled_ = is_cancelled_ || (ask_ && ask_());
     return is_cancelled_;
   }
-  // The same, for steps of about a microsecond: asks the caller at every 256th call.
+  // The same, for steps of about a microsecond: asks the caller only on every 256th call.
   bool is_cancelled_now_and_then() {
     constexpr std::uint32_t kSteps = 256;
     return ++steps_ % kSteps == 0 ? is_cancelled() : is_cancelled_;

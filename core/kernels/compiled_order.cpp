@@ -22,7 +22,7 @@ bool starts_collective(const Graph& graph, NodeId id) {
   return graph.is_collective_start(graph.node(id));
 }
 
-// Describes the kernels of one part, as they are named in the document.
+// Writes the collectives and the moves of one part.
 class OrderWriter {
  public:
   explicit OrderWriter(const PartMoves& of)
@@ -96,7 +96,8 @@ class OrderWriter {
     return list;
   }
 
-  // The elements that the call sends. Symbolic sizes are left out: the run's may differ.
+  // The data type and the number of elements that the call sends. Left out if a size is symbolic,
+  // since it may differ in the run.
   void add_size(const Node& node, OrderedJson& json) const {
     const bool is_of_many = graph_.target(node).find("coalesced") != std::string_view::npos;
     std::int64_t numel = 0;
@@ -147,7 +148,7 @@ class OrderWriter {
   std::unordered_map<std::uint32_t, std::int64_t> sequence_, wait_numbers_;  // by node
 };
 
-// The document spans several lines; each collective and each move is on one.
+// Writes each collective and each move on a line of its own.
 void print(const OrderedJson& json, int depth, std::string& out) {
   constexpr int kDeepest = 4;  // document, graphs, graph, list
   if (!json.is_structured() || json.empty() || depth == kDeepest) {

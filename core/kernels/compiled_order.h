@@ -32,14 +32,14 @@ struct KernelMove {
   friend bool operator==(const KernelMove&, const KernelMove&) = default;
 };
 
-// The node by which sentences name a kernel: its first one, or its collective. None if no node of
-// the graph runs in it.
+// The node by which texts name a kernel: its collective if it is one, or else its first node. None
+// if no node of the graph runs in the kernel.
 NodeId main_node(const Graph& graph, const Kernel& kernel);
 // "mm_3", or "kernel 12" for one in which no node runs.
 std::string kernel_label(const Graph& graph, const Kernels& kernels, std::int32_t kernel);
 
-// The moves of one compiled graph. `graph` and `kernels` may be of a half alone, or of a pair: only
-// nodes of `part` count. The kernels are in the order before the moves.
+// The moves of one compiled graph. `graph` may be a half or a pair; only nodes of `part` count. The
+// kernels are in the order before the moves.
 struct PartMoves {
   const Graph& graph;
   PartId part;

@@ -58,7 +58,7 @@ bool CpuFusion::align(NodeIndex a, NodeIndex b, Aligned& aligned) const {
   aligned.changed = changed.leader;
   aligned.loops = merged(changed.leader, theirs);
   if (aligned.loops == s_.loops(other.leader).loops) return true;
-  // The loops of a node of several ops stay.
+  // The loops of a node with several ops cannot change.
   if (other.is_fused()) return false;
   aligned.other = other.leader;
   return merged(other.leader, own.positions) == aligned.loops;

@@ -2,10 +2,11 @@
 
 // The rules of Inductor's C++ backend: which nodes on the CPU may become one kernel.
 //
-// Two nodes have one nest if their loops are equal, or if the first has the outer and the reduced
-// loops of the second, or if they are pointwise ops of one shape, one of which has a single loop
-// that the other does not merge: its loops are then merged anew. A node and its reader may also
-// share only their outer loops, with a nest for each inside; such pairs come after all others.
+// Two nodes have one nest in three cases: their loops are equal; the outer loops of the first are
+// the outer and the reduced loops of the second; or they are pointwise ops of one shape, one of
+// which has merged all its loops while the other could not. In the last case, the loops are merged
+// anew. A node and its reader may also share only their outer loops, with a nest for each inside;
+// such pairs come after all others.
 //
 // Source: torch/_inductor/codegen/cpp.py (`CppScheduling`: `can_fuse_horizontal`,
 // `can_fuse_vertical`, `_why_fuse_nodes`, `_can_fuse_nodes_with_compatible_ranges`,
@@ -24,10 +25,11 @@ class CpuFusion {
  public:
   explicit CpuFusion(Scheduling& scheduling) : s_(scheduling) {}
 
-  // True if two nodes that read the same data may become one nest, in `kMaxBesides` ops.
+  // True if two nodes that read the same data may become one nest, of at most `kMaxBesides` ops.
   [[nodiscard]] bool can_fuse_horizontal(NodeIndex a, NodeIndex b) const;
   [[nodiscard]] bool can_fuse_vertical(NodeIndex a, NodeIndex b) const;
-  // True if a pair is only tried when no other pair can be fused.
+  // True if the nodes may share only their outer loops. Such a pair is tried only when no other
+  // pair can be fused.
   [[nodiscard]] bool shares_outer_loops(NodeIndex a, NodeIndex b) const;
   NodeIndex fuse(NodeIndex a, NodeIndex b);
 

@@ -170,7 +170,7 @@ bool Decomposer::has_valid_dims(const Node& node) const {
                                                           "dim1", "dim2", "dimension"};
   const OperatorInfo& info = graph_.op(node);
   if (info.arguments.empty() || graph_.tensors(node).empty()) return true;
-  // Lists are joined, and gradients spread, along a dimension of the result.
+  // For an operator that joins a list, and for a gradient, it is a dimension of the result.
   const bool is_of_result =
       info.arguments.front().type != "Tensor" || info.packet().ends_with("_backward");
   const std::int64_t rank = is_of_result ? static_cast<std::int64_t>(captured(node).shape.size())
@@ -241,7 +241,7 @@ void Decomposer::foreach_rule(const Node& node) {
   if (const Argument* alpha = arg(node, "alpha"); alpha && arguments_.real(*alpha) != 1)
     all.scalars.push_back(arguments_.real(*alpha));
   if (name == "lerp") {
-    // The difference, and then a sum with its multiple.
+    // A subtraction, and then a multiply-add.
     if (is_in_place || all.scalars.size() != 1 || all.inputs.size() != 2 * count)
       return fallback_rule(node);
     const bool is_high = all.scalars[0] >= 0.5 || all.scalars[0] <= -0.5;
@@ -298,7 +298,7 @@ void Decomposer::matmul_rule(const Node& node) {
   };
   const bool is_on_gpu = builder_.tensor(inputs.front()).is_on_gpu;
   if (!is_on_gpu && small_product_on_cpu(node, converted)) return;
-  // An outer product is a multiplication of elements; on the CPU, only a small one.
+  // An outer product is an element-wise multiplication. On the CPU, an mm must be small for that.
   constexpr std::int64_t kSmall = 32;
   const bool may_multiply =
       is_on_gpu ||
@@ -320,8 +320,8 @@ void Decomposer::matmul_rule(const Node& node) {
   give_made(std::move(product_node));
 }
 
-// On the CPU, the product of a row and a column is a sum of products of elements. Source:
-// torch/_inductor/decomposition.py (mm, bmm, addmm).
+// On the CPU, the product of a row and a column, and that of a row and a small matrix in addmm, is
+// a sum of products of elements. Source: torch/_inductor/decomposition.py (mm, bmm, addmm).
 bool Decomposer::small_product_on_cpu(const Node& node, const FxIds& inputs) {
   const std::string_view packet = graph_.op(node).packet();
   const bool adds = packet == "aten.addmm", is_batched = packet == "aten.bmm";
@@ -357,8 +357,8 @@ bool Decomposer::small_product_on_cpu(const Node& node, const FxIds& inputs) {
   return true;
 }
 
-// Arguments: tensors, a graph that computes scores (two of a gradient), the block mask, numbers,
-// options, what the graphs read.
+// The arguments are tensors, a graph that computes scores (a gradient has two graphs), the block
+// mask, the scale, options, and two lists of values that the graphs read.
 void Decomposer::flex_attention_rule(const Node& node) {
   const auto all = graph_.args(node);
   const bool is_gradient = graph_.op(node).packet() == "flex_attention_backward";
@@ -496,14 +496,14 @@ void Decomposer::getitem_rule(NodeId id, const Node& node) {
 
 void Decomposer::call(NodeId id, const Node& node) {
   if (graph_.op(node).is_getitem) return getitem_rule(id, node);
-  // Numbers are what the capture assumes.
+  // Nothing is computed for numbers: the values in the capture are assumed.
   if (graph_.tensors(node).empty() && !graph_.op(node).mutates &&
       graph_.op(node).packet() != "aten._assert_async")
     return;
   builder_.origin = id;
   const Rule rule = rule_for(node);
-  // A call that does not fit its schema is one of an unknown operator, except that arithmetic may
-  // start with a number.
+  // A call that does not fit its schema is treated as a call of an unknown operator. Arithmetic may
+  // start with a number, however.
   const OperatorInfo& info = graph_.op(node);
   if (rule != &Decomposer::elementwise && !info.arguments.empty() &&
       info.arguments.front().type == "Tensor" && input(node, info.arguments.front().name) < 0)

@@ -4,13 +4,14 @@
 //
 // Result: the graph that `make_fx` traces of a capture with Inductor's table of decompositions. One
 // call becomes one call (views, element-wise operations, collectives), several (norms, softmax,
-// activations, gradients of embeddings) or none (numbers that a device computes, which the capture
-// assumes). An operator without a rule becomes a fallback: Inductor calls the library for it.
+// activations, gradients of embeddings) or none (calls that return only numbers, whose values in
+// the capture are assumed). An operator without a rule becomes a fallback: Inductor calls the
+// library for it.
 //
 // Cost: linear in nodes.
 // Source: torch/_inductor/decomposition.py (`select_decomp_table`),
-// torch/_decomp/decompositions.py. Deviations: strides of tensors within a decomposition are dense
-// in the order of the first input's.
+// torch/_decomp/decompositions.py. Deviation: tensors within a decomposition have dense strides, in
+// the axis order of the first input.
 
 #include <span>
 
@@ -20,10 +21,10 @@
 
 namespace jointer::kernels {
 
-// The part must be the only one, or a half of a pair.
+// `part` must be the only part of the graph, or a half of a pair.
 FxGraph decompose(const Graph& graph, PartId part, TorchVersion version);
-// Some calls, in their order. Values that they read from other nodes are inputs, under the names of
-// these nodes; `results` are the outputs.
+// Decomposes only these calls, in their order. Values that they read from other nodes are inputs
+// with the names of these nodes; the values of `results` are the outputs.
 FxGraph decompose(const Graph& graph, std::span<const NodeId> calls,
                   std::span<const NodeId> results, TorchVersion version);
 

@@ -1,4 +1,4 @@
-// Decomposition of element-wise operators, reductions, norms and losses.
+// Decomposes element-wise operators, reductions, softmax, activations, norms and losses.
 
 #include <algorithm>
 #include <array>

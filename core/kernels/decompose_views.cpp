@@ -1,4 +1,4 @@
-// Decomposition of views, of indexing, and of calls that create tensors or convert them.
+// Decomposes views, concatenations, indexing, and calls that create or convert tensors.
 
 #include <algorithm>
 #include <string>
@@ -119,13 +119,13 @@ void Decomposer::split_rule(const Node& node) {
   }
 }
 
-// --- Creation and conversion ---
+// --- Concatenation, creation and conversion ---
 
 void Decomposer::cat_rule(const Node& node) {
   FxIds inputs;
   for (const Argument& each : elements(node, "tensors"))
     if (const FxId id = of(each); id >= 0 && product(builder_.shape(id)) > 0) inputs.push_back(id);
-  // If all are empty, they stay.
+  // If all tensors are empty, all are kept.
   if (inputs.empty())
     for (const Argument& each : elements(node, "tensors"))
       if (const FxId id = of(each); id >= 0) inputs.push_back(id);
@@ -230,7 +230,7 @@ void Decomposer::slice_gradient_rule(const Node& node) {
   FxNode scattered = made(FxKind::slice_scatter, node, {zeros, gradient},
                           {dim, start, end, number(node, "step", 1)});
   scattered.target = "aten.slice_scatter.default";
-  builder_.origin = NodeId();  // a pass writes the scatter anew, without its origin
+  builder_.origin = NodeId();  // a pass of Inductor replaces the scatter by one without an origin
   give_made(std::move(scattered));
 }
 

@@ -9,7 +9,7 @@ FxId in_computation_type(FxBuilder& builder, FxId input) {
   return builder.convert(input, computation_type(builder.dtype(input)));
 }
 
-// The variance and the mean over the last dimensions, which are kept with the size 1.
+// The variance and the mean over `dims`, which are kept with the size 1.
 std::array<FxId, 2> moments(FxBuilder& builder, FxId input, const Sizes& dims) {
   FxTensor result = builder.tensor(input);
   double count = 1;

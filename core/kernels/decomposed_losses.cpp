@@ -9,7 +9,7 @@ FxId in_wide(FxBuilder& builder, FxId input) {
   return builder.convert(input, computation_type(builder.dtype(input)));
 }
 
-// The value where the target counts, otherwise 0.
+// `value` where the target is not the ignored class, and 0 elsewhere.
 FxId counted(FxBuilder& builder, const NllLoss& of, FxId target, FxId value) {
   const FxId counts =
       builder.pointwise("ne", {target}, {static_cast<double>(of.ignored)}, DType::boolean);

@@ -22,7 +22,8 @@ struct NllLoss {
   LossReduction reduction;
   std::int64_t ignored;  // the class that does not count
 };
-// The loss and the number of targets that count.
+// The loss and the number of targets that count. As in torch, the number is 0 for a batch whose
+// losses are not reduced.
 std::pair<FxId, FxId> nll_loss(FxBuilder& builder, const NllLoss& of);
 FxId nll_loss_gradient(FxBuilder& builder, const NllLoss& of, FxId gradient, FxId count);
 

@@ -5,7 +5,7 @@
 namespace jointer::kernels {
 namespace {
 
-// A copy with dense strides, if the strides are not.
+// The input, or a dense copy of it if its strides are not dense.
 FxId dense(FxBuilder& builder, FxId input) {
   const FxTensor& tensor = builder.tensor(input);
   if (is_contiguous(tensor.shape, tensor.stride)) return input;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Decompositions of several calls: norms, softmax, activations, the gradient of an embedding.
+// Decompositions of softmax, SiLU, GELU, the RMS norm, and the gradient of an embedding.
 // Source: torch/_decomp/decompositions.py, torch/_inductor/decomposition.py.
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace jointer::kernels {
 
-// The parts of a softmax, after the pattern that replaces the maximum and the sum by one reduction
-// of both (`prepare_softmax_pattern` in torch/_inductor/fx_passes/post_grad.py).
+// The parts of a softmax. On the GPU, a pattern has replaced the maximum and the sum by one
+// reduction that computes both (`prepare_softmax_pattern` in
+// torch/_inductor/fx_passes/post_grad.py).
 struct Softmax {
   FxId sum = -1, shifted = -1, exponential = -1;
 };
-// In torch 2.11 what the pattern makes has no origin.
+// `has_origin`: nodes that the pattern makes have an origin (torch 2.12 and later).
 Softmax softmax_parts(FxBuilder& builder, FxId input, std::int64_t dim, bool has_origin);
 FxId softmax_gradient(FxBuilder& builder, FxId gradient, FxId output, std::int64_t dim, DType type);
 
@@ -33,10 +34,11 @@ struct RmsNormGradient {
   std::int64_t normalized;
   bool wants_input, wants_weight;
 };
-// The gradients of the input and of the weight; -1 for one that is not asked for.
+// The gradients of the input and of the weight; -1 for one that is not wanted, or if there is no
+// weight.
 std::pair<FxId, FxId> rms_norm_gradient(FxBuilder& builder, const RmsNormGradient& of);
 
-// `is_masked`: as of torch 2.12, which also skips indices out of range.
+// `is_masked`: as in torch 2.12 and later, which also skip indices that are out of range.
 FxId embedding_gradient(FxBuilder& builder, FxId gradient, FxId indices, std::int64_t rows,
                         std::int64_t padding, bool is_masked);
 

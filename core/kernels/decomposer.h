@@ -1,7 +1,7 @@
 #pragma once
 
 // The rules of a decomposition: one function for each family of operators. decompose.h describes
-// what they do; the files decompose_*.cpp implement them.
+// what they do; decompose.cpp and decompose_*.cpp implement them.
 
 #include <cstdint>
 #include <span>
@@ -48,7 +48,7 @@ class Decomposer {
     return graph_.argument(node, name);
   }
   [[nodiscard]] FxId input(const Node& node, std::string_view name) const;
-  // The number of an argument; `otherwise` if it is missing or None.
+  // The value of an integer argument; `otherwise` if it is missing or None.
   [[nodiscard]] std::int64_t number(const Node& node, std::string_view name,
                                     std::int64_t otherwise = 0) const;
   [[nodiscard]] double number_of(const Node& node, std::string_view name) const;
@@ -60,7 +60,7 @@ class Decomposer {
   }
   void collect_inputs(const Argument& argument, FxIds& inputs) const;
   void give(FxId id) { results_.push_back(id); }
-  // A node with the captured result.
+  // A node that returns the call's first tensor, as captured.
   FxNode made(FxKind kind, const Node& node, FxIds inputs, Sizes numbers = {}) const;
   void give_made(FxNode node) { give(builder_.add(std::move(node))); }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Decompositions that need only the arguments of a call: activations, losses, reductions, shapes,
-// indexing. Each names its operators and a function that appends the nodes to a graph.
+// indexing. Each names an operator and a function that appends the nodes to a graph.
 
 #include <span>
 #include <string_view>

@@ -1,7 +1,7 @@
-// Activations, losses, and their gradients.
+// Activations, losses, their gradients, and other element-wise calls (addcmul, lerp, nan_to_num).
 // Source: torch/_decomp/decompositions.py, torch/_refs/nn/functional/__init__.py,
 // torch/_inductor/lowering.py (addcmul, addcdiv, glu), torch/_inductor/decomposition.py (lerp).
-// In low precision, `pw_cast_for_opmath` computes them in float32.
+// Like `pw_cast_for_opmath`, most of them compute in float32 if an argument is of low precision.
 
 #include <array>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace jointer::kernels {
 namespace {
 
-// Converts what a decomposition computes to float32 and back.
+// Converts the arguments of a decomposition to float32, and its result back.
 class Wide {
  public:
   Wide(FxBuilder& builder, const CallArguments& call) : b(builder), call_(call) {}
@@ -250,7 +250,8 @@ FxIds cross_entropy_of_logits(FxBuilder& b, const CallArguments& call, TorchVers
   return w.result(reduced_loss(w, loss, call.integer("reduction", 1)));
 }
 
-// self + value * tensor1 * tensor2, or / tensor2. As one operation more on the GPU: fma.
+// self + value * tensor1 * tensor2, or with / tensor2. On the GPU, torch 2.12 and later fuse the
+// addition with the last multiplication: fma.
 FxIds add_product(FxBuilder& b, const CallArguments& call, TorchVersion version) {
   const FxId self = call.tensor("self"), left = call.tensor("tensor1"),
              right = call.tensor("tensor2");

@@ -1,8 +1,7 @@
-// Convolutions, and norms of channels or groups of them.
+// Convolutions, the group norm, and its gradient.
 // Source: torch/_refs/__init__.py (native_group_norm), torch/_decomp/decompositions.py
-// (native_group_norm_backward), torch/_inductor/kernel/conv.py (convolution),
-// torch/_inductor/decomposition.py (convolution_backward).
-// Deviation: the layout of convolutions is the program's (torch may choose channels last,
+// (native_group_norm_backward), torch/_inductor/kernel/conv.py (convolution).
+// Deviation: convolutions keep the program's layout (torch may choose channels last,
 // `decide_layout_opt`).
 
 #include <array>

@@ -1,4 +1,4 @@
-// Calls with positions that are known at run time, random numbers, and checks on the device.
+// Calls with positions that are known only at run time, random numbers, and checks on the device.
 // Source: torch/_decomp/decompositions.py (_index_add, _index_copy), torch/_refs/__init__.py
 // (_index_fill), torch/_inductor/lowering.py (scatter_, scatter_reduce_, index_put_),
 // torch/_inductor/utils.py (use_scatter_fallback), torch/_decomp/decompositions_for_rng.py,
@@ -59,7 +59,8 @@ FxIds index_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {b.add(std::move(put))};
 }
 
-// In place, and with a reduction; the others have their own rule.
+// scatter_, scatter_add_, scatter_reduce and scatter_reduce_. Decomposer::scatter_rule handles
+// scatter and scatter_add.
 FxIds scatter_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId self = call.tensor("self"), index = call.tensor("index");
   const std::string_view packet = call.packet(), reduction = call.text("reduce");

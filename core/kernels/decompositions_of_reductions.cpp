@@ -15,7 +15,7 @@
 namespace jointer::kernels {
 namespace {
 
-// The dimensions of an argument, or all.
+// The dimensions in the argument `dim`, or all if it has none; not negative.
 Sizes dims_of(const FxBuilder& b, const CallArguments& call, FxId x) {
   Sizes dims = call.integers("dim");
   if (dims.empty()) {
@@ -84,7 +84,8 @@ FxIds position_of_extreme(FxBuilder& b, const CallArguments& call, TorchVersion)
       call.result())};
 }
 
-// The extreme of a dimension and its position, or of all elements.
+// The extremes along a dimension and their positions; the extreme of all elements; or the
+// element-wise extreme of two tensors.
 FxIds extreme(FxBuilder& b, const CallArguments& call, TorchVersion version) {
   const FxId x = call.tensor("self");
   const bool is_max = call.packet() == "aten.max";

@@ -162,7 +162,7 @@ FxIds select_scatter(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId self =
       is_gradient ? b.full(result.shape, result.dtype, result.is_on_gpu, 0) : call.tensor("self");
   const FxId source = call.tensor(is_gradient ? "grad_output" : "src");
-  b.origin = NodeId();  // a pass writes the scatter anew, without its origin
+  b.origin = NodeId();  // a pass of Inductor replaces the scatter by one without an origin
   return {b.add(node_of(FxKind::select_scatter, "aten.select_scatter.default", {self, source},
                         {dim, index}, result))};
 }
@@ -177,13 +177,14 @@ FxIds slice_scatter(FxBuilder& b, const CallArguments& call, TorchVersion) {
   if (end < 0) end += size;
   start = std::clamp<std::int64_t>(start, 0, size);
   end = std::clamp(end, start, size);
-  b.origin = NodeId();  // as above
+  b.origin = NodeId();  // as in select_scatter
   return {b.add(node_of(FxKind::slice_scatter, "aten.slice_scatter.default",
                         {call.tensor("self"), call.tensor("src")},
                         {dim, start, end, call.integer("step", 1)}, result))};
 }
 
-// Copies to a tensor of the first one's sizes, type and device; into it if it ends in "_".
+// Fills a tensor with the sizes, type and device of `self`, or `self` itself if the operator's name
+// ends in "_".
 FxIds fill_with(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId self = call.tensor("self");
   const FxTensor tensor = b.tensor(self);
@@ -217,7 +218,7 @@ FxIds copied_like(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {b.add(node_of(FxKind::clone, "aten.clone.default", {value}, {}, call.result()))};
 }
 
-// Each element of the result is that of a rounded position.
+// Each element of the result is the input's at the scaled position, rounded down.
 FxIds upsample(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self") >= 0 ? call.tensor("self") : call.tensor("input");
   if (x < 0) return {};
@@ -247,7 +248,8 @@ FxIds diagonal(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {b.add(std::move(view))};
 }
 
-// Rows and columns of a picture out of its channels, or back: a view that is permuted and copied.
+// Makes rows and columns of a picture of its channels, or the reverse: a view that is permuted and
+// copied.
 FxIds pixel_shuffle(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const bool is_back = call.packet() == "aten.pixel_unshuffle";
@@ -271,7 +273,7 @@ FxIds pixel_shuffle(FxBuilder& b, const CallArguments& call, TorchVersion) {
                     call.result().shape)};
 }
 
-// The parts of a tensor, each copied into a tensor that is given.
+// The parts of a tensor, each copied into a new tensor.
 FxIds split_copies(FxBuilder& b, const CallArguments& call, TorchVersion) {
   if (call.has("out")) return {};
   const FxId x = call.tensor("self");

@@ -1,4 +1,4 @@
-// Foreach kernels: one launch for each tensor of a list. They fuse part by part.
+// Foreach kernels: one kernel for a list of tensors, with a part for each. They fuse part by part.
 // Source: torch._inductor.scheduler (`ForeachKernelSchedulerNode`).
 
 #include <algorithm>
@@ -46,7 +46,7 @@ bool FusionRules::foreach_can_fuse(NodeIndex a, NodeIndex b) {
   }
   const std::vector<NodeIndex> own = first.parallel, theirs = second.parallel;
   if (own.size() != theirs.size()) return false;
-  // A part may depend on its own partner only.
+  // A part may depend only on its own partner.
   for (std::size_t i = 0; i < theirs.size(); ++i)
     for (const AccessId access : s_.node(theirs[i]).unmet)
       for (std::size_t j = 0; j < own.size(); ++j)

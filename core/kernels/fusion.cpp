@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRounds = 10;
 constexpr std::size_t kPairs = 64;      // max_fusion_buffer_group_pairwise_attempts
-constexpr std::int64_t kFarApart = 16;  // a score so many times as high wins whatever else differs
+constexpr std::int64_t kFarApart = 16;  // a score this many times as high outweighs kind and place
 
 struct PossibleFusion {
   NodeIndex first = -1, second = -1;
@@ -36,7 +36,7 @@ bool is_less(const PossibleFusion& a, const PossibleFusion& b) {
 // A set of pairs of nodes.
 class PairSet {
  public:
-  // Returns whether the pair is new.
+  // True if the pair is new.
   bool add(NodeIndex a, NodeIndex b) {
     const auto key = static_cast<std::uint64_t>(a) << 32U | static_cast<std::uint64_t>(b);
     const std::size_t hash = (key ^ key >> 29U) * 0x9e3779b97f4a7c15ULL;
@@ -96,7 +96,7 @@ std::vector<PossibleFusion> possible_fusions(const Scheduling& s, FusionRules& r
           std::swap(a, b);
           if (!rules.can_fuse(a, b, may_change_loops)) continue;
         }
-        // Later versions look for cycles only when they fuse.
+        // Torch 2.12 and later look for cycles only when they fuse.
         if (s.has({2, 12}) || !rules.would_cycle(a, b)) found.emplace_back(a, b);
       }
   // On the CPU, nests that share only their outer loops come last.

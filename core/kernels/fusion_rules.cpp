@@ -74,7 +74,7 @@ bool FusionRules::can_fuse_tracked(NodeIndex a, NodeIndex b, bool may_change_loo
   if (s_.node(b).is_mix_order()) return false;
   SavedLoops saved(s_, a, b);
   const bool answer = can_fuse_plain(a, b, may_change_loops, allow_mix, saved);
-  // Before, loops that were changed for nothing stayed changed.
+  // Before torch 2.12, loops that were changed in vain stayed changed.
   if (!answer && s_.has(kRegroups)) saved.restore();
   return answer;
 }
@@ -278,7 +278,7 @@ bool FusionRules::computes_fraction(NodeIndex a, NodeIndex b) const {
       if (rate.first == 0) return false;
       const std::int64_t width = columns / rate.first * rate.second;
       if (loops.numel != rows * width || !split_into(loops.loops, rows, width)) return false;
-      // All have one factor, and the lanes of each group of ops are more than those before.
+      // All such ops have one factor, and none has fewer lanes than those before it.
       if (factor != 0 && (rate.first != factor || rate.second < lanes)) return false;
       factor = rate.first;
       lanes = rate.second;
@@ -286,7 +286,7 @@ bool FusionRules::computes_fraction(NodeIndex a, NodeIndex b) const {
   return factor != 0;
 }
 
-// True if it is element-wise and neither changes a buffer nor shares its storage.
+// True if the node is element-wise, changes no buffer in place, and shares no buffer's storage.
 bool FusionRules::can_end_template(NodeIndex id) const {
   const SchedulerNode& node = s_.node(id);
   return !node.is_reduction &&
@@ -438,7 +438,7 @@ std::string_view to_sentence(Refusal refusal) {
     case Refusal::reads_too_little:
       return "They share less than 10 bytes of data.";
     case Refusal::too_far_apart:
-      return "More than 64 operations run between them, so fusing them could raise the peak.";
+      return "Together they span more than 64 operations, so fusing them could raise the peak.";
     case Refusal::access_differs:
       return "The second does not read the result of the first in the pattern in which it is "
              "written.";
@@ -459,7 +459,7 @@ std::string_view to_sentence(Refusal refusal) {
     case Refusal::computes_fraction:
       return "The second computes only some of the elements that the first reduces.";
     case Refusal::tiles_differ:
-      return "They advance along different dimensions, so that one kernel has no tiles for both.";
+      return "They advance along different dimensions, so no tiles of one kernel fit both.";
     case Refusal::parts_differ:
       return "The parts of a kernel that works on lists do not fuse one by one.";
     case Refusal::beside_template:
@@ -468,7 +468,7 @@ std::string_view to_sentence(Refusal refusal) {
     case Refusal::loops_differ:
       return "On the CPU, the two need the same loops, or the second the outer loops of the first.";
     case Refusal::too_large_on_cpu:
-      return "On the CPU, kernels that do not read each other have at most 16 operations together.";
+      return "On the CPU, kernels that do not depend on each other fuse only up to 16 operations.";
     case Refusal::would_cycle:
       return "A third kernel depends on one of them, and the other depends on it.";
   }

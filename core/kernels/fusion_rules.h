@@ -1,7 +1,7 @@
 #pragma once
 
-// The rules by which two scheduler nodes may become one kernel, the reasons why not, and how much
-// data the fusion saves.
+// The rules by which two scheduler nodes may become one kernel, the reasons why others may not, and
+// how much data a fusion saves.
 //
 // Source: torch._inductor.scheduler (`Scheduler.can_fuse`, `can_fuse_vertical`,
 // `fusable_read_and_write`, `fusable_weak_dep`, `score_fusion_memory`,
@@ -14,7 +14,7 @@
 // Deviations:
 // - Nested and staged reductions (torch 2.15: a reduction of groups of what another one normalizes,
 //   as in block-wise quantization) stay apart.
-// - Nothing joins the start of a template's kernel; no template that is known allows it.
+// - No node is fused into the start of a template's kernel; none of the known templates allows it.
 // - Streams are not known.
 //
 // Ops on the CPU follow cpu_fusion.h where the backend decides.
@@ -36,14 +36,15 @@ class FusionRules {
  public:
   explicit FusionRules(Scheduling& scheduling);
 
-  // `may_change_loops` also tries other loops of pointwise nodes, and keeps them if the answer is
-  // yes.
+  // If `may_change_loops`, also tries other loops of pointwise nodes. They stay changed if the
+  // answer is yes, and in torch 2.11 also if it is no.
   bool can_fuse(NodeIndex a, NodeIndex b, bool may_change_loops);
-  // True if a path leads from one node to the other through kernels that were fused since.
+  // True if a path leads from one node to the other through kernels that have been fused after
+  // their ancestors were found.
   bool would_cycle(NodeIndex a, NodeIndex b);
   // Makes one node of two that can be fused.
   NodeIndex fuse(NodeIndex a, NodeIndex b);
-  // True if a pair is only tried when no other pair can be fused.
+  // True if the pair is tried only when no other pair can be fused.
   [[nodiscard]] bool is_last_choice(NodeIndex a, NodeIndex b) const {
     return !s_.node(a).is_on_gpu && cpu_.shares_outer_loops(a, b);
   }
@@ -85,13 +86,13 @@ class FusionRules {
   [[nodiscard]] bool tilings_fit(NodeIndex a, NodeIndex b) const;
   bool foreach_can_fuse(NodeIndex a, NodeIndex b);
   NodeIndex fuse_foreach(NodeIndex a, NodeIndex b);
-  // The part of a foreach kernel that reads from `maker`, or that `reader` reads from; -1: none, or
-  // several.
+  // The last part of a foreach kernel that reads a result of `maker`, and the only part of which
+  // `reader` reads a result; -1 if there is none.
   [[nodiscard]] NodeIndex reading_part(NodeIndex all, NodeIndex maker) const;
   [[nodiscard]] NodeIndex read_part(NodeIndex all, NodeIndex reader) const;
   [[nodiscard]] bool can_end_template(NodeIndex id) const;
   bool increases_peak(NodeIndex a, NodeIndex b);
-  // The types and sizes of buffers that only the node reads.
+  // The data type and the size of a buffer that only one node reads.
   struct ReuseKey {
     DType dtype = DType::float32;
     std::int64_t elements = 0;
@@ -113,7 +114,7 @@ class FusionRules {
   CpuFusion cpu_;
   std::vector<RefusedPair> refused_;
   std::array<std::int32_t, kRefusalCount> counts_{};
-  // A bit for each op that is in a node of several, by chunk of AncestorSets.
+  // A bit for each op whose node has several ops, by chunk of AncestorSets.
   std::vector<AncestorSets::Chunk> is_fused_;
   std::vector<NodeIndex> pending_;  // scratch of `would_cycle`
   std::vector<std::int32_t> seen_;  // by node: the last search of `would_cycle` that visited it

@@ -28,7 +28,7 @@ constexpr std::array kDense = std::to_array<std::string_view>({
     "aten._thnn_fused_lstm_cell",
 });
 
-// Operators that Inductor lists as fallbacks without a demand.
+// Fallbacks of Inductor that demand no strides of their inputs.
 constexpr std::array kFree = std::to_array<std::string_view>({
     "aten.topk",
     "aten.sort",

@@ -6,7 +6,7 @@
 namespace jointer::kernels {
 namespace {
 
-// Boolean, integer, floating, complex.
+// The category for type promotion: 0 boolean, 1 integer, 2 floating, 3 complex.
 int category(DType type) {
   if (type == DType::boolean) return 0;
   if (is_complex(type)) return 3;

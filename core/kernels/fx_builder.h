@@ -13,7 +13,7 @@ namespace jointer::kernels {
 class FxBuilder {
  public:
   FxGraph graph;
-  NodeId origin;  // of the nodes that follow
+  NodeId origin;  // of the nodes that are added next
 
   [[nodiscard]] const FxNode& node(FxId id) const {
     return graph.nodes[static_cast<std::size_t>(id)];
@@ -28,9 +28,9 @@ class FxBuilder {
   FxId add(FxNode made);
   // An element-wise operation, whose result has the common shape of the inputs.
   FxId pointwise(std::string_view op, FxIds inputs, Numbers scalars, DType dtype);
-  // As above, of the type that the inputs have in common.
+  // The same, with the type to which the inputs are promoted.
   FxId pointwise(std::string_view op, FxIds inputs, Numbers scalars = {});
-  // The input itself if it has the type.
+  // Returns the input itself if it already has the type.
   FxId convert(FxId input, DType dtype);
   FxId full(const Sizes& shape, DType dtype, bool is_on_gpu, double value);
   FxId reduce(std::string_view op, FxId input, Sizes dims, bool keeps, DType dtype,
@@ -39,8 +39,8 @@ class FxBuilder {
   FxId unsqueeze(FxId input, std::int64_t dim);
   FxId permute(FxId input, Sizes order);
   FxId getitem(FxId tuple, std::int64_t which, FxTensor result);
-  // The seeds of random numbers on a device, of which the graph has one tensor; each use takes the
-  // next one (`fuse_seed_creation_pass`).
+  // The tensor with the seeds of all random numbers on a device, and the index of the next seed
+  // (`fuse_seed_creation_pass`).
   FxId seeds(bool is_on_gpu);
   std::int64_t next_seed(bool is_on_gpu);
 
@@ -49,8 +49,7 @@ class FxBuilder {
   [[nodiscard]] FxTensor like(const FxIds& inputs, DType dtype) const;
 };
 
-// The type of an element-wise operation on tensors of these types; `left` if they are of one
-// category and the other has no dimensions.
+// The type of an element-wise operation on tensors of these types that have dimensions.
 DType promoted(DType left, DType right);
 DType computation_type(DType type);  // float32 for float16 and bfloat16, otherwise the type
 

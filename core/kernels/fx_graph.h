@@ -42,7 +42,7 @@ enum class FxKind : std::uint8_t {
   expand,     // numbers: the sizes
   slice,      // numbers: dimension, start, end, step
   split,      // numbers: dimension, then the size of each part; a tuple
-  getitem,    // numbers: which of the tuple
+  getitem,    // numbers: the index in the tuple
   pointwise,  // op: the operation; each input and each scalar is an operand
   // op: as of pointwise, for each tensor of a list; inputs: the first operands, then the second
   // ones, ...; numbers: length of the list, 1 if it changes the first operands; scalars: for all
@@ -54,7 +54,7 @@ enum class FxKind : std::uint8_t {
   iota,
   empty,
   cat,             // numbers: dimension
-  reduce,          // op: "sum", "amax", ...; numbers: 1 if dimensions are kept, then the dimensions
+  reduce,          // op: "sum", "max", ...; numbers: 1 if dimensions are kept, then the dimensions
   mean,            // numbers: as of reduce
   online_softmax,  // numbers: dimension; a tuple of the maximum and the sum
   // op: "var" if nothing needs the mean; numbers: dimensions; scalars: the number of their
@@ -103,7 +103,7 @@ enum class Constraint : std::uint8_t { none, contiguous, order, exact, attention
 struct FxNode {
   FxKind kind = FxKind::pointwise;
   std::string_view target;  // as in torch: "aten.mm.default"
-  std::string_view op;      // of pointwise and reduce
+  std::string_view op;      // the operation, of kinds that have one
   std::string_view name;    // of placeholders and constants
   NodeId origin;            // the node of the graph that it comes from; none if a pattern made it
   FxIds inputs;
@@ -114,7 +114,7 @@ struct FxNode {
   bool is_view = false;   // returns the storage of its first input
   bool has_side_effects = false;
   Constraint constraint = Constraint::none;
-  SmallVector<bool, 16> written;  // of fallbacks: inputs that the call writes to
+  SmallVector<bool, 16> written;  // of fallbacks, by input: true if the call writes to it
   FxIds users;                    // distinct, in order
 
   [[nodiscard]] const FxTensor& result() const { return results.front(); }
@@ -122,8 +122,7 @@ struct FxNode {
     return kind == FxKind::matmul || kind == FxKind::alloc_call ||
            (kind == FxKind::fallback && !is_complex_fallback);
   }
-  // A pointwise operation or view that Inductor cannot generate code for, because its numbers are
-  // complex.
+  // A call on complex numbers, for which Inductor generates no code.
   bool is_complex_fallback = false;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds ids by the hash of what they stand for: the numbers 0, 1, ... of values that the owner
-// keeps. For interning, where a table of nodes that are allocated one by one costs too much.
+// Finds ids by the hashes of their values. Ids are 0, 1, ...; the owner stores the values. For
+// interning, where a hash table that allocates each of its nodes is too slow.
 
 #include <algorithm>
 #include <cstddef>
@@ -40,7 +40,7 @@ class IdTable {
   static constexpr std::size_t kFirstSize = 256;
 
   [[nodiscard]] std::size_t mask() const { return slots_.size() - 1; }
-  // The low bits of a product are the worst.
+  // The low bits of a product are mixed least.
   [[nodiscard]] std::size_t first(std::size_t hash) const { return (hash >> 24U) & mask(); }
   void place(std::int32_t id) {
     std::size_t at = first(hashes_[slot(id)]);

@@ -67,7 +67,7 @@ std::int32_t IndexPool::intern(const Atom& atom) {
       default:
         range.high = std::max<std::int64_t>(atom.b - 1, 0);
         range.has_loaded = true;
-        range.loops = 0;  // for Inductor, the value is its own variable
+        range.loops = 0;  // for Inductor, a loaded value is a variable of its own
     }
   }
   atoms_.push_back(atom);
@@ -81,7 +81,7 @@ ExpressionIndex IndexPool::of_atom(const Atom& atom) {
 }
 
 void IndexPool::join(Terms& sum) {
-  // `x / (d * m)` with the coefficient c * m and `x / d % m` with c are together `x / d` with c.
+  // `x / (d * m)` with the coefficient c * m plus `x / d % m` with c is `x / d` with c.
   // The remainder's partner may itself be a remainder.
   for (bool changed = true; changed;) {
     changed = false;
@@ -207,8 +207,8 @@ IndexPool::Parts IndexPool::split(ExpressionIndex a, std::int64_t unit) const {
 }
 
 void IndexPool::drop_small(Terms& sum, std::int64_t& constant, std::int64_t divisor) const {
-  // The smallest terms do not matter if together they stay below what all others and the divisor
-  // are multiples of.
+  // The terms with the smallest coefficients do not matter if their sum stays below a number that
+  // divides all other terms and the divisor.
   std::ranges::sort(sum, {}, &Term::coefficient);
   for (std::size_t small = sum.size(); small > 0; --small) {
     std::int64_t unit = divisor, low = 0, high = 0;
@@ -273,8 +273,7 @@ ExpressionIndex IndexPool::computed_remainder(ExpressionIndex a, std::int64_t di
   const ExpressionIndex rest = intern(parts.rest_constant / unit, parts.rest);
   const Expression range = expressions_[index(rest)];
   if (range.low >= 0 && range.high < divisor * modulus) return divide(rest, divisor);
-  // Terms that the divisor divides leave the division: what is left of `x / d % m` is a remainder
-  // of their sum.
+  // The base of a quotient or of a remainder replaces it: `x / a / d % m` is `x / (a * d) % m`.
   if (range.count == 1 && range.constant == 0 && terms(rest)[0].coefficient == 1) {
     const Atom atom = atoms_[index(terms(rest)[0].atom)];
     if (atom.kind == Atom::Kind::division) return modular(atom.base, atom.a * divisor, modulus);
@@ -383,7 +382,7 @@ Index IndexPool::to_index(ExpressionIndex a) const {
         const Atom& inner = atoms_[index(part.atom)];
         if (inner.kind == Atom::Kind::loop)
           made.inner.push_back({static_cast<std::int16_t>(inner.a), part.coefficient});
-        else  // a division within a division has no other form; its number tells it from others
+        else  // nested divisions have no form in an Index; the atom's number tells them apart
           made.inner.push_back({-1, part.atom});
       }
       std::ranges::sort(made.inner);

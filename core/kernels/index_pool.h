@@ -38,7 +38,7 @@ class IndexPool {
   ExpressionIndex constant(std::int64_t value);
   // The loop `number`, of `size` iterations; the constant 0 if it has one iteration.
   ExpressionIndex loop(int number, std::int64_t size);
-  // A value between 0 and `size`, which is loaded at position `at` of the source with this number.
+  // A value from 0 to `size` - 1 that is loaded at position `at` of the source with this number.
   ExpressionIndex loaded(ExpressionIndex at, std::int64_t source, std::int64_t size);
   ExpressionIndex add(ExpressionIndex a, ExpressionIndex b);
   ExpressionIndex multiply(ExpressionIndex a, std::int64_t factor);
@@ -69,8 +69,10 @@ class IndexPool {
   struct Atom {
     enum class Kind : std::uint8_t { loop, division, remainder, loaded };
     Kind kind = Kind::loop;
-    ExpressionIndex base = 0;   // of the others
-    std::int64_t a = 0, b = 0;  // loop: number, size; divisor and modulus; source, size
+    ExpressionIndex base = 0;  // not of a loop
+    // Of a loop: number, size; of a quotient: divisor; of a remainder: divisor, modulus; of a
+    // loaded value: source, size.
+    std::int64_t a = 0, b = 0;
     bool operator==(const Atom&) const = default;
   };
   struct Term {
@@ -115,7 +117,7 @@ class IndexPool {
   // Interns the sum of the constant and the terms, which need not be sorted or distinct.
   ExpressionIndex intern(std::int64_t constant, Terms& terms);
   void join(Terms& terms);
-  // Splits `a` into a part that `unit` divides and the rest, whose small terms are dropped.
+  // An expression as the part that `unit` divides and the rest.
   struct Parts {
     Terms multiple, rest;
     std::int64_t multiple_constant = 0, rest_constant = 0;

@@ -1,8 +1,8 @@
 #pragma once
 
-// The loops and calls that Inductor schedules: the graph after lowering, before fusion. The same
-// data as `torch._inductor.scheduler.SchedulerNode` and `torch._inductor.dependencies`, of torch
-// 2.11 to 2.15.
+// The loops and calls that Inductor schedules: the graph after lowering, before fusion. They hold
+// the data of `torch._inductor.scheduler.SchedulerNode` and `torch._inductor.dependencies`, of
+// torch 2.11 to 2.15.
 
 #include <compare>
 #include <cstddef>
@@ -68,14 +68,14 @@ struct Access {
   // Iterations of the op's loops and then its reduced loops, up to the last that `index` uses.
   Sizes sizes;
   std::int64_t bytes = 0;
-  BufferId mutating = -1;  // of a weak access: the op's buffer that it is about
+  BufferId mutating = -1;  // of a weak access: the op's result that must come after `buffer`
   bool keeps_alive =
       false;  // of a weak access: the buffer must live until the op (`is_fake` is false)
   auto operator<=>(const Access&) const = default;
 };
 
-// The loops of an op on the CPU before those that follow each other in memory were merged, with
-// which fusion merges them anew (`get_default_sizes_body`).
+// The loops of an op on the CPU before those that are contiguous in memory were merged. Fusion may
+// merge them anew (`get_default_sizes_body`).
 struct UnmergedLoops {
   Sizes shape;                     // of the result
   Sizes loops;                     // of its dimensions, without those of size 1
@@ -109,9 +109,9 @@ struct Op {
   bool has_side_effects = false;  // not removed although nothing reads it
   std::int32_t body_ops = 0;      // operations of its loop body, as `inner_fn_opcount` counts them
   std::vector<NodeId> nodes;      // nodes of the graph that it computes, in their order
-  // A reduction that was split in two layers, the first of which this is; `split` is the number of
-  // its pieces along the reduced loop (`_split_size` is the size of one). The loops and accesses
-  // that it would have without the split are the `unsplit` ones; empty if it was not split.
+  // Of the first layer of a reduction that was split in two: the number of pieces of the reduced
+  // loop (`_split_size` is the size of one), and the loops and accesses that the reduction would
+  // have without the split. Empty if it was not split.
   std::int64_t split = 0;
   Sizes unsplit_loops, unsplit_reduced;
   std::vector<Access> unsplit_reads, unsplit_writes;
@@ -136,9 +136,9 @@ struct Buffer {
   OpId op = -1;  // the op that defines it; -1: an input
   std::vector<BufferId> aliases,
       mutates;              // buffers whose storage it shares, or that its op changes
-  std::vector<User> users;  // in order of program, each once
+  std::vector<User> users;  // in program order, each once
   bool is_input = false, is_output = false;
-  bool may_be_freed = true;    // an input that Inductor may not free has false
+  bool may_be_freed = true;    // false for an input that Inductor may not free
   bool has_no_layout = false;  // a result that only orders others (`NoneLayout`)
   bool has_many_results =
       false;  // a call's tuple, whose results are separate buffers (`MultiOutputLayout`)
@@ -149,7 +149,7 @@ struct Buffer {
 struct Ir {
   std::vector<Op> ops;                   // in the order of lowering; OpId is the position
   std::vector<Buffer> buffers;           // inputs first, in order; then "buf0", "buf1", ...
-  std::vector<std::vector<OpId>> lists;  // ops of one call on lists of tensors (foreach)
+  std::vector<std::vector<OpId>> lists;  // the ops of each call on lists of tensors (foreach)
 };
 
 }  // namespace jointer::kernels

@@ -33,7 +33,7 @@ std::int64_t buffer_bytes(const Scheduling& s, BufferId id, std::int64_t element
   return item_size(buffer.dtype) * std::min(elements, buffer.numel);
 }
 
-// True if something outside of the node reads the buffer.
+// True if an op outside the node, or the output of the graph, reads the buffer.
 bool leaves(const Scheduling& s, const SchedulerNode& node, BufferId id) {
   return std::any_of(s.users(id).begin(), s.users(id).end(), [&](const User& user) {
     return user.op < 0 || std::find(node.ops.begin(), node.ops.end(), user.op) == node.ops.end();

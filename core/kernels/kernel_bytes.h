@@ -3,9 +3,10 @@
 // Bytes that a kernel reads and writes.
 //
 // Per buffer: the iterations of the kernel times its accesses to the buffer, at most the buffer's
-// size. Several ops in one kernel count whole buffers. A buffer that does not leave its kernel
-// counts nothing; nor does a result of an external kernel, which the kernel itself counts. An order
-// without data counts as a read of the buffer, as in Inductor.
+// size. For a kernel of several ops and an external kernel, the whole buffer counts. A buffer that
+// does not leave its kernel counts nothing. Neither does a kernel that only selects a result of an
+// external kernel, since the external kernel counts it. As in Inductor, a dependency that only
+// orders counts as a read of the buffer.
 //
 // Source: torch._inductor.scheduler (`BaseSchedulerNode.get_read_write_buffer_accesses`).
 
@@ -14,7 +15,8 @@
 
 namespace jointer::kernels {
 
-// Sets the bytes of `kernel`, which is made of node `id`. Merges loops in the table of accesses.
+// Sets the bytes, reads and writes of `kernel`, which is made of node `id`. Adds accesses with
+// merged loops to the table of accesses.
 void count_bytes(Scheduling& scheduling, NodeIndex id, Kernel& kernel);
 
 }  // namespace jointer::kernels

@@ -156,7 +156,7 @@ class Comparer {
       if (!paired.contains(index)) others_[kSecond].push_back(index);
   }
 
-  // The number of one of the other kernels.
+  // The number in `sets_` of a kernel without an equal one.
   [[nodiscard]] std::size_t number(Side side, std::size_t position) const {
     return side == kFirst ? position : others_[kFirst].size() + position;
   }
@@ -215,8 +215,8 @@ class Comparer {
     std::sort(pairs_.begin(), pairs_.end());
   }
 
-  // The first group of a single kernel on the other side with the same kind and bytes, if the nodes
-  // of one of both are unknown.
+  // The first group of a single kernel on the other side that has the same kind and bytes, if the
+  // nodes of one of the two are unknown.
   std::map<std::size_t, Group>::iterator partner_of(std::size_t key, Side side) {
     const Side across = side == kFirst ? kSecond : kFirst;
     const std::int32_t index = groups_.at(key).kernels[side].front();
@@ -231,7 +231,7 @@ class Comparer {
     });
   }
 
-  // By side, the reasons for which kernels of a group were not fused, with their numbers.
+  // By side, the reasons for which kernels of a group were not fused, with their counts.
   using Reasons = std::array<std::map<std::string, int>, 2>;
 
   std::map<std::size_t, Reasons> reasons_of_groups() const {

@@ -57,16 +57,18 @@ struct KernelComparison {
   };
   Figures first, second;
   std::int64_t equal_kernels = 0;
-  // Nodes of both lists, and those of them that run in a kernel without an equal one.
+  // Nodes in the kernels of either list, and those of them that run in a kernel without an equal
+  // one.
   std::int64_t nodes = 0, nodes_elsewhere = 0;
   std::vector<DifferenceRule> rules;          // with the most differences first
-  std::vector<KernelDifference> differences;  // by rule, then in order of program
+  std::vector<KernelDifference> differences;  // by rule, then in the order of the kernels
 
   [[nodiscard]] bool is_equal() const { return differences.empty() && first == second; }
 };
 
 // Compares the kernels that are launched, and waits. Views and results of calls are left out.
-// Cost: O(n log n) in the number of nodes in kernels.
+// Cost: O(n log n) in the number of nodes in kernels, plus the square of the number of kernels
+// without an equal one.
 KernelComparison compare_kernels(const KernelList& first, const KernelList& second);
 
 // "split", "merged", ...; `first` and `second` name the lists: "only_predicted".

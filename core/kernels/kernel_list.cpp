@@ -8,7 +8,7 @@
 namespace jointer::kernels {
 namespace {
 
-// The beginnings of Inductor's reasons, by torch 2.11 to 2.15. A longer beginning comes before a
+// The beginnings of Inductor's reasons, in torch 2.11 to 2.15. A longer beginning precedes a
 // shorter one of the same text.
 constexpr std::array kReasons{
     std::pair{std::string_view("node1 must go before node2"), Refusal::runs_before},

@@ -38,9 +38,9 @@ std::vector<NodeId> computing_nodes(const Graph& graph, const std::vector<NodeId
 // The predicted kernels as a list.
 KernelList list_of(const Graph& graph, const Kernels& predicted);
 
-// The refusal that Inductor states in its own words (`WhyNoFuse`), as the sentence of our rule
-// (`to_sentence`), so that equal reasons are equal texts. If no rule of ours corresponds to it:
-// Inductor's words, without the sizes that they name.
+// Returns the sentence (`to_sentence`) for a refusal that Inductor states in its own words
+// (`WhyNoFuse`), so that equal reasons are equal texts. If no Refusal corresponds to it, returns
+// Inductor's words without the sizes that follow them.
 std::string rule_of_reason(std::string_view inductors_words);
 
 }  // namespace jointer::kernels

@@ -20,7 +20,7 @@ std::string order_of_collectives(const std::string& holder) {
       holder);
 }
 
-// A read of the bound's buffer before the kernel that it depends on has run.
+// Completes "it would read" for a read of the bound's buffer that comes too early.
 std::string too_early(const Ir& ir, const KernelOrder::Bound& bound) {
   const Buffer& buffer = ir.buffers[as_index(bound.buffer)];
   if (bound.reason == OrderReason::data) return buffer.name + " before it exists";

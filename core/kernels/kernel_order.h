@@ -22,7 +22,7 @@
 // (`estimate_peak_memory_allocfree`).
 // Deviations: Inductor also keeps a collective after the wait for the one before it, if that is the
 // order of the graph. Nothing needs this, so here a collective may start before that wait. The
-// bytes of an input that may be freed stay those of the order as scheduled; Inductor takes those of
+// bytes of an input that may be freed stay those of the order as scheduled; Inductor uses those of
 // the last read.
 
 #include <cstdint>

@@ -19,7 +19,7 @@ namespace jointer::kernels {
 
 namespace {
 
-// Torch 2.11 has no `enable_simple_overlap`; versions in between are taken to be like 2.15.
+// Torch 2.11 has no `enable_simple_overlap`; versions between 2.11 and 2.15 are assumed to have it.
 constexpr TorchVersion kFirstWithOverlap{2, 12};
 
 Kernel::Kind kind_of(const Scheduling& s, const SchedulerNode& node) {
@@ -94,7 +94,7 @@ std::vector<RefusedPair> final_refusals(std::span<const RefusedPair> refused,
   return result;
 }
 
-// Inductor's choice of an order with a low peak: nodes in that order.
+// Returns the nodes in the order that Inductor chooses for a low peak.
 std::vector<NodeIndex> sort_for_memory(const MemoryPlan& plan, const std::vector<NodeIndex>& nodes,
                                        Kernels& result) {
   std::vector<Place> best = plan.order(MemoryOrder::as_fused);

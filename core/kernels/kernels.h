@@ -32,7 +32,7 @@ enum class Refusal : std::uint8_t {
   too_large,           // more than 64 ops
   peak_increases,      // a buffer that one could reuse for the other would live longer
   reads_too_little,    // they share less than 10 bytes
-  too_far_apart,       // more than 64 ops lie between them
+  too_far_apart,       // together they span more than 64 ops
   access_differs,      // the second reads what the first writes, in another pattern
   op_between,          // something that must run between them
   pointwise_size,      // two pointwise kernels of different sizes
@@ -53,8 +53,8 @@ inline constexpr std::size_t kRefusalCount = 23;
 // Returns a sentence that names neither kernel, such as "They run on different devices."
 std::string_view to_sentence(Refusal refusal);
 
-// Bytes that a kernel reads from or writes to one buffer: at most the buffer's size, for the worst
-// case of an indirect access.
+// Bytes that a kernel reads from or writes to one buffer: at most the buffer's size. An indirect
+// access counts as its worst case.
 struct BufferBytes {
   BufferId buffer = -1;
   std::int64_t bytes = 0;
@@ -84,8 +84,7 @@ struct Kernel {
   bool is_on_gpu = true;
 };
 
-// Inductor's name of the kind: "pointwise", "extern", ...
-// Inductor's names of the kinds.
+// The names of the kinds in files and texts.
 inline constexpr NameTable<Kernel::Kind, 11> kKernelKinds{
     {{"pointwise", Kernel::Kind::pointwise},
      {"reduction", Kernel::Kind::reduction},
@@ -99,10 +98,11 @@ inline constexpr NameTable<Kernel::Kind, 11> kKernelKinds{
      {"wait", Kernel::Kind::wait},
      {"nop", Kernel::Kind::nop}}};
 std::string_view to_string(Kernel::Kind kind);
-// True if kernels of this kind run on the device.
+// True if kernels of this kind are launched: not views, results of calls, waits and no-ops.
 bool is_launch(Kernel::Kind kind);
-// True if memory traffic bounds the kernel, as Inductor counts: neither a collective nor a call of
-// a library that has FLOPs. `has_flops`: torch's flop_registry has FLOPs for one of its nodes.
+// True if memory traffic bounds the kernel, as Inductor counts: it is launched, and is neither a
+// collective nor a template or a call of a library that has FLOPs. `has_flops`: torch's
+// flop_registry has FLOPs for one of its nodes.
 bool is_memory_bound(const Kernel& kernel, bool has_flops);
 
 // When a buffer, or an input that may be freed, takes up memory.
@@ -130,7 +130,7 @@ struct RefusedPair {
   Refusal refusal = Refusal::no_shared_data;
 };
 
-// The orders that Inductor tries, of which it takes the one with the lowest peak.
+// The orders that Inductor tries. It uses the one with the lowest peak.
 enum class MemoryOrder : std::uint8_t { as_fused, least_peak_first, breadth_first, depth_first };
 
 struct Kernels {

@@ -33,8 +33,8 @@ std::int64_t iterations(std::span<const std::int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// Replaces the accesses of an op by `change(access)`, which returns the new index, or none if it
-// has no form. Returns false, with nothing changed, if one has none.
+// Replaces the index of each memory access of an op by `change(access)`. If that returns none for
+// one of them, changes nothing and returns false.
 template <class Change>
 bool change_accesses(Scheduling& s, OpId op, const Sizes& loops, AccessTable::Form form,
                      Change change) {
@@ -151,7 +151,7 @@ std::int64_t LoopChanges::reorder(NodeIndex a, NodeIndex b, SavedLoops& saved) {
     const AccessId other_read = last_access(table, s_.node(b).reads, id);
     const AccessId own = own_write >= 0 ? own_write : own_read;
     const AccessId other = other_write >= 0 ? other_write : other_read;
-    // Torch 2.11 makes no difference.
+    // Torch 2.11 does not tell such buffers from others.
     const bool is_passed_on = s_.has({2, 12}) && ((own_write >= 0 && other_read >= 0) ||
                                                   (other_write >= 0 && own_read >= 0));
     if (s_.table.sorted(own) == s_.table.sorted(other)) {

@@ -4,8 +4,9 @@
 // another node: another order of the loops, the two loops of a reduction, or the loops of the
 // producer.
 //
-// Each function tries one change and returns the bytes that the nodes share afterwards, or -1 if it
-// changed nothing. A change that does not lead to a fusion is undone with `SavedLoops::restore`.
+// Functions that return bytes return those that the nodes share afterwards, or -1 if they found no
+// change. A change that does not lead to a fusion is undone with `SavedLoops::restore`; torch 2.11
+// keeps it.
 //
 // Source: torch._inductor.scheduler (`shared_data_after_reordering_loop`,
 // `_try_reorder_loops_for_candidates`, `_try_reindex_pointwise_for_reduction`,
@@ -46,8 +47,8 @@ class LoopChanges {
   LoopChanges(Scheduling& scheduling, Bytes shared_bytes, Bytes fusable_bytes);
 
   std::int64_t reorder_or_regroup(NodeIndex a, NodeIndex b, SavedLoops& saved);
-  // Gives the pointwise node of the two the loops of the reduction. Returns whether the nodes then
-  // share an access.
+  // Gives the pointwise node of the two the loops of the reduction. Returns true if the nodes then
+  // share an access; if not, changes nothing.
   bool regroup(NodeIndex a, NodeIndex b, SavedLoops& saved);
   std::int64_t invert(NodeIndex a, NodeIndex b, SavedLoops& saved);
 

@@ -23,7 +23,6 @@ std::int64_t inner_coefficient(const IndexTerm& term, std::size_t loop) {
   return 0;
 }
 
-// Rounds down.
 std::int64_t floor_divide(std::int64_t value, std::int64_t divisor) {
   const std::int64_t quotient = value / divisor;
   return value % divisor != 0 && (value < 0) != (divisor < 0) ? quotient - 1 : quotient;
@@ -36,7 +35,7 @@ std::int64_t term_value(const IndexTerm& term, std::int64_t inner) {
   return value * term.coefficient;
 }
 
-// Difference that iteration 1 of a loop makes in a term.
+// The value of a term at iteration 1 of a loop minus that at iteration 0, with other loops at 0.
 std::int64_t term_stride(const IndexTerm& term, std::size_t loop) {
   const std::int64_t coefficient = inner_coefficient(term, loop);
   if (coefficient == 0) return 0;
@@ -44,7 +43,7 @@ std::int64_t term_stride(const IndexTerm& term, std::size_t loop) {
   return term_value(term, term.inner_offset + coefficient) - term_value(term, term.inner_offset);
 }
 
-// Adds up linear terms of the same loop and sorts, so that equal positions compare equal.
+// Adds up terms with the same inner part and sorts them, so that equal positions compare equal.
 void sort_terms(Index& index) {
   SmallVector<IndexTerm, 3> kept;
   kept.reserve(index.terms.size());
@@ -96,8 +95,8 @@ Index rename_loops(const Index& index, std::span<const std::int16_t> renamed) {
   return result;
 }
 
-// Merges loops, innermost first, until `merges(inner, outer)` is true for no two of them. A loop that
-// was merged into another has the size 0.
+// Merges loops, innermost first, until `merges(inner, outer)` is true for no two of them. A loop
+// that was merged into another has the size 0.
 template <class Merges>
 void merge_while(const Merges& merges, Sizes& sizes) {
   for (bool changed = true; changed;) {
@@ -112,7 +111,7 @@ void merge_while(const Merges& merges, Sizes& sizes) {
   }
 }
 
-// `sizes` with merged loops; a loop that was merged into another has 0.
+// `sizes` with merged loops. A loop that was merged into another, or has one iteration, has 0.
 Sizes merged_sizes(const Index& index, std::span<const std::int64_t> sizes) {
   const std::size_t count = sizes.size();
   Sizes result(sizes.begin(), sizes.end());

@@ -32,25 +32,27 @@ bool uses_loop(const Index& index, std::size_t loop);
 Sizes strides_of(const Index& index, std::size_t loops);
 // The same difference for one loop.
 std::int64_t stride_of(const Index& index, std::size_t loop);
-// True if the position is 0 or the only loop: the buffer is read or written from start to end.
+// True if the position is a constant, or the iteration of a single loop: the buffer is read or
+// written from start to end.
 bool is_contiguous(const Index& index);
 
 // Merges all loops that merge, and removes those of one iteration.
 NestedIndex merge_loops(const Index& index, std::span<const std::int64_t> sizes);
 // Merges loops that merge in all positions, as an op's code has one nest (`_simplify_loops` of
 // several formulas). `loops` are the numbers of the loops in `positions`, outermost first, `sizes`
-// their iterations. Returns the new iterations in the same order; 0: the loop is merged into
-// another, and is 0 in all positions.
+// their iterations. Returns the new iterations in the same order: 0 for a loop that was merged into
+// another or has one iteration.
 Sizes merge_together(std::span<const Index> positions, std::span<const std::size_t> loops,
                      std::span<const std::int64_t> sizes);
-// Sorts the loops by falling stride before it merges them. Keeps loops that are not used.
+// Sorts the loops by descending stride before it merges them. Keeps loops that are not used.
 NestedIndex merge_sorted_loops(const Index& index, std::span<const std::int64_t> sizes);
 // The order of the loops of `index` in which it advances like `other`: its element i is the loop
-// that becomes loop i. None if a loop is not used, strides repeat, or the strides differ.
+// that becomes loop i. None if an index is indirect, a loop is not used or has one iteration,
+// strides repeat, or the strides differ.
 std::optional<std::vector<std::size_t>> matching_order(const NestedIndex& index,
                                                        const NestedIndex& other);
-// The same access in a nest whose loop i was the loop `order[i]`. Loops from `order.size()` on
-// stay.
+// The same access in a nest whose loop i is loop `order[i]` of the old one. Loops from
+// `order.size()` on keep their places.
 Index reorder_loops(const Index& index, std::span<const std::size_t> order);
 // The same access in a nest of two loops with `outer` and `inner` iterations. None if it has no
 // such form.

@@ -17,8 +17,8 @@ namespace jointer::kernels {
 using Positions = SmallVector<ExpressionIndex, 6>;  // one per dimension
 using SetId = std::int32_t;                         // a set of nodes: Lowering::origin_sets
 
-// One operation of a loop body. A body has no two equal ones, but the code loads a value as often
-// as it is asked for, which counts when loops are put in order.
+// One operation of a loop body. Equal operations of a body are one, but loads are counted, since
+// Inductor weighs each load when it orders the loops.
 struct BodyOp {
   std::string_view op;  // "load", "constant", "index_expr", or an operation on earlier ones
   std::int16_t operands[3] = {-1, -1, -1};
@@ -53,9 +53,9 @@ struct Loops {
   bool adds = false;             // scatter
   std::int64_t axis = 0;         // scan, sort: the dimension of the reduced loop
   SetId origins = 0;
-  // A first layer of a split reduction: the loops without the split.
+  // Of the first layer of a split reduction: the number of pieces, and the loops without the split.
   std::int64_t split = 0;
-  std::int32_t unsplit = -1;  // index of loops
+  std::int32_t unsplit = -1;  // index in Lowering::loops
 
   [[nodiscard]] bool is_reduction() const {
     return kind == Kind::reduction || kind == Kind::softmax || keeps_axis();
@@ -90,7 +90,7 @@ struct BufferState {
   std::string_view name;  // of inputs
   BufferIds aliases, mutates;
   SmallVector<std::int32_t, 4>
-      readers;  // storages, not yet buffers when they were noted, that read it
+      readers;  // storages that read it, and were not yet buffers when they were noted
 };
 
 // A storage: loops that are not computed yet, or a buffer.

@@ -11,10 +11,11 @@
 // its loops; loops that read loops take over their body instead (inlining).
 //
 // Steps
-//   1. The capture is written in the operators that Inductor lowers (decompose.h), and simplified (post_grad.h).
-//   2. Each node is lowered: element-wise operations become loops, views become index arithmetic, other calls become
-//      operations with buffers. Values become buffers where a call needs them, where they have many readers or
-//      operations, and as outputs (lowering_*.cpp).
+//   1. The capture is written in the operators that Inductor lowers (decompose.h), and simplified
+//      (post_grad.h).
+//   2. Each node is lowered: element-wise operations become loops, views become index arithmetic,
+//      other calls become operations with buffers. Values become buffers where a call needs them,
+//      where they have many readers or operations, and as outputs (lowering_*.cpp).
 //   3. Strides that nothing has decided follow those of what the loops read.
 //   4. Loops are put in the order of the strides, and reads and writes become accesses (operations.cpp).
 //   5. Collectives are chained, and mutations and aliases become dependencies (access_order.cpp).
@@ -40,9 +41,9 @@ Ir lower(const Graph& graph, TorchVersion version);
 // those of `graph`. `is_cancelled` may be empty. Error (cancelled): it returned true.
 Result<Ir> lower(const Graph& graph, PartId part, TorchVersion version,
                  const std::function<bool()>& is_cancelled);
-// Lowers some calls, in their order, as if they were a whole graph. Values that they read
-// from other nodes are its inputs, under the names of these nodes; `results`, some of the calls,
-// are its outputs.
+// Lowers only these calls, in their order, as if they were a whole graph. Values that they read
+// from other nodes are its inputs, with the names of these nodes; `results`, some of the calls, are
+// its outputs.
 Result<Ir> lower(const Graph& graph, std::span<const NodeId> calls, std::span<const NodeId> results,
                  TorchVersion version, const std::function<bool()>& is_cancelled);
 

@@ -32,8 +32,7 @@ int Loops::reads() const {
 }
 
 int Loops::reads_at_loops() const {
-  // A position is a constant if it is the expression of one in all dimensions; only kZero is
-  // common.
+  // Only the position 0 counts as a constant; others hardly occur.
   return static_cast<int>(std::ranges::count_if(body, [](const BodyOp& each) {
     if (each.buffer < 0) return false;
     if (each.dims.empty()) return each.at > IndexPool::kZero;
@@ -55,7 +54,7 @@ SetId Lowering::union_of(SetId a, SetId b) {
 }
 
 void Lowering::add_gathered_origins(const Box& box) {
-  // A tensor that fills its buffer hands on nothing.
+  // A buffer that is read without a view adds no origins.
   if (box.storage < 0 || (box.view < 0 && is_realized(box))) return;
   current = union_of(current, box.origins);
 }
@@ -249,7 +248,7 @@ ExpressionIndex Lowering::known_index(const Loops& body, std::int16_t value) {
 
 ExpressionIndex Lowering::indirect(const Loops& body, std::int16_t value, std::int64_t size) {
   if (const ExpressionIndex known = known_index(body, value); known >= 0) return known;
-  // The value is known by the first load that it depends on, and by the operations on it.
+  // The first load that the value depends on and the number of operations after it identify it.
   const auto first_load = [&body](const auto& self, std::int16_t from) -> std::int16_t {
     const BodyOp& op = body.body[static_cast<std::size_t>(from)];
     if (op.buffer >= 0) return from;

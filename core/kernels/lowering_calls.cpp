@@ -231,7 +231,7 @@ Box Lowering::lower_wait(const FxNode& of) {
   op.has_side_effects = true;
   const BufferId changed = op.reads.front();
   op.is_on_gpu = buffer(changed).is_on_gpu;
-  // The collective's input must stay as it is until the wait, too.
+  // The wait also reads the collective's input, which must not change before.
   if (const OpId source = buffer(changed).op; source >= 0) {
     const OpState* start = &ops[slot(source)];
     std::size_t which = 0;

@@ -183,7 +183,7 @@ void Lowering::decide_layout(BufferId id) {
 }
 
 bool Lowering::to_strided_view(Box& box) {
-  // Strides of a view whose positions in its buffer are linear in its own loops.
+  // A view has strides if its positions in the buffer are linear in its own loops.
   if (buffer(buffer_of(box)).layout == Layout::flexible) freeze(buffer_of(box));
   const ViewState of = view(box);
   Positions where = variables(of.shape);
@@ -286,7 +286,7 @@ Box Lowering::require_strides(Box& box, const Sizes* order, const Sizes* exact, 
   if (box.view >= 0 && !view(box).is_strided && is_realized(box) &&
       !buffer(buffer_of(box)).allocates_itself && to_strided_view(box))
     return require_strides(box, order, exact, may_pad);
-  // A dimension that repeats one element stays one when the tensor is copied.
+  // A dimension that repeats one element is not copied: the copy is expanded.
   Box source = box;
   std::vector<std::size_t> repeated;
   if (exact != nullptr)

@@ -59,7 +59,7 @@ Box Lowering::lower_placeholder(const FxNode& of) {
 }
 
 Box Lowering::lower_constant(const FxNode& of) {
-  // A number becomes part of the loops; larger constants were added with the inputs.
+  // A number becomes part of the loops; larger constants are buffers, like inputs.
   if (of.result().shape.empty()) {
     const SetId before = current;
     current = 0;
@@ -77,7 +77,7 @@ Box Lowering::lower_pointwise(const FxNode& of) {
   if (is_comparison(of.op)) {
     computed = dtype(inputs.front());
     for (const Box& input : inputs) {
-      // A tensor without dimensions does not widen one with them.
+      // A tensor without dimensions does not widen one that has dimensions.
       const bool is_scalar = shape(input).empty() && !shape(inputs.front()).empty();
       if (!is_scalar) computed = wider(computed, dtype(input));
     }
@@ -144,7 +144,7 @@ Box Lowering::lower_cat(const FxNode& of) {
 Box Lowering::join(Boxes inputs, std::size_t dim, const FxIds& ids) {
   const FxNode& of = fx_.nodes[slot(node)];
   if (!of.result().is_on_gpu) return concatenate(inputs, dim);
-  // Would the input be copied anyway?
+  // True if a concatenation would copy the input anyway.
   const auto must_be_copied = [this](const Box& box) {
     if (!is_realized(box)) return true;
     if (box.view >= 0 && !view(box).is_strided) {
@@ -303,7 +303,7 @@ Box Lowering::lower_index(const FxNode& of) {
 Box Lowering::lower_masked_index_add(const FxNode& of) {
   const Box self = argument(of.inputs[0]), values = argument(of.inputs[1]),
             mask = argument(of.inputs[2]);
-  // Positions outside are skipped: their values are 0, and they are clamped.
+  // Masked values do not count: they become 0, and their positions are clamped.
   const DType type = dtype(self);
   const Box zero = full(0, dtype(values), is_on_gpu(values), {});
   const Box masked = pointwise("where", {mask, values, zero}, {}, dtype(values));
@@ -623,7 +623,7 @@ void Lowering::lower_output(const FxNode& end) {
 }
 
 void Lowering::run(CancellationPoll& poll) {
-  // Inputs and constants come first, so that the numbers of the others are those of Inductor's
+  // Inputs and constants come first, so that the other buffers have the numbers in Inductor's
   // names.
   const auto count = static_cast<FxId>(fx_.nodes.size());
   const auto is_given = [this](FxId id) {

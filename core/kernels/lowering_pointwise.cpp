@@ -137,7 +137,7 @@ Box Lowering::concatenate(const Boxes& inputs, std::size_t dim) {
   if (copies.size() > 1) lists.push_back(std::move(copies));
   const BufferId id = add_buffer(whole);
   for (const BufferId each : parts) {
-    // Positions in a part start at 0: it is addressed where it begins.
+    // Positions in a part count from its first element.
     BufferState& part = buffer(each);
     part.layout = BufferState::Layout::in_other;
     part.target = id;
@@ -207,7 +207,7 @@ Boxes Lowering::lower_foreach(const FxNode& of) {
 
 Box Lowering::mutate_to(Box changed, Box value, bool is_last) {
   if (changed.view < 0 && !is_realized(changed)) {
-    // Nothing has seen the old value as a buffer: the storage takes the new one.
+    // Nothing has read the old value as a buffer, so the storage gets the new one.
     if (value.view >= 0) value = clone(value);
     realize(value);
     storages[static_cast<std::size_t>(changed.storage)] = storage(value);
@@ -271,7 +271,8 @@ void Lowering::scatter_into(const Box& target, Loops made) {
   state.layout = BufferState::Layout::target;
   state.dtype = buffer(changed).dtype;
   state.is_on_gpu = made.is_on_gpu;
-  // The buffer that the change defines is as large as what is changed, perhaps a part of another.
+  // The buffer that the change defines is as large as the changed tensor, which may be a part of
+  // its own buffer.
   state.shape = shape(target);
   state.stride = has_layout(target) ? strides(target) : dense_strides(state.shape);
   state.target = changed;
