@@ -174,7 +174,7 @@ class TraceArtifacts {
 
   std::string file_, version_;
   CompileArtifacts result_;
-  std::map<std::string, std::string> post_grad_;  // by compilation: the graph without output code
+  std::map<std::string, std::string> post_grad_;  // by compilation: the graph of the next code
   std::map<std::string, std::size_t> last_;       // by compilation: its last program
 };
 

@@ -4,7 +4,8 @@
 //   1. The mappings of provenance, if they were logged (INDUCTOR_PROVENANCE=1), are used first. For
 //      a collective they may name a view of its input, and for other operators also the nodes of
 //      their inputs; only nodes that run the operator count.
-//   2. A Triton kernel that is called once has the nodes in the comment above its definition.
+//   2. A kernel that the wrapper defines and calls once has the nodes in the comment above its
+//      definition.
 //   3. A call of an operator (`extern_kernels.mm`, collectives) has a node with this operator: the
 //      one that the comment above the call names or, if it names none, the first one in program
 //      order that no other kernel has. Inductor may have reordered calls, so this can be another
@@ -71,8 +72,8 @@ std::string operator_of(const CompiledKernel& kernel) {
   return std::string(name);
 }
 
-// `aten.mm` runs aten.mm.default, and `all_reduce_` and `..._out` what their names without this
-// end.
+// True if a call of `op` runs `target`, as `aten.mm` runs aten.mm.default. The ends `_` and `_out`
+// do not count.
 bool runs(std::string_view op, std::string_view target) {
   const auto packet = [](std::string_view name) {
     const std::size_t space = name.find('.');

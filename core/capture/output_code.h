@@ -15,8 +15,8 @@ namespace jointer {
 bool is_output_code(std::string_view text);
 
 // Returns sources, kernels, blocks and events, and the half from the AOT ID. `name` is used in
-// messages. Cost: linear in the length of the text. Error (input): the text has no `call` function,
-// or kernels are nested too deeply.
+// messages. Cost: linear in the length of the text. Error (input): the function `call`, or one that
+// it calls, is missing, or functions call each other too deeply.
 Result<CompiledProgram> read_output_code(std::string_view name, std::string text);
 
 }  // namespace jointer

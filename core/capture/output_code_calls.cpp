@@ -113,7 +113,7 @@ class BodyReader {
     return value ? std::optional(*value) : std::nullopt;
   }
 
-  // The elements from the first to the last one that sizes and strides reach.
+  // The number of elements from the first to the last one that sizes and strides reach.
   [[nodiscard]] std::optional<std::int64_t> span_of(std::string_view size,
                                                     std::string_view stride) const {
     const auto sizes = split_list(inside(size)), strides = split_list(inside(stride));
@@ -166,7 +166,7 @@ class BodyReader {
     variables_.erase(it);
   }
 
-  // A new block in `name`, allocated before `kernel` runs or, without a kernel, now.
+  // Adds a block for `name`, allocated before `kernel` runs or, without a kernel, now.
   std::size_t allocate(std::string_view name, std::optional<std::size_t> kernel) {
     const std::size_t block = add_block(name);
     program_.blocks[block].made_by = kernel;
@@ -430,7 +430,7 @@ class BodyReader {
     if (tuple == nullptr || !is_digits(inside(value.substr(bracket)))) return false;
     if (!tuple->kernel) return false;
     const std::size_t kernel = *tuple->kernel;
-    // The block that stood for the result as a whole is none.
+    // The block that was added for the result as a whole does not exist.
     if (tuple->block) drop_result(*tuple->block, kernel);
     variables_.insert_or_assign(std::string(name), Variable{.kernel = kernel});
     result_of(to, kernel);

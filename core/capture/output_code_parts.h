@@ -39,8 +39,8 @@ struct KernelComment {
 
 // --- Python expressions ---
 
-// Splits at commas outside of brackets and strings; the parts are trimmed, and a last empty part is
-// left out.
+// Splits at separators outside of brackets and strings; the parts are trimmed, and a last empty
+// part is left out.
 std::vector<std::string_view> split_list(std::string_view text, char separator = ',');
 // The text without the comment at its end.
 std::string_view without_comment(std::string_view text);

@@ -135,7 +135,7 @@ bool read_source(std::string_view statement, KernelSource& source) {
   return true;
 }
 
-// Walks over the statements of a text that begin a line; those in triple quotes are parts of one.
+// Walks over the statements of a text. Text in triple quotes is a part of its statement.
 class PartsReader {
  public:
   explicit PartsReader(std::string_view text) : text_(text) {}

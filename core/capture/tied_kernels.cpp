@@ -7,7 +7,7 @@
 namespace jointer {
 namespace {
 
-// Inductor's views that no schema declares.
+// True for views, including those of Inductor that no schema declares, and for getitem.
 bool is_view_call(const Graph& graph, const Node& node) {
   const OperatorInfo& op = graph.op(node);
   return op.is_view || op.is_getitem || op.name == "aten._unsafe_view.default" ||
@@ -29,7 +29,7 @@ class KernelTies {
     for (const std::string& name : kernel.nodes) {
       const auto target = program.targets.find(name);
       const NodeId id = call(name);
-      // A graph that was decomposed otherwise may give the name to another call.
+      // A graph that was decomposed differently may use the name for another call.
       if (id &&
           (target == program.targets.end() || graph_.op(graph_.node(id)).name == target->second))
         add_call(id);

@@ -7,14 +7,14 @@
 // Rules of a whole part (a graph, or a half of a pair)
 //   1. Counted memory lives as kernels::Kernels::lives says: a buffer from the kernel that computes
 //      it to the last that reads it, an input that may be freed from the start of the part to its
-//      last reader, an output to the end of the part. Values that never leave a kernel have no
-//      buffer. Sizes are not rounded. The results of a call that returns a tuple are allocated
-//      together.
+//      last reader, an output to the end of the part. A value that is computed within the loops of
+//      its readers has no buffer. Sizes are not rounded. The results of a call that returns a tuple
+//      are allocated together.
 //   2. A static storage lives throughout, except while a part runs that counts it.
 //   3. Another input that the kernels do not count (a tangent) lives throughout its part.
 //   4. An output of the forward that the backward counts as an input of the same size is one
 //      lifetime.
-//   Therefore the maximum within a part is the kernels' peak and the bytes of rules 2 and 3.
+//   Therefore the maximum within a part is the kernels' peak plus the bytes of rules 2 and 3.
 //
 // Rule of a region
 //   5. A storage that only the region uses lives as the region's kernels say, or not at all.
@@ -50,7 +50,7 @@ bool is_of_static(const MemoryTimeline& operators, const Lifetime& life) {
   return life.first < 0 && life.last >= static_cast<std::int32_t>(operators.steps().size());
 }
 
-// The memory that the kernels of a part, and running operator by operator, have in common.
+// Maps the buffers of a part's kernels to the storages of running operator by operator.
 class PartMemory {
  public:
   PartMemory(const Graph& graph, const MemoryTimeline& operators, const CompiledPart& part)
@@ -295,7 +295,7 @@ class LivesBuilder {
     returned_ = std::move(returned);
   }
 
-  // Prolongs the lifetime of the value that the part before has returned, if it is this input.
+  // Extends the lifetime of a value that the previous part has returned, if this input is it.
   bool continues(const Lifetime& input) {
     const auto found = input.storage ? returned_.find(input.storage) : returned_.end();
     if (found == returned_.end()) return false;

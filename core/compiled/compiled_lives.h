@@ -19,14 +19,14 @@ std::vector<Lifetime> compiled_lifetimes(const Graph& graph, const MemoryTimelin
                                          std::span<const CompiledPart> parts,
                                          const CompiledOrder& order);
 
-// The lifetimes of a graph of which regions are compiled. `operators`: the memory of running the
-// calls one by one in the order `order.order`.
+// The lifetimes of the memory of a graph whose regions are compiled. `operators`: the memory of
+// running the calls one by one in the order `order.order`.
 std::vector<Lifetime> regional_lifetimes(const Graph& graph, const MemoryTimeline& operators,
                                          std::span<const CompiledPart> regions,
                                          const CompiledOrder& order);
 
-// The peak of one part: the maximum of compiled_lifetimes while it runs. It is the kernels' peak
-// with the memory that they do not count.
+// The peak of one part: the maximum of compiled_lifetimes while it runs. It is the kernels' peak,
+// without what Inductor counts several times, plus the memory that the kernels do not count.
 std::int64_t compiled_peak(const Graph& graph, const MemoryTimeline& operators,
                            const CompiledPart& part);
 

@@ -196,7 +196,7 @@ class OrderBuilder {
     steps.push_back(step);
   }
 
-  // The call that a kernel continues in which no call begins.
+  // For a kernel in which no call begins: the call that it continues.
   [[nodiscard]] NodeId continued_by(const Kernel& kernel) const {
     for (const NodeId id : kernel.nodes)
       if (is_placed_[id.index()] && !starts_or_waits(id)) return id;

@@ -7,7 +7,7 @@
 namespace jointer::kernels {
 
 // The bytes that the loops of a kernel move, by the pattern in which neighboring threads access
-// them, and what the kernel reduces. Bytes of buffers whose accesses are unknown are coalesced.
+// them, and what the kernel reduces. Bytes whose accesses are unknown count as coalesced.
 // `device.kernels` must be set.
 LoopWork loop_work(const Ir& ir, const Kernel& kernel, const DeviceDescription& device);
 

@@ -2,8 +2,8 @@
 //
 // Calls of libraries, and collectives, take as long as the nodes that run in them are estimated to
 // take, so that a product or an attention costs the same in the compiled program as in eager mode.
-// With the estimator `kernels`, or for times that were measured, these are the times by tiles and
-// by sizes of heads.
+// With the estimator `kernels`, these times depend on the tiles of products and on the head size of
+// attention.
 //
 // Loops, and calls without an estimate, follow the rules of core/cost/kernel_rules.h, for the
 // accesses that kernel_accesses.cpp finds. If the estimator's device has no rates of kernels, as

@@ -104,7 +104,7 @@ class RegionWalk {
     return accesses_;
   }
 
-  // True if the region cannot run after a node that follows one of its calls.
+  // True if the open region, which runs in place of its last call, cannot run after this node.
   bool disturbs(NodeId id) {
     if (std::ranges::any_of(graph_.inputs(id), [&](NodeId each) { return is_in_region(each); }))
       return true;

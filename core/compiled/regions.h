@@ -11,7 +11,7 @@ namespace jointer {
 // region runs in place of its last call.
 struct Region {
   std::vector<NodeId> calls;    // in program order, at least one
-  std::vector<NodeId> results;  // those that other nodes read
+  std::vector<NodeId> results;  // calls that nodes outside the region read
   std::string options;          // that their mark asks for, as JSON; may be empty
 };
 

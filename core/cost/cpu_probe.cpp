@@ -2,14 +2,14 @@
 // from it.
 //
 // Steps
-//   1. Take the probed rank that is most similar: one that shared the machine if this one does, then
-//      the one with the most similar number of threads.
+//   1. Choose the most similar probed rank: first one that shared the machine if this one does, or
+//      else one that ran alone; of these, the one with the most similar number of threads.
 //   2. Multiply its rates of FLOPs, bytes and special functions by the threads of this rank per
-//      thread of that one. The time of a call stays.
+//      thread of that one. The time of a call stays the same.
 //   3. If the ranks have more threads than the machine has cores, everything is slower by that
 //      factor: rates are divided by it, and times are multiplied by it.
-//   4. A collective takes the time of one of two ranks: a quarter of it for each step of a ring, and
-//      the rest regardless of the number of ranks.
+//   4. A collective takes the time that was probed with two ranks: a quarter of it for each step of
+//      a ring, and the rest regardless of the number of ranks.
 // Numbers that nothing was measured for (links between machines, the size of the memory) are those
 // of the generic CPU.
 //
@@ -70,8 +70,7 @@ bool is_usable(const ProbedRank& rank) {
          rank.collective_us >= 0 && problem_of(rank.kernels).empty();
 }
 
-// The ranks' rates that are most similar: those of a rank that shared the machine if this one does,
-// then those with the most similar number of threads.
+// The most similar probed rank (step 1).
 const ProbedRank& most_similar(const CpuProbe& probe, int threads, int ranks) {
   const auto distance = [&](const ProbedRank& rank) {
     const double ratio = static_cast<double>(threads) / rank.threads;

@@ -43,14 +43,14 @@ Result<std::optional<CpuProbe>> read_cpu_probe(const std::string& path);
 // Creates the folder if it does not exist. Error (run): the file cannot be written.
 Result<void> write_cpu_probe(const std::string& path, const CpuProbe& probe);
 
-// The CPU of a rank with `threads` threads, next to other ranks with as many: `generic` with the
-// rates of the probe that was most similar, in proportion to the threads. If the ranks have more
-// threads than the machine has cores, they share them.
+// The CPU of a rank with `threads` threads that shares the machine with the other `ranks` - 1
+// ranks: `generic` with the rates of the most similar probed rank, in proportion to the threads. If
+// the ranks have more threads than the machine has cores, they share them.
 DeviceDescription probed_cpu(const CpuProbe& probe, DeviceDescription generic, int threads,
                              int ranks);
 
-// The sizes in bytes of the caches of data of the first core, from the first level, according to
-// the files in `root`/sys; empty if they are unknown.
+// The sizes in bytes of the data caches of the first core, from the first level, according to the
+// files in `root`/sys; empty if they are unknown.
 std::vector<std::int64_t> cache_sizes(const std::string& root = "/");
 
 }  // namespace jointer

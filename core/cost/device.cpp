@@ -209,9 +209,8 @@ Result<DeviceDescription> cpu_with(int cores) {
   return device;
 }
 
-// Loads the CPU of this machine for a rank with `threads` threads, next to others with as many:
-// with
-// the rates of the probe, if there is one.
+// Loads the CPU of this machine for one of several ranks with `threads` threads each. It has the
+// rates of the probe, if there is one.
 Result<DeviceDescription> cpu_of_rank(int threads, int ranks) {
   JOINTER_TRY(DeviceDescription device, cpu_with(threads));
   JOINTER_TRY(const std::optional<CpuProbe> probe, read_cpu_probe(cpu_probe_path()));

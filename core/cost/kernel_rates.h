@@ -20,8 +20,8 @@ enum class AccessPattern : std::uint8_t {
 
 // A share is the fraction of the device's bandwidth, or of its peak FLOP/s.
 struct KernelRates {
-  // The time of a kernel beyond that of its bytes and FLOPs, and of a matrix product's or an
-  // attention's.
+  // The time of a kernel beyond that of its bytes and FLOPs: of a loop, and of a matrix product or
+  // an attention.
   double launch_us = 0, product_us = 0;
   // From a load until its data arrive.
   double latency_us = 0;
@@ -73,8 +73,7 @@ struct KernelRates {
   friend bool operator==(const KernelRates&, const KernelRates&) = default;
 };
 
-// Says what is wrong with the rates of a description or a probe; empty if they can be used:
-// divisors
+// Says what is wrong with the rates of a description or a probe. Empty if they can be used: divisors
 // are positive, lists ascend, and no number is so large that times overflow.
 std::string problem_of(const KernelRates& rates);
 

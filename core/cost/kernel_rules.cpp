@@ -4,12 +4,13 @@
 //   launch + max(bytes / (bandwidth * share) / fill, special functions / their rate)
 //   share      that of each access pattern; a reduction, or a conversion to a wider type, has at
 //              most its own.
-//   bandwidth  that of the level of cache that holds the bytes, else of the memory.
+//   bandwidth  that of the description's levels of cache, interpolated between their sizes. Without
+//              levels, that of the memory.
 //   fill       Little's law: to draw the full bandwidth, a device has bandwidth * latency bytes in
 //              flight. A kernel has at most its own bytes in flight, and at most `block_bytes` for
 //              each of its blocks. So a small kernel takes launch + latency, and a reduction with
 //              few rows, which Inductor therefore splits, has only a part of the bandwidth.
-//   sectors    memory moves in sectors of 32 bytes: elements that lie alone move more than
+//   sectors    memory moves in sectors of `sector_bytes`: elements that lie alone move more than
 //              themselves.
 //
 // Matrix products
@@ -50,7 +51,7 @@ namespace {
 
 constexpr double kNsPerUs = 1e3, kNsPerSecond = 1e9;
 
-// In bytes per nanosecond, of a kernel that moves so many bytes.
+// The bandwidth, in bytes per nanosecond, of a kernel that moves this many bytes.
 double bandwidth(const DeviceDescription& device, double bytes) {
   const std::vector<KernelRates::Level>& levels = device.kernels->levels;
   if (levels.empty()) return device.memory_gbps;
@@ -103,7 +104,7 @@ double memory_ns(const DeviceDescription& device, double bytes) {
   return bytes / (bandwidth(device, bytes) * device.kernels->coalesced);
 }
 
-// The time of one wave, and of all, with tiles of a size.
+// The time of all waves with tiles of this size.
 double product_ns(const DeviceDescription& device, const ProductWork& work,
                   const KernelRates::Tile& tile, double peak) {
   const auto whole = [](std::int64_t size, std::int64_t part) {

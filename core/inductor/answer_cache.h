@@ -1,6 +1,6 @@
 #pragma once
 
-// Answers of Inductor's scheduler, one file each, between runs of Jointer.
+// Stores answers of Inductor's scheduler between runs of Jointer, each in a file.
 
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ class AnswerCache {
 
   // The answer under this key; nullopt if there is none that can be read.
   [[nodiscard]] std::optional<std::string> find(const std::string& key) const;
-  // Error (run): the file cannot be written.
+  // Error (run): the folder cannot be created, or the file cannot be written.
   Result<void> save(const std::string& key, const std::string& answer) const;
 
  private:

@@ -32,7 +32,7 @@ std::string capture_of(const Graph& graph, PartId part) {
   return graph.is_pair() ? write_native(graph, part) : write_native(graph);
 }
 
-// The worker's source: another version of Jointer may answer differently.
+// A digest of the worker's source: the worker of another version may answer differently.
 std::string digest_of_worker() {
   std::vector<fs::path> files;
   std::error_code error;
@@ -58,7 +58,7 @@ std::string settings_of_inductor() {
   return text;
 }
 
-// Takes the worker's lines: progress, and the answer at the end.
+// Reads the lines that the worker prints: progress, and the answer at the end.
 class Listener {
  public:
   explicit Listener(const AskOptions& options) : options_(options) {}

@@ -49,7 +49,7 @@ struct AskOptions {
 //
 // Error (run): Python, torch or Inductor fails; the message says what to do. Error (input): torch
 // is another version than the required one, or the worker cannot read the graph. Error (cancelled):
-// cancelled; the worker and everything that it started is gone.
+// `is_cancelled` returned true; the worker and everything that it started have ended.
 Result<OrderedJson> ask_inductor(const Graph& graph, PartId part, const AskOptions& options);
 
 // Identifies a part of a graph by everything that its capture holds: two parts with the same

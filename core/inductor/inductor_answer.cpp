@@ -59,7 +59,7 @@ class AnswerReader {
     else
       members.refuse(fmt::format("kernel {}: its kind `{}` is unknown", index, kind));
     kernel.is_on_gpu = device != "cpu";
-    // Nodes that only Inductor's own passes know have no name here.
+    // Nodes that Inductor's own passes have made are not in the graph.
     for (const std::string& each : nodes)
       if (const NodeId node = graph_.find(part_, each)) kernel.nodes.push_back(node);
     index_of_[name] = static_cast<std::int32_t>(answer_.scheduled.size());

@@ -11,8 +11,8 @@
 //      unlinked kernels of the same kind and bytes, in order.
 //   4. Equal kernels that are not on a longest increasing subsequence of the second list's order
 //      run at another place.
-//   5. A difference belongs to the reason that keeps most of its kernels apart: in the list that did
-//      not fuse what the other one did.
+//   5. A difference belongs to the reason that keeps most of its kernels apart, in the list that
+//      did not fuse what the other one did.
 
 #include "core/kernels/kernel_differences.h"
 

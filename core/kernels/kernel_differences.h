@@ -5,8 +5,8 @@
 //
 // Terms
 //   equal       kernels of both lists in which the same nodes run
-//   first,      the two lists. A difference is described from the first to the second: one kernel of
-//   second      the first that is several of the second is split
+//   first,      the two lists. A difference is described from the first to the second: one kernel
+//   second      of the first that is several of the second is split
 //   rule        differences of one kind whose kernels were kept apart for the same reason: a reason
 //               that one list states and the other, which fused them, does not
 

@@ -17,7 +17,8 @@
 //      other calls become operations with buffers. Values become buffers where a call needs them,
 //      where they have many readers or operations, and as outputs (lowering_*.cpp).
 //   3. Strides that nothing has decided follow those of what the loops read.
-//   4. Loops are put in the order of the strides, and reads and writes become accesses (operations.cpp).
+//   4. Loops are put in the order of the strides, and reads and writes become accesses
+//      (operations.cpp).
 //   5. Collectives are chained, and mutations and aliases become dependencies (access_order.cpp).
 //
 // Cost: near linear in nodes and in the operations of loop bodies.

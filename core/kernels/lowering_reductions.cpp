@@ -82,7 +82,7 @@ std::int64_t Lowering::split_count(const Loops& made) {
   if (!made.is_on_gpu || made.op.starts_with("arg")) return 1;
   if (results == 1) return inner_splits(reduced, results);
   if (reduced <= kMinPerThread || results >= kProcessors * 2 * kWarp) return 1;
-  // Do the loads that use all loops go along the reduced loops?
+  // Counts the loads that use all loops: those along the reduced loops, and those across them.
   std::uint64_t all = 0, inner = 0;
   for (std::size_t i = 0; i < made.ranges.size(); ++i)
     if (made.ranges[i] != 1) all |= std::uint64_t{1} << i;
@@ -242,7 +242,7 @@ Box Lowering::make_reduction(Loops made, const Box* input) {
   if (count == 0) return full(made.op == "prod" ? 1 : 0, made.dtype, made.is_on_gpu, made.ranges);
   // On the CPU, a reduction to one element keeps its loop.
   if (count == 1 || (count < kUnrolled && (made.is_on_gpu || product(made.ranges) != 1))) {
-    // So few elements that each gets its own operations.
+    // There are so few elements that each gets its own operations.
     Loops unrolled;
     unrolled.dtype = made.dtype;
     unrolled.is_on_gpu = made.is_on_gpu;
@@ -262,7 +262,7 @@ Box Lowering::make_reduction(Loops made, const Box* input) {
           i == 0 ? element
                  : append(unrolled, made.op == "sum" ? "add" : made.op, std::array{value, element});
     }
-    // The value is the last operation even if an equal one came before.
+    // The value must be the last operation, even if an earlier one is equal to it.
     if (static_cast<std::size_t>(value) + 1 != unrolled.body.size())
       append(unrolled, "identity", std::array{value});
     return box_of(std::move(unrolled));

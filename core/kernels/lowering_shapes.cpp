@@ -182,7 +182,7 @@ Boxes Lowering::lower_sort(const FxNode& of) {
     Positions where = variables(made.ranges);
     where.insert(where.begin() + of.numbers[0],
                  pool.loop(static_cast<int>(made.ranges.size()), sizes[axis]));
-    // Each result reads all keys.
+    // Each of the two ops also reads the keys by which it sorts.
     if (!results.empty()) read(made, input, where);
     read(made, each, std::move(where));
     results.push_back(box_of(std::move(made)));

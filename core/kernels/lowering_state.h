@@ -36,13 +36,9 @@ class Lowering {
   [[nodiscard]] const FxGraph& fx() const { return fx_; }
   [[nodiscard]] TorchVersion version() const { return version_; }
 
-  // The position of a load in its buffer, which must have a layout.
+  // The position in a buffer, whose strides must be known, from that in each dimension.
   [[nodiscard]] ExpressionIndex flat(BufferId buffer, const Positions& dims);
   [[nodiscard]] ExpressionIndex position_of(const BodyOp& load);
-  // Positions of all loads, then of the store, of loops that compute `buffer`.
-  [[nodiscard]] ExpressionIndex store_position(const Loops& of, BufferId buffer);
-  // The loops in the order of their dimensions, without those of one iteration.
-  [[nodiscard]] Positions loop_variables(const Loops& of, bool reduced);
 
   // A heuristic order of loops, innermost first. `strides` holds those of the first access in each
   // loop, then of the others.
@@ -104,9 +100,9 @@ class Lowering {
   std::int16_t copy_body(Loops& into, const Loops& from, const Positions& at);
   [[nodiscard]] Positions variables(const Sizes& ranges, int first = 0);
   Loops make_loops(const Box& like, DType type, Sizes ranges) const;
-  // The value that a load returns, as an index into a dimension of `size`.
-  // The expression that a value is, if it is computed of loops and constants; -1 if it is not.
+  // A value as an expression, if it is computed from loops and constants; -1 if it is not.
   ExpressionIndex known_index(const Loops& body, std::int16_t value);
+  // The value as an index into a dimension of `size`: as `known_index`, or else as a loaded value.
   ExpressionIndex indirect(const Loops& body, std::int16_t value, std::int64_t size);
 
   // --- Views ---
@@ -150,8 +146,8 @@ class Lowering {
   Box reduce(std::string_view op, const Box& input, const Sizes& dims, bool keeps, DType type);
   // `input`: the tensor that is reduced, if there is one.
   Box make_reduction(Loops made, const Box* input = nullptr);
-  // A reduction of all elements that is split makes a buffer of its input, which nothing may read,
-  // and goes along the dimension that is dense: its number among those that are reduced, or -1.
+  // If a reduction reduces all elements of its input: realizes the input, and returns the dimension
+  // with stride 1 if it is not the last. A split reduction goes along it first. Else -1.
   int dense_dimension(const Loops& made, const Box* input);
   std::int64_t split_count(const Loops& made);
   // The first layer of a reduction that is split into this many pieces.
@@ -163,16 +159,16 @@ class Lowering {
   bool has_two_steps(const Box& input, DType given, const Sizes& dims);
   Box mean_of(const Box& input, const Sizes& dims, bool keeps);
   Box index_put(Box self, Box values, const Boxes& indices, bool adds);
-  // `is_last`: nothing reads the value but through the changed tensor, so that the op that computes
-  // it may write there itself (`unsafe_alias`).
+  // `is_last`: the value is read only through the changed tensor, so the op that computes it may
+  // write there itself (`unsafe_alias`).
   Box mutate_to(Box changed, Box value, bool is_last = false);
   bool reads_only_where_it_writes(const Loops& of, BufferId target);
   void scatter_into(const Box& target, Loops made);
-  // The concatenation of boxes that are the values of nodes (-1: of none).
+  // Concatenates boxes. `ids`: the nodes whose values they are, -1 for none.
   Box join(Boxes inputs, std::size_t dim, const FxIds& ids);
   Box concatenate(const Boxes& inputs, std::size_t dim);
   Box pointwise_cat(const Boxes& inputs, std::size_t dim);
-  // The position in the tensor for each element of the result of indexing.
+  // How the elements of the result of indexing lie in the tensor.
   struct IndexPlan {
     Sizes result;
     Boxes indices;                       // broadcast; empty boxes where there is none

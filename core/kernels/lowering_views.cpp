@@ -9,7 +9,7 @@
 namespace jointer::kernels {
 namespace {
 
-// The strides of a tensor viewed in other sizes, if no copy is needed; empty otherwise. As
+// The strides of a tensor viewed in other sizes; empty if that needs a copy. Like
 // at::detail::computeStride.
 Sizes viewed_strides(const Sizes& sizes, const Sizes& stride, const Sizes& wanted) {
   Sizes result(wanted.size(), 1);
@@ -54,11 +54,11 @@ Box Lowering::strided_view(const Box& of, Sizes sizes, Sizes stride, std::int64_
 }
 
 Positions Lowering::reshape_positions(const Sizes& from, const Sizes& to, const Positions& where) {
-  // The position as one number in the new sizes, taken apart by the old sizes.
+  // The position as one number in the new sizes, split by the old sizes.
   Positions result(from.size(), IndexPool::kZero);
   std::size_t i = from.size(), j = to.size();
   while (i > 0) {
-    // The shortest tails of both that have as many elements.
+    // The shortest ends of both that have the same number of elements.
     std::int64_t old_size = from[--i], new_size = 1;
     std::size_t old_first = i, new_first = j;
     if (old_size == 1) continue;

@@ -114,7 +114,7 @@ void MemoryPlan::connect() {
         if (user != place) own.after.push_back(user);
       for (const Place user : buffer.users) plan_[as_index(user)].reads.push_back(id);
     }
-    // Each once, in order. Nodes with many users are rare, so that sorting would cost more.
+    // Each once, in order. Nodes with many users are rare, so sorting would cost more.
     std::size_t kept = 0;
     for (const Place user : own.after) {
       const auto end = own.after.begin() + static_cast<std::ptrdiff_t>(kept);
@@ -311,7 +311,8 @@ std::vector<Place> MemoryPlan::breadth_first() const {
   return result;
 }
 
-// Kernels by the bytes that they read and write, each after what it reads.
+// Visits kernels in ascending order of the bytes that they read and allocate. Each comes after the
+// kernels whose results it reads.
 std::vector<Place> MemoryPlan::depth_first() const {
   const std::size_t count = nodes_.size();
   std::vector<std::int64_t> size(count);

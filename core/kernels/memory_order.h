@@ -8,10 +8,10 @@
 // external kernel with several results is allocated by that kernel and freed on its own. A buffer
 // that an op changes in place lives until the last user of the changed one.
 //
-// Steps (`reorder_for_peak_memory`): sizes and users of buffers, then three orders (least peak
-// first, breadth first, depth first), of which that with the lowest peak wins; the order as fused
-// wins ties. Cost: linear in dependencies, and for the first order the kernels times those that are
-// ready at a time.
+// Steps (`reorder_for_peak_memory`): sizes and users of buffers are found; then three orders are
+// tried (least peak first, breadth first, depth first). The one with the lowest peak wins, and the
+// order as fused wins ties. Cost: linear in dependencies; for the first order, the number of
+// kernels times the number of those that are ready at a time.
 //
 // Source: torch._inductor.memory.
 

@@ -61,7 +61,7 @@ bool FusionRules::is_full_read(BufferId buffer, NodeIndex id) const {
 }
 
 // Inductor looks for the name in the ops' code, where a buffer that was changed in place still has
-// its first name. It finds no such reads, and takes them to be contiguous.
+// its first name. It finds no reads of the new name, and assumes that they are contiguous.
 bool FusionRules::is_contiguous_read(BufferId buffer, NodeIndex id) const {
   if (s_.real(buffer) != buffer) return true;
   for (const OpId op : s_.node(id).ops) {

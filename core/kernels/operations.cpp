@@ -148,7 +148,7 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
     }
     if (!of.is_on_gpu) merged = merge_together(formulas, numbers, merged);
     for (std::size_t i = 0; i < merged.size(); ++i) {
-      // On the CPU, a size of 0 means merged; on the GPU, nothing fills the tensor.
+      // On the CPU, 0 means that the loop was merged; on the GPU, that the tensor is empty.
       if (!of.is_on_gpu && merged[i] == 0) continue;
       moved[numbers[i]] = pool_.loop(next++, merged[i]);
       placed.push_back(merged[i]);

@@ -2,8 +2,8 @@
 
 // Writes a finished lowering as operations with accesses: loops in the order of the strides,
 // positions over them, bytes. Dependencies from mutations and between collectives are added by
-// access_order.h. On the CPU, loops that follow each other in memory are merged, for the op and
-// then for each access. Source: torch/_inductor/ir.py (ComputedBuffer.simplify_and_reorder),
+// access_order.h. On the CPU, loops that are contiguous in memory are merged, for the op and then
+// for each access. Source: torch/_inductor/ir.py (ComputedBuffer.simplify_and_reorder),
 // torch/_inductor/scheduler.py (SchedulerNode._compute_attrs), torch/_inductor/dependencies.py.
 
 #include "core/kernels/ir.h"

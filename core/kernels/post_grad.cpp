@@ -48,7 +48,7 @@ std::vector<FxId> storages_of(const FxGraph& graph) {
   return storages;
 }
 
-// By node: whether its numbers are stored as their conjugates.
+// By node: true if its numbers are stored as their conjugates.
 std::vector<bool> conjugated(const FxGraph& graph) {
   std::vector<bool> result(graph.nodes.size(), false);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -114,7 +114,7 @@ void remove_what_changes_nothing(FxGraph& graph) {
   remove_nodes(graph, is_removed, replacement);
 }
 
-// The first wait for a value stands for all others, also for a wait for the result of a wait.
+// The first wait for a value replaces all others, and waits for its own result.
 void remove_repeated_waits(FxGraph& graph) {
   const std::size_t count = graph.nodes.size();
   std::vector<bool> is_removed(count, false);
@@ -152,7 +152,7 @@ bool is_read_by_elementwise_only(const FxGraph& graph, const FxNode& node) {
   });
 }
 
-// Torch 2.11 takes each addend for a bias.
+// Torch 2.11 treats every addend as a bias.
 bool is_bias(const FxNode& addend, const FxTensor& sum, TorchVersion version) {
   if (version <= TorchVersion{2, 11}) return true;
   return addend.kind == FxKind::placeholder || addend.kind == FxKind::constant ||
@@ -160,7 +160,7 @@ bool is_bias(const FxNode& addend, const FxTensor& sum, TorchVersion version) {
          std::ranges::find(addend.result().stride, 0) != addend.result().stride.end();
 }
 
-// A product and a sum in one call become two where the sum joins its readers
+// An addmm becomes a product and a sum if it adds a bias and the sum can be fused with its readers
 // (`unfuse_bias_add_to_pointwise`).
 void take_out_biases(FxGraph& graph, TorchVersion version) {
   count_users(graph);
@@ -200,8 +200,8 @@ void take_out_biases(FxGraph& graph, TorchVersion version) {
   graph.nodes = std::move(nodes);
 }
 
-// A matrix product and a sum that reads only it become one call, unless the sum can join its
-// readers.
+// A matrix product and a sum that is its only reader become an addmm, unless the sum adds a bias
+// and can be fused with its readers.
 void join_products_and_sums(FxGraph& graph, TorchVersion version) {
   count_users(graph);
   std::vector<bool> is_removed(graph.nodes.size(), false);

@@ -29,8 +29,8 @@ bool is_extern_kind(Op::Kind kind) {
   return true;
 }
 
-// Values in order, each once. `seen` is scratch memory of the caller, indexed by value, and is left
-// as it was found.
+// Keeps each value once, in order. `seen` is scratch memory of the caller, indexed by value; all of
+// it is 0 before and after.
 void keep_first(AccessIds& values, std::vector<char>& seen) {
   std::size_t kept = 0;
   for (const AccessId value : values) {
@@ -115,7 +115,7 @@ void Scheduling::follow_mutations() {
 }
 
 void Scheduling::sort_names() {
-  // The first eight characters as a number, which mostly decides.
+  // The first eight characters as a number, which decides most comparisons.
   struct Named {
     std::uint64_t start = 0;
     BufferId id = -1;

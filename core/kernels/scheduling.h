@@ -42,12 +42,12 @@ struct SchedulerNode {
   SmallVector<OpId, 4> ops;
   AccessIds reads, writes, unmet;  // each once, in order
   AccessIds accesses;              // reads and writes, sorted
-  BufferIds used;                  // buffers of them, each once, in order
+  BufferIds used;                  // buffers of these accesses, each once, in order
   BufferIds outputs;
   std::int64_t numel = 1, rnumel = 1;
   std::int32_t min_order = 0, max_order = 0;
   bool is_reduction = false;
-  bool is_extern = false;  // calls a library, or nothing
+  bool is_extern = false;  // calls a library, or computes nothing
   bool is_on_gpu = true;
   bool is_template = false;         // has an op of a template, which is the first
   std::vector<NodeIndex> parallel;  // parts of a foreach kernel, which run side by side
@@ -91,12 +91,12 @@ class Scheduling {
   }
   [[nodiscard]] bool is_dead(OpId id) const { return is_dead_[static_cast<std::size_t>(id)]; }
 
-  // The buffer that a later op changes in place, and which therefore has another name; else the
-  // same buffer (`mutation_renames`).
+  // The buffer that a later op defines by changing this one in place; this one if no op does
+  // (`mutation_renames`).
   [[nodiscard]] BufferId renamed(BufferId id) const {
     return renamed_[static_cast<std::size_t>(id)];
   }
-  // The buffer whose memory it is (`mutation_real_name`).
+  // The buffer whose memory this one has (`mutation_real_name`).
   [[nodiscard]] BufferId real(BufferId id) const { return real_[static_cast<std::size_t>(id)]; }
   // Buffers that change another in place, in the order of ops.
   [[nodiscard]] std::span<const BufferId> mutations() const { return mutations_; }
@@ -114,13 +114,13 @@ class Scheduling {
   [[nodiscard]] const AncestorSets& ancestors() const { return ancestors_; }
   [[nodiscard]] bool defines(NodeIndex id, BufferId buffer) const;
 
-  // Makes a node of the ops of two; later lookups of the ops find it.
+  // Makes a node of the ops of two. From then on, `node_of` returns it for these ops.
   NodeIndex fuse(NodeIndex a, NodeIndex b);
   // The node of two reductions over different dimensions, `contiguous` first.
   NodeIndex fuse_mix_order(NodeIndex contiguous, NodeIndex crossing);
   // The node of a foreach kernel with these parts.
   NodeIndex make_foreach(std::vector<NodeIndex> parts);
-  // Like `fuse`, but ops are still found in the node that they are in.
+  // Like `fuse`, but `node_of` still returns the old nodes of the ops.
   NodeIndex make_fused(NodeIndex a, NodeIndex b);
   // Updates the accesses of a node after those of its ops changed.
   void refresh(NodeIndex id);
@@ -166,7 +166,7 @@ class Scheduling {
   std::vector<std::int32_t>
       name_rank_;  // by buffer: its place among the names in alphabetical order
   std::vector<NodeIndex> order_;
-  std::vector<char> seen_;  // scratch, by access: 0
+  std::vector<char> seen_;  // scratch, by access; 0 between uses
 };
 
 template <class IsFusable>

@@ -1,12 +1,12 @@
 #pragma once
 
-// Torch 2.15 moves collectives earlier and waits later where that keeps the peak, so that compute
-// can hide them.
+// Torch 2.15 moves collectives earlier and waits later where that does not raise the peak, so that
+// compute can hide them.
 //
 // Steps: each collective, in order, moves past the kernel before it until it needs that kernel's
-// result, that is a collective as well, or the peak would increase. Then each wait, from the last,
-// moves past the kernel after it in the same way. Cost: the number of swaps, times the buffers of
-// the two kernels.
+// result, that kernel is a collective as well, or the peak would increase. Then each wait, from the
+// last, moves past the kernel after it in the same way. Cost: the number of swaps, times the
+// buffers of the two kernels.
 //
 // Terms: a buffer is freed after its last user. The memory of each step is updated with each swap.
 //

@@ -1,5 +1,5 @@
-// The tiles in which a generated kernel works: a kernel whose accesses advance along two dimensions
-// gets tiles of two, and then takes in only what fits them.
+// The tiles in which a generated kernel works. A kernel whose accesses advance along two dimensions
+// gets two-dimensional tiles, and then fuses only with kernels that fit them.
 //
 // Source: torch/_inductor/codegen/simd.py (`SIMDScheduling.can_fuse`, `candidate_tilings`,
 // `select_tiling`, `get_first_compatible_tiling`), config.triton.tiling_prevents_*.
@@ -27,8 +27,8 @@ std::int64_t count_of(std::span<const std::int64_t> sizes) {
 
 }  // namespace
 
-// Only accesses that advance by 1 in a loop that is not the innermost ask for tiles of two
-// dimensions.
+// Two-dimensional tiles are for accesses that advance by 1 along a loop, and also along a loop
+// inside it.
 FusionRules::Tiling FusionRules::tiling(std::span<const OpId> ops) const {
   struct Candidate {
     Tiling tiling;
@@ -43,7 +43,7 @@ FusionRules::Tiling FusionRules::tiling(std::span<const OpId> ops) const {
     numel = loops.numel;
     const std::size_t count = loops.loops.size();
     if (count <= 1) continue;
-    // No tiles: before what asks for them in equal numbers.
+    // One-dimensional tiles, which precede other tiles with the same score.
     if (!std::exchange(has_none, true)) candidates.push_back({{numel, 0}, 0});
     const auto consider = [&](AccessId access, bool is_write) {
       if (!s_.table.is_memory(access)) return;
