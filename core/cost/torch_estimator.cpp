@@ -70,8 +70,7 @@ bool is_view_2_15(const OperatorInfo& op) {
 }
 
 // True if torch 2.15 counts the FLOPs of the operator. Flops::total is then its count, because
-// since
-// 2.12 torch also counts attention with fewer key heads than query heads.
+// since 2.12 torch also counts attention with fewer key heads than query heads.
 bool counts_flops_2_15(std::string_view packet) {
   return is_in_torch_registry(packet, TorchVersion{2, 15});
 }

@@ -143,7 +143,7 @@ class OrderWriter {
 
   const PartMoves& of_;
   const Graph& graph_;
-  std::vector<std::int64_t> numbers_;  // by node: calls of its operator before it
+  std::vector<std::int64_t> numbers_;  // by node: number of calls of its operator before it
   std::vector<NodeId> starts_;         // collectives, in order
   std::unordered_map<std::uint32_t, std::int64_t> sequence_, wait_numbers_;  // by node
 };

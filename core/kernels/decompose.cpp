@@ -200,8 +200,8 @@ void Decomposer::function_rule(const Node& node) {
   for (const FxId id : made) give(id);
 }
 
-// One operation for each tensor of a list. Source: `register_foreach_pointwise` and
-// `register_foreach_inplace` in torch/_inductor/lowering.py.
+// A foreach call stays one node, which is lowered to an operation for each tensor. Source:
+// `register_foreach_pointwise` and `register_foreach_inplace` in torch/_inductor/lowering.py.
 void Decomposer::foreach_rule(const Node& node) {
   constexpr std::string_view kStart = "aten._foreach_";
   std::string_view name = graph_.op(node).packet().substr(kStart.size());
@@ -320,8 +320,8 @@ void Decomposer::matmul_rule(const Node& node) {
   give_made(std::move(product_node));
 }
 
-// On the CPU, the product of a row and a column, and that of a row and a small matrix in addmm, is
-// a sum of products of elements. Source: torch/_inductor/decomposition.py (mm, bmm, addmm).
+// On the CPU, the product of a row and a column is a sum of products of elements, and so is an
+// addmm of a row and a small matrix. Source: torch/_inductor/decomposition.py (mm, bmm, addmm).
 bool Decomposer::small_product_on_cpu(const Node& node, const FxIds& inputs) {
   const std::string_view packet = graph_.op(node).packet();
   const bool adds = packet == "aten.addmm", is_batched = packet == "aten.bmm";

@@ -20,7 +20,7 @@ enum class LossReduction : std::uint8_t { none, mean, sum };  // at::Reduction
 struct NllLoss {
   FxId input, target;
   LossReduction reduction;
-  std::int64_t ignored;  // the class that does not count
+  std::int64_t ignored;  // targets of this class do not count
 };
 // The loss and the number of targets that count. As in torch, the number is 0 for a batch whose
 // losses are not reduced.

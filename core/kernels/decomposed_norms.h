@@ -21,7 +21,7 @@ Softmax softmax_parts(FxBuilder& builder, FxId input, std::int64_t dim, bool has
 FxId softmax_gradient(FxBuilder& builder, FxId gradient, FxId output, std::int64_t dim, DType type);
 
 FxId silu(FxBuilder& builder, FxId input);
-// `has_sigmoid`: the version of torch keeps the sigmoid (2.12 and later).
+// `has_sigmoid`: torch does not decompose the sigmoid (2.12 and later).
 FxId silu_gradient(FxBuilder& builder, FxId gradient, FxId input, bool has_sigmoid);
 FxId gelu(FxBuilder& builder, FxId input, bool is_tanh);
 

@@ -29,7 +29,7 @@ FxIds index_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   if (b.rank(self) == 0) return {};
   const std::int64_t given = call.integer("dim"), dim = given < 0 ? given + b.rank(self) : given;
   const FxTensor tensor = b.tensor(self);
-  // Atomic additions in bfloat16 need an H100.
+  // In bfloat16, Inductor lowers index_add only for GPUs with atomic additions of this type (H100).
   if (adds && tensor.dtype == DType::bfloat16 && !tensor.is_on_gpu) return {};
   if (b.rank(index) == 0) index = b.unsqueeze(index, 0);
   FxId values = call.tensor("source");
@@ -69,7 +69,7 @@ FxIds scatter_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   if (!reduction.empty() && !adds) return {};
   if (!call.is_true("include_self", true)) return {};
   const FxTensor tensor = b.tensor(self);
-  // Without atomic additions of this type.
+  // There are no atomic additions of these types.
   if (adds && (tensor.dtype == DType::int64 || tensor.dtype == DType::boolean)) return {};
   FxId source = call.tensor("src");
   if (source < 0 && call.has("value"))

@@ -90,8 +90,8 @@ std::vector<PossibleFusion> possible_fusions(const Scheduling& s, FusionRules& r
         if (!seen.add(group[i], group[j])) continue;
         NodeIndex a = group[i], b = group[j];
         if (!rules.can_fuse(a, b, may_change_loops)) {
-          // A template's epilogue, or what a foreach kernel takes in, may come before it in the
-          // group.
+          // A template's epilogue, or a node that fuses with a foreach kernel, may come before it
+          // in the group.
           if (!s.node(b).is_template && !s.node(b).is_foreach()) continue;
           std::swap(a, b);
           if (!rules.can_fuse(a, b, may_change_loops)) continue;

@@ -15,7 +15,7 @@ namespace jointer::kernels {
 
 namespace {
 
-// Settings of torch._inductor.config.
+// Settings and limits of torch._inductor, each beside the name that it has, or is used in, there.
 constexpr std::int64_t kMinSharedBytes = 10;  // score_fusion_memory_threshold
 constexpr std::size_t kMaxOps = 64;           // max_fusion_size
 constexpr std::int32_t kMaxDistance = 64;     // are_long_distant_nodes
@@ -251,8 +251,8 @@ FusionRules::ReuseKeys FusionRules::reuse_keys(NodeIndex id) const {
   return keys;
 }
 
-// True if `a` reduces, and ops of `b` compute a half, a quarter or three quarters of what it
-// reduces, each row in equal lanes (`_sub_parent_epilogue_candidate_nodes`).
+// True if `a` reduces, `b` does not, and some of their ops compute a half, a quarter or three
+// quarters of the columns that `a` reduces in each row (`_sub_parent_epilogue_candidate_nodes`).
 bool FusionRules::computes_fraction(NodeIndex a, NodeIndex b) const {
   const SchedulerNode &reduction = s_.node(a), &pointwise = s_.node(b);
   if (!s_.has(kRegroups) || !reduction.is_reduction || pointwise.is_reduction) return false;

@@ -1,6 +1,7 @@
 #pragma once
 
-// The values of a call's arguments, and the tensors of a capture, as the lowering needs them.
+// The values of a call's arguments, and the tensors of a capture, as decomposition and lowering
+// need them.
 
 #include "core/graph/graph.h"
 #include "core/kernels/fx_graph.h"

@@ -273,7 +273,7 @@ ExpressionIndex IndexPool::computed_remainder(ExpressionIndex a, std::int64_t di
   const ExpressionIndex rest = intern(parts.rest_constant / unit, parts.rest);
   const Expression range = expressions_[index(rest)];
   if (range.low >= 0 && range.high < divisor * modulus) return divide(rest, divisor);
-  // The base of a quotient or of a remainder replaces it: `x / a / d % m` is `x / (a * d) % m`.
+  // Nested quotients and remainders are joined: `x / a / d % m` is `x / (a * d) % m`.
   if (range.count == 1 && range.constant == 0 && terms(rest)[0].coefficient == 1) {
     const Atom atom = atoms_[index(terms(rest)[0].atom)];
     if (atom.kind == Atom::Kind::division) return modular(atom.base, atom.a * divisor, modulus);

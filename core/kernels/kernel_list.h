@@ -32,7 +32,8 @@ struct KernelList {
   std::int64_t peak = 0;  // bytes of allocated memory
 };
 
-// The nodes without views, reshapes and selections of results, which only some sources name.
+// The calls among the nodes, without views, reshapes and selections of results, which only some
+// sources name.
 std::vector<NodeId> computing_nodes(const Graph& graph, const std::vector<NodeId>& nodes);
 
 // The predicted kernels as a list.

@@ -34,7 +34,7 @@ enum class Refusal : std::uint8_t {
   reads_too_little,    // they share less than 10 bytes
   too_far_apart,       // together they span more than 64 ops
   access_differs,      // the second reads what the first writes, in another pattern
-  op_between,          // something that must run between them
+  op_between,          // another op must run between them
   pointwise_size,      // two pointwise kernels of different sizes
   reduction_size,      // two reductions of different sizes
   reduced_size,        // a pointwise kernel and a reduction of different sizes
@@ -67,7 +67,7 @@ struct Kernel {
     mix_order_reduction,  // two reductions over different dimensions of the same data
     foreach_,             // element-wise, for each tensor of a list
     template_,
-    external,      // a library
+    external,      // a call of a library
     multi_output,  // one result of an external kernel; launches nothing
     view,          // launches nothing
     collective,

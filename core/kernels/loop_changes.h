@@ -30,7 +30,7 @@ class SavedLoops {
  public:
   SavedLoops(Scheduling& scheduling, NodeIndex a, NodeIndex b)
       : scheduling_(scheduling), a_(a), b_(b) {}
-  void save();  // does nothing the second time
+  void save();  // does nothing if they are saved already
   void restore();
 
  private:

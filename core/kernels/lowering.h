@@ -36,7 +36,7 @@
 
 namespace jointer::kernels {
 
-// The graph must not be a pair. Its operators are treated as `version` of torch does.
+// The graph must not be a pair. Its operators are lowered as by `version` of torch.
 Ir lower(const Graph& graph, TorchVersion version);
 // Lowers one part of a graph, such as a half of a pair, as if it were a whole graph. Nodes are
 // those of `graph`. `is_cancelled` may be empty. Error (cancelled): it returned true.

@@ -22,7 +22,7 @@ class Lowering {
   // Lowers all nodes, decides all layouts.
   void run(CancellationPoll& poll);
 
-  // The result. Buffers: inputs, then those that operations define.
+  // The result. `buffers` has the inputs first, then the buffers that operations define.
   std::vector<BufferState> buffers;
   std::vector<OpState> ops;
   std::vector<Loops> loops;
@@ -146,8 +146,8 @@ class Lowering {
   Box reduce(std::string_view op, const Box& input, const Sizes& dims, bool keeps, DType type);
   // `input`: the tensor that is reduced, if there is one.
   Box make_reduction(Loops made, const Box* input = nullptr);
-  // If a reduction reduces all elements of its input: realizes the input, and returns the dimension
-  // with stride 1 if it is not the last. A split reduction goes along it first. Else -1.
+  // For a reduction of all elements of its input: realizes the input, and returns the dimension
+  // with stride 1 unless it is the last; a split reduction goes along it. -1 if there is none.
   int dense_dimension(const Loops& made, const Box* input);
   std::int64_t split_count(const Loops& made);
   // The first layer of a reduction that is split into this many pieces.

@@ -18,7 +18,7 @@ void add_place(Places& places, Place place) {
   if (places.empty() || places.back() != place) places.push_back(place);
 }
 
-// Adds those that are missing.
+// Adds the places that are missing.
 void merge_places(Places& places, const Places& others) {
   for (const Place place : others)
     if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);

@@ -1,7 +1,7 @@
 #pragma once
 
 // The memory of an order of kernels, kept up to date while kernels swap places with their
-// neighbours.
+// neighbors.
 //
 // Terms: a group is a row of adjacent kernels. `moved` is the kernel directly before or after the
 // group, with which the group swaps. A buffer is freed after its last user.

@@ -84,7 +84,7 @@ class PythonSort {
     }
   }
 
-  // Depth at which two neighbouring runs meet in a balanced merge tree.
+  // Depth at which two neighboring runs meet in a balanced merge tree.
   static int power(std::size_t first, std::size_t length, std::size_t next, std::size_t count) {
     std::size_t a = 2 * first + length, b = a + length + next;
     for (int result = 1;; ++result) {
