@@ -189,14 +189,15 @@ Result<void> add_file(const std::string& path, bool is_named, CompileArtifacts& 
   if (is_named && start->starts_with(kZipMagic))
     return input_error(
         "{}: a package of AOTInductor has its wrapper in C++, which Jointer does not read; give "
-        "the "
-        "TORCH_TRACE folder of a run with torch.compile",
+        "the TORCH_TRACE folder of a run with torch.compile",
         path);
   const bool is_log = is_torch_trace(*start);
   if (!is_log && start->find("AsyncCompile") == std::string::npos) {
     if (is_named)
       return input_error(
-          "{}: neither a TORCH_TRACE log nor a wrapper that Inductor wrote (output code)", path);
+          "{}: neither a TORCH_TRACE log nor a wrapper that Inductor wrote (output code); give the "
+          "TORCH_TRACE folder of a run with torch.compile",
+          path);
     ++to.ignored;
     return {};
   }

@@ -45,7 +45,7 @@ struct KernelSource {
   std::vector<std::string> nodes, source_nodes, operators;
 };
 
-// Consecutive bytes that the program allocates once and releases once. Buffers that reuse a block,
+// Consecutive bytes that the program allocates and releases together. Buffers that reuse a block,
 // and views of it, have the same block.
 struct BufferBlock {
   std::string name;                   // of its first buffer

@@ -38,7 +38,7 @@ Result<std::vector<FxTextEntry>> list_fx_text(const FxText& source);
 
 struct FxTextOptions {
   std::size_t index = 0;            // in the result of list_fx_text
-  std::optional<CaptureKind> kind;  // guessed from the placeholders' names if not given
+  std::optional<CaptureKind> kind;  // guessed from placeholders' names and comments if not given
   std::string name;                 // of the part
   Progress progress;
 };

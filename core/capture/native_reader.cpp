@@ -22,8 +22,9 @@ CaptureKind capture_kind(std::string_view name) {
   for (const CaptureKind kind : {CaptureKind::joint, CaptureKind::forward, CaptureKind::backward,
                                  CaptureKind::train_step, CaptureKind::subgraph})
     if (to_string(kind) == name) return kind;
-  give_up("unknown kind `{}`; expected joint, forward, backward, train_step, subgraph or pair",
-          name);
+  give_up(
+      "unknown kind `{}`; expected joint, forward, backward, train_step, subgraph, pair or stages",
+      name);
 }
 
 // The members that every document has, including the outer document of a pair.

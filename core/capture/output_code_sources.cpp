@@ -211,7 +211,7 @@ class PartsReader {
     is_open_ = false;
   }
 
-  // Moves behind the line break that ends the statement; counts the further lines.
+  // Moves past the line break that ends the statement; counts the further lines.
   void skip_statement() {
     int depth = 0;
     while (at_ < text_.size()) {

@@ -14,7 +14,7 @@ namespace jointer {
 struct TiedKernels {
   std::vector<std::vector<NodeId>> nodes;  // by kernel, each in program order; views are left out
   std::vector<std::size_t> untied;         // kernels without a call in the graph
-  std::vector<std::string> unknown;        // names of kernels' nodes that the graph lacks, each once
+  std::vector<std::string> unknown;  // names of kernels' nodes that the graph lacks, each once
   // Calls of the graph that no kernel computes, in program order. Views, getitem and calls whose
   // result nothing uses are left out.
   std::vector<NodeId> without_kernel;
@@ -27,7 +27,7 @@ struct TiedKernels {
 TiedKernels tie_kernels(const CompiledProgram& program, const Graph& graph, PartId part);
 
 // Returns the index of the program whose kernels have the most calls of `part`. A program of the
-// other half is chosen only if all are. Of several with as many calls, one of the part's rank is
+// other half is chosen only if all are. If several have as many calls, one of the part's rank is
 // preferred, then the first one. `programs` must not be empty.
 std::size_t best_program(std::span<const CompiledProgram> programs, const Graph& graph,
                          PartId part);

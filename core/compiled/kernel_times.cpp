@@ -9,8 +9,8 @@
 // accesses that kernel_accesses.cpp finds. If the estimator's device has no rates of kernels, as
 // with the estimator `roofline`, they take the time of their bytes at the bandwidth that the
 // roofline model assumes, at least the minimum duration of a kernel. Loops of a single call whose
-// time is given (measured, or by the estimators `simple` and `torch`) take that time, in the first
-// kernel that computes the call.
+// time is given (NodeCost::Limit::given: by a measurement, a profile, or the estimators `simple`,
+// `torch-2.11` and `torch-2.15`) take that time, in the first kernel that computes the call.
 //
 // Loops that are fused into a template run while the template does: it takes as long as its call,
 // or as all its bytes if that is longer.

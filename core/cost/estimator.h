@@ -95,8 +95,8 @@ struct EstimatorRequest {
 // there is none, of the most recently measured device of type `runs_on` (of any type without
 // `runs_on`); if `request.device` is empty, it uses the description that matches this device. Error
 // (usage): the estimator, the device or a constant does not exist, `gpus_per_node` is less than 1,
-// or nothing was measured. Error (input): the cost database, the trace or the device description
-// cannot be read or is damaged.
+// nothing was measured, or the device of `kernels` has no rates of kernels. Error (input): the cost
+// database, the trace or the device description cannot be read or is damaged.
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
                                                   std::optional<DeviceType> runs_on = {});
 

@@ -26,8 +26,8 @@
 // 148 TFLOP/s (NVIDIA's data sheet), less than its multiprocessors would by this rule.
 //
 // Efficiencies, times of the host and of launches, and network links are those of the closest
-// built-in description: the driver does not report them. Cards without NVLink (8.6, 8.9, 12.x)
-// communicate over PCIe.
+// built-in description: the driver does not report them. GPUs without NVLink (7.5, 8.6, 8.7, 8.9,
+// 12.x) communicate over PCIe.
 
 #include "core/cost/gpu_properties.h"
 

@@ -31,7 +31,7 @@ bool can_describe(const GpuProperties& properties);
 std::string device_text(const GpuProperties& properties);
 // True if load_device passes the text to load_gpu.
 bool is_gpu_text(std::string_view text);
-// Error (usage): the text is not the JSON of GpuProperties, or has no multiprocessors.
+// Error (usage): the text is not the JSON of GpuProperties, or `can_describe` is false for it.
 Result<DeviceDescription> load_gpu(std::string_view text);
 
 // The name of the description of the GPU that the driver calls `name`.

@@ -34,9 +34,9 @@ struct AskProgress {
 struct AskOptions {
   std::string device = "h100";  // the GPU to schedule for, which need not exist
   std::string torch;            // the version to insist on, such as "2.15"; empty: any
-  bool may_be_cached = true;    // false: ask again
-  std::string cache_folder;     // empty: that of the user
-  // Both are called on this thread.
+  bool may_be_cached = true;    // false: ask again even if there is an answer in the cache
+  std::string cache_folder;     // empty: AnswerCache::default_folder()
+  // Both are called on the thread that asks, and may be empty.
   std::function<void(const AskProgress& progress)> on_progress;
   std::function<bool()> is_cancelled;
 };

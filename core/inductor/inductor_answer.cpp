@@ -30,8 +30,10 @@ class AnswerReader {
       read_pair(members, each, index);
     });
     if (!members.problem().empty())
-      return fail(Error::Kind::run, "{}; this Jointer and its Python package do not fit together",
-                  members.problem());
+      return fail(
+          Error::Kind::run,
+          "{}; Jointer and its Python package are of different versions: install both again",
+          members.problem());
     return std::move(answer_);
   }
 

@@ -148,7 +148,7 @@ class OrderWriter {
   std::unordered_map<std::uint32_t, std::int64_t> sequence_, wait_numbers_;  // by node
 };
 
-// Writes each collective and each move on a line of its own.
+// Writes each collective and each move on its own line.
 void print(const OrderedJson& json, int depth, std::string& out) {
   constexpr int kDeepest = 4;  // document, graphs, graph, list
   if (!json.is_structured() || json.empty() || depth == kDeepest) {

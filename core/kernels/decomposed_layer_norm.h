@@ -23,7 +23,7 @@ struct LayerNormGradient {
   std::int64_t normalized;
   std::array<bool, 3> wanted;  // the gradients of the input, the weight and the bias
 };
-// -1 for a gradient that is not wanted, or whose weight or bias is missing.
+// -1 for a gradient that is not requested, or whose weight or bias is missing.
 std::array<FxId, 3> layer_norm_gradient(FxBuilder& builder, const LayerNormGradient& of);
 
 FxId gelu_gradient(FxBuilder& builder, FxId gradient, FxId input, bool is_tanh);

@@ -34,7 +34,7 @@ struct RmsNormGradient {
   std::int64_t normalized;
   bool wants_input, wants_weight;
 };
-// The gradients of the input and of the weight; -1 for one that is not wanted, or if there is no
+// The gradients of the input and of the weight; -1 for one that is not requested, or if there is no
 // weight.
 std::pair<FxId, FxId> rms_norm_gradient(FxBuilder& builder, const RmsNormGradient& of);
 

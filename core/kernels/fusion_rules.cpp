@@ -15,7 +15,8 @@ namespace jointer::kernels {
 
 namespace {
 
-// Settings and limits of torch._inductor, each beside the name that it has, or is used in, there.
+// Settings and limits of torch._inductor, each with its name there, or the name of the function
+// that uses it.
 constexpr std::int64_t kMinSharedBytes = 10;  // score_fusion_memory_threshold
 constexpr std::size_t kMaxOps = 64;           // max_fusion_size
 constexpr std::int32_t kMaxDistance = 64;     // are_long_distant_nodes
@@ -468,7 +469,8 @@ std::string_view to_sentence(Refusal refusal) {
     case Refusal::loops_differ:
       return "On the CPU, the two need the same loops, or the second the outer loops of the first.";
     case Refusal::too_large_on_cpu:
-      return "On the CPU, kernels that do not depend on each other fuse only up to 16 operations.";
+      return "On the CPU, independent kernels fuse only if they have at most 16 operations "
+             "together.";
     case Refusal::would_cycle:
       return "A third kernel depends on one of them, and the other depends on it.";
   }

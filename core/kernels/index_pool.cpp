@@ -67,7 +67,7 @@ std::int32_t IndexPool::intern(const Atom& atom) {
       default:
         range.high = std::max<std::int64_t>(atom.b - 1, 0);
         range.has_loaded = true;
-        range.loops = 0;  // for Inductor, a loaded value is a variable of its own
+        range.loops = 0;  // for Inductor, a loaded value is its own variable
     }
   }
   atoms_.push_back(atom);

@@ -70,8 +70,8 @@ class IndexPool {
     enum class Kind : std::uint8_t { loop, division, remainder, loaded };
     Kind kind = Kind::loop;
     ExpressionIndex base = 0;  // not of a loop
-    // Of a loop: number, size; of a quotient: divisor; of a remainder: divisor, modulus; of a
-    // loaded value: source, size.
+    // The number and the size of a loop, the divisor of a quotient, the divisor and the modulus of
+    // a remainder, or the source and the size of a loaded value.
     std::int64_t a = 0, b = 0;
     bool operator==(const Atom&) const = default;
   };

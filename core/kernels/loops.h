@@ -53,8 +53,8 @@ struct Loops {
   bool adds = false;             // scatter
   std::int64_t axis = 0;         // scan, sort: the dimension of the reduced loop
   SetId origins = 0;
-  // Of the first layer of a split reduction: the number of elements that one piece reduces, and the
-  // loops without the split.
+  // If the loops are the first layer of a split reduction: the number of elements that one piece
+  // reduces, and the loops without the split.
   std::int64_t split = 0;
   std::int32_t unsplit = -1;  // index in Lowering::loops
 

@@ -271,8 +271,8 @@ void Lowering::scatter_into(const Box& target, Loops made) {
   state.layout = BufferState::Layout::target;
   state.dtype = buffer(changed).dtype;
   state.is_on_gpu = made.is_on_gpu;
-  // The buffer that the change defines is as large as the changed tensor, which may be a part of
-  // its own buffer.
+  // The buffer that the change defines is as large as the changed tensor, which may be only a part
+  // of the old buffer.
   state.shape = shape(target);
   state.stride = has_layout(target) ? strides(target) : dense_strides(state.shape);
   state.target = changed;
