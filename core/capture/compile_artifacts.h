@@ -28,8 +28,8 @@ CompileArtifacts read_trace_artifacts(std::string_view file, std::string_view by
 Result<CompileArtifacts> read_compile_artifacts(const std::string& path);
 
 // Gives every kernel its nodes: from the mappings that were read with it, or else from comments, or
-// else by the order of calls of the same operator in the post-grad graph. Also gives blocks that a
-// kernel allocates the data type of its node. The functions above call it.
+// else by the order of calls of the same operator in the post-grad graph. Also sets assumed data
+// types of blocks that a kernel allocates to those of its node. The functions above call it.
 void assign_nodes(CompiledProgram& program);
 
 }  // namespace jointer

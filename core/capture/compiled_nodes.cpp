@@ -163,8 +163,8 @@ class NodeAssignment {
     }
   }
 
-  // The results that the kernel allocates have the data types of its node or, if it returns
-  // several tensors, of the node's elements.
+  // If the kernel has one node, the results that it allocates get the data type of this node or, if
+  // it returns several tensors, those of its elements.
   void set_dtypes(std::size_t kernel_index) {
     CompiledKernel& kernel = program_.kernels[kernel_index];
     if (kernel.nodes.size() != 1) return;

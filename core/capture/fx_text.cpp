@@ -1,7 +1,7 @@
 // Reads FX text in three steps: `outline` finds the graphs and their lines, `parse_statements`
 // splits each statement into name, type and expression, and NodeBuilder interprets these. The steps
 // are separate because the type of a tuple follows from later statements. Cost: linear in the
-// bytes; 2.1 MB (11,000 nodes) take about 0.05 s.
+// bytes; 2.1 MB (11,000 nodes) takes about 0.05 s.
 
 #include "core/capture/fx_text.h"
 

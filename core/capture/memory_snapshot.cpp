@@ -45,7 +45,8 @@ struct Level {
   std::int64_t allocated = 0, reserved = 0, counted = 0;
 };
 
-// The level at the end of the trace. `counted` is the allocated bytes as the allocator counts them.
+// The level at the end of the trace. `counted`: the sizes of the allocated blocks, which may be
+// larger than the requests.
 Result<Level> final_level(const Pickle& pickle, const PickleValue& segments, std::string_view name,
                           std::int64_t device) {
   Level level;

@@ -499,7 +499,7 @@ class BodyReader {
         dot != std::string_view::npos && dot + 4 == callee.size() ? callee.substr(0, dot) : callee;
     const auto source = parts_.source_of.find(kernel);
     if (source == parts_.source_of.end() && kernel == callee) {
-      // A partition or a subgraph; `call` itself would call itself.
+      // The callee is a partition or a subgraph. `call` is not followed: it would call itself.
       if (parts_.functions.find(callee) != parts_.functions.end() && callee != "call")
         return follow(file, std::string(callee), trimmed(call.arguments), depth);
       if (!is_outside_kernel(callee)) {

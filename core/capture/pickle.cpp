@@ -117,7 +117,7 @@ class PickleReader {
     return taken;
   }
 
-  // Little-endian.
+  // Reads a little-endian number of `width` bytes.
   std::uint64_t number(std::size_t width) {
     std::uint64_t value = 0;
     const std::string_view digits = take(width);

@@ -15,8 +15,8 @@
 //   4. The lanes are those of one pass. If the trace has kernels, time counts from the first one.
 //
 // On a CPU, the call of a collective only starts it, on threads that the profiler does not record.
-// If the wait had to block, the collective's time then lasts from the start of the call to the end
-// of the wait. If it did not block, the end is unknown.
+// If the wait had to block, the collective's time lasts from the start of the call to the end of
+// the wait. If it did not block, the end is unknown.
 //
 // Cost: linear if the trace is of this graph; otherwise see core/base/alignment.h.
 

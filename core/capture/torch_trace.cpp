@@ -46,8 +46,8 @@ bool may_be_graph(std::string_view name) {
                                   name.find("cache") == std::string_view::npos);
 }
 
-// Returns the kind of a graph logged around a pass: a flat training step if it contains backward
-// nodes.
+// Returns the kind of a graph logged around a pass: a flat training step if a graph that was
+// guessed to be a forward contains backward nodes, otherwise `guessed`.
 CaptureKind kind_around_pass(CaptureKind guessed, std::string_view text) {
   const bool has_backward = text.find("autograd_backward: True") != std::string_view::npos;
   return guessed == CaptureKind::forward && has_backward ? CaptureKind::train_step : guessed;

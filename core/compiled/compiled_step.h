@@ -25,7 +25,7 @@ struct CompiledStep {
   std::vector<std::vector<kernels::KernelTime>> times;  // by part, by kernel
 };
 
-// Error (usage): the graph cannot be executed like that; the message says why, and what to do.
+// Error (usage): the graph cannot be executed this way; the message says why, and what to do.
 Result<void> check_execution(const Graph& graph, Execution execution);
 
 // The analysis of a graph that is executed as `options.execution` says. A graph without marked

@@ -35,7 +35,7 @@ namespace {
 using Kind = Kernel::Kind;
 using Limit = NodeCost::Limit;
 
-// The nodes of a kernel of a library or of a collective.
+// Sums and maxima over the nodes of a kernel that calls a library or is a collective.
 struct NodeTotals {
   bool has_flops = false, has_estimate = false;
   bool is_counted_before = false;  // a node's time is in an earlier kernel

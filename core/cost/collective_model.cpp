@@ -42,7 +42,7 @@ GroupPlacement place_group(const Graph& graph, const Node& collective, std::int6
   GroupPlacement placement{.ranks = graph.group_size(collective)};
   placement.ranks_per_node = placement.ranks;
   if (!collective.group || graph.group(collective.group).ranks.empty()) return placement;
-  // The ranks of each node must be adjacent. Ranks are usually in order, and need not be sorted.
+  // Sorted ranks, so that the ranks of each node are adjacent. Usually they are sorted already.
   const ProcessGroup& group = graph.group(collective.group);
   const auto& ranks = group.ranks;
   const std::int64_t stride = rank_stride(graph, group);

@@ -63,8 +63,8 @@ struct DeviceDescription {
 // file cannot be read, or is not a device description.
 Result<DeviceDescription> load_device(std::string_view id_or_path);
 
-// The text that stands in load_device for this machine's CPU as a rank with `threads` threads has
-// it, next to other ranks with as many: "cpu{threads=2,ranks=4}".
+// The text by which load_device knows this machine's CPU as it is for one of `ranks` ranks with
+// `threads` threads each: "cpu{threads=2,ranks=4}".
 std::string cpu_of_rank_text(int threads, int ranks);
 
 // Ids of the built-in devices.

@@ -12,8 +12,8 @@ namespace jointer {
 
 // How the elements that a kernel reads or writes lie in memory, as neighboring threads access them.
 enum class AccessPattern : std::uint8_t {
-  coalesced,  // side by side, or all threads the same one
-  strided,    // side by side along another dimension than that of the kernel: transposed
+  coalesced,  // side by side, or one element for all threads
+  strided,    // side by side along a dimension other than the kernel's: transposed
   gathered,   // at positions that are loaded at run time
   scattered,  // added at such positions, with atomic operations
 };
@@ -23,9 +23,9 @@ struct KernelRates {
   // The time of a kernel beyond that of its bytes and FLOPs: of a loop, and of a matrix product or
   // an attention.
   double launch_us = 0, product_us = 0;
-  // From a load until its data arrive.
+  // The time from a load until its data arrive.
   double latency_us = 0;
-  // Bytes that a block of threads keeps in flight; 0: never limits.
+  // Bytes that a block of threads keeps in flight; 0: no limit.
   std::int64_t block_bytes = 0;
   // The unit of memory traffic. An element that lies alone moves a whole sector.
   std::int64_t sector_bytes = 0;
@@ -36,15 +36,15 @@ struct KernelRates {
   // The share of operators that convert to a wider type. Loops of compiled kernels are not slower.
   double widening = 1;
 
-  // The bandwidth of a kernel that moves a number of bytes, by ascending bytes: caches. Between two
-  // sizes, it is interpolated. Empty: it is that of the memory for all sizes.
+  // The bandwidth of a kernel by the number of bytes that it moves, which is higher if they fit in
+  // a cache. By ascending bytes; interpolated in between. Empty: that of the memory for all sizes.
   struct Level {
     std::int64_t bytes = 0;
     double gbps = 0;  // 1e9 B/s
     friend bool operator==(const Level&, const Level&) = default;
   };
   std::vector<Level> levels;
-  // Exponentials, logarithms, sines and the like, 1e9 per second; 0: never limit.
+  // Exponentials, logarithms, sines and the like, 1e9 per second; 0: no limit.
   double special_gops = 0;
 
   // Matrix products. `wave_us`: the start and the end of a tile, during which nothing is

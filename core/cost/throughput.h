@@ -17,7 +17,8 @@ namespace jointer {
 struct ModelFacts {
   std::optional<double> parameters;  // number of parameters active for one token
   std::optional<double> embedding_parameters;
-  std::optional<double> layers, attention_width;  // number of heads times head size
+  std::optional<double> layers;
+  std::optional<double> attention_width;  // number of heads times head size
   std::optional<double> sequence;
   std::optional<double> local_tokens;  // per training step; empty for a part of a step
   // The product of the tensor, context and pipeline parallel degrees. Empty if neither `info` nor

@@ -11,7 +11,7 @@ namespace jointer::kernels {
 
 NodeIndex FusionRules::reading_part(NodeIndex all, NodeIndex maker) const {
   for (const BufferId output : s_.node(maker).outputs) {
-    // The last part that reads it.
+    // The last part that reads `output`.
     const std::vector<NodeIndex>& parts = s_.node(all).parallel;
     for (auto part = parts.rbegin(); part != parts.rend(); ++part)
       if (std::any_of(s_.node(*part).reads.begin(), s_.node(*part).reads.end(),

@@ -10,7 +10,7 @@
 //
 // Steps
 //   1. Each read makes a dependency between two kernels; collectives are chained in the order in
-//      which they run, so that every rank starts them alike whatever the Ir demands.
+//      which they run, so that every rank starts them in one order, whatever the Ir demands.
 //   2. A kernel may be moved between the last kernel that holds it and the first that it holds:
 //      the others keep their order, so only direct dependencies matter.
 //   3. The peak is counted as that of Inductor's own orders (memory_order.h): a buffer is allocated

@@ -26,7 +26,7 @@ std::int64_t up(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-// The divisor of `number` that is nearest to `goal`; the smaller of two.
+// The divisor of `number` that is nearest to `goal`; the smaller one if two are.
 std::int64_t nearest_divisor(std::int64_t number, std::int64_t goal) {
   std::int64_t best = 1;
   const auto consider = [&](std::int64_t divisor) {

@@ -3,10 +3,10 @@
 // Torch 2.15 moves collectives earlier and waits later where that does not raise the peak, so that
 // compute can hide them.
 //
-// Steps: each collective, in order, moves past the kernel before it until it needs that kernel's
-// result, that kernel is a collective as well, or the peak would increase. Then each wait, from the
-// last, moves past the kernel after it in the same way. Cost: the number of swaps, times the
-// buffers of the two kernels.
+// Steps: each collective, in order, moves past the kernels before it, up to one whose result it
+// needs, another collective, or a swap that would increase the peak. Then each wait, from the last,
+// moves past the kernels after it, up to one that needs its result, another wait, or such a swap.
+// Cost: the number of swaps, times the buffers of the two kernels.
 //
 // Terms: a buffer is freed after its last user. The memory of each step is updated with each swap.
 //

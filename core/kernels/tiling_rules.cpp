@@ -27,8 +27,8 @@ std::int64_t count_of(std::span<const std::int64_t> sizes) {
 
 }  // namespace
 
-// Two-dimensional tiles are for accesses that advance by 1 along a loop, and also along a loop
-// inside it.
+// Two-dimensional tiles are for accesses that advance by 1 along a loop, and by any other step
+// along a loop inside it.
 FusionRules::Tiling FusionRules::tiling(std::span<const OpId> ops) const {
   struct Candidate {
     Tiling tiling;
