@@ -8,7 +8,7 @@
 # find_package(Torch) is not used: it requires libtorch_cuda, changes global CUDA flags, and fails with
 # C++20 on machines without a GPU. The wheel is found without importing torch.
 
-# The minor versions of torch 2 that the runner is built against and tested with.
+# The minor versions of torch 2 that the runner can be built against. scripts/setup.sh lists those that are tested.
 set(JOINTER_TORCH_OLDEST 11)
 set(JOINTER_TORCH_NEWEST 15)
 
@@ -17,8 +17,8 @@ set(JOINTER_PYTHON "" CACHE FILEPATH
 set(JOINTER_TORCH_FOUND OFF)
 set(JOINTER_TORCH_CUDA_FOUND OFF)
 
-# Candidates: only JOINTER_PYTHON if it is set; otherwise the active Python, then the environments that ./run and
-# ./test create in the user's cache, newest first.
+# Candidates: only JOINTER_PYTHON if it is set; otherwise the Python that the environment variable of this name gives,
+# the active Python, and the environments that ./run and ./test create in the user's cache, newest first.
 set(cache_home "$ENV{XDG_CACHE_HOME}")
 if(NOT cache_home)
   set(cache_home "$ENV{HOME}/.cache")

@@ -1,6 +1,6 @@
 """Compares estimates of single operators with their times on an H100 (operators_on_h100.csv).
 
-The estimator sees only the graph. Prints a row per operator, the largest first, and the sum.
+The estimator sees only the graph. Prints a row for each of the operators that take longest, and the sum of all.
 """
 
 from __future__ import annotations

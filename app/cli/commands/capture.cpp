@@ -47,11 +47,14 @@ void add_capture_command(CLI::App& program, int& exit_code) {
   CLI::App* command = program.add_subcommand(
       "capture",
       "Runs a training script and saves a capture of each graph that it compiles or traces");
-  command->add_option("--out", options->out, "Folder for the captures")->type_name("FOLDER");
+  command->add_option("--out", options->out, "Folder for the captures; default: captures")
+      ->type_name("FOLDER");
   command->add_flag("--pair", options->pair, "Also capture the pairs that partitioners make");
   command->add_flag("--each-pass", options->each_pass,
                     "Also capture torchtitan's training step after each of its graph passes");
-  command->add_option("--python", options->python, "Python interpreter that has torch")
+  command
+      ->add_option("--python", options->python,
+                   "Python interpreter that has torch; default: python3")
       ->type_name("FILE");
   command->add_option("COMMAND", options->command, "After `--`: the script and its arguments")
       ->type_name("")

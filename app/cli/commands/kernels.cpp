@@ -290,18 +290,20 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
               {"inductor", "predicted", "compiled"});
   command->add_option(
       "--artifacts", options->artifacts,
-      "The TORCH_TRACE folder or log of the compilation, or a wrapper that Inductor "
-      "wrote; for --source compiled");
+      "With --source compiled: TORCH_TRACE folder or log of the compilation, or a wrapper that "
+      "Inductor wrote");
   set_choices(command->add_option("--against", options->against,
-                                  "With --source inductor, list what differs from these kernels, "
-                                  "by rule: `predicted`, for the torch that answers"),
+                                  "With --source inductor: list the differences from these "
+                                  "kernels, by rule; `predicted` are those predicted for the torch "
+                                  "that answers"),
               {"predicted"});
   command->add_flag("--ask-again", options->ask_again,
-                    "With --source inductor, ask even if the answer is cached");
+                    "With --source inductor: ask even if the answer is cached");
   set_choices(command->add_option("--half", options->half, "Half of a pair"),
               {"forward", "backward"});
   set_choices(command->add_option("--device", options->device,
-                                  "GPU to schedule for, which need not exist; default: h100"),
+                                  "With --source inductor: GPU to schedule for, which need not "
+                                  "exist; default: h100"),
               {"a100", "h100", "h200", "b200"});
   set_choices(command->add_option(
                   "--torch", options->torch,
@@ -310,7 +312,7 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
               {"2.11", "2.12", "2.13", "2.14", "2.15"});
   CLI::Option* passes = command->add_option(
       "--passes", options->passes,
-      "With --source predicted, the passes that change the order of kernels so that compute hides "
+      "With --source predicted: passes that change the order of kernels so that compute hides "
       "collectives, as in torch._inductor.config.reorder_for_compute_comm_overlap_passes: "
       "sink_waits, raise_comms, reorder_compute_for_overlap, "
       "reorder_communication_preserving_peak_memory, sink_waits_iterative; options as "
@@ -318,8 +320,9 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
   CLI::Option* move =
       command
           ->add_option("--move", options->moves,
-                       "With --source predicted, move a kernel: `KERNEL before KERNEL` or `KERNEL "
-                       "after KERNEL`, each named by a node that runs in it; repeatable")
+                       "With --source predicted: move a kernel: `KERNEL before KERNEL` or `KERNEL "
+                       "after KERNEL`, each named by a node that runs in it or as in the list of "
+                       "kernels; repeatable")
           ->type_name("MOVE")
           ->expected(1)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -327,7 +330,7 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
   command
       ->add_option("--export", options->order,
                    "Write the moves as a recipe of compiled order, for torch.compile; `-` is "
-                   "standard output")
+                   "standard output, and nothing else is printed")
       ->type_name("FILE")
       ->needs(move);
   command->add_flag("--json", options->json, "Print the result as JSON");
