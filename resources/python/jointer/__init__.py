@@ -4,9 +4,9 @@
 write captures. ``annotate`` and ``fake_device.without_gpu`` help with tracing. ``load`` turns a
 capture back into a ``torch.fx.GraphModule``. ``graph_hash`` and ``document_hash`` identify a graph,
 and ``rank_hash`` identifies the graphs of all ranks of a program. ``apply_recipe`` and
-``recipe_pass`` replay edits. ``graph_pass`` declares a pass, which can report with ``decide`` and
-``progress``. The package depends only on torch; before Python 3.14, ``.zst`` files also require the
-``zstandard`` module.
+``recipe_pass`` replay edits, and ``kernel_order`` applies moves of Inductor's kernels.
+``graph_pass`` declares a pass, which can report with ``decide`` and ``progress``. The package
+depends only on torch; before Python 3.14, ``.zst`` files also require the ``zstandard`` module.
 """
 
 from .annotate import annotate

@@ -1,8 +1,8 @@
 """``python -m jointer``: captures graphs, and runs the tasks for which Jointer needs Python.
 
 ``info`` summarizes a capture, ``run`` captures the graphs of a script, ``compile`` compiles graphs
-with Inductor, ``kernels`` prints the kernels that Inductor makes of a graph, ``bench`` runs and
-measures a graph, ``host`` runs passes in Python.
+with Inductor, ``kernels`` prints the kernels that Inductor makes of a graph, ``bench`` runs one
+rank of a benchmark, and ``host`` runs passes in Python.
 
 Exit codes: 0 done, 2 wrong usage, 3 unreadable input, 4 a run or a compilation failed, 130
 terminated. ``run`` returns the exit code of the script, or 1 if the script made no graph to

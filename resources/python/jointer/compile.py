@@ -26,7 +26,7 @@ from .signature import TENSOR
 
 METHODS = ("inductor", "regional")
 
-#: stage, parts done, number of parts.
+#: Called with a stage, the number of pieces that are done, and the number of pieces.
 Report = Callable[[str, int, int], None]
 
 
@@ -39,14 +39,14 @@ class Request:
     method: str = "inductor"
     #: ``cpu``, ``cuda`` or ``auto``.
     on: str = "auto"
-    #: Folder for the packages; None: only the cache.
+    #: Folder for the packages; ``None``: they are only cached.
     out: str | None = None
     rank: int = 0
     #: For ``regional``: node names or ``FQN_PATTERN::OPERATOR``, in addition to marks in the graph.
     mark: list[str] = field(default_factory=list)
     #: ``u0=64,...``
     assume: str = ""
-    #: The release of torch that will load the packages; None: any.
+    #: The release of torch that will load the packages; empty: any.
     torch: str = ""
 
     def check(self) -> None:

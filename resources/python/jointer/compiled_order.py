@@ -28,7 +28,7 @@ GRAPHS = ("graph", "forward", "backward")
 @dataclass(frozen=True)
 class Call:
     """A node that runs in a kernel: its name, its operator, and its number among the calls of the
-    operator in the graph; ``None`` if unknown."""
+    operator in the graph, or ``None`` if the number is unknown."""
 
     name: str
     target: str
@@ -41,9 +41,9 @@ class KernelName:
 
     kind: str
     nodes: tuple[Call, ...]
-    #: The collective, of collectives and waits: its number in the sequence of collectives.
+    #: For a collective or a wait: the number of the collective in the sequence of collectives.
     collective: int | None = None
-    #: The number among the waits of the collective, of waits.
+    #: For a wait: its number among the waits of the collective.
     wait: int = 0
 
     def __str__(self) -> str:
@@ -67,14 +67,15 @@ class Move:
 
 @dataclass(frozen=True)
 class Collective:
-    """A collective of the sequence. Members that are not known are ``None``."""
+    """A collective in the sequence. Unknown members are ``None``."""
 
     target: str | None = None
-    #: The number of its process group, in the order of their first collectives.
+    #: The number of its process group; groups are numbered in the order of their first collectives.
     group: int | None = None
+    #: Size of the group.
     ranks: int | None = None
     dtype: str | None = None
-    #: Elements of its input.
+    #: Number of elements of its input.
     numel: int | None = None
 
     def __str__(self) -> str:
@@ -116,8 +117,8 @@ class CompiledOrder:
 
 
 def plain_target(target: str | None) -> str | None:
-    """The operator without its overload, and without the suffixes of variants that write to an
-    argument: Inductor chooses among them."""
+    """The operator without its overload, and without the suffix of a variant that writes to an
+    argument, since Inductor chooses among these variants."""
     if target is None:
         return None
     namespace, _, name = target.partition(".")

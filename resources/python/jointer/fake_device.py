@@ -7,8 +7,8 @@ While ``without_gpu()`` is active, their first instructions are replaced, only i
 memory, so that they return an empty optional and false, as in a CPU build of torch. Leaving the
 context restores them. Nothing is compiled, preloaded or restarted.
 
-If a GPU is usable, or with a CPU build of torch, nothing is replaced. On platforms other than Linux
-on x86-64, ``without_gpu`` raises.
+If a GPU is usable, or with a CPU build of torch, nothing is replaced. In all other cases,
+``without_gpu`` raises on platforms other than Linux on x86-64.
 
 Further advice for tracing without the device:
 

@@ -153,7 +153,7 @@ class GraphEditor:
                 raise RecipeError(f"{node.name} is listed twice among the nodes to move")
             seen.add(node)
         for node in block:
-            if node.op in ("placeholder", "output"):
+            if node.op in ("placeholder", "get_attr", "output"):
                 raise RecipeError(
                     f"{node.name} is {kind_text(node)}: placeholders, constants and outputs stay "
                     "where they are"

@@ -59,7 +59,7 @@ def graph_pass(
 
     Args:
         name: the name in pipelines; default: the function's name.
-        summary: one sentence; default: the first sentence of the docstring.
+        summary: one sentence; default: the first line of the docstring.
         stage: one of ``STAGES``.
         keeps_numerics: True if outputs remain bitwise equal.
         is_idempotent: True if a second run changes nothing.

@@ -17,11 +17,11 @@ Steps
 Autotuning, benchmarking and caches are off, so the result depends only on the graph, the torch
 version and the GPU.
 
-Calls of operators and Triton kernels that this process lacks become extern kernels with the captured
-results.
+Calls of operators and Triton kernels that this process lacks become extern kernels with the
+captured results.
 
 Deviations from a compilation by ``torch.compile``: each half is lowered as captured, without the
-joint-graph passes that run before partitioning; the strides of outputs are not fixed, as where
+joint-graph passes that run before partitioning; the strides of outputs are not fixed, as when
 ``compile_fx_inner`` is called directly; sizes are numbers.
 """
 
@@ -53,7 +53,8 @@ from .triton import missing_kernel
 #: Metadata key for the call of the capture from which a node of the lowered graph originates.
 _ORIGIN = "jointer_origin"
 
-#: Kernels run on the device; the other kinds only name, wait for or select results.
+#: The kinds that are counted as kernels on the device. Collectives are not, and the remaining kinds
+#: only name, wait for or select results.
 _KERNELS = frozenset(
     {"pointwise", "reduction", "mix_order_reduction", "template", "foreach", "extern"}
 )
@@ -74,8 +75,8 @@ _RESHAPES = frozenset({torch.ops.aten._unsafe_view.default, torch.ops.aten.resha
 #: Numbers of the operators that stand for missing ones; names must be unique in the process.
 _numbers = itertools.count()
 
-#: Called with the stage that runs ("decompose", "lower", "fuse", "reorder"), and the number of nodes
-#: that are done, of all; 0 of 0 in stages that do not count nodes.
+#: Called with the stage that runs ("decompose", "lower", "fuse", "reorder"), the number of nodes
+#: that are done, and the number of all nodes; both are 0 in stages that do not count nodes.
 Tell = Callable[[str, int, int], None]
 
 #: Lowering is recursive in the depth of inlined expressions.
@@ -209,12 +210,13 @@ def kernels_of(gm: fx.GraphModule, tell: Tell | None = None) -> dict[str, Any]:
 
     Args:
         gm: the graph.
-        tell: called when a stage begins and, in stages that take long, before every node.
+        tell: called when a stage begins and, in stages that count nodes, before every node.
 
     Returns:
-        ``source`` ("inductor"), ``torch`` (version), ``kernels``, ``device_kernels`` (their number
-        on the GPU or, for a graph on the CPU, there), ``memory_bound`` (number and bytes of kernels without FLOPs), ``peak_bytes``
-        (with the memory that a kernel frees still allocated while it runs) and ``not_fused``.
+        ``source`` ("inductor"), ``torch`` (version), ``kernels``, ``device_kernels`` (the number of
+        kernels on the GPU or, if none runs on a GPU, on the CPU), ``memory_bound`` (number and
+        bytes of those without FLOPs), ``peak_bytes`` (memory that a kernel frees counts until the
+        kernel has run) and ``not_fused``.
 
     Raises:
         CaptureError: a node cannot be decomposed; the message names it.
@@ -320,7 +322,7 @@ def _recorded_operations(graph: Any) -> Iterator[dict[str, fx.Node]]:
 
 @contextlib.contextmanager
 def _counted_nodes(graph: Any, traced: fx.GraphModule, tell: Tell) -> Iterator[None]:
-    """Tell how many nodes have been lowered."""
+    """Report how many nodes have been lowered."""
     number = itertools.count()
     of = len(traced.graph.nodes)
     lower = graph.run_node
@@ -335,7 +337,7 @@ def _counted_nodes(graph: Any, traced: fx.GraphModule, tell: Tell) -> Iterator[N
 
 @contextlib.contextmanager
 def _told_reordering(tell: Tell) -> Iterator[None]:
-    """Tell when the scheduler has fused and orders the kernels for low memory."""
+    """Report when the scheduler has fused the kernels and begins to order them for low memory."""
     from torch._inductor import memory
 
     reorder = memory.reorder_for_peak_memory
@@ -469,7 +471,7 @@ def _flops(node: Any, names: Sequence[str], calls: Mapping[str, fx.Node]) -> int
     packet = getattr(getattr(node.node, "op_overload", None), "overloadpacket", None)
     if packet not in flop_registry:
         return 0
-    with contextlib.suppress(Exception):  # torch 2.11's refuses fewer key heads than query heads
+    with contextlib.suppress(Exception):  # torch 2.11's fails for fewer key heads than query heads
         return sum(_registry_flops(calls[name]) for name in names)
     return 0
 
@@ -488,7 +490,7 @@ def _registry_flops(call: fx.Node) -> int:
 
 
 def _iterations(node: Any) -> list[int] | None:
-    """Iterations of the outer loops and of the reduced ones; ``None`` for calls."""
+    """The numbers of iterations of the outer loops and of the reduced ones; ``None`` for calls."""
     try:
         _, (numel, rnumel) = node.group
         return [int(numel), int(rnumel)]
@@ -497,7 +499,7 @@ def _iterations(node: Any) -> list[int] | None:
 
 
 def _estimated_ms(node: Any) -> float | None:
-    """Inductor's own estimate: ``None`` where it fails."""
+    """Inductor's own estimate; ``None`` if it fails."""
     try:
         return float(node.get_estimated_runtime())
     except Exception:  # some data types have no FLOPs in torch's tables
@@ -517,7 +519,7 @@ def _peak_bytes(result: _Scheduled) -> int:
 
 
 def _not_fused(result: _Scheduled) -> list[dict[str, str]]:
-    """Pairs of kernels that ended up apart, with the reason that was given last."""
+    """Pairs of kernels that were not fused, with the last reason that was given."""
     kernel_of = {
         part.get_name(): node.get_name()
         for node in result.scheduler.nodes

@@ -5,12 +5,12 @@ alone, for ``torch._inductor.config.reorder_for_compute_comm_overlap_passes``. `
 shows how to use both.
 
 Steps, for each graph that Inductor schedules
-  1. The graph of the recipe is chosen whose sequence of collectives is the scheduler's.
+  1. The recipe's graph that has the scheduler's sequence of collectives is chosen.
   2. The kernels that moves name are found (``scheduled_kernels``). A move is skipped, and reported,
-     if a kernel is not found or if a dependency would not hold.
-  3. All ranks compare what they schedule and the order that they would use. If anything differs,
-     every rank keeps the order as it is, and says what differs: ranks that start collectives in
-     different orders would wait for each other forever.
+     if a kernel is not found, if both kernels are one, or if a dependency would not hold.
+  3. If the graph has collectives, all ranks compare what they schedule, their recipes and the order
+     that they would use. If anything differs, every rank keeps the original order and reports the
+     difference: ranks that start collectives in different orders would wait for each other forever.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class OrderReport:
 
     #: ``forward``, ``backward`` or ``graph``.
     graph: str
-    #: Why no move was tried: the recipe is of another program, or ranks differ; ``None`` if moves
-    #: were tried.
+    #: Why the order is unchanged: the recipe is for another program, or ranks differ; ``None`` if
+    #: neither is the case.
     difference: str | None = None
     applied: list[str] = field(default_factory=list)
     skipped: list[SkippedMove] = field(default_factory=list)
@@ -160,8 +160,8 @@ def order_pass(*recipes: Source, group: Any = None) -> OrderPass:
     The files are read immediately, so that errors appear before training starts.
 
     Args:
-        recipes: paths of recipes of compiled order, or their contents. For each graph, the first
-            one is applied that has the graph's collectives.
+        recipes: paths of recipes of compiled order, or their contents. The first one that has the
+            collectives of a graph is applied to it.
         group: the process group whose ranks compile the same program; by default, all ranks. Every
             rank of it must compile the same number of graphs with collectives.
 
@@ -175,8 +175,9 @@ def order_pass(*recipes: Source, group: Any = None) -> OrderPass:
 def compile_options(*recipes: Source, group: Any = None) -> dict[str, Any]:
     """The ``options`` of ``torch.compile`` that apply recipes of compiled order.
 
-    Inductor's own moves of collectives come first, as when the recipe was drawn; they would undo it
-    later. Its caches are off: a rank that finds a graph in a cache does not reorder it.
+    Inductor's own moves of collectives run first, as when the recipe was made, since they would
+    undo its moves if they ran later. Inductor's caches are turned off, since a rank that finds a
+    graph in a cache does not reorder it.
 
     Raises:
         RecipeError, OSError: as in ``order_pass``.
@@ -197,7 +198,7 @@ def compile_options(*recipes: Source, group: Any = None) -> dict[str, Any]:
 
 
 class _Moves:
-    """The order of kernels while moves are applied, as places in the order at first."""
+    """The order of kernels while moves are applied, as places in the original order."""
 
     def __init__(self, kernels: ScheduledKernels, report: OrderReport) -> None:
         self._kernels = kernels
@@ -232,10 +233,10 @@ class _Moves:
         rest = self._order[:at] + self._order[at + 1 :]
         to = rest.index(anchor) + (0 if before else 1)
         needed, name = self._kernels.before, self._kernels.name
-        for other in rest[to:at]:  # earlier than those
+        for other in rest[to:at]:  # the kernel would run before these
             if other in needed[kernel]:
                 return f"{name(kernel)} needs {name(other)}, which would run later"
-        for other in rest[at:to]:  # later than those
+        for other in rest[at:to]:  # the kernel would run after these
             if kernel in needed[other]:
                 return f"{name(other)} needs {name(kernel)}, which would run later"
         self._order = [*rest[:to], kernel, *rest[to:]]
@@ -281,7 +282,7 @@ def _gathered(own: Any, group: Any) -> list[Any]:
 
 
 def _global_rank(rank: int, group: Any) -> int:
-    """The rank among all ranks of a rank of the group."""
+    """The global rank of a rank of the group."""
     import torch.distributed as dist
 
     return rank if group is None else dist.get_global_rank(group, rank)

@@ -1,9 +1,9 @@
 """``python -m jointer kernels``: prints the kernels that Inductor makes of a graph.
 
 The answer is one JSON object in the last line; see ``inductor_kernels.kernels_of``. With
-``--progress``, a JSON object with ``stage``, and ``done`` of ``of`` nodes in stages that count
-them, precedes it when a stage begins and now and then. Messages of libraries go to the standard
-error.
+``--progress``, further JSON objects precede it, one per line: each has the ``stage``, and says that
+``done`` of ``of`` nodes are done (0 of 0 in stages that do not count nodes). Messages of libraries
+go to the standard error.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--half", choices=("forward", "backward"), help="of a pair: the half to schedule"
     )
     parser.add_argument("--assume", default="", metavar="SYMBOL=NUMBER,...")
-    parser.add_argument("--torch", default="", help="refuse to run with another version: 2.15")
+    parser.add_argument(
+        "--torch", default="", help="refuse to run with another version than this, such as 2.15"
+    )
     parser.add_argument(
         "--progress", action="store_true", help="print the stages before the answer, as JSON lines"
     )
@@ -46,7 +48,7 @@ def main(options: argparse.Namespace) -> int:
     except CaptureError as error:
         print(_first_line(error), file=sys.stderr)
         return 3
-    except Exception as error:  # of Inductor, which raises any type
+    except Exception as error:  # Inductor raises exceptions of any type
         print(_first_line(error), file=sys.stderr)
         return 4
     json.dump(answer, output)
@@ -55,7 +57,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 class _Progress:
-    """Prints the stages, and how far each is at most a few times a second."""
+    """Prints each stage when it begins, and then its progress a few times a second."""
 
     _INTERVAL = 0.2
 

@@ -1,7 +1,7 @@
 """Ends this process with its launcher, as app/runner/launcher_watch.h does.
 
-Usually the kernel does this, but only for processes that the launcher itself has started: with a
-profiler between them, the launcher names its process in ``JOINTER_LAUNCHER``.
+Usually the kernel does this, but only for processes that the launcher itself has started. If a
+profiler starts this process, the launcher gives its own process ID in ``JOINTER_LAUNCHER``.
 """
 
 from __future__ import annotations

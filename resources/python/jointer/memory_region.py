@@ -45,7 +45,8 @@ class Region:
 
 
 def region_of(tensor: Tensor) -> Region | None:
-    """The region that ``tensor`` covers, or ``None``, which counts as all of the storage, if unknown."""
+    """The region that ``tensor`` covers; ``None`` if it is unknown, which counts as the whole
+    storage."""
     if tensor.layout is not torch.strided or captured_sizes(tensor) is not None:
         return None
     sizes, strides, offset = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()

@@ -2,12 +2,12 @@
 
 Inductor asks torch, Triton and its own tables for facts about the GPU: the number of
 multiprocessors, the compute capability, shared memory, bandwidth. While ``pretended_gpu`` is
-active, these questions are answered for a given model of GPU, also on a machine that has another
-one, so that the answer does not depend on the machine. Nothing is launched or allocated on a GPU:
-tensors must be fake, and kernels must not be compiled or benchmarked.
+active, these questions are answered for a given model of GPU, even on a machine that has a
+different one, so the answers do not depend on the machine. Nothing is launched or allocated on a
+GPU: tensors must be fake, and kernels must not be compiled or benchmarked.
 
-The functions are replaced in this process and restored when the context ends; Inductor caches some
-answers, so a process should ask about one GPU only.
+The functions are replaced in this process and restored when the context ends. Inductor caches some
+answers, so a process should ask about only one GPU.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Gpu:
 GPUS = {
     "a100": Gpu("NVIDIA A100", 108, (8, 0), 163 * _KIB, 164 * _KIB, 80 * _GIB, 40 * _MIB, 2039),
     "h100": Gpu("NVIDIA H100", 132, (9, 0), 227 * _KIB, 228 * _KIB, 80 * _GIB, 50 * _MIB, 3350),
-    # The data sheets lack the H200, whose chip is that of the H100.
+    # Torch's data sheets lack the H200, which has the chip of the H100.
     "h200": Gpu("NVIDIA H100", 132, (9, 0), 227 * _KIB, 228 * _KIB, 141 * _GIB, 50 * _MIB, 4800),
     "b200": Gpu("NVIDIA B200", 148, (10, 0), 227 * _KIB, 228 * _KIB, 180 * _GIB, 126 * _MIB, 8000),
 }

@@ -53,8 +53,8 @@ def retarget(gm: fx.GraphModule, device: torch.device) -> list[str]:
     """
     if device.type != "cpu" and _is_on_cpu(gm):
         raise CaptureError(
-            "captured on the CPU: the Python backend does not move the graph to "
-            f"{device.type.upper()}; use --backend interpret or cudagraph, or --on cpu"
+            "captured on the CPU: only the backends interpret and cudagraph move such a graph to "
+            f"{device.type.upper()}; use one of them, or --on cpu"
         )
     replaced: Counter[str] = Counter()
     missing: list[str] = []

@@ -1,14 +1,14 @@
 """The nodes of Inductor's scheduler, described so that they can be compared with a recipe and with
 other ranks.
 
-A collective is known by its number in the sequence of collectives, which Inductor keeps; a wait by
-its collective. Other kernels are known by the nodes of the graph that run in them. Passes rename
-nodes, so a node counts under its own name and under those of the nodes that it replaced
-(``from_node``), always together with its operator. Where no name is left, the number of the call
-among the calls of its operator decides.
+A collective is identified by its number in the sequence of collectives, which Inductor keeps, and a
+wait by its collective. Other kernels are identified by the nodes of the graph that run in them.
+Passes rename nodes, so a node counts under its own name and under those of the nodes that it
+replaced (``from_node``), always together with its operator. If no name is left, the number of the
+call among the calls of its operator decides.
 
-Inductor makes each collective depend on the result of the previous one, which by then is that of
-its wait. Such a dependency only keeps the order of collectives; here, it counts as one on the start
+Inductor makes each collective depend on the result of the previous one, and thereby on its wait.
+Such a dependency only keeps the order of collectives. Here, it counts as a dependency on the start
 of the previous collective.
 """
 
@@ -26,12 +26,12 @@ _COMPUTED = frozenset({"pointwise", "reduction", "mix_order_reduction", "foreach
 
 
 class ScheduledKernels:
-    """The nodes of a scheduler, in the order in which they run at first.
+    """The nodes of a scheduler, in their original order.
 
     Attributes:
-        nodes: the nodes.
+        nodes: the scheduler's nodes.
         collectives: the collectives, in order.
-        before: by node, the places of the nodes that must run before it.
+        before: by node, the places of the nodes on which it depends directly.
         lines: by node, a text that is equal on every rank that runs the same program.
     """
 
@@ -122,11 +122,12 @@ class ScheduledKernels:
     def _find_calls(self) -> None:
         """Find the nodes of the graph that run in each kernel."""
         parts = [[part.node for part in node.get_nodes()] for node in self.nodes]
-        positions: dict[Any, tuple[int, int]] = {}  # in its graph, and among calls of its operator
+        # By node, its position in its graph, and its number among the calls of its operator.
+        positions: dict[Any, tuple[int, int]] = {}
         for origin in (each for ops in parts for op in ops for each in _origins(op)):
             if origin not in positions:
                 positions.update(_positions(origin.graph))
-        own: dict[int, Any] = {}  # of a call that is not loops: the last of its origins
+        own: dict[int, Any] = {}  # by op that is not a loop: the last of its origins
         for op in (op for ops in parts for op in ops):
             known = [each for each in _origins(op) if each in positions]
             if known and not _is_loops(op):
@@ -167,8 +168,8 @@ def _kind(node: SchedulerNode) -> str:
 
 
 def _chains_collectives(node: SchedulerNode, dep: Any) -> bool:
-    """True for a dependency that Inductor adds to keep the order of collectives. Other dependencies
-    without data say which buffer the node changes."""
+    """True for a dependency that Inductor adds to keep the order of collectives. Any other
+    dependency without data is due to a buffer that the node changes."""
     from torch._inductor.dependencies import WeakDep
     from torch._inductor.utils import contains_collective
 
