@@ -3,16 +3,16 @@
 
     kernels_ratio.py --bin BUILD/bin [--shared DIR] [--at-least N] [CAPTURE]...
 
-Without captures: the time after an edit for the pair of Llama3-8B and for the joint graph of DeepSeek-V3 671B, then the
-comparison for both halves of 8B. With captures, each of one graph or half: only the comparison.
+Without captures, measures the time after an edit for the pair of Llama3-8B and for the joint graph of DeepSeek-V3 671B,
+and then compares both halves of 8B with torch. With captures, each of one graph or half, only compares them.
 
-The comparison is between the CPU time of torch's ``Scheduler.__init__``, which gets the graph already lowered, and that of
-our whole prediction, which includes the lowering. Ours is measured before and after torch's, and the minimum counts;
-torch's is measured once, since a half of 8B takes it a minute with the lowering. Both follow the rules of the torch that
-runs this, and must find the same number of kernels to within 2%.
+Compares the CPU time of torch's ``Scheduler.__init__``, which gets the graph already lowered, with that of our whole
+prediction, which includes the lowering. Ours is measured before and after torch's, and the minimum counts. Torch's is
+measured once, since a half of 8B takes a minute, including the lowering. Both follow the rules of the torch that runs
+this, and must find the same number of kernels to within 2%.
 
-Prints a table. Exits with 1 if a requirement is not met: 16 ms and 500 ms after an edit, and N times faster than torch
-(default: 200). Exits with 3 if the captures are missing.
+Prints a line for each measurement. Exits with 1 if a requirement is not met: at most 16 ms and 500 ms after an edit, and
+at least N times faster than torch (default: 200). Exits with 3 if the captures are missing.
 """
 
 from __future__ import annotations

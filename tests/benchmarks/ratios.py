@@ -298,7 +298,7 @@ LIST_SCHEDULES = ("raise_comms", "sink_waits", "reorder_compute_for_overlap")
 
 
 def use_differential_tests() -> None:
-    """Their stand-ins for what torch's passes need."""
+    """Makes tests/differential importable, for its stand-ins for what torch's passes need."""
     folder = str(ROOT / "tests" / "differential")
     if folder not in sys.path:
         sys.path.insert(0, folder)

@@ -4,8 +4,8 @@
     seed_table.py --bin BUILD/bin [--shared DIR]
 
 Prints the published numbers, the estimates, and the parts of each estimate. Nothing is fitted to the
-published numbers: every number is a size in the graph, a rule of torch's, or from a datasheet. Exits with 1
-if an estimate is off by more than 5%, with 3 if the captures are missing.
+published numbers: every number is a size in the graph, follows from a rule of torch's, or comes from a
+datasheet. Exits with 1 if an estimate is off by more than 5%, with 3 if the captures are missing.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def test_interrupt() -> None:
 
 
 def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
-    """Also if the answer is "no"."""
+    """It is an error even if the answer is "no"."""
     changed = capture()
     at(changed, "mm")["recompute"] = "PREFER_SAVE"
     one, other = write(tmp_path / "one.json", capture()), write(tmp_path / "other.json", changed)

@@ -42,7 +42,7 @@ def test_commands_agree(path: Path) -> None:
 
 
 def test_memory_is_that_of_the_kernels() -> None:
-    """The kernels count less: their peak leaves out what the program never frees."""
+    """The kernels' own peak is lower: it leaves out memory that the program never frees."""
     kernels = run("kernels", JOINT, "--source", "predicted", "--json").json
     memory = run("memory", JOINT, "--execution", "inductor", "--json").json
     assert kernels["peak_bytes"] <= memory["peak_bytes"]

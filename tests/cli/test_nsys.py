@@ -107,7 +107,7 @@ def test_one_rank_alone_has_its_number(bench: Bench) -> None:
 
 
 def test_reports_are_of_this_run(bench: Bench) -> None:
-    """An earlier report is not taken for that of a rank for which nsys wrote none."""
+    """An earlier report does not count as that of a rank for which nsys wrote none."""
     reports = bench.folder / "reports"
     reports.mkdir()
     (reports / "rank1.nsys-rep").write_text("old")
@@ -180,7 +180,7 @@ def test_an_interruption_leaves_nothing(bench: Bench) -> None:
 
 
 def test_a_rank_ends_with_a_launcher_that_is_killed(bench: Bench) -> None:
-    """The kernel ends nsys with the launcher, and the rank notices itself. The device of this runner is simulated."""
+    """The kernel ends nsys together with the launcher, and the rank notices by itself. The device of this runner is simulated."""
     runner = BIN / "fake_device_runner"
     if not runner.exists():
         pytest.skip("the runner is not built")

@@ -281,7 +281,7 @@ def test_a_preset_of_graph_trainer_runs_or_names_what_is_missing(tmp_path: Path)
 def test_a_pipeline_that_cannot_apply_is_refused_before_it_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not after the steps before the one that fails: the first of this preset runs in Python."""
+    """No step runs: the first one of this preset would run in Python, which does not exist here."""
     monkeypatch.setenv("JOINTER_PYTHON", "/no/such/python")
     refused(run("apply", STEP, "--preset", "fsdp_tp_full_inductor", "-o", tmp_path / "out.json"),
             "min_cut_partition needs a joint graph, but the graph is a flat training step")

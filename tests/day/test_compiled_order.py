@@ -1,5 +1,6 @@
-"""The compiled order's way home: a training is captured, a collective is moved in the predicted kernels on
-the command line, and the training runs again with the recipe, compiled by Inductor, on two Gloo ranks.
+"""From a training run to its kernels and back: a training run is captured, a wait and a collective are moved in the
+predicted kernels on the command line, and the training runs again with the recipe, compiled by Inductor, on two Gloo
+ranks.
 
 ``tests/python/test_kernel_order.py`` has the cases in which a recipe does not fit.
 """
@@ -20,7 +21,7 @@ GATHER, WAIT = "all_gather_into_tensor", "wait_tensor"
 
 
 def train(**scenario: Any) -> list[dict[str, Any]]:
-    """The results of a training, by rank."""
+    """The results of a training run, by rank."""
     path = os.pathsep.join(filter(None, [str(ROOT / "resources" / "python"), os.environ.get("PYTHONPATH", "")]))
     done = subprocess.run(
         [

@@ -1,5 +1,5 @@
 """Passes on the order of kernels compared with torch's own functions on the scheduler nodes of the same capture: the
-order after each pass, the table, the peak, and torch's estimates of times, on which the passes decide."""
+order after each pass, the table, the peak, and torch's estimates of times, by which the passes decide."""
 
 from __future__ import annotations
 

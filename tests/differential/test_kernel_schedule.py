@@ -1,5 +1,5 @@
 """Our scheduler of kernels compared with Inductor's, stage by stage: both get the ops of the reference, so that our
-lowering has no influence. Needs no torch of a certain version: each reference states its own."""
+lowering has no influence. Does not depend on the installed torch: each reference states its version."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ def test_same_bytes(answers: tuple[dict[str, Any], dict[str, Any]]) -> None:
     ours, theirs = answers
 
     def external(row: dict[str, Any]) -> dict[str, int]:
-        """Without buffers that never leave the kernel. Inductor leaves them out of the sum, but not of reads alone."""
+        """The reads without buffers that never leave the kernel. Inductor leaves these out of the total, but lists them
+        among the reads."""
         inside = set(row["buffers"]) - row["writes"].keys()
         return {name: size for name, size in row["reads"].items() if name not in inside}
 

@@ -102,7 +102,7 @@ def test_predicted_kernels_are_those_of_torch(reference: Path, jointer: Callable
 
 
 def test_the_prediction_differs_nowhere(jointer: Callable[..., Any]) -> None:
-    """The comparison finds no difference where the kernels are those of the references."""
+    """The comparison finds no difference if the kernels are those of the reference."""
     capture = SHARED / "captures" / "llama3_debug_tp2_fsdp2.min_cut.fw.json.zst"
     if not capture.exists() or TORCH not in {(2, 11), (2, 15)}:
         pytest.skip("no shared captures, or no reference of this torch")
@@ -113,7 +113,7 @@ def test_the_prediction_differs_nowhere(jointer: Callable[..., Any]) -> None:
         assert against[figure]["inductor"] == against[figure]["predicted"]
 
 
-def test_the_worker_tells_its_stages() -> None:
+def test_the_worker_reports_its_stages() -> None:
     capture = SHARED / "captures" / "llama3_debug_tp2_fsdp2.min_cut.fw.json.zst"
     if not capture.exists():
         pytest.skip("no shared captures")

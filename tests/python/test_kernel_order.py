@@ -122,7 +122,7 @@ def test_ranks_of_a_group_are_named_by_their_global_ranks(monkeypatch: pytest.Mo
 
 
 def broken() -> dict[str, Any]:
-    """Moves that cannot be applied: a kernel that is not there, and one that needs another."""
+    """Moves that cannot be applied: one names a kernel that does not exist, and two violate a dependency."""
     document = copy.deepcopy(RECIPE)
     document["graphs"]["forward"]["moves"] = [
         {"move": wait(1), "after": kernel("extern", "bmm_7", "aten.bmm.default", 7)},
@@ -173,7 +173,7 @@ def test_losses_are_bitwise_equal(trained: Trained, rank: int, scenario: str) ->
 
 @RANKS
 @pytest.mark.parametrize("scenario", ["drawn", "only_pass"])
-def test_collectives_run_in_the_drawn_order(trained: Trained, rank: int, scenario: str) -> None:
+def test_collectives_run_in_the_order_of_the_recipe(trained: Trained, rank: int, scenario: str) -> None:
     forward, backward = trained[rank][scenario]["calls"]
     gather, scatter, waiting = "all_gather_into_tensor", "reduce_scatter_tensor", "wait_tensor"
     assert forward == [gather, gather, waiting, "mm", waiting, "mm"]
@@ -186,7 +186,7 @@ def test_collectives_run_in_the_drawn_order(trained: Trained, rank: int, scenari
 
 
 @RANKS
-def test_without_the_recipe_the_order_is_another(trained: Trained, rank: int) -> None:
+def test_without_the_recipe_the_order_is_different(trained: Trained, rank: int) -> None:
     drawn, plain = (trained[rank][each]["calls"] for each in ("drawn", "plain"))
     assert plain[0] != drawn[0]
     assert trained[rank]["other_program"]["calls"][0] == plain[0]

@@ -1,4 +1,4 @@
-"""The kernels that Inductor makes of small graphs, without a GPU; the answers about a GPU that is not there."""
+"""The kernels that Inductor makes of small graphs, without a GPU, and the facts about a GPU that does not exist."""
 
 from __future__ import annotations
 

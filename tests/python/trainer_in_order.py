@@ -1,10 +1,11 @@
-"""One rank of a training that torch.compile compiles, once for each scenario.
+"""One rank of a training run that torch.compile compiles, once for each scenario.
 
 Run with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set, and one argument, a JSON list of
-scenarios: ``recipe`` (the content of a recipe of compiled order, or a list with one for each rank),
-``recipes`` (paths of recipes), ``differs`` (true if rank 1 runs another program), ``only_pass`` (true
-to set the pass alone) and ``capture`` (a path, to which the pair is captured). The weights are sharded, as with FSDP: the forward gathers them, and the backward reduces and scatters
-their gradients. Prints one JSON object for each scenario.
+scenarios. The keys of a scenario are ``recipe`` (the content of a recipe of compiled order, or a
+list with one for each rank), ``recipes`` (paths of recipes), ``differs`` (true if rank 1 runs
+another program), ``only_pass`` (true to set only the pass) and ``capture`` (the path to which the
+pair is captured). The weights are sharded, as with FSDP: the forward gathers them, and the backward
+reduces and scatters their gradients. Prints one JSON object for each scenario.
 """
 
 from __future__ import annotations

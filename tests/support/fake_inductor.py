@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Stands in for a Python with torch that runs ``python -m jointer kernels``.
 
-``FAKE_TORCH`` is the version of torch that it claims to have: by default 2.15.0, and none if empty.
+``FAKE_TORCH`` is the version of torch that it claims to have: by default 2.15.0, or no torch if empty.
 ``FAKE_INDUCTOR`` says what it does:
 
 - ``answer`` (default): every call of the capture is a kernel. With ``FAKE_FUSE``, a list of names separated by commas,
   these calls are one kernel.
-- ``sleep``: it begins to lower and then sleeps, as a process that it starts does.
-- ``fail``, ``refuse``: it ends with a message and exit code 4, or 3.
-- ``babble``: it prints something else than an answer.
+- ``sleep``: it begins to lower and then sleeps, and so does a process that it starts.
+- ``fail``, ``refuse``: it prints a message and exits with 4 or 3.
+- ``babble``: it prints something other than an answer.
 
 If ``FAKE_LOG`` names a folder, every run of the worker appends its process IDs to the file ``runs`` there. Needs only
 Python.
