@@ -11,8 +11,8 @@ prediction, which includes the lowering. Ours is measured before and after torch
 measured once, since a half of 8B takes a minute, including the lowering. Both follow the rules of the torch that runs
 this, and must find the same number of kernels to within 2%.
 
-Prints a line for each measurement. Exits with 1 if a requirement is not met: at most 16 ms and 500 ms after an edit, and
-at least N times faster than torch (default: 200). Exits with 3 if the captures are missing.
+Prints a line for each measurement. Exits with 1 if a requirement is not met: at most 16 ms and 500 ms after an edit,
+and at least N times faster than torch (default: 200). Exits with 3 if the captures are missing.
 """
 
 from __future__ import annotations

@@ -180,7 +180,8 @@ def test_an_interruption_leaves_nothing(bench: Bench) -> None:
 
 
 def test_a_rank_ends_with_a_launcher_that_is_killed(bench: Bench) -> None:
-    """The kernel ends nsys together with the launcher, and the rank notices by itself. The device of this runner is simulated."""
+    """The kernel ends nsys together with the launcher, and the rank notices by itself. The device of this runner is
+    simulated."""
     runner = BIN / "fake_device_runner"
     if not runner.exists():
         pytest.skip("the runner is not built")
