@@ -106,7 +106,7 @@ def test_a_file_alone_opens_the_desktop() -> None:
 
 
 def test_interrupt_of_a_search() -> None:
-    """A search over budgets ends at once."""
+    """A search over budgets ends immediately."""
     command = [BIN / "jointer", "sac", LARGE, "--pareto", "--points", "1000", "--json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(0.5)

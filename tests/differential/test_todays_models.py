@@ -93,7 +93,7 @@ def jointer(*arguments: Any) -> dict[str, Any]:
 
 
 def descriptor_name(descriptor: dict[str, Any] | None) -> str | None:
-    """The name of a descriptor's parameter or buffer, also if it is part of a distributed one."""
+    """The name of a descriptor's parameter or buffer, even if it is part of a distributed one."""
     while descriptor is not None and "base" in descriptor:
         descriptor = descriptor["base"]
     return descriptor.get("target") if descriptor else None

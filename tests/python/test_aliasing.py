@@ -1,4 +1,4 @@
-"""Storages are inferred from operators as well as from fake tensors."""
+"""Storages are inferred from both operators and fake tensors."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def use_cpu() -> None:
 
 
 def copy_without_streams() -> None:
-    """Lets copies to the host and back run at once. Memory is still freed where torch frees it."""
+    """Runs copies to the host and back immediately. Memory is still freed where torch frees it."""
     import torch
     from torch._functorch._activation_offloading import offload_ops
 

@@ -1,4 +1,4 @@
-"""Writes captures of joint graphs, other traced graphs and pairs, also from within a pass."""
+"""Writes captures of joint graphs, other traced graphs and pairs, directly or as a graph pass."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ def patched_modules(patches: Mapping[str, Patch]) -> Iterator[None]:
 
 
 def replace_function(module: ModuleType, name: str, wrap: Callable[[Any], Any]) -> None:
-    """Replace a module's function with ``wrap(function)``, also in modules of the same package that
-    imported the function. Does nothing if the module does not have the function."""
+    """Replace a module's function with ``wrap(function)``, in this module and in all modules of the
+    same package that imported the function. Does nothing if the module does not have it."""
     original = getattr(module, name, None)
     if not callable(original):
         return

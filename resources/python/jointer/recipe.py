@@ -133,7 +133,8 @@ def recipe_pass(recipe: Source, lenient: bool = False) -> Pass:
     The attribute ``reports`` of the pass collects the reports.
 
     Raises:
-        RecipeError, OSError: as in ``apply_recipe``, also when the pass runs.
+        RecipeError, OSError: as in ``apply_recipe``. A ``RecipeError`` is also raised when the pass
+            runs on a graph that the recipe does not fit.
     """
     read = read_recipe(recipe)
     reports: list[RecipeReport] = []
