@@ -156,7 +156,9 @@ Result<int> run(const PassesCommand& options) {
 void add_passes_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<PassesCommand>();
   CLI::App* command =
-      program.add_subcommand("passes", "Lists passes with their parameters, and presets");
+      program.add_subcommand("passes",
+                             "Lists passes and presets, describes those named, or shows a pipeline "
+                             "given by --passes, --preset or --graph-trainer-flags");
   command->add_option("NAME", options->names, "Passes or presets to describe in detail")
       ->type_name("");
   options->pipeline.add_to(*command);
