@@ -19,7 +19,7 @@
 // All-reduce. The members are flattened and joined; the results are views.
 //
 // `_pre_bucket_all_gather` receives dtypes as indices among all dtypes in `dir(torch)`. Torch 2.14
-// added a dtype at the front, bcomplex32. Up to torch 2.11, the operator also receives the name of
+// added a dtype at the front, bcomplex32. Up to torch 2.12, the operator also receives the name of
 // the group.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py (2.15), *_merge_fn_to_trace and its variants, as
@@ -431,7 +431,7 @@ class Writer {
       total += sizes.back();
     }
     std::vector<Argument> args{nodes(sources), number(g_)};
-    if (!is_of_torch(graph_.part(part_), 2, 12)) args.push_back(group_);
+    if (!is_of_torch(graph_.part(part_), 2, 13)) args.push_back(group_);
     args.insert(args.end(), {dtype(dtype_), numbers(dtypes), number(rank())});
     if (const Sizes groups = copy_groups(); !groups.empty()) args.push_back(numbers(groups));
     const NodeId whole = call("bucketing._pre_bucket_all_gather.default", "_pre_bucket_all_gather",

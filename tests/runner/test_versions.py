@@ -59,10 +59,16 @@ def node_of(document: Json, target: str) -> Json:
     return found
 
 
-#: Indices of bfloat16 and float32 in ``dir(torch)``: 2.14 added bcomplex32 before them.
+#: Indices of bfloat16 and float32 in ``dir(torch)``: 2.14 added bcomplex32 before them. Up to 2.12,
+#: the operator got the name of the group.
 @pytest.mark.parametrize(
     "version, places, is_named",
-    [("2.11.0", [0, 17], True), ("2.13.0", [0, 17], False), ("2.15.0+cu132", [1, 18], False)],
+    [
+        ("2.11.0", [0, 17], True),
+        ("2.12.1", [0, 17], True),
+        ("2.13.0", [0, 17], False),
+        ("2.15.0+cu132", [1, 18], False),
+    ],
 )
 def test_buckets_of_every_version(
     version: str, places: list[int], is_named: bool, tmp_path: Path

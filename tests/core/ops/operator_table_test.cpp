@@ -20,6 +20,13 @@ TEST(OperatorTable, KnowsOlderSchemas) {
   EXPECT_EQ(size_type("2.16.0"), "Any");
   EXPECT_EQ(size_type(""), "Any");
   EXPECT_EQ(size_type("a build of mine"), "Any");
+  const auto names_group = [](std::string_view version) {
+    return describe_operator("bucketing._pre_bucket_all_gather.default", version)
+               .argument_index("group_name") >= 0;
+  };
+  EXPECT_TRUE(names_group("2.11.0"));
+  EXPECT_TRUE(names_group("2.12.1"));
+  EXPECT_FALSE(names_group("2.13.0"));
   // An operator that the newest torch no longer registers keeps its last schema.
   for (const std::string_view version : {"", "2.11.0", "2.15.0"}) {
     const OperatorInfo gone = describe_operator("aten.cholesky.default", version);

@@ -90,8 +90,8 @@ TEST(JointBlockBucketing, PacksAsTheTorchOfTheCaptureDoes) {
     std::int64_t bfloat16;  // its index among torch's dtypes
     std::size_t arguments;
   };
-  for (const Case& each :
-       {Case{"2.11.0", 0, 6}, Case{"2.13.0", 0, 5}, Case{"2.14.0", 1, 5}, Case{"2.15.0", 1, 5}}) {
+  for (const Case& each : {Case{"2.11.0", 0, 6}, Case{"2.12.1", 0, 6}, Case{"2.13.0", 0, 5},
+                           Case{"2.14.0", 1, 5}, Case{"2.15.0", 1, 5}}) {
     SCOPED_TRACE(each.torch);
     Graph step = parse(kStep);
     step.part(PartId(0)).torch_version = each.torch;
