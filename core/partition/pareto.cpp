@@ -59,7 +59,6 @@ class Search {
                                               const ParetoRequest& request, std::size_t limits) {
     JOINTER_TRY(const auto sweep, BudgetSweep::make(joint, what_if, request));
     JOINTER_CHECK(sweep->run());
-    if (sweep->points().empty()) return fail(Error::Kind::cancelled, "cancelled");
     std::unique_ptr<Search> search(new Search(what_if, request, limits, sweep->points()));
     search->cancelled_ = sweep->is_cancelled();
     JOINTER_TRY(search->frontier_,
