@@ -17,13 +17,11 @@
 //   1. Find orders for the plan that the search begins with and for one that recomputes all that it
 //      may, without a limit on the memory. The difference gives the hidden shares of this graph.
 //      They do not depend on the limit: otherwise, neighboring limits would be judged differently.
-//      The pipelines that shorten these two steps most are the likely ones.
-//   2. Search with these shares, and find an order for the plan with the likely pipelines.
+//   2. Search with these shares, and find an order for the plan.
 //   3. If a faster order of that plan needs more memory than the limit allows, mostly for buckets,
 //      give up a part of the plan for it: find an order for the best plan found on the way whose
 //      peak is lower by the difference. Continue if that is not enough; at most three plans are
 //      tried. Plans are compared in allocated bytes, also if the limit is of reserved memory.
-//   4. Try the other pipelines on the plan whose step is then the shortest.
 // For a limit on the step time, the smallest plan with the hidden shares gives the lowest peak to
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
 // bisection searches between this peak and that of the smallest plan without hidden shares. Plans
@@ -53,9 +51,8 @@
 namespace jointer {
 namespace {
 
-constexpr int kMaxGivenUp = 3;         // maximum number of plans with a lower peak to try
-constexpr std::size_t kMaxLikely = 2;  // pipelines to try on every plan
-constexpr int kPeakRounds = 3;         // bisection steps, for a limit on the step time
+constexpr int kMaxGivenUp = 3;  // maximum number of plans with a lower peak to try
+constexpr int kPeakRounds = 3;  // bisection steps, for a limit on the step time
 
 class OrderedSearch {
  public:
@@ -124,7 +121,7 @@ class OrderedSearch {
     JOINTER_TRY(Fit fit, trade_off_.fastest_within(peak_bytes, hidden_));
     if (!fit.fits) return fit;
     std::int64_t limit = allocated(fit.point);
-    JOINTER_TRY(std::int64_t refused, reorder(fit.point, peak_bytes, likely_));
+    JOINTER_TRY(std::int64_t refused, reorder(fit.point, peak_bytes));
     for (int i = 0; refused > 0 && i < kMaxGivenUp; ++i) {
       limit -= refused - peak_bytes;
       const auto above = std::ranges::find_if(
@@ -132,13 +129,12 @@ class OrderedSearch {
       if (above == fit.found.begin()) break;
       ParetoPoint& next = *std::prev(above);
       limit = allocated(next);
-      JOINTER_TRY(refused, reorder(next, peak_bytes, likely_));
+      JOINTER_TRY(refused, reorder(next, peak_bytes));
       // Without an order, the plan still has the estimates of the search, in which the hidden
       // communication takes no time.
       if (!next.order.empty() && step_ns(next) < step_ns(fit.point)) fit.point = next;
     }
     fit.found.clear();
-    if (!unlikely_.empty()) JOINTER_CHECK(reorder(fit.point, peak_bytes, unlikely_));
     return fit;
   }
 
@@ -151,32 +147,20 @@ class OrderedSearch {
     for (const SaveCandidate& each : candidates) nodes.push_back(each.node);
     const auto recomputed = trade_off_.what_if().change_all(plan, nodes, PlanAction::recompute);
     if (!recomputed) return {};  // nothing can be recomputed
-    JOINTER_TRY(const PlanOrder now, unlimited_order(plan));
-    JOINTER_TRY(const PlanOrder more, unlimited_order(recomputed->plan));
-    hidden_ = HiddenShares(now.communication, more.communication);
-    find_likely(now.tried, more.tried);
+    JOINTER_TRY(const GroupTimesByName now, communication_of(plan));
+    JOINTER_TRY(const GroupTimesByName more, communication_of(recomputed->plan));
+    hidden_ = HiddenShares(now, more);
     return {};
   }
 
-  // The fastest order of a plan.
-  Result<PlanOrder> unlimited_order(const SavePlan& plan) {
+  // The communication in the fastest order of a plan.
+  Result<GroupTimesByName> communication_of(const SavePlan& plan) {
     constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
     JOINTER_TRY(const Graph graph, trade_off_.graph_of(plan));
-    return find_order_(
-        graph, {.memory = memory_, .bytes = kUnlimited, .wants_communication = true, .only = {}});
-  }
-
-  // Both lists begin with the pipeline that makes the step shortest.
-  void find_likely(const std::vector<std::string>& now, const std::vector<std::string>& more) {
-    for (std::size_t rank = 0; rank < std::max(now.size(), more.size()); ++rank)
-      for (const auto* list : {&now, &more}) {
-        if (rank >= list->size()) continue;
-        const std::string& passes = (*list)[rank];
-        if (std::ranges::find(likely_, passes) != likely_.end() ||
-            std::ranges::find(unlikely_, passes) != unlikely_.end())
-          continue;
-        (likely_.size() < kMaxLikely ? likely_ : unlikely_).push_back(passes);
-      }
+    JOINTER_TRY(
+        PlanOrder order,
+        find_order_(graph, {.memory = memory_, .bytes = kUnlimited, .wants_communication = true}));
+    return std::move(order.communication);
   }
 
   // The peak in the memory that the limit is about, in bytes; of allocated memory if unknown.
@@ -191,19 +175,13 @@ class OrderedSearch {
     point.bound_ns = std::min(bound.bound_ns(point.figures.figures.peak_bytes), step_ns(point));
   }
 
-  // Finds an order for a plan with these pipelines, or all if there are none; pairs from other
-  // partitioners keep their own order. Keeps the order that the plan has if it is faster. Returns
+  // Finds an order for a plan; pairs from other partitioners keep their own order. Returns
   // PlanOrder::refused_bytes.
-  Result<std::int64_t> reorder(ParetoPoint& point, std::int64_t limit_bytes,
-                               const std::vector<std::string>& pipelines = {}) {
+  Result<std::int64_t> reorder(ParetoPoint& point, std::int64_t limit_bytes) {
     if (point.partitioner != Partitioner::min_cut) return 0;
     JOINTER_TRY(const Graph graph, trade_off_.graph_of(point.plan));
-    JOINTER_TRY(PlanOrder order, find_order_(graph, {.memory = memory_,
-                                                     .bytes = limit_bytes,
-                                                     .wants_communication = false,
-                                                     .only = pipelines}));
-    const bool is_slower = !point.order.empty() && order.figures.step_ns >= step_ns(point);
-    if (order.passes.empty() || is_slower) return order.refused_bytes;
+    JOINTER_TRY(PlanOrder order, find_order_(graph, {.memory = memory_, .bytes = limit_bytes}));
+    if (order.passes.empty()) return order.refused_bytes;
     point.order = std::move(order.passes);
     point.figures.figures = order.figures;
     point.reserved_bytes = order.reserved_bytes;
@@ -215,8 +193,6 @@ class OrderedSearch {
   LimitedMemory memory_;
   HiddenShares hidden_;
   bool knows_hidden_ = false;
-  // The pipelines that gave the shortest steps in step 1, and the others.
-  std::vector<std::string> likely_, unlikely_;
 };
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
@@ -25,16 +24,12 @@ struct PlanOrder {
   // The peak of the fastest order, in the limited memory, if it exceeds the limit; otherwise 0.
   std::int64_t refused_bytes = 0;
   std::int64_t reserved_bytes = 0;  // peak, by torch's caching allocator; not set for the own order
-  // The pipelines that were tried, by the step time after them, whether within the limit or not.
-  // Those that failed are not among them.
-  std::vector<std::string> tried;
 };
 
 struct OrderLimit {
   LimitedMemory memory = LimitedMemory::allocated;
   std::int64_t bytes = 0;            // maximum at the peak
   bool wants_communication = false;  // PlanOrder::communication is read, which takes a simulation
-  std::vector<std::string> only;     // the pipelines to try; empty: all
 };
 
 // Finds an order of a graph with the shortest step within the limit. Returns the graph's own order

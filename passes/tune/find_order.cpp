@@ -25,7 +25,6 @@
 
 #include "passes/tune/find_order.h"
 
-#include <algorithm>
 #include <array>
 #include <future>
 #include <string_view>
@@ -57,18 +56,6 @@ constexpr std::array<Order, 6> kOrders{{
 
 constexpr std::size_t kLarge = 30'000;
 
-// The pipelines to try on a graph: those in `limit.only` or, if it is empty, all that suit it.
-std::vector<Pipeline> pipelines_for(const Graph& graph, const OrderLimit& limit, bool twin_groups) {
-  std::vector<Pipeline> pipelines;
-  for (const std::string& passes : limit.only)
-    if (auto pipeline = parse_pipeline(passes)) pipelines.push_back(*std::move(pipeline));
-  if (!limit.only.empty()) return pipelines;
-  for (const auto& [passes, scales, has_twins] : kOrders)
-    if ((scales || graph.order().size() <= kLarge) && (twin_groups || !has_twins))
-      pipelines.push_back(*parse_pipeline(passes));
-  return pipelines;
-}
-
 Result<GroupTimesByName> communication_of(const Graph& graph, const AnalysisOptions& analysis) {
   JOINTER_TRY(const auto estimator, make_estimator(analysis.estimator, graph.main_device()));
   return group_times(graph,
@@ -83,7 +70,7 @@ FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
           registry = std::move(registry)](const Graph& graph,
                                           const OrderLimit& limit) -> Result<PlanOrder> {
     JOINTER_TRY(const StepFigures own, step_figures(graph, analysis));
-    PlanOrder best{.passes = {}, .figures = own.figures, .communication = {}, .tried = {}};
+    PlanOrder best{.passes = {}, .figures = own.figures, .communication = {}};
     const bool counts_reserved = limit.memory == LimitedMemory::reserved;
     Evaluator::Options judged;
     judged.context.analysis = analysis;
@@ -91,19 +78,19 @@ FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
     JOINTER_TRY(const auto evaluator, Evaluator::make(graph, registry, std::move(judged)));
     std::shared_ptr<const Graph> best_graph;
     std::int64_t refused_bytes = 0, refused_ns = 0;  // of the fastest order beyond the limit
-    const std::vector<Pipeline> pipelines = pipelines_for(graph, limit, wanted.twin_groups);
+    std::vector<Pipeline> pipelines;
+    for (const auto& [passes, scales, has_twins] : kOrders)
+      if ((scales || graph.order().size() <= kLarge) && (wanted.twin_groups || !has_twins))
+        pipelines.push_back(*parse_pipeline(passes));
     std::vector<std::future<Result<Evaluation>>> evaluations;
     for (const Pipeline& pipeline : pipelines)
       evaluations.push_back(std::async(std::launch::async, [&evaluator = *evaluator, &pipeline] {
         return evaluator.evaluate(pipeline);
       }));
-    std::vector<std::pair<std::int64_t, std::string>> tried;  // step time, pipeline
     for (std::size_t i = 0; i < pipelines.size(); ++i) {
       JOINTER_TRY(const Evaluation evaluation, evaluations[i].get());
       const Figures& figures = evaluation.figures.figures;
-      if (evaluation.failure) continue;
-      tried.emplace_back(figures.step_ns, to_text(pipelines[i]));
-      if (figures.step_ns >= best.figures.step_ns) continue;
+      if (evaluation.failure || figures.step_ns >= best.figures.step_ns) continue;
       JOINTER_TRY(const auto ordered, evaluator->graph_of(pipelines[i]));
       const std::int64_t reserved = reserved_peak_bytes(*ordered, analysis.memory);
       const std::int64_t bytes = counts_reserved ? reserved : figures.peak_bytes;
@@ -117,13 +104,10 @@ FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
       best = {.passes = to_text(pipelines[i]),
               .figures = figures,
               .communication = {},
-              .reserved_bytes = reserved,
-              .tried = {}};
+              .reserved_bytes = reserved};
       best_graph = ordered;
     }
     if (refused_bytes > 0 && refused_ns < best.figures.step_ns) best.refused_bytes = refused_bytes;
-    std::ranges::stable_sort(tried, {}, &std::pair<std::int64_t, std::string>::first);
-    for (auto& [step_ns, passes] : tried) best.tried.push_back(std::move(passes));
     if (limit.wants_communication) {
       JOINTER_TRY(best.communication, communication_of(best_graph ? *best_graph : graph, analysis));
     }
