@@ -284,7 +284,7 @@ class Run {
         ranks_, [&](const auto& rank) { return rank->result().rank == place.rank; });
   }
 
-  // If nothing else went wrong, adds where the other ranks were to the failure reason of each rank
+  // If nothing else went wrong, adds the positions of the other ranks to the reason of each rank
   // that waited for them.
   void explain_waiting(BenchmarkResult& result) {
     const RankResult* culprit = result.culprit();

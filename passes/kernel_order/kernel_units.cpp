@@ -9,7 +9,7 @@ namespace jointer {
 
 namespace {
 
-// True if torch's `python_kernel_name` names a kernel of a library, and for flash attention.
+// True for calls whose `python_kernel_name` in torch is that of a library, and for flash attention.
 bool calls_gemm_library(const kernels::Op& op) {
   return op.ir == "ExternKernelOut" || op.ir == "Convolution" ||
          op.target == "aten._scaled_dot_product_flash_attention.default";
