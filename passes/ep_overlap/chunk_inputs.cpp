@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/counted.h"
+
 namespace jointer {
 
 ChunkInputs::ChunkInputs(ChunkBody& body) : body_(body), p_(body.program), plan_(body.plan) {
@@ -92,7 +94,8 @@ Result<void> ChunkInputs::split() {
   const bool is_any = std::ranges::any_of(live_ins_, [this](NodeId id) { return is_chunked(id); });
   if (split.empty() && !is_any)
     return fail(Error::Kind::usage,
-                "{} cannot be split in two: no input has a chunk symbol in its shape",
+                "{} cannot be split in two: no tensor that it reads, other than parameters and "
+                "buffers, has a chunk symbol in its shape",
                 body_.where());
   for (const NodeId id : split) JOINTER_CHECK(split_one(id));
   return {};
@@ -118,7 +121,7 @@ Result<void> ChunkInputs::split_one(NodeId id) {
                 Value::of_symbol(shape[at].expression), before, ChunkRole::chunk_input);
   scalars_[body_.text(extent)] = {half, half};
 
-  JOINTER_TRY(const Dim offset, offset_of_second(whole, at, shape[at]));
+  JOINTER_TRY(const Dim offset, offset_of_second(id, at, shape[at]));
   std::array<Value, 2> values, halves;
   for (const bool again : {false, true}) {
     for (std::size_t chunk = 0; chunk < 2; ++chunk) {
@@ -138,13 +141,14 @@ Result<void> ChunkInputs::split_one(NodeId id) {
     pair[chunk] = body_.add(
         "_operator.getitem", {ref(split), Argument::of_int(static_cast<std::int64_t>(chunk))},
         values[chunk], before, ChunkRole::split_boundary, static_cast<int>(chunk));
-  if (!is_contiguous(shape, stride)) JOINTER_CHECK(clone(whole, shape, before, pair));
+  if (!is_contiguous(shape, stride)) JOINTER_CHECK(clone(id, shape, before, pair));
   set_chunks(id, pair);
   return {};
 }
 
-Result<void> ChunkInputs::clone(const Tensor& whole, std::span<const Dim> shape, NodeId before,
+Result<void> ChunkInputs::clone(NodeId id, std::span<const Dim> shape, NodeId before,
                                 ChunkPair& pair) {
+  const Tensor whole = *p_.graph.single_tensor(p_.graph.node(id));
   std::vector<Dim> stride(shape.size());
   Dim step{1, {}};
   for (std::size_t i = shape.size(); i-- > 0;) {
@@ -152,8 +156,9 @@ Result<void> ChunkInputs::clone(const Tensor& whole, std::span<const Dim> shape,
     if (i == 0) break;
     if (shape[i].expression && step.expression)
       return fail(Error::Kind::usage,
-                  "{} reads a tensor with two symbolic dimensions, but only one is supported",
-                  body_.where());
+                  "{} reads {}, which cannot be split in two: several of its dimensions are "
+                  "symbolic, but only one may be",
+                  body_.where(), p_.name(id));
     JOINTER_TRY(const Dim size, p_.sizes.at_least_one(shape[i]));
     JOINTER_TRY(step, size.expression ? p_.sizes.times(size, step.value)
                                       : p_.sizes.times(step, size.value));
@@ -172,13 +177,17 @@ Result<void> ChunkInputs::clone(const Tensor& whole, std::span<const Dim> shape,
   return {};
 }
 
-Result<Dim> ChunkInputs::offset_of_second(const Tensor& whole, std::size_t at, const Dim& half) {
+Result<Dim> ChunkInputs::offset_of_second(NodeId id, std::size_t at, const Dim& half) {
+  const Tensor& whole = *p_.graph.single_tensor(p_.graph.node(id));
   const Dim stride = p_.graph.stride(whole)[at], start = p_.graph.offset(whole);
-  if (stride.expression || start.expression || start.value != 0)
+  if (stride.expression)
     return fail(Error::Kind::usage,
-                "{} reads a view that cannot be split in two: its stride is symbolic, or its "
-                "offset is not 0",
-                body_.where());
+                "{} reads {}, which cannot be split in two: the stride of dimension {} is symbolic",
+                body_.where(), p_.name(id), at);
+  if (start.expression || start.value != 0)
+    return fail(Error::Kind::usage,
+                "{} reads {}, which cannot be split in two: its storage offset is not 0",
+                body_.where(), p_.name(id));
   return p_.sizes.times(half, stride.value);
 }
 
@@ -207,11 +216,17 @@ Result<void> ChunkInputs::halve_sizes() {
     } else {
       if (!multiple_of_symbol(p_.graph.expression_text(value.expression())))
         return fail(Error::Kind::usage,
-                    "{} has the value {}, which is not a multiple of a chunk symbol", p_.name(id),
-                    body_.text(size));
-      if (const auto hint = p_.sizes.hint(size); !hint || *hint % 2 != 0)
-        return fail(Error::Kind::usage, "{} has the value {}, which is not known to be even",
+                    "{} cannot be split in two: its value {} is not a multiple of a chunk symbol",
                     p_.name(id), body_.text(size));
+      const auto hint = p_.sizes.hint(size);
+      if (!hint)
+        return fail(Error::Kind::usage,
+                    "{} cannot be split in two: its value {} is not known to be even", p_.name(id),
+                    body_.text(size));
+      if (*hint % 2 != 0)
+        return fail(Error::Kind::usage,
+                    "{} cannot be split in two: its value {} is {}, which is odd", p_.name(id),
+                    body_.text(size), *hint);
       JOINTER_TRY(const Dim halved, p_.sizes.half(size));
       const NodeId half =
           body_.add("_operator.floordiv", {ref(id), Argument::of_int(2)},
@@ -243,9 +258,13 @@ Result<ChunkPair> ChunkInputs::sizes_of_chunks(NodeId id) {
     const Tensor& tensor = *p_.graph.single_tensor(p_.graph.node(chunks[chunk]));
     const auto dims =
         target == "aten.sym_size.int" ? p_.graph.shape(tensor) : p_.graph.stride(tensor);
-    if (dim < 0 || static_cast<std::size_t>(dim) >= dims.size())
-      return fail(Error::Kind::usage, "{} reads dimension {} of a chunk with only {} dimensions",
-                  p_.name(id), dim, dims.size());
+    if (dim < 0)
+      return fail(Error::Kind::usage,
+                  "{} reads dimension {}; only dimensions counted from the first are supported",
+                  p_.name(id), dim);
+    if (static_cast<std::size_t>(dim) >= dims.size())
+      return fail(Error::Kind::usage, "{} reads dimension {} of {}, which has only {}", p_.name(id),
+                  dim, p_.name(chunks[chunk]), counted(dims.size(), "dimension"));
     const Dim size = dims[static_cast<std::size_t>(dim)];
     const Value value =
         size.expression

@@ -38,9 +38,8 @@ class ChunkInputs {
   NodeId first_consumer(NodeId live_in);
   NodeId first_reader(NodeId live_in);
   Result<void> split_one(NodeId id);
-  Result<void> clone(const Tensor& whole, std::span<const Dim> shape, NodeId before,
-                     ChunkPair& pair);
-  Result<Dim> offset_of_second(const Tensor& whole, std::size_t at, const Dim& half);
+  Result<void> clone(NodeId id, std::span<const Dim> shape, NodeId before, ChunkPair& pair);
+  Result<Dim> offset_of_second(NodeId id, std::size_t at, const Dim& half);
   bool is_contiguous(std::span<const Dim> shape, std::span<const Dim> stride);
   Result<ChunkPair> sizes_of_chunks(NodeId id);
 

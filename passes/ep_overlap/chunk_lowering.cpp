@@ -57,18 +57,26 @@ class Lowering {
       const std::string dotted = "." + p_.module(id) + ".";
       if (body_.options.mode == ChunkMode::seq && dotted.find(".attention.") != std::string::npos)
         return fail(Error::Kind::usage,
-                    "{} contains attention, so it cannot be split along the sequence; split "
-                    "layers.*.moe instead, or split along the batch",
+                    "{} contains attention, so it cannot be split along the sequence; set "
+                    "module_pattern=layers.*.moe or mode=batch",
                     body_.where());
       if (!p_.is_collective(id) || p_.is_of_expert_parallelism(id)) continue;
       const auto inputs = p_.graph.inputs(id);
-      const bool is_wait = p_.graph.target(p_.graph.node(id)) == kWaitTarget && !inputs.empty() &&
-                           plan_.has(inputs[0]) && p_.is_of_expert_parallelism(inputs[0]);
+      const bool is_wait = p_.graph.target(p_.graph.node(id)) == kWaitTarget && !inputs.empty();
       if (!is_wait)
         return fail(Error::Kind::usage,
                     "{} in {} is a collective that does not belong to expert parallelism, so it "
                     "cannot run once per chunk",
                     p_.name(id), body_.where());
+      if (!p_.is_of_expert_parallelism(inputs[0]))
+        return fail(Error::Kind::usage,
+                    "{} in {} waits for {}, which does not belong to expert parallelism, so it "
+                    "cannot run once per chunk",
+                    p_.name(id), body_.where(), p_.name(inputs[0]));
+      if (!plan_.has(inputs[0]))
+        return fail(Error::Kind::usage,
+                    "{} in {} waits for {}, which is not split, so it cannot run once per chunk",
+                    p_.name(id), body_.where(), p_.name(inputs[0]));
     }
     return {};
   }
@@ -80,7 +88,9 @@ class Lowering {
       const Dim size{0, argument.expression()};
       if (const NodeId node = inputs_.size_in_chunk(size, chunk)) return ref(node);
       if (p_.sizes.depends(argument.expression()))
-        return fail(Error::Kind::usage, "{} uses the size {}, which no node computes",
+        return fail(Error::Kind::usage,
+                    "{}: a call has the argument {}, but no value that the module reads has this "
+                    "size",
                     body_.where(), body_.text(size));
       JOINTER_TRY(const Dim mapped, p_.sizes.of_chunk(size, renamed));
       return Argument::of_symbol(mapped.expression);
@@ -170,8 +180,8 @@ class Lowering {
       if (size.kind == Argument::Kind::integer && size.integer == -1) return {};
     if (body_.names_chunk_size(shape)) return {};
     return fail(Error::Kind::usage,
-                "{} in {} has a constant instead of the chunk's size; read the size from the "
-                "tensor (such as x.shape[0]), or use -1",
+                "the shape passed to {} in {} does not contain the chunk's size; read the size "
+                "from the tensor (such as x.shape[0]), or use -1",
                 p_.graph.text(original.name), body_.where());
   }
 
@@ -257,6 +267,7 @@ Result<void> lower_chunks(ChunkProgram& program, const std::vector<ChunkPlan>& p
                           ChunkPairs& pairs) {
   ChunkBody body{
       .program = program, .plans = plans, .plan = plans[which], .options = options, .pairs = pairs};
+  program.sizes.where = body.where();
   return Lowering(body).run();
 }
 

@@ -160,13 +160,13 @@ Result<NodeId> ChunkOutputs::add_join(NodeId out, const std::vector<NodeId>& use
                      "It is the sum of both chunks' sizes.");
   if (whole == nullptr)
     return fail(Error::Kind::usage,
-                "{} in {} is read by {}, but it is a number, which cannot be joined across chunks",
+                "{} in {} is read by {}, but is not a tensor, so its chunks cannot be joined",
                 p_.name(out), body_.where(), p_.name(users.front()));
   if (is_sum && !is_gradient(out, users))
     return fail(
         Error::Kind::usage,
-        "{} in {} is read by {}, but its chunks cannot be joined: it is not split along "
-        "exactly one dimension, and is not a gradient, which would be summed over the chunks",
+        "{} in {} is read by {}, but its chunks cannot be joined: they cannot be concatenated, as "
+        "it is not split along exactly one dimension, or summed, as it is not a gradient",
         p_.name(out), body_.where(), p_.name(users.front()));
   const Tensor like = *whole;
   const auto sizes = p_.graph.shape(like), steps = p_.graph.stride(like);
@@ -266,7 +266,7 @@ Result<Argument> ChunkOutputs::whole_shape(const Tensor& tensor, NodeId before) 
     const std::string name = body_.text(size);
     const auto multiple = multiple_of_symbol(name);
     if (!multiple)
-      return fail(Error::Kind::usage, "{} uses the size {}, which is not a multiple of a symbol",
+      return fail(Error::Kind::usage, "{} uses the size {}, which is not a multiple of one symbol",
                   body_.where(), name);
     if (!made.contains(multiple->first)) {
       JOINTER_TRY(made[multiple->first], add_symbol(multiple->first, before));
@@ -292,8 +292,8 @@ Result<NodeId> ChunkOutputs::add_symbol(const std::string& symbol, NodeId before
                          {ref(id), Argument::of_int(static_cast<std::int64_t>(i))},
                          Value::of_symbol(shape[i].expression), before, ChunkRole::materialization);
   }
-  return fail(Error::Kind::usage, "no input has a dimension of size {}, which {} uses", symbol,
-              body_.where());
+  return fail(Error::Kind::usage, "no input of the graph has a dimension of size {}, which {} uses",
+              symbol, body_.where());
 }
 
 }  // namespace jointer

@@ -225,7 +225,9 @@ Result<StorageId> ChunkProgram::add_storage(const Tensor& like, std::span<const 
   for (const Dim& size : shape) {
     if (size.expression && bytes.expression)
       return fail(Error::Kind::usage,
-                  "a tensor of a chunk has two symbolic dimensions, but only one is supported");
+                  "{}: a tensor of a chunk has several symbolic dimensions, but only one is "
+                  "supported",
+                  sizes.where);
     const Dim& sum = size.expression ? size : bytes;
     const std::int64_t factor = size.expression ? bytes.value : size.value;
     JOINTER_TRY(bytes, sizes.times(sum, factor));

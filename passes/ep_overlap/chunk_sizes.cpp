@@ -160,7 +160,7 @@ const std::optional<ChunkSizes::Sum>& ChunkSizes::parse(ExpressionId id) {
 }
 
 tl::unexpected<Error> ChunkSizes::unsupported(ExpressionId id, std::string_view expected) const {
-  return fail(Error::Kind::usage, "the size {} is not supported here; expected {}",
+  return fail(Error::Kind::usage, "{}: the size {} cannot be split; expected {}", where,
               graph_.expression_text(id), expected);
 }
 
@@ -235,8 +235,9 @@ Result<Dim> ChunkSizes::times(const Dim& dim, std::int64_t factor) {
   const auto multiply = [&](std::int64_t a, std::int64_t& into) -> Result<void> {
     if (!__builtin_mul_overflow(a, factor, &into)) return {};
     return fail(Error::Kind::usage,
-                "a size, stride or offset of a chunk's tensor overflows 64 bits: {} * {}", a,
-                factor);
+                "{}: a stride, an offset or the number of bytes of a chunk's tensor overflows 64 "
+                "bits: {} * {}",
+                where, a, factor);
   };
   Dim changed = dim;
   if (!dim.expression) {

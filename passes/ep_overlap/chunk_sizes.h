@@ -55,6 +55,9 @@ class ChunkSizes {
   ChunkSizes(Graph& graph, PartId part, ChunkHints hints)
       : graph_(graph), part_(part), hints_(std::move(hints)) {}
 
+  // The module that is being split, such as "layers.1.moe (forward)", for errors.
+  std::string where;
+
   [[nodiscard]] const ChunkHints& hints() const { return hints_; }
   [[nodiscard]] bool is_chunk_symbol(std::string_view symbol) const {
     return hints_.find(symbol) != hints_.end();

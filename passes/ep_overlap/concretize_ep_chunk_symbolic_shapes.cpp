@@ -253,12 +253,13 @@ class Concretizer {
     });
   }
 
-  // The condition of an assertion as its message states it: "Runtime assertion failed for
-  // expression u0 >= 0 on node 'ge'".
-  [[nodiscard]] std::string_view condition_text(const Node& assertion) const {
+  // The message of an assertion, such as ": Runtime assertion failed for expression u0 >= 0 on node
+  // 'ge'"; empty if it has none.
+  [[nodiscard]] std::string condition_text(const Node& assertion) const {
     const Argument* text = graph_.argument(assertion, "assert_msg");
-    return text != nullptr && text->kind == Argument::Kind::string ? graph_.text(text->text())
-                                                                   : "no message";
+    return text != nullptr && text->kind == Argument::Kind::string
+               ? fmt::format(": {}", graph_.text(text->text()))
+               : std::string();
   }
 
   [[nodiscard]] Result<void> check(NodeId id, const Argument& args) const {
@@ -266,7 +267,7 @@ class Concretizer {
     const auto given = graph_.children(args);
     if (!given.empty() && given[0].kind == Argument::Kind::boolean && given[0].integer == 0)
       return fail(Error::Kind::usage,
-                  "the assertion {} is false for the chunk sizes: {}; capture the graph with sizes "
+                  "the assertion {} is false for the chunk sizes{}; capture the graph with sizes "
                   "that satisfy it",
                   graph_.name(id), condition_text(graph_.node(id)));
     return {};

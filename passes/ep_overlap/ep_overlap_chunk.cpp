@@ -81,7 +81,7 @@ Result<void> run_ep_overlap_chunk(Graph& graph, const Arguments& arguments, Pass
   }
   if (count == 0)
     return fail(Error::Kind::usage,
-                "nothing in the modules that match {} depends on a size that can be split; choose "
+                "nothing in the modules that match {} depends on a size that can be split; set "
                 "another mode or module_pattern, or trace the step again with "
                 "--compile.ep_overlap.enabled",
                 pattern);

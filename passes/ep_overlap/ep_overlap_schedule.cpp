@@ -84,7 +84,7 @@ std::string reason(const ChunkedRegion& region, const RegionSchedule& schedule,
       return fmt::format("{} depends on it in chunk {}.", exchange, chunk);
     case Why::sync:
       return fmt::format(
-          "The host needs the token counts before {}; both copies start before the host waits.",
+          "The host needs the token counts before {}; it waits only after all copies have started.",
           exchange);
     case Why::exchange:
       return fmt::format("It starts {} for chunk {}; compute of the other chunk overlaps with it.",

@@ -58,8 +58,8 @@ class Planner {
   Result<RegionSchedule> run(bool pair_first) {
     for (const std::size_t chunk : {0U, 1U})
       if (region_.bodies[chunk].empty())
-        return fail(Error::Kind::usage, "{} ({}) has no chunk {}", region_.root,
-                    region_.direction(), chunk);
+        return fail(Error::Kind::usage, "{} ({}): no node is annotated as part of chunk {}",
+                    region_.root, region_.direction(), chunk);
     for (const std::size_t chunk : {0U, 1U}) JOINTER_CHECK(find_exchanges(chunk));
     if (exchanges_[0].empty() && exchanges_[1].empty()) return RegionSchedule{};
     JOINTER_CHECK(check_alike());
@@ -105,9 +105,18 @@ class Planner {
         continue;
       }
       if (marks_.find(id, "EP_token_exchange") == nullptr) continue;
+      if (is_call_of(graph_, id, kAllToAllTarget))
+        return fail(Error::Kind::usage,
+                    "{}: the annotation EP_token_exchange must be `dispatch` or `combine`",
+                    graph_.name(id));
       const auto inputs = graph_.inputs(id);
-      const bool is_wait = is_call_of(graph_, id, kWaitTarget) && !inputs.empty() &&
-                           is_in(inputs[0], chunk) && !label(inputs[0]).empty();
+      const bool is_wait = is_call_of(graph_, id, kWaitTarget) && !inputs.empty();
+      if (is_wait && (!is_in(inputs[0], chunk) || label(inputs[0]).empty()))
+        return fail(
+            Error::Kind::usage,
+            "{} is annotated with EP_token_exchange, but waits for {}, which is not a token "
+            "exchange in the same chunk",
+            graph_.name(id), graph_.name(inputs[0]));
       if (!is_wait)
         return fail(Error::Kind::usage,
                     "{} ({}) is annotated with EP_token_exchange, but only all_to_all_single and "
@@ -218,9 +227,9 @@ class Planner {
       for (const NodeId id : region_.bodies[chunk])
         if (is_sync_copy(id) && std::ranges::find(first, id) == first.end())
           return fail(Error::Kind::usage,
-                      "{} ({}): {} copies token counts to the host, but the first token exchange "
-                      "does not depend on it; only copies that it depends on can be scheduled",
-                      region_.root, region_.direction(), graph_.name(id));
+                      "{} ({}), chunk {}: {} copies token counts to the host, but cannot be "
+                      "scheduled, because the chunk's first token exchange does not depend on it",
+                      region_.root, region_.direction(), chunk, graph_.name(id));
       if (parts.copies.empty()) continue;
       if (parts.copies.size() != 2)
         return fail(Error::Kind::usage,
