@@ -146,7 +146,7 @@ Result<void> refuse_new(const Arguments& arguments) {
                   arguments.has_value("pre_bucketing_fsdp_collectives_bucket_cap_mb")),
         std::pair("bucket_mode=coalesced", arguments.text("bucket_mode") == "coalesced")})
     if (is_given)
-      return fail(Error::Kind::usage, "{} requires torch 2.15's rules (rules=torch-2.15)", name);
+      return fail(Error::Kind::usage, "{} requires torch 2.15's rules; set rules=torch-2.15", name);
   return {};
 }
 

@@ -140,9 +140,13 @@ Result<void> FxProgram::sort(NodeId first, NodeId last) {
     released.clear();
   }
   if (placed.size() != count) {
-    const auto stuck = std::find(is_open.begin(), is_open.end(), true);
-    return fail(Error::Kind::usage, "{} would have to run before a node that it reads",
-                graph_.name(NodeId(static_cast<std::size_t>(stuck - is_open.begin()))));
+    const auto found = std::find(is_open.begin(), is_open.end(), true);
+    const NodeId stuck(static_cast<std::size_t>(found - is_open.begin()));
+    const auto inputs = graph_.inputs(stuck);
+    const auto missing =
+        std::ranges::find_if(inputs, [&](NodeId input) { return is_open[input.index()]; });
+    return fail(Error::Kind::usage, "{} would have to run before {}, which it reads",
+                graph_.name(stuck), graph_.name(*missing));
   }
   NodeId end = after;
   for (const NodeId id : placed) {

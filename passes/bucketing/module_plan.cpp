@@ -171,7 +171,8 @@ Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const Mod
       const ModuleId id = modules.find(path);
       if (!id) continue;  // the module has no nodes in this graph
       if (is_named[id.index()])
-        return fail(Error::Kind::usage, "module_bucket_plans: {} is given twice", path);
+        return fail(Error::Kind::usage, "module_bucket_plans: {} is given twice; leave out one",
+                    path);
       is_named[id.index()] = true;
       of_module[id.index()] = entry;
     }

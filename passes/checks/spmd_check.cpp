@@ -170,19 +170,23 @@ Result<void> run_spmd_check(Graph& graph, const Arguments& arguments, PassContex
       ++others;
       continue;
     }
-    first = fmt::format("rank {} runs {} calls and rank {} runs {}", mine.rank, mine.calls.size(),
-                        other.rank, other.calls.size());
+    first = fmt::format("rank {} runs {} and rank {} runs {}", mine.rank,
+                        counted(mine.calls.size(), "call"), other.rank, other.calls.size());
     if (!places.empty())
       first += fmt::format(", of which {}", counted(places.size(), "differs", "differ"));
     say_differences(graph, mine, other, places, context);
   }
   if (compared == 0)
     return fail(Error::Kind::usage,
-                "`captures` contains no other rank: all captures are of rank {}, like this graph; "
-                "add captures of other ranks",
-                mine.rank);
+                "`captures` contains no other rank: all captures are of rank {}, {}; add captures "
+                "of other ranks",
+                mine.rank,
+                graph.part(PartId(std::size_t{0})).rank
+                    ? "like this graph"
+                    : "and this graph, which does not record its rank, counts as rank 0");
   if (first.empty()) {
-    context.decide("checked", fmt::format("All {} calls are the same on {}.", mine.calls.size(),
+    context.decide("checked", fmt::format("{} the same on {}.",
+                                          counted(mine.calls.size(), "call is", "calls are"),
                                           counted(compared, "other rank")));
     return {};
   }

@@ -41,7 +41,10 @@ Result<OrderedJson> mark_with(const Arguments& arguments, const std::string& par
   if (!arguments.has_value(parameter)) return mark;
   JOINTER_TRY(OrderedJson configs, parse_json(arguments.text(parameter), parameter));
   if (!configs.is_object())
-    return fail(Error::Kind::usage, "{}: expected a JSON object of Inductor's options", parameter);
+    return fail(Error::Kind::usage,
+                "{}: expected a JSON object of Inductor's options, such as "
+                "{{\"max_autotune\":true}}, got `{}`",
+                parameter, arguments.text(parameter));
   mark["inductor_configs"] = std::move(configs);
   return mark;
 }
@@ -53,7 +56,8 @@ Result<bool> set_mark(Graph& graph, NodeId id, const OrderedJson& mark) {
   if (graph.node(id).custom) {
     JOINTER_TRY(custom, parse_json(graph.text(graph.node(id).custom), "custom"));
     if (!custom.is_object())
-      return fail(Error::Kind::input, "`custom` of {} is not a JSON object", graph.name(id));
+      return fail(Error::Kind::input, "the annotations (`custom`) of {} are not a JSON object",
+                  graph.name(id));
   }
   if (const auto was = custom.find(kInductorMark); was != custom.end() && *was == mark)
     return false;

@@ -73,8 +73,9 @@ class Remover {
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args.front().kind != Argument::Kind::node ||
         graph_.node(args.front().node()).kind != NodeKind::placeholder)
-      return fail(Error::Kind::usage, "{} ({}) does not write to an input of the graph",
-                  graph_.name(id), graph_.target(graph_.node(id)));
+      return fail(Error::Kind::usage,
+                  "{} ({}) does not write to an input of the graph, as FSDP2 does", graph_.name(id),
+                  graph_.target(graph_.node(id)));
     return args.front().node();
   }
 
@@ -123,8 +124,8 @@ class Remover {
           if (storages.contains(storage))
             return fail(
                 Error::Kind::usage,
-                "{} ({}) writes to an unsharded parameter of FSDP2; only FSDP2's copy_ may do so",
-                graph_.name(id), graph_.target(n));
+                "{} ({}) writes to an unsharded parameter of FSDP2; only {} and {} may do so",
+                graph_.name(id), graph_.target(n), kCopy, kResize);
     }
     return {};
   }

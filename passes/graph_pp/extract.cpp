@@ -54,11 +54,11 @@ Result<Extraction> extract(const Graph& graph, PartId part, std::vector<NodeId> 
     if (!is_within[id.index()]) {
       const NodeId missing = missing_ancestor(graph, id, is_within);
       if (missing == id)
-        return fail(Error::Kind::usage, "{} is returned, but it is not an input of the stage",
+        return fail(Error::Kind::usage, "{} is returned, but is not an input of the stage",
                     graph.name(id));
       return fail(Error::Kind::usage,
-                  "{} cannot be returned: it depends on {}, which is not an input", graph.name(id),
-                  graph.name(missing));
+                  "{} cannot be returned: it depends on {}, which is not an input of the stage",
+                  graph.name(id), graph.name(missing));
     }
     is_needed[id.index()] = true;
   }
@@ -79,13 +79,15 @@ void drop_dead_calls(Graph& graph) {
 
 Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part) {
   const NodeId output = output_node(graph, part);
-  if (!output) return fail(Error::Kind::usage, "the graph has no output");
+  if (!output)
+    return fail(Error::Kind::usage, "the graph of kind {} has no output node",
+                to_string(graph.part(part).kind));
   std::vector<NodeId> nodes;
   for (const Argument& each : output_arguments(graph, output)) {
     if (each.kind != Argument::Kind::node && each.kind != Argument::Kind::none)
       return fail(Error::Kind::usage,
-                  "output {} of {} is a constant, but a stage may return only nodes or None",
-                  nodes.size(), graph.name(output));
+                  "{} returns a constant at index {}, but a stage may return only nodes and None",
+                  graph.name(output), nodes.size());
     nodes.push_back(each.kind == Argument::Kind::node ? each.node() : NodeId{});
   }
   return nodes;
@@ -149,9 +151,11 @@ std::vector<NodeId> unique_in_order(std::span<const NodeId> nodes) {
 Result<PartId> part_of_kind(const Graph& graph, CaptureKind kind) {
   for (std::size_t i = 0; i < graph.part_count(); ++i)
     if (graph.part(PartId(i)).kind == kind) return PartId(i);
-  return fail(Error::Kind::usage,
-              "the graph is of kind {} and has no {}; run partition_joint_graph first",
-              to_string(graph.part(PartId(0)).kind), to_string(kind));
+  const CaptureKind is = graph.part(PartId(0)).kind;
+  return fail(Error::Kind::usage, "the graph is of kind {} and has no {}; {}", to_string(is),
+              to_string(kind),
+              is == CaptureKind::joint ? "run partition_joint_graph first"
+                                       : "open a forward/backward pair");
 }
 
 }  // namespace jointer

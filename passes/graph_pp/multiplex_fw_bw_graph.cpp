@@ -34,7 +34,8 @@ class Multiplexer {
     JOINTER_TRY(std::vector<NodeId> returned, returned_nodes(pair_, kBackwardPart));
     JOINTER_TRY(const std::vector<NodeId> forward_returned, returned_nodes(pair_, kForwardPart));
     const auto inputs = placeholders(pair_, kForwardPart);
-    if (inputs.empty()) return fail(Error::Kind::usage, "the forward has no inputs");
+    if (inputs.empty())
+      return fail(Error::Kind::usage, "the forward has no inputs, so it is not a pipeline stage");
     const Part& backward_part = pair_.part(kBackwardPart);
     if (const std::string& kernels = backward_part.triton_kernels;
         !kernels.empty() && kernels != pair_.part(kForwardPart).triton_kernels)

@@ -135,7 +135,8 @@ class StagePartition {
       const NodeId base = base_of(args[0].node());
       if (is_backward_input_[base.index()])
         return fail(Error::Kind::usage,
-                    "{} in the forward writes to {}, which is an input of the backward",
+                    "{} in the forward writes to {}, which is an input of the backward; correct "
+                    "forward_outputs or backward_inputs",
                     joint_.name(id), joint_.name(base));
       writes_.push_back(id);
       say(id, "returned", "The forward returns it, so that its write is not dropped.");
@@ -184,7 +185,8 @@ class StagePartition {
     for (const NodeId id : placeholders(joint_, PartId(0))) {
       if (needed[id.index()] && is_backward_input_[id.index()])
         return fail(Error::Kind::usage,
-                    "the forward depends on {}, which is an input of the backward",
+                    "the forward depends on {}, which is an input of the backward; correct "
+                    "forward_outputs or backward_inputs",
                     joint_.name(id));
       if (needed[id.index()]) forward_inputs.push_back(id);
       if (is_backward_input_[id.index()] && needed_later[id.index()]) backward_inputs.push_back(id);

@@ -33,7 +33,7 @@ class Splitter {
   Result<std::vector<StageGraph>> run(std::size_t parameter_gradients) {
     JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(graph_, part_));
     if (parameter_gradients > returned.size())
-      return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has {}",
+      return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has only {}",
                   parameter_gradients, counted(returned.size(), "output"));
     const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(parameter_gradients);
     const std::vector<NodeId> weight(returned.begin(), middle), input(middle, returned.end());
@@ -90,8 +90,8 @@ class Splitter {
       for (const NodeId user : users_.of(id))
         if (!graph_.op(graph_.node(user)).is_getitem)
           return fail(Error::Kind::usage,
-                      "{} returns several values, which {} reads as a tuple; tuples cannot be "
-                      "passed between graphs",
+                      "{} returns a tuple or a constant, which {} reads; only tensors and symbolic "
+                      "sizes can be passed between graphs",
                       graph_.name(id), graph_.name(user));
       for (const NodeId user : readers) {
         values_.push_back(user);

@@ -81,7 +81,7 @@ Result<std::vector<StageGraph>> split_backward_fsdp_collectives(const Graph& gra
   const Users users(graph);
   JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(graph, part));
   if (parameter_gradients > returned.size())
-    return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has {}",
+    return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has only {}",
                 parameter_gradients, counted(returned.size(), "output"));
   const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(parameter_gradients);
   const std::vector<NodeId> gradients(returned.begin(), middle);

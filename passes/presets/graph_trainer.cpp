@@ -156,8 +156,8 @@ class Parser {
     if (name == kBudget) return set_number(word, flags_.offload_budget_gb);
     if (name == kDisable) return disable(word);
     return fail(Error::Kind::usage,
-                "{}: not a graph_trainer flag that selects passes{} known flags: {}", word,
-                nearest_name_question(name, names()), fmt::join(names(), ", "));
+                "{}: not a graph_trainer flag that selects passes{} the flags are {} and one of {}",
+                word, nearest_name_question(name, names()), kPrefix, fmt::join(names(), ", "));
   }
 
   // `ep_overlap.no_enabled` switches off `ep_overlap.enabled`.
@@ -195,7 +195,7 @@ class Parser {
   Result<std::string> value(const std::string& word) {
     if (value_) return *value_;
     if (at_ >= words_.size() || words_[at_].starts_with("--"))
-      return fail(Error::Kind::usage, "{}: expected a value", word);
+      return fail(Error::Kind::usage, "{}: expected a value after it", word);
     return words_[at_++];
   }
 
@@ -471,7 +471,7 @@ Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline) {
   const auto [a, b] = std::mismatch(wanted.begin(), wanted.end(), chosen.begin(), chosen.end());
   if (a == wanted.end())
     return fail(Error::Kind::usage,
-                "no graph_trainer flags select this pipeline: the flags for its steps also run {}",
+                "no graph_trainer flags select this pipeline: the closest flags also run {}",
                 b->pass);
   return fail(
       Error::Kind::usage,

@@ -134,7 +134,9 @@ class DenseRegionScheduler {
                   graph_.name(blockers_.front().first->launch),
                   blockers_.front().first->backward ? "backward" : "forward",
                   blockers_.front().second);
-    for (const auto& [comm, why] : blockers_) context_.decide(graph_, comm->launch, "kept", why);
+    for (const auto& [comm, why] : blockers_)
+      context_.decide(graph_, comm->launch, "kept",
+                      fmt::format("It cannot overlap with dense compute: {}.", why));
     for (const Comm& comm : comms_)
       if (!comm.gathers) JOINTER_CHECK(sink(comm));
     for (const Move& move : moves_) JOINTER_CHECK(perform(move));
@@ -377,7 +379,7 @@ class DenseRegionScheduler {
   [[nodiscard]] std::string why_not_tail(NodeId id, const std::set<NodeId>& tail) const {
     if (is_one_of(target(id), kTail)) return {};
     if (target(id) != "aten.add_.Tensor")
-      return fmt::format("{} uses it ({})", graph_.name(id), target(id));
+      return fmt::format("{} ({}) depends on its result", graph_.name(id), target(id));
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args[0].kind != Argument::Kind::node)
       return fmt::format("{} writes to no tensor", graph_.name(id));

@@ -134,7 +134,7 @@ class Search {
     }
     result_.end = stop_.end();
     if (result_.evaluated == 0 && result_.end == TuneResult::End::cancelled)
-      return fail(Error::Kind::cancelled, "cancelled before anything was evaluated");
+      return fail(Error::Kind::cancelled, "cancelled before any candidate was evaluated");
     return std::move(result_);
   }
 
