@@ -14,7 +14,8 @@ Result<QSize> parse_size(const QString& text) {
   const auto match = kSize.match(text);
   if (!match.hasMatch())
     return fail(Error::Kind::usage,
-                "option --size: expected WIDTHxHEIGHT, such as 1600x1000, got `{}`",
+                "option --size: expected WIDTHxHEIGHT with 3 to 5 digits each, such as 1600x1000, "
+                "got `{}`",
                 text.toStdString());
   return QSize(match.captured(1).toInt(), match.captured(2).toInt());
 }
@@ -102,7 +103,7 @@ Result<Options> parse_options(const QStringList& arguments) {
     bool is_number = false;
     index = parser.value(graph).toUInt(&is_number);
     if (!is_number)
-      return fail(Error::Kind::usage, "option --graph: expected a number, got `{}`",
+      return fail(Error::Kind::usage, "option --graph: expected an integer of at least 0, got `{}`",
                   parser.value(graph).toStdString());
   }
   for (OpenRequest& request : options.open) {

@@ -26,6 +26,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <iterator>
 #include <set>
@@ -62,7 +64,8 @@ Result<int> free_port() {
   auto* plain = reinterpret_cast<sockaddr*>(&address);
   if (!socket || ::bind(socket.get(), plain, size) != 0 ||
       ::getsockname(socket.get(), plain, &size) != 0)
-    return fail(Error::Kind::run, "cannot find a free port on the loopback interface");
+    return fail(Error::Kind::run, "cannot find a free port on the loopback interface: {}",
+                std::strerror(errno));
   return ntohs(address.sin_port);
 }
 

@@ -4,8 +4,8 @@
 
 namespace jointer::runner {
 
-// Tells a profiler that runs this process, such as Nsight Systems, which part to record, and names
-// ranges of it. By default, does nothing.
+// Tells a profiler that this process runs under, such as Nsight Systems, which part of the run to
+// record, and marks named ranges. This base class does nothing.
 class ProfilerRanges {
  public:
   virtual ~ProfilerRanges() = default;

@@ -167,8 +167,8 @@ class EditWriter {
 
   Result<void> check() const {
     const auto refuse = [](const Graph& graph, NodeId id, std::string_view what) {
-      return fail(Error::Kind::usage, "{} ({}) {}, which no edit can express", graph.name(id),
-                  graph.target(graph.node(id)), what);
+      return fail(Error::Kind::usage, "{}, {}, {}, which no edit can express", graph.name(id),
+                  kind_text(graph.node(id).kind), what);
     };
     for (const NodeId id : difference_.added)
       if (stays(after_.node(id)) && !is_read_in(before_, after_, id))
@@ -348,8 +348,7 @@ class EditWriter {
 Result<void> check_comparable(const Graph& before, const Graph& after) {
   if (before.part_count() != after.part_count())
     return fail(Error::Kind::usage,
-                "the {} graph ({}) is a forward/backward pair, but the other is a single graph; "
-                "compare two pairs or two single graphs",
+                "the {} graph ({}) is a forward/backward pair, but the other is a single graph",
                 before.is_pair() ? "first" : "second",
                 before.is_pair() ? before.title() : after.title());
   return {};

@@ -47,7 +47,8 @@ class MemoryOrder {
   };
 
   void find_storages();
-  // True if the node uses a storage that some node writes to.
+  // True if the node, or the collective that it waits for, may use a storage that some node writes
+  // to; an input without a value counts as such a use.
   [[nodiscard]] bool uses_any(NodeId id) const;
   void find_before(NodeId id);
   static std::size_t part_of(Storage& storage, MemoryRegion region);

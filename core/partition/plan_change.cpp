@@ -142,7 +142,8 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
       change.saved.push_back({orders.node(p), recomputable.why_not(p)});
   }
   std::sort(change.plan.offloaded.begin(), change.plan.offloaded.end());
-  // A call that the plan already recomputed without a state still gets none.
+  // If the plan already recomputes a call without saving its generator state, it still does not
+  // save one.
   const auto is_new = [&](Place call) {
     return plan.saved.empty() || was_given[call] ||
            std::ranges::any_of(orders.getitems(call), [&](Place part) { return was_given[part]; });

@@ -20,7 +20,7 @@ std::optional<std::int64_t> value_in(const fs::path& path, std::string_view key)
   return std::nullopt;
 }
 
-// The number in a file; nullopt if the file contains a word, such as "max".
+// The number in a file; nullopt if there is no such file, or if it contains a word, such as "max".
 std::optional<std::int64_t> number_in(const fs::path& path) {
   std::ifstream file(path);
   std::int64_t value = 0;

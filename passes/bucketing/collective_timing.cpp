@@ -161,7 +161,7 @@ class Timer {
     for (std::size_t p = 0; p < g_.size(); ++p) clock_[p + 1] = clock_[p] + g_.ns[p];
   }
 
-  // --- Slots, sorted by time, that do not overlap ---
+  // --- Slots ---
 
   [[nodiscard]] std::size_t first_slot_ending_after(std::int64_t at) const {
     return static_cast<std::size_t>(
@@ -283,7 +283,7 @@ class Timer {
   std::vector<std::uint32_t> owner_;  // by position: the collective that it moves with, or kNever
   std::vector<Parts> parts_;          // by collective
   std::vector<std::int64_t> clock_;   // by position, including the end: when compute reaches it
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_;           // disjoint, sorted by time
 };
 
 }  // namespace

@@ -36,7 +36,9 @@ QString change_text(NodeChange change) {
 
 Result<NodeDifferences> NodeDifferences::find(std::shared_ptr<const Graph> from,
                                               std::shared_ptr<const Graph> to, Matching matching) {
-  JOINTER_CHECK(check_comparable(*from, *to));
+  if (const auto fits = check_comparable(*from, *to); !fits)
+    return fail(fits.error().kind, "{}; compare two pairs or two single graphs",
+                fits.error().message);
   NodeMatch match = matching == Matching::closest ? NodeMatch::closest(*from, *to)
                                                   : NodeMatch::by_name(*from, *to);
   return NodeDifferences(std::move(from), std::move(to), std::move(match));

@@ -164,8 +164,10 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
     if (!is_native)
       return fail(Error::Kind::usage,
                   "{}: expected a native capture, the only format that ranks on other machines can "
-                  "read; write one with `jointer apply {} --passes ... -o OUT.json`",
-                  file, file);
+                  "read; write one with `jointer apply {}{} --passes ... -o OUT.json`{}",
+                  file, request.program.graph,
+                  request.program.backward.empty() ? "" : " --backward " + request.program.backward,
+                  path_of_rank(file, 0) == file ? "" : " for each rank");
   }
   make_absolute(request);
   const std::string line = options.print_command == "slurm"
@@ -188,7 +190,7 @@ int exit_code_of(const BenchmarkResult& result) {
 Result<void> check_memory(const Graph& graph, const BenchmarkRequest& request) {
   const auto shortage = memory_shortage(graph, request, this_machine());
   if (!shortage) return {};
-  return fail(Error::Kind::usage, "{}: {}; {}--any-size starts the ranks anyway", graph.title(),
+  return fail(Error::Kind::usage, "{}: {}; {}--any-size runs the graph anyway", graph.title(),
               to_text(*shortage),
               shortage->ranks > 1 ? "--solo 0 runs one of them alone, and " : "");
 }

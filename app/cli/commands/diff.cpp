@@ -307,7 +307,9 @@ Result<int> run(DiffCommand options, const CLI::App& command) {
   JOINTER_TRY(const Graph a, options.a.open(options.json));
   JOINTER_TRY(const Graph b, options.b.open(options.json));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(a));
-  JOINTER_CHECK(check_comparable(a, b));
+  if (const auto fits = check_comparable(a, b); !fits)
+    return fail(fits.error().kind, "{}; compare two pairs or two single graphs",
+                fits.error().message);
   NodeMatch match =
       options.ignores_names ? NodeMatch::by_structure(a, b) : NodeMatch::by_name(a, b);
   GraphDifference found = compare_graphs(a, b, match);

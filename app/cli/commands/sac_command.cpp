@@ -99,7 +99,8 @@ Result<PolicyFormat> format_of(const SacCommand& options) {
 Result<void> check_search_options(const SacCommand& options, const CLI::App& command) {
   JOINTER_TRY(const double budget, budget_of(options));
   if (options.slower && !options.budget.empty())
-    return fail(Error::Kind::usage, "options --budget and --slower cannot be used together");
+    return fail(Error::Kind::usage,
+                "options --budget and --slower cannot be used together: each sets a limit");
   if (!options.checkpointed.empty() && (options.slower || budget > 1))
     return fail(Error::Kind::usage,
                 "options --checkpoint and {} cannot be used together: the search makes its own "
@@ -123,8 +124,8 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
                                  "has no effect with --export, which never searches for an order"));
   if (options.keep_order && options.twin_groups)
     return fail(Error::Kind::usage,
-                "options --keep-order and --twin-groups cannot be used together: only an order "
-                "uses additional process groups");
+                "options --keep-order and --twin-groups cannot be used together: only a new order "
+                "can use additional process groups");
   if (options.slower || options.pareto || has_limit) return {};
   JOINTER_CHECK(refuse_options(
       command, {"--points", "--no-offload", "--effort", "--keep-order", "--twin-groups"},

@@ -119,8 +119,8 @@ Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
     const NodeId id = joint.find(name);
     if (!id)
       return fail(Error::Kind::usage,
-                  "option --why: there is no node {}; the partitioner may have merged it with an "
-                  "identical node (CSE)",
+                  "option --why: there is no node {}; the partitioner may have removed it as dead "
+                  "code, or merged it with an identical node (CSE)",
                   name);
     const PlanReason& reason = decided.reasons[id.index()];
     WhyAnswer why{.name = name, .action = "not needed", .reason = reason.text};
@@ -158,7 +158,7 @@ Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const Co
   JOINTER_TRY(Margins margins, Margins::make(plan));
   for (const std::string& name : names) {
     const NodeId id = reasons.tagged.find(name);
-    if (!id) return fail(Error::Kind::usage, "option --why: there is no node {}", name);
+    if (!id) return fail(Error::Kind::usage, "option --why: the graph has no node {}", name);
     const Node& node = reasons.tagged.node(id);
     WhyAnswer why{.name = name, .action = "not needed", .reason = {}};
     const auto value = std::ranges::find(reasons.values, id, &StepValue::node);

@@ -81,8 +81,9 @@ class Editing : public QObject {
   // Applies edits from elsewhere, such as from a recipe, as one history entry each. Skips edits
   // that are not legal. Emits `applied_all`.
   void apply_all(std::vector<Edit> edits);
-  // Like `apply_all`, but starts from an earlier position in the history. The entries after that
-  // position stay, and undoing the first new entry returns to the state shown now.
+  // Like `apply_all`, but starts from an earlier position in the history. The entries between that
+  // position and the current one stay, and undoing the first new entry returns to the state shown
+  // now.
   void apply_all_from(int place, std::vector<Edit> edits);
   // Replaces the history with one from a workspace. Emits `applied_all`.
   void restore(History history);
