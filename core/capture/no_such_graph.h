@@ -11,8 +11,8 @@ namespace jointer {
 // its graphs, at least 1.
 inline tl::unexpected<Error> no_such_graph(std::string_view file, std::size_t index,
                                            std::size_t count) {
-  return fail(Error::Kind::usage, "{}: there is no graph {}; the last one is {}", file, index,
-              count - 1);
+  return fail(Error::Kind::usage, "{}: there is no graph {}; the {} one is {}", file, index,
+              count == 1 ? "only" : "last", count - 1);
 }
 
 }  // namespace jointer

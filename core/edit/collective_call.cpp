@@ -35,10 +35,10 @@ Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start) {
       size != nullptr && size->kind == Argument::Kind::integer)
     call.group_size = size->integer;
   if (const auto inputs = graph.inputs(n); !inputs.empty()) call.input = inputs.front();
-  if (call.group_name.empty() || !call.input ||
-      graph.single_tensor(graph.node(call.input)) == nullptr)
-    return fail(Error::Kind::usage, "{} lacks a process group or a tensor argument",
-                graph.name(start));
+  if (call.group_name.empty())
+    return fail(Error::Kind::usage, "{} names no process group", graph.name(start));
+  if (!call.input || graph.single_tensor(graph.node(call.input)) == nullptr)
+    return fail(Error::Kind::usage, "{} has no tensor argument", graph.name(start));
   return call;
 }
 

@@ -39,10 +39,11 @@ Result<Assumptions> Assumptions::parse(std::string_view text) {
         equals == std::string_view::npos ? item : item.substr(equals + 1);
     const auto number = number_of<std::int64_t>(digits);
     if (!number || *number < 0 || equals == 0)
-      return fail(Error::Kind::usage,
-                  "expected NAME=VALUE such as u0=64, or one value for all unbacked symbols, got "
-                  "`{}`",
-                  item);
+      return fail(
+          Error::Kind::usage,
+          "expected NAME=VALUE with a value of at least 0, such as u0=64, or one value for all "
+          "unbacked symbols, got `{}`",
+          item);
     if (equals == std::string_view::npos)
       result.fallback = *number;
     else

@@ -118,8 +118,8 @@ Result<std::string> run_worker(const ProgramCommand& python, const std::string& 
   if (ended.end.signal == 0 && ended.end.exit_code == kUnreadable)
     return input_error("{}; set JOINTER_PYTHON to use another Python", ended.last_error);
   if (!ended.end.succeeded())
-    return fail(Error::Kind::run, "Inductor's scheduler failed ({}): {}", to_string(ended.end),
-                ended.last_error);
+    return fail(Error::Kind::run, "Inductor's scheduler failed ({}){}{}", to_string(ended.end),
+                ended.last_error.empty() ? "" : ": ", ended.last_error);
   return listener.answer();
 }
 

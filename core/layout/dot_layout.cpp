@@ -15,6 +15,7 @@
 #include <map>
 #include <string_view>
 
+#include "core/base/counted.h"
 #include "core/base/number_text.h"
 #include "core/process/child.h"
 
@@ -205,8 +206,10 @@ Result<std::vector<Layout>> read_dot_plain(std::span<const LayoutGraph> graphs,
   std::size_t at = 0;
   for (const LayoutGraph& graph : graphs) {
     PlainReader reader(graph, style);
-    if (at >= lines.size() || !lines[at].starts_with("graph "))
-      return garbage(at < lines.size() ? lines[at] : "");
+    if (at >= lines.size())
+      return fail(Error::Kind::run, "dot's output contains only {}, but it was given {}",
+                  counted(layouts.size(), "layout"), counted(graphs.size(), "graph"));
+    if (!lines[at].starts_with("graph ")) return garbage(lines[at]);
     for (; at < lines.size() && lines[at] != "stop"; ++at)
       if (!reader.take(lines[at])) return garbage(lines[at]);
     if (at == lines.size())
@@ -238,7 +241,8 @@ Result<std::vector<Layout>> dot_layouts(std::span<const LayoutGraph> graphs,
   if (end.timed_out)
     return fail(Error::Kind::run, "dot took longer than {} ms", options.deadline.count());
   if (!end.succeeded())
-    return fail(Error::Kind::run, "dot failed ({}): {}", to_string(end), child.last_error());
+    return fail(Error::Kind::run, "dot failed ({}){}{}", to_string(end),
+                child.last_error().empty() ? "" : ": ", child.last_error());
   return read_dot_plain(graphs, style, lines);
 }
 

@@ -249,16 +249,21 @@ Result<std::vector<GraphEntry>> list_graphs(const std::string& path) {
 
 Result<OpenRequest> request_before(const OpenRequest& request) {
   const std::string name = display_name(request.path);
-  if (!request.backward.empty() || is_workspace_file(request.path))
+  const auto no_log = [&] {
     return fail(Error::Kind::usage, "{}: only a log of passes contains the graph before a pass",
                 name);
+  };
+  if (!request.backward.empty() || is_workspace_file(request.path)) return no_log();
   JOINTER_TRY(const Listing listing, locate(request.path));
   JOINTER_TRY(const std::size_t index, chosen(request, listing.entries));
   const GraphEntry& entry = listing.entries[index];
+  if (std::ranges::none_of(listing.entries,
+                           [](const GraphEntry& each) { return each.before.has_value(); }))
+    return no_log();
   if (!entry.before)
     return fail(Error::Kind::usage,
-                "{}: the log does not contain the graph that a pass turned into {}; choose one "
-                "with --graph N (`jointer info` lists them)",
+                "{}: the log does not contain the graph that a pass turned into {}; choose another "
+                "graph with --graph N (`jointer info` lists them)",
                 name, entry.name);
   OpenRequest before = request;
   before.index = entry.before;

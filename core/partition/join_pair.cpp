@@ -326,11 +326,16 @@ class PairJoiner {
 }  // namespace
 
 Result<JoinedPair> join_with_plan(const Graph& pair) {
-  if (!pair.is_pair())
-    return fail(
-        Error::Kind::usage,
-        "only a pair can be joined, but {} is a {} graph; open a forward and its backward together",
-        pair.title().empty() ? "this" : pair.title(), to_string(pair.part(kForwardPart).kind));
+  if (!pair.is_pair()) {
+    const CaptureKind kind = pair.part(kForwardPart).kind;
+    return fail(Error::Kind::usage, "only a pair can be joined, but {} is {}",
+                pair.title().empty() ? "this" : pair.title(),
+                kind == CaptureKind::forward    ? "a forward graph; open it with its backward"
+                : kind == CaptureKind::backward ? "a backward graph; open it with its forward"
+                : kind == CaptureKind::joint    ? "already a joint graph"
+                : kind == CaptureKind::subgraph ? "a subgraph"
+                                                : "a flat training step");
+  }
   return PairJoiner(pair).run();
 }
 

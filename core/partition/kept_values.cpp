@@ -77,11 +77,11 @@ Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<con
   const CaptureKind kind = graph.part(PartId(0)).kind;
   if (!graph.is_pair() && kind != CaptureKind::train_step)
     return fail(Error::Kind::usage,
-                "{} has no save or recompute decisions; partition a joint graph, or open a pair or "
-                "a flat training step",
+                "{} has no save or recompute decisions; {}open a pair or a flat training step",
                 kind == CaptureKind::joint      ? "a joint graph"
                 : kind == CaptureKind::subgraph ? "a subgraph"
-                                                : "a single half");
+                                                : "a single half",
+                kind == CaptureKind::joint ? "partition it, or " : "");
   std::vector<std::uint8_t> is_counted = held_storages(graph);
   const std::vector<PlanAction> kept = kept_by_node(graph);
   std::vector<SaveCandidate> rows;

@@ -201,6 +201,10 @@ Error PairOrders::missing(Place output, std::span<const std::uint8_t> is_there) 
   const Place lacking = find_missing(PlaceNodes(*this), output, is_there);
   if (const NodeId write = places_.overtaken_by(node(lacking)))
     return {.kind = Error::Kind::usage, .message = overtaken(*graph_, node(lacking), write)};
+  if (lacking == output)
+    return fail(Error::Kind::usage, "{} is neither saved nor recomputable",
+                graph_->name(node(output)))
+        .value();
   return fail(Error::Kind::usage, "{} depends on {}, which is neither saved nor recomputable",
               graph_->name(node(output)), graph_->name(node(lacking)))
       .value();

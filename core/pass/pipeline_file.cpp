@@ -94,7 +94,8 @@ Result<PassValue> value_of(const OrderedJson& json) {
   if (json.is_number()) return PassValue(json.get<double>());
   if (json.is_string()) return PassValue(json.get<std::string>());
   if (!json.is_array())
-    return fail(Error::Kind::input, "expected a parameter value, got an object");
+    return fail(Error::Kind::input,
+                "expected null, a boolean, a number, a string or a list, got an object");
   PassValue::List list;
   for (const OrderedJson& each : json) {
     JOINTER_TRY(list.emplace_back(), value_of(each));

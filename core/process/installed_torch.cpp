@@ -32,9 +32,14 @@ Result<std::string> installed_torch(const ProgramCommand& python,
     version = line.substr(kPrefix.size());
   };
   JOINTER_TRY(const FinishedChild ended, run_child(std::move(child), is_cancelled));
-  if (!ended.end.succeeded() || !is_known)
-    return fail(Error::Kind::run, "{} failed ({}): {}; set JOINTER_PYTHON to a Python with torch",
-                program, to_string(ended.end), ended.last_error);
+  if (!ended.end.succeeded())
+    return fail(Error::Kind::run, "{} failed ({}){}{}; set JOINTER_PYTHON to a Python with torch",
+                program, to_string(ended.end), ended.last_error.empty() ? "" : ": ",
+                ended.last_error);
+  if (!is_known)
+    return fail(Error::Kind::run,
+                "{} did not print its version of torch; set JOINTER_PYTHON to a Python with torch",
+                program);
   if (version.empty())
     return fail(Error::Kind::run,
                 "torch is not installed for {}; install it with `{} -m pip install torch`, or set "

@@ -10,10 +10,11 @@ namespace jointer {
 
 Result<TemporaryFolder> TemporaryFolder::make(const std::string& prefix) {
   const char* parent = std::getenv("TMPDIR");
-  std::string path = parent != nullptr && *parent != '\0' ? parent : "/tmp";
-  path += '/' + prefix + "XXXXXX";
+  const std::string folder = parent != nullptr && *parent != '\0' ? parent : "/tmp";
+  std::string path = folder + '/' + prefix + "XXXXXX";
   if (::mkdtemp(path.data()) == nullptr)
-    return fail(Error::Kind::run, "cannot create the folder `{}`: {}", path, std::strerror(errno));
+    return fail(Error::Kind::run, "cannot create a folder in {}: {}; set TMPDIR to another folder",
+                folder, std::strerror(errno));
   return TemporaryFolder(std::move(path));
 }
 

@@ -76,9 +76,10 @@ class RangeFinder {
       return fail(Error::Kind::usage, "{} must stay between {} and {}", name(range_.before),
                   name(range_.held_before), name(range_.held_after));
     return fail(Error::Kind::usage,
-                "{} and {} cannot be adjacent: {} must come after {}, and {} before {}",
+                "{0} and {1} cannot be adjacent: {2} must come after {0} and {3} before {1}, but "
+                "{2} precedes {3}",
                 name(range_.held_before), name(range_.held_after), name(range_.before),
-                name(range_.held_before), name(range_.after), name(range_.held_after));
+                name(range_.after));
   }
 
   // Returns the number of remaining nodes before the position.

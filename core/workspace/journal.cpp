@@ -219,8 +219,10 @@ Result<std::unique_ptr<Journal>> Journal::create(const std::string& folder,
 Result<std::unique_ptr<Journal>> Journal::take_over(const std::string& path, OnError on_error) {
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
   if (!file) return system_error(path);
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return system_error(path);
     return fail(Error::Kind::run, "{}: another process has locked the journal", path);
+  }
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
   std::size_t good_bytes = 0;
   const auto state = parse_journal(bytes.view(), &good_bytes);

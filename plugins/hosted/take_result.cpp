@@ -52,7 +52,7 @@ Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result
   if (!edit.changes.empty()) JOINTER_CHECK(apply(copy, edit));
   take_marks(copy, result);
   if (graph_hash(copy) != graph_hash(result))
-    return fail(Error::Kind::run, "no edit produces exactly this graph");
+    return fail(Error::Kind::run, "no edit turns the given graph into exactly the returned graph");
   return copy;
 }
 
@@ -68,8 +68,9 @@ Result<void> keep_to_operators(const Graph& given, const Graph& result) {
     if (n.kind != NodeKind::call || !result.op(n).is_opaque() || known.contains(result.target(n)))
       continue;
     return fail(Error::Kind::run,
-                "node {} of the returned graph calls {}, which is not an operator", result.name(id),
-                result.target(n));
+                "node {} of the returned graph calls {}, which is not an operator; a pass may add "
+                "only calls of operators",
+                result.name(id), result.target(n));
   }
   return {};
 }

@@ -84,7 +84,7 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
         *(
             (
                 [*command, "--assume", text],
-                "option --assume: expected NAME=VALUE such as u0=64, or one value for all unbacked symbols, "
+                "option --assume: expected NAME=VALUE with a value of at least 0, such as u0=64, or one value for all unbacked symbols, "
                 f"got `{text}`",
             )
             for command in (["info", JOINT], ["diff", JOINT, JOINT], ["spmd", JOINT], ["bench", JOINT])

@@ -67,8 +67,8 @@ TEST(HostProcessTest, GarbageEndsIt) {
 }
 
 TEST(HostProcessTest, TheFirstMessageMustBeReady) {
-  EXPECT_THAT(error_of(ask(kDone)), HasSubstr("unexpected message"));
-  EXPECT_THAT(error_of(ask(std::string(kReady) + kReady + kDone)), HasSubstr("unexpected message"));
+  EXPECT_THAT(error_of(ask(kDone)), HasSubstr("did not begin with a `ready` message"));
+  EXPECT_THAT(error_of(ask(std::string(kReady) + kReady + kDone)), HasSubstr("sent `ready` twice"));
 }
 
 TEST(HostProcessTest, AnotherProtocolIsRefused) {

@@ -317,7 +317,7 @@ Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& opti
     return std::make_unique<CudaPlatform>(static_cast<c10::DeviceIndex>(index), std::move(claim),
                                           std::move(surroundings));
   } catch (const c10::Error& error) {
-    return fail(Error::Kind::run, "the CUDA device cannot be used: {}",
+    return fail(Error::Kind::run, "CUDA device {} cannot be used: {}", index,
                 explain_unusable(summary(error), compute_mode_of(index)));
   }
 }

@@ -78,7 +78,7 @@ c10::DataPtr CountingAllocator::allocate(std::size_t bytes) {
   std::optional<Claim> counted;
   if (uncounted_depth == 0) {
     counted.emplace(allocated_, size);
-    counted->check(limit_.load(), "the limit");
+    counted->check(limit_.load(), "the memory limit");
   }
   void* block = nullptr;
   try {

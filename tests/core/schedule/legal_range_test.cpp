@@ -74,7 +74,8 @@ TEST(LegalRange, NodesBetweenThoseOfABlockMustBeFreeToLeave) {
   ASSERT_FALSE(two.range.has_value());
   EXPECT_EQ(two.range.error().kind, Error::Kind::usage);
   EXPECT_EQ(two.range.error().message,
-            "gather and use cannot be adjacent: wait must come after gather, and c before use");
+            "gather and use cannot be adjacent: wait must come after gather and c before use, but "
+            "wait precedes c");
   EXPECT_EQ(range_of(kGathered, {"use", "b"}).range.error().message,
             "c must stay between b and use");
 }
