@@ -73,9 +73,11 @@ class Remover {
     const auto args = graph_.args(graph_.node(id));
     if (args.empty() || args.front().kind != Argument::Kind::node ||
         graph_.node(args.front().node()).kind != NodeKind::placeholder)
-      return fail(Error::Kind::usage,
-                  "{} ({}) does not write to an input of the graph, as FSDP2 does", graph_.name(id),
-                  graph_.target(graph_.node(id)));
+      return fail(
+          Error::Kind::usage,
+          "{} ({}) does not write to an input of the graph; FSDP2's unsharded parameters must be "
+          "inputs",
+          graph_.name(id), graph_.target(graph_.node(id)));
     return args.front().node();
   }
 

@@ -155,9 +155,12 @@ class Parser {
     if (name == kDefer) return set_number(word, flags_.defer_layers);
     if (name == kBudget) return set_number(word, flags_.offload_budget_gb);
     if (name == kDisable) return disable(word);
+    std::string known;
+    for (const std::string_view each : names())
+      known += fmt::format("{}{}{}", known.empty() ? "" : ", ", kPrefix, each);
     return fail(Error::Kind::usage,
-                "{}: not a graph_trainer flag that selects passes{} the flags are {} and one of {}",
-                word, nearest_name_question(name, names()), kPrefix, fmt::join(names(), ", "));
+                "{}: not a graph_trainer flag that selects passes{} known flags: {}", word,
+                nearest_name_question(name, names()), known);
   }
 
   // `ep_overlap.no_enabled` switches off `ep_overlap.enabled`.

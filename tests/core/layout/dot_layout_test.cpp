@@ -66,7 +66,7 @@ TEST_F(DotStandIn, Crashing) {
 }
 
 TEST_F(DotStandIn, WithoutOutput) {
-  EXPECT_THAT(mistake(write("cat > /dev/null")), HasSubstr("not a layout"));
+  EXPECT_THAT(mistake(write("cat > /dev/null")), HasSubstr("contains only 0 layouts"));
 }
 
 TEST_F(DotStandIn, WithGarbage) {
