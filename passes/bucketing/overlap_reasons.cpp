@@ -162,7 +162,7 @@ void decide_buckets(const Graph& graph, const OverlapGraph& half, const OverlapP
     if (why == NoBucket::none || half.collectives[c].key == kNever) continue;
     const std::uint32_t with = plan.bucketing.with[c];
     const std::string text =
-        why_not_with(why, with == kNever ? std::string_view("another")
+        why_not_with(why, with == kNever ? std::string_view("another collective")
                                          : half.name(half.collectives[with].start));
     context.decide(graph, half.nodes[half.collectives[c].start], "apart",
                    fmt::format("Not in a bucket: {}.", text));

@@ -38,8 +38,9 @@ Result<void> run_eliminate_dead_code(Graph& graph, const Arguments& arguments,
   });
   for (const NodeId id : dead)
     context.decide(graph, id, "removed",
-                   is_dropped(graph.node(id))
-                       ? "a run-time check; no value depends on it"
+                   is_dropped(graph.node(id)) ? "a run-time check; no value depends on it"
+                   : draws(graph, graph.node(id))
+                       ? "nothing reads its result, and drop_random is set"
                        : "nothing reads its result, and it has no other effect");
   graph.erase(dead);
   return {};

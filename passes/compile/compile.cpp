@@ -76,7 +76,7 @@ Pass full_inductor_compilation_pass() {
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
             context.decide("compiled",
                            "`jointer bench --passes` compiles the whole graph; Inductor does not "
-                           "keep outputs bitwise equal");
+                           "keep outputs bitwise equal.");
             return {};
           }};
 }
@@ -89,13 +89,13 @@ Pass cudagraph_pass() {
           .run = [](Graph& graph, const Arguments&, PassContext& context) -> Result<void> {
             if (graph.main_device() == DeviceType::cpu) {
               context.decide("kept",
-                             "the graph is on the CPU, which has no CUDA graphs: `jointer bench "
-                             "--passes` skips this pass there");
+                             "The graph is on the CPU, which has no CUDA graphs: `jointer bench "
+                             "--passes` skips this pass there.");
               return {};
             }
             context.decide(
                 "recorded",
-                "`jointer bench --passes` captures a step and replays it in the measured steps");
+                "`jointer bench --passes` captures a step and replays it in the measured steps.");
             return {};
           }};
 }
@@ -110,8 +110,8 @@ Pass custom_codegen_pass() {
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
             context.decide(
                 "kept",
-                "upstream, this pass replaces the code that torch generates, for profilers and "
-                "debuggers; `jointer bench` runs the graph's nodes, not that code");
+                "Upstream, this pass replaces the code that torch generates, for profilers and "
+                "debuggers; `jointer bench` runs the graph's nodes, not that code.");
             return {};
           }};
 }
@@ -132,7 +132,7 @@ Pass inductor_decomposition_pass() {
         const std::size_t before = graph.order().size();
         JOINTER_TRY(graph,
                     context.run_python(graph, "jointer.decomposition:inductor_decomposition"));
-        context.decide("changed", fmt::format("{} became {}", counted(before, "node"),
+        context.decide("changed", fmt::format("{} became {}.", counted(before, "node"),
                                               format_count(std::ssize(graph.order()))));
         return {};
       }};

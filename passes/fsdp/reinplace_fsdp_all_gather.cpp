@@ -112,8 +112,10 @@ class Reinplacer {
     const NodeId copy = graph_.inputs(graph_.inputs(gather).front()).front();
     const NodeId out = whole(copy, gather);
     if (!out) {
-      context_.decide(graph_, gather, "kept",
-                      "something else reads the copy-in's buffer, or its tensor is unknown");
+      context_.decide(
+          graph_, gather, "kept",
+          "something else reads the buffer that the copy-in allocated, or the capture does "
+          "not describe that buffer");
       return false;
     }
     used_.push_back(out);

@@ -610,7 +610,7 @@ class Fusion {
     if (users.size() != 1 && !std::ranges::all_of(users, [&](NodeId user) {
           return std::ranges::find(match.calls, user) != match.calls.end();
         })) {
-      keep(match.scatter, "other calls also read the matmul");
+      keep(match.scatter, "other calls also read the matmul's result");
       return;
     }
     if (product->is_scaled && is_last(*t, match.dim)) {

@@ -120,7 +120,7 @@ class Replacement {
     if (!groups_.has(graph_, id)) return "its group is not in `groups`";
     if (graph_.args(graph_.node(id)).empty()) return "its arguments are not positional";
     if (const auto bytes = sent_bytes(id); bytes && min_bytes_ > 0 && *bytes < min_bytes_)
-      return fmt::format("a rank sends {}, less than {}", format_bytes(*bytes),
+      return fmt::format("a rank sends {}, less than `min_bytes` ({})", format_bytes(*bytes),
                          format_bytes(min_bytes_));
     if (is_returned(id)) return "the backward looks up its result by name";
     if (!skips_check_)
@@ -188,7 +188,7 @@ class Replacement {
     program_.erase(id);
     context_.decide(graph_, by, "replaced",
                     skips_check_
-                        ? "a rank sends enough bytes"
+                        ? "overlap is not checked (skip_overlap_check=true)"
                         : "compute overlaps with it, and no collective of another group does");
   }
 

@@ -497,7 +497,7 @@ def test_cudagraph_is_skipped_on_the_cpu(tmp_path: Path) -> None:
     assert "`jointer bench --passes` captures a step" in cuda
     text = text.replace("cuda:0", "cpu")
     out = run("apply", write(tmp_path / "a.json", text.encode()), "--passes", "cudagraph").out
-    assert "cudagraph changed nothing: the graph is on the CPU, which has no CUDA graphs" in out
+    assert "cudagraph changed nothing: The graph is on the CPU, which has no CUDA graphs" in out
     assert "captures a step" not in out
 
 
