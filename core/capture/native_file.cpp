@@ -49,8 +49,8 @@ Result<PartId> append_native_half(Graph& graph, const CaptureFile& file, std::si
               }));
   const CaptureKind kind = graph.part(part).kind;
   if (as && kind != *as)
-    return input_error("{}: a capture of kind {} was given as the {} half", file.name,
-                       to_string(kind), to_string(*as));
+    return input_error("{}: expected a {} graph, but the capture is of kind {}", file.name,
+                       to_string(*as), to_string(kind));
   return part;
 }
 

@@ -157,7 +157,7 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
         "--nodes {} with {} per machine starts {} in total, but the collectives of {} need {}; "
         "change --nodes or --ranks-per-node",
         options.nodes, counted(static_cast<std::size_t>(per_node), "rank"),
-        per_node * options.nodes, graph.title(), world);
+        counted(static_cast<std::size_t>(per_node * options.nodes), "rank"), graph.title(), world);
   for (const std::string& file : {request.program.graph, request.program.backward}) {
     if (file.empty()) continue;
     JOINTER_TRY(const bool is_native, is_native_file(path_of_rank(file, request.solo.value_or(0))));

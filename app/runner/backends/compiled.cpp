@@ -45,8 +45,8 @@ Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& pack
   const PartId part = part_of(graph, package);
   if (!part)
     return fail(Error::Kind::run,
-                "{}: the package was compiled from a {} part, but the graph has none", package.path,
-                package.phase == "region" ? package.of : package.phase);
+                "{}: the package was compiled from a {} graph, but this graph has none",
+                package.path, package.phase == "region" ? package.of : package.phase);
   CompiledRegion region;
   const auto find = [&](const std::string& name, std::vector<NodeId>& into) -> Result<void> {
     const NodeId node = graph.find(part, name);

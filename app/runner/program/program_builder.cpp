@@ -204,7 +204,7 @@ Result<std::vector<ProgramBuilder::Unit>> ProgramBuilder::order() const {
     return fail(
         Error::Kind::run,
         "a compiled region depends on its own outputs, through calls that are not in the region; "
-        "mark these calls, too");
+        "mark these calls too");
   return ordered;
 }
 

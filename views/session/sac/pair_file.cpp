@@ -29,7 +29,7 @@ Result<QString> write_graph_file(const Graph& graph, const QString& title) {
   const QDir folder(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
                     QStringLiteral("/pairs"));
   if (!folder.mkpath(QStringLiteral(".")))
-    return fail(Error::Kind::input, "{}: cannot create the folder", folder.path().toStdString());
+    return fail(Error::Kind::input, "cannot create the folder {}", folder.path().toStdString());
   const QString path =
       folder.filePath(QStringLiteral("%1.%2.%3.json.zst")
                           .arg(QString(title).replace(kOdd, QStringLiteral("_")), hash,
