@@ -26,8 +26,8 @@ Result<std::vector<CheckedPass>> checked_passes(const Pipeline& pipeline) {
     if (found == all.end()) {
       std::vector<std::string_view> names;
       for (const KernelPass& each : all) names.emplace_back(each.name);
-      return fail(Error::Kind::usage, "there is no pass {} on kernels{}", step.pass,
-                  nearest_name_question(step.pass, names));
+      return fail(Error::Kind::usage, "there is no pass {} on kernels{} the passes are {}",
+                  step.pass, nearest_name_question(step.pass, names), some_names(step.pass, names));
     }
     auto arguments = Arguments::check(found->parameters, step.given);
     if (!arguments) return fail(Error::Kind::usage, "{}: {}", step.pass, arguments.error().message);
