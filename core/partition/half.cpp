@@ -78,13 +78,17 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
         const NodeId missing = missing_ancestor(joint, output, is_within);
         if (const NodeId write = places.overtaken_by(missing); write && kind == HalfKind::backward)
           return fail(Error::Kind::usage, "{}", overtaken(joint, missing, write));
-        const std::string_view where = kind == HalfKind::forward ? "forward" : "backward";
+        const bool is_forward = kind == HalfKind::forward;
+        const std::string_view where = is_forward ? "forward" : "backward";
+        const std::string why =
+            joint.node(missing).kind == NodeKind::placeholder
+                ? fmt::format("is not an input of the {}", where)
+                : fmt::format("can run only in the {}", is_forward ? "backward" : "forward");
         if (missing == output)
-          return fail(Error::Kind::usage, "the {} returns {}, which is not available there", where,
-                      joint.name(output));
-        return fail(Error::Kind::usage,
-                    "the {0} returns {1}, which depends on {2}, but {2} is not available there",
-                    where, joint.name(output), joint.name(missing));
+          return fail(Error::Kind::usage, "the {} returns {}, which {}", where, joint.name(output),
+                      why);
+        return fail(Error::Kind::usage, "the {0} returns {1}, which depends on {2}, but {2} {3}",
+                    where, joint.name(output), joint.name(missing), why);
       }
     }
     half.outputs.push_back(given);
