@@ -165,8 +165,8 @@ Result<NodeId> ChunkOutputs::add_join(NodeId out, const std::vector<NodeId>& use
   if (is_sum && !is_gradient(out, users))
     return fail(
         Error::Kind::usage,
-        "{} in {} is read by {}, but its chunks cannot be joined: they cannot be concatenated, as "
-        "it is not split along exactly one dimension, or summed, as it is not a gradient",
+        "{} in {} is read by {}, but its chunks cannot be joined: only values that are split along "
+        "exactly one dimension can be concatenated, and only gradients are summed",
         p_.name(out), body_.where(), p_.name(users.front()));
   const Tensor like = *whole;
   const auto sizes = p_.graph.shape(like), steps = p_.graph.stride(like);

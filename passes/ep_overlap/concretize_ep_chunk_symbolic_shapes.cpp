@@ -253,8 +253,8 @@ class Concretizer {
     });
   }
 
-  // The message of an assertion, such as ": Runtime assertion failed for expression u0 >= 0 on node
-  // 'ge'"; empty if it has none.
+  // A colon and the message of an assertion, such as "Runtime assertion failed for expression
+  // u0 >= 0 on node 'ge'"; empty if it has no message.
   [[nodiscard]] std::string condition_text(const Node& assertion) const {
     const Argument* text = graph_.argument(assertion, "assert_msg");
     return text != nullptr && text->kind == Argument::Kind::string

@@ -74,10 +74,12 @@ class Conversation {
       return;
     }
     const bool is_first = !std::exchange(has_begun_, true);
+    constexpr std::size_t kShown = 80;
     const bool is_ready = std::holds_alternative<HostReady>(*message);
     if (is_first && !is_ready) {
-      error_ = Error{Error::Kind::run,
-                     fmt::format("the host did not begin with a `ready` message: {}", line)};
+      error_ = Error{
+          Error::Kind::run,
+          fmt::format("the host did not begin with a `ready` message: {}", line.substr(0, kShown))};
     } else if (is_ready && !is_first) {
       error_ = Error{Error::Kind::run, "the host sent `ready` twice"};
     } else if (const auto* failed = std::get_if<HostFailed>(&*message)) {
