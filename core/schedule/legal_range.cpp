@@ -73,8 +73,8 @@ class RangeFinder {
                   "{} nodes cannot be adjacent: a placeholder or an output is between them",
                   positions_.size());
     if (range_.before == range_.after)
-      return fail(Error::Kind::usage, "{} must stay between {} and {}", name(range_.before),
-                  name(range_.held_before), name(range_.held_after));
+      return fail(Error::Kind::usage, "{} and {} cannot be adjacent: {} must stay between them",
+                  name(range_.held_before), name(range_.held_after), name(range_.before));
     return fail(Error::Kind::usage,
                 "{0} and {1} cannot be adjacent: {2} must come after {0} and {3} before {1}, but "
                 "{2} precedes {3}",

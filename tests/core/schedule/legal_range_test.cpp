@@ -77,7 +77,7 @@ TEST(LegalRange, NodesBetweenThoseOfABlockMustBeFreeToLeave) {
             "gather and use cannot be adjacent: wait must come after gather and c before use, but "
             "wait precedes c");
   EXPECT_EQ(range_of(kGathered, {"use", "b"}).range.error().message,
-            "c must stay between b and use");
+            "b and use cannot be adjacent: c must stay between them");
 }
 
 TEST(LegalRange, NothingMovesOverAPlaceholder) {
