@@ -123,6 +123,12 @@ TEST(EpOverlapSchedule, RefusesChunksThatDiffer) {
        R"("chunked_region_fqn":"layers.1.moe","chunked_region_is_backward":false,)"
        R"("EP_token_exchange":"dispatch"})");
   EXPECT_THAT(refusal(stray, "ep_overlap_schedule"), HasSubstr("s1 (aten.cos.default)"));
+  Graph other = chunked();
+  mark(other, "d1",
+       R"({"chunked_region_role":"body","chunk_id":1,)"
+       R"("chunked_region_fqn":"layers.1.moe","chunked_region_is_backward":false,)"
+       R"("EP_token_exchange":"send"})");
+  EXPECT_THAT(refusal(other, "ep_overlap_schedule"), HasSubstr("d1: the annotation"));
 }
 
 TEST(EpOverlapSchedule, OnlyTheLastCopyOfTokenCountsBlocks) {
