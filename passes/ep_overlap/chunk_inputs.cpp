@@ -260,8 +260,7 @@ Result<ChunkPair> ChunkInputs::sizes_of_chunks(NodeId id) {
         target == "aten.sym_size.int" ? p_.graph.shape(tensor) : p_.graph.stride(tensor);
     if (dim < 0)
       return fail(Error::Kind::usage,
-                  "{} reads dimension {}; only dimensions counted from the first are supported",
-                  p_.name(id), dim);
+                  "{} reads dimension {}; negative dimensions are not supported", p_.name(id), dim);
     if (static_cast<std::size_t>(dim) >= dims.size())
       return fail(Error::Kind::usage, "{} reads dimension {} of {}, which has only {}", p_.name(id),
                   dim, p_.name(chunks[chunk]), counted(dims.size(), "dimension"));

@@ -245,8 +245,9 @@ class Planner {
     }
     if (sync_[0].copies.empty() != sync_[1].copies.empty())
       return fail(Error::Kind::usage,
-                  "{} ({}): one chunk copies token counts to the host and the other does not",
-                  region_.root, region_.direction());
+                  "{} ({}): chunk {} copies token counts to the host, but chunk {} does not",
+                  region_.root, region_.direction(), sync_[0].copies.empty() ? 1 : 0,
+                  sync_[0].copies.empty() ? 0 : 1);
     return {};
   }
 
