@@ -40,7 +40,7 @@ Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& pack
   if (!is_this_release(package.torch))
     return fail(Error::Kind::run,
                 "{0} was compiled by torch {1}, but this runner is built with torch {2}; set "
-                "JOINTER_PYTHON to a Python with torch {2} and compile again",
+                "JOINTER_PYTHON to a Python with torch {2}",
                 package.path, package.torch, torch_version());
   const PartId part = part_of(graph, package);
   if (!part)

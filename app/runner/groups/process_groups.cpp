@@ -153,7 +153,8 @@ Result<World> World::from_environment() {
   const char* agent = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
   world.agent_has_store = agent != nullptr && std::string_view(agent) == "True";
   if (world.size < 1 || world.rank >= world.size)
-    return fail(Error::Kind::usage, "RANK={} is not less than WORLD_SIZE={}", world.rank,
+    return fail(Error::Kind::usage,
+                "RANK must be less than WORLD_SIZE, but RANK={} and WORLD_SIZE={}", world.rank,
                 world.size);
   return world;
 }
