@@ -87,7 +87,7 @@ void FileMenu::choose_pair() {
   if (forward.isEmpty()) return;
   context_.folder.remember(forward);
   const QString backward = QFileDialog::getOpenFileName(
-      &context_.window, tr("Open Backward Graph of %1").arg(QFileInfo(forward).fileName()),
+      &context_.window, tr("Open Backward Graph for %1").arg(QFileInfo(forward).fileName()),
       context_.folder.path, graph_file_filter());
   if (!backward.isEmpty())
     workspaces_.open({.path = forward.toStdString(), .backward = backward.toStdString()});
@@ -105,7 +105,7 @@ void FileMenu::open_sample() {
   const std::string path = find_resource(kFirstSample.toStdString());
   if (path.empty())
     return context_.status.say(
-        tr("The sample graph is not installed. Install Jointer again, or open another graph."));
+        tr("The sample graph is not installed. Reinstall Jointer, or open another graph."));
   workspaces_.open({.path = path});
 }
 

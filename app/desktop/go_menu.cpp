@@ -33,7 +33,7 @@ GoMenu::GoMenu(const MenuContext& context, CommandSearch& search) : context_(con
               [](TimelineView& view) { view.step_exposed(1); });
   on_timeline(tr("Previous E&xposed Collective"), QKeySequence(Qt::SHIFT | Qt::Key_E),
               [](TimelineView& view) { view.step_exposed(-1); });
-  on_timeline(tr("&Mark This Moment"), QKeySequence(Qt::Key_M),
+  on_timeline(tr("Mark or Un&mark Selected Moment"), QKeySequence(Qt::Key_M),
               [](TimelineView& view) { view.toggle_mark(); });
   on_timeline(tr("Select &Range Between Marks"), QKeySequence(Qt::SHIFT | Qt::Key_M),
               [this](TimelineView& view) {
@@ -60,9 +60,9 @@ void GoMenu::add_panes(QMenu* menu) {
   }
   context_.actions.add(menu, tr("Go to &Timeline"), {QKeySequence(Qt::ALT | Qt::Key_T)},
                        Needs::document, focus, &PaneFocus::go_to_timeline);
-  context_.actions.add(menu, tr("Next P&ane"), {QKeySequence(Qt::Key_F6)}, Needs::nothing, focus,
+  context_.actions.add(menu, tr("Next &Area"), {QKeySequence(Qt::Key_F6)}, Needs::nothing, focus,
                        [focus] { focus->step(1); });
-  context_.actions.add(menu, tr("Previous Pane"), {QKeySequence(Qt::SHIFT | Qt::Key_F6)},
+  context_.actions.add(menu, tr("Previous Area"), {QKeySequence(Qt::SHIFT | Qt::Key_F6)},
                        Needs::nothing, focus, [focus] { focus->step(-1); });
 }
 

@@ -50,7 +50,7 @@ void HelpMenu::show_about() {
   QMessageBox::about(
       &context_.window, tr("About Jointer"),
       tr("<b>Jointer %1</b><p>A workbench for PyTorch training graphs that shows where memory "
-         "peaks, which communication is exposed, and what you can do about it.</p><p>Times are "
+         "peaks, which communication is exposed, and what you can do about both.</p><p>Times are "
          "estimates unless they are marked as measured.</p>")
           .arg(QApplication::applicationVersion()));
 }

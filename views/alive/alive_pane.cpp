@@ -19,7 +19,7 @@ AlivePane::AlivePane(Document& document, QWidget* parent)
   view().setColumnHidden(AliveModel::change_column, true);
   follow_range();
   connect(&document.selection(), &Selection::moment_changed, this, &AlivePane::request_refresh);
-  set_empty_text(tr("No tensors are live here."));
+  set_empty_text(tr("No tensors are live here. Select another moment or range in the timeline."));
 }
 
 void AlivePane::choose_grouping() {

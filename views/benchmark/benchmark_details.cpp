@@ -82,7 +82,7 @@ class Describer {
     if (const RankResult* writer = result_.snapshot_writer())
       add(s, tr("memory snapshot"), to_qstring(writer->memory_snapshot),
           tr("Written by rank %1 when it ran out of GPU memory: all allocated blocks, and the "
-             "allocations and releases before.")
+             "preceding allocations and releases.")
               .arg(writer->rank));
   }
 

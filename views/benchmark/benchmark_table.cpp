@@ -23,7 +23,7 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, QWidget* parent)
       benchmarks_(benchmarks) {
   view().set_flat();
   set_empty_text(
-      tr("No benchmarks of this graph yet.\nChoose Run to measure peak memory and step time on "
+      tr("No benchmarks of this graph yet.\nPress Run to measure peak memory and step time on "
          "this machine."));
   remove_ = new QAction(tr("Remove"), this);
   remove_->setShortcut(QKeySequence::Delete);

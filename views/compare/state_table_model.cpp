@@ -18,7 +18,7 @@ StateTableModel::StateTableModel(QObject* parent)
       column(Unit::bytes, tr("peak"), tr("Maximum allocated memory.")),
       column(Unit::change, tr("Δ peak"),
              tr("Change in peak memory relative to the first state, which is chosen above.")),
-      column(Unit::time, tr("step"), tr("Duration of a training step.")),
+      column(Unit::time, tr("step"), tr("Estimated step time.")),
       column(Unit::change, tr("Δ step"),
              tr("Change in step time relative to the first state, which is chosen above.")),
       column(Unit::time, tr("exposed"), tr("Communication time that no compute covers.")),

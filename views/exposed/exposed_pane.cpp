@@ -102,9 +102,10 @@ void ExposedPane::refresh() {
   for (int row = 0; row < model_->row_count(); ++row)
     if (const CollectiveFixesPtr known = search_.found(model_->collective(row).start))
       model_->set_fixes(model_->collective(row).start, known);
-  set_empty_text(model_->collective_count() == 0
-                     ? tr("No collectives in this graph.")
-                     : tr("All collectives in this graph are hidden by compute."));
+  set_empty_text(
+      model_->collective_count() == 0
+          ? tr("No collectives in this graph.")
+          : tr("All collectives in this graph are hidden by compute. Show Hidden lists them."));
   show_details();
   ask_soon_.start();
 }
@@ -129,7 +130,7 @@ void ExposedPane::ask_for_gains() {
 
 void ExposedPane::apply(std::optional<FixKind> kind) {
   const int row = current_row();
-  if (row < 0) return emit message(tr("Select a collective first."));
+  if (row < 0) return emit message(tr("First select a collective."));
   const NodeId start = model_->collective(row).start;
   if (!model_->fixes(row)) emit message(tr("Finding the best position..."));
   if (kind)

@@ -94,7 +94,7 @@ class Describer {
     if (tensors.size() > kMaxTensors)
       section(tr("More tensors"))
           .add(tr("not shown"),
-               tr("%1 more, %2 in total")
+               tr("%1 more; all outputs together %2")
                    .arg(tensors.size() - kMaxTensors)
                    .arg(bytes_text(graph_.output_bytes(node_))),
                Provenance::computed);
@@ -135,7 +135,7 @@ class Describer {
       s.add(tr("storage"), tr("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
             identity, exact_bytes_text(l.bytes) + tr(", rounded as by the device's allocator."));
       s.add(tr("lifetime"), lifetime_words(l), Provenance::computed,
-            tr("Calls are numbered in program order, from 0."));
+            tr("Calls are numbered from 0, in the order in which they run."));
       if (l.producer != id_) s.rows.push_back(link_row(tr("allocated by"), {{l.producer}}));
       const std::vector<NodeId> others = storage_aliases(snapshot_, id_, storage);
       if (!others.empty()) s.rows.push_back(link_row(tr("aliases"), others));
@@ -267,7 +267,8 @@ class Describer {
     s.add(tr("in flight"),
           tr("%1, %2").arg(time_range_text(c.start_ns, c.end_ns), time_text(c.end_ns - c.start_ns)),
           Provenance::estimated,
-          tr("At %1, it is launched and its inputs are available.").arg(time_text(c.ready_ns)));
+          tr("At %1, the communication is launched and its inputs are available.")
+              .arg(time_text(c.ready_ns)));
     if (c.start != id_) s.rows.push_back(link_row(tr("start"), {{c.start}}));
     if (c.wait && c.wait != id_) s.rows.push_back(link_row(tr("wait"), {{c.wait}}));
   }
@@ -285,12 +286,12 @@ class Describer {
     if (node_.policy != MemoryPolicy::none) s.add(tr("policy tag"), policy_text(node_.policy));
     const auto step = snapshot_.analysis.memory.step_of(id_);
     s.add(tr("position"),
-          step ? tr("%1 of %2, call %3")
-                     .arg(count_text(graph_.position(id_)), count_text(graph_.order().size()),
-                          count_text(*step))
-               : tr("%1 of %2")
-                     .arg(count_text(graph_.position(id_)), count_text(graph_.order().size())),
-          Provenance::computed, tr("Positions and calls are numbered from 0."));
+          step ? tr("%1, call %2").arg(count_text(graph_.position(id_)), count_text(*step))
+               : count_text(graph_.position(id_)),
+          Provenance::computed,
+          tr("Position in program order, from 0, of %1 nodes. Calls are numbered from 0, in the "
+             "order in which they run.")
+              .arg(count_text(graph_.order().size())));
     if (node_.has(Node::has_seq_nr)) s.add(tr("seq_nr"), QString::number(node_.seq_nr));
     if (node_.original_aten)
       s.add_code(tr("original aten"), to_qstring(graph_.text(node_.original_aten)));

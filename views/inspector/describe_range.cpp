@@ -24,8 +24,8 @@ InspectorSection describe_range(const RangeFigures& figures) {
   if (t.recomputed > 0)
     section.add(
         tr("recomputed"), nodes_text(t.recomputed), computed,
-        tr("Nodes in the range that recompute a value of the forward. Totals include every run of "
-           "a node."));
+        tr("Nodes in the range that recompute a value of the forward. The other rows include "
+           "them."));
   section.add(tr("compute"), time_text(t.compute_ns), estimated,
               tr("Kernel time within the range."));
   section.add(tr("communication"), time_text(t.communication_ns), estimated,

@@ -6,12 +6,14 @@ namespace jointer::views {
 
 ModulesPane::ModulesPane(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("Modules"), tr("Filter modules"), parent) {
-  set_empty_text(tr("No nodes run here."));
   follow_range();
   add_histogram();
 }
 
 void ModulesPane::refresh() {
+  set_empty_text(document().shown_range().range()
+                     ? tr("No nodes run in this range. Press Esc to show the whole step.")
+                     : tr("This graph has no nodes."));
   model_->set_snapshot(subject().shared_snapshot(), document().shown_range().figures());
 }
 

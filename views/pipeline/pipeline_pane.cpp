@@ -149,7 +149,8 @@ QWidget* PipelinePane::make_bar() {
     add_control(*row, new QPushButton(text, bar), nullptr, tip)->setMenu(menu);
     return menu;
   };
-  add_menu(tr("Presets"), tr("Replace the steps with an upstream pipeline"), make_presets());
+  add_menu(tr("Presets"), tr("Replace the steps with one of torchtitan's pipelines"),
+           make_presets());
   more_ = add_menu(tr("More"), tr("More commands for steps, pipelines and plugins"), make_more());
   row->addWidget(make_limit(bar));
   return bar;
@@ -242,10 +243,10 @@ void PipelinePane::add_actions() {
     auto* action = new QAction(text, this);
     connect(action, &QAction::triggered, this, slot);
   };
-  add(tr("Pipeline: Run to Current Step"), [this] { run_to_current(); });
+  add(tr("Pipeline: Run to Here"), [this] { run_to_current(); });
   add(tr("Pipeline: Start Over"), [this] { session_.start_over(); });
-  add(tr("Pipeline: Duplicate Current Step"), [this] { list_->duplicate_current(); });
-  add(tr("Pipeline: Remove Current Step"), [this] { list_->remove_current(); });
+  add(tr("Pipeline: Duplicate Step"), [this] { list_->duplicate_current(); });
+  add(tr("Pipeline: Remove Step"), [this] { list_->remove_current(); });
   add(tr("Pipeline: Undo Pipeline Change"), [this] { session_.draft().undo(); });
   add(tr("Pipeline: Edit as Text"), [this] {
     pages_->setCurrentWidget(text_);

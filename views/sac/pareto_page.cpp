@@ -140,8 +140,8 @@ void ParetoPage::refresh() {
   // Start with the current peak as the limit.
   if (can && limit_->bytes() == 0) limit_->set_bytes(state->figures.figures.peak_bytes);
   plot_->set_hint(
-      can ? tr("The plot will show torch's budgets, upstream's presets and the shortest "
-               "step found for each amount of memory.")
+      can ? tr("Compute the trade-off to compare torch's activation budgets, torchtitan's policies "
+               "and the shortest step found for each amount of memory.")
           : tr("Only the plan for a joint graph or a flat training step can change."));
   request_named_reserved();
   refresh_marks();

@@ -256,8 +256,7 @@ void PolicyExchange::take(const QString& text) {
                                  ? session_.state()->base->settings
                                  : SolveSettings();
     settings.ignore_tags = false;
-    session_.apply_and_solve(std::move(edit), settings);
-    emit message(import_summary(*policy));
+    if (session_.apply_and_solve(std::move(edit), settings)) emit message(import_summary(*policy));
   });
 }
 

@@ -90,7 +90,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
     open_menu(*button, menu);
     return button;
   };
-  presets_ = add_menu(tr("Presets"), tr("Tag nodes with upstream's operator sets and policies"),
+  presets_ = add_menu(tr("Presets"), tr("Tag nodes by torchtitan's operator set or policies"),
                       make_presets());
   exchange_ = add_menu(tr("Exchange"), tr("Export and import policies"), make_exchange());
   connect(partitioner_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);

@@ -45,7 +45,9 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   step_ = add(tr("Step"), tr("Estimated step time, including recomputation in the backward."));
   ordered_ = add(tr("Reordered"), {});
   ordered_->value().setObjectName(QStringLiteral("reordered"));
-  exposed_ = add(tr("Exposed"), tr("Time during which compute waits for communication."));
+  exposed_ =
+      add(tr("Exposed"), tr("Time during which the compute stream waits for communication, or "
+                            "communication runs after the last kernel."));
   saved_ = add(tr("Saved"), tr("Activations that stay on the device between forward and backward. "
                                "A storage that several tensors share counts once."));
   offloaded_ = add(tr("Offloaded"),

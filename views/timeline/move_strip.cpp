@@ -250,9 +250,9 @@ void MoveStrip::paint_ends(QPainter& painter, const QRect& line) const {
   painter.setPen(theme_.muted_text);
   const QRect half = line.adjusted(6, 0, -line.width() / 2 - 6, 0);
   const QString earliest =
-      held_.earliest.isEmpty() ? tr("Nothing limits how early the node can move.") : held_.earliest;
+      held_.earliest.isEmpty() ? tr("No node limits earlier positions.") : held_.earliest;
   const QString latest =
-      held_.latest.isEmpty() ? tr("Nothing limits how late the node can move.") : held_.latest;
+      held_.latest.isEmpty() ? tr("No node limits later positions.") : held_.latest;
   painter.drawText(
       half, Qt::AlignLeft | Qt::AlignVCenter,
       metrics.elidedText(QStringLiteral("\u25c2 ") + earliest, Qt::ElideRight, half.width()));

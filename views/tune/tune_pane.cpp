@@ -228,7 +228,7 @@ void TunePane::refresh_marks() {
       add(ParetoKind::pipeline, pass_names(point.pipeline), point);
     for (const TunePoint& preset : result->presets)
       add(ParetoKind::pipeline_preset, to_qstring(preset.name), preset);
-    add(ParetoKind::now, tr("unedited"), result->unedited);
+    add(ParetoKind::now, tr("no pipeline"), result->unedited);
     if (result->winner) add(ParetoKind::tuned, tr("best"), *result->winner);
   }
   plot_->set_marks(std::move(marks));

@@ -135,9 +135,9 @@ QString inspector_html(const InspectorContent& content, const Graph& graph, cons
 QString inspector_hint(const Theme& theme) {
   return QStringLiteral("<p style=\"color: %1\">%2</p>")
       .arg(theme.muted_text.name(),
-           tr("Nothing selected. Click a node in the timeline or a row of a table, or search "
-              "with <b>/</b> to see its details here.<br><br>Drag across the timeline, "
-              "or select several rows, to see totals."));
+           tr("Nothing selected. To see the details of a node here, click it in the timeline or in "
+              "a table, or search with <b>/</b>.<br><br>To see totals, drag across the timeline, "
+              "or select several rows."));
 }
 
 }  // namespace jointer::views

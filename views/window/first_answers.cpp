@@ -23,10 +23,12 @@ const CollectiveTiming* most_exposed(const Simulation& simulation) {
 }
 
 QString nothing_exposed(const Simulation& simulation) {
-  return simulation.collectives().empty()
-             ? tr("This graph does not communicate: it has no collectives.")
-             : tr("No communication is exposed: compute hides all %1 of it.")
-                   .arg(time_text(simulation.communication_ns()));
+  const auto all = simulation.collectives();
+  if (all.empty()) return tr("This graph does not communicate: it has no collectives.");
+  if (std::ranges::all_of(all, &CollectiveTiming::is_transfer))
+    return tr("This graph has no collectives, and no copy to or from the host is exposed.");
+  return tr("No communication is exposed: compute hides all %1 of it.")
+      .arg(time_text(simulation.communication_ns()));
 }
 
 }  // namespace
@@ -56,7 +58,7 @@ FirstAnswer answer_communication(const Snapshot& snapshot) {
   const Simulation& simulation = snapshot.analysis.simulation;
   const CollectiveTiming* most = most_exposed(simulation);
   if (most == nullptr) return {.text = nothing_exposed(simulation)};
-  return {.text = tr("%1 does: compute waits for it for %2. In total, %3 of the step's %4 is "
+  return {.text = tr("%1 does: the step waits for it for %2. In total, %3 of the step's %4 is "
                      "exposed communication. Reason: %5. Press E for the next exposed collective.")
                       .arg(name_of(snapshot.graph, most->start), time_text(most->exposed_ns),
                            time_text(simulation.exposed_ns()), time_text(simulation.step_ns()),

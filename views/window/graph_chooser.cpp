@@ -33,8 +33,9 @@ GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& e
   const bool has_passes = std::any_of(entries.begin(), entries.end(),
                                       [](const GraphEntry& e) { return e.before.has_value(); });
   if (has_passes) {
-    compares_ = add_control(*column, new QCheckBox(tr("&Compare with the previous graph"), this),
-                            nullptr, tr("Show what the pass changed"));
+    compares_ =
+        add_control(*column, new QCheckBox(tr("&Compare with the previous graph"), this), nullptr,
+                    tr("Show what the pass that produced the chosen graph changed"));
   }
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Open | QDialogButtonBox::Cancel, this);
   column->addWidget(buttons);

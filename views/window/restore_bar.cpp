@@ -66,7 +66,8 @@ RestoreBar::RestoreBar(const QString& sentence, const QStringList& refused, bool
   };
   add(can_discard ? tr("Keep") : tr("Close"), "keep", {}, &RestoreBar::kept);
   if (can_discard)
-    add(tr("Discard"), "discard", tr("Return to the saved graph, or to the graph as opened"),
+    add(tr("Discard"), "discard",
+        tr("Return to the saved workspace or, if there is none, to the graph as opened"),
         &RestoreBar::discarded);
 }
 

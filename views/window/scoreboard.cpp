@@ -61,8 +61,7 @@ QString execution_tip(const Graph& graph, Execution execution) {
       "for plans of the SAC pane, which are estimated operator by operator. Previews of moves in a "
       "compiled step are approximate; after a move, the kernels are predicted again.");
   if (execution == Execution::eager) return tip;
-  return tip + Scoreboard::tr("\nShown: %1, by the rules of that version")
-                   .arg(to_qstring(execution_text(graph, execution)));
+  return tip + Scoreboard::tr("\nShown: %1").arg(to_qstring(execution_text(graph, execution)));
 }
 
 }  // namespace
@@ -77,10 +76,10 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
       tr("Reserved"),
       tr("Memory that the caching allocator would reserve on the device, estimated with a model of "
          "its block sizes, splitting and reuse. Peak memory is a lower bound."));
-  step_ = add_figure(tr("Step"),
-                     tr("Estimated time of one training step on one rank, from a simulation of the "
-                        "CPU, the compute stream and one stream per process group: the sum of "
-                        "compute, exposed communication and waiting for the CPU."));
+  step_ = add_figure(
+      tr("Step"), tr("Estimated time of this graph on one rank, from a simulation of the CPU, the "
+                     "compute stream and one stream per process group: the sum of compute, "
+                     "exposed communication and waiting for the CPU."));
   compute_ = add_figure(tr("Compute"),
                         tr("Sum of the estimated times of all kernels on the compute stream."));
   exposed_ =

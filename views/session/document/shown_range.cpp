@@ -50,7 +50,7 @@ void ShownRange::move_to(Document& shown) {
   take_range();
   if (mapped) return;
   emit cleared(&shown == &own_
-                   ? tr("Range cleared: it contains only recomputed nodes and nodes that the joint "
+                   ? tr("Range cleared: it contains only recomputed nodes, or nodes that the joint "
                         "graph does not run")
                    : tr("Range cleared: none of its nodes run in the graph as partitioned"));
 }

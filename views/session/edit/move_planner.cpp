@@ -455,7 +455,7 @@ void MovePlanner::take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
   if (command.is_best)
     emit refused(tr("No other position is better. %1").arg(why).trimmed());
   else
-    emit refused(why.isEmpty() ? tr("The selection is already there.") : why);
+    emit refused(why.isEmpty() ? tr("The selection is already at that position.") : why);
   prepare();
   run_waiting();
 }

@@ -401,7 +401,7 @@ QString PipelineSession::done_text() const {
                                                   run_->outcomes.back()->result.after.figures));
   const auto limit = run_->work.options.peak_limit;
   if (limit && run_->outcomes.back()->result.after.figures.peak_bytes > *limit)
-    text += tr(", above the limit of %1").arg(bytes_text(*limit));
+    text += tr("; the peak is above the limit of %1").arg(bytes_text(*limit));
   const auto other = std::ranges::find_if(
       run_->outcomes, [](const StepOutcomePtr& each) { return each->is_another_graph(); });
   if (other != run_->outcomes.end())

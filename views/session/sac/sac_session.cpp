@@ -424,11 +424,17 @@ void SacSession::apply_budget(const Preview& found) {
                  .arg(found.settings->activation_budget, 0, 'g', QLocale::FloatingPointShortest));
 }
 
-void SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
-  if (!state_ || !state_->is_step()) return editing_.apply(with_solve(std::move(edit), settings));
-  if (edit.changes.empty())
-    return emit refused(tr("The list or preset would not change any tags."));
+bool SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
+  if (!state_ || !state_->is_step()) {
+    editing_.apply(with_solve(std::move(edit), settings));
+    return true;
+  }
+  if (edit.changes.empty()) {
+    emit refused(tr("No tags would change: the training step already has them as requested."));
+    return false;
+  }
   editing_.apply(edit);
+  return true;
 }
 
 void SacSession::apply_tags() {
@@ -488,7 +494,9 @@ void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::str
     edit->title = title.toStdString();
     edit->by = by;
     // The plan is for min_cut's pair, so also request min_cut as the partitioner.
-    return is_step ? editing_.apply(*edit) : apply_and_solve(*std::move(edit), {});
+    if (is_step) return editing_.apply(*edit);
+    apply_and_solve(*std::move(edit), {});
+    return;
   }
   std::vector<PlanAction> wanted(graph.node_count(), PlanAction::recompute);
   for (const NodeId node : plan.saved) wanted[node.index()] = PlanAction::save;

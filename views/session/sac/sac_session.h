@@ -137,8 +137,8 @@ class SacSession : public QObject {
   // Requests a new plan; in a flat training step, sets the tags of the plan for the budget.
   void solve(const SolveSettings& settings);
   // Sets the tags of a list or preset and solves with them; in a flat training step, only sets
-  // them.
-  void apply_and_solve(Edit edit, const SolveSettings& settings);
+  // them. Emits `refused` and returns false if that would change no tags.
+  bool apply_and_solve(Edit edit, const SolveSettings& settings);
   // Once pending choices are in the document, applies the tags of a flat training step, so that the
   // graph becomes the step that is shown, and then runs the passes of its order. Adds one history
   // entry for the tags and one for each pass. Emits `refused` if there is nothing to apply.
