@@ -577,7 +577,7 @@ void PipelineTest::steps_that_cannot_apply_are_refused_before_anything_runs() {
   QVERIFY(preset("fsdp_tp")->toolTip().contains("min_cut_partition"));
   const QAction* experts = preset("graph_trainer_ep_overlap");
   QVERIFY(!experts->isEnabled());
-  QVERIFY2(experts->toolTip().contains("Cannot apply: ep_overlap_chunk"),
+  QVERIFY2(experts->toolTip().contains("Cannot be applied: ep_overlap_chunk"),
            qPrintable(experts->toolTip()));
   menu->close();
 }

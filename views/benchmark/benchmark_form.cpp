@@ -33,9 +33,10 @@ QString backend_tip(Backend backend) {
     case Backend::cudagraph:
       return BenchmarkForm::tr("Interpreted once, captured as a CUDA graph, then replayed");
     case Backend::inductor:
-      return BenchmarkForm::tr("Compiled as a whole; numerics may change");
+      return BenchmarkForm::tr("Compiled by Inductor; numerics may change");
     case Backend::regional:
-      return BenchmarkForm::tr("Marked regions compiled, the rest interpreted");
+      return BenchmarkForm::tr(
+          "Marked regions compiled by Inductor, the rest interpreted; numerics may change");
     case Backend::python:
       return BenchmarkForm::tr(
           "torch.fx in a Python process, for operators without a native implementation");

@@ -294,7 +294,7 @@ class Describer {
               .arg(count_text(graph_.order().size())));
     if (node_.has(Node::has_seq_nr)) s.add(tr("seq_nr"), QString::number(node_.seq_nr));
     if (node_.original_aten)
-      s.add_code(tr("original aten"), to_qstring(graph_.text(node_.original_aten)));
+      s.add_code(tr("original_aten"), to_qstring(graph_.text(node_.original_aten)));
     if (node_.has(Node::has_ac_graph_id))
       s.add(tr("ac_graph_id"), QString::number(node_.ac_graph_id));
     if (node_.origin) s.rows.push_back(link_row(tr("origin"), {{node_.origin}}));
@@ -307,7 +307,7 @@ class Describer {
     if (inputs.empty() && users.empty()) return;
     InspectorSection& s = section(tr("Graph"));
     if (!inputs.empty())
-      s.rows.push_back(link_row(tr("producers (%1)").arg(count_text(inputs.size())), inputs));
+      s.rows.push_back(link_row(tr("inputs (%1)").arg(count_text(inputs.size())), inputs));
     if (!users.empty())
       s.rows.push_back(link_row(tr("users (%1)").arg(count_text(users.size())), users));
   }

@@ -36,7 +36,7 @@ void describe_preset(QAction& action, const PipelinePreset& preset,
   action.setToolTip(QStringLiteral("%1\n%2").arg(
       to_qstring(preset.summary), why_not.isEmpty()
                                       ? to_qstring(preset.pipeline)
-                                      : PipelinePane::tr("Cannot apply: %1").arg(why_not)));
+                                      : PipelinePane::tr("Cannot be applied: %1").arg(why_not)));
 }
 
 void load_preset(PipelineSession& session, const QString& name) {

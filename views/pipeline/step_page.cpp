@@ -44,7 +44,7 @@ StepPage::StepPage(PipelineSession& session, QWidget* parent) : QWidget(parent),
 void StepPage::make_ways() {
   ways_ = new QToolButton(this);
   ways_->setText(tr("Show") + kMenuArrow);
-  ways_->setToolTip(tr("Show the graph before or after this step"));
+  ways_->setToolTip(tr("Show or compare the graphs before and after this step"));
   ways_->setAutoRaise(true);
   auto* menu = new QMenu(ways_);
   menu->setToolTipsVisible(true);

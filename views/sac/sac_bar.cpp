@@ -92,7 +92,8 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   };
   presets_ = add_menu(tr("Presets"), tr("Tag nodes by torchtitan's operator set or policies"),
                       make_presets());
-  exchange_ = add_menu(tr("Exchange"), tr("Export and import policies"), make_exchange());
+  exchange_ = add_menu(tr("Exchange"), tr("Export or import policies, or open the plan as a pair"),
+                       make_exchange());
   connect(partitioner_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
   connect(solver_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);
   connect(budget_, &BudgetControl::unit_changed, this, [this] {

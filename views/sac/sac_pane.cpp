@@ -146,17 +146,17 @@ void SacPane::add_actions() {
     connect(action, &QAction::triggered, this, slot);
     return action;
   };
-  add(tr("SAC: Solve Again"), [this] { bar_->solve(); });
+  add(tr("SAC: Solve"), [this] { bar_->solve(); });
   apply_tags_ = add(tr("SAC: Apply Tags"), [this] { session_.apply_tags(); });
   add(tr("SAC: Show Tensors at the Peak"), [this] { show_peak(); });
   add(tr("SAC: Compute Trade-off"), [this] {
     show_pareto();
     if (!pareto_->search().is_running()) pareto_->start_or_cancel();
   });
-  add(tr("SAC: Tune Order and Buckets Within This Peak..."), [this] { pareto_->tune(); });
-  add(tr("SAC: Find Changes for a Target"), [this] { show_targets(); });
+  add(tr("SAC: Tune Order and Buckets..."), [this] { pareto_->tune(); });
+  add(tr("SAC: Show Targets"), [this] { show_targets(); });
   of_partitioner_.push_back(add(tr("SAC: Open as Pair"), [this] { make_pair(); }));
-  add(tr("SAC: Show Changes to the Plan"), [this] { show_changes(); });
+  add(tr("SAC: Show Changes"), [this] { show_changes(); });
   add(tr("SAC: Save Selected"), [this] { table_->set_action(PlanAction::save); });
   add(tr("SAC: Recompute Selected"), [this] { table_->set_action(PlanAction::recompute); });
   add(tr("SAC: Offload Selected"), [this] { table_->set_action(PlanAction::offload); });

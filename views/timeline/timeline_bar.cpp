@@ -78,7 +78,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
           &timeline_, [this] { timeline_.zoom(kButtonZoom); });
   connect(add_bar_button(*this, tr("Peak"), tr("Go to the peak (P)")), &QToolButton::clicked,
           &timeline_, &TimelineView::show_peak);
-  connect(add_bar_button(*this, tr("Fit"), tr("Show the whole step (F)")), &QToolButton::clicked,
+  connect(add_bar_button(*this, tr("Fit"), tr("Zoom to the whole step (F)")), &QToolButton::clicked,
           &timeline_.range(), &TimelineRange::fit);
   connect(&content_, &TimelineContent::kind_changed, this, &TimelineBar::show_axis);
   const TimelineRange* range = &timeline_.range();

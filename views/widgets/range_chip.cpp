@@ -12,7 +12,7 @@ namespace jointer::views {
 RangeChip::RangeChip(Document& document, QWidget* parent)
     : QToolButton(parent), document_(document) {
   setObjectName(QStringLiteral("range"));
-  setToolTip(tr("Only this part of the step is shown. Click or press Esc to show all of it."));
+  setToolTip(tr("Only this part of the step is shown. Click or press Esc to show the whole step."));
   const ShownRange* range = &document_.shown_range();
   connect(range, &ShownRange::range_changed, this, &RangeChip::refresh);
   connect(range, &ShownRange::graph_changed, this, &RangeChip::refresh);

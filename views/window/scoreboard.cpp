@@ -56,8 +56,9 @@ QString estimator_text(const Snapshot& shown) {
 QString execution_tip(const Graph& graph, Execution execution) {
   const QString tip = Scoreboard::tr(
       "How the step is executed: operator by operator (Eager), or as kernels that Jointer predicts "
-      "for torch's compiler. Regional compiles the marked calls; CUDA graph launches all kernels "
-      "at once. All numbers, the timeline and the memory are those of the chosen execution, except "
+      "for torch's compiler. Regional compiles the marked calls, Inductor the graph or each half "
+      "of a pair, and CUDA graph launches all of it at once. All numbers, the timeline and the "
+      "memory are those of the chosen execution, except "
       "for plans of the SAC pane, which are estimated operator by operator. Previews of moves in a "
       "compiled step are approximate; after a move, the kernels are predicted again.");
   if (execution == Execution::eager) return tip;

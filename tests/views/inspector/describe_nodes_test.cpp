@@ -72,7 +72,7 @@ TEST_F(InspectorTest, ShowsBothEndsOfAShortTime) {
 }
 
 TEST_F(InspectorTest, LinksProducersUsersAndAliases) {
-  EXPECT_THAT(row(of("mm"), "producers (2)").links, ElementsAre(node("x"), node("w0")));
+  EXPECT_THAT(row(of("mm"), "inputs (2)").links, ElementsAre(node("x"), node("w0")));
   EXPECT_THAT(row(of("mm"), "users (1)").links, ElementsAre(node("relu")));
   EXPECT_THAT(row(of("t1"), "aliases").links, ElementsAre(node("relu")));
   EXPECT_THAT(row(of("t1"), "allocated by").links, ElementsAre(node("relu")));
