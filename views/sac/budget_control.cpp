@@ -58,8 +58,7 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
       tr("Budget: torch's activation_memory_budget. 1 saves the values of the min cut, and 0 saves "
          "only inputs; in between, a knapsack solver decides which values are worth saving. In a "
          "flat training step, 1 saves the values that the backward reads as traced, and 0 only "
-         "those "
-         "that cannot be recomputed.\n"
+         "those that cannot be recomputed.\n"
          "Peak: the fastest plan within this peak memory.\n"
          "Reserved: the same for the memory that torch's caching allocator reserves."),
       tr("Quantity to limit"));
