@@ -31,7 +31,7 @@ QString backend_tip(Backend backend) {
     case Backend::interpret:
       return BenchmarkForm::tr("Operator by operator through LibTorch's dispatcher");
     case Backend::cudagraph:
-      return BenchmarkForm::tr("Interpreted once, captured as a CUDA graph, then replayed");
+      return BenchmarkForm::tr("Interpreted once while CUDA captures it as a graph, then replayed");
     case Backend::inductor:
       return BenchmarkForm::tr("Compiled by Inductor; numerics may change");
     case Backend::regional:

@@ -148,6 +148,7 @@ class Describer {
     if (l.first < 0 && l.last >= steps) return tr("whole step");
     if (l.first < 0) return tr("from the start to call %1").arg(count_text(l.last));
     if (l.last >= steps) return tr("from call %1 to the end").arg(count_text(l.first));
+    if (l.first == l.last) return tr("call %1").arg(count_text(l.first));
     return tr("calls %1 to %2").arg(count_text(l.first), count_text(l.last));
   }
 

@@ -40,9 +40,9 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   fastest_ = add_control(*row, new QPushButton(tr("Fastest"), controls), "fastest",
                          tr("Use the fastest plan within the limit"));
   add_label(tr("Step up to"));
-  percent_ =
-      add_control(*row, new QDoubleSpinBox(controls), "percent",
-                  tr("Relative to the step time of the current plan"), tr("Maximum slowdown"));
+  percent_ = add_control(*row, new QDoubleSpinBox(controls), "percent",
+                         tr("Maximum slowdown relative to the step time of the current plan"),
+                         tr("Maximum slowdown"));
   percent_->setRange(0, kMaxPercent);
   percent_->setDecimals(1);
   percent_->setValue(kUsualPercent);
@@ -167,7 +167,7 @@ void ParetoPage::show_memory() {
   tune_->setToolTip(is_reserved ? tr("Search for the policies, order and buckets with the shortest "
                                      "step within the peak of the current plan, in the Tune pane")
                                 : tr("Search for the policies, order and buckets with the shortest "
-                                     "step within this peak, in the Tune pane"));
+                                     "step within this limit, in the Tune pane"));
   request_named_reserved();
   refresh_marks();
 }

@@ -174,8 +174,8 @@ void SacFigures::explain(const SacState& state) {
                  : tr("Maximum allocated memory."));
   reserved_->setProperty(
       "how", state.base ? tr("Memory that the caching allocator would reserve on the device if "
-                             "forward and backward run as two graphs with this plan. Appears "
-                             "shortly after the other numbers.")
+                             "forward and backward run as two graphs with this plan. This "
+                             "number appears shortly after the others.")
              : state.is_step()
                  ? tr("Memory that the caching allocator would reserve on the device for the "
                       "training step with its tags applied.")

@@ -139,8 +139,8 @@ void SacTable::update_headline() {
             : state->applied_tags.any
                 ? tr("This training step is shown with its tags applied; “Apply Tags” changes the "
                      "graph itself.")
-                : tr("This training step has no tags to apply. Choosing S, R or O for a row adds a "
-                     "tag and shows the result of applying it."));
+                : tr("This training step has no tags to apply. Choosing S, R or O for a row sets "
+                     "tags and shows the result of applying them."));
   if (state && !state->refused.empty()) {
     const QString why = to_qstring(state->refused.front().text);
     lines << (state->refused.size() == 1 ? tr("1 policy cannot be applied: %1").arg(why)

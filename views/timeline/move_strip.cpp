@@ -209,7 +209,7 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
     return in_brackets(time_difference_text(was.exposed_ns, held_.preview.at(gap).exposed_ns));
   };
   if (best.fastest_within)
-    add(*best.fastest_within, tr("best without raising the peak") + exposed(*best.fastest_within));
+    add(*best.fastest_within, tr("best within the peak as opened") + exposed(*best.fastest_within));
   add(best.min_exposed, tr("minimum exposed") + exposed(best.min_exposed));
   add(best.min_peak,
       tr("minimum peak") + in_brackets(bytes_difference_text(

@@ -28,11 +28,11 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   row->addSpacing(10);
   add_program_choice();
   program_order_ = add_axis(tr("Program Order"), AxisKind::program_order,
-                            tr("Every node has the same width (G)"));
+                            tr("Every node has the same width (G switches the axis)"));
   estimated_time_ = add_axis(tr("Estimated Time"), AxisKind::estimated_time,
-                             tr("Time simulated from estimated costs (G)"));
-  measured_time_ =
-      add_axis(tr("Measured"), AxisKind::measured_time, tr("Measured node times and memory (G)"));
+                             tr("Time simulated from estimated costs (G switches the axis)"));
+  measured_time_ = add_axis(tr("Measured"), AxisKind::measured_time,
+                            tr("Measured node times and memory (G switches the axis)"));
   row->addSpacing(14);
   measurement_ = add_bar_button(*this, {}, tr("Measurement to show alongside the estimates"));
   open_menu(*measurement_, new QMenu(measurement_));
