@@ -134,7 +134,8 @@ void EditMenu::add_edit_actions(QMenu* menu) {
   add(tr("Move as Late as Possible (Toggle Chain)"),
       QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1, true); }));
-  add(tr("Repeat in All &Identical Layers"), QKeySequence(Qt::Key_L), &EditMenu::repeat_in_layers);
+  add(tr("Repeat Edit in All &Identical Layers"), QKeySequence(Qt::Key_L),
+      &EditMenu::repeat_in_layers);
   menu->addSeparator();
   add(tr("&Merge Collectives"), {}, [this] { change_collectives(true); });
   add(tr("&Split Collective"), {}, [this] { change_collectives(false); });

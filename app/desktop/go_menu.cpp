@@ -25,9 +25,9 @@ GoMenu::GoMenu(const MenuContext& context, CommandSearch& search) : context_(con
       [&search] { search.open(QStringLiteral("@")); });
   on_timeline(tr("Go to &Peak"), QKeySequence(Qt::Key_P),
               [](TimelineView& view) { view.show_peak(); });
-  on_timeline(tr("Next in &Data Flow"), QKeySequence(Qt::Key_BracketRight),
+  on_timeline(tr("Next Node in &Data Flow"), QKeySequence(Qt::Key_BracketRight),
               [](TimelineView& view) { view.follow_flow(true); });
-  on_timeline(tr("Previous in Data &Flow"), QKeySequence(Qt::Key_BracketLeft),
+  on_timeline(tr("Previous Node in Data &Flow"), QKeySequence(Qt::Key_BracketLeft),
               [](TimelineView& view) { view.follow_flow(false); });
   on_timeline(tr("Next &Exposed Collective"), QKeySequence(Qt::Key_E),
               [](TimelineView& view) { view.step_exposed(1); });

@@ -49,7 +49,7 @@ FindBar::FindBar(Document& document, QWidget* parent) : QWidget(parent), documen
   previous_ = add_button(QStringLiteral("‹"), tr("Previous (Shift+Enter)"));
   next_ = add_button(QStringLiteral("›"), tr("Next (Enter)"));
   all_ = add_button(tr("Select All"), tr("Select all matches (Ctrl+Enter)"));
-  listing_ = add_button(tr("List"), tr("List all matches"));
+  listing_ = add_button(tr("List"), tr("Show or hide a list of all matches"));
   listing_->setObjectName(QStringLiteral("listing"));
   listing_->setCheckable(true);
   QToolButton* close = add_button(QStringLiteral("×"), tr("Close (Esc)"));

@@ -27,7 +27,7 @@ InspectorSection describe_range(const RangeFigures& figures) {
         tr("Nodes in the range that recompute a value of the forward. The other rows include "
            "them."));
   section.add(tr("compute"), time_text(t.compute_ns), estimated,
-              tr("Kernel time within the range."));
+              tr("Time of the kernels on the compute stream within the range."));
   section.add(tr("communication"), time_text(t.communication_ns), estimated,
               tr("Time of collectives and copies within the range, both hidden and exposed."));
   section.add(tr("exposed"), time_text(t.exposed_ns), estimated,
