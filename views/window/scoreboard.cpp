@@ -79,14 +79,15 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
          "its block sizes, splitting and reuse. Peak memory is a lower bound."));
   step_ = add_figure(
       tr("Step"), tr("Estimated time of this graph on one rank, from a simulation of the CPU, the "
-                     "compute stream and one stream per process group: the sum of compute, "
-                     "exposed communication and waiting for the CPU."));
+                     "compute stream, one stream per process group and one for copies to and from "
+                     "the host: the sum of compute, exposed communication and waiting for the "
+                     "CPU."));
   compute_ = add_figure(tr("Compute"),
                         tr("Sum of the estimated times of all kernels on the compute stream."));
   exposed_ =
-      add_figure(tr("Exposed"), tr("Time during which the compute stream waits for communication, "
-                                   "or communication runs after the last kernel, and the number "
-                                   "of collectives hidden by compute."));
+      add_figure(tr("Exposed"), tr("Time during which the compute stream waits for collectives and "
+                                   "for copies to or from the host, or they run after the last "
+                                   "kernel, and the number of collectives hidden by compute."));
   host_ = add_figure(tr("CPU wait"), tr("Time during which the compute stream waits for the CPU, "
                                         "to launch a kernel or to end the step."));
   tokens_ = add_figure(
