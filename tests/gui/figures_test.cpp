@@ -130,7 +130,7 @@ void FiguresTest::find_goes_to_the_moment_of_a_node() {
   QVERIFY(found);
   QCOMPARE(document().selection().moment(), document().moment_of(found));
   QCOMPARE(legend_title(timeline().content()),
-           QStringLiteral("at %1:").arg(to_qstring(document().graph().name(found))));
+           QStringLiteral("in %1:").arg(to_qstring(document().graph().name(found))));
   const auto extent = timeline().content().data().extent(found);
   QCOMPARE(timeline().content().data().position(document().moment()), extent.begin);
 }

@@ -84,7 +84,7 @@ KeysGroup SacTable::keys() {
           {{tr("S, R, O"), tr("Save, recompute or offload the selected rows")},
            {tr("Space"), tr("Toggle between save and recompute")},
            {tr("Delete"), tr("Leave the rows to the partitioner when it solves again; in "
-                             "a training step, remove their tags")},
+                             "a flat training step, remove their tags")},
            {tr("Click on S, R, O"), tr("Set one row, or all selected rows")},
            {tr("Hover over S, R, O; Up, Down"), tr("Preview the result")},
            {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};

@@ -61,7 +61,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   show_ghost();
   auto* plan = add_toggle(tr("Plan"),
                           tr("Show memory under the SAC pane's plan, aligned call by call: after "
-                             "partitioning or, for a training step, with its tags applied"),
+                             "partitioning or, for a flat training step, with its tags applied"),
                           &TimelineContent::set_show_plan);
   plan->setObjectName(QStringLiteral("plan"));
   const auto show_plan = [this, plan] { plan->setVisible(content_.has_plan()); };

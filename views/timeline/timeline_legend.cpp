@@ -58,8 +58,9 @@ QString legend_title(const TimelineContent& content) {
   const std::size_t moment = content.document().moment();
   if (moment == memory.peak_index()) return tr("at the peak:");
   const NodeId node = memory.node_at(moment);
-  return node ? tr("at %1:").arg(to_qstring(content.shown().graph.name(node)))
-              : tr("at the start:");
+  if (!node) return tr("at the start:");
+  return (MemoryTimeline::is_after_frees(moment) ? tr("after %1:") : tr("in %1:"))
+      .arg(to_qstring(content.shown().graph.name(node)));
 }
 
 TimelineLegend::TimelineLegend(const TimelineScene& scene)

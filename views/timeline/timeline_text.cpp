@@ -123,7 +123,8 @@ QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, QPoint a
     else
       lines << bytes_text(estimate);
     if (const NodeId node = s.analysis.memory.node_at(*h.point))
-      lines << tr("after %1").arg(to_qstring(s.graph.name(node)));
+      lines << (MemoryTimeline::is_after_frees(*h.point) ? tr("after %1") : tr("in %1"))
+                   .arg(to_qstring(s.graph.name(node)));
     if (const auto category = scene.layout.memory.contains(at)
                                   ? scene.memory_track().category_at(*h.point, at.y())
                                   : std::nullopt)
