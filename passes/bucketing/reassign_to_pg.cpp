@@ -129,8 +129,8 @@ Pass reassign_to_pg() {
   return {
       .info = {.name = "reassign_to_pg",
                .summary = "Moves FSDP's all-gathers to a twin of their process group, so that "
-                          "they overlap with the group's reduce-scatters (removed upstream in "
-                          "May 2026; use reassign_collective_pgs).",
+                          "they overlap with the group's reduce-scatters (removed from "
+                          "torchtitan in May 2026; use reassign_collective_pgs).",
                .source = "torchtitan/experiments/compiler_toolkit",
                .stage = PassStage::bucketing,
                .parameters =

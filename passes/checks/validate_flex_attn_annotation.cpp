@@ -36,7 +36,7 @@ Result<void> run_validate_flex_attn_annotation(Graph& graph, const Arguments&,
 Pass validate_flex_attn_annotation_pass() {
   return {.info = {.name = "validate_flex_attn_annotation",
                    .summary = "Checks that every flex_attention is marked for regional compilation "
-                              "(removed upstream in May 2026).",
+                              "(removed from torchtitan in May 2026).",
                    .source = "torchtitan/experiments/compiler_toolkit/passes.py",
                    .stage = PassStage::check,
                    .is_idempotent = true},

@@ -226,7 +226,7 @@ Pass annotate_rmsnorm_for_regional_inductor_pass() {
 
 Pass insert_kernel_annotations_pass() {
   return pass_of("insert_kernel_annotations",
-                 "Reports the runs of nodes that upstream annotates with their module, so that "
+                 "Reports the runs of nodes that torchtitan annotates with their module, so that "
                  "profiles of a captured CUDA graph show it.",
                  "cudagraph.py", true, {}, find_kernel_scopes);
 }

@@ -102,8 +102,8 @@ Pass cudagraph_pass() {
 
 Pass custom_codegen_pass() {
   PassInfo info = info_of("custom_codegen",
-                          "Changes nothing here; upstream, it writes the Python code that torch "
-                          "generates for the graph to a file.",
+                          "Changes nothing here; in torchtitan, it writes the Python code that "
+                          "torch generates for the graph to a file.",
                           "custom_codegen.py");
   info.keeps_numerics = true;
   return {.info = std::move(info),
@@ -119,7 +119,7 @@ Pass custom_codegen_pass() {
 Pass inductor_decomposition_pass() {
   PassInfo info = info_of("inductor_decomposition",
                           "Decomposes operators with Inductor's decomposition table, in Python "
-                          "(removed upstream in May 2026).",
+                          "(removed from torchtitan in May 2026).",
                           "");
   info.source = "torchtitan/experiments/compiler_toolkit/passes.py";
   return {

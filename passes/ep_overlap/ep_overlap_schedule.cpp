@@ -204,8 +204,8 @@ std::vector<Parameter> parameters() {
                "Pattern (fnmatch) for the names of chunked modules: layers.*.moe or layers.*."),
           flag("require_all_to_all", false, "Fail if no chunked module exchanges tokens."),
           flag("pair_first_token_exchange", true,
-               "Prepare both chunks before either starts its first exchange; upstream does so for "
-               "layers.*.moe.")};
+               "Prepare both chunks before either starts its first exchange; torchtitan does so "
+               "for layers.*.moe.")};
 }
 
 }  // namespace

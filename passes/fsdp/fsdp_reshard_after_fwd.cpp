@@ -31,7 +31,7 @@ Result<void> run_fsdp_reshard_after_fwd(Graph& graph, const Arguments& arguments
 Pass fsdp_reshard_after_fwd_pass() {
   return {.info = {.name = "fsdp_reshard_after_fwd",
                    .summary = "Tags gathered parameters to be gathered again in the backward or to "
-                              "be saved for it (removed upstream in May 2026).",
+                              "be saved for it (removed from torchtitan in May 2026).",
                    .source = "torchtitan/experiments/simple_fsdp/reshard_after_forward.py",
                    .stage = PassStage::fsdp,
                    .parameters = {flag(

@@ -25,7 +25,7 @@ std::vector<Parameter> parameters_of(std::span<const Pass> passes) {
                  .type = Parameter::Type::list,
                  .default_value = PassValue::List{},
                  .doc =
-                     "Passes to run, in this order. Upstream recommends "
+                     "Passes to run, in this order. Torch recommends "
                      "reorder_communication_preserving_peak_memory, then sink_waits_iterative, "
                      "then reorder_communication_preserving_peak_memory again."};
   for (const Pass& pass : passes) list.choices.push_back(pass.info.name);

@@ -54,12 +54,12 @@ Pass apply_sac_pass() {
       .info = {.name = "apply_sac",
                .summary =
                    "Tags results of the forward as saved or recomputed, using a set of operators "
-                   "to save (replaced upstream by tag_with_memory_policy in May 2026).",
+                   "to save (replaced in torchtitan by tag_with_memory_policy in May 2026).",
                .source = "torchtitan/experiments/compiler_toolkit/passes.py",
                .stage = PassStage::joint,
                .parameters = {texts("save", PassValue(),
                                     "Operators to save, each an operator or FQN_PATTERN::operator; "
-                                    "if not given, upstream's list."),
+                                    "if not given, torchtitan's list."),
                               texts("every_nth", PassValue::List{"aten.mm.default/2"},
                                     "Operators of which every Nth call is recomputed: OPERATOR/N, "
                                     "or OPERATOR/N/layer to count per layer."),

@@ -32,7 +32,7 @@ Pass tag_with_memory_policy_pass() {
                .source = "torchtitan/experiments/graph_trainer/memory_policy.py",
                .stage = PassStage::joint,
                .parameters = {choice("policy", std::move(names), "default",
-                                     "Upstream's --compile.memory_policy."),
+                                     "The value of torchtitan's --compile.memory_policy."),
                               texts("save_ops",
                                     "For full: results to save anyway, as FQN_PATTERN::operator."),
                               bytes("offload_bytes", kOffloadBytes,
