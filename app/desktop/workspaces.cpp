@@ -249,8 +249,8 @@ bool Workspaces::save_as() {
   Autosave* autosave = &documents_.session()->autosave();
   if (documents_.document()->source().path == "-") {
     emit failed(
-        tr("A graph that was read from standard input cannot be saved as a workspace. Save it to a "
-           "file and open that file."));
+        tr("A graph that was read from standard input cannot be saved as a workspace. Save the "
+           "input to a file and open that file."));
     return false;
   }
   const QString name = autosave->path().isEmpty()

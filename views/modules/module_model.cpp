@@ -37,7 +37,8 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel({tr("1 module"), tr("%1 m
       {.title = tr("class")},
       {.title = tr("nodes"),
        .unit = Unit::count,
-       .meaning = tr("Number of nodes in the module and its submodules, including parameters."),
+       .meaning = tr("Number of nodes in the module and its submodules, including parameters; if a "
+                     "range is selected, only of those that run in it."),
        .adds_up = true,
        .total_title = tr("nodes")},
       {.title = tr("parameters"),

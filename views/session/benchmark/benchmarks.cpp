@@ -72,7 +72,7 @@ QString Benchmarks::why_not() const {
   if (document_.source().path == "-")
     return tr(
         "The graph cannot be benchmarked: it was read from standard input, which ranks cannot read "
-        "again. Save it to a file and open that file.");
+        "again. Save the input to a file and open that file.");
   if (QString why = service_->why_not(settings_.request.backend); !why.isEmpty()) return why;
   return service_->why_not(settings_.request.on);
 }
