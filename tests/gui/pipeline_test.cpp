@@ -122,7 +122,7 @@ void PipelineTest::empty_pane_shows_a_hint() {
   make_pane();
   QVERIFY(!list().isVisible());
   QVERIFY(!button("run").isEnabled());
-  QCOMPARE(button("run").toolTip(), "No steps yet.");
+  QCOMPARE(button("run").toolTip(), "No steps yet. Add a pass.");
   bool is_said = false;
   for (const auto* label : pane_->findChildren<QLabel*>())
     is_said = is_said || (label->isVisible() && label->text().contains("A pipeline is") &&

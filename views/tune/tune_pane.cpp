@@ -120,7 +120,9 @@ void TunePane::make_controls() {
          "checked."));
   twin_groups_->setChecked(true);
   apply_ = add_control(*row, new QPushButton(tr("Apply Best"), controls), "apply");
-  copy_ = add_control(*row, new QPushButton(tr("Copy as Pipeline"), controls), "copy");
+  copy_ =
+      add_control(*row, new QPushButton(tr("Copy as Pipeline"), controls), "copy",
+                  tr("Copy the best pipeline in the form that `jointer apply --passes` accepts"));
   save_ = add_control(*row, new QPushButton(controls), "save");
   connect(save_, &QPushButton::clicked, this, &TunePane::save_winner);
   status_ = add_control(*row, new QLabel(controls), "status");

@@ -54,5 +54,27 @@ TEST(FirstAnswers, AGraphWithoutCollectivesSaysSo) {
   EXPECT_TRUE(answer_what_if(*snapshot).text.contains("Pipeline"));
 }
 
+TEST(FirstAnswers, AGraphWithOnlyHiddenCopiesHasNoCollectives) {
+  const SnapshotPtr snapshot = test::snapshot_of(R"(
+    x: f32[1024] = input
+    w: f32[8192,8192] = input
+    a: f32[1024] = aten.relu(x)
+    device cpu
+    off: f32[1024] = ao.offload(a)
+    device cuda:0
+    m: f32[8192,8192] = aten.mm(w, w)
+    n: f32[8192,8192] = aten.mm(m, w)
+    device cpu
+    host: f32[1024] = ao.wait_tensor(off, a)
+    device cuda:0
+    return [n, host]
+  )");
+  const Simulation& simulation = snapshot->analysis.simulation;
+  ASSERT_EQ(simulation.collectives().size(), 1U);
+  ASSERT_FALSE(simulation.collectives().front().is_exposed());
+  const QString text = answer_communication(*snapshot).text;
+  EXPECT_TRUE(text.contains("no copy to or from the host is exposed")) << text.toStdString();
+}
+
 }  // namespace
 }  // namespace jointer::views

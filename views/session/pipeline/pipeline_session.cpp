@@ -212,7 +212,7 @@ std::optional<PipelineSession::Histories> PipelineSession::histories(std::size_t
 QString PipelineSession::why_not() const {
   if (run_) return tr("The pipeline is running.");
   const std::vector<DraftStep> steps = enabled();
-  if (draft_.empty()) return tr("No steps yet.");
+  if (draft_.empty()) return tr("No steps yet. Add a pass.");
   if (steps.empty()) return tr("No step is enabled.");
   for (std::size_t place = 0; place < draft_.size(); ++place)
     if (draft_.steps()[place].step.is_enabled && !mistakes_[place].isEmpty())
