@@ -195,8 +195,8 @@ void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect&
     QString text;
   };
   std::vector<Mark> marks;
-  // Marks at the same position share a label. It begins with the best position that does not raise
-  // the peak, which is added first.
+  // Marks at the same position share a label. It begins with the best position within the peak of
+  // the graph as opened, which is added first.
   const auto add = [&](std::size_t gap, const QString& text) {
     for (Mark& mark : marks)
       if (mark.gap == gap) {
