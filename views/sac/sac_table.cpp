@@ -223,7 +223,10 @@ void SacTable::set_action(std::optional<PlanAction> action) {
 void SacTable::tick(const std::vector<NodeId>& nodes, std::span<const int> rows,
                     std::optional<PlanAction> action) {
   if (!session_.state() || !session_.state()->can_change()) return;
-  if (nodes.empty()) return emit message(model_->why_unchanged(rows, action));
+  if (nodes.empty())
+    return emit message(rows.empty() && document().selection().nodes().empty()
+                            ? tr("First select a row.")
+                            : model_->why_unchanged(rows, action));
   preview_soon_.stop();  // the change itself is about to be applied
   session_.set_action(nodes, action);
 }

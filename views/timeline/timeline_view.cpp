@@ -194,7 +194,7 @@ KeysGroup TimelineView::keys() {
           {tr("Wheel"), tr("Pan")},
           {tr("Ctrl+wheel"), tr("Zoom at the pointer")},
           {tr("Ctrl+Shift+wheel"), tr("Over the memory curve: zoom its vertical axis")},
-          {tr("Shift+wheel"), tr("Scroll the lanes if they do not fit, or a zoomed memory curve")},
+          {tr("Shift+wheel"), tr("Scroll lanes that do not fit, or a zoomed memory curve")},
           {tr("Double-click on the memory curve"), tr("Show the whole vertical axis")}}};
 }
 

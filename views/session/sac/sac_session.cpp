@@ -474,7 +474,9 @@ void SacSession::checkpoint_layers(const std::vector<NodeId>& nodes) {
   const Graph& graph =
       state_->is_step() ? state_->step->snapshot->graph : state_->base->partition.joint;
   const std::vector<std::vector<NodeId>> layers = calls_of_layers(graph, nodes);
-  if (layers.empty()) return emit refused(tr("The selection is not in a layer."));
+  if (layers.empty())
+    return emit refused(nodes.empty() ? tr("First select a tensor in a layer.")
+                                      : tr("The selection is not in a layer."));
   const auto change = checkpoint(graph, *state_->what_if(), state_->plan, layers);
   if (!change) return emit refused(to_qstring(change.error().message));
   apply_plan(change->plan,
