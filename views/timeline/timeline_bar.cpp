@@ -28,7 +28,7 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   row->addSpacing(10);
   add_program_choice();
   program_order_ = add_axis(tr("Program Order"), AxisKind::program_order,
-                            tr("Every node has the same width (G switches the axis)"));
+                            tr("Every call has the same width (G switches the axis)"));
   estimated_time_ = add_axis(tr("Estimated Time"), AxisKind::estimated_time,
                              tr("Time simulated from estimated costs (G switches the axis)"));
   measured_time_ = add_axis(tr("Measured"), AxisKind::measured_time,

@@ -140,7 +140,7 @@ QString TimelineContent::position_text(double position) const {
 
 QString TimelineContent::distance_text(std::int64_t begin, std::int64_t end) const {
   if (kind_ != AxisKind::program_order) return time_text(end - begin);
-  return nodes_text(static_cast<std::size_t>(end - begin));
+  return counted_text(end - begin, tr("1 call"), tr("%1 calls"));
 }
 
 // --- Lanes ---

@@ -18,8 +18,10 @@ TimelineRange::TimelineRange(const TimelineContent& content)
 QString TimelineRange::text() const {
   const QString end = content_.position_text(axis_.end());
   if (axis_.shows_all())
-    return content_.kind() == AxisKind::program_order ? tr("all %1 nodes").arg(end)
-                                                      : tr("all %1").arg(end);
+    return content_.kind() == AxisKind::program_order
+               ? counted_text(static_cast<std::int64_t>(axis_.end()), tr("1 call"),
+                              tr("all %1 calls"))
+               : tr("all %1").arg(end);
   if (content_.kind() == AxisKind::program_order)
     return tr("%1 to %2").arg(content_.position_text(axis_.begin()), end);
   return time_range_text(static_cast<std::int64_t>(axis_.begin()),

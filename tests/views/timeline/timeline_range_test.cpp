@@ -25,6 +25,13 @@ TEST_F(ATimelineRange, StartsWithTheWholeStep) {
   EXPECT_TRUE(range.text().startsWith("all "));
 }
 
+TEST_F(ATimelineRange, CountsCallsInProgramOrder) {
+  content.set_kind(AxisKind::program_order);
+  range.fit();
+  EXPECT_EQ(range.text(),
+            QStringLiteral("all %1 calls").arg(document.analysis().memory.steps().size()));
+}
+
 TEST_F(ATimelineRange, ShowsTheSelection) {
   document.selection().select(node("ar"));
   range.show_selection();
