@@ -12,6 +12,10 @@ bool is_dirty(const DocumentTab& tab) {
   return tab.session() != nullptr && tab.session()->autosave().is_dirty();
 }
 
+bool is_saving(const DocumentTab& tab) {
+  return tab.session() != nullptr && tab.session()->autosave().is_saving();
+}
+
 }  // namespace
 
 Closing::Closing(QMainWindow& window, Documents& documents, Workspaces& workspaces)
@@ -24,15 +28,20 @@ void Closing::close(DocumentTab* tab) {
   is_closing_window_ = false;
   if (is_dirty(*tab))
     ask(tab);
+  else if (is_saving(*tab))
+    close_when_saved(tab);
   else
     documents_.close(tab);
 }
 
 bool Closing::may_close_window() {
   for (DocumentTab* tab : documents_.all()) {
-    if (!is_dirty(*tab)) continue;
+    if (!is_dirty(*tab) && !is_saving(*tab)) continue;
     is_closing_window_ = true;
-    ask(tab);
+    if (is_dirty(*tab))
+      ask(tab);
+    else
+      close_when_saved(tab);
     return false;
   }
   return true;
@@ -67,15 +76,24 @@ void Closing::take_answer(DocumentTab* tab, int button) {
 
 // The document stays open if saving fails or if the user chooses no file.
 void Closing::save_and_close(DocumentTab* tab) {
+  QObject* saving = close_when_saved(tab);
+  documents_.show(tab);
+  if (!workspaces_.save()) saving->deleteLater();
+}
+
+QObject* Closing::close_when_saved(DocumentTab* tab) {
+  QPointer<QObject>& known = closing_when_saved_[tab];
+  if (known) return known;
   Autosave* autosave = &tab->session()->autosave();
   auto* saving = new QObject(autosave);
+  known = saving;
   connect(autosave, &Autosave::failed, saving, &QObject::deleteLater);
-  connect(autosave, &Autosave::saved, saving, [this, tab, saving] {
+  connect(autosave, &Autosave::saved, saving, [this, tab, autosave, saving] {
+    if (autosave->is_saving()) return;
     saving->deleteLater();
     is_dirty(*tab) ? ask(tab) : close_now(tab);  // edits may have been made during the save
   });
-  documents_.show(tab);
-  if (!workspaces_.save()) saving->deleteLater();
+  return saving;
 }
 
 void Closing::close_now(DocumentTab* tab) {

@@ -4,6 +4,7 @@
 #include <QMessageBox>
 #include <QObject>
 #include <QPointer>
+#include <map>
 
 #include "app/desktop/documents.h"
 #include "app/desktop/workspaces.h"
@@ -17,23 +18,27 @@ class Closing : public QObject {
   // `window` is the parent of the message boxes. All arguments must outlive this object.
   Closing(QMainWindow& window, Documents& documents, Workspaces& workspaces);
 
-  // Closes a document. If the document has unsaved changes, asks the user first.
+  // Closes a document, after running saves have ended. If the document has unsaved changes, asks the
+  // user first.
   void close(views::DocumentTab* tab);
-  // Returns true if no document has unsaved changes. Otherwise returns false and asks about these
-  // documents one by one, closing each of them and finally the window, unless the user cancels
-  // or saving fails.
+  // Returns true if no document has unsaved changes or is being saved. Otherwise returns false and
+  // asks about these documents one by one, closing each of them and finally the window, unless the
+  // user cancels or saving fails.
   bool may_close_window();
 
  private:
   void ask(views::DocumentTab* tab);
   void take_answer(views::DocumentTab* tab, int button);
   void save_and_close(views::DocumentTab* tab);
+  // Closes the document once no save runs or waits, unless the returned object is deleted first.
+  QObject* close_when_saved(views::DocumentTab* tab);
   void close_now(views::DocumentTab* tab);
 
   QMainWindow& window_;
   Documents& documents_;
   Workspaces& workspaces_;
   QPointer<QMessageBox> question_;
+  std::map<views::DocumentTab*, QPointer<QObject>> closing_when_saved_;
   bool is_closing_window_ = false;
 };
 

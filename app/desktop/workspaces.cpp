@@ -239,8 +239,8 @@ void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edi
 bool Workspaces::save() {
   if (documents_.session() == nullptr) return false;
   Autosave* autosave = &documents_.session()->autosave();
-  if (autosave->path().isEmpty()) return save_as();
-  autosave->save(autosave->path(), window_.saveState());
+  if (autosave->next_path().isEmpty()) return save_as();
+  autosave->save(autosave->next_path(), window_.saveState());
   return true;
 }
 

@@ -60,6 +60,7 @@ class WorkspaceTest : public QObject {
   void closing_asks_about_unsaved_edits();
   void closing_saves_if_asked_to();
   void closing_the_window_asks_too();
+  void closing_waits_for_saves();
   void marks_are_saved_and_restored();
   void says_what_was_restored();
 
@@ -404,6 +405,28 @@ void WorkspaceTest::closing_the_window_asks_too() {
   QVERIFY(!window->close());
   answer(*window, QMessageBox::Discard);
   QTRY_VERIFY(!window->isVisible());
+}
+
+// The second save begins when the first one has ended.
+void WorkspaceTest::closing_waits_for_saves() {
+  const QString first = folder_->filePath("first.jointer");
+  const QString second = folder_->filePath("second.jointer");
+  auto window = make_window();
+  for (const bool closes_window : {false, true}) {
+    DocumentTab* tab = open(*window, kCapture);
+    window->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(window.get()));
+    autosave(*tab).save(first, {});
+    autosave(*tab).save(second, {});
+    if (closes_window)
+      QVERIFY(!window->close());
+    else
+      QTest::keyClick(window.get(), Qt::Key_W, Qt::ControlModifier);
+    QTRY_COMPARE_WITH_TIMEOUT(test::tab_count(*window), 0, kPatienceMs);
+    QCOMPARE(window->isVisible(), !closes_window);
+    QVERIFY(QFile::remove(first));
+    QVERIFY(QFile::remove(second));
+  }
 }
 
 void WorkspaceTest::marks_are_saved_and_restored() {

@@ -254,36 +254,54 @@ void Autosave::remember(const Summary& known, const Setup& setup, History histor
 }
 
 void Autosave::save(const QString& path, const QByteArray& layout) {
-  if (is_saving_) return;
-  is_saving_ = true;
+  const bool is_first = saves_.empty();
+  if (!is_first)
+    saves_.erase(std::remove_if(saves_.begin() + 1, saves_.end(),
+                                [&](const Save& waiting) { return waiting.path == path; }),
+                 saves_.end());
+  saves_.push_back({path, layout});
+  if (is_first) begin_save();
+}
+
+void Autosave::begin_save() {
   // Include benchmark results from earlier sessions.
   benchmarks_.load();
-  write_when_loaded(path, layout);
+  write_when_loaded();
 }
 
-void Autosave::write_when_loaded(const QString& path, const QByteArray& layout) {
-  if (!benchmarks_.is_loading()) return write_file(path, layout);
-  connect(
-      &benchmarks_, &Benchmarks::rows_changed, this,
-      [this, path, layout] { write_when_loaded(path, layout); },
-      static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+void Autosave::write_when_loaded() {
+  if (!benchmarks_.is_loading()) return write_file();
+  connect(&benchmarks_, &Benchmarks::rows_changed, this, &Autosave::write_when_loaded,
+          static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
 }
 
-void Autosave::write_file(const QString& path, const QByteArray& layout) {
+void Autosave::write_file() {
+  const Save& save = saves_.front();
   Workspace workspace = this->workspace();
-  workspace.layout = layout.toBase64().toStdString();
+  workspace.layout = save.layout.toBase64().toStdString();
   for (const BenchmarkRow& row : benchmarks_.rows()) workspace.benchmarks.push_back(*row.result);
-  const auto work = [workspace, path] { return write_workspace(path.toStdString(), workspace); };
-  const auto take = [this, path, history = workspace.history, known = current_summary(),
+  const auto work = [workspace, path = save.path] {
+    return write_workspace(path.toStdString(), workspace);
+  };
+  const auto take = [this, history = workspace.history, known = current_summary(),
                      setup = current_setup()](const Result<void>& written) {
-    is_saving_ = false;
-    if (!written) return emit failed(tr("Not saved: %1").arg(to_qstring(written.error().message)));
-    path_ = path;
-    remember(known, setup, history);
-    take_saved();
-    emit saved(path);
+    end_save(written, known, setup, history);
   };
   run_in_background(this, work, take, saving_);
+}
+
+void Autosave::end_save(const Result<void>& written, const Summary& known, const Setup& setup,
+                        History history) {
+  const QString path = saves_.front().path;
+  saves_.pop_front();
+  if (written) {
+    path_ = path;
+    remember(known, setup, std::move(history));
+    take_saved();
+  }
+  if (!saves_.empty()) begin_save();
+  if (!written) return emit failed(tr("Not saved: %1").arg(to_qstring(written.error().message)));
+  emit saved(path);
 }
 
 // Removes the journal, which the file now replaces. If changes were made during the save, starts a

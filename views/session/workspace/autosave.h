@@ -4,6 +4,7 @@
 #include <QString>
 #include <QStringList>
 #include <QThreadPool>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -43,6 +44,11 @@ class Autosave : public QObject {
   [[nodiscard]] Document& document() const { return document_; }
   // The workspace file; empty until the document is first saved.
   [[nodiscard]] const QString& path() const { return path_; }
+  // The file that `path` returns once all requested saves have ended without errors.
+  [[nodiscard]] const QString& next_path() const {
+    return saves_.empty() ? path_ : saves_.back().path;
+  }
+  [[nodiscard]] bool is_saving() const { return !saves_.empty(); }
   // Returns true if there are changes that are not in a workspace file.
   [[nodiscard]] bool is_dirty() const { return is_dirty_; }
 
@@ -56,7 +62,8 @@ class Autosave : public QObject {
   // Removes the journal. Called when the user closes the document without saving.
   void forget();
 
-  // Saves on a worker thread; emits `saved` or `failed`. Ignored while another save is running.
+  // Saves on a worker thread; emits `saved` or `failed`. While another save is running, the request
+  // waits; if several requests wait for the same file, only the last one runs.
   void save(const QString& path, const QByteArray& layout);
 
  signals:
@@ -98,6 +105,11 @@ class Autosave : public QObject {
     friend bool operator==(const Setup&, const Setup&) = default;
   };
 
+  struct Save {
+    QString path;
+    QByteArray layout;
+  };
+
   void follow();
   void write_difference(const Summary& now, const Setup& setup);
   void start_journal(const Workspace& start);
@@ -107,8 +119,12 @@ class Autosave : public QObject {
   }
   void take_restored(int edits, const QStringList& refused);
   void give_up_restoring(const QString& why);
-  void write_when_loaded(const QString& path, const QByteArray& layout);
-  void write_file(const QString& path, const QByteArray& layout);
+  // Saves the first of `saves_`.
+  void begin_save();
+  void write_when_loaded();
+  void write_file();
+  void end_save(const Result<void>& written, const Summary& known, const Setup& setup,
+                History history);
   void take_saved();
   void remember(const Summary& known, const Setup& setup, History history);
   [[nodiscard]] Summary current_summary() const;
@@ -130,7 +146,8 @@ class Autosave : public QObject {
   History saved_history_;               // the base of a new journal
   std::string extra_;                   // members of the file that this version does not recognize
   std::unique_ptr<QObject> restoring_;  // set while a history is being replayed
-  bool is_dirty_ = false, is_saving_ = false, is_restoring_ = false, is_found_dirty_ = false;
+  std::deque<Save> saves_;              // the first one is running, the others wait
+  bool is_dirty_ = false, is_restoring_ = false, is_found_dirty_ = false;
   QThreadPool saving_;
   Mailbox complaints_;  // errors of the journal, which writes on its own thread
 };

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QFile>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -29,6 +30,35 @@ TEST(AutosaveTest, SavesWhileBenchmarkResultsAreWritten) {
   autosave.save(folder.filePath(QStringLiteral("graph.jointer")), {});
   EXPECT_TRUE(QTest::qWaitFor([&] { return saved.count() + failed.count() > 0; }));
   EXPECT_EQ(saved.count(), 1);
+}
+
+// A save ends when this thread processes events.
+TEST(AutosaveTest, SavesRequestedDuringASaveFollow) {
+  const QTemporaryDir folder;
+  test::FakeBenchmarks service;
+  Document document(OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::kSmallStep));
+  Benchmarks benchmarks(document, service, BenchmarkHistory(folder.path().toStdString()));
+  Autosave autosave(document, benchmarks, {});
+  const auto path = [&](const char* name) { return folder.filePath(QString::fromLatin1(name)); };
+  const QSignalSpy saved(&autosave, &Autosave::saved), failed(&autosave, &Autosave::failed);
+  autosave.save(path("a.jointer"), {});
+  autosave.save(path("b.jointer"), {});
+  autosave.save(path("none/c.jointer"), {});
+  autosave.save(path("d.jointer"), {});
+  autosave.save(path("b.jointer"), "layout");
+  EXPECT_EQ(autosave.path(), QString());
+  EXPECT_EQ(autosave.next_path(), path("b.jointer"));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !autosave.is_saving(); }));
+  QStringList files;
+  for (const QList<QVariant>& arguments : saved) files << arguments.front().toString();
+  EXPECT_EQ(files, (QStringList{path("a.jointer"), path("d.jointer"), path("b.jointer")}));
+  EXPECT_EQ(failed.count(), 1) << "the folder of c does not exist";
+  EXPECT_EQ(autosave.path(), path("b.jointer"));
+  EXPECT_EQ(autosave.next_path(), path("b.jointer"));
+  EXPECT_TRUE(QFile::exists(path("a.jointer")));
+  const auto last = read_workspace(path("b.jointer").toStdString());
+  ASSERT_TRUE(last.has_value());
+  EXPECT_EQ(QByteArray::fromBase64(QByteArray::fromStdString(last->layout)), "layout");
 }
 
 // Another window may have taken over the journal.
