@@ -142,9 +142,7 @@ class FusedRecompute {
 
 FusedCosts fused_recompute_ns(const SacState& state, const SnapshotKernels& kernels) {
   FusedCosts costs(state.tensors.size());
-  const bool is_same_graph =
-      state.snapshot->graph.node_count() == kernels.snapshot()->graph.node_count();
-  if (!is_same_graph) return costs;
+  if (state.snapshot != kernels.snapshot()) return costs;
   FusedRecompute fused(state, kernels);
   for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = fused.cost_of(state.tensors[i]);
   return costs;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/index.h"
@@ -95,6 +96,19 @@ TEST_F(FusedRecomputeTest, KernelsOfAnotherGraphSayNothing) {
   const FusedCosts found = fused_recompute_ns(
       state_, *test::hand_made_kernels(other, test::small_step_part(other->graph)));
   EXPECT_EQ(found, FusedCosts(3));
+}
+
+// The order of the nodes has changed, and new kernels are not known yet.
+TEST_F(FusedRecomputeTest, KernelsOfAnEarlierStateSayNothing) {
+  ASSERT_TRUE(costs({{KernelKind::pointwise, {"g", "h"}, 1, 1}})[2]);
+  const SnapshotPtr earlier = snapshot_;
+  Graph graph = earlier->graph;
+  std::vector<NodeId> order(graph.order().begin(), graph.order().end());
+  std::iter_swap(std::ranges::find(order, graph.find("y")),
+                 std::ranges::find(order, graph.find("g")));
+  graph.set_order(order);
+  state_.snapshot = make_snapshot(std::move(graph), {}).value();
+  EXPECT_EQ(costs({{KernelKind::pointwise, {"g", "h"}, 1, 1}}), FusedCosts(3));
 }
 
 }  // namespace
