@@ -37,8 +37,8 @@ GoMenu::GoMenu(const MenuContext& context, CommandSearch& search) : context_(con
               [](TimelineView& view) { view.toggle_mark(); });
   on_timeline(tr("Select &Range Between Marks"), QKeySequence(Qt::SHIFT | Qt::Key_M),
               [this](TimelineView& view) {
-                if (!view.select_between_marks())
-                  context_.status.say(tr("Mark two moments first: select each and press M."));
+                if (const QString why_not = view.select_between_marks(); !why_not.isEmpty())
+                  context_.status.say(why_not);
               });
   menu->addSeparator();
   add_panes(menu);

@@ -1,5 +1,6 @@
 // A range that is dragged on the timeline drives the panes, and the memory curve zooms vertically.
 
+#include <QStatusBar>
 #include <QTest>
 #include <QToolButton>
 #include <QWheelEvent>
@@ -151,13 +152,30 @@ void RangeTest::the_step_between_marks_is_a_range() {
   const std::size_t points = document().analysis().memory.profile().size();
   QTest::keyClick(&timeline(), Qt::Key_M, Qt::ShiftModifier);
   QVERIFY2(!selection().range(), "there are no marks");
-  for (const std::size_t moment : {points / 4, points / 2}) {
+  const auto* status = window_->findChild<QStatusBar*>();
+  QCOMPARE(status->currentMessage(), "Mark two moments first: select each and press M.");
+  const auto mark = [&](std::size_t moment) {
     selection().set_moment(moment);
     QTest::keyClick(&timeline(), Qt::Key_M);
-  }
+  };
+  const TimelineData& time = document().snapshot().estimated_time;
+  std::size_t repeated = 1;
+  while (repeated < points && time.position(repeated) != time.position(repeated - 1)) ++repeated;
+  QVERIFY(repeated < points);
+  mark(repeated - 1);
+  mark(repeated);
+  QTest::keyClick(&timeline(), Qt::Key_M, Qt::ShiftModifier);
+  QVERIFY2(!selection().range(), "both marks are at the same time");
+  QVERIFY2(status->currentMessage().startsWith("All marks are at the same estimated time."),
+           qPrintable(status->currentMessage()));
+  mark(repeated - 1);
+  mark(repeated);
+  QVERIFY2(document().marks().all().empty(), "the second time, a mark is removed");
+
+  mark(points / 4);
+  mark(points / 2);
   QCOMPARE(document().marks().all().size(), 2U);
   QTest::keyClick(&timeline(), Qt::Key_M, Qt::ShiftModifier);
-  const TimelineData& time = document().snapshot().estimated_time;
   QVERIFY(selection().range() == (TimeRange{time.position(points / 4), time.position(points / 2)}));
 }
 

@@ -143,10 +143,16 @@ void TimelineView::toggle_mark() {
   document_.marks().toggle(document_.snapshot(), document_.moment());
 }
 
-bool TimelineView::select_between_marks() {
-  const auto range = document_.marks().range_around(document_.snapshot(), document_.moment());
-  if (range) document_.selection().set_range(range);
-  return range.has_value();
+QString TimelineView::select_between_marks() {
+  const Marks& marks = document_.marks();
+  if (const auto range = marks.range_around(document_.snapshot(), document_.moment())) {
+    document_.selection().set_range(range);
+    return {};
+  }
+  return marks.moments(document_.snapshot()).size() < 2
+             ? tr("Mark two moments first: select each and press M.")
+             : tr("All marks are at the same estimated time. Mark another moment: select it and "
+                  "press M.");
 }
 
 void TimelineView::go_to(NodeId node) {

@@ -68,9 +68,9 @@ class TimelineView : public QAbstractScrollArea {
   void step_exposed(int direction);
   // Marks the current moment, or removes the mark if there is one.
   void toggle_mark();
-  // Selects the range between the marks around the current moment (Marks::range_around); returns
-  // false if there is none.
-  bool select_between_marks();
+  // Selects the range between the marks around the current moment (Marks::range_around). Returns
+  // why there is none, in one sentence; otherwise an empty string.
+  [[nodiscard]] QString select_between_marks();
 
  signals:
   // A frame was painted.
