@@ -135,13 +135,13 @@ void Decomposer::layer_norm_gradient_rule(const Node& node) {
   const auto mask = elements(node, "output_mask");
   for (std::size_t i = 0; i < std::min(mask.size(), wanted.size()); ++i)
     wanted[i] = arguments_.is_true(mask[i]);
-  wanted[2] = wanted[2] && input(node, "bias") >= 0;
   const auto results = layer_norm_gradient(
       builder_, {.gradient = input(node, "grad_out"),
                  .input = input(node, "input"),
                  .mean = input(node, "mean"),
                  .factor = input(node, "rstd"),
                  .weight = input(node, "weight"),
+                 .bias = input(node, "bias"),
                  .normalized = static_cast<std::int64_t>(elements(node, "normalized_shape").size()),
                  .wanted = wanted});
   for (const FxId result : results) give(result);

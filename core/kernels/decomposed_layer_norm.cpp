@@ -48,8 +48,7 @@ std::array<FxId, 3> layer_norm(FxBuilder& builder, const LayerNorm& of) {
 }
 
 std::array<FxId, 3> layer_norm_gradient(FxBuilder& builder, const LayerNormGradient& of) {
-  const DType type = builder.dtype(of.input);
-  const DType wide = computation_type(type);
+  const DType wide = computation_type(builder.dtype(of.input));
   const FxId dy = builder.convert(of.gradient, wide), x = builder.convert(of.input, wide);
   const FxId weight = of.weight < 0 ? of.weight : builder.convert(of.weight, wide);
   const std::int64_t rank = builder.rank(x), axis = rank - of.normalized;
@@ -79,9 +78,12 @@ std::array<FxId, 3> layer_norm_gradient(FxBuilder& builder, const LayerNormGradi
     result[1] = builder.pointwise("mul", {dy, x_hat});
     if (!outer.empty()) result[1] = builder.reduce("sum", result[1], outer, false, wide);
   }
-  if (of.wanted[2] && !outer.empty()) result[2] = builder.reduce("sum", dy, outer, false, wide);
-  for (FxId& id : result)
-    if (id >= 0) id = builder.convert(id, type);
+  if (of.wanted[2] && of.bias >= 0)
+    result[2] =
+        outer.empty() ? builder.dense_copy(dy) : builder.reduce("sum", dy, outer, false, wide);
+  const std::array types{of.input, of.weight, of.bias};
+  for (std::size_t i = 0; i < result.size(); ++i)
+    if (result[i] >= 0) result[i] = builder.convert(result[i], builder.dtype(types[i]));
   return result;
 }
 

@@ -19,8 +19,8 @@ struct LayerNorm {
 std::array<FxId, 3> layer_norm(FxBuilder& builder, const LayerNorm& of);
 
 struct LayerNormGradient {
-  FxId gradient, input, mean, factor, weight;
-  std::int64_t normalized;
+  FxId gradient, input, mean, factor, weight, bias;  // weight, bias: -1 if none
+  std::int64_t normalized;                           // number of dimensions
   std::array<bool, 3> wanted;  // the gradients of the input, the weight and the bias
 };
 // -1 for a gradient that is not requested, or whose weight or bias is missing.

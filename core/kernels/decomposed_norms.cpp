@@ -8,13 +8,7 @@ namespace {
 // The input, or a dense copy of it if its strides are not dense.
 FxId dense(FxBuilder& builder, FxId input) {
   const FxTensor& tensor = builder.tensor(input);
-  if (is_contiguous(tensor.shape, tensor.stride)) return input;
-  FxNode copy;
-  copy.kind = FxKind::clone;
-  copy.target = "aten.clone.default";
-  copy.inputs = {input};
-  copy.results = {{tensor.dtype, tensor.is_on_gpu, tensor.shape, dense_strides(tensor.shape)}};
-  return builder.add(std::move(copy));
+  return is_contiguous(tensor.shape, tensor.stride) ? input : builder.dense_copy(input);
 }
 
 FxId computed(FxBuilder& builder, FxId input) {

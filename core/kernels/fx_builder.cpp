@@ -110,6 +110,16 @@ FxId FxBuilder::convert(FxId input, DType dtype) {
   return add(std::move(made));
 }
 
+FxId FxBuilder::dense_copy(FxId input) {
+  const FxTensor& from = tensor(input);
+  FxNode made;
+  made.kind = FxKind::clone;
+  made.target = "aten.clone.default";
+  made.inputs = {input};
+  made.results = {{from.dtype, from.is_on_gpu, from.shape, dense_strides(from.shape)}};
+  return add(std::move(made));
+}
+
 FxId FxBuilder::full(const Sizes& sizes, DType dtype, bool is_on_gpu, double value) {
   FxNode made;
   made.kind = FxKind::full;

@@ -32,6 +32,8 @@ class FxBuilder {
   FxId pointwise(std::string_view op, FxIds inputs, Numbers scalars = {});
   // Returns the input itself if it already has the type.
   FxId convert(FxId input, DType dtype);
+  // A clone with the strides of a dense tensor.
+  FxId dense_copy(FxId input);
   FxId full(const Sizes& shape, DType dtype, bool is_on_gpu, double value);
   FxId reduce(std::string_view op, FxId input, Sizes dims, bool keeps, DType dtype,
               bool is_mean = false);

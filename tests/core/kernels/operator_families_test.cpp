@@ -67,6 +67,30 @@ TEST(OperatorFamilies, LossesAreReduced) {
         << call;
 }
 
+// Without outer dimensions, nothing is summed: the gradient of the bias is a copy. Both have the
+// types of the weight and the bias.
+TEST(OperatorFamilies, ALayerNormOfAVectorHasAllGradients) {
+  const std::string given = R"(
+    g: bf16[64] = input
+    x: bf16[64] = input
+    m: f32[1] = input
+    r: f32[1] = input
+    w: f32[64] = parameter
+    b: f32[64] = parameter
+    d: (bf16[64], f32[64], f32[64]) = aten.native_layer_norm_backward(g, x, [64], m, r, w, b, )";
+  const Ir ir = lowered(given + R"([True, True, True])
+    dw: f32[64] = d[1]
+    db: f32[64] = d[2]
+    return [dw, db]
+  )");
+  ASSERT_EQ(ir.ops.size(), 2U);
+  for (const Op& op : ir.ops) {
+    EXPECT_EQ(op.ir, "Pointwise");
+    ASSERT_EQ(op.writes.size(), 1U);
+    EXPECT_EQ(op.writes[0].bytes, 64 * 4);
+  }
+}
+
 TEST(OperatorFamilies, ReductionsHaveTheirClasses) {
   const std::string given = "x: f32[64,32] = input\n";
   EXPECT_THAT(classes(given + "y: i64[64] = aten.argmax(x, 1)\nreturn [y]\n"),
