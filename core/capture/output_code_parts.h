@@ -20,9 +20,8 @@ struct Function {
 
 struct Parts {
   std::vector<KernelSource> sources;
-  std::map<std::string, std::size_t, std::less<>> source_of;      // index, by name
-  std::map<std::string, Function, std::less<>> functions;         // by name
-  std::map<std::string, std::string, std::less<>> other_kernels;  // name: expression that made it
+  std::map<std::string, std::size_t, std::less<>> source_of;  // index, by name
+  std::map<std::string, Function, std::less<>> functions;     // by name
 };
 
 // Splits the text. The functions point into `text`.

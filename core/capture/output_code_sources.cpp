@@ -185,13 +185,33 @@ class PartsReader {
       source.operators = std::move(comment_.operators);
       parts_.source_of.emplace(source.name, parts_.sources.size());
       parts_.sources.push_back(std::move(source));
-    } else if (const std::size_t equals = statement.find('=');
-               equals != std::string_view::npos &&
-               statement.find(kCompile) != std::string_view::npos) {
-      parts_.other_kernels.emplace(trimmed(statement.substr(0, equals)),
-                                   trimmed(statement.substr(equals + 1)));
+    } else {
+      choice(statement);
     }
     comment_ = {};
+  }
+
+  // `NAME = async_compile.multi_kernel('NAME', [KERNEL, ...], ...)`, or with a dict of kernels: one
+  // of them is chosen when the program runs. They get the same arguments first, so the first kernel
+  // describes the calls of NAME.
+  void choice(std::string_view statement) {
+    const std::size_t equals = statement.find('=');
+    CallText call;
+    if (equals == std::string_view::npos || !split_call(statement.substr(equals + 1), call) ||
+        !call.callee.starts_with(kCompile) || !call.callee.ends_with("multi_kernel"))
+      return;
+    const auto arguments = split_list(call.arguments);
+    std::string_view rest = arguments.size() < 2 ? std::string_view() : arguments[1];
+    while (!rest.empty()) {
+      std::size_t end = 0;
+      while (end < rest.size() && is_name_character(rest[end])) ++end;
+      if (const auto known = parts_.source_of.find(rest.substr(0, end));
+          known != parts_.source_of.end()) {
+        parts_.source_of.emplace(trimmed(statement.substr(0, equals)), known->second);
+        return;
+      }
+      rest.remove_prefix(std::max(end, std::size_t{1}));
+    }
   }
 
   void open(std::string_view statement, std::size_t indent) {

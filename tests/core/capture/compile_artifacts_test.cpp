@@ -280,6 +280,32 @@ TEST(OutputCode, ReuseAndViewsKeepABlock) {
   EXPECT_THAT(program.sources[0].source_nodes, ElementsAre("y"));
 }
 
+// One of several kernels is chosen when the program runs (torch._inductor.config.triton's
+// multi_kernel).
+TEST(OutputCode, AChoiceOfKernelsIsTheFirstOne) {
+  const std::string call =
+      "x, = args\n"
+      "buf0 = empty_strided_cuda((4, 4), (4, 1), torch.float32)\n"
+      "multi_kernel_0.run(x, buf0, 16, stream=stream0)\n"
+      "return (buf0, )\n";
+  for (const char* choice : {"multi_kernel('multi_kernel_0', [\n    triton_poi_fused_add_0,\n], ",
+                             "size_hint_multi_kernel('multi_kernel_0', {\n"
+                             "    (64, 64): triton_poi_fused_add_0,\n}, "}) {
+    const CompiledProgram program = parsed(
+        wrapper(call, fmt::format("arg_index = {{\n    0: [slice(0, 3, None)],\n}}\n"
+                                  "multi_kernel_0 = async_compile.{}arg_index=arg_index)\n\n",
+                                  choice)));
+    ASSERT_EQ(program.kernels.size(), 1U);
+    const CompiledKernel& kernel = program.kernels[0];
+    EXPECT_EQ(kernel.name, "multi_kernel_0");
+    EXPECT_EQ(kernel.kind, CompiledKind::pointwise);
+    EXPECT_EQ(kernel.source, 0U);
+    ASSERT_EQ(kernel.uses.size(), 2U);
+    EXPECT_TRUE(kernel.uses[0].is_read && !kernel.uses[0].is_written);
+    EXPECT_TRUE(kernel.uses[1].is_written && !kernel.uses[1].is_read);
+  }
+}
+
 TEST(OutputCode, ResultsOfOperatorsAreAllocatedByTheirCall) {
   const CompiledProgram program = parsed(
       wrapper("x, = args\n"
