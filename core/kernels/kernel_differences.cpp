@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -196,39 +197,51 @@ class Comparer {
     for (const Side side : {kFirst, kSecond})
       for (std::size_t i = 0; i < others_[side].size(); ++i)
         groups_[sets_->find(number(side, i))].kernels[side].push_back(others_[side][i]);
+    Seconds seconds;
+    for (const auto& [key, group] : groups_) {
+      const auto& [first, second] = group.kernels;
+      if (first.empty() && second.size() == 1)
+        seconds[trait(kSecond, second.front())].push_back(key);
+    }
     for (auto at = groups_.begin(); at != groups_.end();) {
       const auto& [first, second] = at->second.kernels;
-      const bool is_alone = first.size() + second.size() == 1;
       const auto partner =
-          is_alone ? partner_of(at->first, second.empty() ? kFirst : kSecond) : groups_.end();
-      if (partner == groups_.end()) {
+          first.size() == 1 && second.empty() ? take_partner(first.front(), seconds) : std::nullopt;
+      if (!partner) {
         ++at;
         continue;
       }
-      const bool is_first = !first.empty();
-      const auto& there = partner->second.kernels;
-      pairs_.emplace_back(is_first ? first.front() : there[kFirst].front(),
-                          is_first ? there[kSecond].front() : second.front());
-      groups_.erase(partner);
+      const auto other = groups_.find(*partner);
+      pairs_.emplace_back(first.front(), other->second.kernels[kSecond].front());
+      groups_.erase(other);
       at = groups_.erase(at);
     }
     std::sort(pairs_.begin(), pairs_.end());
   }
 
-  // The first group of a single kernel on the other side that has the same kind and bytes, if the
-  // nodes of one of the two are unknown.
-  std::map<std::size_t, Group>::iterator partner_of(std::size_t key, Side side) {
-    const Side across = side == kFirst ? kSecond : kFirst;
-    const std::int32_t index = groups_.at(key).kernels[side].front();
-    const ListedKernel& given = kernel(side, index);
-    return std::find_if(groups_.begin(), groups_.end(), [&](const auto& each) {
-      if (!each.second.kernels[side].empty() || each.second.kernels[across].size() != 1)
-        return false;
-      const std::int32_t other = each.second.kernels[across].front();
-      const bool is_unknown = nodes(side, index).empty() || nodes(across, other).empty();
-      return is_unknown && kernel(across, other).kind == given.kind &&
-             kernel(across, other).bytes == given.bytes;
-    });
+  // The kind and the bytes of a kernel, and whether its nodes are known.
+  using Trait = std::tuple<Kernel::Kind, std::int64_t, bool>;
+  [[nodiscard]] Trait trait(Side side, std::int32_t index) const {
+    return {kernel(side, index).kind, kernel(side, index).bytes, !nodes(side, index).empty()};
+  }
+  // The keys of groups of a single kernel of the second list, ascending.
+  using Seconds = std::map<Trait, std::deque<std::size_t>>;
+
+  // Removes and returns the first key whose kernel has the same kind and bytes as this one of the
+  // first list, if the nodes of one of the two are unknown.
+  [[nodiscard]] std::optional<std::size_t> take_partner(std::int32_t index,
+                                                        Seconds& seconds) const {
+    const auto [kind, bytes, is_known] = trait(kFirst, index);
+    std::deque<std::size_t>* from = nullptr;
+    for (const bool has_nodes : {false, true}) {
+      const auto found = seconds.find(Trait(kind, bytes, has_nodes));
+      if ((is_known && has_nodes) || found == seconds.end() || found->second.empty()) continue;
+      if (from == nullptr || found->second.front() < from->front()) from = &found->second;
+    }
+    if (from == nullptr) return std::nullopt;
+    const std::size_t key = from->front();
+    from->pop_front();
+    return key;
   }
 
   // By side, the reasons for which kernels of a group were not fused, with their counts.

@@ -67,8 +67,7 @@ struct KernelComparison {
 };
 
 // Compares the kernels that are launched, and waits. Views and results of calls are left out.
-// Cost: O(n log n) in the number of nodes in kernels, plus the square of the number of kernels
-// without an equal one.
+// Cost: O(n log n) in the number of nodes in kernels.
 KernelComparison compare_kernels(const KernelList& first, const KernelList& second);
 
 // "split", "merged", ...; `first` and `second` name the lists: "only_predicted".

@@ -11,6 +11,8 @@
 #include "core/base/index.h"
 #include "core/kernels/lowering.h"
 #include "tests/support/graphs.h"
+#include "tests/support/processor_time.h"
+#include "tests/support/sanitized.h"
 
 namespace jointer::kernels {
 namespace {
@@ -168,6 +170,35 @@ TEST(KernelDifferences, KernelsWithUnknownNodesAreThoseOfTheSameKindAndBytes) {
   const KernelComparison other =
       compare_kernels(list({kernel({1}), kernel({2}, 30)}), list({kernel({1}), kernel({}, 40)}));
   EXPECT_EQ(other.differences.size(), 2U);
+}
+
+TEST(KernelDifferences, KernelsWithUnknownNodesArePairedInOrder) {
+  // The nodes of a kernel in the middle are known, but are not those of the other one.
+  const KernelComparison made = compare_kernels(list({kernel({}), kernel({1}), kernel({})}),
+                                                list({kernel({}), kernel({2}), kernel({})}));
+  EXPECT_EQ(made.equal_kernels, 3);
+  const KernelComparison known =
+      compare_kernels(list({kernel({1}), kernel({2})}), list({kernel({3}), kernel({})}));
+  EXPECT_EQ(known.equal_kernels, 1);
+  ASSERT_EQ(known.differences.size(), 2U);
+  EXPECT_THAT(known.differences[0].first, ElementsAre(1));
+  EXPECT_THAT(known.differences[1].second, ElementsAre(0));
+}
+
+TEST(KernelDifferences, ManyKernelsWithUnknownNodesArePairedQuickly) {
+  constexpr std::int64_t kCount = 20'000;
+  std::vector<ListedKernel> first, second;
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    first.push_back(kernel({}, i));
+    second.push_back(kernel({}, kCount - 1 - i));
+  }
+  const KernelList one = list(std::move(first)), other = list(std::move(second));
+  const double before = test::processor_ms();
+  EXPECT_EQ(compare_kernels(one, other).equal_kernels, kCount);
+  [[maybe_unused]] const double took = test::processor_ms() - before;
+#if defined(NDEBUG) && !JOINTER_IS_SANITIZED
+  EXPECT_LT(took, 500) << "looking at all pairs takes seconds";
+#endif
 }
 
 TEST(KernelDifferences, ViewsAndResultsAreLeftOut) {
