@@ -18,7 +18,7 @@ class Closing : public QObject {
   // `window` is the parent of the message boxes. All arguments must outlive this object.
   Closing(QMainWindow& window, Documents& documents, Workspaces& workspaces);
 
-  // Closes a document, after running saves have ended. If the document has unsaved changes, asks the
+  // Closes a document once running saves have ended. If the document has unsaved changes, asks the
   // user first.
   void close(views::DocumentTab* tab);
   // Returns true if no document has unsaved changes or is being saved. Otherwise returns false and

@@ -1,10 +1,14 @@
 #include "app/desktop/options.h"
 
+#include <fmt/ranges.h>
+
 #include <QCommandLineParser>
 #include <QRegularExpression>
 
 #include "app/desktop/main_window.h"
+#include "core/cost/device.h"
 #include "views/session/open/open_requests.h"
+#include "views/session/translation/qstring.h"
 
 namespace jointer::desktop {
 namespace {
@@ -38,10 +42,11 @@ Result<Options> parse_options(const QStringList& arguments) {
              "stride:fsdp=8 places the ranks of process group fsdp 8 apart, if the file does not "
              "list them.",
              "LIST");
-  const auto device =
-      option("device",
-             "Device to estimate times for: a100, h100, h200, b200, mi300x, cpu, or a JSON file.",
-             "DEVICE");
+  const QCommandLineOption device(
+      QStringLiteral("device"),
+      QStringLiteral("Device to estimate times for: %1, or a JSON file.")
+          .arg(to_qstring(fmt::format("{}", fmt::join(device_ids(), ", ")))),
+      QStringLiteral("DEVICE"));
   const auto theme = option("theme", "Theme: light, dark or system.", "THEME");
   const auto select = option("select", "Select a node and show it.", "NODE");
   const QCommandLineOption pane(QStringLiteral("pane"),

@@ -72,8 +72,8 @@ enum class FxKind : std::uint8_t {
   diagonal,        // numbers: offset, the two dimensions
   random_seeds,    // numbers: how many
   random,          // op: "rand", "randn", "randint64"; numbers: which seed; inputs: the seeds
-  index,  // inputs: the tensor, then one index for each of its first dimensions, -1 where it has none
-  index_put,  // inputs: the tensor, the values, the indices; numbers: 1 if it adds
+  index,           // inputs: the tensor, then an index (-1: none) for each of its first dimensions
+  index_put,       // inputs: the tensor, the values, the indices; numbers: 1 if it adds
   index_put_in_place,
   masked_index_add,  // inputs: the tensor, the values, the mask, the indices
   embedding,         // inputs: weights, indices

@@ -105,6 +105,15 @@ def test_a_file_alone_opens_the_desktop() -> None:
     assert "jointer-desktop" in done.err and "jointer info" in done.err
 
 
+@pytest.mark.skipif(not (BIN / "jointer-desktop").exists(), reason="there is no desktop here")
+def test_both_programs_list_the_same_devices() -> None:
+    desktop = subprocess.run([BIN / "jointer-desktop", "--help"], capture_output=True, text=True, check=True,
+                             env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})  # fmt: skip
+    listed = [re.search(r"Device to estimate times for: (.*?), or a JSON file", " ".join(text.split()))
+              for text in (desktop.stdout, run("memory", "--help").out)]  # fmt: skip
+    assert listed[0] and listed[1] and listed[0][1] == listed[1][1]
+
+
 def test_interrupt_of_a_search() -> None:
     """A search over budgets ends immediately."""
     command = [BIN / "jointer", "sac", LARGE, "--pareto", "--points", "1000", "--json"]

@@ -40,7 +40,7 @@ TEST(PipelinePresets, FitThePassesAndUpstreamsRules) {
       EXPECT_THAT(fits.error().message, testing::HasSubstr("there is no pass ")) << preset.name;
     }
   }
-  EXPECT_EQ(of_toolkit, 10U) << "the README lists ten configurations";
+  EXPECT_EQ(of_toolkit, 10U) << "the README of torchtitan's compiler toolkit lists ten";
 }
 
 // FSDP around flex_attention, annotated as in torchtitan.
