@@ -34,6 +34,7 @@ struct MemoryOptions {
   bool rounds_sizes = true;
   // The library that runs collectives, which may allocate memory in addition to the outputs.
   CollectiveLibrary collectives = CollectiveLibrary::none;
+  friend bool operator==(const MemoryOptions&, const MemoryOptions&) = default;
 };
 
 class MemoryTimeline {

@@ -96,6 +96,29 @@ TEST_F(KernelModelTest, CallsAndCollectivesTakeTheEstimatesOfTheirNodes) {
   EXPECT_TRUE(model_.note(1, KernelModel::time_column).startsWith("Bytes at "));
 }
 
+// These estimators give the times of all calls, so loops of one call take its time.
+TEST_F(KernelModelTest, NamesTheEstimatorIfItGivesTheTimesOfLoops) {
+  const SnapshotPtr by_roofline = snapshot_;
+  for (const char* name : {"simple{}", "torch-2.15"}) {
+    AnalysisOptions options;
+    options.estimator.name = name;
+    snapshot_ = make_snapshot(by_roofline->graph, options).value();
+    show(test::small_step_part(graph()));
+    EXPECT_EQ(model_.note(1, KernelModel::time_column).toStdString(),
+              "Estimator: " + snapshot_->analysis.estimator)
+        << name;
+    EXPECT_TRUE(model_.note(3, KernelModel::time_column).startsWith("Bytes at "))
+        << "two calls, " << name;
+  }
+  // A measured time of one call.
+  Analysis analysis = by_roofline->analysis;
+  analysis.estimator = "measured on a test";
+  analysis.costs[node("relu").index()].limit = NodeCost::Limit::given;
+  snapshot_ = snapshot_of(by_roofline->graph, std::move(analysis));
+  show(test::small_step_part(graph()));
+  EXPECT_EQ(model_.note(1, KernelModel::time_column), "Estimator: measured on a test");
+}
+
 // Sorted by the time lost to the roofline, the kernel with the most to gain is first.
 TEST_F(KernelModelTest, SortsByTheTimeLostToTheRoofline) {
   std::int64_t most = 0, sum = 0;

@@ -34,9 +34,8 @@ Metrics metrics_of(const Graph& graph, const Analysis& analysis) {
 bool same_options(const AnalysisOptions& x, const AnalysisOptions& y) {
   return x.estimator.name == y.estimator.name && x.estimator.device == y.estimator.device &&
          x.estimator.gpus_per_node == y.estimator.gpus_per_node &&
-         x.estimator.costs == y.estimator.costs && x.memory.rules == y.memory.rules &&
-         x.memory.optimizer == y.memory.optimizer && x.memory.runs_on == y.memory.runs_on &&
-         x.memory.collectives == y.memory.collectives && x.execution == y.execution &&
+         x.estimator.costs == y.estimator.costs && x.memory == y.memory &&
+         x.execution == y.execution &&
          x.simulation.one_communication_stream == y.simulation.one_communication_stream;
 }
 

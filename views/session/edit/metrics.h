@@ -20,7 +20,7 @@ struct Metrics {
 Metrics metrics_of(const Graph& graph, const Analysis& analysis);
 
 // Returns true if both have the same execution and the same options of the estimator, the memory
-// timeline (except `rounds_sizes`, which documents do not change) and the simulation.
+// timeline and the simulation.
 bool same_options(const AnalysisOptions& a, const AnalysisOptions& b);
 // Returns true if the metrics of both can be compared: they have the same options and sizes.
 bool same_estimates(const Snapshot& a, const Snapshot& b);
