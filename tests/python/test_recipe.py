@@ -365,6 +365,14 @@ def test_refuses(change: Any, why: str) -> None:
     assert why in refusal(chain(), recipe([change]))
 
 
+def test_a_constant_does_not_move() -> None:
+    table = torch.ones(4)
+    gm = trace(lambda x: (x.relu() + table, x.sin()), torch.ones(4), mode="real")
+    (constant,) = [node.name for node in gm.graph.find_nodes(op="get_attr")]
+    message = refusal(gm, recipe([{"move": [constant], "before": "sin"}]))
+    assert f"{constant} is a constant: placeholders, constants and outputs stay where they are" in message
+
+
 @pytest.mark.parametrize("inputs", [{"relu": ["x_1"]}, {"relu": None}, {"relu": 7}, ["relu"], 7])
 def test_damaged_inputs_of_a_copy_are_undone(inputs: Any) -> None:
     moved = [{"move": ["sigmoid"], "before": "relu"}]
