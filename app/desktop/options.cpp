@@ -45,7 +45,7 @@ Result<Options> parse_options(const QStringList& arguments) {
   const QCommandLineOption device(
       QStringLiteral("device"),
       QStringLiteral("Device to estimate times for: %1, or a JSON file.")
-          .arg(to_qstring(fmt::format("{}", fmt::join(device_ids(), ", ")))),
+          .arg(views::to_qstring(fmt::format("{}", fmt::join(device_ids(), ", ")))),
       QStringLiteral("DEVICE"));
   const auto theme = option("theme", "Theme: light, dark or system.", "THEME");
   const auto select = option("select", "Select a node and show it.", "NODE");

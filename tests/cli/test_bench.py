@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from conftest import JOINT, ROOT, SAMPLES, answer, run, sample
-from documents import capture, node, n, tensor, write
+from documents import capture, half, node, n, tensor, write
 from launching import BEGIN, END, FAKE_RANK, Bench, collectives, compute_node, die_soon, positions
 
 NUMBER = (int, float)
@@ -748,6 +748,21 @@ def test_command_lines_for_other_launchers(bench: Bench) -> None:
     assert slurm.startswith("srun --nodes=2 --ntasks-per-node=2 ")
     alone = bench.run(JOINT, "--print-command", "torchrun", "--solo", "1").out
     assert "--solo=1" in alone
+
+
+def test_printed_commands_need_native_captures(bench: Bench, tmp_path: Path) -> None:
+    texts = []
+    for kind in ("forward", "backward"):
+        graph = write(tmp_path / f"{kind}.json", half(kind))
+        texts.append(tmp_path / f"{kind}.txt")
+        assert run("export", graph, "--format", "fx-text", "-o", texts[-1]).code == 0
+    forward, backward = texts
+    for given, remedy in (
+        ([forward], f"`jointer apply {forward} --passes ... -o OUT.json`"),
+        ([forward, "--backward", backward], f"`jointer apply {forward} --backward {backward} --passes ... -o OUT.json`"),
+    ):
+        ran = bench.run(*given, "--print-command", "torchrun")
+        assert ran.code == 2 and remedy in ran.err, ran
 
 
 def test_torchrun_starts_the_ranks(bench: Bench, tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ def test_compiled_kernels_and_those_that_cannot_be_tied() -> None:
     assert done.code == 0, done.err
     assert done.out.startswith("Compiled by torch 2.15.0, for cpu\n")
     assert "2 kernels without a call in the graph" in done.out
+    backward = run("kernels", log, "--graph", "1", "--source", "compiled", "--artifacts", log)
+    assert "\n1 node of the compiled graph that the graph lacks: addmm_default\n" in backward.out
     answer = json.loads(
         run("kernels", log, "--graph", "0", "--source", "compiled", "--artifacts", log, "--json").out
     )

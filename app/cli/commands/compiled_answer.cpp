@@ -10,6 +10,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/counted.h"
+#include "core/base/units.h"
 #include "core/capture/compile_artifacts.h"
 #include "core/capture/compiled_memory.h"
 #include "core/capture/tied_kernels.h"
@@ -181,25 +182,29 @@ Result<Json> compiled_answer(const std::string& path, const Graph& graph, PartId
 }
 
 void print_ties(const Json& answer) {
-  const auto line = [&](const char* key, std::string_view text) {
+  const auto line = [&](const char* key, std::string_view one, std::string_view several) {
     if (const Json& names = answer[key]; !names.empty())
-      fmt::print("{} {}: {}\n", names.size(), text, shortened(names));
+      fmt::print("{}: {}\n", counted(names.size(), one, several), shortened(names));
   };
   fmt::print("\n{} of the graph in the kernels of {}\n",
              counted(answer["tied_calls"].get<std::size_t>(), "call"),
              answer["compilation"].get<std::string>());
-  line("untied_kernels", "kernels without a call in the graph");
-  line("unknown_nodes", "nodes of the compiled graph that the graph lacks");
-  line("calls_without_kernel", "calls that no kernel names");
-  line("unread", "statements of the wrapper that were not understood");
-  line("problems", "artifacts that could not be read");
+  line("untied_kernels", "kernel without a call in the graph",
+       "kernels without a call in the graph");
+  line("unknown_nodes", "node of the compiled graph that the graph lacks",
+       "nodes of the compiled graph that the graph lacks");
+  line("calls_without_kernel", "call that no kernel names", "calls that no kernel names");
+  line("unread", "statement of the wrapper that was not understood",
+       "statements of the wrapper that were not understood");
+  line("problems", "artifact that could not be read", "artifacts that could not be read");
   const Json& blocks = answer["blocks"];
   if (const auto unknown = blocks["unknown"].get<std::size_t>(); unknown > 0)
-    fmt::print("{} of {} blocks have an unknown size and count as 0 bytes\n", unknown,
-               blocks["number"].get<std::size_t>());
+    fmt::print("{} of {} {} an unknown size and {} as 0 bytes\n", format_count(unknown),
+               counted(blocks["number"].get<std::size_t>(), "block"), unknown == 1 ? "has" : "have",
+               unknown == 1 ? "counts" : "count");
   if (const auto assumed = blocks["assumed"].get<std::size_t>(); assumed > 0)
-    fmt::print("{} blocks are assumed to have the data type of their kernel's first input\n",
-               assumed);
+    fmt::print("{} assumed to have the data type of {} kernel's first input\n",
+               counted(assumed, "block is", "blocks are"), assumed == 1 ? "its" : "their");
 }
 
 }  // namespace jointer::cli
