@@ -111,7 +111,7 @@ def test_both_programs_list_the_same_devices() -> None:
     desktop = subprocess.run([BIN / "jointer-desktop", "--help"], capture_output=True, text=True, check=True,
                              env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})  # fmt: skip
     listed = [re.search(r"Device to estimate times for: (.*?), or a JSON file", " ".join(text.split()))
-              for text in (desktop.stdout, run("memory", "--help").out)]  # fmt: skip
+              for text in (desktop.stdout, run("overlap", "--help").out)]  # fmt: skip
     assert listed[0] and listed[1] and listed[0][1] == listed[1][1]
 
 
