@@ -170,12 +170,12 @@ class PartMemory {
 class LivesBuilder {
  public:
   LivesBuilder(const Graph& graph, const MemoryTimeline& operators,
-               std::span<const CompiledPart> parts, const CompiledOrder& order)
+               std::span<const CompiledPart> parts, const CompiledCalls& calls)
       : graph_(graph),
         operators_(operators),
         parts_(parts),
-        order_(order),
-        end_(static_cast<std::int32_t>(order.steps.size())),
+        calls_(calls),
+        end_(static_cast<std::int32_t>(calls.steps.size())),
         is_used_(graph.storage_count()) {}
 
   std::vector<Lifetime> run() {
@@ -195,21 +195,21 @@ class LivesBuilder {
     for (const Lifetime& life : operators_.lifetimes()) {
       const std::int32_t region = life.producer ? region_of[life.producer.index()] : -1;
       const bool is_inside = region >= 0 && life.storage && life.first >= 0 &&
-                             life.last < order_.spans[as_index(region)].end;
+                             life.last < calls_.spans[as_index(region)].end;
       if (!is_inside) add(life);
     }
     for (std::size_t part = 0; part < parts_.size(); ++part)
-      add_buffers(part, order_.spans[part].begin, order_.spans[part].end - 1);
+      add_buffers(part, calls_.spans[part].begin, calls_.spans[part].end - 1);
     return std::move(lifetimes_);
   }
 
  private:
   [[nodiscard]] std::int32_t begin_of(std::size_t part) const {
-    return part == 0 ? -1 : std::min(order_.spans[part].begin, end_ - 1);
+    return part == 0 ? -1 : std::min(calls_.spans[part].begin, end_ - 1);
   }
   // The last step while the part runs, or the end of the step.
   [[nodiscard]] std::int32_t last_of(std::size_t part) const {
-    return part + 1 == parts_.size() ? end_ : order_.spans[part].end - 1;
+    return part + 1 == parts_.size() ? end_ : calls_.spans[part].end - 1;
   }
 
   void add(Lifetime life) {
@@ -267,7 +267,7 @@ class LivesBuilder {
   void add_buffers(std::size_t part, std::int32_t begin, std::int32_t last) {
     const PartMemory memory(graph_, operators_, parts_[part]);
     const std::vector<BufferLife>& lives = parts_[part].scheduled.lives;
-    const std::vector<std::int32_t>& steps = order_.step_of_kernel[part];
+    const std::vector<std::int32_t>& steps = calls_.step_of_kernel[part];
     if (steps.empty() || end_ == 0) return;
     const bool is_region = !parts_[part].calls.empty();
     const std::vector<std::int32_t> first = memory.first_by_buffer();
@@ -287,7 +287,7 @@ class LivesBuilder {
       life.first = buffer.is_input ? begin : steps[as_index(memory.first_of(each, first))];
       life.last = each.last < 0 ? last : steps[as_index(each.last)];
       // A buffer that comes from no call of the graph belongs to the call that runs then.
-      if (!life.producer) life.producer = order_.steps[as_index(std::max(life.first, 0))];
+      if (!life.producer) life.producer = calls_.steps[as_index(std::max(life.first, 0))];
       if (buffer.is_input && continues(life)) continue;
       if (each.last < 0 && life.storage) returned.emplace(life.storage, lifetimes_.size());
       add(life);
@@ -308,7 +308,7 @@ class LivesBuilder {
   const Graph& graph_;
   const MemoryTimeline& operators_;
   std::span<const CompiledPart> parts_;
-  const CompiledOrder& order_;
+  const CompiledCalls& calls_;
   std::int32_t end_;  // the number of steps
   std::vector<Lifetime> lifetimes_;
   std::vector<bool> is_used_;                  // by storage: a lifetime has its number
@@ -320,14 +320,14 @@ class LivesBuilder {
 
 std::vector<Lifetime> compiled_lifetimes(const Graph& graph, const MemoryTimeline& operators,
                                          std::span<const CompiledPart> parts,
-                                         const CompiledOrder& order) {
-  return LivesBuilder(graph, operators, parts, order).run();
+                                         const CompiledCalls& calls) {
+  return LivesBuilder(graph, operators, parts, calls).run();
 }
 
 std::vector<Lifetime> regional_lifetimes(const Graph& graph, const MemoryTimeline& operators,
                                          std::span<const CompiledPart> regions,
-                                         const CompiledOrder& order) {
-  return LivesBuilder(graph, operators, regions, order).run_regional();
+                                         const CompiledCalls& calls) {
+  return LivesBuilder(graph, operators, regions, calls).run_regional();
 }
 
 std::int64_t compiled_peak(const Graph& graph, const MemoryTimeline& operators,

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/compiled/compiled_order.h"
+#include "core/compiled/compiled_calls.h"
 #include "core/compiled/compiled_part.h"
 #include "core/graph/graph.h"
 #include "core/schedule/memory_timeline.h"
@@ -17,13 +17,13 @@ namespace jointer {
 // pair.
 std::vector<Lifetime> compiled_lifetimes(const Graph& graph, const MemoryTimeline& operators,
                                          std::span<const CompiledPart> parts,
-                                         const CompiledOrder& order);
+                                         const CompiledCalls& calls);
 
 // The lifetimes of the memory of a graph whose regions are compiled. `operators`: the memory of
-// running the calls one by one in the order `order.order`.
+// running the calls one by one in the order `calls.order`.
 std::vector<Lifetime> regional_lifetimes(const Graph& graph, const MemoryTimeline& operators,
                                          std::span<const CompiledPart> regions,
-                                         const CompiledOrder& order);
+                                         const CompiledCalls& calls);
 
 // The peak of one part: the maximum of compiled_lifetimes while it runs. It is the kernels' peak,
 // without what Inductor counts several times, plus the memory that the kernels do not count.

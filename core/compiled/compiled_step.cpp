@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "core/compiled/compiled_calls.h"
 #include "core/compiled/compiled_lives.h"
-#include "core/compiled/compiled_order.h"
 #include "core/compiled/regions.h"
 #include "core/graph/torch_version.h"
 
@@ -48,17 +48,17 @@ Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options
   for (const CompiledPart& part : step->parts)
     step->times.push_back(
         kernels::kernel_times(graph, part.ir, part.scheduled, analysis.costs, analysis.device));
-  CompiledOrder order = compiled_order(graph, step->parts, step->times, analysis.costs, execution);
+  CompiledCalls calls = compiled_calls(graph, step->parts, step->times, analysis.costs, execution);
   Graph ordered = graph;
-  ordered.set_order(std::move(order.order));
+  ordered.set_order(std::move(calls.order));
   const MemoryOptions& memory = analysis.options.memory;
   std::vector<Lifetime> lifetimes =
       execution == Execution::regional
-          ? regional_lifetimes(graph, MemoryTimeline(ordered, memory), step->parts, order)
-          : compiled_lifetimes(graph, analysis.memory, step->parts, order);
-  analysis.memory = MemoryTimeline(graph, memory, std::move(order.steps), std::move(lifetimes));
+          ? regional_lifetimes(graph, MemoryTimeline(ordered, memory), step->parts, calls)
+          : compiled_lifetimes(graph, analysis.memory, step->parts, calls);
+  analysis.memory = MemoryTimeline(graph, memory, std::move(calls.steps), std::move(lifetimes));
   analysis.reserved = simulate_reserved(analysis.memory, analysis.memory.device());
-  analysis.operator_costs = std::exchange(analysis.costs, std::move(order.costs));
+  analysis.operator_costs = std::exchange(analysis.costs, std::move(calls.costs));
   analysis.simulation = Simulation(ordered, analysis.costs, analysis.options.simulation);
   analysis.throughput = throughput(analysis.model, analysis.total_flops.total,
                                    analysis.simulation.step_ns(), analysis.device);

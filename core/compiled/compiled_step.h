@@ -5,7 +5,7 @@
 //
 // A compiled step is an Analysis of the same graph, so that everything that shows an analysis shows
 // it: nodes run in the order of their kernels, the first call of a kernel has the kernel's time
-// (compiled_order.h), and memory is that of the compiled program (compiled_lives.h).
+// (compiled_calls.h), and memory is that of the compiled program (compiled_lives.h).
 
 #include <string>
 #include <vector>

@@ -37,7 +37,7 @@ struct Analysis {
   MemoryTimeline memory;
   ReservedProfile reserved;
   // Indexed by node id. In a compiled step, one call of each kernel, usually the first, has the
-  // kernel's time, and its other calls have none (core/compiled/compiled_order.cpp).
+  // kernel's time, and its other calls have none (core/compiled/compiled_calls.cpp).
   std::vector<NodeCost> costs;
   TransferCosts transfers;   // costs of copies to and from the host
   std::vector<Flops> flops;  // indexed by node id

@@ -21,7 +21,7 @@
 #include "core/kernels/order_memory.h"
 #include "core/pass/parameter.h"
 #include "passes/kernel_order/exposed_time.h"
-#include "passes/kernel_order/kernel_order.h"
+#include "passes/kernel_order/kernel_passes.h"
 #include "passes/kernel_order/kernel_units.h"
 
 namespace jointer {
@@ -103,7 +103,7 @@ class KernelMover {
   ExposedTime now_;
   std::size_t first_ = 0, count_ = 0;  // place and size of the group
   std::int64_t group_peak_ = 0;        // bytes
-  KernelMove report_;
+  KernelPassMove report_;
 };
 
 // The change in exposed time if `more` additional milliseconds of compute overlap with a

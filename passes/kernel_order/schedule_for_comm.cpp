@@ -20,7 +20,7 @@
 
 #include "core/base/index.h"
 #include "passes/kernel_order/exposed_time.h"
-#include "passes/kernel_order/kernel_order.h"
+#include "passes/kernel_order/kernel_passes.h"
 #include "passes/kernel_order/kernel_units.h"
 #include "passes/support/list_scheduler.h"
 
@@ -93,7 +93,7 @@ void report_collectives(const KernelUnits& units, const std::vector<KernelUnit>&
     const KernelUnit unit = before[i];
     if (!units.is_asynchronous(unit)) continue;
     const ExposedTime time = new_times.of_collective(places[i]);
-    KernelMove& move = report.moves.emplace_back();
+    KernelPassMove& move = report.moves.emplace_back();
     move.op = units.first_op(unit);
     move.communication_ms = time.communication;
     move.compute_ms = time.compute;

@@ -15,7 +15,7 @@ std::string time_text(const Json& ms) {
   return format_ns(std::llround(ms.get<double>() * 1e6));
 }
 
-Json move_json(const KernelMove& move, const std::function<std::string(kernels::OpId)>& name,
+Json move_json(const KernelPassMove& move, const std::function<std::string(kernels::OpId)>& name,
                const std::function<Json(kernels::OpId)>& nodes) {
   const auto name_or_none = [&](kernels::OpId op) { return op < 0 ? Json() : Json(name(op)); };
   const std::string at = move.at < 0 ? "" : name(move.at);
@@ -43,7 +43,7 @@ Json kernel_passes_json(std::span<const KernelPassReport> reports,
   Json passes = Json::array();
   for (const KernelPassReport& report : reports) {
     Json moves = Json::array();
-    for (const KernelMove& move : report.moves) moves.push_back(move_json(move, name, nodes));
+    for (const KernelPassMove& move : report.moves) moves.push_back(move_json(move, name, nodes));
     Json order = Json::array();
     for (const kernels::OpId op : report.order) order.push_back(name(op));
     passes.push_back({{"pass", report.pass},

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/cli/commands/options.h"
-#include "passes/kernel_order/kernel_order.h"
+#include "passes/kernel_order/kernel_passes.h"
 
 namespace jointer::cli {
 

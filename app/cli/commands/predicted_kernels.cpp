@@ -15,7 +15,7 @@
 #include "core/cost/node_flops.h"
 #include "core/kernels/kernels.h"
 #include "core/kernels/lowering.h"
-#include "passes/kernel_order/kernel_order.h"
+#include "passes/kernel_order/kernel_passes.h"
 #include "passes/kernel_order/torch_kernel_times.h"
 
 namespace jointer::cli {

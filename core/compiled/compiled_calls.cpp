@@ -27,7 +27,7 @@
 // data (a kernel may compute a part of a call before all inputs of the call exist), so it is only
 // for simulations.
 
-#include "core/compiled/compiled_order.h"
+#include "core/compiled/compiled_calls.h"
 
 #include <algorithm>
 
@@ -64,7 +64,7 @@ class OrderBuilder {
     find_kernels();
   }
 
-  CompiledOrder run(Execution execution) {
+  CompiledCalls run(Execution execution) {
     if (is_regional_)
       run_between_regions();
     else
@@ -258,7 +258,7 @@ class OrderBuilder {
   std::span<const std::vector<KernelTime>> times_;
   std::span<const NodeCost> costs_;
   bool is_regional_;
-  CompiledOrder result_;
+  CompiledCalls result_;
   std::vector<bool> is_placed_;
   std::vector<bool> has_kernel_;  // a kernel computes it; of a start or a wait, its own
   NodeId last_carrier_;
@@ -268,7 +268,7 @@ class OrderBuilder {
 
 }  // namespace
 
-CompiledOrder compiled_order(const Graph& graph, std::span<const CompiledPart> parts,
+CompiledCalls compiled_calls(const Graph& graph, std::span<const CompiledPart> parts,
                              std::span<const std::vector<KernelTime>> times,
                              std::span<const NodeCost> costs, Execution execution) {
   return OrderBuilder(graph, parts, times, costs, execution).run(execution);

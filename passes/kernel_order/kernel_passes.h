@@ -45,7 +45,7 @@ std::string_view to_string(KernelLimit limit);
 
 // The move of one collective or wait: a row of the pass's table. Times are torch's estimates in
 // milliseconds, multiplied by the pass's factors.
-struct KernelMove {
+struct KernelPassMove {
   kernels::OpId op = -1;        // the collective or wait
   double communication_ms = 0;  // of the collective
   double compute_ms = 0;        // of the kernels that overlap with it, in the end
@@ -62,12 +62,12 @@ struct KernelMove {
 };
 // A sentence that says what stopped the kernel. `name`: the name of the kernel that contains
 // `move.at`.
-std::string limit_sentence(const KernelMove& move, std::string_view name);
+std::string limit_sentence(const KernelPassMove& move, std::string_view name);
 
 struct KernelPassReport {
   std::string pass;
-  std::vector<KernelMove> moves;     // in the order in which the pass visited them
-  std::vector<kernels::OpId> order;  // first ops of the kernels, as the pass ordered them
+  std::vector<KernelPassMove> moves;  // in the order in which the pass visited them
+  std::vector<kernels::OpId> order;   // first ops of the kernels, as the pass ordered them
   std::int64_t peak_before = 0, peak_after = 0;  // bytes, as `Kernels::peak`
 };
 

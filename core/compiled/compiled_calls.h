@@ -13,8 +13,8 @@
 namespace jointer {
 
 // The calls of a graph in the order in which their kernels run, and what they cost. The rules are
-// at the top of compiled_order.cpp.
-struct CompiledOrder {
+// at the top of compiled_calls.cpp.
+struct CompiledCalls {
   std::vector<NodeId> order;    // all nodes of the graph, each once
   std::vector<NodeCost> costs;  // by node id; the first call of a kernel has the kernel's time
   std::vector<NodeId> steps;    // of the memory timeline
@@ -30,7 +30,7 @@ struct CompiledOrder {
 // `parts`: the graph, or the halves of a pair in their order; with Execution::regional, the regions
 // in program order. `times`: by part, kernel_times. `costs`: by node id, those of running operator
 // by operator. Cost: linear in the nodes and in the nodes of all kernels.
-CompiledOrder compiled_order(const Graph& graph, std::span<const CompiledPart> parts,
+CompiledCalls compiled_calls(const Graph& graph, std::span<const CompiledPart> parts,
                              std::span<const std::vector<kernels::KernelTime>> times,
                              std::span<const NodeCost> costs, Execution execution);
 

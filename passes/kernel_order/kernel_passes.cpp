@@ -1,4 +1,4 @@
-#include "passes/kernel_order/kernel_order.h"
+#include "passes/kernel_order/kernel_passes.h"
 
 #include <fmt/core.h>
 
@@ -86,7 +86,7 @@ std::string_view to_string(KernelLimit limit) {
   return "none";
 }
 
-std::string limit_sentence(const KernelMove& move, std::string_view name) {
+std::string limit_sentence(const KernelPassMove& move, std::string_view name) {
   const auto with_why = [&](std::string text) {
     return move.why.empty() ? text + "." : fmt::format("{}: {}.", text, move.why);
   };

@@ -1,7 +1,7 @@
 // Passes on the order of kernels, on graphs of a few ops. Torch 2.11 has no `simple_overlap`, which
 // would move kernels once more. tests/differential/test_kernel_passes.py compares with torch.
 
-#include "passes/kernel_order/kernel_order.h"
+#include "passes/kernel_order/kernel_passes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,11 +60,11 @@ SmallIr one_collective() {
   return small;
 }
 
-TEST(KernelOrder, ACollectiveMovesBeforeComputeThatItDoesNotNeed) {
+TEST(KernelPasses, ACollectiveMovesBeforeComputeThatItDoesNotNeed) {
   const Ordered found = ordered(one_collective(), kRaise, {3, 5, 0, 1});
   EXPECT_THAT(found.order, ElementsAre(1, 0, 2, 3));
   ASSERT_EQ(found.report.moves.size(), 1U);
-  const KernelMove& move = found.report.moves[0];
+  const KernelPassMove& move = found.report.moves[0];
   EXPECT_EQ(move.op, 1);
   EXPECT_EQ(move.communication_ms, 10);  // times the factor of collectives
   EXPECT_EQ(move.initial_exposed_ms, 10);
@@ -76,7 +76,7 @@ TEST(KernelOrder, ACollectiveMovesBeforeComputeThatItDoesNotNeed) {
   EXPECT_EQ(move.overlapping, 1);
 }
 
-TEST(KernelOrder, AHiddenCollectiveStaysIfTimesAreUsed) {
+TEST(KernelPasses, AHiddenCollectiveStaysIfTimesAreUsed) {
   SmallIr small;
   const BufferId x = small.input({64}, false), y = small.input({64}, false);
   const BufferId a = small.external({64}, {x});
@@ -92,7 +92,7 @@ TEST(KernelOrder, AHiddenCollectiveStaysIfTimesAreUsed) {
   EXPECT_THAT(without.order, ElementsAre(1, 0, 2, 3, 4));
 }
 
-TEST(KernelOrder, AnInputMovesAlongUnlessItTakesLong) {
+TEST(KernelPasses, AnInputMovesAlongUnlessItTakesLong) {
   SmallIr small;
   const BufferId x = small.input({64}, false), y = small.input({64}, false);
   const BufferId a = small.external({64}, {x});
@@ -111,7 +111,7 @@ TEST(KernelOrder, AnInputMovesAlongUnlessItTakesLong) {
   EXPECT_THAT(limit_sentence(stays.report.moves[0], "op1"), HasSubstr("op1"));
 }
 
-TEST(KernelOrder, MemoryStopsACollective) {
+TEST(KernelPasses, MemoryStopsACollective) {
   SmallIr small;
   const BufferId x = small.input({64}, false), y = small.input({64}, false);
   const BufferId large = small.external({4096}, {x});
@@ -128,7 +128,7 @@ TEST(KernelOrder, MemoryStopsACollective) {
   EXPECT_GT(more.report.peak_after, more.report.peak_before);
 }
 
-TEST(KernelOrder, AWaitMovesUntilItsReader) {
+TEST(KernelPasses, AWaitMovesUntilItsReader) {
   SmallIr small;
   const BufferId x = small.input({64}, false), y = small.input({64}, false);
   const BufferId c = small.external({64}, {y}, Op::Kind::collective);
@@ -140,7 +140,7 @@ TEST(KernelOrder, AWaitMovesUntilItsReader) {
   small.output(small.external({64}, {a, b, d}));
   const Ordered found = ordered(small, kSink, {4, 0, 3, 1, 1, 1});
   EXPECT_THAT(found.order, ElementsAre(0, 2, 1, 3, 4, 5));
-  const KernelMove& move = found.report.moves[0];
+  const KernelPassMove& move = found.report.moves[0];
   EXPECT_EQ(move.limit, KernelLimit::data_dependency);
   EXPECT_EQ(move.at, 3);
   EXPECT_EQ(move.initial_exposed_ms, 8);
@@ -165,7 +165,7 @@ SmallIr two_collectives() {
   return small;
 }
 
-TEST(KernelOrder, WaitsDoNotPassCollectivesUnlessTheyMay) {
+TEST(KernelPasses, WaitsDoNotPassCollectivesUnlessTheyMay) {
   const Ordered found = ordered(two_collectives(), kSink, {});
   EXPECT_THAT(found.order, ElementsAre(0, 1, 2, 3, 4));
   EXPECT_EQ(found.report.moves[1].limit, KernelLimit::collective_ahead);
@@ -176,7 +176,7 @@ TEST(KernelOrder, WaitsDoNotPassCollectivesUnlessTheyMay) {
   EXPECT_EQ(may.order[1], 2);
 }
 
-TEST(KernelOrder, CollectivesOvertakeEachOtherOnlyIfTheyMay) {
+TEST(KernelPasses, CollectivesOvertakeEachOtherOnlyIfTheyMay) {
   const Ordered safe = ordered(two_collectives(),
                                kRaise + "{reorder_iterative_unsafe_collectives_reorder=false}", {});
   EXPECT_THAT(safe.order, ElementsAre(0, 2, 1, 3, 4));
@@ -185,14 +185,14 @@ TEST(KernelOrder, CollectivesOvertakeEachOtherOnlyIfTheyMay) {
   EXPECT_THAT(unsafe.order, ElementsAre(2, 0, 1, 3, 4));
 }
 
-TEST(KernelOrder, OnlySomeMoveIfThereIsALimit) {
+TEST(KernelPasses, OnlySomeMoveIfThereIsALimit) {
   const Ordered found =
       ordered(two_collectives(), kRaise + "{reorder_iterative_debug_limit_to_reorder=1}", {});
   EXPECT_EQ(found.report.moves.size(), 1U);
   EXPECT_THAT(found.order, ElementsAre(0, 1, 2, 3, 4));
 }
 
-TEST(KernelOrder, ListsRaiseCollectivesAndSinkWaits) {
+TEST(KernelPasses, ListsRaiseCollectivesAndSinkWaits) {
   SmallIr small;
   const BufferId x = small.input({64}, false), y = small.input({64}, false);
   const BufferId a = small.external({64}, {x});
@@ -209,12 +209,12 @@ TEST(KernelOrder, ListsRaiseCollectivesAndSinkWaits) {
   EXPECT_EQ(both.report.moves[0].final_exposed_ms, -4);
 }
 
-TEST(KernelOrder, CollectivesKeepTheirOrderInLists) {
+TEST(KernelPasses, CollectivesKeepTheirOrderInLists) {
   EXPECT_THAT(ordered(two_collectives(), "raise_comms", {}).order, ElementsAre(0, 2, 1, 3, 4));
 }
 
 // The collective reads the second op of the list, which reads op1.
-TEST(KernelOrder, ListsRaiseWhatTheOpsOfAForeachKernelRead) {
+TEST(KernelPasses, ListsRaiseWhatTheOpsOfAForeachKernelRead) {
   SmallIr small;
   const BufferId x = small.input({64}, false), y = small.input({64}, false);
   const BufferId a = small.external({64}, {x});
@@ -230,7 +230,7 @@ TEST(KernelOrder, ListsRaiseWhatTheOpsOfAForeachKernelRead) {
   EXPECT_TRUE(std::ranges::find(order, 1) < std::ranges::find(order, 0));
 }
 
-TEST(KernelOrder, UnknownPassesAndOptionsAreRefused) {
+TEST(KernelPasses, UnknownPassesAndOptionsAreRefused) {
   const SmallIr small = one_collective();
   const std::vector<double> ms(small.ir.ops.size(), 1.0);
   const auto run = [&](std::string_view text) {
