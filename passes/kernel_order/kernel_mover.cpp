@@ -8,13 +8,12 @@
 
 #include "core/base/index.h"
 #include "core/base/units.h"
-#include "passes/support/parameters.h"
 
 namespace jointer {
 
 namespace {
 
-std::vector<double> times_of(const KernelUnits& units, const KernelMoveOptions& options) {
+std::vector<double> times_of(const KernelUnits& units, const IterativeOptions& options) {
   std::vector<double> ms;
   ms.reserve(units.size());
   for (std::size_t i = 0; i < units.size(); ++i) {
@@ -31,14 +30,7 @@ double exposed_change(const ExposedTime& time, double more) {
   return std::max(0.0, time.exposed() - more) - std::max(0.0, time.exposed());
 }
 
-std::vector<Parameter> kernel_time_parameters() {
-  return {number("reorder_sink_runtime_estimations_comm_mult", 2.0,
-                 "Factor applied to the estimated times of collectives."),
-          number("reorder_sink_runtime_estimations_non_comm_mult", 1.0,
-                 "Factor applied to all other estimated times.")};
-}
-
-KernelMover::KernelMover(const KernelUnits& units, const KernelMoveOptions& options,
+KernelMover::KernelMover(const KernelUnits& units, const IterativeOptions& options,
                          Direction direction)
     : units_(units),
       options_(options),

@@ -12,29 +12,17 @@
 // when they joined; later swaps do not update it.
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "core/base/torch_version.h"
 #include "core/kernels/order_memory.h"
-#include "core/pass/parameter.h"
 #include "passes/kernel_order/exposed_time.h"
 #include "passes/kernel_order/kernel_passes.h"
 #include "passes/kernel_order/kernel_units.h"
+#include "passes/support/iterative_moves.h"
 
 namespace jointer {
-
-struct KernelMoveOptions {
-  bool use_times = false;
-  bool unsafe = false;       // collectives may overtake each other
-  double extra_overlap = 0;  // a collective is hidden if compute exceeds its time by this fraction
-  double budget = 0;         // allowed growth of the peak, as a fraction of it
-  std::optional<std::int64_t> max;  // maximum number of kernels to move; nullopt: all
-  double collective_factor = 1, compute_factor = 1;  // of estimated times
-  TorchVersion torch;
-};
 
 class KernelMover {
  public:
@@ -51,7 +39,7 @@ class KernelMover {
   enum class Direction : std::uint8_t { earlier, later };
 
   // The arguments must outlive this object.
-  KernelMover(const KernelUnits& units, const KernelMoveOptions& options, Direction direction);
+  KernelMover(const KernelUnits& units, const IterativeOptions& options, Direction direction);
 
   [[nodiscard]] virtual bool is_moved(KernelUnit unit) const = 0;
   // Begins a new group, which consists of the kernel that moves.
@@ -86,7 +74,7 @@ class KernelMover {
   [[nodiscard]] ExposedTimes& times() { return times_; }
 
   const KernelUnits& units_;
-  const KernelMoveOptions& options_;
+  const IterativeOptions& options_;
 
  private:
   void move(KernelUnit unit);
@@ -109,8 +97,5 @@ class KernelMover {
 // The change in exposed time if `more` additional milliseconds of compute overlap with a
 // collective.
 double exposed_change(const ExposedTime& time, double more);
-
-// The parameters of both passes that multiply estimated times.
-std::vector<Parameter> kernel_time_parameters();
 
 }  // namespace jointer

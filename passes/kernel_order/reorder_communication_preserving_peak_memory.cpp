@@ -26,11 +26,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "core/base/units.h"
 #include "passes/kernel_order/kernel_mover.h"
-#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {
@@ -39,21 +37,10 @@ std::string ms_text(double ms) {
   return format_ns(static_cast<std::int64_t>(ms * 1e6));
 }
 
-KernelMoveOptions kernel_raise_options(const Arguments& given, TorchVersion torch) {
-  return {.use_times = given.boolean("reorder_iterative_use_runtime_estimations"),
-          .unsafe = given.boolean("reorder_iterative_unsafe_collectives_reorder"),
-          .extra_overlap = given.number("reorder_iterative_extra_comm_comp_overlap"),
-          .budget = given.number("reorder_iterative_peak_memory_budget"),
-          .max = given.optional_integer("reorder_iterative_debug_limit_to_reorder"),
-          .collective_factor = given.number("reorder_sink_runtime_estimations_comm_mult"),
-          .compute_factor = given.number("reorder_sink_runtime_estimations_non_comm_mult"),
-          .torch = torch};
-}
-
 class KernelRaiser final : public KernelMover {
  public:
-  KernelRaiser(const KernelUnits& units, const KernelMoveOptions& options, bool group_collectives)
-      : KernelMover(units, options, Direction::earlier), group_collectives_(group_collectives) {}
+  KernelRaiser(const KernelUnits& units, const IterativeOptions& options)
+      : KernelMover(units, options, Direction::earlier) {}
 
  private:
   [[nodiscard]] bool is_moved(KernelUnit unit) const override {
@@ -74,7 +61,7 @@ class KernelRaiser final : public KernelMover {
   }
 
   bool take_along(KernelUnit candidate) {
-    if (!group_collectives_ && units_.is_asynchronous(candidate))
+    if (!options_.with_collectives && units_.is_asynchronous(candidate))
       return stop(KernelLimit::data_dependency, candidate, "it is a collective");
     if (!options_.use_times && units_.is_gemm_like(candidate))
       return stop(KernelLimit::data_dependency, candidate, "it takes long");
@@ -101,35 +88,14 @@ class KernelRaiser final : public KernelMover {
     return true;
   }
 
-  bool group_collectives_;
   std::vector<ExposedTime> group_waits_;
   double group_ms_ = 0;
 };
 
 std::vector<KernelUnit> run_kernel_raise(const KernelUnits& units, const Arguments& given,
-                                         TorchVersion torch, KernelPassReport& report) {
-  const KernelMoveOptions options = kernel_raise_options(given, torch);
-  return KernelRaiser(units, options, given.boolean("reorder_iterative_group_with_collectives"))
-      .move_all(report);
-}
-
-std::vector<Parameter> kernel_raise_parameters() {
-  std::vector<Parameter> made{
-      flag("reorder_iterative_use_runtime_estimations", false,
-           "Use estimated times: stop once a collective is hidden."),
-      number("reorder_iterative_extra_comm_comp_overlap", 0.5,
-             "With estimated times, a collective is hidden if overlapping compute exceeds its time "
-             "by this fraction."),
-      number("reorder_iterative_peak_memory_budget", 0.2,
-             "Allowed growth of the peak, as a fraction of the original peak."),
-      flag("reorder_iterative_unsafe_collectives_reorder", true,
-           "Collectives may change their order."),
-      flag("reorder_iterative_group_with_collectives", false,
-           "A collective that another collective depends on moves with it."),
-      optional_count("reorder_iterative_debug_limit_to_reorder",
-                     "Maximum number of collectives to move; none: all.")};
-  std::ranges::move(kernel_time_parameters(), std::back_inserter(made));
-  return made;
+                                         TorchVersion, KernelPassReport& report) {
+  const IterativeOptions options = raise_options(given);
+  return KernelRaiser(units, options).move_all(report);
 }
 
 }  // namespace
@@ -137,7 +103,7 @@ std::vector<Parameter> kernel_raise_parameters() {
 KernelPass reorder_communication_preserving_peak_memory_kernel_pass() {
   return {.name = "reorder_communication_preserving_peak_memory",
           .summary = "Starts collectives earlier, one at a time, as far as memory allows.",
-          .parameters = kernel_raise_parameters(),
+          .parameters = raise_parameters(true),
           .run = run_kernel_raise};
 }
 

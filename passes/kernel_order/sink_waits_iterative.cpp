@@ -26,11 +26,9 @@
 // logging are left out.
 
 #include <algorithm>
-#include <iterator>
 
 #include "core/base/units.h"
 #include "passes/kernel_order/kernel_mover.h"
-#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {
@@ -39,21 +37,10 @@ std::string exposed_text(double ms) {
   return format_ns(static_cast<std::int64_t>(ms * 1e6));
 }
 
-KernelMoveOptions kernel_sink_options(const Arguments& given, TorchVersion torch) {
-  return {.use_times = given.boolean("sink_iterative_use_runtime_estimations"),
-          .unsafe = given.boolean("sink_waits_iterative_unsafe_collectives_reorder"),
-          .extra_overlap = given.number("sink_iterative_extra_comm_comp_overlap"),
-          .budget = given.number("sink_iterative_peak_memory_budget"),
-          .max = given.optional_integer("sink_waits_iterative_debug_limit_to_sink"),
-          .collective_factor = given.number("reorder_sink_runtime_estimations_comm_mult"),
-          .compute_factor = given.number("reorder_sink_runtime_estimations_non_comm_mult"),
-          .torch = torch};
-}
-
 class KernelSinker final : public KernelMover {
  public:
-  KernelSinker(const KernelUnits& units, const KernelMoveOptions& options, bool pass_collectives)
-      : KernelMover(units, options, Direction::later), pass_collectives_(pass_collectives) {}
+  KernelSinker(const KernelUnits& units, const IterativeOptions& options, TorchVersion torch)
+      : KernelMover(units, options, Direction::later), torch_(torch) {}
 
  private:
   [[nodiscard]] bool is_moved(KernelUnit unit) const override { return units_.is_wait(unit); }
@@ -65,7 +52,7 @@ class KernelSinker final : public KernelMover {
   [[nodiscard]] ExposedTime exposed() override { return times().of_wait(place(moved())); }
 
   bool meet(KernelUnit candidate) override {
-    if (!pass_collectives_ && units_.is_asynchronous(candidate))
+    if (!options_.with_collectives && units_.is_asynchronous(candidate))
       return stop(KernelLimit::collective_ahead, candidate);
     const bool is_needed = is_tied(candidate);
     const bool both = has_collective_ && units_.is_collective(candidate);
@@ -106,7 +93,7 @@ class KernelSinker final : public KernelMover {
     const double own = ms(candidate);
     if (units_.is_asynchronous(candidate) || own <= 0 || group_collectives_.empty()) return true;
     // Before 2.13, torch omits one term of the sum, and the other terms have the opposite sign.
-    const bool is_old = options_.torch < TorchVersion{2, 13};
+    const bool is_old = torch_ < TorchVersion{2, 13};
     double worse = is_old ? std::max(0.0, now().exposed()) : exposed_change(now(), own);
     for (const ExposedTime& each : group_collectives_)
       worse += exposed_change(each, -own) * (is_old ? -1 : 1);
@@ -115,7 +102,7 @@ class KernelSinker final : public KernelMover {
     return true;
   }
 
-  bool pass_collectives_;
+  TorchVersion torch_;
   bool has_collective_ = false;  // in the group
   std::vector<ExposedTime> group_collectives_;
   double group_ms_ = 0;
@@ -123,28 +110,8 @@ class KernelSinker final : public KernelMover {
 
 std::vector<KernelUnit> run_kernel_sink(const KernelUnits& units, const Arguments& given,
                                         TorchVersion torch, KernelPassReport& report) {
-  const KernelMoveOptions options = kernel_sink_options(given, torch);
-  return KernelSinker(units, options, given.boolean("sink_waits_iterative_swap_with_collectives"))
-      .move_all(report);
-}
-
-std::vector<Parameter> kernel_sink_parameters() {
-  std::vector<Parameter> made{
-      flag("sink_iterative_use_runtime_estimations", false,
-           "Use estimated times: stop once a collective is hidden."),
-      number("sink_iterative_extra_comm_comp_overlap", 0.5,
-             "With estimated times, a collective is hidden if overlapping compute exceeds its time "
-             "by this fraction."),
-      number("sink_iterative_peak_memory_budget", 0.2,
-             "Allowed growth of the peak, as a fraction of the original peak."),
-      flag("sink_waits_iterative_swap_with_collectives", false,
-           "A wait may move past the start of another collective."),
-      flag("sink_waits_iterative_unsafe_collectives_reorder", true,
-           "Collectives may change their order."),
-      optional_count("sink_waits_iterative_debug_limit_to_sink",
-                     "Maximum number of waits to move; none: all.")};
-  std::ranges::move(kernel_time_parameters(), std::back_inserter(made));
-  return made;
+  const IterativeOptions options = sink_options(given);
+  return KernelSinker(units, options, torch).move_all(report);
 }
 
 }  // namespace
@@ -152,7 +119,7 @@ std::vector<Parameter> kernel_sink_parameters() {
 KernelPass sink_waits_iterative_kernel_pass() {
   return {.name = "sink_waits_iterative",
           .summary = "Moves waits later, one at a time, as far as memory allows.",
-          .parameters = kernel_sink_parameters(),
+          .parameters = sink_parameters(true),
           .run = run_kernel_sink};
 }
 

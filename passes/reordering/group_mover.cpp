@@ -5,30 +5,15 @@
 #include <algorithm>
 
 #include "core/base/units.h"
-#include "passes/support/parameters.h"
 
 namespace jointer {
 
-namespace {
-constexpr const char* kCollectivesTimes = "reorder_sink_runtime_estimations_comm_mult";
-constexpr const char* kOthersTimes = "reorder_sink_runtime_estimations_non_comm_mult";
-}  // namespace
-
-OverlapEstimate::Multipliers multipliers_of(const Arguments& arguments) {
-  return {arguments.number(kCollectivesTimes), arguments.number(kOthersTimes)};
-}
-
-std::vector<Parameter> multiplier_parameters() {
-  return {number(kCollectivesTimes, 2.0, "Factor applied to the estimated times of collectives."),
-          number(kOthersTimes, 1.0, "Factor applied to all other estimated times.")};
-}
-
-GroupMover::GroupMover(const Graph& graph, const Calls& calls, const MoveOptions& options,
+GroupMover::GroupMover(const Graph& graph, const Calls& calls, const IterativeOptions& options,
                        LiveOrder& order, Direction direction)
     : calls_(calls),
       options_(options),
       order_(order),
-      estimate_(calls, options.multipliers),
+      estimate_(calls, {options.collective_factor, options.compute_factor}),
       graph_(graph),
       direction_(direction),
       tied_(calls.size(), kNoCall) {}
@@ -101,7 +86,7 @@ CollectiveMove GroupMover::move(Call call) {
           stop(fmt::format("there is nothing {} it to pass", is_earlier ? "before" : "after"));
     else if (!may_go_on())
       goes_on = false;
-    else if (options_.use_runtimes && is_hidden())
+    else if (options_.use_times && is_hidden())
       goes_on = stop(fmt::format("it is hidden by {} of compute", format_ns(move_.after.compute)));
     else
       goes_on = meet(order_.at(is_earlier ? first_ - 1 : first_ + count_));

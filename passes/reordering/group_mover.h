@@ -5,7 +5,6 @@
 // something stops it. Each of the two passes decides which neighbors join the group and which stop
 // it.
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,23 +15,9 @@
 #include "passes/reordering/collective_moves.h"
 #include "passes/reordering/live_order.h"
 #include "passes/reordering/overlap_estimate.h"
+#include "passes/support/iterative_moves.h"
 
 namespace jointer {
-
-struct MoveOptions {
-  bool use_runtimes = false;        // consider estimated times
-  bool unsafe = false;              // collectives on one stream may overtake each other
-  double extra_overlap = 0;         // a collective is hidden if compute exceeds its time by this
-                                    // fraction
-  double budget = 0;                // allowed growth of the peak, as a fraction of it
-  std::optional<std::int64_t> max;  // maximum number of calls to move; nullopt: all
-  OverlapEstimate::Multipliers multipliers;
-};
-
-// The multipliers for the estimated times of collectives and compute. Both passes have these
-// parameters.
-OverlapEstimate::Multipliers multipliers_of(const Arguments& arguments);
-std::vector<Parameter> multiplier_parameters();
 
 class GroupMover {
  public:
@@ -49,9 +34,9 @@ class GroupMover {
   Result<void> move_all(Graph& graph, std::string title, PassContext& context);
 
  protected:
-  // The arguments must outlive this object.
-  GroupMover(const Graph& graph, const Calls& calls, const MoveOptions& options, LiveOrder& order,
-             Direction direction);
+  // The arguments must outlive this object. `unsafe` concerns collectives on the same stream.
+  GroupMover(const Graph& graph, const Calls& calls, const IterativeOptions& options,
+             LiveOrder& order, Direction direction);
 
   [[nodiscard]] virtual bool is_moved(Call call) const = 0;
   // Begins a new group with this call. Returns the current overlap of the call's collective.
@@ -76,7 +61,7 @@ class GroupMover {
   [[nodiscard]] std::string_view name(Call call) const { return graph_.name(calls_.node(call)); }
 
   const Calls& calls_;
-  const MoveOptions& options_;
+  const IterativeOptions& options_;
   LiveOrder& order_;
   OverlapEstimate estimate_;
   Stretch stretch_;

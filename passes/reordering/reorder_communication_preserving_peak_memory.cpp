@@ -44,7 +44,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "core/base/units.h"
 #include "passes/reordering/group_mover.h"
@@ -55,18 +54,11 @@
 namespace jointer {
 namespace {
 
-struct RaiseOptions : MoveOptions {
-  bool group_collectives = false;
+struct RaiseOptions : IterativeOptions {
   std::optional<std::int64_t> prefetch_limit;
 
   explicit RaiseOptions(const Arguments& given)
-      : MoveOptions{.use_runtimes = given.boolean("reorder_iterative_use_runtime_estimations"),
-                    .unsafe = given.boolean("reorder_iterative_unsafe_collectives_reorder"),
-                    .extra_overlap = given.number("reorder_iterative_extra_comm_comp_overlap"),
-                    .budget = given.number("reorder_iterative_peak_memory_budget"),
-                    .max = given.optional_integer("reorder_iterative_debug_limit_to_reorder"),
-                    .multipliers = multipliers_of(given)},
-        group_collectives(given.boolean("reorder_iterative_group_with_collectives")),
+      : IterativeOptions(raise_options(given)),
         prefetch_limit(given.optional_integer("reorder_prefetch_limit")) {}
 };
 
@@ -93,17 +85,17 @@ class Raiser final : public GroupMover {
     if (is_tied(candidate)) return take_along(candidate);
     if (!options_.unsafe && is_ordered(candidate))
       return stop(fmt::format("{} is a collective on the same stream", name(candidate)));
-    if (options_.use_runtimes && !pays_off(candidate)) return false;
+    if (options_.use_times && !pays_off(candidate)) return false;
     return pass(candidate);
   }
 
   bool take_along(Call candidate) {
-    if (!raise_.group_collectives && calls_.is_asynchronous(candidate))
+    if (!raise_.with_collectives && calls_.is_asynchronous(candidate))
       return stop(fmt::format("it depends on {}, a collective", name(candidate)));
-    if (!options_.use_runtimes && calls_.is_gemm_like(candidate))
+    if (!options_.use_times && calls_.is_gemm_like(candidate))
       return stop(fmt::format("it depends on {}, a long-running call", name(candidate)));
     join(candidate);
-    if (options_.use_runtimes) {
+    if (options_.use_times) {
       if (calls_.is_wait(candidate)) group_waits_.push_back(overlap_of_wait(candidate));
       if (!calls_.is_asynchronous(candidate)) group_ns_ += estimate_.ns(candidate);
     }
@@ -163,24 +155,10 @@ Result<void> run_reorder_communication_preserving_peak_memory(Graph& graph,
 }
 
 std::vector<Parameter> peak_parameters() {
-  std::vector<Parameter> made{
-      flag("reorder_iterative_use_runtime_estimations", false,
-           "Use estimated times: stop once a collective is hidden."),
-      number("reorder_iterative_extra_comm_comp_overlap", 0.5,
-             "With estimated times, a collective is hidden if overlapping compute exceeds its time "
-             "by this fraction."),
-      number("reorder_iterative_peak_memory_budget", 0.2,
-             "Allowed growth of the peak, as a fraction of the original peak."),
-      flag("reorder_iterative_unsafe_collectives_reorder", false,
-           "Collectives in the same process group may change their order. Ranks that order them "
-           "differently can hang or compute wrong results."),
-      flag("reorder_iterative_group_with_collectives", false,
-           "A collective that another collective depends on moves with it."),
-      optional_count("reorder_prefetch_limit",
-                     "Maximum number of calls that a collective may pass; none: any number."),
-      optional_count("reorder_iterative_debug_limit_to_reorder",
-                     "Maximum number of collectives to move; none: all.")};
-  std::ranges::move(multiplier_parameters(), std::back_inserter(made));
+  std::vector<Parameter> made = raise_parameters(false);
+  made.push_back(optional_count("reorder_prefetch_limit",
+                                "Maximum number of calls that a collective may pass; none: any "
+                                "number."));
   return made;
 }
 

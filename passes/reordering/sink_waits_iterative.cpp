@@ -41,34 +41,19 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "core/base/units.h"
 #include "passes/reordering/group_mover.h"
 #include "passes/reordering/reordering.h"
 #include "passes/support/kept.h"
-#include "passes/support/parameters.h"
 
 namespace jointer {
 namespace {
 
-struct SinkOptions : MoveOptions {
-  bool swap_with_collectives = false;
-
-  explicit SinkOptions(const Arguments& given)
-      : MoveOptions{.use_runtimes = given.boolean("sink_iterative_use_runtime_estimations"),
-                    .unsafe = given.boolean("sink_waits_iterative_unsafe_collectives_reorder"),
-                    .extra_overlap = given.number("sink_iterative_extra_comm_comp_overlap"),
-                    .budget = given.number("sink_iterative_peak_memory_budget"),
-                    .max = given.optional_integer("sink_waits_iterative_debug_limit_to_sink"),
-                    .multipliers = multipliers_of(given)},
-        swap_with_collectives(given.boolean("sink_waits_iterative_swap_with_collectives")) {}
-};
-
 class Sinker final : public GroupMover {
  public:
-  Sinker(const Graph& graph, const Calls& calls, const SinkOptions& options, LiveOrder& order)
-      : GroupMover(graph, calls, options, order, Direction::later), sink_(options) {}
+  Sinker(const Graph& graph, const Calls& calls, const IterativeOptions& options, LiveOrder& order)
+      : GroupMover(graph, calls, options, order, Direction::later) {}
 
  private:
   [[nodiscard]] bool is_moved(Call call) const override { return calls_.is_wait(call); }
@@ -89,7 +74,7 @@ class Sinker final : public GroupMover {
   }
 
   bool meet(Call candidate) override {
-    if (!sink_.swap_with_collectives && calls_.is_asynchronous(candidate))
+    if (!options_.with_collectives && calls_.is_asynchronous(candidate))
       return stop(fmt::format("{} is a collective", name(candidate)));
     const bool needs = is_tied(candidate);
     if (needs || is_ordered(candidate)) {
@@ -103,7 +88,7 @@ class Sinker final : public GroupMover {
       if (!options_.unsafe)
         return stop(fmt::format("{} is a collective on the same stream", name(candidate)));
     }
-    if (options_.use_runtimes && calls_.is_wait(candidate)) {
+    if (options_.use_times && calls_.is_wait(candidate)) {
       const std::int64_t worse = overlap(start_of(candidate)).change(-group_ns_);
       if (worse > 0)
         return stop(
@@ -115,7 +100,7 @@ class Sinker final : public GroupMover {
   [[nodiscard]] std::string_view bar_to_join(Call candidate) const {
     if (calls_.is_wait(candidate)) return "a wait";
     if (calls_.is_asynchronous(candidate)) return "a collective";
-    if (options_.use_runtimes) return "";
+    if (options_.use_times) return "";
     if (calls_.is_start(candidate)) return "a collective";
     return calls_.is_gemm_like(candidate) ? "a long-running call" : "";
   }
@@ -130,37 +115,16 @@ class Sinker final : public GroupMover {
     return true;
   }
 
-  const SinkOptions& sink_;
   Call start_ = kNoCall;
   std::int64_t group_ns_ = 0;
 };
 
 Result<void> run_sink_waits_iterative(Graph& graph, const Arguments& arguments,
                                       PassContext& context) {
-  const SinkOptions options(arguments);
+  const IterativeOptions options = sink_options(arguments);
   JOINTER_TRY(const Calls calls, Calls::of(graph, context.analysis()));
   LiveOrder order(graph, context.analysis().memory, calls);
   return Sinker(graph, calls, options, order).move_all(graph, "Waits, sunk", context);
-}
-
-std::vector<Parameter> sink_parameters() {
-  std::vector<Parameter> made{
-      flag("sink_iterative_use_runtime_estimations", false,
-           "Use estimated times: stop once a collective is hidden."),
-      number("sink_iterative_extra_comm_comp_overlap", 0.5,
-             "With estimated times, a collective is hidden if overlapping compute exceeds its time "
-             "by this fraction."),
-      number("sink_iterative_peak_memory_budget", 0.2,
-             "Allowed growth of the peak, as a fraction of the original peak."),
-      flag("sink_waits_iterative_swap_with_collectives", false,
-           "A wait may move past the start of another collective."),
-      flag("sink_waits_iterative_unsafe_collectives_reorder", false,
-           "Collectives in the same process group may change their order. Ranks that order them "
-           "differently can hang or compute wrong results."),
-      optional_count("sink_waits_iterative_debug_limit_to_sink",
-                     "Maximum number of waits to move; none: all.")};
-  std::ranges::move(multiplier_parameters(), std::back_inserter(made));
-  return made;
 }
 
 }  // namespace
@@ -170,7 +134,7 @@ Pass sink_waits_iterative_pass() {
                    .summary = "Moves waits later, one at a time, as far as memory allows.",
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
-                   .parameters = sink_parameters()},
+                   .parameters = sink_parameters(false)},
           .run = or_kept("The graph has no waits that may move.", run_sink_waits_iterative)};
 }
 
