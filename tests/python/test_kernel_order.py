@@ -72,6 +72,7 @@ def changed(**members: Any) -> dict[str, Any]:
     [
         ({"format": "jointer-recipe"}, "not a recipe of compiled order"),
         (changed(version=2), "version 2 is not supported.*use a newer Jointer"),
+        (changed(version=0), "version 0 is not supported: this program reads version 1$"),
         (changed(version=True), "`version` is missing or not an integer"),
         (changed(graphs={"forward": {"moves": []}}), "forward: `collectives` is missing"),
         (
@@ -95,6 +96,9 @@ def test_a_file_is_read_at_once(tmp_path: Path) -> None:
     assert read_compiled_order(path).digest == read_compiled_order(RECIPE).digest
     path.write_text(json.dumps(RECIPE)[:-20])
     with pytest.raises(RecipeError, match="truncated or damaged"):
+        order_pass(path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(RecipeError, match="byte 0 is not UTF-8 text"):
         order_pass(path)
 
 

@@ -11,10 +11,10 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from .errors import RecipeError
+from .recipe_head import check_head, load_recipe, member
 
 Json = Any
 
@@ -132,31 +132,9 @@ def read_compiled_order(source: str | os.PathLike[str] | Mapping[str, Json]) -> 
         RecipeError: it is not a recipe of compiled order, has a newer version, or is damaged.
         OSError: the file cannot be read.
     """
-    if isinstance(source, Mapping):
-        return _parse(source, "recipe")
-    where = os.fspath(source)
-    try:
-        document = json.loads(Path(source).read_bytes())
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
-        raise RecipeError(f"{where}: invalid JSON; is the file truncated or damaged?") from None
-    return _parse(document, where)
-
-
-def _parse(document: Json, where: str) -> CompiledOrder:
-    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-        raise RecipeError(
-            f'{where}: not a recipe of compiled order: expected `format` to be "{FORMAT}"'
-        )
-    version = document.get("version")
-    if not isinstance(version, int) or isinstance(version, bool):
-        raise RecipeError(f"{where}: `version` is missing or not an integer")
-    if not 1 <= version <= VERSION:
-        advice = "; use a newer Jointer" if version > VERSION else ""
-        raise RecipeError(
-            f"{where}: version {version} is not supported: this program reads version {VERSION}"
-            f"{advice}"
-        )
-    graphs = _member(document, "graphs", dict, where)
+    document, where = load_recipe(source)
+    check_head(document, where, "recipe of compiled order", FORMAT, VERSION)
+    graphs = member(document, "graphs", dict, where)
     text = json.dumps(document, sort_keys=True)
     return CompiledOrder(
         where=where,
@@ -167,8 +145,8 @@ def _parse(document: Json, where: str) -> CompiledOrder:
 
 def _graph(key: str, document: Json, where: str) -> GraphOrder:
     where = f"{where}: {key}"
-    collectives = _member(document, "collectives", list, where)
-    moves = _member(document, "moves", list, where)
+    collectives = member(document, "collectives", list, where)
+    moves = member(document, "moves", list, where)
     return GraphOrder(
         key=key,
         where=where,
@@ -181,52 +159,35 @@ def _graph(key: str, document: Json, where: str) -> GraphOrder:
 
 def _collective(document: Json, where: str) -> Collective:
     return Collective(
-        target=_member(document, "target", str, where, None),
-        group=_member(document, "group", int, where, None),
-        ranks=_member(document, "ranks", int, where, None),
-        dtype=_member(document, "dtype", str, where, None),
-        numel=_member(document, "numel", int, where, None),
+        target=member(document, "target", str, where, None),
+        group=member(document, "group", int, where, None),
+        ranks=member(document, "ranks", int, where, None),
+        dtype=member(document, "dtype", str, where, None),
+        numel=member(document, "numel", int, where, None),
     )
 
 
 def _move(document: Json, where: str) -> Move:
-    kernel = _kernel(_member(document, "move", dict, where), f"{where}, `move`")
+    kernel = _kernel(member(document, "move", dict, where), f"{where}, `move`")
     places = [key for key in ("before", "after") if key in document]
     if len(places) != 1:
         raise RecipeError(f"{where}: expected either `before` or `after`")
-    anchor = _kernel(_member(document, places[0], dict, where), f"{where}, `{places[0]}`")
+    anchor = _kernel(member(document, places[0], dict, where), f"{where}, `{places[0]}`")
     return Move(kernel, anchor, places[0] == "before")
 
 
 def _kernel(document: Json, where: str) -> KernelName:
     return KernelName(
-        kind=_member(document, "kind", str, where),
-        nodes=tuple(_call(each, where) for each in _member(document, "nodes", list, where)),
-        collective=_member(document, "collective", int, where, None),
-        wait=_member(document, "wait", int, where, 0),
+        kind=member(document, "kind", str, where),
+        nodes=tuple(_call(each, where) for each in member(document, "nodes", list, where)),
+        collective=member(document, "collective", int, where, None),
+        wait=member(document, "wait", int, where, 0),
     )
 
 
 def _call(document: Json, where: str) -> Call:
     return Call(
-        name=_member(document, "name", str, where),
-        target=_member(document, "target", str, where),
-        number=_member(document, "number", int, where, None),
+        name=member(document, "name", str, where),
+        target=member(document, "target", str, where),
+        number=member(document, "number", int, where, None),
     )
-
-
-_EXPECTED = {str: "a string", int: "an integer", list: "a list", dict: "an object"}
-_REQUIRED = object()
-
-
-def _member(document: Json, key: str, kind: type, where: str, default: Any = _REQUIRED) -> Any:
-    if not isinstance(document, Mapping):
-        raise RecipeError(f"{where}: expected an object")
-    if key not in document:
-        if default is _REQUIRED:
-            raise RecipeError(f"{where}: `{key}` is missing")
-        return default
-    value = document[key]
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise RecipeError(f"{where}: `{key}`: expected {_EXPECTED[kind]}")
-    return value

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from .errors import RecipeError
+from .recipe_head import check_head, load_recipe, member
 
 Json = Any
 
@@ -30,15 +29,6 @@ _CHANGES: dict[str, tuple[Any, dict[str, Any]]] = {
     "insert": (dict, {"before": str}),
     "remove": (str, {}),
     "replace": (str, {}),
-}
-
-#: Descriptions of types in messages.
-_EXPECTED: dict[Any, str] = {
-    str: "a string",
-    (str, list): "a string",
-    (str, type(None)): "a string or null",
-    dict: "an object",
-    list: "a list",
 }
 
 
@@ -103,36 +93,14 @@ def read_recipe(source: str | os.PathLike[str] | Mapping[str, Json] | Recipe) ->
     """
     if isinstance(source, Recipe):
         return source
-    if isinstance(source, Mapping):
-        return _parse(source, "recipe")
-    where = os.fspath(source)
-    try:
-        document = json.loads(Path(source).read_bytes())
-    except UnicodeDecodeError as error:
-        raise RecipeError(f"{where}: byte {error.start} is not UTF-8 text: not a recipe") from None
-    except json.JSONDecodeError as error:
-        raise RecipeError(
-            f"{where}: invalid JSON near byte {error.pos}; is the file truncated or damaged?"
-        ) from None
-    except RecursionError:
-        raise RecipeError(f"{where}: nested too deeply for a recipe") from None
+    document, where = load_recipe(source)
+    check_head(document, where, "recipe", FORMAT, VERSION)
     return _parse(document, where)
 
 
 def _parse(document: Json, where: str) -> Recipe:
-    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-        raise RecipeError(f'{where}: not a recipe: expected `format` to be "{FORMAT}"')
-    version = document.get("version")
-    if not isinstance(version, int) or isinstance(version, bool):
-        raise RecipeError(f"{where}: `version` is missing or not an integer")
-    if not 1 <= version <= VERSION:
-        advice = "; use a newer Jointer" if version > VERSION else ""
-        raise RecipeError(
-            f"{where}: recipe version {version} is not supported: this program reads versions 1 to "
-            f"{VERSION}{advice}"
-        )
-    fingerprints = _member(document, "fingerprints", dict, where, {})
-    graphs = _member(document, "graphs", dict, where, {})
+    fingerprints = member(document, "fingerprints", dict, where, {})
+    graphs = member(document, "graphs", dict, where, {})
     edits = document.get("edits")
     if not isinstance(edits, list):
         raise RecipeError(f"{where}: `edits` is missing or not a list")
@@ -147,7 +115,7 @@ def _parse(document: Json, where: str) -> Recipe:
             if key in graphs
         },
         expects=_texts(
-            _member(document, "expects", dict, where, {}), f"{where}: expects", "a string"
+            member(document, "expects", dict, where, {}), f"{where}: expects", "a string"
         ),
     )
 
@@ -161,18 +129,18 @@ def _fingerprint(fingerprints: Mapping[str, Json], key: str, where: str) -> str:
 
 def _graph(document: Json, fingerprint: str, where: str) -> RecipeGraph:
     return RecipeGraph(
-        hash=_member(document, "hash", str, where),
-        after=_member(document, "after", str, where, ""),
+        hash=member(document, "hash", str, where),
+        after=member(document, "after", str, where, ""),
         fingerprint=fingerprint,
-        rank_hash=_member(document, "rank_hash", str, where, ""),
-        rank_after=_member(document, "rank_after", str, where, ""),
+        rank_hash=member(document, "rank_hash", str, where, ""),
+        rank_after=member(document, "rank_after", str, where, ""),
         groups=_nodes(document, "groups", where),
         devices=_nodes(document, "devices", where),
     )
 
 
 def _edit(document: Json, where: str) -> Edit:
-    title, by = (_member(document, key, str, where, "") for key in ("title", "by"))
+    title, by = (member(document, key, str, where, "") for key in ("title", "by"))
     changes = document.get("changes")
     if not isinstance(changes, list):
         raise RecipeError(f"{where}: `changes`: expected a list")
@@ -192,7 +160,7 @@ def _check_change(change: Json, where: str) -> None:
     if kind == "move":
         _check_texts(change, "move", where)
     for key, expected in {kind: about, **members}.items():
-        _member(change, key, expected, where)
+        member(change, key, expected, where)
     if kind == "policy":
         _check_policy(change, where)
     if "inputs" in change and kind == "replace":
@@ -229,7 +197,7 @@ def _check_texts(document: Mapping[str, Json], key: str, where: str) -> None:
 
 
 def _nodes(document: Mapping[str, Json], key: str, where: str) -> dict[str, str]:
-    nodes = _member(document, key, dict, where, {})
+    nodes = member(document, key, dict, where, {})
     return _texts(nodes, f"{where}: `{key}`", "the name of a node")
 
 
@@ -238,16 +206,3 @@ def _texts(document: Mapping[str, Json], where: str, expected: str) -> dict[str,
         if not isinstance(value, str):
             raise RecipeError(f"{where}, {key}: expected {expected}")
     return dict(document)
-
-
-def _member(document: Json, key: str, kind: Any, where: str, otherwise: Any = None) -> Any:
-    """``document[key]``, or ``otherwise`` if the key is missing and there is a default."""
-    if not isinstance(document, Mapping):
-        raise RecipeError(f"{where}: expected an object")
-    if key not in document:
-        if otherwise is None:
-            raise RecipeError(f"{where}: `{key}` is missing")
-        return otherwise
-    if not isinstance(document[key], kind):
-        raise RecipeError(f"{where}: `{key}`: expected {_EXPECTED[kind]}")
-    return document[key]
