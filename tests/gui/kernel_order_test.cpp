@@ -14,6 +14,7 @@
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
 #include "tests/support/graphs.h"
+#include "tests/support/kernel_graphs.h"
 #include "views/kernels/kernel_order_bar.h"
 #include "views/kernels/kernels_pane.h"
 #include "views/session/edit/editing.h"
@@ -27,15 +28,6 @@ namespace {
 using namespace views;
 using test::child;
 using test::kPatienceMs;
-
-const char kTwoProductChains[] = R"(
-  primals_1: f32[1024,1024] = input
-  primals_2: f32[1024,1024] = input
-  first: f32[1024,1024] = aten.mm(primals_1, primals_2)
-  second: f32[1024,1024] = aten.mm(first, primals_2)
-  third: f32[1024,1024] = aten.mm(primals_2, primals_2)
-  return [second, third]
-)";
 
 }  // namespace
 
@@ -88,7 +80,7 @@ void KernelOrderTest::show_kernels() {
 
 void KernelOrderTest::open_literal() {
   const std::string path = folder_->filePath("chains.json").toStdString();
-  QVERIFY(write_bytes(path, write_native(test::parse(kTwoProductChains))));
+  QVERIFY(write_bytes(path, write_native(test::parse(test::kTwoProductChains))));
   QVERIFY(open_file(path));
   show_kernels();
 }
@@ -97,25 +89,25 @@ void KernelOrderTest::keys_move_the_selected_kernel() {
   open_literal();
   const auto& bar = *pane_->findChild<KernelOrderBar*>();
   QVERIFY(!bar.isVisible());
-  choose(row_of("third"));
+  choose(row_of("c"));
   press(Qt::Key_Up, Qt::ShiftModifier);
   if (edits().move_count() == 0) press(Qt::Key_Down, Qt::ShiftModifier);
   QCOMPARE(edits().move_count(), std::size_t{1});
   QVERIFY(bar.isVisible());
-  QVERIFY2(said().contains("1 move: peak") && said().contains("third runs as kernel"),
+  QVERIFY2(said().contains("1 move: peak") && said().contains("c runs as kernel"),
            qPrintable(said()));
   QTRY_COMPARE(model().kernels(), edits().shown());
   // The kernel stays selected, and its row shows its new number.
-  QCOMPARE(view().selected_rows(), std::vector{row_of("third")});
-  const int moved = row_of("third");
+  QCOMPARE(view().selected_rows(), std::vector{row_of("c")});
+  const int moved = row_of("c");
   QVERIFY(moved == 0 || moved == 2);
   press(moved == 0 ? Qt::Key_Down : Qt::Key_Up);
   QCOMPARE(edits().move_count(), std::size_t{2});
-  QTRY_COMPARE(row_of("third"), 1);
+  QTRY_COMPARE(row_of("c"), 1);
   QTest::mouseClick(&button("undo_kernel_move"), Qt::LeftButton);
-  QTRY_COMPARE(row_of("third"), moved);
+  QTRY_COMPARE(row_of("c"), moved);
   QTest::mouseClick(&button("redo_kernel_move"), Qt::LeftButton);
-  QTRY_COMPARE(row_of("third"), 1);
+  QTRY_COMPARE(row_of("c"), 1);
   QTest::mouseClick(&button("reset_kernel_order"), Qt::LeftButton);
   QTRY_COMPARE(model().kernels(), document().kernels().shown());
   QVERIFY(!button("undo_kernel_move").isEnabled());
@@ -124,15 +116,15 @@ void KernelOrderTest::keys_move_the_selected_kernel() {
 
 void KernelOrderTest::a_kernel_that_is_held_says_why() {
   open_literal();
-  choose(row_of("second"));
+  choose(row_of("b"));
   press(Qt::Key_Up, Qt::ShiftModifier);
   if (edits().move_count() > 0) press(Qt::Key_Up, Qt::ShiftModifier);
-  QVERIFY2(said().contains("Held by first: earlier, it would read"), qPrintable(said()));
+  QVERIFY2(said().contains("Held by a: earlier, it would read"), qPrintable(said()));
 }
 
 void KernelOrderTest::the_graph_is_not_edited() {
   open_literal();
-  choose(row_of("third"));
+  choose(row_of("c"));
   press(Qt::Key_Up, Qt::ShiftModifier);
   press(Qt::Key_Down, Qt::ShiftModifier);
   QVERIFY(edits().move_count() > 0);

@@ -13,9 +13,9 @@
 #include "core/compiled/kernel_accesses.h"
 #include "core/cost/kernel_rules.h"
 #include "core/kernels/lowering.h"
-#include "tests/core/kernels/small_ir.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
+#include "tests/support/small_ir.h"
 
 namespace jointer::test {
 namespace {

@@ -18,20 +18,13 @@
 #include "tests/support/alive.h"
 #include "tests/support/fake_inductor.h"
 #include "tests/support/graphs.h"
+#include "tests/support/kernel_graphs.h"
 #include "tests/support/must.h"
 
 namespace jointer {
 namespace {
 
 using testing::HasSubstr;
-
-const char kThreeCalls[] = R"(
-  x: f32[64,64] = input
-  a: f32[64,64] = aten.mul.Tensor(x, x)
-  b: f32[64,64] = aten.exp(a)
-  c: f32[64,64] = aten.mm(b, x)
-  return [c]
-)";
 
 class AskInductor : public testing::Test {
  protected:
@@ -44,7 +37,7 @@ class AskInductor : public testing::Test {
   }
 
   test::FakeInductor python;
-  Graph graph = test::parse(kThreeCalls);
+  Graph graph = test::parse(test::kFusedAndProduct);
 };
 
 TEST_F(AskInductor, AnswersWithTheKernelsOfTheGraphAndTellsItsStages) {
@@ -87,12 +80,12 @@ TEST_F(AskInductor, OtherSettingsOfInductorAreAskedAgain) {
 
 TEST_F(AskInductor, AnotherGraphIsAskedAgain) {
   test::must(ask());
-  std::string other(kThreeCalls);
+  std::string other(test::kFusedAndProduct);
   other.replace(other.find("aten.exp"), 8, "aten.neg");
   graph = test::parse(other);
   test::must(ask());
   EXPECT_EQ(python.runs().size(), 2U);
-  graph = test::parse(kThreeCalls);
+  graph = test::parse(test::kFusedAndProduct);
   test::must(ask());
   EXPECT_EQ(python.runs().size(), 2U) << "the first answer is still there";
 }
@@ -147,8 +140,9 @@ TEST_F(AskInductor, CancellingLeavesNoProcess) {
 
 // The graph's hash does not cover devices.
 TEST_F(AskInductor, TheContentOfAGraphCoversMoreThanItsHash) {
-  EXPECT_EQ(content_of(test::parse(kThreeCalls), PartId(0)), content_of(graph, PartId(0)));
-  const Graph other = test::parse("device cpu\n" + std::string(kThreeCalls));
+  EXPECT_EQ(content_of(test::parse(test::kFusedAndProduct), PartId(0)),
+            content_of(graph, PartId(0)));
+  const Graph other = test::parse("device cpu\n" + std::string(test::kFusedAndProduct));
   EXPECT_EQ(graph_hash(other), graph_hash(graph));
   EXPECT_NE(content_of(other, PartId(0)), content_of(graph, PartId(0)));
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/support/graphs.h"
+#include "tests/support/kernel_graphs.h"
 #include "tests/support/must.h"
 
 namespace jointer {
@@ -34,13 +35,7 @@ class InductorAnswerTest : public testing::Test {
     return read_inductor_answer(test::must(parse_json(text, "answer")), graph, PartId(0));
   }
 
-  Graph graph = test::parse(R"(
-    x: f32[64,64] = input
-    a: f32[64,64] = aten.mul.Tensor(x, x)
-    b: f32[64,64] = aten.exp(a)
-    c: f32[64,64] = aten.mm(b, x)
-    return [c]
-  )");
+  Graph graph = test::parse(test::kFusedAndProduct);
 };
 
 TEST_F(InductorAnswerTest, HasTheNodesOfTheGraph) {

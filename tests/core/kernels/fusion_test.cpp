@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/kernels/kernels.h"
-#include "tests/core/kernels/small_ir.h"
+#include "tests/support/small_ir.h"
 
 namespace jointer::test {
 namespace {

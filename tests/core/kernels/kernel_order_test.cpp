@@ -14,9 +14,9 @@
 #include "core/graph/literal.h"
 #include "core/kernels/lowering.h"
 #include "core/open/open.h"
-#include "tests/core/kernels/small_ir.h"
 #include "tests/support/must.h"
 #include "tests/support/paths.h"
+#include "tests/support/small_ir.h"
 
 namespace jointer::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/core/kernels/small_ir.h"
+#include "tests/support/small_ir.h"
 
 namespace jointer::test {
 namespace {

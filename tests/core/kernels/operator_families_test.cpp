@@ -10,7 +10,7 @@
 #include "core/graph/literal.h"
 #include "core/kernels/kernels.h"
 #include "core/kernels/lowering.h"
-#include "tests/core/kernels/small_ir.h"
+#include "tests/support/small_ir.h"
 
 namespace jointer::kernels {
 namespace {

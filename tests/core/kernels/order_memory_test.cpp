@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/kernels/scheduling.h"
-#include "tests/core/kernels/small_ir.h"
+#include "tests/support/small_ir.h"
 
 namespace jointer::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/kernels/kernels.h"
-#include "tests/core/kernels/small_ir.h"
+#include "tests/support/small_ir.h"
 
 namespace jointer::test {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/core/kernels/small_ir.h"
+#include "tests/support/small_ir.h"
 
 namespace jointer {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/held_pool.h"
+#include "tests/support/kernel_graphs.h"
 #include "tests/support/measured_step.h"
 #include "tests/support/snapshots.h"
 #include "views/session/kernels/kernel_lanes.h"
@@ -77,14 +78,7 @@ TEST_F(KernelLanes, CostAsManyRunsAsThereArePixels) {
 
 TEST(LanesOfPredictedKernels, FollowTheOrderThatTheUserHasMade) {
   test::HeldPool pool;
-  Document document(OpenRequest{}, test::snapshot_of(R"(
-    x: f32[1024,1024] = input
-    y: f32[1024,1024] = input
-    a: f32[1024,1024] = aten.mm(x, y)
-    b: f32[1024,1024] = aten.mm(a, y)
-    c: f32[1024,1024] = aten.mm(y, y)
-    return [b, c]
-  )"));
+  Document document(OpenRequest{}, test::snapshot_of(test::kTwoProductChains));
   const QObject pane;
   document.kernels().watch(pane);
   pool.run_all(8);

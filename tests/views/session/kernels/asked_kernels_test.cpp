@@ -14,6 +14,7 @@
 #include "core/open/open.h"
 #include "tests/support/alive.h"
 #include "tests/support/fake_inductor.h"
+#include "tests/support/kernel_graphs.h"
 #include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/patience.h"
@@ -27,22 +28,11 @@ namespace {
 
 using test::kPatienceMs;
 
-const char kFusedCalls[] = R"(
-  x: f32[1024,1024] = input
-  y: f32[1024,1024] = input
-  a: f32[1024,1024] = aten.mul.Tensor(x, y)
-  b: f32[1024,1024] = aten.exp(a)
-  c: f32[1024,1024] = aten.mm(b, y)
-  d: f32[1024,1024] = aten.relu(c)
-  e: f32[1024,1024] = aten.mm(y, y)
-  return [b, d, e]
-)";
-
 class AskedKernelsTest : public testing::Test {
  protected:
   void SetUp() override {
     document = std::make_unique<Document>(OpenRequest{.path = "/tmp/graph.json"},
-                                          test::snapshot_of(kFusedCalls));
+                                          test::snapshot_of(test::kFusedAndProducts));
   }
   [[nodiscard]] AskedKernels& asked() const { return document->asked_kernels(); }
   [[nodiscard]] NodeId node(const char* name) const { return document->graph().find(name); }

@@ -18,6 +18,7 @@
 #include "core/open/open.h"
 #include "tests/support/hand_made_kernels.h"
 #include "tests/support/held_pool.h"
+#include "tests/support/kernel_graphs.h"
 #include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
@@ -32,21 +33,12 @@ namespace {
 
 using Direction = KernelOrderEdits::Direction;
 
-const char kTwoChains[] = R"(
-  x: f32[1024,1024] = input
-  y: f32[1024,1024] = input
-  a: f32[1024,1024] = aten.mm(x, y)
-  b: f32[1024,1024] = aten.mm(a, y)
-  c: f32[1024,1024] = aten.mm(y, y)
-  return [b, c]
-)";
-
 class KernelOrderEditsTest : public testing::Test {
  protected:
   void SetUp() override {
     pool = std::make_unique<test::HeldPool>();
     document = std::make_unique<Document>(OpenRequest{.path = "/tmp/graph.json"},
-                                          test::snapshot_of(kTwoChains));
+                                          test::snapshot_of(test::kTwoProductChains));
     document->kernels().watch(pane);
     run_all();
   }
@@ -179,7 +171,7 @@ TEST_F(KernelOrderEditsTest, AnUndoneMoveThatNoLongerFitsIsNotRedone) {
 // Kernels that pass each other keep their keys, unless all of their nodes are the same.
 TEST(KernelKeys, StayWhenKernelsWithTheSameFirstNodePassEachOther) {
   using Kind = kernels::Kernel::Kind;
-  const SnapshotPtr snapshot = test::snapshot_of(kTwoChains);
+  const SnapshotPtr snapshot = test::snapshot_of(test::kTwoProductChains);
   const auto keys = [&snapshot](const std::vector<std::vector<std::string>>& nodes) {
     std::vector<test::HandMadeKernel> given;
     for (const std::vector<std::string>& each : nodes)

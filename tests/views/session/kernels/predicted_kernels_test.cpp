@@ -11,6 +11,7 @@
 #include "core/edit/moves.h"
 #include "core/open/open.h"
 #include "tests/support/held_pool.h"
+#include "tests/support/kernel_graphs.h"
 #include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
@@ -21,23 +22,12 @@
 namespace jointer::views {
 namespace {
 
-const char kProducts[] = R"(
-  x: f32[1024,1024] = input
-  y: f32[1024,1024] = input
-  a: f32[1024,1024] = aten.mul.Tensor(x, y)
-  b: f32[1024,1024] = aten.exp(a)
-  c: f32[1024,1024] = aten.mm(b, y)
-  d: f32[1024,1024] = aten.relu(c)
-  e: f32[1024,1024] = aten.mm(y, y)
-  return [b, d, e]
-)";
-
 class PredictedKernelsTest : public testing::Test {
  protected:
   void SetUp() override {
     pool = std::make_unique<test::HeldPool>();
     document = std::make_unique<Document>(OpenRequest{.path = "/tmp/graph.json"},
-                                          test::snapshot_of(kProducts));
+                                          test::snapshot_of(test::kFusedAndProducts));
     QObject::connect(&predicted(), &PredictedKernels::changed, [this] { ++changes; });
   }
   void TearDown() override {
