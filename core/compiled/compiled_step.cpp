@@ -40,32 +40,28 @@ Result<void> check_execution(const Graph& graph, Execution execution) {
 }
 
 Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options) {
-  JOINTER_TRY(Analysis analysis, analyze(graph, options));
+  JOINTER_TRY(AnalysisBasis basis, analysis_basis(graph, options));
   const Execution execution = options.execution;
-  if (execution == Execution::eager) return analysis;
+  if (execution == Execution::eager) return Analysis(std::move(basis), graph);
   auto step = std::make_shared<CompiledStep>();
   step->parts = parts_of(graph, execution);
   for (const CompiledPart& part : step->parts)
     step->times.push_back(
-        kernels::kernel_times(graph, part.ir, part.scheduled, analysis.costs, analysis.device));
-  CompiledCalls calls = compiled_calls(graph, step->parts, step->times, analysis.costs, execution);
+        kernels::kernel_times(graph, part.ir, part.scheduled, basis.costs, basis.device));
+  CompiledCalls calls = compiled_calls(graph, step->parts, step->times, basis.costs, execution);
   Graph ordered = graph;
   ordered.set_order(std::move(calls.order));
-  const MemoryOptions& memory = analysis.options.memory;
+  const MemoryOptions& memory = basis.options.memory;
   std::vector<Lifetime> lifetimes =
       execution == Execution::regional
           ? regional_lifetimes(graph, MemoryTimeline(ordered, memory), step->parts, calls)
-          : compiled_lifetimes(graph, analysis.memory, step->parts, calls);
-  analysis.memory = MemoryTimeline(graph, memory, std::move(calls.steps), std::move(lifetimes));
-  analysis.reserved = simulate_reserved(analysis.memory, analysis.memory.device());
-  analysis.operator_costs = std::exchange(analysis.costs, std::move(calls.costs));
-  analysis.simulation = Simulation(ordered, analysis.costs, analysis.options.simulation);
-  analysis.throughput = throughput(analysis.model, analysis.total_flops.total,
-                                   analysis.simulation.step_ns(), analysis.device);
-  analysis.options.execution = execution;
-  analysis.estimator += ", " + execution_text(graph, execution);
-  analysis.compiled = std::move(step);
-  return analysis;
+          : compiled_lifetimes(graph, basis.memory, step->parts, calls);
+  basis.memory = MemoryTimeline(graph, memory, std::move(calls.steps), std::move(lifetimes));
+  basis.operator_costs = std::exchange(basis.costs, std::move(calls.costs));
+  basis.options.execution = execution;
+  basis.estimator += ", " + execution_text(graph, execution);
+  basis.compiled = std::move(step);
+  return Analysis(std::move(basis), ordered);
 }
 
 std::string execution_text(const Graph& graph, Execution execution) {

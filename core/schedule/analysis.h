@@ -27,24 +27,20 @@ struct AnalysisOptions {
 
 struct CompiledStep;  // core/compiled/compiled_step.h
 
-// Everything that is computed from a graph under one set of options, for the desktop and for
-// exports. Holds no reference to the graph, but is valid only until the graph changes.
-struct Analysis {
+// The costs and the memory of a graph, from which its analysis follows.
+struct AnalysisBasis {
   AnalysisOptions options;
   std::string estimator;  // Estimator::description_of
   DeviceDescription device;
   ModuleTree modules;
   MemoryTimeline memory;
-  ReservedProfile reserved;
   // Indexed by node id. In a compiled step, one call of each kernel, usually the first, has the
   // kernel's time, and its other calls have none (core/compiled/compiled_calls.cpp).
   std::vector<NodeCost> costs;
   TransferCosts transfers;   // costs of copies to and from the host
   std::vector<Flops> flops;  // indexed by node id
-  Simulation simulation;
   GraphFlops total_flops;
   ModelFacts model;
-  Throughput throughput;
   // The kernels of a compiled step, and the costs of its calls if they ran operator by operator;
   // null and empty if the graph does run operator by operator.
   std::shared_ptr<const CompiledStep> compiled = {};
@@ -56,8 +52,20 @@ struct Analysis {
   }
 };
 
-// The analysis of a graph that runs operator by operator, whatever `options.execution` is. Errors:
-// same as `make_estimator`.
+// Everything that is computed from a graph under one set of options, for the desktop and for
+// exports. Holds no reference to the graph, but is valid only until the graph changes.
+struct Analysis : AnalysisBasis {
+  // Simulates the allocator and the step. `ordered`: the graph in the order in which it runs.
+  Analysis(AnalysisBasis basis, const Graph& ordered);
+
+  ReservedProfile reserved;
+  Simulation simulation;
+  Throughput throughput;
+};
+
+// The basis and the analysis of a graph that runs operator by operator, whatever
+// `options.execution` is. Errors: same as `make_estimator`.
+Result<AnalysisBasis> analysis_basis(const Graph& graph, const AnalysisOptions& options = {});
 Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options = {});
 
 }  // namespace jointer

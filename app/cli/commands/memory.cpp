@@ -155,14 +155,23 @@ void print_tables(const MemoryAnswer& a, const MemoryCommand& options) {
   }
 }
 
-Result<MemoryTimeline> timeline_of(const Graph& graph, const MemoryOptions& memory,
-                                   Execution execution) {
-  if (execution == Execution::eager) return MemoryTimeline(graph, memory);
+struct StepMemory {
+  MemoryTimeline timeline;
+  ReservedProfile reserved;
+};
+
+Result<StepMemory> step_memory(const Graph& graph, const MemoryOptions& memory,
+                               Execution execution) {
+  if (execution == Execution::eager) {
+    MemoryTimeline timeline(graph, memory);
+    ReservedProfile reserved = simulate_reserved(timeline, timeline.device());
+    return StepMemory{std::move(timeline), std::move(reserved)};
+  }
   JOINTER_TRY(Analysis analysis, analyze_step(graph, {.memory = memory,
                                                       .estimator = EstimatorOptions().request(),
                                                       .simulation = {},
                                                       .execution = execution}));
-  return std::move(analysis.memory);
+  return StepMemory{std::move(analysis.memory), std::move(analysis.reserved)};
 }
 
 Result<int> run(const MemoryCommand& options) {
@@ -191,11 +200,14 @@ Result<int> run(const MemoryCommand& options) {
                 "--execution");
   MemoryOptions memory = memory_options(options.optimizer);
   if (options.torch_compatible) memory.rules = MemoryRules::torch;
-  JOINTER_TRY(MemoryTimeline timeline, timeline_of(graph, memory, execution));
-  ReservedProfile reserved = simulate_reserved(timeline, graph.main_device());
-  MemoryAnswer answer{
-      graph,        execution,   std::move(timeline), std::move(reserved), ModuleTree(graph),
-      std::nullopt, std::nullopt};
+  JOINTER_TRY(StepMemory step, step_memory(graph, memory, execution));
+  MemoryAnswer answer{graph,
+                      execution,
+                      std::move(step.timeline),
+                      std::move(step.reserved),
+                      ModuleTree(graph),
+                      std::nullopt,
+                      std::nullopt};
   if (options.loop.steps > 0) {
     JOINTER_TRY(answer.loop, options.loop.run(graph, options.optimizer));
   }

@@ -39,6 +39,22 @@ constexpr std::string_view kChain = R"(
   return [p]
 )";
 
+TEST(CompiledStep, ReservesAndTakesWhatItsMemoryAndItsCostsGive) {
+  const Graph graph = parse(kChain);
+  for (const Execution execution : {Execution::eager, Execution::inductor, Execution::cudagraph}) {
+    const Analysis analysis = executed(graph, execution);
+    EXPECT_EQ(analysis.reserved.bytes,
+              simulate_reserved(analysis.memory, analysis.memory.device()).bytes);
+    EXPECT_EQ(analysis.reserved.bytes.size(), analysis.memory.profile().size());
+    std::int64_t ns = 0;
+    for (const NodeCost& cost : analysis.costs) ns += cost.ns;
+    EXPECT_EQ(analysis.simulation.compute_ns(), ns);
+    const Throughput rates = throughput(analysis.model, analysis.total_flops.total,
+                                        analysis.simulation.step_ns(), analysis.device);
+    EXPECT_EQ(analysis.throughput.hardware_tflops, rates.hardware_tflops);
+  }
+}
+
 TEST(CompiledStep, GivesTheTimeOfAKernelToItsFirstCall) {
   const Graph graph = parse(kChain);
   const Analysis eager = executed(graph, Execution::eager);

@@ -87,24 +87,17 @@ namespace {
 Result<Analysis> analysis_after(const Analysis& from, const Graph& graph, bool same_calls) {
   // The kernels of a compiled step depend on the order.
   if (!same_calls || from.compiled) return analyze_step(graph, from.options);
-  MemoryTimeline memory(graph, from.options.memory);
-  ReservedProfile reserved = simulate_reserved(memory, memory.device());
-  Simulation simulation(graph, from.costs, from.options.simulation);
-  const Throughput rates =
-      throughput(from.model, from.total_flops.total, simulation.step_ns(), from.device);
-  return Analysis{.options = from.options,
-                  .estimator = from.estimator,
-                  .device = from.device,
-                  .modules = from.modules,
-                  .memory = std::move(memory),
-                  .reserved = std::move(reserved),
-                  .costs = from.costs,
-                  .transfers = from.transfers,
-                  .flops = from.flops,
-                  .simulation = std::move(simulation),
-                  .total_flops = from.total_flops,
-                  .model = from.model,
-                  .throughput = rates};
+  return Analysis({.options = from.options,
+                   .estimator = from.estimator,
+                   .device = from.device,
+                   .modules = from.modules,
+                   .memory = MemoryTimeline(graph, from.options.memory),
+                   .costs = from.costs,
+                   .transfers = from.transfers,
+                   .flops = from.flops,
+                   .total_flops = from.total_flops,
+                   .model = from.model},
+                  graph);
 }
 
 }  // namespace
