@@ -13,6 +13,9 @@ namespace {
 
 using Layout = BufferState::Layout;
 
+// The class of collectives whose result is another tensor than their input.
+constexpr std::string_view kCollectiveIr = "_CollectiveKernel";
+
 }  // namespace
 
 BufferState Lowering::result_buffer(const FxTensor& tensor) const {
@@ -87,6 +90,31 @@ BufferIds Lowering::call_inputs(Boxes& inputs) {
   return result;
 }
 
+OpState Lowering::call_op(Op::Kind kind, std::string_view ir, std::string_view target) const {
+  OpState op;
+  op.kind = kind;
+  op.ir = ir;
+  op.target = target;
+  op.call = node;
+  return op;
+}
+
+OpState Lowering::communication_op(Op::Kind kind, std::string_view ir, std::string_view target,
+                                   BufferIds reads) const {
+  OpState op = call_op(kind, ir, target);
+  op.reads = std::move(reads);
+  op.has_side_effects = true;
+  return op;
+}
+
+Box Lowering::add_call(OpState op, BufferState result) {
+  op.is_on_gpu = result.is_on_gpu;
+  const BufferId id = add_buffer(std::move(result));
+  op.outputs = {id};
+  add_op(std::move(op));
+  return box_of_buffer(id);
+}
+
 BufferId Lowering::add_mutation(OpState& op, BufferId mutated) {
   BufferState made;
   made.layout = Layout::none;
@@ -114,28 +142,20 @@ Box Lowering::lower_matmul(const FxNode& of) {
   const bool is_alloc = of.kind == FxKind::alloc_call;
   made.layout = is_alloc ? Layout::fixed : Layout::flexible;
   made.allocates_itself = is_alloc;
-  OpState op;
-  op.kind = Op::Kind::extern_;
-  op.ir = is_alloc ? "ExternKernelAlloc" : "ExternKernelOut";
-  op.target = of.target;
+  OpState op =
+      call_op(Op::Kind::extern_, is_alloc ? "ExternKernelAlloc" : "ExternKernelOut", of.target);
   op.reads = std::move(reads);
-  op.call = node;
-  op.is_on_gpu = made.is_on_gpu;
-  const BufferId id = add_buffer(std::move(made));
-  op.outputs = {id};
-  add_op(std::move(op));
-  return box_of_buffer(id);
+  return add_call(std::move(op), std::move(made));
 }
 
 Boxes Lowering::lower_fallback(const FxNode& of) {
   Boxes inputs = constrained(of);
-  OpState op;
   const bool is_collective = of.kind == FxKind::collective;
-  op.kind = is_collective ? Op::Kind::collective : of.is_view ? Op::Kind::view : Op::Kind::extern_;
-  op.ir = is_collective ? "_CollectiveKernel" : "FallbackKernel";
-  op.target = of.target;
+  OpState op = call_op(is_collective ? Op::Kind::collective
+                       : of.is_view  ? Op::Kind::view
+                                     : Op::Kind::extern_,
+                       is_collective ? kCollectiveIr : "FallbackKernel", of.target);
   op.reads = call_inputs(inputs);
-  op.call = node;
   op.is_on_gpu = std::ranges::any_of(of.results, &FxTensor::is_on_gpu) ||
                  std::ranges::any_of(inputs, [this](const Box& box) { return is_on_gpu(box); });
   op.has_side_effects = of.has_side_effects;
@@ -162,13 +182,9 @@ Boxes Lowering::lower_fallback(const FxNode& of) {
     made.allocates_itself = true;
     if (!buffer(id).aliases.empty()) made.aliases = {id};
     const BufferId part = add_buffer(std::move(made));
-    OpState selection;
-    selection.kind = Op::Kind::multi_output;
-    selection.ir = "MultiOutput";
-    selection.target = of.target;
+    OpState selection = call_op(Op::Kind::multi_output, "MultiOutput", of.target);
     selection.reads = {id};
     selection.outputs = {part};
-    selection.call = node;
     selection.is_on_gpu = is_on_device;
     add_op(std::move(selection));
     results.push_back(box_of_buffer(part));
@@ -178,20 +194,11 @@ Boxes Lowering::lower_fallback(const FxNode& of) {
 
 Box Lowering::lower_collective(const FxNode& of) {
   Boxes inputs = constrained(of);
-  OpState op;
-  op.kind = Op::Kind::collective;
-  op.ir = "_CollectiveKernel";
-  op.target = of.target;
-  op.reads = call_inputs(inputs);
-  op.call = node;
-  op.has_side_effects = true;
   BufferState made = result_buffer(of.result());
   made.allocates_itself = true;
-  op.is_on_gpu = made.is_on_gpu;
-  const BufferId id = add_buffer(std::move(made));
-  op.outputs = {id};
-  add_op(std::move(op));
-  return box_of_buffer(id);
+  return add_call(
+      communication_op(Op::Kind::collective, kCollectiveIr, of.target, call_inputs(inputs)),
+      std::move(made));
 }
 
 Box Lowering::lower_all_reduce(const FxNode& of, bool is_in_place) {
@@ -202,13 +209,8 @@ Box Lowering::lower_all_reduce(const FxNode& of, bool is_in_place) {
   const BufferId changed = buffer_of(input);
   if (input.view < 0) decide_layout(changed);
   mark_mutated(changed);
-  OpState op;
-  op.kind = Op::Kind::collective;
-  op.ir = "_AllReduce_Kernel";
-  op.target = "_c10d_functional.all_reduce_.default";
-  op.reads = {changed};
-  op.call = node;
-  op.has_side_effects = true;
+  OpState op = communication_op(Op::Kind::collective, "_AllReduce_Kernel",
+                                "_c10d_functional.all_reduce_.default", {changed});
   op.is_on_gpu = buffer(changed).is_on_gpu;
   BufferState made;
   made.layout = Layout::none;
@@ -222,13 +224,7 @@ Box Lowering::lower_all_reduce(const FxNode& of, bool is_in_place) {
 Box Lowering::lower_wait(const FxNode& of) {
   Box input = constrained(of).front();
   Boxes inputs{input};
-  OpState op;
-  op.kind = Op::Kind::wait;
-  op.ir = "_WaitKernel";
-  op.target = of.target;
-  op.reads = call_inputs(inputs);
-  op.call = node;
-  op.has_side_effects = true;
+  OpState op = communication_op(Op::Kind::wait, "_WaitKernel", of.target, call_inputs(inputs));
   const BufferId changed = op.reads.front();
   op.is_on_gpu = buffer(changed).is_on_gpu;
   // The wait also reads the collective's input, which must not change before.
@@ -240,7 +236,7 @@ Box Lowering::lower_wait(const FxNode& of) {
       which = static_cast<std::size_t>(changed - call.outputs.front() - 1);
       start = &call;
     }
-    if (start->kind == Op::Kind::collective && start->ir == "_CollectiveKernel" &&
+    if (start->kind == Op::Kind::collective && start->ir == kCollectiveIr &&
         which < start->reads.size())
       op.reads.push_back(start->reads[which]);
   }
@@ -266,17 +262,9 @@ Box Lowering::lower_device_copy(const FxNode& of) {
   dense = realize_input(dense);
   BufferState made = result_buffer(of.result());
   made.dtype = dtype(dense);
-  OpState op;
-  op.kind = Op::Kind::extern_;
-  op.ir = "DeviceCopy";
-  op.target = of.target;
+  OpState op = call_op(Op::Kind::extern_, "DeviceCopy", of.target);
   op.reads = {buffer_of(dense)};
-  op.call = node;
-  op.is_on_gpu = made.is_on_gpu;
-  const BufferId id = add_buffer(std::move(made));
-  op.outputs = {id};
-  add_op(std::move(op));
-  return box_of_buffer(id);
+  return add_call(std::move(op), std::move(made));
 }
 
 }  // namespace jointer::kernels

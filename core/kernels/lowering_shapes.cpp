@@ -214,17 +214,7 @@ Boxes Lowering::lower_arg_with_value(const FxNode& of) {
 }
 
 Box Lowering::lower_random_seeds(const FxNode& of) {
-  BufferState made = result_buffer(of.result());
-  OpState op;
-  op.kind = Op::Kind::extern_;
-  op.ir = "RandomSeeds";
-  op.target = of.target;
-  op.call = node;
-  op.is_on_gpu = made.is_on_gpu;
-  const BufferId id = add_buffer(std::move(made));
-  op.outputs = {id};
-  add_op(std::move(op));
-  return box_of_buffer(id);
+  return add_call(call_op(Op::Kind::extern_, "RandomSeeds", of.target), result_buffer(of.result()));
 }
 
 Box Lowering::lower_random(const FxNode& of) {

@@ -219,6 +219,13 @@ class Lowering {
   Boxes constrained(const FxNode& of);
   Box constrained_for_attention(Box& box, const FxTensor& meta);
   BufferIds call_inputs(Boxes& inputs);
+  // The op of a call that is made for the node being lowered. `ir`, `target`: must outlive it.
+  [[nodiscard]] OpState call_op(Op::Kind kind, std::string_view ir, std::string_view target) const;
+  // The op of a call that communicates, or waits for it.
+  [[nodiscard]] OpState communication_op(Op::Kind kind, std::string_view ir,
+                                         std::string_view target, BufferIds reads) const;
+  // Adds the op and the only buffer that it defines.
+  Box add_call(OpState op, BufferState result);
   Box lower_matmul(const FxNode& of);
   Boxes lower_fallback(const FxNode& of);
   Box lower_collective(const FxNode& of);

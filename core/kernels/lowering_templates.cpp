@@ -25,11 +25,7 @@ constexpr std::size_t kMaskTensors = 8;
 
 Box Lowering::add_template(std::string_view target, const FxTensor& result, Boxes inputs,
                            const Boxes& written) {
-  OpState op;
-  op.kind = Op::Kind::template_;
-  op.ir = "TritonTemplateBuffer";
-  op.target = target;
-  op.call = node;
+  OpState op = call_op(Op::Kind::template_, "TritonTemplateBuffer", target);
   op.is_on_gpu = result.is_on_gpu;
   for (Box& box : inputs) {
     if (box.view < 0) freeze(buffer_of(box));
