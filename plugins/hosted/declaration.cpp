@@ -24,12 +24,15 @@ constexpr auto kParameter = std::tuple(
     json_choice("type", &Parameter::type, kTypes, &to_string),
     json_field("default", &Parameter::default_value), json_field("doc", &Parameter::doc),
     json_field("least", &Parameter::min).if_set(), json_field("most", &Parameter::max).if_set(),
-    json_field("choices", &Parameter::choices).if_set());
+    json_field("choices", &Parameter::choices).if_set(),
+    json_field("may_be_none", &Parameter::may_be_none).if_set(),
+    json_field("is_of_texts", &Parameter::is_of_texts).if_set());
 constexpr auto kInfo = std::tuple(json_field("name", &PassInfo::name).required(),
                                   json_field("summary", &PassInfo::summary),
                                   json_choice("stage", &PassInfo::stage, kPassStages, &to_string),
                                   json_field("keeps_numerics", &PassInfo::keeps_numerics),
-                                  json_field("is_idempotent", &PassInfo::is_idempotent));
+                                  json_field("is_idempotent", &PassInfo::is_idempotent),
+                                  json_field("saves_memory", &PassInfo::saves_memory).if_set());
 
 std::string name_in(const OrderedJson& json) {
   std::string name;

@@ -19,6 +19,7 @@ PassInfo everything() {
   info.summary = "It \"does\" things.";
   info.stage = PassStage::clean_up;
   info.is_idempotent = true;
+  info.saves_memory = true;
   info.parameters = {
       {.name = "a", .type = Type::boolean, .default_value = true},
       {.name = "b",
@@ -33,7 +34,12 @@ PassInfo everything() {
       {.name = "f",
        .type = Type::list,
        .default_value = PassValue::List{"p", PassValue::List{1, 2.5}}},
-      {.name = "g", .type = Type::text}};
+      {.name = "g", .type = Type::text},
+      {.name = "h", .type = Type::number, .default_value = 2.0, .may_be_none = true},
+      {.name = "i",
+       .type = Type::list,
+       .default_value = PassValue::List{"p"},
+       .is_of_texts = true}};
   return info;
 }
 
@@ -68,7 +74,27 @@ TEST(MessageTest, DeclarationsRoundTrip) {
     EXPECT_EQ(again->parameters[i].type, info.parameters[i].type);
     EXPECT_EQ(again->parameters[i].default_value, info.parameters[i].default_value);
     EXPECT_EQ(range_text(again->parameters[i]), range_text(info.parameters[i]));
+    EXPECT_EQ(again->parameters[i].may_be_none, info.parameters[i].may_be_none);
+    EXPECT_EQ(again->parameters[i].is_of_texts, info.parameters[i].is_of_texts);
   }
+  EXPECT_TRUE(again->saves_memory);
+  EXPECT_TRUE(Arguments::check(again->parameters, {{"h", PassValue()}}))
+      << "none is allowed although it is not the default";
+}
+
+// Versions before these flags neither write them nor expect them.
+TEST(MessageTest, FlagsThatAreNotSetAreOmitted) {
+  PassInfo info;
+  info.name = "plain";
+  info.parameters = {{.name = "a", .default_value = "x"}};
+  const std::string text = to_json(info).dump();
+  for (const char* const flag : {"saves_memory", "may_be_none", "is_of_texts"})
+    EXPECT_THAT(text, testing::Not(HasSubstr(flag)));
+  const auto again = read_pass_info(to_json(info));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_FALSE(again->saves_memory);
+  EXPECT_FALSE(again->parameters[0].may_be_none);
+  EXPECT_FALSE(again->parameters[0].is_of_texts);
 }
 
 TEST(MessageTest, OptionsOfAnAnalysisRoundTrip) {

@@ -109,6 +109,8 @@ def test_a_signature_declares_parameters() -> None:
         kind: Literal["a", "b"] = "b",
         flags: list[bool] = [True],  # noqa: B006
         pair: tuple[int, ...] = (1, 2),
+        limit: int | None = 5,
+        operators: list[str] = [],  # noqa: B006
         untyped=3,  # noqa: ANN001
         callback: Any = print,
         **rest: Any,
@@ -134,14 +136,17 @@ def test_a_signature_declares_parameters() -> None:
         "kind": {"type": "text", "default": "b", "doc": "", "choices": ["a", "b"]},
         "flags": {"type": "list", "default": [True], "doc": ""},
         "pair": {"type": "list", "default": [1, 2], "doc": ""},
+        "limit": {"type": "integer", "default": 5, "doc": "", "may_be_none": True},
+        "operators": {"type": "list", "default": [], "doc": "", "is_of_texts": True},
         "untyped": {"type": "integer", "default": 3, "doc": ""},
     }
-    given = {"count": 2, "share": {"f": "inf"}, "pair": [3], "name": None}
+    given = {"count": 2, "share": {"f": "inf"}, "pair": [3], "name": None, "limit": None}
     assert host_passes.arguments(mine, given) == {
         "count": 2,
         "share": math.inf,
         "pair": (3,),
         "name": None,
+        "limit": None,
     }
     with pytest.raises(HostError, match="parameter count must be given"):
         host_passes.arguments(mine, {})
@@ -152,6 +157,7 @@ def test_the_decorator_adds_details() -> None:
         name="other",
         stage="bucketing",
         is_idempotent=True,
+        saves_memory=True,
         parameters={"share": {"least": 0, "most": 1, "doc": "Part.", "type": "bytes"}},
     )
     def mine(gm: fx.GraphModule, share: int = 0) -> None:
@@ -163,6 +169,7 @@ def test_the_decorator_adds_details() -> None:
         "stage": "bucketing",
         "keeps_numerics": False,
         "is_idempotent": True,
+        "saves_memory": True,
         "parameters": [
             {
                 "name": "share",

@@ -41,8 +41,9 @@ class Declaration:
     stage: str = "reordering"
     keeps_numerics: bool = False
     is_idempotent: bool = False
-    #: Per parameter: ``least``, ``most``, ``choices``, ``doc``, ``type``, which override the
-    #: signature.
+    saves_memory: bool = False
+    #: Per parameter: ``least``, ``most``, ``choices``, ``may_be_none``, ``is_of_texts``, ``doc``,
+    #: ``type``, which override the signature.
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -53,6 +54,7 @@ def graph_pass(
     stage: str = "reordering",
     keeps_numerics: bool = False,
     is_idempotent: bool = False,
+    saves_memory: bool = False,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Callable[[Function], Function]:
     """Declare that a function is a pass.
@@ -63,6 +65,7 @@ def graph_pass(
         stage: one of ``STAGES``.
         keeps_numerics: True if outputs remain bitwise equal.
         is_idempotent: True if a second run changes nothing.
+        saves_memory: True if the pass is meant to lower the peak: raising it causes a warning.
         parameters: ``{"budget": {"least": 0, "most": 1, "doc": "..."}}``; types and defaults come
             from the signature, descriptions from the docstring's ``Args:``.
 
@@ -80,6 +83,7 @@ def graph_pass(
             stage=stage,
             keeps_numerics=keeps_numerics,
             is_idempotent=is_idempotent,
+            saves_memory=saves_memory,
             parameters=parameters or {},
         )
         setattr(function, MARK, declaration)

@@ -35,6 +35,10 @@ _LISTS = (list, tuple, collections.abc.Sequence, collections.abc.Iterable)
 _SETS = (set, frozenset, collections.abc.Set)
 _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
+#: The members of a parameter's declaration that the decorator may give, besides ``type`` and
+#: ``doc``.
+_DETAILS = ("least", "most", "choices", "may_be_none", "is_of_texts")
+
 _ARGUMENT = re.compile(r"(\s+)(\w+)(?: \([^)]*\))?:\s*(.*)")
 
 
@@ -193,6 +197,7 @@ def describe(found: Found) -> dict[str, Any]:
         "stage": declaration.stage,
         "keeps_numerics": declaration.keeps_numerics,
         "is_idempotent": declaration.is_idempotent,
+        "saves_memory": declaration.saves_memory,
         "parameters": described,
     }
 
@@ -206,7 +211,8 @@ def _describe(
     """One parameter; ``None`` if it is optional and a pipeline cannot set it."""
     has_default = parameter.default is not inspect.Parameter.empty
     default = parameter.default if has_default else None
-    kind, choices = _type(_annotation(function, parameter), default)
+    annotation = _annotation(function, parameter)
+    kind, choices = _type(annotation, default)
     kind = given.get("type", kind)
     if kind is None and _is_object(function, parameter):
         kind = "text"
@@ -224,7 +230,18 @@ def _describe(
     record = {"name": parameter.name, "type": kind, "default": value, "doc": given["doc"]}
     if choices:
         record["choices"] = choices
-    return {**record, **{k: given[k] for k in ("least", "most", "choices") if k in given}}
+    alone, takes_none = _without_none(annotation)
+    if takes_none and value is not None:
+        record["may_be_none"] = True
+    if kind == "list" and _is_of_texts(alone):
+        record["is_of_texts"] = True
+    return {**record, **{key: given[key] for key in _DETAILS if key in given}}
+
+
+def _is_of_texts(annotation: Any) -> bool:
+    """True for ``list[str]``, ``tuple[str, ...]`` and ``set[str]``."""
+    elements = [each for each in typing.get_args(annotation) if each is not ...]
+    return _collection(annotation) in ("list", "set") and elements == [str]
 
 
 def _is_object(function: Callable[..., Any], parameter: inspect.Parameter) -> bool:
