@@ -115,11 +115,11 @@ Result<std::string> run_worker(const ProgramCommand& python, const std::string& 
   child.on_line = [&](std::string_view line) { listener.take(line); };
   JOINTER_TRY(const FinishedChild ended, run_child(std::move(child), options.is_cancelled));
   constexpr int kUnreadable = 3;
-  if (ended.end.signal == 0 && ended.end.exit_code == kUnreadable)
+  if (ended.end.signal == 0 && ended.end.exit_code == kUnreadable && !ended.last_error.empty())
     return input_error("{}; set JOINTER_PYTHON to use another Python", ended.last_error);
   if (!ended.end.succeeded())
-    return fail(Error::Kind::run, "Inductor's scheduler failed ({}){}{}", to_string(ended.end),
-                ended.last_error.empty() ? "" : ": ", ended.last_error);
+    return fail(Error::Kind::run, "{}",
+                failure_text("Inductor's scheduler", ended.end, ended.last_error));
   return listener.answer();
 }
 

@@ -241,8 +241,7 @@ Result<std::vector<Layout>> dot_layouts(std::span<const LayoutGraph> graphs,
   if (end.timed_out)
     return fail(Error::Kind::run, "dot took longer than {} ms", options.deadline.count());
   if (!end.succeeded())
-    return fail(Error::Kind::run, "dot failed ({}){}{}", to_string(end),
-                child.last_error().empty() ? "" : ": ", child.last_error());
+    return fail(Error::Kind::run, "{}", failure_text("dot", end, child.last_error()));
   return read_dot_plain(graphs, style, lines);
 }
 

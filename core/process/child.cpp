@@ -122,6 +122,12 @@ std::string to_string(const ChildEnd& end) {
   return text;
 }
 
+std::string failure_text(std::string_view program, const ChildEnd& end,
+                         std::string_view last_error) {
+  return fmt::format("{} failed ({}){}{}", program, to_string(end), last_error.empty() ? "" : ": ",
+                     last_error);
+}
+
 struct Child::Process {
   ChildOptions options;
   Spawned spawned;

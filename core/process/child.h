@@ -57,6 +57,10 @@ struct ChildEnd {
 
 // Returns, for example, "exit code 3" or "killed by signal 11 (SIGSEGV)".
 std::string to_string(const ChildEnd& end);
+// "dot failed (exit code 1): no such font", for a program that did not succeed; without the colon
+// and what follows if `last_error`, the last line that it printed to standard error, is empty.
+std::string failure_text(std::string_view program, const ChildEnd& end,
+                         std::string_view last_error);
 
 class Child {
  public:

@@ -33,12 +33,12 @@ Result<std::string> installed_torch(const ProgramCommand& python,
   };
   JOINTER_TRY(const FinishedChild ended, run_child(std::move(child), is_cancelled));
   if (!ended.end.succeeded())
-    return fail(Error::Kind::run, "{} failed ({}){}{}; set JOINTER_PYTHON to a Python with torch",
-                program, to_string(ended.end), ended.last_error.empty() ? "" : ": ",
-                ended.last_error);
+    return fail(Error::Kind::run, "{}; set JOINTER_PYTHON to a Python with torch",
+                failure_text(program, ended.end, ended.last_error));
   if (!is_known)
     return fail(Error::Kind::run,
-                "{} did not print its version of torch; set JOINTER_PYTHON to a Python with torch",
+                "{} did not print its version of torch, so it may not be Python; set "
+                "JOINTER_PYTHON to a Python with torch",
                 program);
   if (version.empty())
     return fail(Error::Kind::run,
