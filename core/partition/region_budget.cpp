@@ -6,10 +6,13 @@
 // higher-order operators. By default, the regions must cover every call of the forward and every
 // call in a subgraph.
 //
-// Cost: linear in the nodes; each annotation is parsed once.
+// As in torch, calls that the partitioner removes first do not count: dead code, and all but the
+// first of equal calls.
+//
+// Cost: linear in the nodes; each annotation is parsed once. If there are annotations, the graph is
+// copied.
 // Source: torch/_functorch/partitioners.py and torch/fx/traceback.py of 2.15; torch 2.11 has no
-// such regions. Deviation: the calls of the forward are found before dead code is removed, which
-// makes no difference, except for dead calls that cannot be recomputed because of writes.
+// such regions.
 
 #include "core/partition/region_budget.h"
 
@@ -19,6 +22,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/counted.h"
+#include "core/partition/common_subexpressions.h"
+#include "core/partition/dead_code.h"
 #include "core/partition/joint_parts.h"
 
 namespace jointer {
@@ -35,15 +40,15 @@ std::optional<double> budget_of(const json& custom) {
   return it->get<double>();
 }
 
+bool is_annotated(const Graph& graph) {
+  for (const NodeId id : graph.order())
+    if (graph.text(graph.node(id).custom).find(kKey) != std::string_view::npos) return true;
+  return graph.part(PartId(0)).constants.find(kKey) != std::string::npos;
+}
+
 class Reader {
  public:
   explicit Reader(const Graph& graph) : graph_(graph) {}
-
-  [[nodiscard]] bool is_annotated() const {
-    for (const NodeId id : graph_.order())
-      if (graph_.text(graph_.node(id).custom).find(kKey) != std::string_view::npos) return true;
-    return graph_.part(PartId(0)).constants.find(kKey) != std::string::npos;
-  }
 
   Result<std::optional<double>> read(BudgetCoverage coverage) {
     JOINTER_TRY(const JointParts parts, find_joint_parts(graph_));
@@ -112,9 +117,12 @@ class Reader {
 }  // namespace
 
 Result<std::optional<double>> region_budget(const Graph& joint, BudgetCoverage coverage) {
-  Reader reader(joint);
-  if (!reader.is_annotated()) return std::optional<double>();
-  return reader.read(coverage);
+  if (!is_annotated(joint)) return std::optional<double>();
+  JOINTER_CHECK(check_joint(joint));
+  Graph graph = joint;
+  eliminate_dead_code(graph);
+  merge_common_subexpressions(graph);
+  return Reader(graph).read(coverage);
 }
 
 }  // namespace jointer

@@ -46,6 +46,42 @@ TEST(RegionBudget, IsRefusedForAPartUnlessAllowed) {
   EXPECT_EQ(budget, std::optional(0.25));
 }
 
+// The copy makes the dead call one that cannot be recomputed, and so one of the forward.
+TEST(RegionBudget, DeadCallsNeedNotBeCovered) {
+  Graph graph = parse(R"(
+    primals_1: f32[8] = input
+    primals_2: f32[8] = buffer
+    tangents_1: f32[8] = tangent
+    a: f32[8] = aten.sin(primals_1)
+    b: f32[8] = aten.exp(a)
+    dead: f32[8] = aten.mul.Tensor(primals_2, 2)
+    update: f32[8] = aten.copy_(primals_2, b)
+    g: f32[8] = aten.mul.Tensor(tangents_1, a)  {backward}
+    return [b, g, None]
+  )");
+  for (const char* const name : {"a", "b", "update"}) annotate(graph, name, 0.4);
+  EXPECT_EQ(must(region_budget(graph)), std::optional(0.4));
+  annotate(graph, "dead", 0.7);
+  EXPECT_EQ(must(region_budget(graph)), std::optional(0.4)) << "dead calls have no budget";
+  graph.node(graph.find("b")).custom = {};
+  EXPECT_FALSE(region_budget(graph));
+}
+
+TEST(RegionBudget, OnlyTheFirstOfEqualCallsCounts) {
+  Graph graph = parse(R"(
+    primals_1: f32[8] = input
+    tangents_1: f32[8] = tangent
+    a: f32[8] = aten.sin(primals_1)
+    b: f32[8] = aten.exp(a)
+    again: f32[8] = aten.exp(a)
+    c: f32[8] = aten.add.Tensor(b, again)
+    g: f32[8] = aten.mul.Tensor(tangents_1, a)  {backward}
+    return [c, g]
+  )");
+  for (const char* const name : {"a", "b", "c"}) annotate(graph, name, 0.4);
+  EXPECT_EQ(must(region_budget(graph)), std::optional(0.4));
+}
+
 TEST(RegionBudget, EqualsThatOfSubgraphs) {
   Graph graph = parse(kJoint);
   annotate(graph, "a", 0.5);
