@@ -16,10 +16,12 @@
 //   3. Aggressive: also without the allowlist; random, compute-intensive and reduction operators
 //      stay banned. This is the result if its ratio is below the budget.
 //   4. Collect the items, largest first: values that step 3 bans, that the backward needs, that
-//      share no storage with an input, and that are not tagged MUST_SAVE or MUST_CPU_OFFLOAD. The
-//      weight of an item is its share of the bytes between budgets 0 and 1; its value is the FLOPs
-//      of its call as torch's "flops" estimator counts them, at least one. Without items, the
-//      result is that of step 3 or, before torch 2.14, the inputs and the tagged values.
+//      share no storage with an input, and that are not tagged MUST_SAVE or MUST_CPU_OFFLOAD. To
+//      torch, all values without a storage share one, so tuples and numbers are not items if an
+//      input is a number. The weight of an item is its share of the bytes between budgets 0 and 1;
+//      its value is the FLOPs of its call as torch's "flops" estimator counts them, at least one.
+//      Without items, the result is that of step 3 or, before torch 2.14, the inputs and the tagged
+//      values.
 //   5. Let the knapsack choose the items to save. Lift the bans on the others, unless they are
 //      collectives, and solve the cut once more.
 //
@@ -84,7 +86,7 @@ Result<void> ActivationBudget::solve_cuts(const Watcher& watcher) {
 }
 
 ActivationBudget::Items ActivationBudget::find_items(const Bans& bans) const {
-  std::unordered_set<StorageId> of_inputs;
+  std::unordered_set<StorageId> of_inputs;  // may contain "no storage", as in torch
   for (const NodeId input : parts_.forward_inputs) of_inputs.insert(storage_of(joint_, input));
   Items items;
   for (const NodeId id : bans.banned) {

@@ -1,10 +1,15 @@
-// The reasons for the values that torch's knapsack saves under a budget.
+// The values among which torch's knapsack chooses under a budget, and the reasons for its choice.
 
 #include <fmt/core.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "core/partition/activation_budget.h"
+#include "core/partition/cut_preparation.h"
+#include "core/partition/joint_parts.h"
+#include "core/partition/min_cut.h"
 #include "core/partition/partition.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
@@ -81,6 +86,44 @@ TEST(BudgetReasons, GiveTheCutOff) {
               "worth saving under a budget of 50.0%: 64.0 KiB for 16.8 MFLOP, 256 FLOP per byte; "
               "values up to 128 FLOP per byte are recomputed");
   }
+}
+
+// The names of the values that the knapsack chooses among.
+std::vector<std::string> items(Graph joint, double budget) {
+  const std::vector<TagSource> tags = prepare_for_cut(joint);
+  const JointParts parts = must(find_joint_parts(joint));
+  const MinCut problem(joint, parts, tags);
+  const PartitionOptions options;
+  const BudgetedCut chosen = must(ActivationBudget(joint, parts, problem, options).choose(budget));
+  std::vector<std::string> names;
+  for (const NodeId id : chosen.kept) names.emplace_back(joint.name(id));
+  for (const NodeId id : chosen.left) names.emplace_back(joint.name(id));
+  return names;
+}
+
+// torch compares storages, and takes "none" for one that all values without a storage share.
+TEST(BudgetItems, ContainNoTuplesIfAnInputIsANumber) {
+  std::string text = "n: f32[] = input\n" + products(0);
+  text.replace(text.find("\ny: f32[]") + 1, 0, R"(
+    drop: (f32[256,64], bool[256,64]) = aten.native_dropout(q7, 0.5, True)
+    kept: f32[256,64] = drop[0]
+    mask: bool[256,64] = drop[1]
+  )");
+  text.replace(text.find("return [y"), 0, R"(
+    gd: f32[256,64] = aten.mul.Tensor(kept, dy)  {backward}
+    gm: f32[256,64] = aten.mul.Tensor(mask, dy)  {backward}
+  )");
+  text.replace(text.find("sum(q7)"), 7, "sum(kept)");
+  text.replace(text.rfind(']'), 1, ", gd, gm]");
+  Graph graph = parse(text);
+  EXPECT_THAT(items(graph, 0.5), testing::IsSupersetOf({"drop", "m1", "q0"}));
+  Node& number = graph.node(graph.find("n"));
+  number.value = Value::of_symbol(*graph.intern_expression(PartId(0), "s0", "16"));
+  graph.refresh(graph.find("n"));
+  ASSERT_TRUE(graph.finish());
+  const std::vector<std::string> found = items(graph, 0.5);
+  EXPECT_THAT(found, testing::IsSupersetOf({"m1", "q0"}));
+  EXPECT_THAT(found, testing::Not(testing::Contains("drop")));
 }
 
 }  // namespace
