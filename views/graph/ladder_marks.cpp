@@ -60,7 +60,15 @@ LadderMarks make_marks(const Graph& graph, const Users& users, const Ladder& lad
     const bool known = std::any_of(marks.flows.begin(), marks.flows.end(), [&](const auto& f) {
       return f.place == place && f.side == side && f.is_input == is_input;
     });
-    if (!known) marks.flows.push_back({place, side, is_input});
+    if (known) return;
+    const bool is_forward = side == LadderSide::forward;
+    const LadderPlace from = is_forward ? place : marks.current_place;
+    const LadderPlace to = is_forward ? marks.current_place : place;
+    const bool has_rung = side != marks.current_side &&
+                          std::ranges::any_of(layout.links(), [&](const LadderLink& link) {
+                            return link.from == from && link.to == to;
+                          });
+    marks.flows.push_back({place, side, is_input, has_rung});
   };
   for (const NodeId input : graph.inputs(marks.current)) add(input, true);
   for (const NodeId user : users.of(marks.current)) add(user, false);

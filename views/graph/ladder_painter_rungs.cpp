@@ -48,9 +48,7 @@ QPainterPath LadderPainter::link_path(const LadderLink& link, double shift) cons
   for (std::size_t i = 1; i < from.size(); ++i) path.lineTo(moved(from[i]));
   const QPointF start = moved(from.back());
   if (link.to.item < 0) {
-    path.lineTo(
-        start +
-        QPointF((layout.channel_right() - layout.channel_left()) * scene_.view.scale * 0.6, 0));
+    path.lineTo(scene_.view.to_x(link_right(layout, link)), start.y());
     return path;
   }
   const std::vector<LayoutPoint> to = layout.line(link.to, LadderSide::backward);
@@ -171,8 +169,8 @@ void LadderPainter::paint_port_labels() {
 
 // --- Inputs and users of the current node ---
 
-// Within a group, a frame marks the other node. A connection across the channel is shown only by
-// its rung, if it has one. For all others, a line runs next to the column.
+// Within a group, a frame marks the other node. A connection across the channel is shown by its rung
+// or, if it has none, by a frame. For all others, a line runs next to the column.
 void LadderPainter::paint_flows() {
   const LadderMarks& marks = scene_.marks;
   if (!marks.current || marks.current_place.item < 0) return;
@@ -192,11 +190,12 @@ void LadderPainter::paint_flows() {
     painter_.setPen(pen);
     const bool inside = flow.place.item == marks.current_place.item && flow.place.node >= 0 &&
                         marks.current_place.node >= 0 && flow.side == marks.current_side;
-    if (inside) {
+    const bool across = flow.side != marks.current_side;
+    if (inside || (across && !flow.has_rung)) {
       painter_.drawRect(rect(there).adjusted(-1.5, -1.5, 1.5, 1.5));
       continue;
     }
-    if (flow.side != marks.current_side) continue;  // shown by its rung
+    if (across) continue;
     const bool is_forward = flow.side == LadderSide::forward;
     const double x =
         is_forward ? std::min(here.x, there.x) - 4 : std::max(here.right(), there.right()) + 4;

@@ -83,6 +83,12 @@ double rung_thickness(std::int64_t bytes, std::int64_t max_bytes) {
          (kThickest - kThinnest) * static_cast<double>(bytes) / static_cast<double>(max_bytes);
 }
 
+double link_right(const LadderLayout& layout, const LadderLink& link) {
+  constexpr double kUnread = 0.6;  // of the channel
+  const double left = layout.channel_left(), right = layout.channel_right();
+  return link.to.item < 0 ? left + (right - left) * kUnread : right;
+}
+
 double curve_y(double left, double right, double y0, double y1, double x) {
   // Both control points are at half the width, so x(t) is monotonic and bisection finds t.
   double low = 0, high = 1;
@@ -106,6 +112,7 @@ std::optional<std::size_t> hit_link(const LadderLayout& layout, const LadderView
   double nearest = std::numeric_limits<double>::max();
   const auto links = layout.links();
   for (std::size_t i = 0; i < links.size(); ++i) {
+    if (x > link_right(layout, links[i])) continue;
     const double y0 = layout.line(links[i].from, LadderSide::forward).back().y;
     const double y1 =
         links[i].to.item < 0 ? y0 : layout.line(links[i].to, LadderSide::backward).back().y;

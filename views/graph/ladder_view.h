@@ -49,6 +49,10 @@ std::vector<LadderBand> visible_bands(const LadderLayout& layout, const LadderVi
 // Width of a rung at a scale of 1.
 double rung_thickness(std::int64_t bytes, std::int64_t max_bytes);
 
+// The x coordinate at which a link ends: the right edge of the channel or, if nothing reads its
+// storages, a point before it.
+double link_right(const LadderLayout& layout, const LadderLink& link);
+
 // The y coordinate at `x` of a link's curve across the channel.
 double curve_y(double left, double right, double y0, double y1, double x);
 

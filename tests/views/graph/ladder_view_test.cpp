@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/graphs.h"
 #include "tests/support/ladders.h"
 
 namespace jointer::views {
@@ -129,6 +130,33 @@ TEST_F(LadderViewTest, FindsRungs) {
     EXPECT_EQ(*hit.link, i);
   }
   EXPECT_TRUE(hit_ladder(layout, view_, -50, -50).is_nothing());
+}
+
+// In a forward alone, nothing reads the values that it saves.
+TEST(LadderViewOfHalf, ALinkWithoutReadersIsHitOnlyWhereItIsDrawn) {
+  Graph graph = test::parse(R"(
+    kind forward
+    x: f32[8,64] = input
+    a: f32[8,64] = aten.relu(x)  {layers.0}
+    b: f32[8,64] = aten.neg(a)   {layers.0}
+    return [b, a]
+  )");
+  graph.part(PartId(0)).outputs[1].role = Role::saved;
+  const Ladder ladder(graph, *analyze(graph));
+  const LadderLayout layout = test::ladder_layout(graph, ladder, {});
+  ASSERT_EQ(layout.links().size(), 1U);
+  const LadderLink& link = layout.links()[0];
+  ASSERT_LT(link.to.item, 0);
+  const double end = link_right(layout, link);
+  EXPECT_GT(end, layout.channel_left());
+  EXPECT_LT(end, layout.channel_right());
+  const LadderView view{.width = 900, .height = 400};
+  const auto hits = [&](double x) {
+    const double y = layout.line(link.from, LadderSide::forward).back().y;
+    return hit_ladder(layout, view, view.to_x(x), view.to_y(y)).link.has_value();
+  };
+  EXPECT_TRUE(hits(end - 2));
+  EXPECT_FALSE(hits(end + 2));
 }
 
 TEST_F(LadderViewTest, ACurveLeadsFromEndToEnd) {
