@@ -53,10 +53,10 @@ Result<ImportedPolicy> imported(PolicySource source, std::string what, Result<Ed
 
 Result<ImportedPolicy> import_operators(const Graph& graph, std::string_view text,
                                         MemoryPolicy fsdp) {
-  JOINTER_TRY(OperatorListText list, read_operator_list(text));
+  JOINTER_TRY(OperatorSetText list, read_operator_set(text));
   std::vector<std::string> notes;
   const std::string what =
-      what_is_read(PolicySource::operator_list,
+      what_is_read(PolicySource::operator_set,
                    list.options.save.size() + list.options.every_nth.size(), "operators");
   const bool names_any = !list.options.save.empty() || !list.options.every_nth.empty();
   SacOptions& options = list.options;
@@ -74,7 +74,7 @@ Result<ImportedPolicy> import_operators(const Graph& graph, std::string_view tex
   });
   if (names_any && options.save.empty() && options.every_nth.empty())
     return refuse("no call in this graph matches any operator of the set");
-  return imported(PolicySource::operator_list, what, apply_sac_with_fsdp(graph, options, fsdp),
+  return imported(PolicySource::operator_set, what, apply_sac_with_fsdp(graph, options, fsdp),
                   std::move(notes));
 }
 
@@ -185,7 +185,7 @@ Result<ImportedPolicy> import_policy(const Graph& graph, std::string_view text, 
   JOINTER_CHECK(check_taggable(graph));
   JOINTER_TRY(const PolicySource source, policy_source(text));
   switch (source) {
-    case PolicySource::operator_list:
+    case PolicySource::operator_set:
       return import_operators(graph, text, fsdp);
     case PolicySource::selectors:
       return import_selectors(graph, text, fsdp);

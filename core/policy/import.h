@@ -16,7 +16,7 @@
 namespace jointer {
 
 enum class PolicySource : std::uint8_t {
-  operator_list,    // Python that names operators, such as _get_default_save_ops
+  operator_set,     // Python that names operators, such as _get_default_save_ops
   selectors,        // `FQN_PATTERN::operator | ...`
   recipe,           // a recipe (docs/recipe.md)
   partitioner_log,  // output of torch's partitioner under AOT_PARTITIONER_DEBUG=1
@@ -28,7 +28,7 @@ std::string_view to_string(PolicySource source);
 Result<PolicySource> policy_source(std::string_view text);
 
 struct ImportedPolicy {
-  PolicySource source = PolicySource::operator_list;
+  PolicySource source = PolicySource::operator_set;
   std::string what;                // description of the text: "operator set, 14 operators"
   std::vector<Edit> edits;         // to apply in this order
   std::vector<std::string> notes;  // sentences about skipped parts and differences
@@ -52,11 +52,11 @@ inline constexpr std::string_view kNoSelectors =
 // `torch.ops.higher_order.flex_attention`, `(torch.ops, "deepep.dispatch.default")` or plain
 // `aten.mm`, and the every-nth rules that export.h writes. Comments and triple-quoted strings are
 // ignored. Error (input): the text names no operator, or a rule is damaged.
-struct OperatorListText {
+struct OperatorSetText {
   SacOptions options;              // with only the text's rules, and for the whole forward
   bool names_torchs_list = false;  // the text includes torch's own compute-intensive operators
 };
-Result<OperatorListText> read_operator_list(std::string_view text);
+Result<OperatorSetText> read_operator_set(std::string_view text);
 
 // The selectors in the form that select() expects; empty if the text is kNoSelectors. Error
 // (input): a selector has no `::` or no operator, or contains a character that selectors cannot

@@ -75,7 +75,7 @@ Result<PolicySource> policy_source(std::string_view text) {
   if (has(kNoSelectors)) return PolicySource::selectors;
   const bool is_python = has("torch.ops") || has("torch._higher_order_ops");
   if (has("::") && (!is_python || read_selectors(text))) return PolicySource::selectors;
-  return PolicySource::operator_list;
+  return PolicySource::operator_set;
 }
 
 }  // namespace jointer

@@ -50,7 +50,7 @@ void import_into_graph(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = fuzz::as_text(data, size);
-  (void)read_operator_list(text);
+  (void)read_operator_set(text);
   (void)read_selectors(text);
   (void)read_partitioner_log(text);
   import_into_graph(text);

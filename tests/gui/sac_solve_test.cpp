@@ -568,7 +568,7 @@ void SacSolveTest::imports_formats_of_other_programs_data() {
   QTest::addColumn<int>("format");  // of export_plan, or -1 for a log of torch's partitioner
   QTest::addColumn<PolicySource>("source");
   QTest::newRow("operators") << "save_ops.py" << static_cast<int>(PolicyFormat::torchtitan)
-                             << PolicySource::operator_list;
+                             << PolicySource::operator_set;
   QTest::newRow("selectors") << "selectors.txt" << static_cast<int>(PolicyFormat::selectors)
                              << PolicySource::selectors;
   QTest::newRow("recipe") << "tags.recipe.json" << static_cast<int>(PolicyFormat::recipe)

@@ -248,7 +248,7 @@ TEST(Export, AListSavesAboutAsMuchAsThePlan) {
   const std::int64_t wanted = MemoryTimeline(*emit_pair(all.joint, plan)).peak_bytes();
   EXPECT_EQ(exported.effect->of_plan.peak_bytes, wanted);
   EXPECT_EQ(exported.effect->of_text.peak_bytes, peak_with(exported.text));
-  const auto list = must(read_operator_list(exported.text));
+  const auto list = must(read_operator_set(exported.text));
   // The same list with all products, and with none.
   std::string others;
   for (const std::string& op : list.options.save)
@@ -270,7 +270,7 @@ TEST(Export, AListSavesAboutAsMuchAsThePlan) {
 // --- Reading ---
 
 TEST(ReadOperatorList, AcceptsPythonFromTorchtitan) {
-  const auto list = must(read_operator_list(R"py(
+  const auto list = must(read_operator_set(R"py(
 def _get_default_save_ops() -> set:
     """The default set: torch.ops.aten.not_this.default"""
     compute_ops = [
@@ -294,24 +294,23 @@ def _get_default_save_ops() -> set:
 }
 
 TEST(ReadOperatorList, AcceptsPlainNamesAndStrings) {
-  const auto list =
-      must(read_operator_list(R"(["aten.mm.default", "aten.bmm", "a.b"], aten.relu)"));
+  const auto list = must(read_operator_set(R"(["aten.mm.default", "aten.bmm", "a.b"], aten.relu)"));
   EXPECT_THAT(list.options.save, ElementsAre("aten.mm.default", "aten.bmm", "aten.relu"));
-  EXPECT_FALSE(read_operator_list("def f(): return 'x'"));
-  EXPECT_FALSE(read_operator_list(""));
-  EXPECT_FALSE(read_operator_list("RECOMPUTE_EVERY_NTH = {aten.mm: (0, 'layer')}"));
-  EXPECT_FALSE(read_operator_list("RECOMPUTE_EVERY_NTH = {aten.mm: 2"));
+  EXPECT_FALSE(read_operator_set("def f(): return 'x'"));
+  EXPECT_FALSE(read_operator_set(""));
+  EXPECT_FALSE(read_operator_set("RECOMPUTE_EVERY_NTH = {aten.mm: (0, 'layer')}"));
+  EXPECT_FALSE(read_operator_set("RECOMPUTE_EVERY_NTH = {aten.mm: 2"));
 }
 
 TEST(ReadOperatorList, AcceptsShortNamesOfTorchOps) {
-  const auto list = must(read_operator_list(
+  const auto list = must(read_operator_set(
       "ops = torch.ops\nlib = ops.aten\nsave = {ops.aten.mm.default, lib.bmm, ops.prims.div}"));
   EXPECT_THAT(list.options.save, ElementsAre("aten.mm.default", "aten.bmm", "prims.div"));
 }
 
 TEST(ReadOperatorList, DoesNotIgnoreModules) {
   const auto list =
-      read_operator_list("a::torch.ops.aten.mm.default, layers.*::torch.ops.aten.bmm.default");
+      read_operator_set("a::torch.ops.aten.mm.default, layers.*::torch.ops.aten.bmm.default");
   ASSERT_FALSE(list);
   EXPECT_THAT(list.error().message,
               HasSubstr("`::` before aten.mm.default is allowed only in selectors"));
@@ -503,7 +502,7 @@ TEST_P(PlansOfCaptures, ThePlanOfSacProducesSacsList) {
     plan.saved.push_back(graph.find(row[0].get<std::string>()));
   const auto exported = must(export_plan(graph, plan, PolicyFormat::torchtitan, graph));
   EXPECT_THAT(exported.differences, IsEmpty());
-  const auto list = must(read_operator_list(exported.text));
+  const auto list = must(read_operator_set(exported.text));
   EXPECT_THAT(list.options.save, ElementsAre("_c10d_functional.reduce_scatter_tensor.default",
                                              "aten._scaled_dot_product_flash_attention.default"));
   EXPECT_THAT(list.options.every_nth, ElementsAre(EveryNth{}));

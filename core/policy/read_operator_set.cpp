@@ -109,7 +109,7 @@ class Reader {
     }
   }
 
-  Result<OperatorListText> run() {
+  Result<OperatorSetText> run() {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       if (words_[i].kind == Word::Kind::name) {
         names_set_ = names_set_ || words_[i].value == "SAVE_OPS";
@@ -216,14 +216,14 @@ class Reader {
   std::vector<Word> words_;
   std::map<std::string, std::string> short_names_;  // maps short names to full names
   std::set<std::string> seen_;
-  OperatorListText list_{
+  OperatorSetText list_{
       .options = {.save = {}, .every_nth = {}, .default_list = false, .whole_forward = true}};
   bool names_set_ = false;
 };
 
 }  // namespace
 
-Result<OperatorListText> read_operator_list(std::string_view text) {
+Result<OperatorSetText> read_operator_set(std::string_view text) {
   return Reader(text).run();
 }
 
