@@ -98,8 +98,8 @@ struct Foreign {
 };
 std::vector<Foreign> foreign_parameters() {
   constexpr const char* kCosts =
-      "costs are those of the run's estimator; set it under Graph > Estimates... or with "
-      "--estimator";
+      "costs are those of the run's estimator; choose that instead (--estimator on the command "
+      "line)";
   constexpr const char* kInductor = "it is for later stages of Inductor, which do not run here";
   return {
       {"insert_overlap_deps", false, {}, "Adds control_deps nodes.", kInductor},

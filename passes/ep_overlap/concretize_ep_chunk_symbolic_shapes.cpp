@@ -99,8 +99,8 @@ class Concretizer {
       return {};
     }
     return fail(Error::Kind::usage,
-                "{0} has a size that depends on {1}, which has no known value; set one with the "
-                "Sizes button or with --assume {1}=N",
+                "{0} has a size that depends on {1}, which has no known value; assume one "
+                "(--assume {1}=N on the command line)",
                 graph_.name(node), symbol);
   }
 

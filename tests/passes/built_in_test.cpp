@@ -15,5 +15,15 @@ TEST(BuiltInPasses, HaveDocumentation) {
   }
 }
 
+// A pass also runs from the command line.
+TEST(BuiltInPasses, NameNoControlsOfTheWindow) {
+  const PassRegistry registry = built_in_passes();
+  for (const Pass& pass : registry.passes())
+    for (const Parameter& parameter : pass.info.parameters)
+      for (const char* const control : {" > ", "button", "menu"})
+        EXPECT_EQ(parameter.doc.find(control), std::string::npos)
+            << pass.info.name << ", " << parameter.name << ": " << parameter.doc;
+}
+
 }  // namespace
 }  // namespace jointer
