@@ -43,10 +43,7 @@ std::int64_t elements(const Access& access, bool is_indirect, std::span<const Bu
   };
   if (access.kind == Access::Kind::weak) return 1;
   if (access.kind == Access::Kind::star || is_indirect) return of_buffer();
-  std::int64_t numel = 1;
-  for (std::size_t loop = 0; loop < access.sizes.size(); ++loop)
-    if (uses_loop(access.index, loop)) numel *= access.sizes[loop];
-  return numel;
+  return position_count(access.index, access.sizes);
 }
 
 }  // namespace

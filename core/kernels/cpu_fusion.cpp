@@ -1,8 +1,6 @@
 #include "core/kernels/cpu_fusion.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <span>
 #include <utility>
 
@@ -10,14 +8,6 @@
 #include "core/kernels/loop_index.h"
 
 namespace jointer::kernels {
-
-namespace {
-
-std::int64_t iterations_of(std::span<const std::int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
-}
-
-}  // namespace
 
 bool CpuFusion::have_equal_loops(NodeIndex a, NodeIndex b) const {
   if (outer(a) == outer(b) && reduced(a) == reduced(b)) return true;
@@ -43,7 +33,7 @@ CpuFusion::Loops CpuFusion::merged(OpId op, const std::vector<Index>& with) cons
 bool CpuFusion::align(NodeIndex a, NodeIndex b, Aligned& aligned) const {
   if (!reduced(a).empty() || !reduced(b).empty()) return false;
   if (outer(a).size() != 1 && outer(b).size() != 1) return false;
-  if (iterations_of(outer(a)) != iterations_of(outer(b))) return false;
+  if (product(outer(a)) != product(outer(b))) return false;
   const bool is_first = outer(a).size() < outer(b).size();
   const SchedulerNode& changed = s_.node(is_first ? a : b);
   const SchedulerNode& other = s_.node(is_first ? b : a);

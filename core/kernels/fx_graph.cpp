@@ -18,12 +18,6 @@ Sizes dense_strides(const Sizes& shape) {
   return stride;
 }
 
-std::int64_t product(const Sizes& sizes) {
-  std::int64_t result = 1;
-  for (const std::int64_t size : sizes) result *= size;
-  return result;
-}
-
 bool is_complex(DType type) {
   return type == DType::complex32 || type == DType::bcomplex32 || type == DType::complex64 ||
          type == DType::complex128;

@@ -133,7 +133,6 @@ struct FxGraph {
 
 bool is_contiguous(const Sizes& shape, const Sizes& stride);
 Sizes dense_strides(const Sizes& shape);
-std::int64_t product(const Sizes& sizes);
 bool is_complex(DType type);
 bool is_low_precision(DType type);  // float16, bfloat16
 

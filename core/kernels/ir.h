@@ -7,6 +7,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,13 @@ using BufferId = std::int32_t;
 using OpId = std::int32_t;
 using Sizes = SmallVector<std::int64_t, 4>;  // of dimensions or loops; strides
 using BufferIds = SmallVector<BufferId, 4>;
+
+// The number of elements of a tensor with these sizes, or of iterations of these loops.
+inline std::int64_t product(std::span<const std::int64_t> sizes) {
+  std::int64_t result = 1;
+  for (const std::int64_t size : sizes) result *= size;
+  return result;
+}
 
 // A position in a buffer, in elements, as a sum over the loops that surround the access:
 //   offset + sum of coefficient * ((inner_offset + sum of the inner loops) / divisor % modulus)

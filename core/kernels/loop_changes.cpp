@@ -29,10 +29,6 @@ NestedIndex nested(const AccessTable& table, AccessId id) {
   return {table[id].access.index, table[id].access.sizes};
 }
 
-std::int64_t iterations(std::span<const std::int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 // Replaces the index of each memory access of an op by `change(access)`. If that returns none for
 // one of them, changes nothing and returns false.
 template <class Change>
@@ -53,12 +49,8 @@ bool change_accesses(Scheduling& s, OpId op, const Sizes& loops, AccessTable::Fo
       drop_unused_loops(access.index, access.sizes);
       // Regrouped loops may visit an element several times.
       const AccessTable::Entry& before = s.table[id];
-      if (!before.is_indirect && before.numel > 0) {
-        std::int64_t numel = 1;
-        for (std::size_t loop = 0; loop < access.sizes.size(); ++loop)
-          if (uses_loop(access.index, loop)) numel *= access.sizes[loop];
-        access.bytes = access.bytes / before.numel * numel;
-      }
+      if (!before.is_indirect && before.numel > 0)
+        access.bytes = access.bytes / before.numel * position_count(access.index, access.sizes);
       result.push_back(s.table.add(access, form));
     }
     result.insert(result.end(), others.begin(), others.end());
@@ -201,7 +193,7 @@ bool LoopChanges::regroup(NodeIndex a, NodeIndex b, SavedLoops& saved) {
   bool has_target = true;
   for (const OpId op : ops) {
     const OpLoops& loops = s_.loops(op);
-    if (s_.node(pointwise).is_extern || iterations(loops.loops) != outer * inner) return false;
+    if (s_.node(pointwise).is_extern || product(loops.loops) != outer * inner) return false;
     if (!loops.reduced.empty() || !split_into(loops.loops, outer, inner)) return false;
     has_target = has_target && loops.loops == target;
   }
@@ -243,9 +235,9 @@ std::int64_t LoopChanges::invert(NodeIndex a, NodeIndex b, SavedLoops& saved) {
   if (made < 0 || !s_.table.is_memory(made)) return -1;
   const OpId op = consumer.ops.front();
   const Sizes sizes = s_.loops(op).loops;
-  const std::int64_t flat = iterations(s_.table[made].access.sizes);
+  const std::int64_t flat = product(s_.table[made].access.sizes);
   if (sizes.size() < 2 || s_.table[read].access.sizes != s_.table[write].access.sizes) return -1;
-  if (iterations(s_.table[read].access.sizes) != flat || iterations(sizes) != flat) return -1;
+  if (product(s_.table[read].access.sizes) != flat || product(sizes) != flat) return -1;
   if (!is_contiguous(s_.table[s_.table.merged(write)].access.index)) return -1;
   // The read visits each element once if its strides, sorted, are those of contiguous loops.
   const Index index = s_.table[read].access.index;

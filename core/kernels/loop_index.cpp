@@ -1,7 +1,6 @@
 #include "core/kernels/loop_index.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -145,10 +144,6 @@ NestedIndex merge(const Index& index, std::span<const std::int64_t> sizes) {
   return result;
 }
 
-std::int64_t product(std::span<const std::int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 }  // namespace
 
 bool is_indirect(const Index& index) {
@@ -161,6 +156,13 @@ bool is_indirect(const Index& index) {
 bool uses_loop(const Index& index, std::size_t loop) {
   return std::any_of(index.terms.begin(), index.terms.end(),
                      [&](const IndexTerm& term) { return inner_coefficient(term, loop) != 0; });
+}
+
+std::int64_t position_count(const Index& index, std::span<const std::int64_t> sizes) {
+  std::int64_t count = 1;
+  for (std::size_t loop = 0; loop < sizes.size(); ++loop)
+    if (uses_loop(index, loop)) count *= sizes[loop];
+  return count;
 }
 
 Sizes strides_of(const Index& index, std::size_t loops) {

@@ -28,6 +28,8 @@ struct NestedIndex {
 // True if the position depends on a value that is loaded at run time.
 bool is_indirect(const Index& index);
 bool uses_loop(const Index& index, std::size_t loop);
+// The number of positions in a nest of `sizes`: the iterations of the loops that `index` uses.
+std::int64_t position_count(const Index& index, std::span<const std::int64_t> sizes);
 // Difference of the positions at iteration 1 and 0 of each loop, where all others are 0.
 Sizes strides_of(const Index& index, std::size_t loops);
 // The same difference for one loop.

@@ -2,8 +2,6 @@
 // computes.
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -21,10 +19,6 @@ constexpr std::int64_t kMaxRow = 16 * 1024;  // a longer row makes no persistent
 constexpr std::size_t kMaxReads = 10;        // mix_order_reduction_max_reads
 constexpr TorchVersion kAnyRatio{2, 12};
 
-std::int64_t size_of_nest(std::span<const std::int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 }  // namespace
 
 bool FusionRules::is_split(NodeIndex id) const {
@@ -39,7 +33,7 @@ FusionRules::Extent FusionRules::extent(NodeIndex id) const {
   if (is_split(id))
     for (const OpId op : node.ops)
       if (s_.is_reduction(op))
-        return {size_of_nest(s_.op(op).unsplit_loops), size_of_nest(s_.op(op).unsplit_reduced)};
+        return {product(s_.op(op).unsplit_loops), product(s_.op(op).unsplit_reduced)};
   return {node.numel, node.rnumel};
 }
 
@@ -54,8 +48,7 @@ bool FusionRules::is_full_read(BufferId buffer, NodeIndex id) const {
     bool uses_all = true;
     for (std::size_t loop = 0; loop < count; ++loop)
       uses_all = uses_all && uses_loop(read.index, loop);
-    return uses_all ||
-           size_of_nest(read.sizes) == size_of_nest(loops.loops) * size_of_nest(loops.reduced);
+    return uses_all || product(read.sizes) == product(loops.loops) * product(loops.reduced);
   }
   return false;
 }

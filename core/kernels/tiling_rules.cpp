@@ -5,8 +5,6 @@
 // `select_tiling`, `get_first_compatible_tiling`), config.triton.tiling_prevents_*.
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,10 +18,6 @@ namespace jointer::kernels {
 namespace {
 
 constexpr std::int64_t kGoodSize = 32;  // is_good_size: a multiple of it
-
-std::int64_t count_of(std::span<const std::int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
-}
 
 }  // namespace
 
@@ -54,7 +48,7 @@ FusionRules::Tiling FusionRules::tiling(std::span<const OpId> ops) const {
         return;
       const auto split = static_cast<std::size_t>(first - strides.begin()) + 1;
       const std::span<const std::int64_t> sizes(loops.loops);
-      const Tiling tiles{count_of(sizes.first(split)), count_of(sizes.subspan(split))};
+      const Tiling tiles{product(sizes.first(split)), product(sizes.subspan(split))};
       std::int64_t score = is_write ? 2 : 1;
       for (std::size_t i = 0; i < count; ++i)
         if (strides[i] != 0) score *= sizes[i];
