@@ -29,13 +29,6 @@
 namespace jointer {
 namespace {
 
-// True if two uses of the same bytes must stay in order.
-bool keeps_order(MemoryUse a, MemoryUse b) {
-  if (a == MemoryUse::resize || b == MemoryUse::resize) return true;
-  return (a == MemoryUse::write && b != MemoryUse::view) ||
-         (b == MemoryUse::write && a != MemoryUse::view);
-}
-
 bool returns_tensors(const Node& node) {
   return node.value.kind == Value::Kind::tensor || node.value.kind == Value::Kind::list;
 }
@@ -115,7 +108,7 @@ class RegionWalk {
       const auto known = memory_.find(graph_.real_storage(access.tensor->storage));
       if (known == memory_.end()) return false;
       return std::ranges::any_of(known->second, [&](const MemoryAccess& other) {
-        return keeps_order(access.use, other.use) &&
+        return must_keep_order(access.use, other.use) &&
                access.region(graph_).may_overlap(other.region(graph_));
       });
     });

@@ -22,14 +22,13 @@ bool keeps_layout(const OperatorInfo& op) {
          op.packet().find("resize") == std::string_view::npos;
 }
 
-// True if two accesses to overlapping bytes must keep their order.
+}  // namespace
+
 bool must_keep_order(MemoryUse a, MemoryUse b) {
   if (a == MemoryUse::resize || b == MemoryUse::resize) return true;
   return (a == MemoryUse::write && b != MemoryUse::view) ||
          (b == MemoryUse::write && a != MemoryUse::view);
 }
-
-}  // namespace
 
 bool is_in_memory_of(const Graph& graph, const Tensor& tensor, NodeId node) {
   return tensor.storage && std::ranges::any_of(graph.tensors(node), [&](const Tensor& other) {

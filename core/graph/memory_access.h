@@ -17,6 +17,9 @@ enum class MemoryUse : std::uint8_t {
   resize,  // may change the size of the storage or the layout of its tensors
 };
 
+// True if two accesses to overlapping bytes must keep their order.
+bool must_keep_order(MemoryUse a, MemoryUse b);
+
 struct MemoryAccess {
   const Tensor* tensor = nullptr;  // always has a storage
   MemoryUse use = MemoryUse::read;
