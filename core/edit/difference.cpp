@@ -24,6 +24,7 @@
 #include <unordered_set>
 
 #include "core/base/json_text.h"
+#include "core/base/longest_increasing.h"
 #include "core/edit/make_record.h"
 #include "core/edit/node_comparer.h"
 #include "core/edit/storage_changes.h"
@@ -39,26 +40,6 @@ RegionChange region_of(const Node& n) {
 
 bool stays(const Node& n) {
   return n.kind != NodeKind::call;
-}
-
-// Returns the positions of a longest strictly increasing subsequence of `values`.
-std::vector<std::size_t> longest_increasing(const std::vector<std::size_t>& values) {
-  std::vector<std::size_t> ends;  // indexed by length - 1: position of the lowest final value
-  std::vector<std::size_t> previous(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto at =
-        std::ranges::lower_bound(ends, values[i], {}, [&](std::size_t end) { return values[end]; });
-    previous[i] = at == ends.begin() ? i : *std::prev(at);
-    if (at == ends.end())
-      ends.push_back(i);
-    else
-      *at = i;
-  }
-  std::vector<std::size_t> places(ends.size());
-  for (std::size_t length = ends.size(), i = ends.empty() ? 0 : ends.back(); length-- > 0;
-       i = previous[i])
-    places[length] = i;
-  return places;
 }
 
 // Compares the nodes of one part.

@@ -31,6 +31,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/index.h"
+#include "core/base/longest_increasing.h"
 
 namespace jointer::kernels {
 namespace {
@@ -74,29 +75,6 @@ class LinkedSets {
  private:
   std::vector<std::size_t> parent_;
 };
-
-// Indices of the elements that are not on a longest increasing subsequence.
-std::vector<std::size_t> out_of_order(const std::vector<std::int32_t>& values) {
-  std::vector<std::size_t> ends;  // by length: the element with the smallest value that ends one
-  std::vector<std::size_t> before(values.size(), values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto at =
-        std::lower_bound(ends.begin(), ends.end(), values[i],
-                         [&](std::size_t end, std::int32_t value) { return values[end] < value; });
-    if (at != ends.begin()) before[i] = *(at - 1);
-    if (at == ends.end())
-      ends.push_back(i);
-    else
-      *at = i;
-  }
-  std::vector<bool> is_on(values.size(), false);
-  for (std::size_t i = ends.empty() ? values.size() : ends.back(); i < values.size(); i = before[i])
-    is_on[i] = true;
-  std::vector<std::size_t> others;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!is_on[i]) others.push_back(i);
-  return others;
-}
 
 class Comparer {
  public:
@@ -311,8 +289,11 @@ class Comparer {
       else if (kernel(kFirst, a).bytes != kernel(kSecond, b).bytes)
         add(rule_of(DifferenceKind::other_bytes), {a}, {b});
     }
-    for (const std::size_t i : out_of_order(order))
-      add(rule_of(DifferenceKind::order), {pairs_[i].first}, {pairs_[i].second});
+    std::vector<bool> is_in_order(order.size(), false);
+    for (const std::size_t i : longest_increasing(order)) is_in_order[i] = true;
+    for (std::size_t i = 0; i < order.size(); ++i)
+      if (!is_in_order[i])
+        add(rule_of(DifferenceKind::order), {pairs_[i].first}, {pairs_[i].second});
   }
 
   void add(DifferenceRule rule, std::vector<std::int32_t> first, std::vector<std::int32_t> second) {
