@@ -291,8 +291,7 @@ void Decomposer::matmul_rule(const Node& node) {
   if (packet == "aten._scaled_mm") return give_made(std::move(product_node));
   // The decomposition converts its arguments before it declines; the conversions stay, unused.
   FxIds converted;
-  for (const FxId id : inputs)
-    converted.push_back(builder_.convert(id, computation_type(builder_.dtype(id))));
+  for (const FxId id : inputs) converted.push_back(builder_.to_computation_type(id));
   const auto size = [&](std::size_t input, std::size_t dim) {
     return builder_.shape(inputs[input])[dim];
   };

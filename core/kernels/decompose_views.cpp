@@ -27,7 +27,7 @@ void Decomposer::permute_rule(const Node& node) {
   const FxId from = input(node, "self");
   const std::int64_t rank = builder_.rank(from);
   Sizes order;
-  const auto wrapped = [rank](std::int64_t dim) { return dim < 0 ? dim + rank : dim; };
+  const auto wrapped = [rank](std::int64_t dim) { return wrapped_dim(dim, rank); };
   if (const Argument* dims = arg(node, "dims")) {
     for (const std::int64_t dim : arguments_.integers(*dims)) order.push_back(wrapped(dim));
   } else {
@@ -50,15 +50,13 @@ void Decomposer::expand_rule(const Node& node) {
 
 void Decomposer::slice_rule(const Node& node) {
   const FxId from = input(node, "self");
-  std::int64_t dim = number(node, "dim");
-  if (dim < 0) dim += builder_.rank(from);
+  const std::int64_t dim = wrapped_dim(number(node, "dim"), builder_.rank(from));
   const std::int64_t size = builder_.shape(from)[static_cast<std::size_t>(dim)];
-  std::int64_t start = number(node, "start"), end = number(node, "end", size);
-  if (const Argument* length = arg(node, "length")) end = start + arguments_.integer(*length);
-  if (start < 0) start += size;
-  if (end < 0) end += size;
-  start = std::clamp<std::int64_t>(start, 0, size);
-  end = std::clamp(end, start, size);
+  const std::int64_t given = number(node, "start");
+  const Argument* length = arg(node, "length");
+  const auto [start, end] = slice_bounds(
+      given, length != nullptr ? given + arguments_.integer(*length) : number(node, "end", size),
+      size);
   FxNode view = made(FxKind::slice, node, {from}, {dim, start, end, number(node, "step", 1)});
   view.is_view = true;
   give_made(std::move(view));
@@ -66,11 +64,9 @@ void Decomposer::slice_rule(const Node& node) {
 
 void Decomposer::select_rule(const Node& node) {
   const FxId from = input(node, "self");
-  std::int64_t dim = number(node, "dim");
-  std::int64_t which = number(node, "index");
-  if (dim < 0) dim += builder_.rank(from);
+  const std::int64_t dim = wrapped_dim(number(node, "dim"), builder_.rank(from));
   const auto at = static_cast<std::size_t>(dim);
-  if (which < 0) which += builder_.shape(from)[at];
+  const std::int64_t which = wrapped_dim(number(node, "index"), builder_.shape(from)[at]);
   FxTensor part = builder_.tensor(from);
   part.shape[at] = 1;
   FxNode view = made(FxKind::slice, node, {from}, {dim, which, which + 1, 1});
@@ -86,8 +82,7 @@ void Decomposer::select_rule(const Node& node) {
 void Decomposer::split_rule(const Node& node) {
   const FxId from = input(node, "self");
   const auto tensors = graph_.tensors(node);
-  std::int64_t dim = number(node, "dim");
-  if (dim < 0) dim += builder_.rank(from);
+  const std::int64_t dim = wrapped_dim(number(node, "dim"), builder_.rank(from));
   FxNode parts;
   parts.kind = FxKind::split;
   parts.target = graph_.target(node);
@@ -131,16 +126,15 @@ void Decomposer::cat_rule(const Node& node) {
       if (const FxId id = of(each); id >= 0) inputs.push_back(id);
   FxNode joined = made(FxKind::cat, node, std::move(inputs));
   const auto rank = static_cast<std::int64_t>(joined.result().shape.size());
-  const std::int64_t dim = number(node, "dim");
-  joined.numbers = {dim < 0 ? dim + rank : dim};
+  joined.numbers = {wrapped_dim(number(node, "dim"), rank)};
   if (joined.inputs.size() == 1) joined.kind = FxKind::clone;
   give_made(std::move(joined));
 }
 
 void Decomposer::stack_rule(const Node& node) {
   const FxTensor result = captured(node);
-  std::int64_t dim = number(node, "dim");
-  if (dim < 0) dim += static_cast<std::int64_t>(result.shape.size());
+  const std::int64_t dim =
+      wrapped_dim(number(node, "dim"), static_cast<std::int64_t>(result.shape.size()));
   FxIds inputs;
   const auto tensors = elements(node, "tensors");
   if (dim + 1 < static_cast<std::int64_t>(result.shape.size())) {
@@ -219,14 +213,10 @@ void Decomposer::slice_gradient_rule(const Node& node) {
   const FxId gradient = input(node, "grad_output");
   const FxTensor result = captured(node);
   const FxId zeros = builder_.full(result.shape, result.dtype, result.is_on_gpu, 0);
-  std::int64_t dim = number(node, "dim");
-  if (dim < 0) dim += static_cast<std::int64_t>(result.shape.size());
+  const std::int64_t dim =
+      wrapped_dim(number(node, "dim"), static_cast<std::int64_t>(result.shape.size()));
   const std::int64_t size = result.shape[static_cast<std::size_t>(dim)];
-  std::int64_t start = number(node, "start"), end = number(node, "end", size);
-  if (start < 0) start += size;
-  if (end < 0) end += size;
-  start = std::clamp<std::int64_t>(start, 0, size);
-  end = std::clamp(end, start, size);
+  const auto [start, end] = slice_bounds(number(node, "start"), number(node, "end", size), size);
   FxNode scattered = made(FxKind::slice_scatter, node, {zeros, gradient},
                           {dim, start, end, number(node, "step", 1)});
   scattered.target = "aten.slice_scatter.default";
@@ -242,8 +232,7 @@ void Decomposer::index_rule(const Node& node) {
 
 void Decomposer::index_select_rule(const Node& node) {
   const FxId self = input(node, "self");
-  std::int64_t dim = number(node, "dim");
-  if (dim < 0) dim += builder_.rank(self);
+  const std::int64_t dim = wrapped_dim(number(node, "dim"), builder_.rank(self));
   FxIds inputs{self};
   inputs.resize(static_cast<std::size_t>(dim) + 1, -1);
   inputs.push_back(input(node, "index"));
@@ -261,8 +250,7 @@ void Decomposer::index_put_rule(const Node& node) {
 
 void Decomposer::gather_rule(const Node& node) {
   const FxId self = input(node, "self");
-  std::int64_t dim = number(node, "dim");
-  if (dim < 0) dim += builder_.rank(self);
+  const std::int64_t dim = wrapped_dim(number(node, "dim"), builder_.rank(self));
   give_made(made(FxKind::gather, node, {self, input(node, "index")}, {dim}));
 }
 
@@ -273,16 +261,14 @@ void Decomposer::scatter_rule(const Node& node) {
     source = builder_.full(builder_.shape(index), builder_.dtype(self),
                            builder_.tensor(self).is_on_gpu, arguments_.real(*value));
   if (source < 0) return fallback_rule(node);
-  std::int64_t dim = number(node, "dim");
-  if (dim < 0) dim += builder_.rank(self);
+  const std::int64_t dim = wrapped_dim(number(node, "dim"), builder_.rank(self));
   const bool adds = graph_.op(node).packet() == "aten.scatter_add";
   give_made(made(FxKind::scatter, node, {self, index, source}, {dim, adds ? 1 : 0}));
 }
 
 void Decomposer::cumsum_rule(const Node& node) {
   const FxId self = input(node, "self");
-  std::int64_t dim = number(node, "dim");
-  if (dim < 0) dim += builder_.rank(self);
+  const std::int64_t dim = wrapped_dim(number(node, "dim"), builder_.rank(self));
   give_made(made(FxKind::scan, node, {self}, {dim}));
 }
 

@@ -5,11 +5,7 @@
 namespace jointer::kernels {
 namespace {
 
-FxId in_computation_type(FxBuilder& builder, FxId input) {
-  return builder.convert(input, computation_type(builder.dtype(input)));
-}
-
-// The variance and the mean over `dims`, which are kept with the size 1.
+// The variance and the mean over the last dimensions, which are kept with the size 1.
 std::array<FxId, 2> moments(FxBuilder& builder, FxId input, const Sizes& dims) {
   FxTensor result = builder.tensor(input);
   double count = 1;
@@ -35,10 +31,8 @@ std::array<FxId, 2> moments(FxBuilder& builder, FxId input, const Sizes& dims) {
 
 std::array<FxId, 3> layer_norm(FxBuilder& builder, const LayerNorm& of) {
   const DType type = builder.dtype(of.input);
-  const FxId x = in_computation_type(builder, of.input);
-  Sizes dims;
-  for (std::int64_t i = builder.rank(x) - of.normalized; i < builder.rank(x); ++i)
-    dims.push_back(i);
+  const FxId x = builder.to_computation_type(of.input);
+  const Sizes dims = NormDims(builder.shape(x), of.normalized).inner;
   const auto [variance, mean] = moments(builder, x, dims);
   const FxId factor = builder.pointwise("rsqrt", {builder.pointwise("add", {variance}, {of.eps})});
   FxId result = builder.pointwise("mul", {builder.pointwise("sub", {x, mean}), factor});
@@ -51,36 +45,31 @@ std::array<FxId, 3> layer_norm_gradient(FxBuilder& builder, const LayerNormGradi
   const DType wide = computation_type(builder.dtype(of.input));
   const FxId dy = builder.convert(of.gradient, wide), x = builder.convert(of.input, wide);
   const FxId weight = of.weight < 0 ? of.weight : builder.convert(of.weight, wide);
-  const std::int64_t rank = builder.rank(x), axis = rank - of.normalized;
-  Sizes inner, outer;
-  double count = 1;
-  for (std::int64_t i = 0; i < rank; ++i) {
-    (i >= axis ? inner : outer).push_back(i);
-    if (i >= axis) count *= static_cast<double>(builder.shape(x)[static_cast<std::size_t>(i)]);
-  }
+  const std::int64_t rank = builder.rank(x);
+  const NormDims dims(builder.shape(x), of.normalized);
   FxId mean = of.mean, factor = of.factor;
   while (builder.rank(mean) < rank) mean = builder.unsqueeze(mean, builder.rank(mean));
   while (builder.rank(factor) < rank) factor = builder.unsqueeze(factor, builder.rank(factor));
   const FxId x_hat = builder.pointwise("mul", {builder.pointwise("sub", {x, mean}), factor});
   const FxId dx_hat = weight >= 0 ? builder.pointwise("mul", {dy, weight}) : dy;
-  const FxId a = builder.pointwise("mul", {dx_hat}, {count});
-  const FxId b = builder.reduce("sum", dx_hat, inner, true, wide);
+  const FxId a = builder.pointwise("mul", {dx_hat}, {dims.count});
+  const FxId b = builder.reduce("sum", dx_hat, dims.inner, true, wide);
   const FxId both =
-      builder.reduce("sum", builder.pointwise("mul", {dx_hat, x_hat}), inner, true, wide);
+      builder.reduce("sum", builder.pointwise("mul", {dx_hat, x_hat}), dims.inner, true, wide);
   const FxId c = builder.pointwise("mul", {x_hat, both});
   const FxId rest = builder.pointwise("sub", {builder.pointwise("sub", {a, b}), c});
   std::array<FxId, 3> result{-1, -1, -1};
   if (of.wanted[0]) {
-    const FxId scale = builder.pointwise("truediv", {factor}, {count});
+    const FxId scale = builder.pointwise("truediv", {factor}, {dims.count});
     result[0] = builder.pointwise("mul", {scale, rest});
   }
   if (of.wanted[1] && weight >= 0) {
     result[1] = builder.pointwise("mul", {dy, x_hat});
-    if (!outer.empty()) result[1] = builder.reduce("sum", result[1], outer, false, wide);
+    if (!dims.outer.empty()) result[1] = builder.reduce("sum", result[1], dims.outer, false, wide);
   }
   if (of.wanted[2] && of.bias >= 0)
-    result[2] =
-        outer.empty() ? builder.dense_copy(dy) : builder.reduce("sum", dy, outer, false, wide);
+    result[2] = dims.outer.empty() ? builder.dense_copy(dy)
+                                   : builder.reduce("sum", dy, dims.outer, false, wide);
   const std::array types{of.input, of.weight, of.bias};
   for (std::size_t i = 0; i < result.size(); ++i)
     if (result[i] >= 0) result[i] = builder.convert(result[i], builder.dtype(types[i]));
@@ -90,7 +79,7 @@ std::array<FxId, 3> layer_norm_gradient(FxBuilder& builder, const LayerNormGradi
 FxId gelu_gradient(FxBuilder& builder, FxId gradient, FxId input, bool is_tanh) {
   constexpr double kRootHalf = 0.70710678118654752, kBeta = 0.79788456080286536, kKappa = 0.044715;
   const DType type = builder.dtype(gradient);
-  const FxId dy = in_computation_type(builder, gradient), x = in_computation_type(builder, input);
+  const FxId dy = builder.to_computation_type(gradient), x = builder.to_computation_type(input);
   const auto times = [&](FxId a, FxId b) { return builder.pointwise("mul", {a, b}); };
   const auto scaled = [&](FxId a, double factor) {
     return builder.pointwise("mul", {a}, {factor});

@@ -5,10 +5,6 @@
 namespace jointer::kernels {
 namespace {
 
-FxId in_wide(FxBuilder& builder, FxId input) {
-  return builder.convert(input, computation_type(builder.dtype(input)));
-}
-
 // `value` where the target is not the ignored class, and 0 elsewhere.
 FxId counted(FxBuilder& builder, const NllLoss& of, FxId target, FxId value) {
   const FxId counts =
@@ -21,7 +17,7 @@ FxId counted(FxBuilder& builder, const NllLoss& of, FxId target, FxId value) {
 
 FxId sigmoid_gradient(FxBuilder& builder, FxId gradient, FxId output) {
   const DType type = builder.dtype(gradient);
-  const FxId dy = in_wide(builder, gradient), y = in_wide(builder, output);
+  const FxId dy = builder.to_computation_type(gradient), y = builder.to_computation_type(output);
   const FxId rest = builder.pointwise("sub", {y}, {1.0});
   const FxId slope = builder.pointwise("mul", {y, rest});
   return builder.convert(builder.pointwise("mul", {dy, slope}), type);
@@ -29,7 +25,7 @@ FxId sigmoid_gradient(FxBuilder& builder, FxId gradient, FxId output) {
 
 FxId tanh_gradient(FxBuilder& builder, FxId gradient, FxId output) {
   const DType type = builder.dtype(gradient);
-  const FxId dy = in_wide(builder, gradient), y = in_wide(builder, output);
+  const FxId dy = builder.to_computation_type(gradient), y = builder.to_computation_type(output);
   const FxId rest = builder.pointwise("sub", {builder.pointwise("mul", {y, y})}, {1.0});
   return builder.convert(builder.pointwise("mul", {dy, rest}), type);
 }

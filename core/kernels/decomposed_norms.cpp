@@ -3,23 +3,10 @@
 #include <vector>
 
 namespace jointer::kernels {
-namespace {
-
-// The input, or a dense copy of it if its strides are not dense.
-FxId dense(FxBuilder& builder, FxId input) {
-  const FxTensor& tensor = builder.tensor(input);
-  return is_contiguous(tensor.shape, tensor.stride) ? input : builder.dense_copy(input);
-}
-
-FxId computed(FxBuilder& builder, FxId input) {
-  return builder.convert(input, computation_type(builder.dtype(input)));
-}
-
-}  // namespace
 
 Softmax softmax_parts(FxBuilder& builder, FxId input, std::int64_t dim, bool has_origin) {
-  const FxId value = computed(builder, dense(builder, input));
-  if (dim < 0) dim += builder.rank(value);
+  const FxId value = builder.to_computation_type(builder.contiguous(input));
+  dim = wrapped_dim(dim, builder.rank(value));
   const NodeId origin = builder.origin;
   const FxTensor tensor = builder.tensor(value);
   Softmax parts;
@@ -57,12 +44,12 @@ FxId softmax_gradient(FxBuilder& builder, FxId gradient, FxId output, std::int64
       builder.reduce("sum", product_of_both, {dim}, true, builder.dtype(product_of_both));
   const FxId negative = builder.pointwise("neg", {output});
   const FxId result = builder.pointwise("fma", {negative, sum, product_of_both});
-  return dense(builder, builder.convert(result, type));
+  return builder.contiguous(builder.convert(result, type));
 }
 
 FxId silu(FxBuilder& builder, FxId input) {
   const DType type = builder.dtype(input);
-  const FxId x = computed(builder, input);
+  const FxId x = builder.to_computation_type(input);
   const FxId exponential = builder.pointwise("exp", {builder.pointwise("neg", {x})});
   const FxId divisor = builder.pointwise("add", {exponential}, {1.0});
   return builder.convert(builder.pointwise("truediv", {x, divisor}), type);
@@ -70,7 +57,7 @@ FxId silu(FxBuilder& builder, FxId input) {
 
 FxId silu_gradient(FxBuilder& builder, FxId gradient, FxId input, bool has_sigmoid) {
   const DType type = builder.dtype(input);
-  const FxId dy = computed(builder, gradient), x = computed(builder, input);
+  const FxId dy = builder.to_computation_type(gradient), x = builder.to_computation_type(input);
   FxId sigmoid = -1;
   if (has_sigmoid) {
     sigmoid = builder.pointwise("sigmoid", {x});
@@ -88,7 +75,7 @@ FxId silu_gradient(FxBuilder& builder, FxId gradient, FxId input, bool has_sigmo
 
 FxId gelu(FxBuilder& builder, FxId input, bool is_tanh) {
   const DType type = builder.dtype(input);
-  const FxId x = computed(builder, input);
+  const FxId x = builder.to_computation_type(input);
   FxId inner = x;
   constexpr double kHalf = 0.5, kRootHalf = 0.70710678118654752, kBeta = 0.79788456080286536,
                    kKappa = 0.044715;
@@ -107,7 +94,7 @@ FxId gelu(FxBuilder& builder, FxId input, bool is_tanh) {
 std::pair<FxId, FxId> rms_norm(FxBuilder& builder, FxId input, std::int64_t normalized, FxId weight,
                                double eps) {
   const DType type = builder.dtype(input);
-  const FxId x = computed(builder, input);
+  const FxId x = builder.to_computation_type(input);
   Sizes dims;
   for (std::int64_t i = 0; i < normalized; ++i) dims.push_back(builder.rank(x) - i - 1);
   const FxId squares = builder.pointwise("pow", {x}, {2.0});
@@ -115,8 +102,8 @@ std::pair<FxId, FxId> rms_norm(FxBuilder& builder, FxId input, std::int64_t norm
   const FxId factor = builder.pointwise("rsqrt", {builder.pointwise("add", {mean}, {eps})});
   FxId result = builder.pointwise("mul", {x, factor});
   if (weight >= 0) result = builder.pointwise("mul", {result, weight});
-  const FxId whole = dense(builder, result);
-  const FxId dense_factor = dense(builder, factor);
+  const FxId whole = builder.contiguous(result);
+  const FxId dense_factor = builder.contiguous(factor);
   return {builder.convert(whole, type), dense_factor};
 }
 
@@ -124,16 +111,11 @@ std::pair<FxId, FxId> rms_norm_gradient(FxBuilder& builder, const RmsNormGradien
   const DType type = builder.dtype(of.input);
   const DType wide = computation_type(type);
   const auto cast = [&](FxId id) {
-    return id < 0 ? id : dense(builder, builder.convert(id, wide));
+    return id < 0 ? id : builder.contiguous(builder.convert(id, wide));
   };
   const FxId dy = cast(of.gradient), x = cast(of.input), weight = cast(of.weight);
-  const std::int64_t rank = builder.rank(x), axis = rank - of.normalized;
-  Sizes inner, outer;
-  double count = 1;
-  for (std::int64_t i = 0; i < rank; ++i) {
-    (i >= axis ? inner : outer).push_back(i);
-    if (i >= axis) count *= static_cast<double>(builder.shape(x)[static_cast<std::size_t>(i)]);
-  }
+  const std::int64_t rank = builder.rank(x);
+  const NormDims dims(builder.shape(x), of.normalized);
   FxId factor = of.factor;
   while (builder.rank(factor) < rank) factor = builder.unsqueeze(factor, builder.rank(factor));
   const FxId dx_hat = weight >= 0 ? builder.pointwise("mul", {dy, weight}) : dy;
@@ -141,14 +123,14 @@ std::pair<FxId, FxId> rms_norm_gradient(FxBuilder& builder, const RmsNormGradien
   FxId dx = -1, dw = -1;
   if (of.wants_input) {
     const FxId sum =
-        builder.reduce("sum", builder.pointwise("mul", {x_hat, dx_hat}), inner, true, wide);
+        builder.reduce("sum", builder.pointwise("mul", {x_hat, dx_hat}), dims.inner, true, wide);
     const FxId scaled =
-        builder.pointwise("mul", {builder.pointwise("truediv", {x_hat}, {count}), sum});
+        builder.pointwise("mul", {builder.pointwise("truediv", {x_hat}, {dims.count}), sum});
     dx = builder.pointwise("mul", {builder.pointwise("sub", {dx_hat, scaled}), factor});
   }
   if (of.wants_weight && weight >= 0) {
     dw = builder.pointwise("mul", {dy, x_hat});
-    if (!outer.empty()) dw = builder.reduce("sum", dw, outer, false, wide);
+    if (!dims.outer.empty()) dw = builder.reduce("sum", dw, dims.outer, false, wide);
   }
   if (dx >= 0) dx = builder.convert(dx, type);
   if (dw >= 0) dw = builder.convert(dw, type);
@@ -158,7 +140,7 @@ std::pair<FxId, FxId> rms_norm_gradient(FxBuilder& builder, const RmsNormGradien
 FxId embedding_gradient(FxBuilder& builder, FxId gradient, FxId indices, std::int64_t rows,
                         std::int64_t padding, bool is_masked) {
   const DType type = builder.dtype(gradient);
-  FxId dy = computed(builder, gradient);
+  FxId dy = builder.to_computation_type(gradient);
   const FxId index = builder.convert(indices, DType::int64);
   const FxTensor tensor = builder.tensor(dy);
   Sizes sizes{rows};

@@ -18,10 +18,7 @@ class Wide {
   FxBuilder& b;
 
   // An argument, in float32 if it is of low precision.
-  FxId operator()(std::string_view name) const {
-    const FxId id = call_.tensor(name);
-    return id < 0 ? id : b.convert(id, computation_type(b.dtype(id)));
-  }
+  FxId operator()(std::string_view name) const { return b.to_computation_type(call_.tensor(name)); }
   [[nodiscard]] FxIds result(FxId value) const { return {b.convert(value, call_.result().dtype)}; }
   FxId op(std::string_view name, FxIds inputs, Numbers scalars = {}) const {
     return b.pointwise(name, std::move(inputs), std::move(scalars));
@@ -147,36 +144,21 @@ FxIds log_sigmoid_gradient(FxBuilder& b, const CallArguments& call, TorchVersion
   return w.result(w.op("mul", {dy, w.op("sub", {steepest, part})}));
 }
 
-FxId part_of(FxBuilder& b, FxId from, std::int64_t dim, std::int64_t start, std::int64_t end) {
-  FxNode view;
-  view.kind = FxKind::slice;
-  view.target = "aten.slice.Tensor";
-  view.is_view = true;
-  view.inputs = {from};
-  view.numbers = {dim, start, end, 1};
-  FxTensor result = b.tensor(from);
-  result.shape[static_cast<std::size_t>(dim)] = end - start;
-  view.results = {std::move(result)};
-  return b.add(std::move(view));
-}
-
 FxIds glu(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
-  std::int64_t dim = call.integer("dim", -1);
-  if (dim < 0) dim += b.rank(x);
+  const std::int64_t dim = wrapped_dim(call.integer("dim", -1), b.rank(x));
   const std::int64_t half = b.shape(x)[static_cast<std::size_t>(dim)] / 2;
-  const FxId left = part_of(b, x, dim, 0, half), right = part_of(b, x, dim, half, 2 * half);
+  const FxId left = b.slice(x, dim, 0, half), right = b.slice(x, dim, half, 2 * half);
   return {b.pointwise("mul", {left, b.pointwise("sigmoid", {right})})};
 }
 
 FxIds glu_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Wide w(b, call);
   const FxId dy = w("grad_output"), x = w("self");
-  std::int64_t dim = call.integer("dim", -1);
-  if (dim < 0) dim += b.rank(x);
+  const std::int64_t dim = wrapped_dim(call.integer("dim", -1), b.rank(x));
   const std::int64_t half = b.shape(x)[static_cast<std::size_t>(dim)] / 2;
-  const FxId left = part_of(b, x, dim, 0, half);
-  const FxId gate = w.op("sigmoid", {part_of(b, x, dim, half, 2 * half)});
+  const FxId left = b.slice(x, dim, 0, half);
+  const FxId gate = w.op("sigmoid", {b.slice(x, dim, half, 2 * half)});
   const FxId rest = w.op("sub", {gate}, {1});
   const FxId right = w.op("mul", {w.op("mul", {w.op("mul", {rest, gate}), left}), dy});
   FxNode joined;

@@ -12,10 +12,6 @@
 namespace jointer::kernels {
 namespace {
 
-FxId wide_value(FxBuilder& b, FxId id) {
-  return id < 0 ? id : b.convert(id, computation_type(b.dtype(id)));
-}
-
 // [C] as [1, C, 1, ...]
 FxId along_channels(FxBuilder& b, FxId weight, std::int64_t rank) {
   Sizes sizes(static_cast<std::size_t>(rank), 1);
@@ -30,7 +26,7 @@ FxIds group_norm(FxBuilder& b, const CallArguments& call, TorchVersion) {
                      size = call.integer("HxW"), groups = call.integer("group");
   const Sizes shape = b.shape(given);
   if (groups <= 0 || shape.size() < 2) return {};
-  const FxId x = b.reshape(wide_value(b, given), {batch, groups, channels / groups, size});
+  const FxId x = b.reshape(b.to_computation_type(given), {batch, groups, channels / groups, size});
   FxTensor kept = b.tensor(x);
   kept.shape = {batch, groups, 1, 1};
   kept.stride = dense_strides(kept.shape);
@@ -62,9 +58,10 @@ FxIds group_norm_gradient(FxBuilder& b, const CallArguments& call, TorchVersion)
                      size = call.integer("HxW"), groups = call.integer("group");
   if (groups <= 0) return {};
   const std::int64_t each = channels / groups;
-  const FxId dy = wide_value(b, call.tensor("grad_out")), x = wide_value(b, given),
-             mean = wide_value(b, call.tensor("mean")), factor = wide_value(b, call.tensor("rstd")),
-             weight = wide_value(b, call.tensor("weight"));
+  const FxId dy = b.to_computation_type(call.tensor("grad_out")), x = b.to_computation_type(given),
+             mean = b.to_computation_type(call.tensor("mean")),
+             factor = b.to_computation_type(call.tensor("rstd")),
+             weight = b.to_computation_type(call.tensor("weight"));
   const DType wide = b.dtype(x);
   const Sizes mask = call.integers("output_mask");
   const auto wants = [&](std::size_t i) { return i >= mask.size() || mask[i] != 0; };

@@ -75,8 +75,7 @@ FxIds scatter_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   if (source < 0 && call.has("value"))
     source = b.full(b.shape(index), tensor.dtype, tensor.is_on_gpu, call.real("value"));
   if (source < 0 || b.rank(self) == 0) return {};
-  std::int64_t dim = call.integer("dim");
-  if (dim < 0) dim += b.rank(self);
+  const std::int64_t dim = wrapped_dim(call.integer("dim"), b.rank(self));
   FxNode made;
   made.kind = packet.ends_with('_') ? FxKind::scatter_in_place : FxKind::scatter;
   made.target = made.kind == FxKind::scatter ? "aten.scatter.src" : "aten.scatter_.src";

@@ -22,8 +22,7 @@ Sizes dims_of(const FxBuilder& b, const CallArguments& call, FxId x) {
     dims.resize(static_cast<std::size_t>(b.rank(x)));
     std::iota(dims.begin(), dims.end(), 0);
   }
-  for (std::int64_t& dim : dims)
-    if (dim < 0) dim += b.rank(x);
+  for (std::int64_t& dim : dims) dim = wrapped_dim(dim, b.rank(x));
   return dims;
 }
 

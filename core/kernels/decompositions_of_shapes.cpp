@@ -13,10 +13,6 @@
 namespace jointer::kernels {
 namespace {
 
-std::int64_t wrapped_dim(std::int64_t dim, std::int64_t rank) {
-  return dim < 0 ? dim + rank : dim;
-}
-
 FxNode node_of(FxKind kind, std::string_view target, FxIds inputs, Sizes numbers, FxTensor result) {
   FxNode made;
   made.kind = kind;
@@ -38,22 +34,6 @@ FxId numbers_up_to(FxBuilder& b, std::int64_t count, bool is_on_gpu) {
       node_of(FxKind::iota, "prims.iota.default", {}, {}, {DType::int64, is_on_gpu, {count}, {1}}));
 }
 
-FxId slice_of(FxBuilder& b, FxId from, std::int64_t dim, std::int64_t start, std::int64_t end) {
-  FxTensor part = b.tensor(from);
-  part.shape[static_cast<std::size_t>(dim)] = end - start;
-  FxNode view =
-      node_of(FxKind::slice, "aten.slice.Tensor", {from}, {dim, start, end, 1}, std::move(part));
-  view.is_view = true;
-  return b.add(std::move(view));
-}
-
-FxId dense_copy(FxBuilder& b, FxId x) {
-  const FxTensor& tensor = b.tensor(x);
-  if (is_contiguous(tensor.shape, tensor.stride)) return x;
-  return b.add(node_of(FxKind::clone, "aten.clone.default", {x}, {},
-                       dense_tensor(b, x, Sizes(tensor.shape))));
-}
-
 FxIds triangle(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const Sizes sizes = b.shape(x);
@@ -65,7 +45,7 @@ FxIds triangle(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId mask = b.pointwise(is_lower ? "le" : "ge", {b.pointwise("sub", {columns, rows})},
                                 {call.real("diagonal")}, DType::boolean);
   const FxId zero = b.full({}, b.dtype(x), is_on_gpu, 0);
-  return {dense_copy(b, b.pointwise("where", {mask, x, zero}, {}, b.dtype(x)))};
+  return {b.contiguous(b.pointwise("where", {mask, x, zero}, {}, b.dtype(x)))};
 }
 
 FxIds flip(FxBuilder& b, const CallArguments& call, TorchVersion) {
@@ -172,11 +152,7 @@ FxIds slice_scatter(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const std::int64_t dim =
       wrapped_dim(call.integer("dim"), static_cast<std::int64_t>(result.shape.size()));
   const std::int64_t size = result.shape[static_cast<std::size_t>(dim)];
-  std::int64_t start = call.integer("start"), end = call.integer("end", size);
-  if (start < 0) start += size;
-  if (end < 0) end += size;
-  start = std::clamp<std::int64_t>(start, 0, size);
-  end = std::clamp(end, start, size);
+  const auto [start, end] = slice_bounds(call.integer("start"), call.integer("end", size), size);
   b.origin = NodeId();  // as in select_scatter
   return {b.add(node_of(FxKind::slice_scatter, "aten.slice_scatter.default",
                         {call.tensor("self"), call.tensor("src")},
@@ -281,7 +257,7 @@ FxIds split_copies(FxBuilder& b, const CallArguments& call, TorchVersion) {
   FxIds results;
   std::int64_t start = 0;
   for (const std::int64_t size : call.integers("split_sizes")) {
-    const FxId part = slice_of(b, x, dim, start, start + size);
+    const FxId part = b.slice(x, dim, start, start + size);
     results.push_back(b.add(node_of(FxKind::clone, "aten.clone.default", {part}, {},
                                     dense_tensor(b, part, Sizes(b.shape(part))))));
     start += size;

@@ -54,6 +54,20 @@ DType computation_type(DType type) {
   return is_low_precision(type) ? DType::float32 : type;
 }
 
+std::pair<std::int64_t, std::int64_t> slice_bounds(std::int64_t start, std::int64_t end,
+                                                   std::int64_t size) {
+  const std::int64_t first = std::clamp<std::int64_t>(start < 0 ? start + size : start, 0, size);
+  return {first, std::clamp(end < 0 ? end + size : end, first, size)};
+}
+
+NormDims::NormDims(const Sizes& shape, std::int64_t normalized) {
+  const auto rank = static_cast<std::int64_t>(shape.size()), axis = rank - normalized;
+  for (std::int64_t i = 0; i < rank; ++i) {
+    (i >= axis ? inner : outer).push_back(i);
+    if (i >= axis) count *= static_cast<double>(shape[static_cast<std::size_t>(i)]);
+  }
+}
+
 FxId FxBuilder::add(FxNode made) {
   made.origin = origin;
   graph.nodes.push_back(std::move(made));
@@ -110,6 +124,10 @@ FxId FxBuilder::convert(FxId input, DType dtype) {
   return add(std::move(made));
 }
 
+FxId FxBuilder::to_computation_type(FxId input) {
+  return input < 0 ? input : convert(input, computation_type(dtype(input)));
+}
+
 FxId FxBuilder::dense_copy(FxId input) {
   const FxTensor& from = tensor(input);
   FxNode made;
@@ -118,6 +136,24 @@ FxId FxBuilder::dense_copy(FxId input) {
   made.inputs = {input};
   made.results = {{from.dtype, from.is_on_gpu, from.shape, dense_strides(from.shape)}};
   return add(std::move(made));
+}
+
+FxId FxBuilder::contiguous(FxId input) {
+  const FxTensor& given = tensor(input);
+  return is_contiguous(given.shape, given.stride) ? input : dense_copy(input);
+}
+
+FxId FxBuilder::slice(FxId input, std::int64_t dim, std::int64_t start, std::int64_t end) {
+  FxTensor part = tensor(input);
+  part.shape[static_cast<std::size_t>(dim)] = end - start;
+  FxNode view;
+  view.kind = FxKind::slice;
+  view.target = "aten.slice.Tensor";
+  view.is_view = true;
+  view.inputs = {input};
+  view.numbers = {dim, start, end, 1};
+  view.results = {std::move(part)};
+  return add(std::move(view));
 }
 
 FxId FxBuilder::full(const Sizes& sizes, DType dtype, bool is_on_gpu, double value) {
@@ -143,8 +179,7 @@ FxId FxBuilder::reduce(std::string_view op, FxId input, Sizes dims, bool keeps, 
     dims.resize(static_cast<std::size_t>(rank_of_input));
     std::iota(dims.begin(), dims.end(), 0);
   }
-  for (std::int64_t& dim : dims)
-    if (dim < 0) dim += rank_of_input;
+  for (std::int64_t& dim : dims) dim = wrapped_dim(dim, rank_of_input);
   FxTensor result{.dtype = dtype, .is_on_gpu = tensor(input).is_on_gpu, .shape = {}, .stride = {}};
   for (std::int64_t i = 0; i < rank_of_input; ++i) {
     const bool is_reduced = std::ranges::find(dims, i) != dims.end();
@@ -171,7 +206,7 @@ FxId FxBuilder::reshape(FxId input, Sizes sizes, std::string_view target) {
 
 FxId FxBuilder::unsqueeze(FxId input, std::int64_t dim) {
   Sizes sizes = shape(input), stride = tensor(input).stride;
-  if (dim < 0) dim += rank(input) + 1;
+  dim = wrapped_dim(dim, rank(input) + 1);
   const auto at = static_cast<std::size_t>(dim);
   stride.insert(stride.begin() + dim, at < sizes.size() ? sizes[at] * stride[at] : 1);
   sizes.insert(sizes.begin() + dim, 1);

@@ -34,6 +34,12 @@ class FxBuilder {
   FxId convert(FxId input, DType dtype);
   // A clone with the strides of a dense tensor.
   FxId dense_copy(FxId input);
+  // Converted to computation_type; -1 for -1.
+  FxId to_computation_type(FxId input);
+  // The input itself if its strides are dense, otherwise a copy with dense strides.
+  FxId contiguous(FxId input);
+  // The elements [start, end) along a dimension, as a view.
+  FxId slice(FxId input, std::int64_t dim, std::int64_t start, std::int64_t end);
   FxId full(const Sizes& shape, DType dtype, bool is_on_gpu, double value);
   FxId reduce(std::string_view op, FxId input, Sizes dims, bool keeps, DType dtype,
               bool is_mean = false);
@@ -54,5 +60,19 @@ class FxBuilder {
 // The type of an element-wise operation on tensors of these types that have dimensions.
 DType promoted(DType left, DType right);
 DType computation_type(DType type);  // float32 for float16 and bfloat16, otherwise the type
+
+// A dimension, counted from the end if it is negative.
+inline std::int64_t wrapped_dim(std::int64_t dim, std::int64_t rank) {
+  return dim < 0 ? dim + rank : dim;
+}
+// The elements [first, second) that a slice from `start` to `end` selects of `size`, as in Python.
+std::pair<std::int64_t, std::int64_t> slice_bounds(std::int64_t start, std::int64_t end,
+                                                   std::int64_t size);
+// The last dimensions, `inner`, over which a norm is computed, and the others.
+struct NormDims {
+  NormDims(const Sizes& shape, std::int64_t normalized);
+  Sizes inner, outer;
+  double count = 1;  // elements of the inner ones
+};
 
 }  // namespace jointer::kernels
