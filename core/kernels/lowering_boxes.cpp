@@ -221,6 +221,16 @@ Positions Lowering::variables(const Sizes& ranges, int first) {
   return result;
 }
 
+Positions Lowering::go_along(Loops& made, std::int64_t axis) {
+  const std::int64_t size = made.ranges[static_cast<std::size_t>(axis)];
+  made.axis = axis;
+  made.ranges.erase(made.ranges.begin() + axis);
+  made.reduced = {size};
+  Positions where = variables(made.ranges);
+  where.insert(where.begin() + axis, pool.loop(static_cast<int>(made.ranges.size()), size));
+  return where;
+}
+
 // Source: torch/_inductor/index_propagation.py.
 ExpressionIndex Lowering::known_index(const Loops& body, std::int16_t value) {
   const BodyOp& op = body.body[static_cast<std::size_t>(value)];
@@ -293,6 +303,20 @@ std::int16_t Lowering::copy_body(Loops& into, const Loops& from, const Positions
   return moved.empty() ? constant(into, 0) : moved.back();
 }
 
+Positions Lowering::positions_below(const ViewState& step, const Positions& at) {
+  Positions below;
+  below.reserve(step.at.size());
+  for (const ExpressionIndex each : step.at) below.push_back(pool.substitute(each, at));
+  return below;
+}
+
+ExpressionIndex Lowering::strided_position(const ViewState& step, const Positions& at) {
+  ExpressionIndex position = pool.constant(step.offset);
+  for (std::size_t i = 0; i < step.shape.size(); ++i)
+    if (step.shape[i] != 1) position = pool.add(position, pool.multiply(at[i], step.stride[i]));
+  return position;
+}
+
 std::int16_t Lowering::read(Loops& into, const Box& from, Positions where) {
   DType stored = dtype(from);
   for (std::int32_t id = from.view; id >= 0;) {
@@ -301,18 +325,12 @@ std::int16_t Lowering::read(Loops& into, const Box& from, Positions where) {
       BodyOp load;
       load.op = "load";
       load.buffer = buffer_of(from);
-      load.at = pool.constant(step.offset);
-      for (std::size_t i = 0; i < step.shape.size(); ++i)
-        if (step.shape[i] != 1)
-          load.at = pool.add(load.at, pool.multiply(where[i], step.stride[i]));
+      load.at = strided_position(step, where);
       stored = buffer(load.buffer).dtype;
       const std::int16_t value = append(into, std::move(load));
       return stored == step.dtype ? value : append(into, "to_dtype_bitcast", std::array{value});
     }
-    Positions inner;
-    inner.reserve(step.at.size());
-    for (const ExpressionIndex each : step.at) inner.push_back(pool.substitute(each, where));
-    where = std::move(inner);
+    where = positions_below(step, where);
     id = step.parent;
   }
   const StorageState state = storage(from);

@@ -190,17 +190,10 @@ bool Lowering::to_strided_view(Box& box) {
   bool is_flat = false;
   for (std::int32_t id = box.view; id >= 0;) {
     const ViewState& step = views[slot(id)];
-    Positions inner;
-    for (const ExpressionIndex each : step.at) inner.push_back(pool.substitute(each, where));
-    where = std::move(inner);
+    where = positions_below(step, where);
     id = step.parent;
     if (id >= 0 && views[slot(id)].is_strided) {
-      const ViewState& base = views[slot(id)];
-      ExpressionIndex position = pool.constant(base.offset);
-      for (std::size_t i = 0; i < base.shape.size(); ++i)
-        if (base.shape[i] != 1)
-          position = pool.add(position, pool.multiply(where[i], base.stride[i]));
-      where = {position};
+      where = {strided_position(views[slot(id)], where)};
       is_flat = true;
       break;
     }
@@ -226,9 +219,7 @@ bool Lowering::to_strided_view(Box& box) {
 }
 
 Box Lowering::copy_input(const Box& box) {
-  Loops made = make_loops(box, dtype(box), shape(box));
-  read(made, box, variables(made.ranges));
-  const Box copy = box_of(std::move(made));
+  const Box copy = clone(box);
   realize(copy);
   return copy;
 }

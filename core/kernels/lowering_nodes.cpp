@@ -333,13 +333,7 @@ Box Lowering::lower_scan(const FxNode& of) {
   }
   made.kind = Loops::Kind::scan;
   made.op = "custom";
-  made.axis = of.numbers[0];
-  made.ranges.erase(made.ranges.begin() + of.numbers[0]);
-  made.reduced = {sizes[axis]};
-  Positions where = variables(made.ranges);
-  where.insert(where.begin() + of.numbers[0],
-               pool.loop(static_cast<int>(made.ranges.size()), sizes[axis]));
-  read(made, input, std::move(where));
+  read(made, input, go_along(made, of.numbers[0]));
   const Box result = box_of(std::move(made));
   realize(result);
   return result;

@@ -248,16 +248,10 @@ void Lowering::scatter_into(const Box& target, Loops made) {
   while (id >= 0 && !is_flat) {
     const ViewState& step = views[static_cast<std::size_t>(id)];
     if (step.is_strided) {
-      ExpressionIndex position = pool.constant(step.offset);
-      for (std::size_t i = 0; i < step.shape.size(); ++i)
-        if (step.shape[i] != 1)
-          position = pool.add(position, pool.multiply(where[i], step.stride[i]));
-      where = {position};
+      where = {strided_position(step, where)};
       is_flat = true;
     } else {
-      Positions inner;
-      for (const ExpressionIndex each : step.at) inner.push_back(pool.substitute(each, where));
-      where = std::move(inner);
+      where = positions_below(step, where);
       id = step.parent;
     }
   }

@@ -176,12 +176,7 @@ Boxes Lowering::lower_sort(const FxNode& of) {
     }
     made.kind = Loops::Kind::sort;
     made.op = "sort";
-    made.axis = of.numbers[0];
-    made.ranges.erase(made.ranges.begin() + of.numbers[0]);
-    made.reduced = {sizes[axis]};
-    Positions where = variables(made.ranges);
-    where.insert(where.begin() + of.numbers[0],
-                 pool.loop(static_cast<int>(made.ranges.size()), sizes[axis]));
+    Positions where = go_along(made, of.numbers[0]);
     // Each of the two ops also reads the keys by which it sorts.
     if (!results.empty()) read(made, input, where);
     read(made, each, std::move(where));

@@ -99,6 +99,9 @@ class Lowering {
   std::int16_t read(Loops& into, const Box& from, Positions at);
   std::int16_t copy_body(Loops& into, const Loops& from, const Positions& at);
   [[nodiscard]] Positions variables(const Sizes& ranges, int first = 0);
+  // Makes loops go along one of their dimensions, as a scan or a sort. Returns the loops in the
+  // order of the dimensions.
+  Positions go_along(Loops& made, std::int64_t axis);
   Loops make_loops(const Box& like, DType type, Sizes ranges) const;
   // A value as an expression, if it is computed from loops and constants; -1 if it is not.
   ExpressionIndex known_index(const Loops& body, std::int16_t value);
@@ -106,6 +109,10 @@ class Lowering {
   ExpressionIndex indirect(const Loops& body, std::int16_t value, std::int64_t size);
 
   // --- Views ---
+  // The positions in the tensor that a view is of, for positions in the view.
+  [[nodiscard]] Positions positions_below(const ViewState& step, const Positions& at);
+  // The same for a strided view: the position in the buffer.
+  [[nodiscard]] ExpressionIndex strided_position(const ViewState& step, const Positions& at);
   Box add_view(const Box& of, ViewState made);
   Box strided_view(const Box& of, Sizes sizes, Sizes stride, std::int64_t offset);
   Box reshape(const Box& of, const Sizes& sizes);
