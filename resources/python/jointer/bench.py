@@ -22,7 +22,7 @@ import torch.distributed as dist
 
 from .amx import avoid_broken_amx
 from .counted import counted
-from .errors import CaptureError
+from .errors import CaptureError, first_line
 from .events import Events
 from .execute import Ledger, MemoryLimit, NodeError
 from .groups import restore_groups
@@ -96,11 +96,11 @@ def main(options: argparse.Namespace) -> int:
     except (Cancelled, KeyboardInterrupt):
         return _leave(EXIT_CANCELLED)
     except Failure as failure:
-        events.say("failed", kind=failure.kind, node=failure.node, text=_line(failure))
+        events.say("failed", kind=failure.kind, node=failure.node, text=first_line(failure))
         return _leave(EXIT_INPUT if failure.kind == "load" else EXIT_FAILED)
     except Exception as error:
         kind = "load" if isinstance(error, (CaptureError, OSError)) else "internal"
-        events.say("failed", kind=kind, node="", text=_line(error))
+        events.say("failed", kind=kind, node="", text=first_line(error))
         return _leave(EXIT_INPUT if kind == "load" else EXIT_FAILED)
     return _leave(EXIT_DONE)
 
@@ -116,11 +116,6 @@ def _leave(code: int) -> int:
         sys.stderr.flush()
         os._exit(code)
     return code
-
-
-def _line(error: BaseException) -> str:
-    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    return text or type(error).__name__
 
 
 class _Rank:
@@ -248,7 +243,7 @@ class _Rank:
             except (RuntimeError, ValueError) as error:
                 if isinstance(error, CaptureError):
                     raise
-                text = f"rendezvous failed: {_line(error)}"
+                text = f"rendezvous failed: {first_line(error)}"
                 raise Failure("collective", text) from error
 
     def _inputs(self, program: RankProgram) -> dict[str, Any]:
@@ -330,7 +325,8 @@ class _failures:
         if isinstance(error, MemoryLimit):
             raise Failure("memory", str(error)) from error
         if isinstance(error, RuntimeError):  # of a barrier between steps
-            raise Failure("collective", f"waiting for the other ranks: {_line(error)}") from error
+            text = f"waiting for the other ranks: {first_line(error)}"
+            raise Failure("collective", text) from error
 
     def _kind(self, error: NodeError) -> str:
         cause, text = error.error, str(error.error)

@@ -36,6 +36,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .errors import first_line
 from .events import Events
 
 PROTOCOL = 1
@@ -166,7 +167,8 @@ def _answer(given: dict[str, Any], stage: Callable[..., None]) -> tuple[int, lis
 
     fields = {field.name for field in dataclasses.fields(Request)}
     if unknown := given.keys() - fields:
-        return _failed(EXIT_INPUT, "load", f"unknown member {sorted(unknown)[0]!r} in the request")
+        text = f"unknown member {sorted(unknown)[0]!r} in the request"
+        return _failed(EXIT_INPUT, "load", CaptureError(text))
     try:
         result = compile_program(Request(**{"graph": "", **given}), stage)
     except (CaptureError, OSError) as error:
@@ -180,11 +182,9 @@ def _answer(given: dict[str, Any], stage: Callable[..., None]) -> tuple[int, lis
 
 
 def _failed(
-    code: int, kind: str, error: object, node: str = ""
+    code: int, kind: str, error: BaseException, node: str = ""
 ) -> tuple[int, list[dict[str, Any]]]:
-    text = next((line for line in str(error).splitlines() if line.strip()), "")
-    text = text or type(error).__name__
-    return code, [{"event": "failed", "kind": kind, "node": node, "text": text}]
+    return code, [{"event": "failed", "kind": kind, "node": node, "text": first_line(error)}]
 
 
 class _Pulse:

@@ -7,3 +7,9 @@ class CaptureError(ValueError):
 
 class RecipeError(ValueError):
     """A recipe cannot be read, or does not fit the graph. The graph is then unchanged."""
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of the message that is not blank; the name of the type if there is none."""
+    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return text or type(error).__name__

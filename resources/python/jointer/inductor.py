@@ -29,6 +29,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv, free_unbacked_symbol
 from . import symbols
 from .artifacts import cache_folder
 from .encode import HEAD
+from .errors import first_line
 from .retarget import captured_target, moved
 from .signature import INTEGER, Signature, UnfitNode, adapt
 from .triton import missing_kernel
@@ -221,7 +222,7 @@ class _Tracer(fx.Interpreter):
         except CompileError:
             raise
         except Exception as error:
-            raise CompileError(_one_line(error), n.name) from error
+            raise CompileError(first_line(error), n.name) from error
 
 
 def _forbid_assumed_sizes(node: fx.Node, unbacked: symbols.Unbacked) -> None:
@@ -304,7 +305,7 @@ def _lower(
             result = compile_fx_inner(traced, values, cpp_wrapper=True, is_inference=True)
     except Exception as error:
         node = _culprit(error.__traceback__)
-        raise CompileError(_one_line(error), node) from error
+        raise CompileError(first_line(error), node) from error
     return result.filename
 
 
@@ -317,11 +318,6 @@ def _culprit(trace: types.TracebackType | None) -> str:
                 found = value.meta["custom"].get(_ORIGIN, found)
         trace = trace.tb_next
     return found
-
-
-def _one_line(error: BaseException) -> str:
-    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    return text or type(error).__name__
 
 
 def _shared(values: Sequence[Tensor], outputs: Sequence[Tensor]) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import torch
 
-from .errors import CaptureError
+from .errors import CaptureError, first_line
 from .pretended_gpu import GPUS, pretended_gpu
 
 
@@ -46,10 +46,10 @@ def main(options: argparse.Namespace) -> int:
     try:
         answer = kernels_of_file(options, _Progress(output) if options.progress else None)
     except CaptureError as error:
-        print(_first_line(error), file=sys.stderr)
+        print(first_line(error), file=sys.stderr)
         return 3
     except Exception as error:  # Inductor raises exceptions of any type
-        print(_first_line(error), file=sys.stderr)
+        print(first_line(error), file=sys.stderr)
         return 4
     json.dump(answer, output)
     output.write("\n")
@@ -74,10 +74,6 @@ class _Progress:
         json.dump({"stage": stage, "done": done, "of": of}, self._output)
         self._output.write("\n")
         self._output.flush()
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def kernels_of_file(
