@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <new>
+#include <system_error>
 #include <vector>
 
 #include "core/base/packed_file.h"
@@ -260,6 +261,14 @@ Result<void> write_bytes(const std::string& path, std::string_view bytes) {
   };
   if (const int error = write_temporary(temporary, bytes); error != 0) return give_up(error);
   if (::rename(temporary.c_str(), target.c_str()) != 0) return give_up(errno);
+  return {};
+}
+
+Result<void> make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error)
+    return fail(Error::Kind::run, "cannot create the folder {}: {}", path, error.message());
   return {};
 }
 

@@ -51,6 +51,10 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 // (run): the file cannot be written.
 Result<void> write_bytes(const std::string& path, std::string_view bytes);
 
+// Creates a folder, and those that contain it, unless they exist. Error (run): a folder cannot be
+// created.
+Result<void> make_folder(const std::string& path);
+
 // Returns `path` as an absolute path without `.` and `..`, so that it stays valid in another
 // working directory. An empty path stays empty.
 std::string absolute_path(const std::string& path);

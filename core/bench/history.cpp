@@ -92,9 +92,7 @@ Result<void> BenchmarkHistory::save(const std::string& graph_hash,
     if (error) return fail(Error::Kind::run, "cannot remove {}: {}", path, error.message());
     return {};
   }
-  fs::create_directories(folder_, error);
-  if (error)
-    return fail(Error::Kind::run, "cannot create the folder {}: {}", folder_, error.message());
+  JOINTER_CHECK(make_folder(folder_));
   if (results.size() > kMaxResults) results = results.last(kMaxResults);
   std::string text;
   for (const std::string& line : result_lines(results, kMaxProfileBytes)) text += line + '\n';

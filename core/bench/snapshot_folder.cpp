@@ -54,10 +54,7 @@ std::string SnapshotFolder::default_folder() {
 
 Result<std::string> SnapshotFolder::add(std::string_view graph_hash, int rank,
                                         std::string_view bytes) const {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error)
-    return fail(Error::Kind::run, "cannot create the folder {}: {}", folder_, error.message());
+  JOINTER_CHECK(make_folder(folder_));
   constexpr std::size_t kDigits = 8;
   const std::time_t now = std::time(nullptr);
   std::tm local{};

@@ -51,10 +51,7 @@ std::optional<std::string> AnswerCache::find(const std::string& key) const {
 }
 
 Result<void> AnswerCache::save(const std::string& key, const std::string& answer) const {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error)
-    return fail(Error::Kind::run, "cannot create the folder {}: {}", folder_, error.message());
+  JOINTER_CHECK(make_folder(folder_));
   JOINTER_CHECK(write_bytes(path_of(key), answer));
   remove_oldest(folder_, kMaxAnswers);
   return {};

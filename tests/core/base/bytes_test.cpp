@@ -102,6 +102,17 @@ TEST_F(Bytes, WritesReplaceTheWholeFileAndLeaveNoOtherFile) {
   EXPECT_EQ(entries(), 2U);
 }
 
+TEST_F(Bytes, FoldersAreMadeWithThoseThatContainThem) {
+  ASSERT_TRUE(make_folder(file("a/b")).has_value());
+  EXPECT_TRUE(fs::is_directory(file("a/b")));
+  EXPECT_TRUE(make_folder(file("a/b")).has_value()) << "it exists";
+  ASSERT_TRUE(write_bytes(file("plain"), "text").has_value());
+  const auto failed = make_folder(file("plain/c"));
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().kind, Error::Kind::run);
+  EXPECT_THAT(failed.error().message, HasSubstr("cannot create the folder " + file("plain/c")));
+}
+
 // Killed in the middle of a write, because the file becomes too large.
 void write_until_killed(const std::string& name) {
   const rlimit none{.rlim_cur = 0, .rlim_max = 0};
