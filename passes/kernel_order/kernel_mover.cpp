@@ -30,6 +30,10 @@ double exposed_change(const ExposedTime& time, double more) {
   return std::max(0.0, time.exposed() - more) - std::max(0.0, time.exposed());
 }
 
+std::string exposed_text(double ms) {
+  return format_ns(static_cast<std::int64_t>(ms * 1e6));
+}
+
 KernelMover::KernelMover(const KernelUnits& units, const IterativeOptions& options,
                          Direction direction)
     : units_(units),

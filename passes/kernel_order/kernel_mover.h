@@ -97,5 +97,7 @@ class KernelMover {
 // The change in exposed time if `more` additional milliseconds of compute overlap with a
 // collective.
 double exposed_change(const ExposedTime& time, double more);
+// "1.20 ms"
+std::string exposed_text(double ms);
 
 }  // namespace jointer

@@ -23,19 +23,10 @@
 // reported. As in upstream, collectives may overtake each other by default: every rank reorders
 // them in the same way, as long as all ranks estimate the same times.
 
-#include <fmt/core.h>
-
-#include <algorithm>
-
-#include "core/base/units.h"
 #include "passes/kernel_order/kernel_mover.h"
 
 namespace jointer {
 namespace {
-
-std::string ms_text(double ms) {
-  return format_ns(static_cast<std::int64_t>(ms * 1e6));
-}
 
 class KernelRaiser final : public KernelMover {
  public:
@@ -77,13 +68,13 @@ class KernelRaiser final : public KernelMover {
     if (units_.is_asynchronous(candidate)) {
       if (group_ms_ <= 0) return true;
       const double worse = exposed_change(times().of_collective(place(candidate)), -group_ms_);
-      return worse <= 0 || stop(KernelLimit::candidate_exposed, candidate, ms_text(worse));
+      return worse <= 0 || stop(KernelLimit::candidate_exposed, candidate, exposed_text(worse));
     }
     const double own = ms(candidate);
     if (own <= 0 || group_waits_.empty()) return true;
     double worse = exposed_change(now(), own);
     for (const ExposedTime& waited : group_waits_) worse += exposed_change(waited, -own);
-    if (worse > 0) return stop(KernelLimit::waits_exposed, candidate, ms_text(worse));
+    if (worse > 0) return stop(KernelLimit::waits_exposed, candidate, exposed_text(worse));
     for (ExposedTime& waited : group_waits_) waited.compute -= own;
     return true;
   }

@@ -27,15 +27,10 @@
 
 #include <algorithm>
 
-#include "core/base/units.h"
 #include "passes/kernel_order/kernel_mover.h"
 
 namespace jointer {
 namespace {
-
-std::string exposed_text(double ms) {
-  return format_ns(static_cast<std::int64_t>(ms * 1e6));
-}
 
 class KernelSinker final : public KernelMover {
  public:
