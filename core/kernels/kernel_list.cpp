@@ -3,8 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "core/base/index.h"
-
 namespace jointer::kernels {
 namespace {
 
@@ -62,11 +60,8 @@ KernelList list_of(const Graph& graph, const Kernels& predicted) {
   for (const Kernel& kernel : predicted.kernels)
     list.kernels.push_back({kernel.kind, computing_nodes(graph, kernel.nodes), kernel.bytes});
   for (const RefusedPair& pair : predicted.refused) {
-    if (pair.first < 0 || pair.second < 0) continue;
-    const std::int32_t first = predicted.kernel_of[as_index(pair.first)];
-    const std::int32_t second = predicted.kernel_of[as_index(pair.second)];
-    if (first < 0 || second < 0 || first == second) continue;
-    list.refused.push_back({first, second, std::string(to_sentence(pair.refusal))});
+    if (const auto both = predicted.kernels_of(pair))
+      list.refused.push_back({both->first, both->second, std::string(to_sentence(pair.refusal))});
   }
   return list;
 }

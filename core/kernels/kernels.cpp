@@ -192,4 +192,23 @@ Result<Kernels> schedule(const Ir& ir, TorchVersion torch, const Reorder& reorde
   return result;
 }
 
+std::optional<std::pair<std::int32_t, std::int32_t>> Kernels::kernels_of(
+    const RefusedPair& pair) const {
+  if (pair.first < 0 || pair.second < 0) return std::nullopt;
+  const std::int32_t first = kernel_of[as_index(pair.first)];
+  const std::int32_t second = kernel_of[as_index(pair.second)];
+  if (first < 0 || second < 0 || first == second) return std::nullopt;
+  return std::pair(first, second);
+}
+
+std::set<std::pair<std::int32_t, Refusal>> Kernels::refusals_of(std::int32_t kernel) const {
+  std::set<std::pair<std::int32_t, Refusal>> found;
+  for (const RefusedPair& pair : refused) {
+    const auto both = kernels_of(pair);
+    if (!both || (both->first != kernel && both->second != kernel)) continue;
+    found.emplace(both->first == kernel ? both->second : both->first, pair.refusal);
+  }
+  return found;
+}
+
 }  // namespace jointer::kernels

@@ -11,8 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/name_table.h"
@@ -148,6 +151,13 @@ struct Kernels {
       order_peaks{};  // by MemoryOrder, as `estimate_peak_memory` counts them
   std::vector<RefusedPair> refused;
   std::array<std::int32_t, kRefusalCount> refusals{};  // how often each reason was given
+
+  // The kernels of a refused pair; none if one of its ops is dead, or both are in one kernel.
+  [[nodiscard]] std::optional<std::pair<std::int32_t, std::int32_t>> kernels_of(
+      const RefusedPair& pair) const;
+  // The kernels with which one was not fused, and the reasons. A reason counts once for two
+  // kernels, even if it separates several pairs of their ops. Cost: linear in `refused`.
+  [[nodiscard]] std::set<std::pair<std::int32_t, Refusal>> refusals_of(std::int32_t kernel) const;
 };
 
 class Scheduling;

@@ -85,10 +85,7 @@ class KernelOfNode {
     if (const QString limit = kernel_limit_text(of_, row_); !limit.isEmpty())
       time += tr(", bound by %1").arg(limit);
     section_.add(tr("kernel time"), time, Provenance::estimated);
-    QString bytes = tr("reads %1, writes %2")
-                        .arg(bytes_text(kernel_.bytes_read), bytes_text(kernel_.bytes_written));
-    if (const auto gbps = kernel_gbps(of_, row_)) bytes += tr(" · %1 GB/s").arg(count_text(*gbps));
-    add(tr("kernel bytes"), bytes);
+    add(tr("kernel bytes"), kernel_bytes_text(of_, row_));
   }
 
   // True if the op computes only views after the node, so that its result is the node's value.
@@ -184,12 +181,8 @@ class KernelOfNode {
     for (const NodeId user : of_.snapshot()->users.of(node_)) add_neighbor(user);
     const std::int32_t self = of_.rows()[row_].kernel;
     std::set<std::pair<std::int32_t, kernels::Refusal>> refused;
-    for (const kernels::RefusedPair& pair : part_.scheduled.refused) {
-      const std::int32_t a = kernel_of(pair.first), b = kernel_of(pair.second);
-      if (a < 0 || b < 0 || a == b || (a != self && b != self)) continue;
-      const std::int32_t other = a == self ? b : a;
-      if (neighbors.contains(other)) refused.emplace(other, pair.refusal);
-    }
+    for (const auto& [other, refusal] : part_.scheduled.refusals_of(self))
+      if (neighbors.contains(other)) refused.emplace(other, refusal);
     // Inductor does not try to fuse calls of libraries and collectives, so no refusal is recorded.
     for (const auto& [other, id] : neighbors) {
       const kernels::Kernel& kernel = part_.scheduled.kernels[as_index(other)];

@@ -126,17 +126,9 @@ class KernelDescription {
   void add_refusals(InspectorSection& section) const {
     section.title = tr("Not fused with");
     const std::int32_t self = of_.rows()[row_].kernel;
-    const std::vector<std::int32_t>& kernel_of = part_.scheduled.kernel_of;
-    // Ordered by distance. A reason counts once for two kernels, even if it separates several pairs
-    // of their ops.
-    std::set<std::tuple<std::int32_t, std::int32_t, kernels::Refusal>> others;
-    for (const kernels::RefusedPair& pair : part_.scheduled.refused) {
-      if (pair.first < 0 || pair.second < 0) continue;
-      const std::int32_t a = kernel_of[as_index(pair.first)], b = kernel_of[as_index(pair.second)];
-      if (a < 0 || b < 0 || a == b || (a != self && b != self)) continue;
-      const std::int32_t other = a == self ? b : a;
-      others.emplace(std::abs(other - self), other, pair.refusal);
-    }
+    std::set<std::tuple<std::int32_t, std::int32_t, kernels::Refusal>> others;  // by distance
+    for (const auto& [other, refusal] : part_.scheduled.refusals_of(self))
+      others.emplace(std::abs(other - self), other, refusal);
     std::size_t shown = 0;
     for (const auto& [distance, other, refusal] : others) {
       if (shown == kMaxRefusals) break;

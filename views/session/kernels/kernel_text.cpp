@@ -107,6 +107,14 @@ QString kernel_number_text(const SnapshotKernels& of, std::size_t row) {
   return tr("kernel %1 of %2").arg(count_text(row + 1), count_text(of.rows().size()));
 }
 
+QString kernel_bytes_text(const SnapshotKernels& of, std::size_t row) {
+  const kernels::Kernel& kernel = of.kernel(row);
+  QString text = tr("reads %1, writes %2")
+                     .arg(bytes_text(kernel.bytes_read), bytes_text(kernel.bytes_written));
+  if (const auto gbps = kernel_gbps(of, row)) text += tr(" · %1 GB/s").arg(count_text(*gbps));
+  return text;
+}
+
 QStringList kernel_card_lines(const SnapshotKernels& of, std::size_t row) {
   const KernelRow& at = of.rows()[row];
   const kernels::Kernel& kernel = of.kernel(row);
@@ -114,10 +122,7 @@ QStringList kernel_card_lines(const SnapshotKernels& of, std::size_t row) {
                     QStringLiteral("%1 · %2 · %3")
                         .arg(kernel_number_text(of, row), kernel_kind_text(kernel.kind),
                              nodes_text(kernel.nodes.size()))};
-  QString bytes = tr("reads %1, writes %2")
-                      .arg(bytes_text(kernel.bytes_read), bytes_text(kernel.bytes_written));
-  if (const auto gbps = kernel_gbps(of, row)) bytes += tr(" · %1 GB/s").arg(count_text(*gbps));
-  lines << bytes;
+  lines << kernel_bytes_text(of, row);
   if (!at.launches) return lines << tr("launches nothing");
   QString time = tr("%1 estimated").arg(time_text(at.ns));
   if (const QString limit = kernel_limit_text(of, row); !limit.isEmpty())
