@@ -123,9 +123,7 @@ void GraphView::select_kernel_of(NodeId node) {
   const SnapshotKernels* predicted = kernels();
   const std::int32_t kernel = predicted == nullptr ? -1 : predicted->row_of(node);
   if (kernel < 0) return;
-  std::vector<NodeId> nodes = predicted->kernel(as_index(kernel)).nodes;
-  std::erase_if(nodes, [this](NodeId each) { return !document_.has(each); });
-  selection_.select_nodes(std::move(nodes), node);
+  selection_.select_nodes(document_.existing(predicted->kernel(as_index(kernel)).nodes), node);
 }
 
 void GraphView::take_layout() {

@@ -172,16 +172,8 @@ void InspectorPane::ask_why() {
 }
 
 void InspectorPane::follow(const QUrl& link) {
-  const QString target = link.path();
-  if (link.scheme() == u"node") {
-    document_.selection().select(NodeId(target.toULongLong()));
-  } else if (link.scheme() == u"nodes") {
-    const QStringList parts = target.split(u'.');
-    const auto section = parts.value(0).toUInt(), row = parts.value(1).toUInt();
-    if (section >= content_.sections.size() || row >= content_.sections[section].rows.size())
-      return;
-    document_.selection().select_all(content_.sections[section].rows[row].all_links);
-  }
+  std::vector<NodeId> nodes = linked_nodes(content_, link);
+  if (!nodes.empty()) document_.selection().select_all(std::move(nodes));
 }
 
 void InspectorPane::changeEvent(QEvent* event) {

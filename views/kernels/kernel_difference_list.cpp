@@ -176,9 +176,9 @@ void KernelDifferenceList::fill() {
 void KernelDifferenceList::select(const QTreeWidgetItem& item) {
   const QVariant number = item.data(text_column, kNodesRole);
   if (!number.isValid()) return;
-  std::vector<NodeId> nodes = nodes_[static_cast<std::size_t>(number.toULongLong())];
   // The differences may be of an earlier graph.
-  std::erase_if(nodes, [this](NodeId node) { return !document_.has(node); });
+  std::vector<NodeId> nodes =
+      document_.existing(nodes_[static_cast<std::size_t>(number.toULongLong())]);
   if (!nodes.empty()) document_.selection().select_all(std::move(nodes));
 }
 

@@ -181,20 +181,9 @@ void KernelsPane::show_details() {
 }
 
 void KernelsPane::follow(const QUrl& link) {
-  const QString target = link.path();
-  if (link.scheme() == u"node") {
-    const NodeId node(target.toULongLong());
-    if (document_.has(node)) document_.selection().select(node);
-  } else if (link.scheme() == u"nodes") {
-    const QStringList parts = target.split(u'.');
-    const auto section = parts.value(0).toUInt(), row = parts.value(1).toUInt();
-    if (section >= content_.sections.size() || row >= content_.sections[section].rows.size())
-      return;
-    // The kernel may be of an earlier graph.
-    std::vector<NodeId> nodes = content_.sections[section].rows[row].all_links;
-    std::erase_if(nodes, [this](NodeId node) { return !document_.has(node); });
-    if (!nodes.empty()) document_.selection().select_all(std::move(nodes));
-  }
+  // The kernel may be of an earlier graph.
+  std::vector<NodeId> nodes = document_.existing(linked_nodes(content_, link));
+  if (!nodes.empty()) document_.selection().select_all(std::move(nodes));
 }
 
 }  // namespace jointer::views

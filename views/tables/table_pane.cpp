@@ -71,8 +71,7 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
   connect(view_, &TableView::selection_changed, this, &TablePane::update_footer);
   connect(view_, &QAbstractItemView::activated, this, [this](const QModelIndex& index) {
     choose();
-    std::vector<NodeId> nodes = model_.nodes(TableModel::row_at(index));
-    std::erase_if(nodes, [this](NodeId node) { return !subject().has(node); });
+    const std::vector<NodeId> nodes = subject().existing(model_.nodes(TableModel::row_at(index)));
     if (!nodes.empty()) emit node_activated(*std::min_element(nodes.begin(), nodes.end()));
   });
   connect(view_, &QWidget::customContextMenuRequested, this, &TablePane::show_menu);
@@ -238,9 +237,8 @@ std::vector<NodeId> TablePane::selected_nodes() const {
 
 void TablePane::choose() {
   const QScopedValueRollback choosing(is_choosing_, true);
-  std::vector<NodeId> nodes = selected_nodes();
   // Rows may be of an earlier graph, with nodes that an edit has removed.
-  std::erase_if(nodes, [this](NodeId node) { return !subject().has(node); });
+  std::vector<NodeId> nodes = subject().existing(selected_nodes());
   // Deselecting the last row keeps the selected nodes; Esc clears them.
   if (nodes.empty()) return;
   Selection& selection = subject().selection();

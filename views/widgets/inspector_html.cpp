@@ -132,6 +132,16 @@ QString inspector_html(const InspectorContent& content, const Graph& graph, cons
   return html;
 }
 
+std::vector<NodeId> linked_nodes(const InspectorContent& content, const QUrl& link) {
+  const QString target = link.path();
+  if (link.scheme() == u"node") return {NodeId(target.toULongLong())};
+  if (link.scheme() != u"nodes") return {};
+  const QStringList parts = target.split(u'.');
+  const auto section = parts.value(0).toUInt(), row = parts.value(1).toUInt();
+  if (section >= content.sections.size() || row >= content.sections[section].rows.size()) return {};
+  return content.sections[section].rows[row].all_links;
+}
+
 QString inspector_hint(const Theme& theme) {
   return QStringLiteral("<p style=\"color: %1\">%2</p>")
       .arg(theme.muted_text.name(),

@@ -165,6 +165,20 @@ TEST_F(InspectorTest, EscapesTextFromTheCapture) {
     EXPECT_FALSE(html.contains(raw)) << raw;
 }
 
+TEST(InspectorLinks, LeadToNodes) {
+  InspectorContent content;
+  content.sections.push_back({"section", {{.label = "a"}, {.label = "b"}}});
+  content.sections[0].rows[1].all_links = {NodeId(3), NodeId(5)};
+  const auto linked = [&](const char* link) {
+    return linked_nodes(content, QUrl(QString::fromLatin1(link)));
+  };
+  EXPECT_THAT(linked("node:7"), ElementsAre(NodeId(7)));
+  EXPECT_THAT(linked("nodes:0.1"), ElementsAre(NodeId(3), NodeId(5)));
+  EXPECT_THAT(linked("nodes:0.0"), ElementsAre());
+  EXPECT_THAT(linked("nodes:0.2"), ElementsAre()) << "the content has changed since";
+  EXPECT_THAT(linked("file:0.1"), ElementsAre());
+}
+
 TEST(SourceExcerpt, ReadsLinesAroundOne) {
   const QTemporaryDir folder;
   QFile file(folder.filePath("model.py"));

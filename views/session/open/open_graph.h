@@ -34,6 +34,11 @@ class OpenGraph : public QObject {
   [[nodiscard]] bool has(NodeId node) const {
     return node && node.index() < graph().node_count() && graph().is_live(node);
   }
+  // Those of the nodes that exist.
+  [[nodiscard]] std::vector<NodeId> existing(std::vector<NodeId> nodes) const {
+    std::erase_if(nodes, [this](NodeId node) { return !has(node); });
+    return nodes;
+  }
   [[nodiscard]] const Analysis& analysis() const { return snapshot().analysis; }
   [[nodiscard]] Selection& selection() { return selection_; }
   [[nodiscard]] const Selection& selection() const { return selection_; }

@@ -122,14 +122,14 @@ void SacSession::pump() {
   } else if (!queued_.empty()) {
     choice = std::move(queued_.front());
     queued_.erase(queued_.begin());
-    choice->nodes = present(std::move(choice->nodes));
+    choice->nodes = open_.existing(std::move(choice->nodes));
     if (choice->nodes.empty()) return pump();
     request.choices.push_back(*choice);
     set_working(true);
   } else if (wanted_preview_ && state_ && state_->can_change()) {
     preview = std::exchange(wanted_preview_, std::nullopt);
     const bool has_nodes = !preview->nodes.empty();
-    preview->nodes = present(std::move(preview->nodes));
+    preview->nodes = open_.existing(std::move(preview->nodes));
     if (has_nodes && preview->nodes.empty()) return pump();
     if (!preview->plan_request)
       request.choices.push_back(
@@ -181,11 +181,6 @@ void SacSession::answer_question() {
       asked.fail(made.error());
     pump();
   });
-}
-
-std::vector<NodeId> SacSession::present(std::vector<NodeId> nodes) const {
-  std::erase_if(nodes, [this](NodeId node) { return !open_.has(node); });
-  return nodes;
 }
 
 SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& request,

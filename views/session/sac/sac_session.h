@@ -195,8 +195,6 @@ class SacSession : public QObject {
   void pump();
   static Answer answer_to(SacSolver& solver, const SacRequest& request, Preview preview);
   [[nodiscard]] bool is_running() const { return answering_.is_running() || tagging_.is_running(); }
-  // Returns the nodes that still exist in the graph.
-  [[nodiscard]] std::vector<NodeId> present(std::vector<NodeId> nodes) const;
   void show(const Answer& answer, const std::optional<PolicyChoice>& choice);
   void follow_preview();
   void take_preview_order();
