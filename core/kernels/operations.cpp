@@ -15,6 +15,10 @@ namespace {
 
 using Layout = BufferState::Layout;
 
+void add_once(std::vector<Access>& accesses, Access access) {
+  if (std::ranges::find(accesses, access) == accesses.end()) accesses.push_back(std::move(access));
+}
+
 class OperationBuilder {
  public:
   explicit OperationBuilder(Lowering& lowering) : lowering_(lowering), pool_(lowering.pool) {}
@@ -31,6 +35,8 @@ class OperationBuilder {
   };
   // Each element of a tensor with strides, in the order of its dimensions.
   Access whole_tensor(const Box& box);
+  // Each element of a buffer, in the order of its dimensions.
+  Access whole_buffer(BufferId id);
   LoopAccesses accesses(const Loops& of, BufferId written, ExpressionIndex store);
   // `is_merged`: with the loops of this access merged.
   [[nodiscard]] Access memory(BufferId buffer, ExpressionIndex position, const Sizes& sizes,
@@ -173,11 +179,8 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
   Sizes sizes = result.loops;
   sizes.insert(sizes.end(), result.reduced.begin(), result.reduced.end());
   result.reads.reserve(loads.size());
-  for (const auto& [buffer, position] : loads) {
-    Access made = memory(buffer, pool_.substitute(position, moved), sizes, !of.is_on_gpu);
-    if (std::ranges::find(result.reads, made) == result.reads.end())
-      result.reads.push_back(std::move(made));
-  }
+  for (const auto& [buffer, position] : loads)
+    add_once(result.reads, memory(buffer, pool_.substitute(position, moved), sizes, !of.is_on_gpu));
   result.writes.push_back(memory(written, pool_.substitute(store, moved), sizes, !of.is_on_gpu));
   result.writes.back().is_atomic = of.adds;
   return result;
@@ -194,6 +197,16 @@ Access OperationBuilder::whole_tensor(const Box& box) {
     sizes.push_back(shape[i]);
   }
   return memory(lowering_.buffer_of(box), position, sizes);
+}
+
+Access OperationBuilder::whole_buffer(BufferId id) {
+  Positions where;
+  Sizes sizes;
+  for (const std::int64_t size : lowering_.buffer(id).shape) {
+    where.push_back(pool_.loop(static_cast<int>(sizes.size()), size));
+    if (size != 1) sizes.push_back(size);
+  }
+  return memory(id, lowering_.flat(id, where), sizes);
 }
 
 void OperationBuilder::add_buffer(BufferId id) {
@@ -286,41 +299,16 @@ void OperationBuilder::add_op(OpId id) {
       if (!lowering_.is_call[slot(origin)]) computed.push_back(origin);
   } else if (of.kind == Op::Kind::template_) {
     made.ir = of.ir;
-    for (const Box& box : of.read_boxes) {
-      Access access = whole_tensor(box);
-      if (std::ranges::find(made.reads, access) == made.reads.end())
-        made.reads.push_back(std::move(access));
-    }
-    const BufferId result = of.outputs.front();
-    made.loops = lowering_.buffer(result).shape;
+    for (const Box& box : of.read_boxes) add_once(made.reads, whole_tensor(box));
+    made.loops = lowering_.buffer(of.outputs.front()).shape;
     made.numel = product(made.loops);
-    Positions moved;
-    Sizes sizes;
-    for (const std::int64_t size : made.loops) {
-      moved.push_back(pool_.loop(static_cast<int>(sizes.size()), size));
-      if (size != 1) sizes.push_back(size);
-    }
-    made.writes.push_back(memory(result, lowering_.flat(result, moved), sizes));
+    made.writes.push_back(whole_buffer(of.outputs.front()));
     computed.push_back(of.call);
   } else {
     made.ir = of.ir;
-    for (const BufferId read : of.reads) {
-      Access access = star(read);
-      if (std::ranges::find(made.reads, access) == made.reads.end())
-        made.reads.push_back(std::move(access));
-    }
+    for (const BufferId read : of.reads) add_once(made.reads, star(read));
     if (of.kind == Op::Kind::multi_output && lowering_.is_new_torch()) {
-      Loops whole;
-      whole.ranges = lowering_.buffer(of.outputs.front()).shape;
-      // The loops keep their order.
-      Positions moved;
-      Sizes sizes;
-      for (const std::int64_t size : whole.ranges) {
-        moved.push_back(pool_.loop(static_cast<int>(sizes.size()), size));
-        if (size != 1) sizes.push_back(size);
-      }
-      made.writes.push_back(
-          memory(of.outputs.front(), lowering_.flat(of.outputs.front(), moved), sizes));
+      made.writes.push_back(whole_buffer(of.outputs.front()));
     } else {
       for (const BufferId output : of.outputs) made.writes.push_back(star(output));
     }
