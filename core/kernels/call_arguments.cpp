@@ -8,9 +8,7 @@ const Argument* CallArguments::find(std::string_view name) const {
 }
 
 FxId CallArguments::of(const Argument& argument) const {
-  if (argument.kind != Argument::Kind::node || !argument.node()) return -1;
-  const FxIds& values = env_[argument.node().index()];
-  return values.size() == 1 ? values.front() : -1;
+  return argument_value(env_, argument);
 }
 
 bool CallArguments::has(std::string_view name) const {

@@ -111,9 +111,7 @@ Decomposer::Rule Decomposer::rule_for(const Node& node) {
 }
 
 FxId Decomposer::of(const Argument& argument) const {
-  if (argument.kind != Argument::Kind::node || !argument.node()) return -1;
-  const FxIds& values = env_[argument.node().index()];
-  return values.size() == 1 ? values.front() : -1;
+  return argument_value(env_, argument);
 }
 
 FxId Decomposer::input(const Node& node, std::string_view name) const {

@@ -90,6 +90,12 @@ Sizes FxArguments::integers(const Argument& argument) const {
   return result;
 }
 
+FxId argument_value(const std::vector<FxIds>& env, const Argument& argument) {
+  if (argument.kind != Argument::Kind::node || !argument.node()) return -1;
+  const FxIds& values = env[argument.node().index()];
+  return values.size() == 1 ? values.front() : -1;
+}
+
 FxTensor captured_tensor(const Graph& graph, const Tensor& tensor) {
   FxTensor result{.dtype = tensor.dtype,
                   .is_on_gpu = graph.device_type(tensor) != DeviceType::cpu,

@@ -25,6 +25,10 @@ class FxArguments {
   const Graph& graph_;
 };
 
+// The value of an argument, by the values of the nodes before (`env`, by node); -1 if it is not a
+// node with one value.
+FxId argument_value(const std::vector<FxIds>& env, const Argument& argument);
+
 FxTensor captured_tensor(const Graph& graph, const Tensor& tensor);
 
 // The strides that an operator without its own rule demands of its inputs.

@@ -26,17 +26,7 @@ DType in_common(const FxTensor& left, const FxTensor& right) {
 
 Sizes strides_like(const Sizes& shape, const FxTensor& model) {
   if (model.shape != shape || is_contiguous(model.shape, model.stride)) return dense_strides(shape);
-  std::vector<std::size_t> order(shape.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(
-      order, [&](std::size_t a, std::size_t b) { return model.stride[a] > model.stride[b]; });
-  Sizes stride(shape.size(), 1);
-  std::int64_t step = 1;
-  for (std::size_t i = order.size(); i-- > 0;) {
-    stride[order[i]] = step;
-    step *= shape[order[i]];
-  }
-  return stride;
+  return filled_strides(shape, fill_order(model.stride));
 }
 
 }  // namespace

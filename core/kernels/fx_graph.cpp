@@ -1,5 +1,8 @@
 #include "core/kernels/fx_graph.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace jointer::kernels {
 
 bool is_contiguous(const Sizes& shape, const Sizes& stride) {
@@ -15,6 +18,25 @@ bool is_contiguous(const Sizes& shape, const Sizes& stride) {
 Sizes dense_strides(const Sizes& shape) {
   Sizes stride(shape.size(), 1);
   for (std::size_t d = shape.size(); d-- > 1;) stride[d - 1] = stride[d] * shape[d];
+  return stride;
+}
+
+DimOrder fill_order(const Sizes& stride) {
+  DimOrder order(stride.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return stride[a] > stride[b]; });
+  std::ranges::reverse(order);
+  return order;
+}
+
+Sizes filled_strides(const Sizes& shape, const DimOrder& order) {
+  Sizes stride(shape.size(), 1);
+  std::int64_t step = 1;
+  for (const std::size_t dim : order) {
+    stride[dim] = step;
+    step *= shape[dim];
+  }
   return stride;
 }
 

@@ -133,6 +133,12 @@ struct FxGraph {
 
 bool is_contiguous(const Sizes& shape, const Sizes& stride);
 Sizes dense_strides(const Sizes& shape);
+// Dimensions or loops, innermost first.
+using DimOrder = SmallVector<std::size_t, 6>;
+// By stride, smallest first; of equal ones the inner first.
+DimOrder fill_order(const Sizes& stride);
+// The strides of a dense tensor whose dimensions have this order.
+Sizes filled_strides(const Sizes& shape, const DimOrder& order);
 bool is_complex(DType type);
 bool is_low_precision(DType type);  // float16, bfloat16
 

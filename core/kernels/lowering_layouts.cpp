@@ -17,26 +17,6 @@ using Layout = BufferState::Layout;
 constexpr std::int64_t kPaddedBytes = 128;   // padding_alignment_bytes
 constexpr std::int64_t kPaddingFrom = 1024;  // padding_stride_threshold, in elements
 
-// Dimensions by stride, smallest first; of equal ones the inner first.
-Lowering::Order fill_order(const Sizes& stride) {
-  Lowering::Order order(stride.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order,
-                           [&](std::size_t a, std::size_t b) { return stride[a] > stride[b]; });
-  std::ranges::reverse(order);
-  return order;
-}
-
-Sizes filled(const Sizes& sizes, const Lowering::Order& order) {
-  Sizes stride(sizes.size(), 1);
-  std::int64_t step = 1;
-  for (const std::size_t dim : order) {
-    stride[dim] = step;
-    step *= sizes[dim];
-  }
-  return stride;
-}
-
 bool same_where_it_matters(const Sizes& a, const Sizes& b, const Sizes& sizes) {
   for (const std::int64_t size : sizes)
     if (size == 0) return true;
@@ -146,7 +126,7 @@ void Lowering::freeze_in_order(BufferId id, const Sizes& order, bool may_pad) {
   BufferState& of = buffer(id);
   Order dims(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) dims[static_cast<std::size_t>(order[i])] = i;
-  of.stride = filled(of.shape, dims);
+  of.stride = filled_strides(of.shape, dims);
   if (may_pad) of.stride = padded(of.stride, of.shape, of.dtype, of.is_on_gpu);
   of.layout = Layout::fixed;
 }
@@ -177,7 +157,7 @@ void Lowering::decide_layout(BufferId id) {
   }
   if (read_strides.empty() || buffer(id).shape.empty()) return freeze(id);
   BufferState& decided = buffer(id);
-  decided.stride = filled(decided.shape, pick_order(read_strides, decided.shape));
+  decided.stride = filled_strides(decided.shape, pick_order(read_strides, decided.shape));
   decided.stride = padded(decided.stride, decided.shape, decided.dtype, decided.is_on_gpu);
   decided.layout = Layout::fixed;
 }

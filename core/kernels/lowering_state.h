@@ -43,7 +43,7 @@ class Lowering {
   // A heuristic order of loops, innermost first. `strides` holds those of the first access in each
   // loop, then of the others.
   // Source: torch/_inductor/scheduler.py, pick_loop_order.
-  using Order = SmallVector<std::size_t, 6>;
+  using Order = DimOrder;
   static Order pick_order(std::span<const std::int64_t> strides, const Sizes& sizes);
 
   // --- Boxes and storages ---
