@@ -93,6 +93,7 @@ void KernelOrderTest::keys_move_the_selected_kernel() {
   press(Qt::Key_Up, Qt::ShiftModifier);
   if (edits().move_count() == 0) press(Qt::Key_Down, Qt::ShiftModifier);
   QCOMPARE(edits().move_count(), std::size_t{1});
+  QTRY_VERIFY(edits().is_settled());
   QVERIFY(bar.isVisible());
   QVERIFY2(said().contains("1 move: peak") && said().contains("c runs as kernel"),
            qPrintable(said()));
@@ -144,6 +145,7 @@ void KernelOrderTest::the_order_of_a_pair_is_exported() {
     if (edits().move_count() == 0) press(Qt::Key_Down);
   }
   QCOMPARE(edits().move_count(), std::size_t{1});
+  QTRY_VERIFY(button("export_kernel_order").isEnabled());
   const QString path = folder_->filePath("pair.order.json");
   test::answer_file_dialog(path);
   QTest::mouseClick(&button("export_kernel_order"), Qt::LeftButton);

@@ -44,12 +44,15 @@ void KernelOrderBar::update_bar() {
   const KernelOrderEdits& edits = document_.kernel_order();
   const SnapshotKernelsPtr &moved = edits.shown(), &predicted = document_.kernels().shown();
   QString text = edits.said();
-  if (edits.move_count() > 0 && moved && predicted)
-    text = tr("%1: peak %2, was %3. %4")
-               .arg(counted_text(edits.move_count(), tr("1 move"), tr("%1 moves")),
-                    bytes_text(moved->totals().peak_bytes),
-                    bytes_text(predicted->totals().peak_bytes), text)
+  if (edits.move_count() > 0 && moved && predicted) {
+    const QString moves = counted_text(edits.move_count(), tr("1 move"), tr("%1 moves"));
+    // Until the rows are made, the peak is that of an earlier order.
+    text = (edits.is_settled() ? tr("%1: peak %2, was %3. %4")
+                                     .arg(moves, bytes_text(moved->totals().peak_bytes),
+                                          bytes_text(predicted->totals().peak_bytes), text)
+                               : tr("%1. %2").arg(moves, text))
                .trimmed();
+  }
   text_->setText(text);
   undo_->setEnabled(edits.can_undo());
   redo_->setEnabled(edits.can_redo());

@@ -90,8 +90,9 @@ QString KernelTable::empty_text() {
   }
   if (!predicted.problem().isEmpty())
     return tr("The kernels cannot be predicted: %1").arg(predicted.problem());
-  return predicted.is_current() ? tr("No kernels run in this graph.")
-                                : tr("Predicting the kernels...");
+  return predicted.is_current() && document().kernel_order().is_settled()
+             ? tr("No kernels run in this graph.")
+             : tr("Predicting the kernels...");
 }
 
 }  // namespace jointer::views

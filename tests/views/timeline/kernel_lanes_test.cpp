@@ -91,6 +91,7 @@ TEST(LanesOfPredictedKernels, FollowTheOrderThatTheUserHasMade) {
   for (std::size_t row = 0; row < 3 && !is_moved; ++row)
     is_moved = order.move_far(row, KernelOrderEdits::Direction::earlier);
   ASSERT_TRUE(is_moved);
+  pool.run_all(4);
   ASSERT_NE(order.shown(), document.kernels().shown());
   EXPECT_EQ(content.kernel_lanes()->shared_kernels(), order.shown());
   order.undo();

@@ -2,6 +2,8 @@
 
 #include <QStringList>
 #include <algorithm>
+#include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "core/base/bytes.h"
@@ -12,6 +14,17 @@
 #include "views/session/translation/qstring.h"
 
 namespace jointer::views {
+namespace {
+
+// The orders as predicted, by part. They refer to the kernels.
+std::vector<kernels::KernelOrder> orders_of(const SnapshotKernels& of) {
+  std::vector<kernels::KernelOrder> orders;
+  orders.reserve(of.parts().size());
+  for (const CompiledPart& part : of.parts()) orders.emplace_back(part.ir, part.scheduled);
+  return orders;
+}
+
+}  // namespace
 
 KernelOrderEdits::KernelOrderEdits(PredictedKernels& predicted, QObject* parent)
     : QObject(parent), predicted_(predicted) {
@@ -27,18 +40,20 @@ void KernelOrderEdits::follow() {
   orders_.clear();
   keys_.clear();
   base_ = predicted_.shown();
-  if (!base_) {  // the prediction failed; the moves wait for the next kernels
-    publish();
-    return;
-  }
-  for (const CompiledPart& part : base_->parts()) orders_.emplace_back(part.ir, part.scheduled);
-  keys_ = kernel_keys(*base_);
+  // If the prediction failed, the moves wait for the next kernels.
+  if (base_ && !moves_.empty()) keep_moves();
+  publish();
+}
+
+// Applies the moves to other kernels, and drops those that no longer fit.
+void KernelOrderEdits::keep_moves() {
+  prepare();
   QStringList dropped;
   std::vector<Move> kept;
   for (std::size_t i = 0; i < moves_.size(); ++i) {
     Move move = moves_[i];
     const bool is_applied = i < place_;
-    if (find(move) && (!is_applied || apply(move)))
+    if (find(move) && (!is_applied || apply(orders_, move)))
       kept.push_back(move);
     else if (is_applied)
       dropped << tr("move %1").arg(i + 1);
@@ -51,7 +66,12 @@ void KernelOrderEdits::follow() {
                 .arg(dropped.size())
                 .arg(before)
                 .arg(dropped.join(QStringLiteral(", ")));
-  publish();
+}
+
+void KernelOrderEdits::prepare() {
+  if (!orders_.empty()) return;
+  orders_ = orders_of(*base_);
+  keys_ = kernel_keys(*base_);
 }
 
 bool KernelOrderEdits::find(Move& move) const {
@@ -65,43 +85,92 @@ bool KernelOrderEdits::find(Move& move) const {
   return true;
 }
 
-std::span<const std::uint64_t> KernelOrderEdits::keys(std::size_t part) const {
+std::size_t KernelOrderEdits::first_row(std::size_t part) const {
   std::size_t first = 0;
   for (std::size_t i = 0; i < part; ++i) first += orders_[i].order().size();
-  return std::span(keys_).subspan(first, orders_[part].order().size());
+  return first;
 }
 
-bool KernelOrderEdits::apply(const Move& move) {
-  kernels::KernelOrder& order = orders_[move.part];
+std::span<const std::uint64_t> KernelOrderEdits::keys(std::size_t part) const {
+  return std::span(keys_).subspan(first_row(part), orders_[part].order().size());
+}
+
+bool KernelOrderEdits::apply(std::vector<kernels::KernelOrder>& orders, const Move& move) {
+  kernels::KernelOrder& order = orders[move.part];
   const auto& [kernel, anchor, before] = move.move;
   return order.move(kernel, order.place_next_to(kernel, anchor, before));
 }
 
 void KernelOrderEdits::replay() {
   for (kernels::KernelOrder& order : orders_) order.reset();
-  for (std::size_t i = 0; i < place_; ++i) apply(moves_[i]);
+  for (std::size_t i = 0; i < place_; ++i) apply(orders_, moves_[i]);
 }
 
 void KernelOrderEdits::publish() {
   const bool is_as_predicted = std::ranges::all_of(
       orders_, [](const kernels::KernelOrder& order) { return order.is_as_scheduled(); });
   if (is_as_predicted) {
+    ordering_.cancel();
     shown_ = base_;
+    shown_keys_.clear();
+    emit changed();
+    return;
+  }
+  const auto applied = moves_.begin() + static_cast<std::ptrdiff_t>(place_);
+  ordering_.start(
+      [base = base_, base_keys = keys_, moves = std::vector<Move>(moves_.begin(), applied)](
+          const Cancellation& job) { return ordered(base, base_keys, moves, job); },
+      [this](Result<Ordered> made) { take(std::move(made)); });
+}
+
+// Applies the moves once more, since a KernelOrder costs as much to copy as to construct.
+Result<KernelOrderEdits::Ordered> KernelOrderEdits::ordered(
+    const SnapshotKernelsPtr& base, const std::vector<std::uint64_t>& base_keys,
+    const std::vector<Move>& moves, const Cancellation& job) {
+  std::vector<kernels::KernelOrder> orders = orders_of(*base);
+  for (const Move& move : moves) apply(orders, move);
+  std::vector<CompiledPart> parts = base->parts();
+  Ordered made;
+  std::size_t first = 0;
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    if (job.is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
+    for (const std::int32_t kernel : orders[part].order())
+      made.keys.push_back(base_keys[first + as_index(kernel)]);
+    first += orders[part].order().size();
+    parts[part].scheduled = orders[part].reordered();
+  }
+  if (job.is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
+  made.kernels = std::make_shared<const SnapshotKernels>(base->snapshot(), std::move(parts));
+  return made;
+}
+
+void KernelOrderEdits::take(Result<Ordered> made) {
+  if (made) {
+    shown_ = std::move(made->kernels);
+    shown_keys_ = std::move(made->keys);
   } else {
-    std::vector<CompiledPart> parts = base_->parts();
-    for (std::size_t part = 0; part < parts.size(); ++part)
-      parts[part].scheduled = orders_[part].reordered();
-    shown_ = std::make_shared<const SnapshotKernels>(base_->snapshot(), std::move(parts));
+    said_ = to_qstring(made.error().message);
   }
   emit changed();
 }
 
 // --- Moves ---
 
-KernelOrderEdits::Chosen KernelOrderEdits::chosen(std::size_t row) const {
-  const KernelRow& at = shown_->rows()[row];
-  const std::size_t part = as_index(at.part);
-  return {part, orders_[part].order()[as_index(at.kernel)]};
+std::optional<KernelOrderEdits::Chosen> KernelOrderEdits::choose(std::size_t row) {
+  if (!base_ || !shown_ || row >= shown_->rows().size()) return std::nullopt;
+  prepare();
+  // Without keys, the rows are in a predicted order, perhaps that of an earlier graph.
+  if (shown_keys_.empty()) shown_keys_ = shown_ == base_ ? keys_ : kernel_keys(*shown_);
+  const std::size_t part = as_index(shown_->rows()[row].part);
+  if (part < orders_.size()) {
+    const std::span<const std::uint64_t> of_part = keys(part);
+    const auto found = std::find(of_part.begin(), of_part.end(), shown_keys_[row]);
+    if (found != of_part.end())
+      return Chosen{part, static_cast<std::int32_t>(found - of_part.begin())};
+  }
+  said_ = tr("The graph has changed and no longer has this kernel. Select another one.");
+  emit changed();
+  return std::nullopt;
 }
 
 QString KernelOrderEdits::name(const Chosen& kernel) const {
@@ -110,24 +179,24 @@ QString KernelOrderEdits::name(const Chosen& kernel) const {
 }
 
 bool KernelOrderEdits::move(std::size_t row, Direction direction, bool past_all) {
-  if (!shown_ || row >= shown_->rows().size()) return false;
-  const Chosen kernel = chosen(row);
+  const std::optional<Chosen> kernel = choose(row);
+  if (!kernel) return false;
+  const kernels::KernelOrder& order = orders_[kernel->part];
+  const std::size_t first = first_row(kernel->part);
   const auto step = static_cast<std::int32_t>(direction);
-  const KernelRow& own = shown_->rows()[row];
-  const auto count = static_cast<std::int32_t>(orders_[kernel.part].order().size());
-  for (std::int32_t at = own.kernel + step; at >= 0 && at < count; at += step) {
-    const KernelRow& other =
-        shown_->rows()[as_index(static_cast<std::int64_t>(row) + at - own.kernel)];
-    if (past_all || other.launches) return add(kernel, at, direction);
+  const auto count = static_cast<std::int32_t>(order.order().size());
+  for (std::int32_t at = order.place(kernel->kernel) + step; at >= 0 && at < count; at += step) {
+    const std::size_t other = first + as_index(order.order()[as_index(at)]);
+    if (past_all || base_->rows()[other].launches) return add(*kernel, at, direction);
   }
-  return refuse(kernel, direction);
+  return refuse(*kernel, direction);
 }
 
 bool KernelOrderEdits::move_far(std::size_t row, Direction direction) {
-  if (!shown_ || row >= shown_->rows().size()) return false;
-  const Chosen kernel = chosen(row);
-  const kernels::KernelOrder::Range range = orders_[kernel.part].range(kernel.kernel);
-  return add(kernel, direction == Direction::earlier ? range.first : range.last, direction);
+  const std::optional<Chosen> kernel = choose(row);
+  if (!kernel) return false;
+  const kernels::KernelOrder::Range range = orders_[kernel->part].range(kernel->kernel);
+  return add(*kernel, direction == Direction::earlier ? range.first : range.last, direction);
 }
 
 bool KernelOrderEdits::refuse(const Chosen& kernel, Direction direction) {
@@ -183,7 +252,7 @@ void KernelOrderEdits::undo() {
 void KernelOrderEdits::redo() {
   if (!can_redo()) return;
   said_.clear();
-  if (apply(moves_[place_])) {
+  if (apply(orders_, moves_[place_])) {
     ++place_;
   } else {
     moves_.resize(place_);
@@ -218,7 +287,7 @@ Result<void> KernelOrderEdits::write(const QString& path) const {
     const CompiledPart& compiled = base_->parts()[part];
     if (moves[part].empty()) continue;
     parts.push_back({graph, compiled.part, compiled.scheduled, compiled.torch, moves[part],
-                     compiled.scheduled.peak, shown_->parts()[part].scheduled.peak});
+                     compiled.scheduled.peak, orders_[part].memory().peak});
   }
   JOINTER_TRY(const std::string text, kernels::write_compiled_order(graph.title(), parts));
   return write_bytes(path.toStdString(), text);

@@ -4,6 +4,7 @@
 #include <QString>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "core/kernels/compiled_order.h"
 #include "core/kernels/kernel_order.h"
 #include "views/session/kernels/snapshot_kernels.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -19,6 +21,9 @@ class PredictedKernels;
 // The moves of predicted kernels that a user has made in an open graph: edits of the compiled
 // order, which are not edits of the graph. They can be undone and redone, and written as a recipe
 // of compiled order. When other kernels are predicted, moves that no longer apply are dropped.
+//
+// A move takes effect at once, but the rows of large graphs are made on a worker thread: until
+// `changed`, `shown` has the kernels in an earlier order, or those of an earlier graph.
 class KernelOrderEdits : public QObject {
   Q_OBJECT
  public:
@@ -28,6 +33,8 @@ class KernelOrderEdits : public QObject {
 
   // The predicted kernels in the order after the moves; null while PredictedKernels::shown is null.
   [[nodiscard]] const SnapshotKernelsPtr& shown() const { return shown_; }
+  // False while the rows of the current order are made.
+  [[nodiscard]] bool is_settled() const { return !ordering_.is_running(); }
 
   enum class Direction : std::int8_t { earlier = -1, later = 1 };
   // Moves the kernel of a row of `shown` past the next one that launches something or, with
@@ -64,31 +71,53 @@ class KernelOrderEdits : public QObject {
     kernels::KernelMove move;              // kernels of the part as predicted
     std::uint64_t kernel = 0, anchor = 0;  // their keys
   };
-  // A row of `shown`: its part, and its kernel in the part as predicted.
+  // A predicted kernel: its part, and its index in the part.
   struct Chosen {
     std::size_t part = 0;
     std::int32_t kernel = -1;
   };
 
+  // The rows of an order.
+  struct Ordered {
+    SnapshotKernelsPtr kernels;
+    std::vector<std::uint64_t> keys;  // by row: the key that the kernel has among those predicted
+  };
+
   void follow();
+  void keep_moves();
+  // Makes `orders_` and `keys_` unless they are made.
+  void prepare();
+  // The row in `base_` of the first kernel of a part.
+  [[nodiscard]] std::size_t first_row(std::size_t part) const;
   // The keys of a part's kernels.
   [[nodiscard]] std::span<const std::uint64_t> keys(std::size_t part) const;
   // Finds the kernels of a move among those that are predicted now.
   [[nodiscard]] bool find(Move& move) const;
   // Applies a move to the order of its part. Returns false if it is not legal.
-  bool apply(const Move& move);
+  static bool apply(std::vector<kernels::KernelOrder>& orders, const Move& move);
   void replay();
+  // Shows the current order once its rows are made. Drops those of earlier orders.
   void publish();
-  [[nodiscard]] Chosen chosen(std::size_t row) const;
+  // Runs on a worker thread. `base_keys`: by row of `base`. `moves`: those that are applied.
+  static Result<Ordered> ordered(const SnapshotKernelsPtr& base,
+                                 const std::vector<std::uint64_t>& base_keys,
+                                 const std::vector<Move>& moves, const Cancellation& job);
+  void take(Result<Ordered> made);
+  // The kernel of a row of `shown`. If it is no longer among those predicted, says so and returns
+  // nothing.
+  [[nodiscard]] std::optional<Chosen> choose(std::size_t row);
   bool add(const Chosen& kernel, std::int32_t to, Direction direction);
   // Sets `said` to what keeps the kernel from moving in this direction. Returns false.
   bool refuse(const Chosen& kernel, Direction direction);
   [[nodiscard]] QString name(const Chosen& kernel) const;
 
   PredictedKernels& predicted_;
-  SnapshotKernelsPtr base_, shown_;
-  std::vector<kernels::KernelOrder> orders_;  // by part, of `base_`
-  std::vector<std::uint64_t> keys_;           // by row of `base_`
+  SnapshotKernelsPtr base_;
+  std::vector<kernels::KernelOrder> orders_;  // by part, of `base_`; made for the first move
+  std::vector<std::uint64_t> keys_;           // by row of `base_`; made with `orders_`
+  SnapshotKernelsPtr shown_;
+  std::vector<std::uint64_t> shown_keys_;  // as in Ordered; made when they are needed
+  Task<Ordered> ordering_;
   std::vector<Move> moves_;
   std::size_t place_ = 0;  // moves that are applied; those after them can be redone
   QString said_;

@@ -49,6 +49,11 @@ class KernelOrderEditsTest : public testing::Test {
   }
   void run_all() const { pool->run_all(8); }
   [[nodiscard]] KernelOrderEdits& edits() const { return document->kernel_order(); }
+  // Moves the kernel of c to the front, and waits for the rows.
+  void move_c_first() const {
+    edits().move_far(row_of("c"), Direction::earlier);
+    run_all();
+  }
   [[nodiscard]] std::size_t row_of(const char* name) const {
     const NodeId node = document->graph().find(name);
     const SnapshotKernels& shown = *edits().shown();
@@ -94,6 +99,10 @@ TEST_F(KernelOrderEditsTest, AMoveChangesOrderAndPeakAndCanBeUndone) {
   const std::int64_t peak = edits().shown()->totals().peak_bytes;
   ASSERT_TRUE(edits().move_far(row_of("c"), Direction::later) ||
               edits().move_far(row_of("c"), Direction::earlier));
+  EXPECT_EQ(order(), before) << "the rows are made on a worker thread";
+  EXPECT_FALSE(edits().is_settled());
+  run_all();
+  EXPECT_TRUE(edits().is_settled());
   const std::string after = order();
   EXPECT_NE(after, before);
   EXPECT_NE(edits().shown(), document->kernels().shown());
@@ -105,13 +114,14 @@ TEST_F(KernelOrderEditsTest, AMoveChangesOrderAndPeakAndCanBeUndone) {
   EXPECT_EQ(edits().shown(), document->kernels().shown());
   EXPECT_TRUE(edits().can_redo());
   edits().redo();
+  run_all();
   EXPECT_EQ(order(), after);
   edits().reset();
   EXPECT_EQ(order(), before);
 }
 
 TEST_F(KernelOrderEditsTest, DependenciesHoldAKernel) {
-  edits().move_far(row_of("c"), Direction::earlier);
+  move_c_first();
   const std::string before = order();
   EXPECT_FALSE(edits().move(row_of("b"), Direction::earlier, false));
   EXPECT_EQ(order(), before);
@@ -124,13 +134,83 @@ TEST_F(KernelOrderEditsTest, DependenciesHoldAKernel) {
 // The peak is that of two products while b runs alone after c, or of three at once.
 TEST_F(KernelOrderEditsTest, ThePeakIsCountedAgain) {
   edits().move_far(row_of("c"), Direction::later);
+  run_all();
   const std::int64_t late = edits().shown()->totals().peak_bytes;
-  edits().move_far(row_of("c"), Direction::earlier);
+  move_c_first();
   EXPECT_EQ(edits().shown()->totals().peak_bytes - late, 1024 * 1024 * 4);
 }
 
+// Until the rows of a move are made, its kernel is still in its old row.
+TEST_F(KernelOrderEditsTest, ARowIsAKernelOfTheOrderThatIsShown) {
+  move_c_first();
+  ASSERT_EQ(order(), "c a b ");
+  ASSERT_TRUE(edits().move(0, Direction::later, true));
+  ASSERT_EQ(order(), "c a b ");
+  ASSERT_TRUE(edits().move(0, Direction::later, true)) << "c again, not a";
+  EXPECT_TRUE(edits().said().startsWith("c runs as kernel 3")) << edits().said().toStdString();
+  run_all();
+  EXPECT_EQ(order(), "a b c ");
+}
+
+TEST_F(KernelOrderEditsTest, RowsOfAnEarlierOrderAreDropped) {
+  move_c_first();
+  int changes = 0;
+  const QObject context;
+  QObject::connect(&edits(), &KernelOrderEdits::changed, &context, [&] {
+    ++changes;
+    EXPECT_EQ(order(), "a b c ");
+  });
+  ASSERT_TRUE(edits().move(0, Direction::later, true));
+  pool->run_started();  // the rows of "a c b" are made, but not delivered
+  ASSERT_TRUE(edits().move(0, Direction::later, true));
+  run_all();
+  EXPECT_EQ(changes, 1);
+  EXPECT_EQ(order(), "a b c ");
+}
+
+TEST_F(KernelOrderEditsTest, UndoReplacesAMoveWhoseRowsAreStillMade) {
+  const SnapshotKernelsPtr predicted = edits().shown();
+  ASSERT_TRUE(edits().move_far(row_of("c"), Direction::later) ||
+              edits().move_far(row_of("c"), Direction::earlier));
+  pool->run_started();
+  edits().undo();
+  EXPECT_TRUE(edits().is_settled());
+  EXPECT_EQ(edits().shown(), predicted);
+  run_all();
+  EXPECT_EQ(edits().shown(), predicted);
+  EXPECT_TRUE(edits().can_redo());
+}
+
+// The rows of an earlier graph are dropped. Until those of the new one are made, a row of the
+// earlier graph is the same kernel of the new one.
+TEST_F(KernelOrderEditsTest, AMoveMayBeMadeWhileOtherKernelsArePredicted) {
+  move_c_first();
+  const SnapshotPtr before = document->shared_snapshot();
+  AnalysisOptions options = document->analysis().options;
+  options.memory.optimizer = OptimizerState::adamw;
+  document->analyze_with(options);
+  for (int i = 0; i < 8 && document->shared_snapshot() == before; ++i) {
+    pool->run_started();
+    QCoreApplication::processEvents();
+  }
+  ASSERT_NE(document->shared_snapshot(), before);
+  QCoreApplication::processEvents();  // the prediction begins
+  ASSERT_TRUE(document->kernels().is_running());
+  ASSERT_TRUE(edits().move(0, Direction::later, true));
+  pool->run_started();                // both are made,
+  QCoreApplication::processEvents();  // and the prediction is delivered first
+  ASSERT_TRUE(document->kernels().is_current());
+  EXPECT_FALSE(edits().is_settled());
+  EXPECT_EQ(edits().shown()->snapshot(), before);
+  ASSERT_TRUE(edits().move(0, Direction::later, true)) << "still the row of c";
+  run_all();
+  EXPECT_EQ(edits().shown()->snapshot(), document->shared_snapshot());
+  EXPECT_EQ(order(), "a b c ");
+  EXPECT_EQ(edits().move_count(), 3U);
+}
+
 TEST_F(KernelOrderEditsTest, MovesStayWhileTheyFit) {
-  edits().move_far(row_of("c"), Direction::earlier);
+  move_c_first();
   ASSERT_EQ(order(), "c a b ");
   AnalysisOptions options = document->analysis().options;
   options.memory.optimizer = OptimizerState::adamw;
@@ -141,7 +221,7 @@ TEST_F(KernelOrderEditsTest, MovesStayWhileTheyFit) {
 }
 
 TEST_F(KernelOrderEditsTest, MovesThatNoLongerFitAreDropped) {
-  edits().move_far(row_of("c"), Direction::earlier);
+  move_c_first();
   ASSERT_EQ(order(), "c a b ");
   let_c_read_b();
   ASSERT_TRUE(document->kernels().is_current());
@@ -153,7 +233,7 @@ TEST_F(KernelOrderEditsTest, MovesThatNoLongerFitAreDropped) {
 }
 
 TEST_F(KernelOrderEditsTest, AnUndoneMoveThatNoLongerFitsIsNotRedone) {
-  edits().move_far(row_of("c"), Direction::earlier);
+  move_c_first();
   ASSERT_EQ(order(), "c a b ");
   edits().undo();
   let_c_read_b();
@@ -210,6 +290,7 @@ TEST(KernelOrderEditsOfAPair, AreWrittenAsARecipe) {
       break;
     }
   ASSERT_EQ(moved, 2U);
+  EXPECT_FALSE(edits.is_settled()) << "a recipe needs no rows";
   const test::TemporaryFolder folder;
   const std::string path = folder / "pair.order.json";
   const auto written = edits.write(QString::fromStdString(path));
