@@ -15,11 +15,14 @@
 #include "tests/support/child.h"
 #include "tests/support/fake_inductor.h"
 #include "tests/support/graphs.h"
+#include "views/graph/graph_pane.h"
+#include "views/inspector/inspector_pane.h"
 #include "views/kernels/kernels_pane.h"
 #include "views/session/edit/editing.h"
 #include "views/session/kernels/asked_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/session/kernels/shown_kernels.h"
+#include "views/timeline/timeline_view.h"
 #include "views/widgets/elided_label.h"
 #include "views/widgets/notice_bar.h"
 
@@ -66,6 +69,7 @@ class AskedKernelsPaneTest : public test::AppWindow {
 
   void the_table_shows_the_answer();
   void either_source_can_be_chosen();
+  void other_panes_show_the_same_kernels();
   void the_kernels_of_an_earlier_graph_say_so();
   void a_difference_selects_its_nodes();
   void a_slow_question_shows_its_progress_and_is_cancelled();
@@ -131,6 +135,32 @@ void AskedKernelsPaneTest::either_source_can_be_chosen() {
   choose(ShownKernels::Source::asked);
   QTRY_COMPARE(model().kernels(), asked().answer()->kernels);
   QVERIFY(button("differences").isVisible());
+}
+
+void AskedKernelsPaneTest::other_panes_show_the_same_kernels() {
+  TimelineContent& timeline = window_->current_tab()->timeline()->content();
+  auto* inspector = show_pane<InspectorPane>("inspector");
+  auto* graph = show_pane<GraphPane>("graph");
+  QVERIFY(inspector != nullptr && graph != nullptr);
+  timeline.set_show_kernels(true);
+  graph->view().set_show_kernels(true);
+  document().selection().select(node("scaled"));
+  QVERIFY(timeline.kernel_lanes() != nullptr);
+  QCOMPARE(timeline.kernel_lanes()->shared_kernels(), document().kernels().shown());
+  QCOMPARE(graph->view().scene().kernels, document().kernels().shown().get());
+  QTRY_VERIFY(inspector->page().toPlainText().contains("Predicted kernel"));
+  window_->dock("kernels")->raise();
+  QTRY_VERIFY(pane_->isVisible());
+  ask();
+  QTRY_COMPARE(document().shown_kernels().source(), ShownKernels::Source::asked);
+  QCOMPARE(timeline.kernel_lanes()->shared_kernels(), asked().answer()->kernels);
+  QCOMPARE(graph->view().scene().kernels, asked().answer()->kernels.get());
+  QCOMPARE(graph->view().scene().kernel_source, QString("Inductor's answer"));
+  QTRY_VERIFY(inspector->page().toPlainText().contains("Inductor's kernel"));
+  QVERIFY(!inspector->page().toPlainText().contains("Predicted kernel"));
+  document().shown_kernels().set_source(ShownKernels::Source::predicted);
+  QCOMPARE(timeline.kernel_lanes()->shared_kernels(), document().kernels().shown());
+  QTRY_VERIFY(inspector->page().toPlainText().contains("Predicted kernel"));
 }
 
 void AskedKernelsPaneTest::the_kernels_of_an_earlier_graph_say_so() {

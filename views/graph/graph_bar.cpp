@@ -21,9 +21,8 @@ GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
     : QWidget(parent), document_(document), graph_(graph) {
   LadderModel* model = &graph_.model();
   QHBoxLayout* row = make_row(this, {8, 2, 8, 2}, 2);
-  color_ = add_menu_button(
-      {}, tr("Choose how boxes are colored, and whether predicted kernels are outlined"),
-      QStringLiteral("color"));
+  color_ = add_menu_button({}, tr("Choose how boxes are colored, and whether kernels are outlined"),
+                           QStringLiteral("color"));
   auto* group = new QActionGroup(color_);
   for (const LadderColor color : kLadderColors) {
     QAction* action = group->addAction(color_->menu()->addAction(label_of(color)));
@@ -34,7 +33,7 @@ GraphBar::GraphBar(Document& document, GraphView& graph, QWidget* parent)
             [action, color](LadderColor now) { action->setChecked(now == color); });
   }
   color_->menu()->addSeparator();
-  QAction* kernels = color_->menu()->addAction(tr("Outline Predicted Kernels"));
+  QAction* kernels = color_->menu()->addAction(tr("Outline Kernels"));
   kernels->setObjectName(QStringLiteral("outline_kernels"));
   kernels->setCheckable(true);
   connect(kernels, &QAction::toggled, &graph_, &GraphView::set_show_kernels);

@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// The bar above the ladder. Its buttons color boxes, outline predicted kernels, show the selected
+// The bar above the ladder. Its buttons color boxes, outline kernels, show the selected
 // node, collapse rows, zoom, and export an image.
 class GraphBar : public QWidget {
   Q_OBJECT

@@ -12,7 +12,7 @@
 #include "views/graph/ladder_menu.h"
 #include "views/graph/ladder_picture.h"
 #include "views/graph/ladder_text.h"
-#include "views/session/kernels/kernel_order_edits.h"
+#include "views/session/kernels/kernel_source_text.h"
 #include "views/session/kernels/kernel_text.h"
 #include "views/theme/fonts.h"
 #include "views/widgets/gestures.h"
@@ -66,9 +66,7 @@ void GraphView::connect_parts() {
     reveal_current(kRevealRoom);
   });
   connect(&selection_, &LadderSelection::changed, this, &GraphView::refresh);
-  connect(&document_.kernel_order(), &KernelOrderEdits::changed, this, [this] {
-    if (shows_kernels_) refresh();
-  });
+  connect(&document_.shown_kernels(), &ShownKernels::changed, this, &GraphView::take_kernels);
 }
 
 QRect GraphView::area() const {
@@ -82,9 +80,16 @@ QRect GraphView::minimap_area() const {
 }
 
 LadderScene GraphView::scene() const {
-  return {model_.snapshot(), model_.ladder(),      model_.layout(),
-          model_.colors(),   Theme::of(palette()), selection_.marks(),
-          scroll_.view(),    hovered_link_,        kernels()};
+  return {model_.snapshot(),
+          model_.ladder(),
+          model_.layout(),
+          model_.colors(),
+          Theme::of(palette()),
+          selection_.marks(),
+          scroll_.view(),
+          hovered_link_,
+          kernels(),
+          kernel_source_legend(document_.shown_kernels().source())};
 }
 
 QStringList GraphView::card_at(QPoint at) const {
@@ -93,22 +98,30 @@ QStringList GraphView::card_at(QPoint at) const {
     return {text};
   const LadderHit under = hit(at);
   QStringList lines = hit_lines(model_, under);
-  const SnapshotKernels* predicted = kernels();
-  const std::int32_t kernel = predicted == nullptr ? -1 : predicted->row_of(node_of(under));
+  const SnapshotKernels* outlined = kernels();
+  const std::int32_t kernel = outlined == nullptr ? -1 : outlined->row_of(node_of(under));
   if (kernel < 0) return lines;
-  return lines << QString() << kernel_card_lines(*predicted, as_index(kernel));
+  const ShownKernels& shown = document_.shown_kernels();
+  const QString state = shown.state_text();
+  const QString source = kernel_source_title(shown.source());
+  return lines << QString() << (state.isEmpty() ? source : tr("%1, %2").arg(source, state))
+               << kernel_card_lines(*outlined, as_index(kernel));
 }
 
-// --- Predicted kernels ---
+// --- Kernels ---
 
 void GraphView::set_show_kernels(bool show) {
-  if (std::exchange(shows_kernels_, show) == show) return;
-  kernel_watch_.set_needed(show);
+  if (std::exchange(shows_kernels_, show) != show) take_kernels();
+}
+
+void GraphView::take_kernels() {
+  const bool is_predicted = document_.shown_kernels().source() == ShownKernels::Source::predicted;
+  kernel_watch_.set_needed(shows_kernels_ && is_predicted);
   refresh();
 }
 
 const SnapshotKernels* GraphView::kernels() const {
-  return shows_kernels_ ? document_.kernel_order().shown().get() : nullptr;
+  return shows_kernels_ ? document_.shown_kernels().shown().get() : nullptr;
 }
 
 // The node that was hit; invalid if there is none.
@@ -118,12 +131,12 @@ NodeId GraphView::node_of(const LadderHit& under) const {
   return model_.ladder().boxes(row, *under.side)[as_index(under.place.node)];
 }
 
-// The kernels may still be those of the previous graph, with nodes that an edit has removed.
+// The kernels may be those of an earlier graph, with nodes that an edit has removed.
 void GraphView::select_kernel_of(NodeId node) {
-  const SnapshotKernels* predicted = kernels();
-  const std::int32_t kernel = predicted == nullptr ? -1 : predicted->row_of(node);
+  const SnapshotKernels* outlined = kernels();
+  const std::int32_t kernel = outlined == nullptr ? -1 : outlined->row_of(node);
   if (kernel < 0) return;
-  selection_.select_nodes(document_.existing(predicted->kernel(as_index(kernel)).nodes), node);
+  selection_.select_nodes(document_.existing(outlined->kernel(as_index(kernel)).nodes), node);
 }
 
 void GraphView::take_layout() {
@@ -299,7 +312,7 @@ KeysGroup GraphView::keys() {
           {{tr("Click, Ctrl+click"), tr("Select; add to or remove from the selection")},
            {tr("Double-click, Enter"), tr("Expand or collapse a row")},
            {tr("Double-click a node"),
-            tr("Select the nodes of its predicted kernel, if kernels are outlined")},
+            tr("Select all nodes that run in its kernel, if kernels are outlined")},
            {tr("Up, Down"), tr("Go to the row or node above or below")},
            {tr("Right, Left"), tr("Expand a row and step into it; step out and collapse it")},
            {tr("Ctrl+Left, Ctrl+Right"), tr("Go to the forward or backward side of a row")},

@@ -22,8 +22,7 @@ namespace jointer::views {
 //
 // Mouse: a click selects; a double-click on a row or a click on its toggle expands or collapses the
 // row, which keeps its position on screen; dragging or the wheel pans; Ctrl+wheel zooms at the
-// pointer. While predicted kernels are outlined, a double-click on a node selects all nodes of its
-// kernel. The strip on the right shows the whole ladder; dragging in it moves the view.
+// pointer. While kernels are outlined, a double-click on a node selects all nodes of its kernel. The strip on the right shows the whole ladder; dragging in it moves the view.
 class GraphView : public QAbstractScrollArea {
   Q_OBJECT
  public:
@@ -40,8 +39,8 @@ class GraphView : public QAbstractScrollArea {
   [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   [[nodiscard]] static KeysGroup keys();
   [[nodiscard]] QStringList card_at(QPoint at) const;
-  // Returns true if predicted kernels are outlined. They are computed only while the view is
-  // visible.
+  // Returns true if the kernels of the document's ShownKernels are outlined. Predicted ones are
+  // computed only while the view is visible.
   [[nodiscard]] bool shows_kernels() const { return shows_kernels_; }
 
  public slots:
@@ -76,6 +75,7 @@ class GraphView : public QAbstractScrollArea {
 
   void connect_parts();
   void take_layout();
+  void take_kernels();
   void refresh();  // invalidates the cached frame
   void reveal_current(double room);
   [[nodiscard]] LadderHit hit(QPoint at) const;

@@ -22,6 +22,7 @@ struct LadderScene {
   LadderView view;
   std::optional<std::size_t> hovered_link;
   const SnapshotKernels* kernels = nullptr;  // whose nodes are outlined; null for none
+  QString kernel_source = {};                // of these kernels, for the legend
 };
 
 // Paints the visible part, on screen or into a file. The number of pixels limits the cost: rows
@@ -88,7 +89,7 @@ QString rung_text(const BytesByState& saved, std::int64_t recomputed_bytes);
 QStringList channel_texts(const BytesByState& saved, std::int64_t recomputed_bytes);
 // "layers.0..31"
 QString row_name(const LadderRow& row);
-// The row of the predicted kernel that is outlined at a node, or -1. Only kernels that launch and
+// The row of the kernel that is outlined at a node, or -1. Only kernels that launch and
 // in which several nodes run are outlined.
 std::int32_t outlined_kernel(const SnapshotKernels& kernels, NodeId node);
 

@@ -1,4 +1,4 @@
-// Outlines predicted kernels in the panels of expanded rows.
+// Outlines kernels in the panels of expanded rows.
 //
 // A kernel's shape is a band around the boxes of its nodes and along the edges between them. Each
 // shape is painted twice: first in the color of the outline, then slightly narrower in the fill

@@ -60,7 +60,7 @@ void paint_legend(QPainter& painter, const QRect& strip, const LadderScene& scen
       say(tr(" maximum at the same module depth"), t.text);
     x += 18;
   }
-  if (const QString text = tr("nodes of one predicted kernel");
+  if (const QString text = tr("nodes of one kernel (%1)").arg(scene.kernel_source);
       scene.kernels != nullptr && fits(text, 2 * kSwatch)) {
     painter.setPen(QPen(t.item(ItemColor::memory), 2));
     painter.setBrush(Qt::NoBrush);

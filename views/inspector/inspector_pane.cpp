@@ -10,8 +10,7 @@
 #include "views/inspector/why_here.h"
 #include "views/session/document/shown_range.h"
 #include "views/session/edit/editing.h"
-#include "views/session/kernels/kernel_order_edits.h"
-#include "views/session/kernels/predicted_kernels.h"
+#include "views/session/kernels/shown_kernels.h"
 #include "views/session/sac/action_text.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/node_text.h"
@@ -66,8 +65,7 @@ InspectorPane::InspectorPane(Document& document, QWidget* parent)
   connect(range, &ShownRange::range_changed, &range_delay_, qOverload<>(&QTimer::start));
   connect(range, &ShownRange::graph_changed, &range_delay_, qOverload<>(&QTimer::start));
   connect(&document_.sac(), &SacSession::changed, this, &InspectorPane::refresh_node);
-  connect(&document_.kernel_order(), &KernelOrderEdits::changed, this,
-          &InspectorPane::refresh_node);
+  connect(&document_.shown_kernels(), &ShownKernels::changed, this, &InspectorPane::refresh_node);
   connect(&document_.sac().value_reasons(), &ValueReasons::changed, this,
           &InspectorPane::refresh_node);
 }
@@ -156,12 +154,13 @@ void InspectorPane::add_reasons(NodeId node) {
     content_.sections.insert(content_.sections.begin(), why_section(reasons));
 }
 
-// If the kernels of the current graph have been predicted, adds the node's kernel as the last
-// section, with its number in the order that the user has made.
+// If the kernels of the current graph are known, adds the node's kernel as the last section. Those
+// of an earlier graph may contain nodes that an edit has removed.
 void InspectorPane::add_kernel(NodeId node) {
-  const SnapshotKernelsPtr& ordered = document_.kernel_order().shown();
-  if (!document_.kernels().is_current() || !ordered) return;
-  InspectorSection section = describe_kernel_of(*ordered, node);
+  const ShownKernels& kernels = document_.shown_kernels();
+  const SnapshotKernelsPtr& shown = kernels.shown();
+  if (!shown || shown->snapshot() != document_.shared_snapshot()) return;
+  InspectorSection section = describe_kernel_of(*shown, node, kernels.source());
   if (!section.rows.empty()) content_.sections.push_back(std::move(section));
 }
 

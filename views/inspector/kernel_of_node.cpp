@@ -7,6 +7,7 @@
 
 #include "core/base/index.h"
 #include "views/inspector/inspector_words.h"
+#include "views/session/kernels/kernel_source_text.h"
 #include "views/session/kernels/kernel_text.h"
 #include "views/session/text/number_text.h"
 
@@ -15,6 +16,18 @@ namespace {
 
 constexpr std::size_t kMaxOtherKernels = 4;
 
+QString source_note(ShownKernels::Source source) {
+  switch (source) {
+    case ShownKernels::Source::predicted:
+      return tr("Predicted for Inductor. The Kernels pane lists all kernels.");
+    case ShownKernels::Source::asked:
+      return tr("The answer of Inductor's scheduler. The Kernels pane lists all kernels.");
+    case ShownKernels::Source::compiled:
+      return tr("Read from the artifacts that are open. The Kernels pane lists all kernels.");
+  }
+  return {};
+}
+
 bool is_call(const kernels::Kernel& kernel) {
   return kernel.kind == kernels::Kernel::Kind::external ||
          kernel.kind == kernels::Kernel::Kind::collective;
@@ -22,22 +35,23 @@ bool is_call(const kernels::Kernel& kernel) {
 
 class KernelOfNode {
  public:
-  KernelOfNode(const SnapshotKernels& of, NodeId node, std::size_t row)
+  KernelOfNode(const SnapshotKernels& of, NodeId node, std::size_t row, ShownKernels::Source source)
       : of_(of),
         graph_(of.snapshot()->graph),
         node_(node),
         row_(row),
+        source_(source),
         part_(of.part_of(row)),
         kernel_(of.kernel(row)),
         first_(of.first_row_of_part(row)) {
-    section_.title = tr("Predicted kernel");
+    section_.title = kernel_source_title(source_);
   }
 
   InspectorSection run() {
     add_kernel();
     add_figures();
-    add_results();
-    add_refusals();
+    if (source_ == ShownKernels::Source::predicted) add_results();
+    if (source_ != ShownKernels::Source::compiled) add_refusals();
     return std::move(section_);
   }
 
@@ -55,7 +69,7 @@ class KernelOfNode {
         tr("%1: %2 (%3)")
             .arg(kernel_number_text(of_, row_), to_qstring(of_.names()[row_]),
                  kernel_kind_text(kernel_.kind)),
-        tr("Predicted for Inductor. The Kernels pane lists all kernels."));
+        source_note(source_));
     std::vector<NodeId> others = kernel_.nodes;
     std::erase(others, node_);
     if (!others.empty())
@@ -168,6 +182,9 @@ class KernelOfNode {
     return nodes;
   }
 
+  // A reason not to fuse with another kernel of this part.
+  using Reason = std::pair<std::int32_t, QString>;
+
   // Adds the reasons for which this kernel was not fused with those of the node's inputs and users.
   void add_refusals() {
     std::map<std::int32_t, NodeId> neighbors;  // by kernel of this part
@@ -183,30 +200,43 @@ class KernelOfNode {
     std::set<std::pair<std::int32_t, kernels::Refusal>> refused;
     for (const auto& [other, refusal] : part_.scheduled.refusals_of(self))
       if (neighbors.contains(other)) refused.emplace(other, refusal);
+    std::set<std::pair<std::int32_t, std::string>> stated;
+    for (const StatedRefusal& each : part_.stated) {
+      if (each.first != self && each.second != self) continue;
+      const std::int32_t other = each.first == self ? each.second : each.first;
+      if (neighbors.contains(other)) stated.emplace(other, each.reason);
+    }
     // Inductor does not try to fuse calls of libraries and collectives, so no refusal is recorded.
     for (const auto& [other, id] : neighbors) {
       const kernels::Kernel& kernel = part_.scheduled.kernels[as_index(other)];
       const auto known = refused.lower_bound({other, kernels::Refusal{}});
-      const bool is_known = known != refused.end() && known->first == other;
+      const auto said = stated.lower_bound({other, std::string()});
+      const bool is_known = (known != refused.end() && known->first == other) ||
+                            (said != stated.end() && said->first == other);
       if (other != self && !is_known && (is_call(kernel_) || is_call(kernel)))
         refused.emplace(other, kernels::Refusal::is_external);
     }
-    std::size_t shown = 0;
-    for (const auto& [other, refusal] : refused) {
-      if (shown++ == kMaxNeighborRefusals) break;
-      add(tr("not fused with"),
-          tr("kernel %1: %2").arg(number_of(other), to_qstring(kernels::to_sentence(refusal))));
+    std::vector<Reason> reasons;
+    for (const auto& [other, refusal] : refused)
+      reasons.emplace_back(other, to_qstring(kernels::to_sentence(refusal)));
+    for (const auto& [other, reason] : stated)
+      reasons.emplace_back(other, tr("Inductor: %1").arg(to_qstring(reason)));
+    std::ranges::stable_sort(reasons, {}, &Reason::first);
+    for (std::size_t i = 0; i < std::min(reasons.size(), kMaxNeighborRefusals); ++i) {
+      const auto& [other, reason] = reasons[i];
+      add(tr("not fused with"), tr("kernel %1: %2").arg(number_of(other), reason));
       section_.rows.back().links = {neighbors[other]};
     }
-    if (refused.size() > kMaxNeighborRefusals)
+    if (reasons.size() > kMaxNeighborRefusals)
       add(tr("not fused with"),
-          tr("%1 more").arg(count_text(refused.size() - kMaxNeighborRefusals)));
+          tr("%1 more").arg(count_text(reasons.size() - kMaxNeighborRefusals)));
   }
 
   const SnapshotKernels& of_;
   const Graph& graph_;
   NodeId node_;
   std::size_t row_;
+  ShownKernels::Source source_;
   const CompiledPart& part_;
   const kernels::Kernel& kernel_;
   std::size_t first_;  // the row of the part's first kernel
@@ -215,9 +245,10 @@ class KernelOfNode {
 
 }  // namespace
 
-InspectorSection describe_kernel_of(const SnapshotKernels& of, NodeId node) {
+InspectorSection describe_kernel_of(const SnapshotKernels& of, NodeId node,
+                                    ShownKernels::Source source) {
   const std::int32_t row = of.row_of(node);
-  return row < 0 ? InspectorSection() : KernelOfNode(of, node, as_index(row)).run();
+  return row < 0 ? InspectorSection() : KernelOfNode(of, node, as_index(row), source).run();
 }
 
 }  // namespace jointer::views

@@ -16,6 +16,9 @@ std::vector<LegendEntry> LaneLegend::entries(const TimelineScene& scene) {
     for (std::size_t c = 0; c < kItemColors; ++c) time[c] += of_lane[c];
   }
   std::vector<LegendEntry> entries;
+  if (scene.content.shows_kernels())
+    entries.push_back(
+        {scene.content.kernels_legend(), scene.theme.muted_text, LegendEntry::Swatch::line});
   for (std::size_t c = 0; c < kItemColors; ++c) {
     const auto color = static_cast<ItemColor>(c);
     if (time[c] > 0)

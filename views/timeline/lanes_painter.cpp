@@ -46,7 +46,7 @@ void LanesPainter::paint(QPainter& painter) const {
 void LanesPainter::paint_ghost(QPainter& painter, std::size_t row) const {
   const Snapshot* opened = scene_.content.ghost();
   const TimelineContent::Row& shown = scene_.content.rows()[row];
-  if (opened == nullptr || shown.is_measured || shown.is_predicted ||
+  if (opened == nullptr || shown.is_measured || shown.has_shown_kernels ||
       scene_.content.is_measured_axis())
     return;
   const auto lanes = opened->timeline(scene_.content.kind()).lanes();
@@ -63,7 +63,7 @@ void LanesPainter::paint_ghost(QPainter& painter, std::size_t row) const {
 
 std::int64_t LanesPainter::length_of(const TimelineContent::Row& row) const {
   if (row.is_measured) return scene_.content.measured()->length();
-  if (!row.is_predicted) return scene_.content.estimated().length();
+  if (!row.has_shown_kernels) return scene_.content.estimated().length();
   const KernelLanes* kernels = scene_.content.kernel_lanes();
   return kernels == nullptr ? 0 : kernels->length();
 }
@@ -86,7 +86,7 @@ void LanesPainter::paint_cut(QPainter& painter, std::size_t row) const {
 }
 
 LanesPainter::Detail LanesPainter::detail_of(const TimelineContent::Row& row) const {
-  if (row.is_predicted) return {kernels_label(row)};
+  if (row.has_shown_kernels) return {kernels_label(row)};
   const Simulation& s = scene_.content.shown().analysis.simulation;
   if (row.lane == 0) return {};
   if (row.has_kernels) {
@@ -118,10 +118,11 @@ LanesPainter::Detail LanesPainter::detail_of(const TimelineContent::Row& row) co
 }
 
 // The lane's name with the time of its kernels or, in program order, their number. If the kernels
-// of the current graph are not known, the lane's name with the reason.
+// of the current graph are not known, the lane's name with the reason. The first lane has the name
+// of the source.
 QString LanesPainter::kernels_label(const TimelineContent::Row& row) const {
   const Lane& lane = scene_.content.lane(row);
-  const QString name = to_qstring(lane.name());
+  const QString name = row.lane == 0 ? scene_.content.kernels_name() : to_qstring(lane.name());
   const KernelLanes* kernels = scene_.content.kernel_lanes();
   const QString state = row.lane == 0 ? scene_.content.kernels_state() : QString();
   if (kernels == nullptr || !state.isEmpty()) return QStringLiteral("%1  %2").arg(name, state);
@@ -151,12 +152,12 @@ void LanesPainter::paint_label(QPainter& painter, std::size_t row) const {
   if (const GroupId group = scene_.lane(row).group())
     painter.fillRect(QRect(kGroupMark, area.top(), kGroupMark, area.height()),
                      scene_.theme.group(group));
-  const bool is_predicted = scene_.content.rows()[row].is_predicted;
+  const bool has_shown_kernels = scene_.content.rows()[row].has_shown_kernels;
   const QString name =
-      metrics.elidedText(is_predicted ? detail.text : to_qstring(scene_.lane(row).name()),
+      metrics.elidedText(has_shown_kernels ? detail.text : to_qstring(scene_.lane(row).name()),
                          Qt::ElideRight, box.width());
   painter.setPen(scene_.theme.text);
-  if (is_predicted || detail.text.isEmpty() || area.height() < 2 * metrics.height()) {
+  if (has_shown_kernels || detail.text.isEmpty() || area.height() < 2 * metrics.height()) {
     painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, name);
     return;
   }
@@ -196,7 +197,7 @@ void LanesPainter::paint_selection(QPainter& painter) const {
   painter.restore();
 }
 
-// Marks the predicted kernels of the selected nodes, that of the current node last. Each kernel is
+// Marks the kernels of the selected nodes, that of the current node last. Each kernel is
 // marked once, since nodes of a kernel are often selected together.
 void LanesPainter::paint_selected_kernels(QPainter& painter, std::vector<int>& last_column) const {
   const KernelLanes* kernels = scene_.content.kernel_lanes();

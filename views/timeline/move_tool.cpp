@@ -22,7 +22,7 @@ constexpr int kMinTwoGrips = 18;  // minimum width for separate start and wait g
 NodeId grip_at(const TimelineScene& scene, QPoint at) {
   const TimelineHit h = hit_timeline(scene, at);
   if (!h.run || h.run->is_folded()) return {};
-  if (scene.content.rows()[*h.row].is_measured || scene.content.rows()[*h.row].is_predicted)
+  if (scene.content.rows()[*h.row].is_measured || scene.content.rows()[*h.row].has_shown_kernels)
     return {};
   const Snapshot& s = scene.content.shown();
   const NodeId node = scene.lane(*h.row).items()[h.run->first].node;

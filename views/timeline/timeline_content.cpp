@@ -6,8 +6,7 @@
 
 #include "core/schedule/device_capacity.h"
 #include "views/session/edit/editing.h"
-#include "views/session/kernels/kernel_order_edits.h"
-#include "views/session/kernels/predicted_kernels.h"
+#include "views/session/kernels/kernel_source_text.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/number_text.h"
 
@@ -31,8 +30,7 @@ TimelineContent::TimelineContent(Document& document)
   connect(&document_, &Document::changed, this, &TimelineContent::take_document);
   connect(&document_, &Document::measurement_changed, this, &TimelineContent::take_measurement);
   connect(&document_.sac(), &SacSession::changed, this, &TimelineContent::take_plan);
-  connect(&document_.kernel_order(), &KernelOrderEdits::changed, this,
-          &TimelineContent::take_kernels);
+  connect(&document_.shown_kernels(), &ShownKernels::changed, this, &TimelineContent::take_kernels);
   update_rows();
   had_plan_ = plan() != nullptr;
 }
@@ -158,35 +156,51 @@ void TimelineContent::update_rows() {
   update_kernel_lanes();
   if (!show_kernels_) return;
   const std::size_t lanes = kernel_lanes_ ? kernel_lanes_->lanes().size() : 1;
-  for (std::size_t i = 0; i < lanes; ++i) rows_.push_back({.lane = i, .is_predicted = true});
+  for (std::size_t i = 0; i < lanes; ++i) rows_.push_back({.lane = i, .has_shown_kernels = true});
 }
 
-// Recreates the lanes of predicted kernels if the kernels or the axis have changed, and deletes
-// them if they are hidden.
+// Recreates the lanes of kernels if the kernels or the axis have changed, and deletes them if they
+// are hidden.
 void TimelineContent::update_kernel_lanes() {
-  const SnapshotKernelsPtr& ordered = document_.kernel_order().shown();
-  if (!show_kernels_ || !ordered) return kernel_lanes_.reset();
-  if (kernel_lanes_ && kernel_lanes_->shared_kernels() == ordered && kernels_kind_ == kind_) return;
+  const SnapshotKernelsPtr& kernels = document_.shown_kernels().shown();
+  if (!show_kernels_ || !kernels) return kernel_lanes_.reset();
+  if (kernel_lanes_ && kernel_lanes_->shared_kernels() == kernels && kernels_kind_ == kind_) return;
   kernels_kind_ = kind_;
-  kernel_lanes_ = std::make_unique<const KernelLanes>(ordered, kind_);
+  kernel_lanes_ = std::make_unique<const KernelLanes>(kernels, kind_);
 }
 
 int TimelineContent::row_of_kernels(std::size_t lane) const {
   for (std::size_t row = 0; row < rows_.size(); ++row)
-    if (rows_[row].lane == lane && rows_[row].is_predicted) return static_cast<int>(row);
+    if (rows_[row].lane == lane && rows_[row].has_shown_kernels) return static_cast<int>(row);
   return -1;
 }
 
+bool TimelineContent::needs_prediction() const {
+  return show_kernels_ && document_.shown_kernels().source() == ShownKernels::Source::predicted;
+}
+
+QString TimelineContent::kernels_name() const {
+  return kernel_source_word(document_.shown_kernels().source());
+}
+
 QString TimelineContent::kernels_state() const {
-  const PredictedKernels& predicted = document_.kernels();
-  if (!predicted.problem().isEmpty()) return tr("cannot be predicted");
-  return predicted.is_current() ? QString() : tr("predicting...");
+  return document_.shown_kernels().state_text();
+}
+
+QString TimelineContent::kernels_legend() const {
+  const ShownKernels::Source source = document_.shown_kernels().source();
+  QString text = tr("kernels: %1").arg(kernel_source_legend(source));
+  if (source != ShownKernels::Source::predicted) text += tr(", times estimated");
+  if (const std::size_t count = kernel_lanes_ ? kernel_lanes_->left_out() : 0; count > 0)
+    text += kind_ == AxisKind::program_order ? tr(", %1 not at a node").arg(count_text(count))
+                                             : tr(", %1 without a time").arg(count_text(count));
+  return text;
 }
 
 int TimelineContent::row_of(std::size_t lane, bool is_measured) const {
   for (std::size_t row = 0; row < rows_.size(); ++row)
     if (rows_[row].lane == lane && rows_[row].is_measured == is_measured &&
-        !rows_[row].is_predicted)
+        !rows_[row].has_shown_kernels)
       return static_cast<int>(row);
   return -1;
 }

@@ -74,21 +74,26 @@ class TimelineContent : public QObject {
   struct Row {
     std::size_t lane = 0;  // index in estimated(), *measured() or *kernel_lanes()
     bool is_measured = false;
-    bool has_kernels = false;   // a measured lane of kernels, below the lanes of nodes
-    bool is_predicted = false;  // a lane of predicted kernels, below all other lanes
+    bool has_kernels = false;        // a measured lane of kernels, below the lanes of nodes
+    bool has_shown_kernels = false;  // a lane of the document's ShownKernels, below all others
   };
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] const Lane& lane(const Row& row) const {
-    if (row.is_predicted) return kernel_lanes_ ? kernel_lanes_->lanes()[row.lane] : no_kernels_;
+    if (row.has_shown_kernels)
+      return kernel_lanes_ ? kernel_lanes_->lanes()[row.lane] : no_kernels_;
     return (row.is_measured ? *measured() : estimated()).lanes()[row.lane];
   }
-  // The predicted kernels as lanes; null if they are hidden or unknown.
+  // The kernels of the document's ShownKernels as lanes; null if they are hidden or unknown.
   [[nodiscard]] const KernelLanes* kernel_lanes() const { return kernel_lanes_.get(); }
-  // The row of a lane of predicted kernels, or -1.
+  // The row of one of these lanes, or -1.
   [[nodiscard]] int row_of_kernels(std::size_t lane) const;
-  // Why the kernels of the current graph are not known: they are still being predicted, or cannot
-  // be predicted. Empty if they are known.
+  // The source of these kernels in a word.
+  [[nodiscard]] QString kernels_name() const;
+  // Why the kernels of the current graph are not shown, in a few words. Empty if they are.
   [[nodiscard]] QString kernels_state() const;
+  // The source of these kernels, and the number of those that have no place on the axis:
+  // "kernels: compiled artifacts, times estimated, 2 not at a node".
+  [[nodiscard]] QString kernels_legend() const;
   // The row that shows a node's lane, or -1.
   [[nodiscard]] int row_of(NodeId node, bool is_measured) const;
   [[nodiscard]] int row_of(std::size_t lane, bool is_measured) const;
@@ -100,8 +105,10 @@ class TimelineContent : public QObject {
   [[nodiscard]] bool shows_reserved() const { return show_reserved_ && has_reserved(); }
 
   [[nodiscard]] bool shows_lane_legend() const { return show_lane_legend_; }
-  // Returns true if predicted kernels have lanes. If so, views must watch the document's kernels.
+  // Returns true if the kernels of the document's ShownKernels have lanes.
   [[nodiscard]] bool shows_kernels() const { return show_kernels_; }
+  // Returns true if these are predicted ones. If so, views must watch the document's kernels.
+  [[nodiscard]] bool needs_prediction() const;
 
   // Returns true if the SAC pane has a plan for this graph, even if it is not drawn.
   [[nodiscard]] bool has_plan() const;
@@ -127,8 +134,8 @@ class TimelineContent : public QObject {
   // A different measurement, or none, is now shown. If none is shown and the axis was in measured
   // time, `kind_changed` is emitted first.
   void measurement_changed();
-  // The layout may have changed: the entries of a legend or the lanes of predicted kernels are
-  // different, shown or hidden.
+  // The layout may have changed: the entries of a legend or the lanes of kernels are different,
+  // shown or hidden.
   void legend_changed();
   // Something else that is painted has changed.
   void changed();

@@ -70,7 +70,7 @@ void select_at(const TimelineScene& scene, QPoint at, bool toggles) {
   if (const auto range = selection.range())
     if (const auto [left, right] = columns_of(scene, *range); at.x() < left || at.x() > right)
       selection.set_range(std::nullopt);
-  if (h.run && scene.content.rows()[*h.row].is_predicted) {
+  if (h.run && scene.content.rows()[*h.row].has_shown_kernels) {
     select_kernels(scene, *h.row, *h.run, toggles);
   } else if (h.run) {
     const auto items = scene.lane(*h.row).items();

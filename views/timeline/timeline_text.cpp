@@ -93,7 +93,7 @@ QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, QPoint a
   const MeasuredTimeline* m = scene.content.document().measured();
   if (h.run) {
     const Lane& over = scene.lane(*h.row);
-    if (scene.content.rows()[*h.row].is_predicted) {
+    if (scene.content.rows()[*h.row].has_shown_kernels) {
       if (h.run->is_folded()) return folded_kernel_lines(scene.content, over, *h.run);
       return kernel_card_lines(scene.content.kernel_lanes()->kernels(),
                                as_index(over.items()[h.run->first].kernel));

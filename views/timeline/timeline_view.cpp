@@ -51,7 +51,7 @@ TimelineView::TimelineView(Document& document, QWidget* parent, Moves moves)
   connect(&content_, &TimelineContent::snapshot_changed, this, &TimelineView::relayout);
   connect(&document_.marks(), &Marks::changed, this, &TimelineView::refresh);
   connect(&content_, &TimelineContent::legend_changed, this, [this] {
-    kernel_watch_.set_needed(content_.shows_kernels());
+    kernel_watch_.set_needed(content_.needs_prediction());
     relayout();
   });
   connect(&content_, &TimelineContent::changed, this, &TimelineView::refresh);
@@ -89,10 +89,10 @@ void TimelineView::relayout() {
   const QSize size = viewport()->size();
   std::vector<LaneKind> kinds;
   for (const TimelineContent::Row& row : content_.rows())
-    kinds.push_back(row.has_kernels || row.is_predicted ? LaneKind::kernels
-                    : row.is_measured                   ? LaneKind::measured
-                    : row.lane == 0                     ? LaneKind::host
-                                                        : LaneKind::estimated);
+    kinds.push_back(row.has_kernels || row.has_shown_kernels ? LaneKind::kernels
+                    : row.is_measured                        ? LaneKind::measured
+                    : row.lane == 0                          ? LaneKind::host
+                                                             : LaneKind::estimated);
   const TimelineLayout::Legends legends{.memory = TimelineLegend(scene()).height(size.width()),
                                         .lanes = LaneLegend(scene()).height(size.width())};
   layout_ = TimelineLayout::make(size, kinds, legends, content_.label_count(),

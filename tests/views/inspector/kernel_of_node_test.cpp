@@ -20,11 +20,13 @@ class KernelOfNodeTest : public ::testing::Test {
   KernelOfNodeTest() : part_(test::small_step_part(snapshot_->graph)) {}
 
   [[nodiscard]] NodeId node(const char* name) const { return snapshot_->graph.find(name); }
+  [[nodiscard]] InspectorSection section(const char* name) const {
+    return describe_kernel_of(*test::hand_made_kernels(snapshot_, part_), node(name), source_);
+  }
   // The rows with this label.
   [[nodiscard]] std::vector<InspectorRow> rows(const char* name, const QString& label) const {
     std::vector<InspectorRow> found;
-    for (const InspectorRow& row :
-         describe_kernel_of(*test::hand_made_kernels(snapshot_, part_), node(name)).rows)
+    for (const InspectorRow& row : section(name).rows)
       if (row.label == label) found.push_back(row);
     return found;
   }
@@ -35,6 +37,7 @@ class KernelOfNodeTest : public ::testing::Test {
 
   SnapshotPtr snapshot_ = test::snapshot_of(test::kSmallStep);
   CompiledPart part_;
+  ShownKernels::Source source_ = ShownKernels::Source::predicted;
 };
 
 TEST_F(KernelOfNodeTest, NamesTheKernelAndItsOtherNodes) {
@@ -48,8 +51,7 @@ TEST_F(KernelOfNodeTest, NamesTheKernelAndItsOtherNodes) {
 }
 
 TEST_F(KernelOfNodeTest, ANodeWithoutAKernelHasNoRows) {
-  EXPECT_THAT(describe_kernel_of(*test::hand_made_kernels(snapshot_, part_), node("x")).rows,
-              IsEmpty());
+  EXPECT_THAT(section("x").rows, IsEmpty());
 }
 
 TEST_F(KernelOfNodeTest, SaysWhatKeepsTheResult) {
@@ -87,6 +89,36 @@ TEST_F(KernelOfNodeTest, SaysWhyItWasNotFusedWithItsNeighbors) {
   EXPECT_THAT(texts, ElementsAre("kernel 1: " + reason, "kernel 3: " + reason))
       << "a library is not even tried";
   EXPECT_EQ(rows("relu", "not fused with").front().links, (std::vector{node("mm")}));
+}
+
+TEST_F(KernelOfNodeTest, NamesTheSourceOfTheKernels) {
+  EXPECT_EQ(section("mm").title, "Predicted kernel");
+  source_ = ShownKernels::Source::asked;
+  EXPECT_EQ(section("mm").title, "Inductor's kernel");
+  EXPECT_THAT(rows("mm", "runs in").front().note.toStdString(), HasSubstr("Inductor's scheduler"));
+  source_ = ShownKernels::Source::compiled;
+  EXPECT_EQ(section("mm").title, "Compiled kernel");
+}
+
+// Inductor's answer has no buffers, but reasons in its own words.
+TEST_F(KernelOfNodeTest, InductorsKernelsHaveItsReasonsAndNoResults) {
+  source_ = ShownKernels::Source::asked;
+  part_.stated = {{1, 0, "no shared data"}, {1, 3, "too far"}};  // relu_1 is not a neighbor of relu
+  EXPECT_THAT(rows("relu", "buf1"), IsEmpty());
+  EXPECT_THAT(rows("relu_1", "result"), IsEmpty());
+  std::vector<std::string> texts;
+  for (const InspectorRow& row : rows("relu", "not fused with"))
+    texts.push_back(row.value.toStdString());
+  EXPECT_THAT(texts,
+              ElementsAre("kernel 1: Inductor: no shared data",
+                          "kernel 3: " + std::string(kernels::to_sentence(Refusal::is_external))));
+}
+
+TEST_F(KernelOfNodeTest, OfCompiledKernelsReasonsAndResultsAreUnknown) {
+  source_ = ShownKernels::Source::compiled;
+  EXPECT_EQ(value("relu", "runs in"), "kernel 2 of 8: relu (pointwise)");
+  EXPECT_THAT(rows("relu", "not fused with"), IsEmpty());
+  EXPECT_THAT(rows("relu_1", "result"), IsEmpty());
 }
 
 }  // namespace

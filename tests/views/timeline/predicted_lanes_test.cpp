@@ -1,12 +1,17 @@
-// Tests the lanes of predicted kernels in a timeline, without a widget.
+// Tests the lanes of predicted and of compiled kernels in a timeline, without a widget.
 
 #include <gtest/gtest.h>
 
 #include <memory>
 
+#include "core/open/open.h"
 #include "tests/support/held_pool.h"
+#include "tests/support/must.h"
+#include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
+#include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
+#include "views/session/kernels/shown_kernels.h"
 #include "views/timeline/timeline_content.h"
 
 namespace jointer::views {
@@ -16,7 +21,7 @@ class PredictedRows : public testing::Test {
  protected:
   [[nodiscard]] std::size_t predicted_rows() const {
     std::size_t count = 0;
-    for (const TimelineContent::Row& row : content_.rows()) count += row.is_predicted ? 1 : 0;
+    for (const TimelineContent::Row& row : content_.rows()) count += row.has_shown_kernels ? 1 : 0;
     return count;
   }
   void predict() {
@@ -35,7 +40,7 @@ TEST_F(PredictedRows, AreShownOnRequest) {
   EXPECT_EQ(predicted_rows(), 0U);
   content_.set_show_kernels(true);
   ASSERT_EQ(predicted_rows(), 1U) << "a row without kernels until they are known";
-  EXPECT_TRUE(content_.rows().back().is_predicted);
+  EXPECT_TRUE(content_.rows().back().has_shown_kernels);
   EXPECT_TRUE(content_.lane(content_.rows().back()).items().empty());
   EXPECT_EQ(content_.kernels_state(), "predicting...");
   predict();
@@ -67,13 +72,59 @@ TEST_F(PredictedRows, AreNotTheRowsOfNodes) {
   for (const char* name : {"mm", "relu", "ar", "wt"}) {
     const int row = content_.row_of(document_.graph().find(name), false);
     if (row < 0) continue;
-    EXPECT_FALSE(content_.rows()[static_cast<std::size_t>(row)].is_predicted) << name;
+    EXPECT_FALSE(content_.rows()[static_cast<std::size_t>(row)].has_shown_kernels) << name;
   }
   const int row = content_.row_of_kernels(0);
   ASSERT_GE(row, 0);
-  EXPECT_TRUE(content_.rows()[static_cast<std::size_t>(row)].is_predicted);
+  EXPECT_TRUE(content_.rows()[static_cast<std::size_t>(row)].has_shown_kernels);
   EXPECT_EQ(content_.row_of_kernels(7), -1);
   document_.kernels().stop_watching(watcher_);
+}
+
+TEST_F(PredictedRows, SayTheirSource) {
+  EXPECT_FALSE(content_.needs_prediction());
+  content_.set_show_kernels(true);
+  EXPECT_TRUE(content_.needs_prediction());
+  predict();
+  EXPECT_EQ(content_.kernels_name(), "kernels");
+  EXPECT_EQ(content_.kernels_legend(), "kernels: predicted");
+  document_.shown_kernels().set_source(ShownKernels::Source::asked);
+  EXPECT_FALSE(content_.needs_prediction());
+  EXPECT_EQ(content_.kernel_lanes(), nullptr) << "Inductor was not asked";
+  EXPECT_EQ(predicted_rows(), 1U);
+  EXPECT_EQ(content_.kernels_name(), "Inductor");
+  EXPECT_EQ(content_.kernels_state(), "not asked");
+  EXPECT_EQ(content_.kernels_legend(), "kernels: Inductor's answer, times estimated");
+  document_.kernels().stop_watching(watcher_);
+}
+
+// Two of the three kernels of the log are not tied to a node of the graph.
+TEST(LanesOfCompiledKernels, FollowTheSourceOfThePane) {
+  test::HeldPool pool;
+  const std::string log = test::source_path("tests/core/capture/artifacts/cpu_2_15.log");
+  Document document(
+      OpenRequest{.path = log},
+      test::must(make_snapshot(test::must(open_graph({.path = log, .index = 0})), {})));
+  TimelineContent content(document);
+  content.set_show_kernels(true);
+  document.opened_kernels().read(QString::fromStdString(log));
+  pool.run_all(4);
+  ASSERT_TRUE(document.opened_kernels().shown());
+  ASSERT_NE(content.kernel_lanes(), nullptr);
+  EXPECT_EQ(content.kernel_lanes()->shared_kernels(), document.opened_kernels().shown());
+  EXPECT_EQ(content.kernels_name(), "compiled");
+  EXPECT_EQ(content.kernels_state(), "");
+  EXPECT_EQ(
+      content.kernel_lanes()->lanes().front().items().size() + content.kernel_lanes()->left_out(),
+      3U);
+  EXPECT_TRUE(content.kernels_legend().startsWith("kernels: compiled artifacts, times estimated"));
+  content.set_kind(AxisKind::program_order);
+  EXPECT_EQ(content.kernel_lanes()->lanes().front().items().size(), 1U);
+  EXPECT_EQ(content.kernels_legend(),
+            "kernels: compiled artifacts, times estimated, 2 not at a node");
+  document.shown_kernels().set_source(ShownKernels::Source::predicted);
+  EXPECT_EQ(content.kernel_lanes(), nullptr) << "predicted kernels are not known";
+  EXPECT_EQ(content.kernels_state(), "predicting...");
 }
 
 }  // namespace

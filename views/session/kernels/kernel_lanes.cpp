@@ -119,7 +119,10 @@ void KernelLanes::find_places() {
   first_place_.assign(rows + 1, 0);
   for (const Lane& lane : lanes_)
     for (const LaneItem& each : lane.items()) ++first_place_[as_index(each.kernel) + 1];
-  for (std::size_t row = 0; row < rows; ++row) first_place_[row + 1] += first_place_[row];
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (kernels_->rows()[row].launches && first_place_[row + 1] == 0) ++left_out_;
+    first_place_[row + 1] += first_place_[row];
+  }
   places_.resize(first_place_.back());
   std::vector<std::size_t> next(first_place_.begin(), first_place_.end() - 1);
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane)

@@ -1,6 +1,6 @@
 #pragma once
 
-// The predicted kernels as lanes of a timeline, prepared once for all zoom levels. No widgets.
+// Kernels as lanes of a timeline, prepared once for all zoom levels, whatever their source. No widgets.
 //
 // In program order, a kernel has an item for each stretch of its nodes. A node of another kernel
 // ends a stretch; one that runs in no kernel, or in one that launches nothing, does not. A node
@@ -29,6 +29,9 @@ class KernelLanes {
   // On axes of time, the end of the last kernel in nanoseconds; in program order, the number of
   // nodes. At least 1.
   [[nodiscard]] std::int64_t length() const { return length_; }
+  // The number of kernels that launch but have no item: in program order, those that are row_of of
+  // no node; on an axis of time, those without a time.
+  [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
   struct Place {
     std::size_t lane = 0;
@@ -50,6 +53,7 @@ class KernelLanes {
   std::vector<LaneItem> compute_, collectives_;  // until they become lanes
   std::vector<Lane> lanes_;
   std::int64_t length_ = 1;
+  std::size_t left_out_ = 0;
   // The places of row n begin at places_[first_place_[n]] and end before those of row n + 1.
   std::vector<Place> places_;
   std::vector<std::size_t> first_place_;

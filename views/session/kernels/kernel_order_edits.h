@@ -33,6 +33,10 @@ class KernelOrderEdits : public QObject {
 
   // The predicted kernels in the order after the moves; null while PredictedKernels::shown is null.
   [[nodiscard]] const SnapshotKernelsPtr& shown() const { return shown_; }
+  // True if `shown` is of the same snapshot as the predicted kernels.
+  [[nodiscard]] bool is_current() const {
+    return shown_ && base_ && shown_->snapshot() == base_->snapshot();
+  }
   // False while the rows of the current order are made.
   [[nodiscard]] bool is_settled() const { return !ordering_.is_running(); }
 

@@ -45,13 +45,30 @@ const SnapshotKernelsPtr& ShownKernels::shown() const {
 }
 
 bool ShownKernels::is_current() const {
-  if (source_ == Source::predicted) return predicted_.is_current();
+  if (!shown()) return true;
+  if (source_ == Source::predicted) return predicted_.is_current() && order_.is_current();
   return source_ == Source::compiled ? opened_.is_current() : !asked_.is_of_earlier_graph();
 }
 
 const QString& ShownKernels::problem() const {
   if (source_ == Source::compiled) return kNoProblem;
   return source_ == Source::predicted ? predicted_.problem() : asked_.problem();
+}
+
+QString ShownKernels::state_text() const {
+  const QString earlier = tr("of an earlier graph");
+  switch (source_) {
+    case Source::predicted:
+      if (!predicted_.problem().isEmpty()) return tr("cannot be predicted");
+      return shown() && is_current() ? QString() : tr("predicting...");
+    case Source::asked:
+      if (shown()) return is_current() ? QString() : earlier;
+      if (asked_.is_running()) return tr("asking...");
+      return asked_.problem().isEmpty() ? tr("not asked") : tr("no answer");
+    case Source::compiled:
+      return is_current() ? QString() : earlier;
+  }
+  return {};
 }
 
 }  // namespace jointer::views

@@ -28,7 +28,7 @@ class ShownKernels : public QObject {
   [[nodiscard]] Source source() const { return source_; }
   void set_source(Source source);
 
-  // Null if the source has none.
+  // Null if the source has none. Times are estimates, whatever the source.
   [[nodiscard]] const SnapshotKernelsPtr& shown() const;
   // Returns false if `shown` is known to be of an earlier graph, or if the source is `predicted`
   // and has no kernels.
@@ -36,6 +36,9 @@ class ShownKernels : public QObject {
   // Why the source's last prediction or question failed, in one sentence; otherwise empty. Problems
   // with artifacts are reported by OpenedKernels::failed.
   [[nodiscard]] const QString& problem() const;
+  // Why the kernels of the current graph are not shown, in a few words: "predicting...", "of an
+  // earlier graph". Empty if they are.
+  [[nodiscard]] QString state_text() const;
 
  signals:
   // The source, its kernels, their order or the problem has changed.

@@ -167,6 +167,27 @@ TEST_F(AskedKernelsTest, APanesSourceIsEither) {
   EXPECT_GT(changes, 1);
 }
 
+TEST_F(AskedKernelsTest, WhyTheKernelsOfTheGraphAreNotShownIsSaid) {
+  ShownKernels& shown = document->shown_kernels();
+  EXPECT_EQ(shown.state_text(), "predicting...");
+  shown.set_source(ShownKernels::Source::asked);
+  EXPECT_EQ(shown.state_text(), "not asked");
+  asked().ask();
+  EXPECT_EQ(shown.state_text(), "asking...");
+  ASSERT_TRUE(wait_for([&] { return !asked().is_running(); }));
+  EXPECT_EQ(shown.state_text(), "");
+  document->editing().apply(*move_edit(document->graph(), std::vector{node("e")}, node("a")));
+  ASSERT_TRUE(wait_for([&] { return asked().is_of_earlier_graph(); }));
+  EXPECT_EQ(shown.state_text(), "of an earlier graph");
+}
+
+TEST_F(AskedKernelsTest, AQuestionThatFailsHasNoAnswerToShow) {
+  python.act("fail");
+  document->shown_kernels().set_source(ShownKernels::Source::asked);
+  ask();
+  EXPECT_EQ(document->shown_kernels().state_text(), "no answer");
+}
+
 TEST(AskedKernelsOfAPair, EachHalfIsAsked) {
   const test::FakeInductor python;
   const Graph graph = test::must(open_graph(
