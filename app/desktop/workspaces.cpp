@@ -11,6 +11,7 @@
 #include "core/workspace/workspace_capture.h"
 #include "views/session/document/marks.h"
 #include "views/session/edit/editing.h"
+#include "views/session/kernels/kernel_order_edits.h"
 #include "views/session/pipeline/pipeline_session.h"
 #include "views/session/translation/qstring.h"
 #include "views/session/workspace/workspace_options.h"
@@ -34,6 +35,7 @@ void take_journal(const LeftJournal& left, SavedWork& found) {
   found.workspace.options = left.state.workspace.options;
   found.workspace.pipeline = left.state.workspace.pipeline;
   found.workspace.marks = left.state.workspace.marks;
+  found.workspace.kernel_moves = left.state.workspace.kernel_moves;
   found.workspace.capture = left.state.workspace.capture;
 }
 
@@ -224,6 +226,7 @@ void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edi
        .undone = editing.entry_count() - editing.place(),
        .states = static_cast<int>(editing.named().size()),
        .marks = static_cast<int>(document.marks().all().size()),
+       .kernel_moves = static_cast<int>(document.kernel_order().move_count()),
        .has_pipeline = tab->session()->pipeline().draft().saved() != WorkspacePipeline()},
       tab->title(), found.changed_at)};
   if (has_changed) sentences << tr("The capture has changed since this work was saved.");

@@ -52,6 +52,8 @@ OrderedJson start_record(const JournalState& state) {
   if (state.workspace.pipeline != WorkspacePipeline())
     json["pipeline"] = pipeline_to_json(state.workspace.pipeline);
   if (!state.workspace.marks.empty()) json["marks"] = marks_to_json(state.workspace.marks);
+  if (state.workspace.kernel_moves != NamedKernelMoves())
+    json["kernel_moves"] = kernel_moves_to_json(state.workspace.kernel_moves);
   history_to_json(json, state.workspace.history);
   return json;
 }
@@ -82,6 +84,9 @@ Result<JournalState> read_start(const OrderedJson& json) {
   JOINTER_TRY(state.workspace.capture, capture_from_json(json["capture"]));
   JOINTER_TRY(state.workspace.history, history_from_json(json));
   take_settings(json, state.workspace);
+  if (json.contains("kernel_moves")) {
+    JOINTER_TRY(state.workspace.kernel_moves, kernel_moves_from_json(json["kernel_moves"]));
+  }
   return state;
 }
 
@@ -107,6 +112,11 @@ bool apply_record(const OrderedJson& record, JournalState& state) {
     auto states = states_from_json(record["states"]);
     if (states) history.states = *std::move(states);
     return states.has_value();
+  }
+  if (record.contains("kernel_moves")) {
+    auto moves = kernel_moves_from_json(record["kernel_moves"]);
+    if (moves) state.workspace.kernel_moves = *std::move(moves);
+    return moves.has_value();
   }
   if (take_settings(record, state.workspace)) return true;
   state.is_closed = record.contains("closed") && record["closed"] == true;
@@ -260,6 +270,10 @@ void Journal::set_pipeline(const WorkspacePipeline& pipeline) {
 
 void Journal::set_marks(const std::vector<MarkedMoment>& marks) {
   append({{"marks", marks_to_json(marks)}});
+}
+
+void Journal::set_kernel_moves(const NamedKernelMoves& moves) {
+  append({{"kernel_moves", kernel_moves_to_json(moves)}});
 }
 
 void Journal::set_options(const WorkspaceOptions& options) {

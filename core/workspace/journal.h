@@ -66,6 +66,7 @@ class Journal {
   void set_states(const std::vector<KeptState>& states);
   void set_pipeline(const WorkspacePipeline& pipeline);
   void set_marks(const std::vector<MarkedMoment>& marks);
+  void set_kernel_moves(const NamedKernelMoves& moves);
   void set_options(const WorkspaceOptions& options);
   void set_closed(bool closed);
 

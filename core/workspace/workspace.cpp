@@ -96,6 +96,9 @@ Result<Workspace> workspace_from_json(const OrderedJson& json) {
   if (const OrderedJson* pipeline = members.find("pipeline"))
     workspace.pipeline = pipeline_from_json(*pipeline);
   if (const OrderedJson* marks = members.find("marks")) workspace.marks = marks_from_json(*marks);
+  if (const OrderedJson* moves = members.find("kernel_moves")) {
+    JOINTER_TRY(workspace.kernel_moves, kernel_moves_from_json(*moves));
+  }
   if (const OrderedJson* benchmarks = members.find("benchmarks")) {
     JOINTER_TRY(workspace.benchmarks, benchmarks_from_json(*benchmarks));
   }
@@ -206,6 +209,8 @@ std::string workspace_text(const Workspace& workspace) {
   if (workspace.pipeline != WorkspacePipeline())
     plain("pipeline", pipeline_to_json(workspace.pipeline));
   if (!workspace.marks.empty()) plain("marks", marks_to_json(workspace.marks));
+  if (workspace.kernel_moves != NamedKernelMoves())
+    plain("kernel_moves", kernel_moves_to_json(workspace.kernel_moves));
   plain("layout", workspace.layout);
   member("benchmarks");
   text += '[';

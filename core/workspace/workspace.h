@@ -13,6 +13,7 @@
 #include "core/base/result.h"
 #include "core/bench/result.h"
 #include "core/workspace/history.h"
+#include "core/workspace/kernel_moves.h"
 
 namespace jointer {
 
@@ -65,8 +66,9 @@ struct Workspace {
   WorkspaceOptions options;
   WorkspacePipeline pipeline;
   std::vector<MarkedMoment> marks;  // in the order they were made
-  std::string layout;               // written and read by the desktop
-  std::string extra;                // members unknown to this version: `"key":value,...`
+  NamedKernelMoves kernel_moves;
+  std::string layout;  // written and read by the desktop
+  std::string extra;   // members unknown to this version: `"key":value,...`
 };
 
 // The number of bytes at the start of a file that is_workspace examines.

@@ -19,6 +19,8 @@
 #include "tests/support/paths.h"
 #include "views/session/document/marks.h"
 #include "views/session/edit/editing.h"
+#include "views/session/kernels/kernel_order_edits.h"
+#include "views/session/kernels/predicted_kernels.h"
 #include "views/session/workspace/autosave.h"
 #include "views/widgets/wrapped_text.h"
 #include "views/window/restore_bar.h"
@@ -62,6 +64,7 @@ class WorkspaceTest : public QObject {
   void closing_the_window_asks_too();
   void closing_waits_for_saves();
   void marks_are_saved_and_restored();
+  void closing_asks_about_moves_of_kernels();
   void says_what_was_restored();
 
  private:
@@ -456,12 +459,49 @@ void WorkspaceTest::marks_are_saved_and_restored() {
   QVERIFY(!autosave(*tab).is_dirty());
 }
 
+void WorkspaceTest::closing_asks_about_moves_of_kernels() {
+  const QString path = folder_->filePath("work.jointer");
+  auto window = make_window();
+  DocumentTab* tab = open(*window, kCapture);
+  const QObject watcher;
+  tab->document()->kernels().watch(watcher);
+  QTRY_VERIFY_WITH_TIMEOUT(tab->document()->kernels().is_current(), kPatienceMs);
+  KernelOrderEdits& order = tab->document()->kernel_order();
+  bool is_moved = false;
+  for (std::size_t row = 0; row < order.shown()->rows().size() && !is_moved; ++row)
+    is_moved = order.move_far(row, KernelOrderEdits::Direction::earlier);
+  QVERIFY(is_moved);
+  const NamedKernelMoves moves = order.saved();
+  tab->document()->kernels().stop_watching(watcher);
+  press_close(*window);
+  answer(*window, QMessageBox::Cancel);
+  QVERIFY(autosave(*tab).is_dirty());
+  // Restored from the journal.
+  window.reset();
+  window = make_window();
+  tab = open(*window, kCapture);
+  QTRY_VERIFY_WITH_TIMEOUT(tab->document()->kernel_order().saved() == moves, kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
+  const QString said = bar(*window)->findChild<WrappedText*>()->toPlainText();
+  QVERIFY2(said.startsWith("Restored 1 move of a kernel of "), qPrintable(said));
+  // Restored from the workspace.
+  save(*tab, path);
+  QVERIFY(!autosave(*tab).is_dirty());
+  window.reset();
+  window = make_window();
+  tab = open(*window, path);
+  QTRY_VERIFY_WITH_TIMEOUT(tab->document()->kernel_order().saved() == moves, kPatienceMs);
+  QVERIFY(!autosave(*tab).is_dirty());
+}
+
 void WorkspaceTest::says_what_was_restored() {
   QCOMPARE(restored_text({}, "llama", 0), QString());
   QCOMPARE(restored_text({.edits = 1}, "llama", 0), QString("Restored 1 edit of llama."));
   QCOMPARE(restored_text({.undone = 2}, "llama", 0), QString("Restored 2 undone edits of llama."));
   QCOMPARE(restored_text({.edits = 3, .undone = 1, .marks = 2, .has_pipeline = true}, "llama", 0),
            QString("Restored 3 edits, 2 marks and the pipeline of llama."));
+  QCOMPARE(restored_text({.marks = 1, .kernel_moves = 2}, "llama", 0),
+           QString("Restored 1 mark and 2 moves of kernels of llama."));
 }
 
 }  // namespace jointer

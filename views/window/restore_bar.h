@@ -20,10 +20,10 @@ class RestoreBar : public QFrame {
   void discarded();
 };
 
-// The work that was restored from a journal: the numbers of edits, undone edits, named states and
-// marks, and whether there is a pipeline.
+// The work that was restored from a journal: the numbers of edits, undone edits, named states,
+// marks and moves of kernels, and whether there is a pipeline.
 struct RestoredWork {
-  int edits = 0, undone = 0, states = 0, marks = 0;
+  int edits = 0, undone = 0, states = 0, marks = 0, kernel_moves = 0;
   bool has_pipeline = false;
 };
 

@@ -68,11 +68,15 @@ TEST(Journal, ContainsEveryChange) {
     (*journal)->set_pipeline(pipeline);
     const std::vector<MarkedMoment> marks{{.node = "a", .is_after_release = true}};
     (*journal)->set_marks(marks);
+    const NamedKernelMoves moves{
+        .moves = {{.kernel = {.nodes = {"a", "b"}}, .anchor = {.nodes = {"c"}}}}, .place = 1};
+    (*journal)->set_kernel_moves(moves);
     EXPECT_TRUE((*journal)->flush());
     const auto state = read_journal(path);
     ASSERT_TRUE(state) << state.error().message;
     EXPECT_EQ(state->workspace.pipeline, pipeline);
     EXPECT_EQ(state->workspace.marks, marks);
+    EXPECT_EQ(state->workspace.kernel_moves, moves);
     EXPECT_EQ(state->workspace.history, histories.back());
     EXPECT_EQ(state->workspace.options.device, "b200");
     EXPECT_EQ(state->workspace.capture, start().workspace.capture);

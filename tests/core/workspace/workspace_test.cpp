@@ -119,6 +119,11 @@ TEST(Workspace, ErrorsNameTheLocation) {
   EXPECT_EQ(wrong(R"(,"capture":7)"), "w: `capture`: expected an object");
   EXPECT_EQ(wrong(R"(,"capture":{})"), "w: `capture` has no path");
   EXPECT_EQ(wrong(R"(,"benchmarks":7)"), "w: `benchmarks`: expected a list");
+  EXPECT_EQ(wrong(R"(,"kernel_moves":{"place":0})"), "w: `kernel_moves`: `moves` is missing");
+  EXPECT_EQ(wrong(R"(,"kernel_moves":{"moves":[{"kernel":{"nodes":[]}}],"place":1})"),
+            "w: `kernel_moves`: `moves` 0: `anchor` is missing");
+  EXPECT_EQ(wrong(R"(,"kernel_moves":{"moves":[],"place":1})"),
+            "w: `kernel_moves`: `place`: expected an integer from 0 to 0");
   EXPECT_EQ(wrong(R"(,"benchmarks":[7])").substr(0, 15), "w: benchmark 0:");
   EXPECT_EQ(parse_workspace("[]", "w").error().message,
             "w: not a workspace: expected `format` to be \"jointer-workspace\"");
@@ -147,6 +152,26 @@ TEST(Workspace, KeepsMarks) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->marks, workspace.marks);
   EXPECT_TRUE(parse_workspace(workspace_text(example()), "w.jointer")->marks.empty());
+}
+
+TEST(Workspace, KeepsMovesOfKernels) {
+  Workspace workspace = example();
+  EXPECT_THAT(workspace_text(workspace), testing::Not(testing::HasSubstr("kernel_moves")));
+  workspace.kernel_moves = {
+      .moves = {{.kernel = {.nodes = {"mm_1"}}, .anchor = {.nodes = {"mul", "exp"}}},
+                {.kernel = {.nodes = {"backward:wait"}, .number = 2},
+                 .anchor = {},
+                 .is_after = true,
+                 .part = 1,
+                 .extra = R"("note":"x")"}},
+      .place = 1,
+      .extra = R"("later":[1])"};
+  const auto read = parse_workspace(workspace_text(workspace), "w.jointer");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->kernel_moves, workspace.kernel_moves);
+  EXPECT_EQ(workspace_text(*read), workspace_text(workspace));
+  EXPECT_EQ(parse_workspace(workspace_text(example()), "w.jointer")->kernel_moves,
+            NamedKernelMoves());
 }
 
 TEST(Workspace, IsIdentifiedByItsBeginning) {

@@ -8,6 +8,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/index.h"
+#include "core/edit/edit.h"
 #include "views/session/kernels/kernel_keys.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/session/text/number_text.h"
@@ -66,6 +67,7 @@ void KernelOrderEdits::keep_moves() {
                 .arg(dropped.size())
                 .arg(before)
                 .arg(dropped.join(QStringLiteral(", ")));
+  emit moved();
 }
 
 void KernelOrderEdits::prepare() {
@@ -74,15 +76,32 @@ void KernelOrderEdits::prepare() {
   keys_ = kernel_keys(*base_);
 }
 
+NamedKernel KernelOrderEdits::named(const Chosen& kernel) const {
+  const std::vector<kernels::Kernel>& of_part = base_->parts()[kernel.part].scheduled.kernels;
+  const std::vector<NodeId>& nodes = of_part[as_index(kernel.kernel)].nodes;
+  NamedKernel name;
+  for (const NodeId node : nodes) name.nodes.push_back(edit_name(base_->snapshot()->graph, node));
+  for (std::size_t i = 0; i < as_index(kernel.kernel); ++i)
+    if (of_part[i].nodes == nodes) ++name.number;
+  return name;
+}
+
+std::int32_t KernelOrderEdits::find(std::size_t part, const NamedKernel& name) const {
+  std::vector<NodeId> nodes;
+  for (const std::string& each : name.nodes) nodes.push_back(base_->snapshot()->graph.find(each));
+  const std::vector<kernels::Kernel>& of_part = base_->parts()[part].scheduled.kernels;
+  std::size_t before = 0;  // kernels with the same nodes
+  for (std::size_t i = 0; i < of_part.size(); ++i)
+    if (of_part[i].nodes == nodes && before++ == name.number) return static_cast<std::int32_t>(i);
+  return -1;
+}
+
 bool KernelOrderEdits::find(Move& move) const {
-  if (move.part >= orders_.size()) return false;
-  const std::span<const std::uint64_t> of_part = keys(move.part);
-  const auto kernel = std::find(of_part.begin(), of_part.end(), move.kernel);
-  const auto anchor = std::find(of_part.begin(), of_part.end(), move.anchor);
-  if (kernel == of_part.end() || anchor == of_part.end()) return false;
-  move.move.kernel = static_cast<std::int32_t>(kernel - of_part.begin());
-  move.move.anchor = static_cast<std::int32_t>(anchor - of_part.begin());
-  return true;
+  const NamedKernelMove& wanted = move.named;
+  if (wanted.part >= orders_.size()) return false;
+  move.move = {find(wanted.part, wanted.kernel), find(wanted.part, wanted.anchor),
+               !wanted.is_after};
+  return move.move.kernel >= 0 && move.move.anchor >= 0;
 }
 
 std::size_t KernelOrderEdits::first_row(std::size_t part) const {
@@ -96,7 +115,7 @@ std::span<const std::uint64_t> KernelOrderEdits::keys(std::size_t part) const {
 }
 
 bool KernelOrderEdits::apply(std::vector<kernels::KernelOrder>& orders, const Move& move) {
-  kernels::KernelOrder& order = orders[move.part];
+  kernels::KernelOrder& order = orders[move.named.part];
   const auto& [kernel, anchor, before] = move.move;
   return order.move(kernel, order.place_next_to(kernel, anchor, before));
 }
@@ -226,17 +245,19 @@ bool KernelOrderEdits::add(const Chosen& kernel, std::int32_t to, Direction dire
   if (to == from) return refuse(kernel, direction);
   const std::int32_t anchor = order.order()[as_index(to)];
   if (!order.move(kernel.kernel, to)) return refuse(kernel, direction);
-  const std::span<const std::uint64_t> of_part = keys(kernel.part);
+  const bool is_before = direction == Direction::earlier;
   moves_.resize(place_);
-  moves_.push_back({.part = kernel.part,
-                    .move = {kernel.kernel, anchor, direction == Direction::earlier},
-                    .kernel = of_part[as_index(kernel.kernel)],
-                    .anchor = of_part[as_index(anchor)]});
+  moves_.push_back({.named = {.kernel = named(kernel),
+                              .anchor = named({kernel.part, anchor}),
+                              .is_after = !is_before,
+                              .part = kernel.part},
+                    .move = {kernel.kernel, anchor, is_before}});
   ++place_;
   const kernels::KernelOrder::Range range = order.range(kernel.kernel);
   said_ = tr("%1 runs as kernel %2; any position from %3 to %4 is legal.")
               .arg(name(kernel), count_text(to + 1), count_text(range.first + 1),
                    count_text(range.last + 1));
+  emit moved();
   publish();
   return true;
 }
@@ -246,6 +267,7 @@ void KernelOrderEdits::undo() {
   --place_;
   said_.clear();
   replay();
+  emit moved();
   publish();
 }
 
@@ -258,6 +280,7 @@ void KernelOrderEdits::redo() {
     moves_.resize(place_);
     said_ = tr("The move no longer fits the graph. It and the moves after it were dropped.");
   }
+  emit moved();
   publish();
 }
 
@@ -266,6 +289,31 @@ void KernelOrderEdits::reset() {
   place_ = 0;
   said_.clear();
   replay();
+  emit moved();
+  publish();
+}
+
+// --- Workspaces ---
+
+NamedKernelMoves KernelOrderEdits::saved() const {
+  NamedKernelMoves all{.place = place_, .extra = extra_};
+  for (const Move& each : moves_) all.moves.push_back(each.named);
+  return all;
+}
+
+void KernelOrderEdits::restore(NamedKernelMoves moves) {
+  if (moves == saved()) return;
+  extra_ = std::move(moves.extra);
+  place_ = moves.place;
+  moves_.clear();
+  for (NamedKernelMove& move : moves.moves) moves_.push_back({.named = std::move(move)});
+  emit moved();
+  if (predicted_.is_current()) return follow();
+  // The kernels of another graph cannot tell which moves fit.
+  said_.clear();
+  orders_.clear();
+  keys_.clear();
+  base_.reset();
   publish();
 }
 
@@ -277,7 +325,7 @@ Result<void> KernelOrderEdits::write(const QString& path) const {
   const Graph& graph = base_->snapshot()->graph;
   std::vector<std::vector<kernels::KernelMove>> moves(base_->parts().size());
   for (std::size_t i = 0; i < place_; ++i) {
-    std::vector<kernels::KernelMove>& of_part = moves[moves_[i].part];
+    std::vector<kernels::KernelMove>& of_part = moves[moves_[i].named.part];
     // If one kernel is moved several times in a row, only the last move counts.
     if (!of_part.empty() && of_part.back().kernel == moves_[i].move.kernel) of_part.pop_back();
     of_part.push_back(moves_[i].move);

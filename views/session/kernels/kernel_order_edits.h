@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/kernels/compiled_order.h"
 #include "core/kernels/kernel_order.h"
+#include "core/workspace/kernel_moves.h"
 #include "views/session/kernels/snapshot_kernels.h"
 #include "views/session/work/task.h"
 
@@ -57,6 +59,12 @@ class KernelOrderEdits : public QObject {
   // Undoes all moves. They can be redone.
   void reset();
 
+  // The moves in the form that a workspace stores.
+  [[nodiscard]] NamedKernelMoves saved() const;
+  // Replaces the moves by those of a workspace. They wait until the kernels of the current graph
+  // are predicted; those that do not fit are then dropped.
+  void restore(NamedKernelMoves moves);
+
   // A sentence about the last move, its effect or why it was not made, or about the moves that a
   // new prediction has dropped. May be empty.
   [[nodiscard]] const QString& said() const { return said_; }
@@ -68,12 +76,13 @@ class KernelOrderEdits : public QObject {
  signals:
   // The kernels, their order or `said` has changed.
   void changed();
+  // There are other moves. `changed` follows once their rows are made.
+  void moved();
 
  private:
   struct Move {
-    std::size_t part = 0;
-    kernels::KernelMove move;              // kernels of the part as predicted
-    std::uint64_t kernel = 0, anchor = 0;  // their keys
+    NamedKernelMove named;
+    kernels::KernelMove move = {};  // kernels of the part as predicted; made by `find`
   };
   // A predicted kernel: its part, and its index in the part.
   struct Chosen {
@@ -95,6 +104,9 @@ class KernelOrderEdits : public QObject {
   [[nodiscard]] std::size_t first_row(std::size_t part) const;
   // The keys of a part's kernels.
   [[nodiscard]] std::span<const std::uint64_t> keys(std::size_t part) const;
+  // The name of a predicted kernel; the kernel with a name, or -1.
+  [[nodiscard]] NamedKernel named(const Chosen& kernel) const;
+  [[nodiscard]] std::int32_t find(std::size_t part, const NamedKernel& name) const;
   // Finds the kernels of a move among those that are predicted now.
   [[nodiscard]] bool find(Move& move) const;
   // Applies a move to the order of its part. Returns false if it is not legal.
@@ -124,6 +136,7 @@ class KernelOrderEdits : public QObject {
   Task<Ordered> ordering_;
   std::vector<Move> moves_;
   std::size_t place_ = 0;  // moves that are applied; those after them can be redone
+  std::string extra_;      // members of saved moves that this version does not know
   QString said_;
 };
 

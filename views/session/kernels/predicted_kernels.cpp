@@ -13,7 +13,7 @@ PredictedKernels::PredictedKernels(OpenGraph& open, QObject* parent)
   soon_.setSingleShot(true);
   soon_.setInterval(0);
   connect(&soon_, &QTimer::timeout, this, &PredictedKernels::start);
-  connect(&open_, &OpenGraph::changed, this, &PredictedKernels::follow);
+  connect(&open_, &OpenGraph::changed, this, &PredictedKernels::take_graph);
 }
 
 void PredictedKernels::watch(const QObject& watcher) {
@@ -26,6 +26,11 @@ void PredictedKernels::stop_watching(const QObject& watcher) {
 
 bool PredictedKernels::is_current() const {
   return shown_ && shown_->snapshot() == open_.shared_snapshot();
+}
+
+void PredictedKernels::take_graph() {
+  if (is_current()) emit changed();
+  follow();
 }
 
 // Cancels the computation if its result is no longer needed, and starts one that is needed.

@@ -35,10 +35,11 @@ class PredictedKernels : public QObject {
   [[nodiscard]] bool is_running() const { return soon_.isActive() || finding_.is_running(); }
 
  signals:
-  // `shown` or `problem` has changed.
+  // `shown` or `problem` has changed, or the graph is that of the kernels again.
   void changed();
 
  private:
+  void take_graph();
   void follow();
   void start();
   void take(const SnapshotPtr& snapshot, Result<SnapshotKernelsPtr> found);

@@ -8,6 +8,7 @@
 #include "core/workspace/workspace_capture.h"
 #include "views/session/document/marks.h"
 #include "views/session/edit/stored_history.h"
+#include "views/session/kernels/kernel_order_edits.h"
 #include "views/session/translation/qstring.h"
 #include "views/session/work/task.h"
 #include "views/session/workspace/workspace_options.h"
@@ -49,6 +50,7 @@ Autosave::Autosave(Document& document, Benchmarks& benchmarks, QString folder,
   connect(&document_.editing(), &Editing::changed, this, &Autosave::follow);
   connect(&document_, &Document::changed, this, &Autosave::follow);
   connect(&document_.marks(), &Marks::changed, this, &Autosave::follow);
+  connect(&document_.kernel_order(), &KernelOrderEdits::moved, this, &Autosave::follow);
 }
 
 Autosave::~Autosave() {
@@ -78,7 +80,8 @@ Autosave::Summary Autosave::current_summary() const {
 Autosave::Setup Autosave::current_setup() const {
   return {.options = to_workspace(document_.analysis().options),
           .pipeline = draft_ == nullptr ? WorkspacePipeline() : draft_->saved(),
-          .marks = document_.marks().all()};
+          .marks = document_.marks().all(),
+          .kernel_moves = document_.kernel_order().saved()};
 }
 
 std::string Autosave::hash() const {
@@ -99,6 +102,7 @@ Workspace Autosave::workspace() {
   workspace.options = std::move(setup.options);
   workspace.pipeline = std::move(setup.pipeline);
   workspace.marks = std::move(setup.marks);
+  workspace.kernel_moves = std::move(setup.kernel_moves);
   workspace.extra = extra_;
   return workspace;
 }
@@ -110,13 +114,17 @@ bool Autosave::has_changed(const SavedWork& found) const {
 
 // --- Tracking changes ---
 
-// Undone history entries do not count, since they do not affect the graph.
+// Undone history entries and moves of kernels do not count, since they have no effect.
 bool Autosave::differs_from_saved() const {
   const auto done = [](Summary known) {
     known.steps.resize(known.place);
     return known;
   };
-  return done(known_) != done(saved_known_) || known_setup_ != saved_setup_;
+  const auto moved = [](Setup setup) {
+    setup.kernel_moves.moves.resize(setup.kernel_moves.place);
+    return setup;
+  };
+  return done(known_) != done(saved_known_) || moved(known_setup_) != moved(saved_setup_);
 }
 
 // Replaces the current journal, if any, with a new one that begins with `start`.
@@ -173,6 +181,8 @@ void Autosave::write_difference(const Summary& now, const Setup& setup) {
   if (setup.options != known_setup_.options) journal_->set_options(setup.options);
   if (setup.pipeline != known_setup_.pipeline) journal_->set_pipeline(setup.pipeline);
   if (setup.marks != known_setup_.marks) journal_->set_marks(setup.marks);
+  if (setup.kernel_moves != known_setup_.kernel_moves)
+    journal_->set_kernel_moves(setup.kernel_moves);
 }
 
 // --- Restoring ---
@@ -195,6 +205,7 @@ void Autosave::restore(const SavedWork& found) {
   if (draft_ != nullptr && found.workspace.pipeline != WorkspacePipeline())
     draft_->restore(found.workspace.pipeline);
   document_.marks().set(found.workspace.marks);
+  found_moves_ = found.workspace.kernel_moves;
   if (!found.workspace.benchmarks.empty()) benchmarks_.add(found.workspace.benchmarks);
   restoring_ = std::make_unique<QObject>();
   connect(&document_.editing(), &Editing::applied_all, restoring_.get(),
@@ -214,14 +225,18 @@ void Autosave::give_up_restoring(const QString& why) {
 
 void Autosave::take_restored(int edits, const QStringList& refused) {
   restoring_.release()->deleteLater();  // called from one of its slots
+  document_.kernel_order().restore(found_moves_);
   is_restoring_ = false;
   known_ = current_summary();
   known_setup_ = current_setup();
-  if (is_found_dirty_)
+  if (is_found_dirty_) {
     start_journal(workspace());
-  else
-    remember(known_, known_setup_, document_.editing().history());
-  set_dirty(is_found_dirty_ || !refused.isEmpty());
+  } else {
+    Setup in_file = known_setup_;
+    in_file.kernel_moves = found_moves_;  // some may have been dropped
+    remember(known_, in_file, document_.editing().history());
+  }
+  set_dirty(is_found_dirty_ || !refused.isEmpty() || differs_from_saved());
   emit restored(edits, refused);
 }
 

@@ -248,6 +248,76 @@ TEST_F(KernelOrderEditsTest, AnUndoneMoveThatNoLongerFitsIsNotRedone) {
   EXPECT_FALSE(edits().write("/tmp/never.json"));
 }
 
+TEST_F(KernelOrderEditsTest, SaysAtOnceThatMovesHaveChanged) {
+  int moves = 0;
+  const QObject context;
+  QObject::connect(&edits(), &KernelOrderEdits::moved, &context, [&] { ++moves; });
+  ASSERT_TRUE(edits().move_far(row_of("c"), Direction::later) ||
+              edits().move_far(row_of("c"), Direction::earlier));
+  EXPECT_EQ(moves, 1);
+  EXPECT_FALSE(edits().is_settled());
+  edits().undo();
+  edits().redo();
+  edits().reset();
+  EXPECT_EQ(moves, 4);
+}
+
+TEST_F(KernelOrderEditsTest, SavedMovesAreRestored) {
+  move_c_first();
+  ASSERT_TRUE(edits().move(0, Direction::later, true));
+  edits().undo();
+  const NamedKernelMoves saved = edits().saved();
+  ASSERT_EQ(saved.moves.size(), 2U);
+  EXPECT_EQ(saved.place, 1U);
+  EXPECT_EQ(saved.moves[0].kernel.nodes, std::vector<std::string>{"c"});
+  EXPECT_FALSE(saved.moves[0].is_after);
+  edits().restore({});
+  EXPECT_EQ(edits().shown(), document->kernels().shown());
+  EXPECT_EQ(edits().saved(), NamedKernelMoves());
+  edits().restore(saved);
+  run_all();
+  EXPECT_EQ(order(), "c a b ");
+  EXPECT_EQ(edits().saved(), saved);
+  edits().redo();
+  run_all();
+  EXPECT_EQ(order(), "a c b ");
+}
+
+// Only the kernels of the graph with all edits tell which moves fit.
+TEST_F(KernelOrderEditsTest, RestoredMovesWaitForTheKernelsOfTheGraph) {
+  move_c_first();
+  const NamedKernelMoves saved = edits().saved();
+  edits().restore({});
+  document->kernels().stop_watching(pane);
+  AnalysisOptions options = document->analysis().options;
+  options.memory.optimizer = OptimizerState::adamw;
+  document->analyze_with(options);
+  run_all();
+  ASSERT_FALSE(document->kernels().is_current());
+  edits().restore(saved);
+  EXPECT_FALSE(edits().can_undo());
+  EXPECT_EQ(edits().saved(), saved);
+  document->kernels().watch(pane);
+  run_all();
+  EXPECT_EQ(order(), "c a b ");
+  EXPECT_TRUE(edits().can_undo());
+}
+
+TEST_F(KernelOrderEditsTest, RestoredMovesThatDoNotFitAreDropped) {
+  NamedKernelMoves saved;
+  saved.moves = {{.kernel = {.nodes = {"c"}}, .anchor = {.nodes = {"gone"}}},
+                 {.kernel = {.nodes = {"c"}, .number = 1}, .anchor = {.nodes = {"a"}}},
+                 {.kernel = {.nodes = {"c"}}, .anchor = {.nodes = {"a"}}},
+                 {.kernel = {.nodes = {"c"}}, .anchor = {.nodes = {"a"}}, .part = 1}};
+  saved.place = 4;
+  edits().restore(saved);
+  run_all();
+  EXPECT_EQ(edits().move_count(), 1U);
+  EXPECT_TRUE(edits().said().startsWith("3 of 4 moves of kernels no longer fit"))
+      << edits().said().toStdString();
+  EXPECT_LT(row_of("c"), row_of("a"));
+}
+
 // Kernels that pass each other keep their keys, unless all of their nodes are the same.
 TEST(KernelKeys, StayWhenKernelsWithTheSameFirstNodePassEachOther) {
   using Kind = kernels::Kernel::Kind;

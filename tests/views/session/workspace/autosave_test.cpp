@@ -9,8 +9,14 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <memory>
+#include <vector>
+
 #include "tests/support/fake_benchmarks.h"
+#include "tests/support/patience.h"
 #include "tests/support/snapshots.h"
+#include "views/session/kernels/kernel_order_edits.h"
+#include "views/session/kernels/predicted_kernels.h"
 
 namespace jointer::views {
 namespace {
@@ -73,6 +79,126 @@ TEST(AutosaveTest, SaysWhyAJournalIsNotRestored) {
   autosave.restore({.journal = folder.filePath(QStringLiteral("no"))});
   EXPECT_EQ(restored.count(), 0);
   EXPECT_EQ(failed.count(), 1);
+}
+
+const char kProductsToMove[] = R"(
+  x: f32[1024,1024] = input
+  y: f32[1024,1024] = input
+  a: f32[1024,1024] = aten.mm(x, y)
+  b: f32[1024,1024] = aten.mm(a, y)
+  c: f32[1024,1024] = aten.mm(y, y)
+  return [b, c]
+)";
+
+// A document whose kernels are predicted.
+class AutosaveOfKernelMoves : public testing::Test {
+ protected:
+  struct Open {
+    Open(const SnapshotPtr& snapshot, test::FakeBenchmarks& service, const QTemporaryDir& folder)
+        : document(OpenRequest{.path = "/tmp/graph.json"}, snapshot),
+          benchmarks(document, service, BenchmarkHistory(folder.path().toStdString())),
+          autosave(document, benchmarks, folder.filePath(QStringLiteral("journals"))) {}
+
+    Document document;
+    Benchmarks benchmarks;
+    Autosave autosave;
+  };
+
+  void SetUp() override { open(); }
+  void TearDown() override { close(); }
+  void open() {
+    open_ = std::make_unique<Open>(snapshot_, service_, folder_);
+    document().kernels().watch(pane_);
+    ASSERT_TRUE(wait_for([this] { return document().kernels().is_current(); }));
+  }
+  void close() {
+    document().kernels().stop_watching(pane_);
+    open_.reset();
+  }
+  template <class Condition>
+  static bool wait_for(const Condition& condition) {
+    return QTest::qWaitFor(condition, test::kPatienceMs);
+  }
+  void move() const {
+    using Direction = KernelOrderEdits::Direction;
+    bool is_moved = false;
+    for (std::size_t row = 0; row < 3 && !is_moved; ++row)
+      is_moved = order().move_far(row, Direction::earlier);
+    ASSERT_TRUE(is_moved);
+  }
+  void restore(const SavedWork& found) const {
+    const QSignalSpy restored(&autosave(), &Autosave::restored);
+    autosave().restore(found);
+    ASSERT_TRUE(wait_for([&] { return restored.count() == 1 && order().is_settled(); }));
+  }
+  [[nodiscard]] Document& document() const { return open_->document; }
+  [[nodiscard]] Autosave& autosave() const { return open_->autosave; }
+  [[nodiscard]] KernelOrderEdits& order() const { return document().kernel_order(); }
+
+  QTemporaryDir folder_;
+  test::FakeBenchmarks service_;
+  SnapshotPtr snapshot_ = test::snapshot_of(kProductsToMove);
+  QObject pane_;
+  std::unique_ptr<Open> open_;
+};
+
+TEST_F(AutosaveOfKernelMoves, AMoveIsAnUnsavedChange) {
+  EXPECT_FALSE(autosave().is_dirty());
+  move();
+  EXPECT_TRUE(autosave().is_dirty()) << "before its rows are made";
+  order().undo();
+  EXPECT_FALSE(autosave().is_dirty());
+  order().redo();
+  EXPECT_TRUE(autosave().is_dirty());
+}
+
+TEST_F(AutosaveOfKernelMoves, MovesAreSavedAndRestored) {
+  const QString path = folder_.filePath(QStringLiteral("graph.jointer"));
+  move();
+  const NamedKernelMoves moves = order().saved();
+  const QSignalSpy saved(&autosave(), &Autosave::saved);
+  autosave().save(path, {});
+  ASSERT_TRUE(wait_for([&] { return saved.count() == 1; }));
+  EXPECT_FALSE(autosave().is_dirty());
+  close();
+  const auto written = read_workspace(path.toStdString());
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(written->kernel_moves, moves);
+  open();
+  restore({.workspace = *written, .path = path});
+  EXPECT_EQ(order().saved(), moves);
+  EXPECT_FALSE(autosave().is_dirty());
+  EXPECT_NE(order().shown(), document().kernels().shown());
+  // The file's moves come back.
+  order().undo();
+  EXPECT_TRUE(autosave().is_dirty());
+  autosave().discard();
+  ASSERT_TRUE(wait_for([&] { return order().saved() == moves; }));
+  EXPECT_FALSE(autosave().is_dirty());
+}
+
+TEST_F(AutosaveOfKernelMoves, TheJournalHasTheMoves) {
+  move();
+  const NamedKernelMoves moves = order().saved();
+  close();
+  const std::vector<LeftJournal> left =
+      left_journals(folder_.filePath(QStringLiteral("journals")).toStdString());
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0].state.workspace.kernel_moves, moves);
+  open();
+  restore({.workspace = left[0].state.workspace, .journal = QString::fromStdString(left[0].path)});
+  EXPECT_EQ(order().saved(), moves);
+  EXPECT_TRUE(autosave().is_dirty());
+}
+
+TEST_F(AutosaveOfKernelMoves, DroppedMovesAreAChange) {
+  Workspace workspace;
+  workspace.kernel_moves = {.moves = {{.kernel = {.nodes = {"c"}}, .anchor = {.nodes = {"no"}}}},
+                            .place = 1};
+  restore({.workspace = workspace});
+  EXPECT_EQ(order().move_count(), 0U);
+  EXPECT_TRUE(order().said().startsWith("1 of 1 moves")) << order().said().toStdString();
+  EXPECT_TRUE(autosave().is_dirty());
 }
 
 }  // namespace
