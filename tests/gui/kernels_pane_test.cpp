@@ -22,6 +22,7 @@
 #include "views/kernels/kernels_pane.h"
 #include "views/session/edit/editing.h"
 #include "views/session/kernels/kernel_text.h"
+#include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/session/text/number_text.h"
 #include "views/widgets/elided_label.h"
@@ -76,6 +77,7 @@ class KernelsPaneTest : public test::AppWindow {
   void rows_are_sorted_by_the_time_lost_to_the_roofline();
   void the_inspector_shows_the_kernel_of_a_node();
   void compiled_kernels_are_opened();
+  void compiled_kernels_are_closed();
   void other_files_are_refused();
 
  private:
@@ -396,6 +398,33 @@ void KernelsPaneTest::compiled_kernels_are_opened() {
   QTest::keyClick(&sources, Qt::Key_Home);
   QTRY_VERIFY(model().kernels() && !model().kernels()->is_compiled());
   QVERIFY(totals.text().startsWith("Predicted for Inductor"));
+}
+
+void KernelsPaneTest::compiled_kernels_are_closed() {
+  const QString log =
+      QString::fromStdString(test::source_path("tests/core/capture/artifacts/cpu_2_15.log"));
+  QSignalSpy opened(window_.get(), &desktop::MainWindow::opened);
+  window_->open({.path = log.toStdString(), .index = 0});
+  QVERIFY(opened.wait(kPatienceMs));
+  show_kernels();
+  const auto close_action = [this]() -> QAction* {
+    for (QAction* action : pane_->findChildren<QAction*>())
+      if (action->text() == "Close Compiled Kernels") return action;
+    return nullptr;
+  };
+  QVERIFY(close_action() != nullptr);
+  QVERIFY(!close_action()->isEnabled());
+  test::answer_file_dialog(log);
+  choose_action("Open Compiled Kernels (File)");
+  QTRY_VERIFY_WITH_TIMEOUT(model().kernels() && model().kernels()->is_compiled(), kPatienceMs);
+  auto& sources = child<QComboBox>(*pane_, "source");
+  QCOMPARE(sources.count(), 3);
+  choose_action("Close Compiled Kernels");
+  QVERIFY(!document().opened_kernels().shown());
+  QCOMPARE(sources.count(), 2);
+  QCOMPARE(sources.currentText(), QString("Predicted"));
+  QVERIFY(!close_action()->isEnabled());
+  QTRY_VERIFY(model().kernels() && !model().kernels()->is_compiled());
 }
 
 void KernelsPaneTest::other_files_are_refused() {

@@ -42,6 +42,11 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
   open_menu(*open_, menu);
   menu->addAction(tr("Open Compiled Kernels (Folder)..."), this, [this] { open_artifacts(true); });
   menu->addAction(tr("Open Compiled Kernels (File)..."), this, [this] { open_artifacts(false); });
+  menu->addSeparator();
+  close_ = menu->addAction(tr("Close Compiled Kernels"), &document_.opened_kernels(),
+                           &OpenedKernels::close);
+  // Reading can be ended, too, and does not announce that it begins.
+  connect(menu, &QMenu::aboutToShow, this, &KernelSourceControls::refresh);
   connect(source_, &QComboBox::activated, this, [this](int index) {
     document_.shown_kernels().set_source(
         static_cast<ShownKernels::Source>(source_->itemData(index).toInt()));
@@ -81,6 +86,7 @@ void KernelSourceControls::refresh() {
     source_->addItem(tr("Compiled"), static_cast<int>(ShownKernels::Source::compiled));
   else if (!is_open && compiled >= 0)
     source_->removeItem(compiled);
+  close_->setEnabled(is_open || document_.opened_kernels().is_reading());
   const AskedKernels& asked = document_.asked_kernels();
   ask_->setEnabled(!asked.is_running());
   if (!asked.is_running() && std::exchange(is_awaited_, false) && asked.has_answered())

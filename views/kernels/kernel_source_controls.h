@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QAction>
 #include <QComboBox>
 #include <QToolButton>
 #include <QWidget>
@@ -8,8 +9,9 @@
 
 namespace jointer::views {
 
-// Controls to choose which kernels the pane shows, to ask Inductor, and to open the artifacts of a
-// compilation. When Inductor answers, or artifacts are opened, their kernels are shown.
+// Controls to choose which kernels the pane shows, to ask Inductor, and to open and close the
+// artifacts of a compilation. When Inductor answers, or artifacts are opened, their kernels are
+// shown.
 class KernelSourceControls : public QWidget {
   Q_OBJECT
  public:
@@ -25,6 +27,7 @@ class KernelSourceControls : public QWidget {
   QComboBox* source_ = nullptr;
   QToolButton* ask_ = nullptr;
   QToolButton* open_ = nullptr;
+  QAction* close_ = nullptr;
   QString last_folder_;
   bool is_awaited_ = false;  // the user asked here, and there is no answer yet
 };
