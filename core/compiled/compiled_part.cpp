@@ -20,11 +20,17 @@ Result<CompiledPart> compile_part(const Graph& graph, PartId part,
 }
 
 CompiledPart compile_region(const Graph& graph, const Region& region) {
+  return compile_region(graph, region, {}).value();
+}
+
+Result<CompiledPart> compile_region(const Graph& graph, const Region& region,
+                                    const std::function<bool()>& is_cancelled) {
   CompiledPart made;
   made.part = graph.node(region.calls.front()).part;
   made.torch = torch_version_of(graph.part(made.part));
-  made.ir = kernels::lower(graph, region.calls, region.results, made.torch, {}).value();
-  made.scheduled = kernels::schedule(made.ir, made.torch);
+  JOINTER_TRY(made.ir,
+              kernels::lower(graph, region.calls, region.results, made.torch, is_cancelled));
+  JOINTER_TRY(made.scheduled, kernels::schedule(made.ir, made.torch, {}, is_cancelled));
   made.calls = region.calls;
   return made;
 }

@@ -39,5 +39,7 @@ CompiledPart compile_part(const Graph& graph, PartId part);
 Result<CompiledPart> compile_part(const Graph& graph, PartId part,
                                   const std::function<bool()>& is_cancelled);
 CompiledPart compile_region(const Graph& graph, const Region& region);
+Result<CompiledPart> compile_region(const Graph& graph, const Region& region,
+                                    const std::function<bool()>& is_cancelled);
 
 }  // namespace jointer

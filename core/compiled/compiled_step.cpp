@@ -1,5 +1,6 @@
 #include "core/compiled/compiled_step.h"
 
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -11,14 +12,25 @@
 namespace jointer {
 namespace {
 
-std::vector<CompiledPart> parts_of(const Graph& graph, Execution execution) {
+using IsCancelled = std::function<bool()>;
+
+Result<void> check_cancelled(const IsCancelled& is_cancelled) {
+  if (is_cancelled && is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
+  return {};
+}
+
+Result<std::vector<CompiledPart>> parts_of(const Graph& graph, Execution execution,
+                                           const IsCancelled& is_cancelled) {
   std::vector<CompiledPart> parts;
   if (execution == Execution::regional) {
-    for (const Region& region : find_regions(graph)) parts.push_back(compile_region(graph, region));
+    for (const Region& region : find_regions(graph)) {
+      JOINTER_TRY(parts.emplace_back(), compile_region(graph, region, is_cancelled));
+    }
     return parts;
   }
-  for (std::size_t part = 0; part < graph.part_count(); ++part)
-    parts.push_back(compile_part(graph, PartId(part)));
+  for (std::size_t part = 0; part < graph.part_count(); ++part) {
+    JOINTER_TRY(parts.emplace_back(), compile_part(graph, PartId(part), is_cancelled));
+  }
   return parts;
 }
 
@@ -39,24 +51,29 @@ Result<void> check_execution(const Graph& graph, Execution execution) {
   return {};
 }
 
-Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options) {
+Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options,
+                              const IsCancelled& is_cancelled) {
+  JOINTER_CHECK(check_cancelled(is_cancelled));
   JOINTER_TRY(AnalysisBasis basis, analysis_basis(graph, options));
+  JOINTER_CHECK(check_cancelled(is_cancelled));
   const Execution execution = options.execution;
   if (execution == Execution::eager) return Analysis(std::move(basis), graph);
   auto step = std::make_shared<CompiledStep>();
-  step->parts = parts_of(graph, execution);
+  JOINTER_TRY(step->parts, parts_of(graph, execution, is_cancelled));
   for (const CompiledPart& part : step->parts)
     step->times.push_back(
         kernels::kernel_times(graph, part.ir, part.scheduled, basis.costs, basis.device));
   CompiledCalls calls = compiled_calls(graph, step->parts, step->times, basis.costs, execution);
   Graph ordered = graph;
   ordered.set_order(std::move(calls.order));
+  JOINTER_CHECK(check_cancelled(is_cancelled));
   const MemoryOptions& memory = basis.options.memory;
   std::vector<Lifetime> lifetimes =
       execution == Execution::regional
           ? regional_lifetimes(graph, MemoryTimeline(ordered, memory), step->parts, calls)
           : compiled_lifetimes(graph, basis.memory, step->parts, calls);
   basis.memory = MemoryTimeline(graph, memory, std::move(calls.steps), std::move(lifetimes));
+  JOINTER_CHECK(check_cancelled(is_cancelled));
   basis.operator_costs = std::exchange(basis.costs, std::move(calls.costs));
   basis.options.execution = execution;
   basis.estimator += ", " + execution_text(graph, execution);

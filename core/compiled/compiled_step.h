@@ -7,6 +7,7 @@
 // it: nodes run in the order of their kernels, the first call of a kernel has the kernel's time
 // (compiled_calls.h), and memory is that of the compiled program (compiled_lives.h).
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,10 @@ Result<void> check_execution(const Graph& graph, Execution execution);
 
 // The analysis of a graph that is executed as `options.execution` says. A graph without marked
 // calls has no regions, and runs operator by operator with Execution::regional. Errors: same as
-// `make_estimator`. Cost: that of `analyze` and, unless operators run one by one, of predicting the
-// kernels.
-Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options);
+// `make_estimator`. Error (cancelled): `is_cancelled`, which may be empty, returned true. Cost:
+// that of `analyze` and, unless operators run one by one, of predicting the kernels.
+Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options,
+                              const std::function<bool()>& is_cancelled = {});
 
 // "one kernel per operator"; "kernels as predicted for Inductor of torch 2.11".
 std::string execution_text(const Graph& graph, Execution execution);

@@ -9,6 +9,7 @@
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
 #include "tests/support/child.h"
+#include "tests/support/held_pool.h"
 #include "views/compare/compare_pane.h"
 #include "views/differences/plan_difference_table.h"
 #include "views/session/text/node_text.h"
@@ -36,6 +37,7 @@ class CompareTest : public test::SacWindow {
   void all_states_are_in_one_table();
   void files_that_are_not_open_are_compared();
   void a_state_is_compared_with_itself_as_the_compiler_runs_it();
+  void a_long_comparison_is_cancelled();
 
  private:
   ComparePane* show_comparison() {
@@ -243,6 +245,28 @@ void CompareTest::a_state_is_compared_with_itself_as_the_compiler_runs_it() {
   // It stays when the execution changes.
   test::choose(child<QComboBox>(*pane, "second_execution"), "regional");
   QCOMPARE(child<QComboBox>(*pane, "from").currentText(), QStringLiteral("as opened"));
+}
+
+void CompareTest::a_long_comparison_is_cancelled() {
+  QVERIFY(open(kSample));
+  ComparePane* pane = show_comparison();
+  QVERIFY(pane != nullptr);
+  const auto& cancel = child<QPushButton>(*pane, "cancel_comparison");
+  QVERIFY(!cancel.isVisible());
+  auto& execution = child<QComboBox>(*pane, "second_execution");
+  {
+    const test::HeldPool pool;
+    test::choose(execution, "Inductor");
+    QTRY_VERIFY(cancel.isVisible());
+    QTest::mouseClick(&child<QPushButton>(*pane, "cancel_comparison"), Qt::LeftButton);
+  }
+  QTRY_VERIFY2(pane->summary().startsWith("The comparison was cancelled"),
+               qPrintable(pane->summary()));
+  QVERIFY(!cancel.isVisible());
+  QVERIFY(pane->comparison() == nullptr);
+  // Another choice compares again.
+  test::choose(execution, "eager");
+  QTRY_VERIFY_WITH_TIMEOUT(pane->comparison() != nullptr, kPatienceMs);
 }
 
 }  // namespace jointer

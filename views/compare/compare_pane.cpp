@@ -35,6 +35,7 @@ constexpr int kNumberPadding = 2;   // in the cells of the numbers
 constexpr int kOpened = 0, kNow = 1;  // indices of the first two choices
 constexpr int kAsShown = -1;          // of executions
 constexpr int kNodesTab = 0, kPlanTab = 1, kStatesTab = 2;
+constexpr int kLongMs = 300;  // after which a comparison can be cancelled
 
 // The title of the graph's numbers below those of its plan.
 QString graph_title(const Graph& graph) {
@@ -85,9 +86,16 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   connect(execution_, &QComboBox::activated, this, &ComparePane::choose_execution);
   const auto add_button = [&](const char* object_name, const QString& text, const QString& tip,
                               auto slot) {
-    connect(add_control(*row, new QPushButton(text, this), object_name, tip, tip),
-            &QPushButton::clicked, this, slot);
+    QPushButton* button = add_control(*row, new QPushButton(text, this), object_name, tip, tip);
+    connect(button, &QPushButton::clicked, this, slot);
+    return button;
   };
+  cancel_ = add_button("cancel_comparison", tr("Cancel"), tr("Cancel the comparison"),
+                       [this] { comparing_.end_early(); });
+  cancel_->hide();
+  is_long_.setSingleShot(true);
+  is_long_.setInterval(kLongMs);
+  connect(&is_long_, &QTimer::timeout, cancel_, &QWidget::show);
   add_button("files", tr("File..."), tr("Compare with files that are not open"),
              &ComparePane::choose_files);
   add_button("markdown", tr("Markdown"), tr("Copy as Markdown"), &ComparePane::copy_markdown);
@@ -133,7 +141,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   connect(&open_, &OpenDocuments::changed, this, [this] {
     // A document of the pending comparison may have been closed.
     ++wanted_;
-    comparing_.cancel();
+    drop_pending();
     follow_others();
     refresh();
   });
@@ -323,11 +331,17 @@ void ComparePane::choose_second(const StateChoice& choice) {
   compare();
 }
 
+void ComparePane::drop_pending() {
+  comparing_.cancel();
+  is_long_.stop();
+  cancel_->hide();
+}
+
 void ComparePane::compare() {
   show_states_table();
   const StateChoice from = *chosen(from_), to = *chosen(to_);
   const quint64 job = ++wanted_;
-  comparing_.cancel();
+  drop_pending();
   make(from, [=, this](const Result<StateOfDocument>& a) {
     if (job != wanted_) return;
     if (!a) return show_comparison(tl::unexpected(a.error()));
@@ -335,16 +349,19 @@ void ComparePane::compare() {
       if (job != wanted_) return;
       if (!b) return show_comparison(tl::unexpected(b.error()));
       const bool is_of_two = !is_same_document(from, to);
-      const auto work = [before, after = *b, is_of_two, options = document_.analysis().options,
-                         execution = chosen_execution()]() -> Result<Comparison> {
-        if (is_of_two) return compare_documents(before, after, options, execution);
+      const auto work =
+          [before, after = *b, is_of_two, options = document_.analysis().options,
+           execution = chosen_execution()](const Cancellation& comparing) -> Result<Comparison> {
+        if (is_of_two) return compare_documents(before, after, options, execution, comparing);
         StateOfDocument second = after;
         if (execution) {
-          JOINTER_TRY(second, executed_as(std::move(second), *execution));
+          JOINTER_TRY(second, executed_as(std::move(second), *execution, comparing));
         }
         return compare_states({before.name, before.snapshot}, {second.name, second.snapshot});
       };
+      is_long_.start();
       comparing_.start(work, [=, this](const Result<Comparison>& result) {
+        drop_pending();
         show_comparison(result);
         if (result && !is_of_two) compare_plans(from, to);
       });
@@ -354,8 +371,11 @@ void ComparePane::compare() {
 
 void ComparePane::show_comparison(const Result<Comparison>& result) {
   comparison_ = result ? std::make_shared<const Comparison>(*result) : nullptr;
-  summary_->setText(result ? comparison_->nodes->summary()
-                           : QString::fromStdString(result.error().message));
+  summary_->setText(
+      result ? comparison_->nodes->summary()
+      : result.error().kind == Error::Kind::cancelled
+          ? tr("The comparison was cancelled. Choose a state or an execution to compare again.")
+          : QString::fromStdString(result.error().message));
   curves_->set(comparison_);
   const auto is_own = [this](const QComboBox* box) {
     const StateChoice* choice = chosen(box);

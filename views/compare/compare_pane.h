@@ -3,8 +3,10 @@
 #include <QBoxLayout>
 #include <QComboBox>
 #include <QLabel>
+#include <QPushButton>
 #include <QTabWidget>
 #include <QTextBrowser>
+#include <QTimer>
 #include <QWidget>
 #include <functional>
 #include <memory>
@@ -71,6 +73,8 @@ class ComparePane : public QWidget {
   [[nodiscard]] std::optional<Execution> chosen_execution() const;
   void refresh();
   void compare();
+  // Drops the comparison that is being computed.
+  void drop_pending();
   void show_comparison(const Result<Comparison>& result);
   void compare_plans(const StateChoice& from, const StateChoice& to);
   void show_plan(const PlanChangesPtr& plan);
@@ -86,6 +90,8 @@ class ComparePane : public QWidget {
   QComboBox *from_ = nullptr, *to_ = nullptr;
   QComboBox* execution_ = nullptr;           // of the second state
   std::optional<Execution> last_execution_;  // the previous choice
+  QPushButton* cancel_ = nullptr;            // visible if a comparison takes long
+  QTimer is_long_;
   QLabel* summary_ = nullptr;
   QTextBrowser* metrics_ = nullptr;
   CurveOverlay* curves_ = nullptr;

@@ -9,17 +9,22 @@
 namespace jointer::views {
 namespace {
 
+Result<SnapshotPtr> analyzed(Graph graph, const AnalysisOptions& options, const Cancellation& job) {
+  return make_snapshot(std::move(graph), options, [&job] { return job.is_cancelled(); });
+}
+
 // Analyzes the state again if it was analyzed with different options, since its numbers would not
 // be comparable.
-Result<void> analyze_with(const AnalysisOptions& options, StateOfDocument& state) {
+Result<void> analyze_with(const AnalysisOptions& options, StateOfDocument& state,
+                          const Cancellation& job) {
   if (same_options(state.snapshot->analysis.options, options)) return {};
   const bool is_baseline = state.baseline == state.snapshot;
-  JOINTER_TRY(state.snapshot, make_snapshot(state.snapshot->graph, options));
+  JOINTER_TRY(state.snapshot, analyzed(state.snapshot->graph, options, job));
   if (is_baseline) {
     state.baseline = state.snapshot;
     return {};
   }
-  JOINTER_TRY(state.baseline, make_snapshot(state.baseline->graph, options));
+  JOINTER_TRY(state.baseline, analyzed(state.baseline->graph, options, job));
   return {};
 }
 
@@ -45,11 +50,12 @@ QString name_of(Execution execution) {
 }
 
 // Replaces a joint graph with the pair that its plan produces.
-Result<void> partition_state(StateOfDocument& state, const AnalysisOptions& options) {
+Result<void> partition_state(StateOfDocument& state, const AnalysisOptions& options,
+                             const Cancellation& job) {
   JOINTER_TRY(const SacStatePtr plan, plan_of(state));
   JOINTER_TRY(Graph pair,
               emit_pair(plan->base->partition.joint, plan->plan, plan->base->settings.partitioner));
-  JOINTER_TRY(state.snapshot, make_snapshot(std::move(pair), options));
+  JOINTER_TRY(state.snapshot, analyzed(std::move(pair), options, job));
   state.baseline = state.snapshot;
   state.history.clear();
   state.name = tr("%1, as partitioned").arg(state.name);
@@ -67,37 +73,39 @@ PlanChangesPtr plan_changes(const StateOfDocument& from, const StateOfDocument& 
 
 }  // namespace
 
-Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options) {
-  JOINTER_CHECK(analyze_with(options, state));
+Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options,
+                               const Cancellation& job) {
+  JOINTER_CHECK(analyze_with(options, state, job));
   if (sac_kind(state.snapshot->graph) == SacKind::joint) {
-    JOINTER_CHECK(partition_state(state, options));
+    JOINTER_CHECK(partition_state(state, options, job));
   }
   return state;
 }
 
-Result<StateOfDocument> executed_as(StateOfDocument state, Execution execution) {
+Result<StateOfDocument> executed_as(StateOfDocument state, Execution execution,
+                                    const Cancellation& job) {
   JOINTER_CHECK(check_execution(state.snapshot->graph, execution));
   AnalysisOptions options = state.snapshot->analysis.options;
   options.execution = execution;
-  JOINTER_CHECK(analyze_with(options, state));
+  JOINTER_CHECK(analyze_with(options, state, job));
   state.name = tr("%1, %2").arg(state.name, name_of(execution));
   return state;
 }
 
 Result<Comparison> compare_documents(StateOfDocument from, StateOfDocument to,
                                      const AnalysisOptions& options,
-                                     std::optional<Execution> second) {
-  JOINTER_CHECK(analyze_with(options, from));
-  JOINTER_CHECK(analyze_with(options, to));
+                                     std::optional<Execution> second, const Cancellation& job) {
+  JOINTER_CHECK(analyze_with(options, from, job));
+  JOINTER_CHECK(analyze_with(options, to, job));
   const bool from_is_pair = from.snapshot->graph.is_pair();
   if (from_is_pair != to.snapshot->graph.is_pair()) {
     StateOfDocument& single = from_is_pair ? to : from;
     if (sac_kind(single.snapshot->graph) == SacKind::joint) {
-      JOINTER_CHECK(partition_state(single, options));
+      JOINTER_CHECK(partition_state(single, options, job));
     }
   }
   if (second) {
-    JOINTER_TRY(to, executed_as(std::move(to), *second));
+    JOINTER_TRY(to, executed_as(std::move(to), *second, job));
   }
   JOINTER_TRY(Comparison comparison, compare_states({from.name, from.snapshot},
                                                     {to.name, to.snapshot}, Matching::closest));

@@ -7,6 +7,7 @@
 
 #include "views/compare/comparison.h"
 #include "views/session/edit/edit_history.h"
+#include "views/session/work/job.h"
 
 namespace jointer::views {
 
@@ -19,21 +20,26 @@ struct StateOfDocument {
 
 // Returns the state as a training step runs it, analyzed with `options`: a joint graph is replaced
 // by the pair that its plan produces. Call it on a worker thread. Error (usage): the joint graph
-// has no plan.
-Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options);
+// has no plan. Error (cancelled): `job` was cancelled.
+Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options,
+                               const Cancellation& job = {});
 
 // Returns the state analyzed with this execution, which is added to its name. Call it on a worker
-// thread. Error (usage): the graph cannot be executed in this way.
-Result<StateOfDocument> executed_as(StateOfDocument state, Execution execution);
+// thread. Error (usage): the graph cannot be executed in this way. Error (cancelled): `job` was
+// cancelled.
+Result<StateOfDocument> executed_as(StateOfDocument state, Execution execution,
+                                    const Cancellation& job = {});
 
 // Compares both states, analyzed with `options`; `second`, if given, is the execution of the second
 // state. A state that was analyzed with different options is analyzed again. For a comparison with
 // a pair, a joint graph is replaced by the pair that its plan produces. NodeMatch::closest
 // determines which nodes correspond. The plans are compared if both graphs have one and nodes
 // correspond by name. Call it on a worker thread. Error (usage): the graphs cannot be compared, the
-// joint graph has no plan, or the second graph cannot be executed as `second` says.
+// joint graph has no plan, or the second graph cannot be executed as `second` says. Error
+// (cancelled): `job` was cancelled.
 Result<Comparison> compare_documents(StateOfDocument from, StateOfDocument to,
                                      const AnalysisOptions& options,
-                                     std::optional<Execution> second = {});
+                                     std::optional<Execution> second = {},
+                                     const Cancellation& job = {});
 
 }  // namespace jointer::views

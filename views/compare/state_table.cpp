@@ -98,9 +98,9 @@ void StateTable::compute_next() {
   make_(*next, [this, take, job = wanted_](const Result<StateOfDocument>& state) {
     if (job != wanted_) return;
     if (!state) return take(tl::unexpected(state.error()));
-    const auto work = [state = *state,
-                       options = document().analysis().options]() -> Result<Metrics> {
-      JOINTER_TRY(const StateOfDocument run, as_run(state, options));
+    const auto work = [state = *state, options = document().analysis().options](
+                          const Cancellation& computing) -> Result<Metrics> {
+      JOINTER_TRY(const StateOfDocument run, as_run(state, options, computing));
       return metrics_of(run.snapshot->graph, run.snapshot->analysis);
     };
     computing_.start(work, take);

@@ -22,7 +22,8 @@ namespace jointer::views {
 //
 // Mouse: a click selects; a double-click on a row or a click on its toggle expands or collapses the
 // row, which keeps its position on screen; dragging or the wheel pans; Ctrl+wheel zooms at the
-// pointer. While kernels are outlined, a double-click on a node selects all nodes of its kernel. The strip on the right shows the whole ladder; dragging in it moves the view.
+// pointer. While kernels are outlined, a double-click on a node selects all nodes of its kernel.
+// The strip on the right shows the whole ladder; dragging in it moves the view.
 class GraphView : public QAbstractScrollArea {
   Q_OBJECT
  public:

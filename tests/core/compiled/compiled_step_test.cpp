@@ -77,6 +77,25 @@ TEST(CompiledStep, GivesTheTimeOfAKernelToItsFirstCall) {
             eager.costs[graph.find("m").index()].ns);
 }
 
+TEST(CompiledStep, CanBeCancelledAtAnyMoment) {
+  const Graph graph = parse(kChain);
+  const AnalysisOptions options{.memory = {},
+                                .estimator = {.device = "h100"},
+                                .simulation = {},
+                                .execution = Execution::inductor};
+  int polls = 0;
+  const Analysis whole = must(analyze_step(graph, options, [&polls] { return ++polls < 0; }));
+  EXPECT_EQ(whole.costs[graph.find("e").index()].ns,
+            executed(graph, Execution::inductor).costs[graph.find("e").index()].ns);
+  ASSERT_GE(polls, 4) << "before and after the analysis, and after the kernels";
+  for (int last = 0; last < polls; ++last) {
+    int left = last;
+    const auto cancelled = analyze_step(graph, options, [&left] { return left-- == 0; });
+    ASSERT_FALSE(cancelled) << last;
+    EXPECT_EQ(cancelled.error().kind, Error::Kind::cancelled);
+  }
+}
+
 TEST(CompiledStep, ValuesThatNeverLeaveAKernelHaveNoMemory) {
   const Graph graph = parse(kChain);
   const Analysis eager = executed(graph, Execution::eager);

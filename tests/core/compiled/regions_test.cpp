@@ -88,6 +88,20 @@ TEST(Regions, AreNoneWithoutMarks) {
   EXPECT_EQ(a.memory.peak_bytes(), b.memory.peak_bytes());
 }
 
+TEST(Regions, AreCompiledUntilTheyAreCancelled) {
+  const Graph graph = marked(kLongChain, {"e", "m", "a"});
+  AnalysisOptions regional;
+  regional.execution = Execution::regional;
+  int polls = 0;
+  must(analyze_step(graph, regional, [&polls] { return ++polls < 0; }));
+  for (int last = 0; last < polls; ++last) {
+    int left = last;
+    const auto cancelled = analyze_step(graph, regional, [&left] { return left-- == 0; });
+    ASSERT_FALSE(cancelled) << last;
+    EXPECT_EQ(cancelled.error().kind, Error::Kind::cancelled);
+  }
+}
+
 TEST(Regions, FuseOnlyTheirOwnCalls) {
   const Graph graph = marked(kLongChain, {"e", "m", "a"});
   ASSERT_TRUE(check_execution(graph, Execution::regional));

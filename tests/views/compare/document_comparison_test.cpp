@@ -54,6 +54,21 @@ TEST(DocumentComparison, ComparesPlansOfTwoCaptures) {
   EXPECT_TRUE(metric_rows(*made).front().whole_name().startsWith("As partitioned"));
 }
 
+TEST(DocumentComparison, AStateIsNotExecutedOnceItIsCancelled) {
+  const SnapshotPtr joint = tagged(MemoryPolicy::none);
+  const Cancellation job{};
+  const auto made = executed_as(opened(joint, "A"), Execution::inductor, job);
+  ASSERT_TRUE(made) << made.error().message;
+  job.cancel();
+  const auto cancelled = executed_as(opened(joint, "A"), Execution::inductor, job);
+  ASSERT_FALSE(cancelled);
+  EXPECT_EQ(cancelled.error().kind, Error::Kind::cancelled);
+  const auto compared = compare_documents(opened(joint, "A"), opened(pair_of(joint), "B"),
+                                          joint->analysis.options, Execution::inductor, job);
+  ASSERT_FALSE(compared);
+  EXPECT_EQ(compared.error().kind, Error::Kind::cancelled);
+}
+
 // The joint graph is shown as the pair that its plan produces, which is the same.
 TEST(DocumentComparison, AJointGraphEqualsThePairMadeFromIt) {
   const SnapshotPtr joint = tagged(MemoryPolicy::none), pair = pair_of(joint);

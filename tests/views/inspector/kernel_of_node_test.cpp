@@ -103,7 +103,8 @@ TEST_F(KernelOfNodeTest, NamesTheSourceOfTheKernels) {
 // Inductor's answer has no buffers, but reasons in its own words.
 TEST_F(KernelOfNodeTest, InductorsKernelsHaveItsReasonsAndNoResults) {
   source_ = ShownKernels::Source::asked;
-  part_.stated = {{1, 0, "no shared data"}, {1, 3, "too far"}};  // relu_1 is not a neighbor of relu
+  // The kernel of relu_1 is not a neighbor of that of relu.
+  part_.stated = {{1, 0, "no shared data"}, {1, 3, "too far"}};
   EXPECT_THAT(rows("relu", "buf1"), IsEmpty());
   EXPECT_THAT(rows("relu_1", "result"), IsEmpty());
   std::vector<std::string> texts;

@@ -16,8 +16,9 @@ SnapshotPtr snapshot_of(Graph graph, Analysis analysis) {
                                                    .estimated_time = std::move(time)});
 }
 
-Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options) {
-  JOINTER_TRY(Analysis analysis, analyze_step(graph, options));
+Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options,
+                                  const std::function<bool()>& is_cancelled) {
+  JOINTER_TRY(Analysis analysis, analyze_step(graph, options, is_cancelled));
   return snapshot_of(std::move(graph), std::move(analysis));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "core/graph/graph.h"
@@ -31,7 +32,9 @@ struct DocumentState {
 };
 
 SnapshotPtr snapshot_of(Graph graph, Analysis analysis);
-// Errors: see `analyze_step`.
-Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options);
+// `is_cancelled` may be empty; once it returns true, the result is Error::Kind::cancelled. Other
+// errors: see `analyze_step`.
+Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options,
+                                  const std::function<bool()>& is_cancelled = {});
 
 }  // namespace jointer::views
