@@ -162,6 +162,7 @@ class Describer {
               .arg(to_qstring(block.name), nodes_text(block.nodes), bytes_text(block.peak_bytes)),
           tr("Maximum of allocated bytes while the compiled code ran in place of these nodes."));
     }
+    add_more_blocks(s, peak.blocks.size());
     for (std::size_t i = 0; i < std::min(peak.operators.size(), kMaxNamed); ++i) {
       const PeakExplanation::OperatorScratch& each = peak.operators[i];
       s.rows.push_back(
@@ -264,6 +265,14 @@ class Describer {
           tr("Duration of the code that ran in place of %1, measured alone: the median of "
              "several runs.")
               .arg(nodes_text(blocks[i]->positions.size())));
+    add_more_blocks(s, blocks.size());
+  }
+
+  // Says how many compiled blocks are not listed.
+  void add_more_blocks(InspectorSection& s, std::size_t count) {
+    if (count <= kMaxNamed) return;
+    const std::size_t more = count - kMaxNamed;
+    add(s, tr("compiled"), counted_text(more, tr("1 more block"), tr("%1 more blocks")));
   }
 
   // The nodes of the first profiled rank whose times differ most from the current estimates. Waits

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/base/checked.h"
 #include "core/bench/reached_rates.h"
 #include "core/cost/collective_model.h"
 #include "views/inspector/inspector_words.h"
@@ -120,16 +121,21 @@ class Describer {
 
   void memory() {
     const MemoryTimeline& memory = snapshot_.analysis.memory;
+    constexpr std::size_t kMaxStorages = 4;
     InspectorSection s{tr("Memory"), {}};
     std::vector<StorageId> seen;
+    std::size_t count = 0;
+    std::int64_t bytes = 0;  // of all storages
     for (const Tensor& t : graph_.tensors(node_)) {
       if (!t.storage) continue;
       const StorageId storage = graph_.real_storage(t.storage);
       if (std::find(seen.begin(), seen.end(), storage) != seen.end()) continue;
       seen.push_back(storage);
       const auto index = memory.lifetime_of(storage);
-      if (!index || seen.size() > 4) continue;
+      if (!index) continue;
       const Lifetime& l = memory.lifetimes()[*index];
+      bytes = saturating_add(bytes, l.bytes);
+      if (++count > kMaxStorages) continue;
       const Provenance identity =
           t.has(Tensor::has_storage) ? Provenance::captured : Provenance::derived;
       s.add(tr("storage"), tr("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
@@ -140,6 +146,10 @@ class Describer {
       const std::vector<NodeId> others = storage_aliases(snapshot_, id_, storage);
       if (!others.empty()) s.rows.push_back(link_row(tr("aliases"), others));
     }
+    if (count > kMaxStorages)
+      s.add(tr("storages not shown"),
+            tr("%1 more, %2 in total").arg(count - kMaxStorages).arg(bytes_text(bytes)),
+            Provenance::computed);
     if (!s.rows.empty()) content_.sections.push_back(std::move(s));
   }
 

@@ -7,6 +7,8 @@
 #include <QAbstractItemModelTester>
 #include <QRegularExpression>
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/snapshots.h"
@@ -142,6 +144,27 @@ TEST_F(Results, DetailsExplainThePeaksDifferenceByName) {
           << row.label.toStdString();
   for (const char* label : {"iterations", "run on", "attention", "TF32", "seed", "profiled"})
     EXPECT_NE(find_row(content, label), nullptr) << label;
+}
+
+TEST_F(Results, DetailsSayHowManyCompiledBlocksAreNotListed) {
+  BenchmarkResult result = good();
+  ASSERT_TRUE(result.ranks[0].measured);
+  const auto list = [&](std::int64_t count) {
+    std::vector<CompiledBlock>& blocks = result.ranks[0].measured->blocks;
+    blocks.clear();
+    for (std::int64_t i = 0; i < count; ++i) {
+      CompiledBlock& block = blocks.emplace_back();
+      block.name = "region " + std::to_string(i);
+      block.own_ns = 1'000 * (i + 1);
+    }
+    return text_of(describe_benchmark(result, *snapshot, false));
+  };
+  const QString seven = list(7);
+  EXPECT_TRUE(seven.contains("compiled\tregion 6: 7.00 us\n")) << seven.toStdString();
+  EXPECT_FALSE(seven.contains("region 1:")) << seven.toStdString();
+  EXPECT_TRUE(seven.contains("compiled\t2 more blocks\n")) << seven.toStdString();
+  EXPECT_TRUE(list(6).contains("compiled\t1 more block\n"));
+  EXPECT_FALSE(list(5).contains("more block"));
 }
 
 TEST_F(Results, DetailsNameTheRankThatOthersWaitedFor) {

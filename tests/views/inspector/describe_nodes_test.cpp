@@ -5,6 +5,7 @@
 
 #include <QFile>
 #include <QTemporaryDir>
+#include <algorithm>
 
 #include "tests/support/snapshots.h"
 #include "views/session/snapshot/measured_timeline.h"
@@ -55,6 +56,32 @@ TEST_F(InspectorTest, DescribesATensor) {
            {"arguments", "x, w0"},
        })
     EXPECT_EQ(row(content, label).value.toStdString(), value) << label;
+}
+
+TEST_F(InspectorTest, CountsTheStoragesThatAreNotShown) {
+  const auto count = [](const InspectorContent& content) {
+    std::size_t storages = 0;
+    for (const InspectorSection& section : content.sections)
+      storages += static_cast<std::size_t>(
+          std::ranges::count(section.rows, QString("storage"), &InspectorRow::label));
+    return storages;
+  };
+  const SnapshotPtr six = test::snapshot_of(R"(
+    x: f32[768] = input
+    p: (f32[128], f32[128], f32[128], f32[128], f32[128], f32[128]) = aten.split_copy.Tensor(x, 128)
+    p0: f32[128] = p[0]
+    p1: f32[128] = p[1]
+    p2: f32[128] = p[2]
+    p3: f32[128] = p[3]
+    p4: f32[128] = p[4]
+    p5: f32[128] = p[5]
+    return [p0, p1, p2, p3, p4, p5]
+  )");
+  const InspectorContent content = describe(*six, six->graph.find("p"));
+  EXPECT_EQ(count(content), 4U);
+  EXPECT_EQ(row(content, "storages not shown").value.toStdString(), "2 more, 3.00 KiB in total");
+  EXPECT_EQ(count(of("mm")), 1U);
+  EXPECT_TRUE(row(of("mm"), "storages not shown").value.isEmpty());
 }
 
 TEST_F(InspectorTest, DistinguishesOutputsFromMessages) {
