@@ -15,9 +15,26 @@ constexpr int kMinOutlineWidth = 4;
 
 }  // namespace
 
+// Blocks of one color are painted together, which is faster, so a run that overlaps an earlier one
+// begins another group.
 void LaneTrack::paint(QPainter& painter) const {
+  const std::span<const LaneRun> runs = runs_;
+  std::size_t first = 0;
+  int end = area_.left();  // of the group
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].left < end) {
+      paint_runs(painter, runs.subspan(first, i - first));
+      first = i;
+      end = runs[i].right;
+    }
+    end = std::max(end, runs[i].right);
+  }
+  paint_runs(painter, runs.subspan(first));
+}
+
+void LaneTrack::paint_runs(QPainter& painter, std::span<const LaneRun> runs) const {
   std::array<std::vector<QRect>, kItemColors> rects;
-  for (const LaneRun& run : runs_) {
+  for (const LaneRun& run : runs) {
     // Leave a pixel between wide blocks, so that they can be distinguished.
     const int width = run.right - run.left > 4 ? run.right - run.left - 1 : run.right - run.left;
     if (!run.is_folded()) {
@@ -30,7 +47,7 @@ void LaneTrack::paint(QPainter& painter) const {
   painter.setPen(Qt::NoPen);
   for (std::size_t c = 0; c < kItemColors; ++c)
     if (!rects[c].empty()) paint_blocks(painter, static_cast<ItemColor>(c), rects[c]);
-  paint_names(painter);
+  paint_names(painter, runs);
 }
 
 void LaneTrack::paint_blocks(QPainter& painter, ItemColor color, std::vector<QRect>& blocks) const {
@@ -90,10 +107,10 @@ void LaneTrack::stack_folded(const LaneRun& run, int width,
   }
 }
 
-void LaneTrack::paint_names(QPainter& painter) const {
+void LaneTrack::paint_names(QPainter& painter, std::span<const LaneRun> runs) const {
   const QFontMetrics metrics = painter.fontMetrics();
   if (metrics.height() > area_.height()) return;
-  for (const LaneRun& run : runs_) {
+  for (const LaneRun& run : runs) {
     if (run.is_folded() || run.right - run.left < kMinNameWidth) continue;
     const LaneItem& item = lane_.items()[run.first];
     const std::string* item_text = lane_.text(item);
@@ -108,7 +125,6 @@ void LaneTrack::paint_names(QPainter& painter) const {
 }
 
 std::optional<LaneRun> LaneTrack::run_at(int x) const {
-  // Runs may overlap in program order; the last one is drawn over earlier ones of its color.
   for (std::size_t i = runs_.size(); i-- > 0;)
     if (runs_[i].left <= x && x < runs_[i].right) return runs_[i];
   return std::nullopt;

@@ -4,6 +4,7 @@
 #include <QRect>
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -16,7 +17,7 @@ namespace jointer::views {
 enum class LaneStyle : std::uint8_t { estimated, measured };
 
 // Paints a lane: blocks, with their names if those fit; folded runs as stacks of their colors; and
-// stalls with hatching.
+// stalls with hatching. If runs overlap, later ones are painted over earlier ones.
 class LaneTrack {
  public:
   LaneTrack(const Graph& graph, const Lane& lane, const AxisView& axis, QRect area,
@@ -30,13 +31,15 @@ class LaneTrack {
         runs_(fold_lane(lane, axis)) {}
 
   void paint(QPainter& painter) const;
-  // The run at a pixel column; nullopt if there is none.
+  // The topmost run at a pixel column; nullopt if there is none.
   [[nodiscard]] std::optional<LaneRun> run_at(int x) const;
   [[nodiscard]] const std::vector<LaneRun>& runs() const { return runs_; }
 
  private:
+  // Paints runs that do not overlap.
+  void paint_runs(QPainter& painter, std::span<const LaneRun> runs) const;
   void paint_blocks(QPainter& painter, ItemColor color, std::vector<QRect>& blocks) const;
-  void paint_names(QPainter& painter) const;
+  void paint_names(QPainter& painter, std::span<const LaneRun> runs) const;
   void stack_folded(const LaneRun& run, int width,
                     std::array<std::vector<QRect>, kItemColors>& rects) const;
 
