@@ -120,11 +120,13 @@ void SacModel::set_grouping(SacGrouping grouping) {
 void SacModel::explain_columns() {
   const bool has_chains = !state_ || state_->base;
   const bool is_step = state_ && state_->is_step();
+  const bool is_fixed = state_ && !state_->can_change();
   column_at(policy_column).meaning =
-      tr("How the backward obtains the tensor: S saved, R recomputed, O offloaded to the host. "
-         "Press S, R or O to choose, or Space to toggle; Delete %1.")
-          .arg(is_step ? tr("removes the tensor's tag")
-                       : tr("leaves the tensor to the partitioner"));
+      tr("How the backward obtains the tensor: S saved, R recomputed, O offloaded to the host. %1")
+          .arg(is_fixed ? tr("The graph is already partitioned, so its policies are fixed.")
+                        : tr("Press S, R or O to choose, or Space to toggle; Delete %1.")
+                              .arg(is_step ? tr("removes the tensor's tag")
+                                           : tr("leaves the tensor to the partitioner")));
   column_at(decider_column).meaning =
       tr("Who decided: you, a list, a preset, a search within a limit, a tag in the capture, or "
          "%1.")

@@ -136,6 +136,17 @@ TEST(SacModel, WithoutAPlanThereAreNoChains) {
   }
 }
 
+TEST_F(SacModelTest, TheTooltipOfAPolicySaysWhetherItCanBeChosen) {
+  const auto tip = [](const SacModel& model) {
+    return model.data(model.index(0, SacModel::policy_column), Qt::ToolTipRole).toString();
+  };
+  EXPECT_TRUE(tip(model_).contains("Press S, R or O to choose")) << tip(model_).toStdString();
+  SacModel captured;
+  captured.set_state(state_as_captured(test::snapshot_of(kOtherOrder)));
+  EXPECT_FALSE(tip(captured).contains("Press")) << tip(captured).toStdString();
+  EXPECT_TRUE(tip(captured).contains("are fixed")) << tip(captured).toStdString();
+}
+
 // Recomputing several tensors runs the calls that they share once.
 TEST_F(SacModelTest, FiguresOfAGroupAreThoseOfItsTensorsTogether) {
   model_.set_grouping(SacGrouping::op);
