@@ -56,6 +56,13 @@ WORKSPACE = {
     "place": 1,
     "states": [{"name": "best", "edits": []}],
     "options": {"device": "b200", "optimizer": "adamw"},
+    "kernel_moves": {
+        "moves": [
+            {"kernel": {"nodes": ["mm"]}, "anchor": {"nodes": ["add", "relu"], "number": 1}},
+            {"kernel": {"nodes": ["t"]}, "anchor": {"nodes": []}, "after": True, "part": 1},
+        ],
+        "place": 1,
+    },
     "of": "the future",
 }
 
@@ -123,6 +130,10 @@ def test_a_workspace() -> None:
         {"edits": [{"changes": [], "decisions": [{"node": "mm"}]}]},
         {"states": [{"edits": []}]},
         {"benchmarks": [7]},
+        {"kernel_moves": []},
+        {"kernel_moves": {"moves": []}},
+        {"kernel_moves": {"moves": [{"kernel": {"nodes": ["mm"]}}], "place": 0}},
+        {"kernel_moves": {"moves": [{"kernel": {}, "anchor": {"nodes": []}}], "place": 0}},
     ],
 )
 def test_invalid_workspaces(damage: Any) -> None:
