@@ -112,6 +112,7 @@ class AutosaveOfKernelMoves : public testing::Test {
     ASSERT_TRUE(wait_for([this] { return document().kernels().is_current(); }));
   }
   void close() {
+    if (!open_) return;
     document().kernels().stop_watching(pane_);
     open_.reset();
   }
