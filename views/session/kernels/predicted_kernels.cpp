@@ -29,7 +29,8 @@ bool PredictedKernels::is_current() const {
 }
 
 void PredictedKernels::take_graph() {
-  if (is_current()) emit changed();
+  const bool was_current = std::exchange(was_current_, is_current());
+  if (was_current_ && !was_current) emit changed();
   follow();
 }
 
@@ -61,6 +62,7 @@ void PredictedKernels::take(const SnapshotPtr& snapshot, Result<SnapshotKernelsP
     shown_ = *std::move(found);
   else
     problem_ = to_qstring(found.error().message);
+  was_current_ = is_current();
   emit changed();
 }
 

@@ -51,6 +51,7 @@ class PredictedKernels : public QObject {
   // The snapshot whose kernels are being computed, are shown, or cannot be predicted.
   SnapshotPtr wanted_;
   SnapshotKernelsPtr shown_;
+  bool was_current_ = false;  // after the last change of the graph or of the kernels
   QString problem_;
 };
 

@@ -156,6 +156,20 @@ TEST_F(PredictedKernelsTest, KnownKernelsAreNotComputedTwice) {
   predicted().stop_watching(other);
 }
 
+TEST_F(PredictedKernelsTest, SaysThatTheGraphIsTheirsAgain) {
+  predicted().watch(pane);
+  run_all();
+  predicted().stop_watching(pane);
+  document->editing().apply(*move_edit(document->graph(), std::vector{node("e")}, node("a")));
+  run_all();
+  EXPECT_FALSE(predicted().is_current());
+  EXPECT_EQ(changes, 1);
+  document->editing().undo();
+  run_all();
+  EXPECT_TRUE(predicted().is_current());
+  EXPECT_EQ(changes, 2);
+}
+
 TEST_F(PredictedKernelsTest, ADocumentMayCloseWhileItsKernelsAreComputed) {
   predicted().watch(pane);
   begin();

@@ -130,7 +130,9 @@ class AutosaveOfKernelMoves : public testing::Test {
   void restore(const SavedWork& found) const {
     const QSignalSpy restored(&autosave(), &Autosave::restored);
     autosave().restore(found);
-    ASSERT_TRUE(wait_for([&] { return restored.count() == 1 && order().is_settled(); }));
+    ASSERT_TRUE(wait_for([&] {
+      return restored.count() == 1 && document().kernels().is_current() && order().is_settled();
+    }));
   }
   [[nodiscard]] Document& document() const { return open_->document; }
   [[nodiscard]] Autosave& autosave() const { return open_->autosave; }
