@@ -5,6 +5,7 @@
 #include <QTest>
 #include <QToolButton>
 #include <algorithm>
+#include <string>
 
 #include "core/base/bytes.h"
 #include "core/base/index.h"
@@ -42,13 +43,14 @@ class KernelOrderTest : public test::AppWindow {
   void cleanup() { close_window(); }
 
   void keys_move_the_selected_kernel();
+  void a_moved_kernel_stays_in_view();
   void a_kernel_that_is_held_says_why();
   void the_graph_is_not_edited();
   void the_order_of_a_pair_is_exported();
 
  private:
   void show_kernels();
-  void open_literal();
+  void open_literal(const std::string& literal = test::kTwoProductChains);
   [[nodiscard]] TableView& view() const { return pane_->table().view(); }
   [[nodiscard]] KernelModel& model() const { return pane_->table().model(); }
   [[nodiscard]] KernelOrderEdits& edits() const { return document().kernel_order(); }
@@ -78,9 +80,9 @@ void KernelOrderTest::show_kernels() {
   QVERIFY(model().rowCount() > 0);
 }
 
-void KernelOrderTest::open_literal() {
+void KernelOrderTest::open_literal(const std::string& literal) {
   const std::string path = folder_->filePath("chains.json").toStdString();
-  QVERIFY(write_bytes(path, write_native(test::parse(test::kTwoProductChains))));
+  QVERIFY(write_bytes(path, write_native(test::parse(literal))));
   QVERIFY(open_file(path));
   show_kernels();
 }
@@ -113,6 +115,31 @@ void KernelOrderTest::keys_move_the_selected_kernel() {
   QTRY_COMPARE(model().kernels(), document().kernels().shown());
   QVERIFY(!button("undo_kernel_move").isEnabled());
   QVERIFY(!button("export_kernel_order").isEnabled());
+}
+
+void KernelOrderTest::a_moved_kernel_stays_in_view() {
+  constexpr int kProducts = 80;  // more than fit into the pane
+  std::string literal = "  x: f32[64,64] = input\n", results;
+  for (int i = 0; i < kProducts; ++i)
+    literal += "  y" + std::to_string(i) + ": f32[64,64] = input\n";
+  for (int i = 0; i < kProducts; ++i) {
+    const std::string number = std::to_string(i);
+    literal += "  p" + number + ": f32[64,64] = aten.mm(x, y" + number + ")\n";
+    results += (i == 0 ? "p" : ", p") + number;
+  }
+  open_literal(literal + "  return [" + results + "]\n");
+  const int last = model().row_count() - 1;
+  QCOMPARE(last, kProducts - 1);
+  const auto is_in_view = [this](int row) {
+    return view().viewport()->rect().intersects(view().visualRect(model().index_of(row)));
+  };
+  choose(0);
+  QVERIFY(is_in_view(0));
+  QVERIFY(!is_in_view(last));
+  press(Qt::Key_Down, Qt::ShiftModifier);
+  QCOMPARE(edits().move_count(), std::size_t{1});
+  QTRY_COMPARE(view().selected_rows(), std::vector{last});
+  QVERIFY(is_in_view(last));
 }
 
 void KernelOrderTest::a_kernel_that_is_held_says_why() {

@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QHeaderView>
 #include <QToolButton>
+#include <utility>
 
 #include "core/base/index.h"
 #include "views/kernels/kernel_source_controls.h"
@@ -45,9 +46,10 @@ void KernelTable::add_moves() {
       const int row = selected_row();
       if (row < 0) return;
       KernelOrderEdits& order = document().kernel_order();
+      is_moving_ = true;
       const bool is_moved = is_far ? order.move_far(as_index(row), direction)
                                    : order.move(as_index(row), direction, model_->shows_all());
-      if (is_moved) view().scrollTo(view().currentIndex());
+      if (!is_moved) is_moving_ = false;
     });
     addAction(action);
     moves_.append(action);
@@ -72,6 +74,7 @@ void KernelTable::refresh() {
     const bool is_first = model_->row_count() == 0;
     model_->set_kernels(source.shown());
     if (is_first && model_->row_count() > 0) view().fit_columns();
+    if (std::exchange(is_moving_, false)) view().scrollTo(view().currentIndex());
   }
   // Show the kernel of a node that was selected before its kernel was known.
   const auto nodes = document().selection().nodes();

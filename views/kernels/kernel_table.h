@@ -24,6 +24,7 @@ class KernelTable : public TablePaneOf<KernelModel> {
   QString empty_text();
 
   QList<QAction*> moves_;
+  bool is_moving_ = false;  // the user has moved a kernel, and its new row is not shown yet
 };
 
 }  // namespace jointer::views

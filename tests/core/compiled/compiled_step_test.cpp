@@ -90,7 +90,7 @@ TEST(CompiledStep, CanBeCancelledAtAnyMoment) {
   ASSERT_GE(polls, 4) << "before and after the analysis, and after the kernels";
   for (int last = 0; last < polls; ++last) {
     int left = last;
-    const auto cancelled = analyze_step(graph, options, [&left] { return left-- == 0; });
+    const auto cancelled = analyze_step(graph, options, [&left] { return left-- <= 0; });
     ASSERT_FALSE(cancelled) << last;
     EXPECT_EQ(cancelled.error().kind, Error::Kind::cancelled);
   }
