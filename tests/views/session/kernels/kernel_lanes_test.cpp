@@ -53,6 +53,21 @@ TEST_F(PredictedLanes, NodesWithoutAKernelDoNotEndAStretch) {
   EXPECT_THAT(items(made.lanes()[0]), ElementsAre("0: 0-3"));
 }
 
+// A compiled kernel may be tied to no node, and another one may run first at all of its nodes.
+TEST_F(PredictedLanes, KernelsWithoutAPlaceAreCounted) {
+  EXPECT_EQ(lanes(AxisKind::program_order).left_out(), 0U) << "what launches nothing has no place";
+  const CompiledPart part =
+      test::hand_made_part(snapshot_->graph, {{KernelKind::pointwise, {"relu"}, 1 << 20, 1 << 20},
+                                              {KernelKind::pointwise, {"relu"}, 1 << 20, 1 << 20},
+                                              {KernelKind::pointwise, {}, 1 << 20, 1 << 20}});
+  const KernelLanes in_order = lanes(AxisKind::program_order, part);
+  EXPECT_EQ(in_order.left_out(), 2U);
+  EXPECT_EQ(in_order.lanes()[0].items().size(), 1U);
+  const KernelLanes in_time = lanes(AxisKind::estimated_time, part);
+  EXPECT_EQ(in_time.left_out(), 0U);
+  EXPECT_EQ(in_time.lanes()[0].items().size(), 3U);
+}
+
 TEST_F(PredictedLanes, InTimeKernelsFollowOneAnother) {
   const KernelLanes made = lanes(AxisKind::estimated_time);
   ASSERT_EQ(made.lanes().size(), 2U);

@@ -114,6 +114,17 @@ TEST_F(OpenedKernelsTest, SaysWhyArtifactsCannotBeRead) {
   EXPECT_EQ(changes_, 0);
 }
 
+TEST_F(OpenedKernelsTest, ClosingEndsReading) {
+  opened_->read(QString::fromStdString(log_path()));
+  EXPECT_TRUE(opened_->is_reading());
+  opened_->close();
+  EXPECT_FALSE(opened_->is_reading());
+  pool_->run_all(4);
+  EXPECT_FALSE(opened_->shown());
+  EXPECT_EQ(changes_, 0);
+  EXPECT_TRUE(message_.isEmpty());
+}
+
 TEST_F(OpenedKernelsTest, RefusesArtifactsOfAnotherGraph) {
   const auto artifacts =
       std::make_shared<const CompileArtifacts>(test::must(read_compile_artifacts(log_path())));
