@@ -542,12 +542,12 @@ def refuse_pair(forward: Path, backward: Path, blamed: object, *words: str) -> N
 
 def test_halves_swapped(halves: tuple[Path, Path]) -> None:
     forward, backward = halves
-    refuse_pair(backward, forward, backward, "of kind backward", "given as the forward")
+    refuse_pair(backward, forward, backward, "expected a forward graph", "of kind backward")
 
 
 def test_the_forward_given_twice(halves: tuple[Path, Path]) -> None:
     forward, _ = halves
-    refuse_pair(forward, forward, forward, "of kind forward", "given as the backward")
+    refuse_pair(forward, forward, forward, "expected a backward graph", "of kind forward")
 
 
 def test_halves_of_different_graphs(halves: tuple[Path, Path], tmp_path: Path) -> None:

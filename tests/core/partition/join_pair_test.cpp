@@ -321,7 +321,7 @@ TEST(JoinPair, NamesStayUnique) {
 TEST(JoinPair, OnlyAPairIsJoined) {
   EXPECT_THAT(refusal(parse(kTwoProducts)), HasSubstr("only a pair can be joined"));
   EXPECT_THAT(refusal(parse("kind forward\nx: f32[8] = input\nreturn [x]")),
-              HasSubstr("is a forward graph; open a forward and its backward together"));
+              HasSubstr("is a forward graph; open it with its backward"));
 }
 
 TEST(JoinPair, AnInputFromElsewhereIsRefused) {
