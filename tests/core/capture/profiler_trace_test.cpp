@@ -13,6 +13,7 @@
 #include "core/bench/calibrate.h"
 #include "core/capture/profiler_calls.h"
 #include "tests/support/graphs.h"
+#include "tests/support/profiler_trace_text.h"
 
 namespace jointer::test {
 namespace {
@@ -24,64 +25,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 using OrderedJson = nlohmann::ordered_json;
-
-// A trace as torch.profiler writes it: one process, times in microseconds.
-class Trace {
- public:
-  Trace& gpu(const char* name = "NVIDIA H200") {
-    devices_.push_back({{"id", 0}, {"name", name}, {"totalGlobalMem", 150'000'000'000}});
-    return *this;
-  }
-  Trace& step(int number, double ts, double dur) {
-    return add("user_annotation", fmt::format("ProfilerStep#{}", number), 10, ts, dur, {});
-  }
-  Trace& annotation(const char* name, int tid, double ts, double dur) {
-    return add("user_annotation", name, tid, ts, dur, {{"External id", ++external_}});
-  }
-  // A call's External id counts up from 1.
-  Trace& op(const char* name, double ts, double dur, const OrderedJson& dims = nullptr,
-            int tid = 10) {
-    OrderedJson args{{"External id", ++external_}, {"Record function id", 0}};
-    if (!dims.is_null()) args["Input Dims"] = dims;
-    args["Ev Idx"] = external_;
-    return add("cpu_op", name, tid, ts, dur, std::move(args));
-  }
-  Trace& launch(int correlation, double ts, double dur = 2) {
-    return add("cuda_runtime", "cudaLaunchKernel", 10, ts, dur,
-               {{"cbid", 211}, {"correlation", correlation}});
-  }
-  Trace& kernel(const char* name, double ts, double dur, int correlation, int external = 0,
-                const char* category = "kernel", int stream = 7) {
-    OrderedJson args{{"device", 0}, {"stream", stream}, {"correlation", correlation}};
-    if (external != 0) args["External id"] = external;
-    return add(category, name, stream, ts, dur, std::move(args), 0);
-  }
-  [[nodiscard]] std::string text() const {
-    OrderedJson json{{"schemaVersion", 1},
-                     {"deviceProperties", devices_},
-                     {"displayTimeUnit", "ms"},
-                     {"baseTimeNanoseconds", 1790857026000000000},
-                     {"traceEvents", events_}};
-    return json.dump();
-  }
-
- private:
-  Trace& add(const char* category, const std::string& name, int tid, double ts, double dur,
-             OrderedJson args, int pid = 4242) {
-    events_.push_back({{"ph", "X"},
-                       {"cat", category},
-                       {"name", name},
-                       {"pid", pid},
-                       {"tid", tid},
-                       {"ts", ts},
-                       {"dur", dur},
-                       {"args", std::move(args)}});
-    return *this;
-  }
-
-  OrderedJson devices_ = OrderedJson::array(), events_ = OrderedJson::array();
-  int external_ = 0;
-};
+using Trace = ProfilerTraceText;
 
 Result<TraceMatch> read(const Graph& graph, const std::string& text,
                         const std::string& device = {}) {

@@ -1,0 +1,88 @@
+// Pairs the elements of two sequences by name and order, without guesses.
+//
+// Steps
+//   1. In both whole sequences, collect the elements of each token that have no partner. If a token
+//      has as many in `a` as in `b`, pair them one by one.
+//   2. Find the longest list of pairs that are in the same order in both sequences (a longest
+//      increasing subsequence). It cuts both sequences into gaps.
+//   3. Repeat step 1 in each gap. If it made pairs, repeat steps 2 and 3.
+//
+// The idea of step 1 is that of the patience diff (B. Cohen), which pairs only lines that are
+// unique in both texts; here equally frequent ones are as good, because the sequences are of the
+// same program.
+
+#include "core/base/certain_pairs.h"
+
+#include <algorithm>
+#include <map>
+
+namespace jointer {
+
+void CertainPairs::add(std::uint32_t a, std::uint32_t b) {
+  of_a_[a] = b;
+  of_b_[b] = a;
+}
+
+bool CertainPairs::add_within(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b,
+                              Range in_a, Range in_b) {
+  struct Places {
+    std::vector<std::uint32_t> a, b;
+  };
+  std::map<std::uint32_t, Places> places;
+  for (std::uint32_t i = in_a.begin; i < in_a.end; ++i)
+    if (a[i] != 0 && of_a_[i] == kNone) places[a[i]].a.push_back(i);
+  if (places.empty()) return false;
+  for (std::uint32_t i = in_b.begin; i < in_b.end; ++i)
+    if (b[i] != 0 && of_b_[i] == kNone) places[b[i]].b.push_back(i);
+  bool has_added = false;
+  for (const auto& [token, at] : places) {
+    if (at.a.size() != at.b.size()) continue;
+    for (std::size_t i = 0; i < at.a.size(); ++i) add(at.a[i], at.b[i]);
+    has_added = true;
+  }
+  return has_added;
+}
+
+void CertainPairs::add(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) {
+  const Range all_a{0, static_cast<std::uint32_t>(of_a_.size())};
+  const Range all_b{0, static_cast<std::uint32_t>(of_b_.size())};
+  add_within(a, b, all_a, all_b);
+  for (bool has_added = true; has_added;) {
+    has_added = false;
+    Range in_a{0, 0}, in_b{0, 0};
+    std::vector<Pair> anchors = in_order();
+    anchors.emplace_back(all_a.end, all_b.end);
+    for (const auto& [at_a, at_b] : anchors) {
+      in_a.end = at_a;
+      in_b.end = at_b;
+      has_added = add_within(a, b, in_a, in_b) || has_added;
+      in_a.begin = at_a + 1;
+      in_b.begin = at_b + 1;
+    }
+  }
+}
+
+std::vector<CertainPairs::Pair> CertainPairs::in_order() const {
+  std::vector<Pair> pairs;
+  for (std::uint32_t i = 0; i < of_a_.size(); ++i)
+    if (of_a_[i] != kNone) pairs.emplace_back(i, of_a_[i]);
+  // By length: the pair that ends a list of this length with the smallest index in `b`.
+  std::vector<std::uint32_t> ends;
+  std::vector<std::uint32_t> before(pairs.size(), kNone);
+  for (std::uint32_t i = 0; i < pairs.size(); ++i) {
+    const auto place = std::ranges::lower_bound(
+        ends, pairs[i].second, {}, [&](std::uint32_t pair) { return pairs[pair].second; });
+    if (place != ends.begin()) before[i] = *std::prev(place);
+    if (place == ends.end())
+      ends.push_back(i);
+    else
+      *place = i;
+  }
+  std::vector<Pair> list;
+  for (std::uint32_t i = ends.empty() ? kNone : ends.back(); i != kNone; i = before[i])
+    list.push_back(pairs[i]);
+  std::ranges::reverse(list);
+  return list;
+}
+
+}  // namespace jointer

@@ -1,0 +1,92 @@
+#pragma once
+
+// Reads a torch.profiler trace of compiled training steps (Kineto's Chrome trace): what each graph
+// that Inductor compiled has launched, in order, with measured times. measured_kernels.h ties it to
+// the kernels of a graph. compiled_trace.cpp has the rules.
+//
+// Terms
+//   compiled graph   the result of one compilation by Inductor: of a half of a pair, of a region
+//   run              one execution of a compiled graph in the trace
+//   call             a statement of the wrapper that launches work: a Triton kernel, a C++
+//                    function, an operator of a library, a collective
+//   launch           a kernel or a copy on the device; a call of a library may launch several. In a
+//                    trace of the CPU, each call is its own launch.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/result.h"
+
+namespace jointer {
+
+struct TracedLaunch {
+  std::string name;         // as the profiler reports it
+  std::size_t call = 0;     // index in TracedGraph::calls
+  std::int64_t stream = 0;  // of the GPU; on the CPU, a number of the thread
+  // In the run that is shown, since its first launch.
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::int64_t gap_ns = 0;  // in that run, for how long the stream was idle before it
+};
+
+struct TracedCall {
+  // "triton_poi_fused_add_0", "cpp_fused_add_0", or an operator: "aten::mm". Empty if the trace
+  // does not say, as for kernels of a library in a CUDA graph.
+  std::string name;
+  // Its launches: [first, first + count) in TracedGraph::launches.
+  std::size_t first = 0, count = 0;
+  // The duration of its launches, by the runs: the median. For a collective, the minimum, since
+  // waiting for a late rank only adds time.
+  std::int64_t ns = 0;
+  bool is_collective = false;
+};
+
+// What one stream did in the run that is shown. kernel_ns + gap_ns - overlap_ns == span_ns.
+struct TracedStream {
+  std::int64_t stream = 0;
+  std::size_t launches = 0;
+  std::int64_t kernel_ns = 0;   // sum of the durations
+  std::int64_t gap_ns = 0;      // between launches
+  std::int64_t overlap_ns = 0;  // for which launches overlapped an earlier one of the stream
+  std::int64_t span_ns = 0;     // from the start of the first launch to the end of the last one
+};
+
+struct TracedGraph {
+  std::string key;  // of the compiled graph in Inductor's cache; empty if the trace has no keys
+  // In the order in which the CPU launched them. Launches of one CUDA graph are ordered by stream,
+  // then by start.
+  std::vector<TracedCall> calls;
+  std::vector<TracedLaunch> launches;
+  std::vector<TracedStream> streams;  // ordered by time of kernels, longest first
+  std::size_t runs = 0;               // with these calls; times are of these runs
+  std::size_t steps = 0;              // ProfilerStep#N that contain them; 0 if the trace has none
+  std::size_t other_runs = 0;         // that made other calls and are left out
+  std::int64_t span_ns = 0;           // of the run that is shown: the one with the median duration
+};
+
+struct CompiledTrace {
+  std::string label;   // the file's name
+  std::string device;  // "NVIDIA H200"; "GPU" or "CPU" if the trace has no name
+  bool is_gpu = false;
+  std::vector<TracedGraph> graphs;  // in the order of their first runs
+  std::size_t steps = 0;            // ProfilerStep#N in the trace
+  // Launches outside of compiled graphs, such as those of the optimizer; of all steps.
+  std::size_t outside_launches = 0;
+  std::int64_t outside_ns = 0;
+};
+
+// True for the names that Inductor gives to kernels that it generates. `name` is that of a kernel,
+// or of a call in a trace.
+bool is_inductor_kernel(std::string_view name);
+
+// `name` is used in messages. Error (input): the file is not a trace or is damaged, its step was
+// not compiled, or its kernels were not recorded; the message says how to record them.
+Result<CompiledTrace> read_compiled_trace(std::string_view name, const PaddedBytes& json);
+
+// Reads a file, which may be compressed.
+Result<CompiledTrace> read_compiled_trace(const std::string& path);
+
+}  // namespace jointer

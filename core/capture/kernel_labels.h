@@ -1,0 +1,67 @@
+#pragma once
+
+// What kernels are called in a profiler trace, so that measured_kernels.h can tie them.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/capture/compiled_kernels.h"
+#include "core/graph/graph.h"
+#include "core/kernels/ir.h"
+#include "core/kernels/kernels.h"
+
+namespace jointer {
+
+// A kernel and a call in a trace may be the same if their labels are equal.
+struct KernelLabel {
+  // "triton_poi_fused_add_0"; "aten::mm"; "collective all_gather"; of a predicted kernel, the
+  // category and the operators: "pointwise fused_add". Empty if it is unknown.
+  std::string exact = {};
+  // Of predicted kernels, and of calls that are compared with them: the operators without those
+  // that some nodes only view data for. Empty if it is unknown, or there is no operator left.
+  std::string rough = {};
+};
+
+struct LabeledKernel {
+  KernelLabel label;
+  bool is_launch = false;   // launches work on the device
+  bool is_library = false;  // a call of a library, not a collective
+  bool is_collective = false;
+  // On the CPU, where Inductor writes several kernels into one C++ function: the function's first
+  // kernel. -1: the kernel is the first one, or the only one.
+  std::int32_t function_of = -1;
+};
+
+// The labels of kernels of one source, and of calls in a trace that are compared with them.
+class KernelLabels {
+ public:
+  // Of the kernels of a compilation. Their names are those of the calls.
+  explicit KernelLabels(const CompiledProgram& program);
+  // Of predicted kernels, by Inductor's rule for names; kernel_labels.cpp describes it.
+  KernelLabels(const Graph& graph, const kernels::Ir& ir, const kernels::Kernels& predicted);
+
+  [[nodiscard]] const std::vector<LabeledKernel>& kernels() const { return kernels_; }
+  // `name`: TracedCall::name. `launch`: the name of its first launch.
+  [[nodiscard]] KernelLabel of_call(std::string_view name, bool is_collective,
+                                    std::string_view launch) const;
+
+ private:
+  // An operator's name in the names of kernels, and whether a node that only views data has it.
+  struct Word {
+    std::string text;
+    bool is_of_view = false;
+  };
+
+  void add_words(const Graph& graph);
+  [[nodiscard]] KernelLabel label_of_generated(std::string_view name) const;
+  // " add mul": the words that no view has.
+  [[nodiscard]] static std::string rough_words(const std::vector<const Word*>& words);
+
+  std::vector<LabeledKernel> kernels_;
+  bool is_predicted_ = false;
+  std::vector<Word> words_;  // of the graph's calls, sorted
+};
+
+}  // namespace jointer

@@ -1,0 +1,244 @@
+// Ties kernels to the calls of a trace.
+//
+// Steps, for each compiled graph in the trace
+//   1. Pair kernels and calls with equal exact labels (kernel_labels.h), as far as their number and
+//      order leave no choice (CertainPairs): a name that is called three times by both sides is
+//      paired in order; if the trace has only two of the calls, they are paired only where kernels
+//      around them say which.
+//   2. The same with rough labels, for what is left of predicted kernels.
+//   3. Kernels of libraries in CUDA graphs have no name that a wrapper knows ("nvjet_tst_...",
+//      "cutlass_..."). Between two neighboring pairs, if one call of a library is left, all
+//      launches that are left are its own; if there are as many launches as calls, each call has
+//      one, since every call launches at least one kernel. Only launches on the stream that runs
+//      most of the kernels, without collectives, take part.
+// The compiled graph with the most tied kernels is taken.
+//
+// Cost: that of CertainPairs for each compiled graph in the trace.
+
+#include "core/capture/measured_kernels.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/base/certain_pairs.h"
+#include "core/base/checked.h"
+#include "core/base/index.h"
+#include "core/capture/kernel_labels.h"
+
+namespace jointer {
+namespace {
+
+// Numbers for texts, from 1. An empty text has 0.
+class TokenTable {
+ public:
+  std::uint32_t operator[](const std::string& text) {
+    if (text.empty()) return 0;
+    return numbers_.try_emplace(text, static_cast<std::uint32_t>(numbers_.size() + 1))
+        .first->second;
+  }
+
+ private:
+  std::map<std::string, std::uint32_t> numbers_;
+};
+
+class MeasuredTies {
+ public:
+  MeasuredTies(const TracedGraph& graph, const KernelLabels& labels, bool is_predicted, bool is_gpu)
+      : graph_(graph), labels_(labels), is_predicted_(is_predicted), is_gpu_(is_gpu) {
+    for (std::size_t i = 0; i < labels_.kernels().size(); ++i) {
+      const LabeledKernel& kernel = labels_.kernels()[i];
+      if (kernel.is_launch && kernel.function_of < 0) launching_.push_back(i);
+    }
+  }
+
+  MeasuredKernels run() {
+    result_.kernels.resize(labels_.kernels().size());
+    pair_by_labels();
+    pair_by_neighbors();
+    count_functions();
+    add_untied();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] const LabeledKernel& kernel(std::size_t launching) const {
+    return labels_.kernels()[launching_[launching]];
+  }
+  KernelMeasurement& measurement(std::size_t launching) {
+    return result_.kernels[launching_[launching]];
+  }
+
+  void tie(std::size_t launching, std::size_t call, TiedBy by) {
+    KernelMeasurement& measured = measurement(launching);
+    measured.by = by;
+    measured.calls.push_back(call);
+    if (kernel(launching).is_collective && !is_gpu_) return;
+    measured.ns = saturating_add(measured.ns.value_or(0), graph_.calls[call].ns);
+  }
+
+  void pair_by_labels() {
+    TokenTable tokens;
+    std::vector<std::uint32_t> exact_kernels, exact_calls, rough_kernels, rough_calls;
+    for (std::size_t i = 0; i < launching_.size(); ++i) {
+      exact_kernels.push_back(tokens[kernel(i).label.exact]);
+      rough_kernels.push_back(tokens[kernel(i).label.rough]);
+    }
+    for (const TracedCall& call : graph_.calls) {
+      const KernelLabel label =
+          labels_.of_call(call.name, call.is_collective, graph_.launches[call.first].name);
+      exact_calls.push_back(tokens[label.exact]);
+      rough_calls.push_back(tokens[label.rough]);
+    }
+    pairs_ = CertainPairs(launching_.size(), graph_.calls.size());
+    pairs_.add(exact_kernels, exact_calls);
+    pairs_.add(rough_kernels, rough_calls);
+    for (std::size_t i = 0; i < launching_.size(); ++i) {
+      const std::uint32_t call = pairs_.of_a()[i];
+      if (call == CertainPairs::kNone) continue;
+      const bool is_by_operators = is_predicted_ && is_inductor_kernel(graph_.calls[call].name);
+      tie(i, call, is_by_operators ? TiedBy::operators : TiedBy::name);
+    }
+  }
+
+  // The stream with the most launches that are not of collectives.
+  [[nodiscard]] std::int64_t main_stream() const {
+    std::map<std::int64_t, std::size_t> counts;
+    for (const TracedCall& call : graph_.calls)
+      if (!call.is_collective) counts[graph_.launches[call.first].stream] += call.count;
+    const auto most =
+        std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
+    return most == counts.end() ? 0 : most->first;
+  }
+
+  void pair_by_neighbors() {
+    const std::int64_t stream = main_stream();
+    struct Gap {
+      std::vector<std::size_t> kernels, calls;
+      bool is_closed = true;  // false: holds something else that is not tied
+    };
+    const auto tie_gap = [&](const Gap& gap) {
+      if (!gap.is_closed || gap.kernels.empty() || gap.calls.empty()) return;
+      if (gap.kernels.size() == 1)
+        for (const std::size_t call : gap.calls) tie(gap.kernels.front(), call, TiedBy::neighbors);
+      else if (gap.kernels.size() == gap.calls.size())
+        for (std::size_t i = 0; i < gap.calls.size(); ++i)
+          tie(gap.kernels[i], gap.calls[i], TiedBy::neighbors);
+    };
+    // Pairs of collectives are in order with other streams only by chance.
+    std::vector<CertainPairs::Pair> anchors;
+    for (const CertainPairs::Pair& pair : pairs_.in_order())
+      if (!kernel(pair.first).is_collective && is_on(stream, pair.second)) anchors.push_back(pair);
+    std::uint32_t first_kernel = 0, first_call = 0;
+    for (std::size_t i = 0; i <= anchors.size(); ++i) {
+      const bool is_last = i == anchors.size();
+      const auto end_kernel =
+          is_last ? static_cast<std::uint32_t>(launching_.size()) : anchors[i].first;
+      const auto end_call =
+          is_last ? static_cast<std::uint32_t>(graph_.calls.size()) : anchors[i].second;
+      Gap gap;
+      // Before the first pair and after the last one, there may be work of something else.
+      if (graph_.key.empty() && (is_last || i == 0)) gap.is_closed = false;
+      for (std::uint32_t k = first_kernel; k < end_kernel; ++k) {
+        if (pairs_.of_a()[k] != CertainPairs::kNone || kernel(k).is_collective) continue;
+        gap.kernels.push_back(k);
+        gap.is_closed = gap.is_closed && kernel(k).is_library;
+      }
+      for (std::uint32_t c = first_call; c < end_call; ++c) {
+        if (pairs_.of_b()[c] != CertainPairs::kNone || !is_on(stream, c)) continue;
+        gap.calls.push_back(c);
+        gap.is_closed = gap.is_closed && graph_.calls[c].name.empty();
+      }
+      tie_gap(gap);
+      first_kernel = end_kernel + 1;
+      first_call = end_call + 1;
+    }
+  }
+
+  [[nodiscard]] bool is_on(std::int64_t stream, std::size_t call) const {
+    return !graph_.calls[call].is_collective &&
+           graph_.launches[graph_.calls[call].first].stream == stream;
+  }
+
+  // Kernels in the C++ function of another one are measured with it.
+  void count_functions() {
+    for (std::size_t i = 0; i < result_.kernels.size(); ++i) {
+      const std::int32_t first = labels_.kernels()[i].function_of;
+      if (first < 0) continue;
+      const KernelMeasurement& measured = result_.kernels[as_index(first)];
+      if (measured.by == TiedBy::nothing) continue;
+      result_.kernels[i].by = measured.by;
+      result_.kernels[i].counted_in = first;
+    }
+  }
+
+  void add_untied() {
+    for (std::size_t i = 0; i < result_.kernels.size(); ++i)
+      if (labels_.kernels()[i].is_launch && result_.kernels[i].by == TiedBy::nothing)
+        result_.untied_kernels.push_back(i);
+    std::set<std::size_t> tied;
+    for (const KernelMeasurement& measured : result_.kernels)
+      tied.insert(measured.calls.begin(), measured.calls.end());
+    for (std::size_t call = 0; call < graph_.calls.size(); ++call)
+      if (tied.find(call) == tied.end()) result_.untied_calls.push_back(call);
+  }
+
+  const TracedGraph& graph_;
+  const KernelLabels& labels_;
+  bool is_predicted_, is_gpu_;
+  std::vector<std::size_t> launching_;  // kernels that may have a call of their own
+  CertainPairs pairs_{0, 0};            // of `launching_` and calls
+  MeasuredKernels result_;
+};
+
+Result<MeasuredKernels> tie_best(const CompiledTrace& trace, const KernelLabels& labels,
+                                 bool is_predicted, std::string_view of) {
+  std::optional<MeasuredKernels> best;
+  for (std::size_t i = 0; i < trace.graphs.size(); ++i) {
+    MeasuredKernels ties = MeasuredTies(trace.graphs[i], labels, is_predicted, trace.is_gpu).run();
+    ties.graph = i;
+    if (!best || ties.tied_kernels() > best->tied_kernels()) best = std::move(ties);
+  }
+  if (best && best->tied_kernels() > 0) return *std::move(best);
+  return input_error(
+      "{}: no compiled graph in the trace has one of the {}; profile a step of the same model, "
+      "compiled by the same torch{}",
+      trace.label, of,
+      is_predicted ? ", or name the artifacts of its compilation, which say what each kernel is "
+                     "called"
+                   : "");
+}
+
+}  // namespace
+
+std::string_view to_string(TiedBy by) {
+  switch (by) {
+    case TiedBy::name:
+      return "name";
+    case TiedBy::operators:
+      return "operators";
+    case TiedBy::neighbors:
+      return "neighbors";
+    case TiedBy::nothing:
+      break;
+  }
+  return "nothing";
+}
+
+std::size_t MeasuredKernels::tied_kernels() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      kernels, [](const KernelMeasurement& each) { return each.by != TiedBy::nothing; }));
+}
+
+Result<MeasuredKernels> tie_measured(const CompiledTrace& trace, const CompiledProgram& program) {
+  return tie_best(trace, KernelLabels(program), false, "compilation's kernels");
+}
+
+Result<MeasuredKernels> tie_measured(const CompiledTrace& trace, const Graph& graph,
+                                     const kernels::Ir& ir, const kernels::Kernels& predicted) {
+  return tie_best(trace, KernelLabels(graph, ir, predicted), true, "predicted kernels");
+}
+
+}  // namespace jointer

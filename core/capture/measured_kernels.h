@@ -1,0 +1,56 @@
+#pragma once
+
+// The measured times of kernels: ties the calls in a trace of compiled steps to the kernels of a
+// compilation, or to predicted ones.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/capture/compiled_kernels.h"
+#include "core/capture/compiled_trace.h"
+#include "core/graph/graph.h"
+#include "core/kernels/ir.h"
+#include "core/kernels/kernels.h"
+
+namespace jointer {
+
+// How a kernel was found in the trace.
+enum class TiedBy : std::uint8_t {
+  nothing,    // it was not
+  name,       // its name, or the name of the operator that it calls
+  operators,  // predicted kernels: its kind and operators, which Inductor's name for it has
+  neighbors,  // the only calls between two kernels that were found
+};
+std::string_view to_string(TiedBy by);
+
+struct KernelMeasurement {
+  TiedBy by = TiedBy::nothing;
+  std::vector<std::size_t> calls;  // indices in TracedGraph::calls
+  // The sum of the calls' times. Unknown for a collective on the CPU, whose call only starts it.
+  std::optional<std::int64_t> ns;
+  // On the CPU, the kernel whose C++ function, and whose time, contains this one; -1: none.
+  std::int32_t counted_in = -1;
+};
+
+struct MeasuredKernels {
+  std::size_t graph = 0;                   // index in CompiledTrace::graphs: the one that fits best
+  std::vector<KernelMeasurement> kernels;  // by kernel
+  // What is not tied: kernels that launch work, and calls in the trace.
+  std::vector<std::size_t> untied_kernels, untied_calls;
+
+  [[nodiscard]] std::size_t tied_kernels() const;
+};
+
+// Ties the compiled graph in the trace that fits best: that in which most kernels are found.
+// Kernels and calls are tied only if their names and order leave no choice; measured_kernels.cpp
+// has the rules. Error (input): no kernel is in the trace.
+Result<MeasuredKernels> tie_measured(const CompiledTrace& trace, const CompiledProgram& program);
+// `predicted`: the kernels of `ir`, which was lowered from the graph.
+Result<MeasuredKernels> tie_measured(const CompiledTrace& trace, const Graph& graph,
+                                     const kernels::Ir& ir, const kernels::Kernels& predicted);
+
+}  // namespace jointer
