@@ -213,7 +213,7 @@ class CompiledTraceReader {
       const auto calls = std::ranges::count_if(
           trace_.events, [](const ProfilerEvent& each) { return each.kind == EventKind::op; });
       return input_error(
-          "{}: this is no trace of a compiled step: none of its {} operator calls is a kernel of "
+          "{}: the trace is not of a compiled step: none of its {} operator calls is a kernel of "
           "Inductor, and no compiled graph is marked; profile the model after torch.compile, or "
           "open the trace as a measurement of the graph (`jointer calibrate --trace`)",
           name_, calls);
@@ -273,7 +273,7 @@ class CompiledTraceReader {
     for (const Launched& launch : launches_) {
       const std::int32_t step = step_at(launch.called_ns);
       if (launch.graph == kNoEvent && !steps_.empty() && step < 0) continue;
-      // A run may go on after its step.
+      // A run may end after its step.
       const std::pair key(launch.graph,
                           launch.graph == kNoEvent ? step : step_at(event(launch.graph).start_ns));
       const auto [run, is_new] = runs.try_emplace(key);

@@ -44,7 +44,7 @@ struct TracedCall {
   bool is_collective = false;
 };
 
-// What one stream did in the run that is shown. kernel_ns + gap_ns - overlap_ns == span_ns.
+// The work of one stream in the run that is shown. kernel_ns + gap_ns - overlap_ns == span_ns.
 struct TracedStream {
   std::int64_t stream = 0;
   std::size_t launches = 0;

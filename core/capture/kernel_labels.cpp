@@ -208,9 +208,12 @@ KernelLabels::KernelLabels(const Graph& graph, const kernels::Ir& ir,
       named = as_index(open);
       if (named != i) labeled.function_of = open;
     }
-    for (const NodeId node : kernel.nodes)
-      if (graph.node(node).kind == NodeKind::call)
-        words[named].insert(word_of(graph, graph.node(node)));
+    for (const NodeId id : kernel.nodes) {
+      const Node& node = graph.node(id);
+      if (node.kind != NodeKind::call) continue;
+      words[named].insert(word_of(graph, node));
+      if (!node.original_aten) kernels_[named].is_named = false;
+    }
   }
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     if (words[i].empty()) continue;
@@ -224,6 +227,7 @@ KernelLabels::KernelLabels(const Graph& graph, const kernels::Ir& ir,
       const auto found = std::ranges::lower_bound(words_, word, {}, &Word::text);
       if (found != words_.end() && found->text == word) known.push_back(&*found);
     }
+    kernels_[i].label.category = category;
     kernels_[i].label.exact = exact_label(category, operators);
     if (const std::string rough = rough_words(known); !rough.empty())
       kernels_[i].label.rough = std::string(category) + rough;
@@ -252,7 +256,8 @@ std::string KernelLabels::rough_words(const std::vector<const Word*>& words) {
 KernelLabel KernelLabels::label_of_generated(std::string_view name) const {
   const std::optional<GeneratedName> parts = split_name(name);
   if (!parts) return {};
-  KernelLabel label{.exact = exact_label(parts->category, parts->operators)};
+  KernelLabel label{.exact = exact_label(parts->category, parts->operators),
+                    .category = std::string(parts->category)};
   // The ways to split the operators into words of the graph, in ascending order.
   struct Way {
     std::size_t at = 0, next = 0;  // in the text; the first word that may follow

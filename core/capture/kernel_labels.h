@@ -1,6 +1,6 @@
 #pragma once
 
-// What kernels are called in a profiler trace, so that measured_kernels.h can tie them.
+// Names of kernels in a profiler trace, by which measured_kernels.h ties them.
 
 #include <cstdint>
 #include <string>
@@ -16,12 +16,16 @@ namespace jointer {
 
 // A kernel and a call in a trace may be the same if their labels are equal.
 struct KernelLabel {
-  // "triton_poi_fused_add_0"; "aten::mm"; "collective all_gather"; of a predicted kernel, the
+  // "triton_poi_fused_add_0"; "aten::mm"; "collective all-gather"; of a predicted kernel, the
   // category and the operators: "pointwise fused_add". Empty if it is unknown.
   std::string exact = {};
-  // Of predicted kernels, and of calls that are compared with them: the operators without those
-  // that some nodes only view data for. Empty if it is unknown, or there is no operator left.
+  // For predicted kernels, and calls that are compared with them: the category and the operators,
+  // without those that nodes have which only view data. Empty if it is unknown, or no operator is
+  // left.
   std::string rough = {};
+  // For kernels that Inductor generates: "pointwise", "reduction", "foreach", "template", "cpp".
+  // Empty for others, and for kernels of a compilation, whose names are certain.
+  std::string category = {};
 };
 
 struct LabeledKernel {
@@ -29,6 +33,9 @@ struct LabeledKernel {
   bool is_launch = false;   // launches work on the device
   bool is_library = false;  // a call of a library, not a collective
   bool is_collective = false;
+  // False if the graph does not say which operators the model called in a predicted kernel, so that
+  // its name is not certain.
+  bool is_named = true;
   // On the CPU, where Inductor writes several kernels into one C++ function: the function's first
   // kernel. -1: the kernel is the first one, or the only one.
   std::int32_t function_of = -1;
@@ -37,9 +44,9 @@ struct LabeledKernel {
 // The labels of kernels of one source, and of calls in a trace that are compared with them.
 class KernelLabels {
  public:
-  // Of the kernels of a compilation. Their names are those of the calls.
+  // Those of the kernels of a compilation, as its wrapper calls them.
   explicit KernelLabels(const CompiledProgram& program);
-  // Of predicted kernels, by Inductor's rule for names; kernel_labels.cpp describes it.
+  // Those of predicted kernels, by Inductor's rule for names; kernel_labels.cpp describes it.
   KernelLabels(const Graph& graph, const kernels::Ir& ir, const kernels::Kernels& predicted);
 
   [[nodiscard]] const std::vector<LabeledKernel>& kernels() const { return kernels_; }

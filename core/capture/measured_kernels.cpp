@@ -11,6 +11,9 @@
 //      launches that are left are its own; if there are as many launches as calls, each call has
 //      one, since every call launches at least one kernel. Only launches on the stream that runs
 //      most of the kernels, without collectives, take part.
+//   4. If the graph does not say which operators the model called (`original_aten`), as in FX text,
+//      names of predicted kernels are not certain. If one such kernel is left between two
+//      neighboring pairs, and one call of the same kind, they are the same.
 // The compiled graph with the most tied kernels is taken.
 //
 // Cost: that of CertainPairs for each compiled graph in the trace.
@@ -116,11 +119,17 @@ class MeasuredTies {
   void pair_by_neighbors() {
     const std::int64_t stream = main_stream();
     struct Gap {
-      std::vector<std::size_t> kernels, calls;
-      bool is_closed = true;  // false: holds something else that is not tied
+      std::vector<std::size_t> kernels, calls;  // that are not tied
+      bool is_of_libraries = true;
     };
     const auto tie_gap = [&](const Gap& gap) {
-      if (!gap.is_closed || gap.kernels.empty() || gap.calls.empty()) return;
+      if (gap.kernels.empty() || gap.calls.empty()) return;
+      if (!gap.is_of_libraries) {
+        if (gap.kernels.size() == 1 && gap.calls.size() == 1 &&
+            is_unnamed_call(gap.kernels.front(), gap.calls.front()))
+          tie(gap.kernels.front(), gap.calls.front(), TiedBy::neighbors);
+        return;
+      }
       if (gap.kernels.size() == 1)
         for (const std::size_t call : gap.calls) tie(gap.kernels.front(), call, TiedBy::neighbors);
       else if (gap.kernels.size() == gap.calls.size())
@@ -139,22 +148,30 @@ class MeasuredTies {
       const auto end_call =
           is_last ? static_cast<std::uint32_t>(graph_.calls.size()) : anchors[i].second;
       Gap gap;
-      // Before the first pair and after the last one, there may be work of something else.
-      if (graph_.key.empty() && (is_last || i == 0)) gap.is_closed = false;
       for (std::uint32_t k = first_kernel; k < end_kernel; ++k) {
         if (pairs_.of_a()[k] != CertainPairs::kNone || kernel(k).is_collective) continue;
         gap.kernels.push_back(k);
-        gap.is_closed = gap.is_closed && kernel(k).is_library;
+        gap.is_of_libraries = gap.is_of_libraries && kernel(k).is_library;
       }
       for (std::uint32_t c = first_call; c < end_call; ++c) {
         if (pairs_.of_b()[c] != CertainPairs::kNone || !is_on(stream, c)) continue;
         gap.calls.push_back(c);
-        gap.is_closed = gap.is_closed && graph_.calls[c].name.empty();
+        gap.is_of_libraries = gap.is_of_libraries && graph_.calls[c].name.empty();
       }
-      tie_gap(gap);
+      // Without marks, there may be other work before the first pair and after the last one.
+      if (!graph_.key.empty() || (i > 0 && !is_last)) tie_gap(gap);
       first_kernel = end_kernel + 1;
       first_call = end_call + 1;
     }
+  }
+
+  // True if the call may be a predicted kernel whose name is not certain.
+  [[nodiscard]] bool is_unnamed_call(std::size_t launching, std::size_t index) const {
+    const TracedCall& call = graph_.calls[index];
+    const LabeledKernel& candidate = kernel(launching);
+    const KernelLabel label = labels_.of_call(call.name, call.is_collective, {});
+    return !candidate.is_named && !candidate.label.category.empty() &&
+           candidate.label.category == label.category;
   }
 
   [[nodiscard]] bool is_on(std::int64_t stream, std::size_t call) const {
@@ -188,7 +205,7 @@ class MeasuredTies {
   const TracedGraph& graph_;
   const KernelLabels& labels_;
   bool is_predicted_, is_gpu_;
-  std::vector<std::size_t> launching_;  // kernels that may have a call of their own
+  std::vector<std::size_t> launching_;  // kernels that a call may be tied to
   CertainPairs pairs_{0, 0};            // of `launching_` and calls
   MeasuredKernels result_;
 };

@@ -34,7 +34,7 @@ def test_sources_and_artifacts_belong_together() -> None:
     without = run("kernels", JOINT, "--source", "compiled")
     assert without.code == 2 and "needs --artifacts" in without.err
     other = run("kernels", JOINT, "--artifacts", ARTIFACTS)
-    assert other.code == 2 and "only --source compiled reads artifacts" in other.err
+    assert other.code == 2 and "only --source compiled and --source measured read artifacts" in other.err
     device = run("kernels", JOINT, "--source", "compiled", "--artifacts", ARTIFACTS, "--device", "h100")
     assert device.code == 2 and "option --device" in device.err
     missing = run("kernels", JOINT, "--source", "compiled", "--artifacts", "missing")

@@ -13,7 +13,6 @@
 #include "core/base/units.h"
 #include "core/capture/compile_artifacts.h"
 #include "core/capture/compiled_memory.h"
-#include "core/capture/tied_kernels.h"
 #include "core/cost/node_flops.h"
 
 namespace jointer::cli {
@@ -127,11 +126,19 @@ std::string shortened(const Json& names) {
 
 }  // namespace
 
-Result<Json> compiled_answer(const std::string& path, const Graph& graph, PartId part) {
-  JOINTER_TRY(const CompileArtifacts artifacts, read_compile_artifacts(path));
-  const std::size_t best = best_program(artifacts.programs, graph, part);
-  const CompiledProgram& program = artifacts.programs[best];
-  const TiedKernels ties = tie_kernels(program, graph, part);
+Result<OpenedCompilation> open_compilation(const std::string& path, const Graph& graph,
+                                           PartId part) {
+  OpenedCompilation opened;
+  JOINTER_TRY(opened.artifacts, read_compile_artifacts(path));
+  opened.best = best_program(opened.artifacts.programs, graph, part);
+  opened.ties = tie_kernels(opened.program(), graph, part);
+  return opened;
+}
+
+Json compiled_answer(const OpenedCompilation& opened, const Graph& graph) {
+  const CompileArtifacts& artifacts = opened.artifacts;
+  const CompiledProgram& program = opened.program();
+  const TiedKernels& ties = opened.ties;
   const CompiledMemory memory = compiled_memory(program);
 
   Json kernels = Json::array(), untied = Json::array(), compilations = Json::array();

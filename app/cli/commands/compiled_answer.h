@@ -2,18 +2,32 @@
 
 // The answer of `jointer kernels --source compiled`.
 
+#include <cstddef>
 #include <string>
 
 #include "app/cli/commands/options.h"
 #include "core/base/result.h"
+#include "core/capture/compile_artifacts.h"
+#include "core/capture/tied_kernels.h"
 #include "core/graph/graph.h"
 
 namespace jointer::cli {
 
-// Reads the artifacts at `path`, chooses the compilation that best fits `part`, and ties its
-// kernels to the part's calls. The answer has the members of `--source inductor`, and others that
-// describe the artifacts. Error (input): same as read_compile_artifacts.
-Result<Json> compiled_answer(const std::string& path, const Graph& graph, PartId part);
+// The compilation that fits a part best, and its kernels tied to the part's calls.
+struct OpenedCompilation {
+  CompileArtifacts artifacts;
+  std::size_t best = 0;  // index in `artifacts.programs`
+  TiedKernels ties;
+
+  [[nodiscard]] const CompiledProgram& program() const { return artifacts.programs[best]; }
+};
+
+// Reads the artifacts at `path`. Error (input): same as read_compile_artifacts.
+Result<OpenedCompilation> open_compilation(const std::string& path, const Graph& graph,
+                                           PartId part);
+
+// The members are those of `--source inductor`; the others describe the artifacts.
+Json compiled_answer(const OpenedCompilation& opened, const Graph& graph);
 
 // Prints the number of tied calls, everything that could not be read or tied, and the number of
 // blocks whose size is unknown or assumed.

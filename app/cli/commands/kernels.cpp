@@ -17,6 +17,7 @@
 #include "app/cli/commands/kernel_comparison.h"
 #include "app/cli/commands/kernel_moves.h"
 #include "app/cli/commands/kernel_passes.h"
+#include "app/cli/commands/measured_answer.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/predicted_kernels.h"
@@ -39,9 +40,11 @@ constexpr std::size_t kMaxShown = 20, kMaxNodesShown = 4;
 
 struct KernelsCommand {
   GraphOptions graph;
-  std::string source = "inductor", half, device = "h100", torch, artifacts, against, passes, order;
+  std::string source = "inductor", half, device = "h100", torch, artifacts, trace, against, passes,
+              order;
   std::vector<std::string> moves;
   bool json = false, ask_again = false;
+  bool has_device = false;  // the user chose `device`
 };
 
 // The part to show: the only one, or the chosen half of a pair.
@@ -221,9 +224,23 @@ Result<Json> predict(const Graph& graph, PartId part, const KernelsCommand& opti
   return answer;
 }
 
+// The kernels in a trace of compiled steps.
+Result<Json> measure(const Graph& graph, PartId part, const KernelsCommand& options) {
+  MeasuredRequest request;
+  request.trace = options.trace;
+  request.artifacts = options.artifacts;
+  if (options.has_device) request.device = options.device;
+  request.torch = parse_torch_version(options.torch).value_or(torch_version_of(graph));
+  return measured_answer(request, graph, part);
+}
+
 Result<Json> answer_of(const Graph& graph, const KernelsCommand& options) {
   JOINTER_TRY(const PartId part, chosen_part(graph, options));
-  if (options.source == "compiled") return compiled_answer(options.artifacts, graph, part);
+  if (options.source == "compiled") {
+    JOINTER_TRY(const OpenedCompilation opened, open_compilation(options.artifacts, graph, part));
+    return compiled_answer(opened, graph);
+  }
+  if (options.source == "measured") return measure(graph, part, options);
   if (options.source == "predicted") return predict(graph, part, options);
   JOINTER_TRY(Json answer, ask_scheduler(graph, part, options));
   if (options.against.empty()) return answer;
@@ -253,8 +270,20 @@ Result<void> check_options(const CLI::App& command, const KernelsCommand& option
                 "option --move: only predicted kernels can be moved; add --source predicted");
   if (!options.order.empty())
     JOINTER_CHECK(check_outputs({{"--export", options.order}}, options.graph.inputs()));
+  if (options.source == "measured") {
+    if (options.trace.empty())
+      return fail(Error::Kind::usage,
+                  "option --source: the source `measured` needs --trace, a torch.profiler trace of "
+                  "a compiled step");
+    if (options.artifacts.empty()) return {};
+    return refuse_options(command, {"--torch"},
+                          "the artifacts say which torch they are of; leave out the option");
+  }
+  JOINTER_CHECK(refuse_options(command, {"--trace"},
+                               "only --source measured reads a trace; leave out the option"));
   if (options.source != "compiled")
-    return refuse_options(command, {"--artifacts"}, "only --source compiled reads artifacts");
+    return refuse_options(command, {"--artifacts"},
+                          "only --source compiled and --source measured read artifacts");
   if (options.artifacts.empty())
     return fail(Error::Kind::usage,
                 "option --source: the source `compiled` needs --artifacts, the TORCH_TRACE folder "
@@ -270,6 +299,8 @@ Result<int> run(const CLI::App& command, const KernelsCommand& options) {
   if (options.order == "-") return ExitCode::done;
   if (options.json)
     print_json(answer);
+  else if (options.source == "measured")
+    print_measured(answer);
   else
     print_text(answer);
   return ExitCode::done;
@@ -286,12 +317,15 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
                                   "Where the kernels come from: `inductor` asks the scheduler of "
                                   "the installed torch, without a GPU; `predicted` needs no "
                                   "torch and takes milliseconds; `compiled` reads what a "
-                                  "compilation has written; default: inductor"),
-              {"inductor", "predicted", "compiled"});
+                                  "compilation has written; `measured` takes the times of "
+                                  "kernels from a trace; default: inductor"),
+              {"inductor", "predicted", "compiled", "measured"});
   command->add_option(
       "--artifacts", options->artifacts,
-      "With --source compiled: TORCH_TRACE folder or log of the compilation, or a wrapper that "
-      "Inductor wrote");
+      "With --source compiled or measured: TORCH_TRACE folder or log of the compilation, or a "
+      "wrapper that Inductor wrote");
+  command->add_option("--trace", options->trace,
+                      "With --source measured: torch.profiler trace of a compiled step");
   set_choices(command->add_option("--against", options->against,
                                   "With --source inductor: list the differences from these "
                                   "kernels, by rule; `predicted` are those predicted for the torch "
@@ -334,8 +368,10 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
       ->type_name("FILE")
       ->needs(move);
   command->add_flag("--json", options->json, "Print the result as JSON");
-  command->callback(
-      [command, options, &exit_code] { exit_code = finish(run(*command, *options)); });
+  command->callback([command, options, &exit_code] {
+    options->has_device = command->count("--device") > 0;
+    exit_code = finish(run(*command, *options));
+  });
 }
 
 }  // namespace jointer::cli

@@ -196,6 +196,29 @@ TEST(MeasuredKernels, PredictedOnesAreTiedByKindAndOperators) {
   EXPECT_THAT(times(measured), ElementsAre("4 operators", "9 name", "5 operators"));
 }
 
+// A literal does not say which operators the model called; captures do.
+TEST(MeasuredKernels, WithoutOperatorsNeighborsDecide) {
+  const Predicted predicted = predict(kSmall);
+  Trace trace;
+  trace.gpu()
+      .compiled_graph("f", 0, 90)
+      .call("triton_poi_fused_linear_0", 1, {{"triton_poi_fused_linear_0", 100, 4}})
+      .call("aten::mm", 11, {{"nvjet_tst", 110, 9}})
+      .call("triton_poi_fused_gelu_1", 21, {{"triton_poi_fused_gelu_1", 120, 5}});
+  EXPECT_THAT(times(must(tie_measured(read(trace), predicted.graph, predicted.ir, predicted.made))),
+              ElementsAre("4 neighbors", "9 name", "5 neighbors"));
+
+  // If the capture says so, a kernel with another name is another kernel.
+  Graph named = parse(kSmall);
+  for (const char* name : {"a", "r", "s"}) {
+    Node& changed = named.node(named.find(name));
+    changed.original_aten = named.intern("aten.add.Tensor");
+  }
+  const kernels::Ir ir = kernels::lower(named, kNewestTorch);
+  EXPECT_THAT(times(must(tie_measured(read(trace), named, ir, kernels::schedule(ir)))),
+              ElementsAre("-", "9 name", "-"));
+}
+
 TEST(MeasuredKernels, OtherKindsAndOperatorsAreOtherKernels) {
   const Predicted predicted = predict(kSmall);
   Trace trace;
@@ -203,11 +226,12 @@ TEST(MeasuredKernels, OtherKindsAndOperatorsAreOtherKernels) {
       .compiled_graph("f", 0, 90)
       .call("triton_red_fused_add_0", 1, {{"triton_red_fused_add_0", 100, 4}})
       .call("aten::mm", 11, {{"nvjet_tst", 110, 9}})
-      .call("triton_poi_fused_relu_1", 21, {{"triton_poi_fused_relu_1", 120, 5}});
+      .call("triton_poi_fused_relu_1", 21, {{"triton_poi_fused_relu_1", 120, 5}})
+      .call("triton_poi_fused_cos_2", 31, {{"triton_poi_fused_cos_2", 130, 5}});
   const MeasuredKernels measured =
       must(tie_measured(read(trace), predicted.graph, predicted.ir, predicted.made));
   EXPECT_THAT(times(measured), ElementsAre("-", "9 name", "-"));
-  EXPECT_THAT(measured.untied_calls, ElementsAre(0U, 2U));
+  EXPECT_THAT(measured.untied_calls, ElementsAre(0U, 2U, 3U));
 }
 
 TEST(KernelLabels, NamesAreSplitIntoOperatorsOfTheGraph) {
@@ -234,7 +258,7 @@ TEST(KernelLabels, NamesAreSplitIntoOperatorsOfTheGraph) {
   EXPECT_EQ(of("triton_poi").exact, "");
   EXPECT_EQ(of("cpp_fused").exact, "");
   EXPECT_EQ(labels.of_call("", true, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL").exact,
-            "collective all_reduce");
+            "collective all-reduce");
 }
 
 TEST(MeasuredKernels, OnTheCpuKernelsOfOneFunctionAreMeasuredTogether) {
