@@ -18,6 +18,7 @@
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
 #include "tests/support/graphs.h"
+#include "tests/support/profiler_trace_text.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/kernels/kernels_pane.h"
 #include "views/session/edit/editing.h"
@@ -78,6 +79,7 @@ class KernelsPaneTest : public test::AppWindow {
   void the_inspector_shows_the_kernel_of_a_node();
   void compiled_kernels_are_opened();
   void compiled_kernels_are_closed();
+  void measured_kernels_are_opened();
   void other_files_are_refused();
 
  private:
@@ -425,6 +427,57 @@ void KernelsPaneTest::compiled_kernels_are_closed() {
   QCOMPARE(sources.currentText(), QString("Predicted"));
   QVERIFY(!close_action()->isEnabled());
   QTRY_VERIFY(model().kernels() && !model().kernels()->is_compiled());
+}
+
+void KernelsPaneTest::measured_kernels_are_opened() {
+  open_literal();
+  window_->resizeDocks({window_->dock("kernels")}, {500}, Qt::Vertical);
+  const QString file = folder_->filePath("trace.json");
+  const std::string trace =
+      test::ProfilerTraceText()
+          .gpu()
+          .compiled_graph("f", 0, 90)
+          .call("triton_poi_fused_exp_mul_0", 1, {{"triton_poi_fused_exp_mul_0", 100, 4}})
+          .call("aten::mm", 11, {{"nvjet_tst", 110, 9}})
+          .call("aten::mm", 21, {{"nvjet_tst", 120, 9}})
+          .call("aten::bmm", 31, {{"nvjet_other", 130, 9}})
+          .text();
+  QVERIFY(write_bytes(file.toStdString(), trace));
+  test::answer_file_dialog(file);
+  choose_action("Open Measured Kernels (Trace)");
+  QTRY_VERIFY_WITH_TIMEOUT(model().kernels() && model().kernels()->is_measured(), kPatienceMs);
+  const auto& totals = child<ElidedLabel>(*pane_, "totals");
+  QVERIFY2(totals.text().startsWith("Measured on NVIDIA H200 (trace.json, 1 run; kernels as "
+                                    "predicted): 3 kernels measured, 22.0 us"),
+           qPrintable(totals.text()));
+  QCOMPARE(child<ElidedLabel>(*pane_, "per_operator").text(),
+           QString("1 kernel not found in the trace · 1 call of the trace without a kernel"));
+  QVERIFY2(details().toPlainText().contains("aten::bmm"), qPrintable(details().toPlainText()));
+
+  document().selection().select(node("exponential"));
+  QCOMPARE(view().selected_rows().size(), std::size_t{1});
+  const int row = view().selected_rows().front();
+  QCOMPARE(model().number(row, KernelModel::time_column), std::optional<std::int64_t>(4000));
+  const QString text = details().toPlainText();
+  QVERIFY2(text.contains("4.00 us, in one run"), qPrintable(text));
+
+  // The kernel of the other operator is not in the trace.
+  document().selection().select(node("positive"));
+  const int missing = view().selected_rows().front();
+  QCOMPARE(model().number(missing, KernelModel::time_column), std::optional<std::int64_t>());
+  QVERIFY(details().toPlainText().contains("not found in the trace"));
+
+  auto* inspector = show_pane<InspectorPane>("inspector");
+  QVERIFY(inspector != nullptr);
+  document().selection().select(node("exponential"));
+  QTRY_VERIFY(inspector->page().toPlainText().contains("Measured kernel"));
+  QVERIFY(inspector->page().toPlainText().contains("4.00 us, in one run"));
+
+  auto& sources = child<QComboBox>(*pane_, "source");
+  QCOMPARE(sources.currentText(), QString("Measured"));
+  sources.setFocus();
+  QTest::keyClick(&sources, Qt::Key_Home);
+  QTRY_VERIFY(model().kernels() && !model().kernels()->is_measured());
 }
 
 void KernelsPaneTest::other_files_are_refused() {

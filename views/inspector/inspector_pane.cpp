@@ -7,10 +7,12 @@
 
 #include "views/inspector/describe_nodes.h"
 #include "views/inspector/kernel_of_node.h"
+#include "views/inspector/measured_kernel_of_node.h"
 #include "views/inspector/why_here.h"
 #include "views/session/document/shown_range.h"
 #include "views/session/edit/editing.h"
 #include "views/session/kernels/shown_kernels.h"
+#include "views/session/kernels/traced_kernels.h"
 #include "views/session/sac/action_text.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/node_text.h"
@@ -66,6 +68,7 @@ InspectorPane::InspectorPane(Document& document, QWidget* parent)
   connect(range, &ShownRange::graph_changed, &range_delay_, qOverload<>(&QTimer::start));
   connect(&document_.sac(), &SacSession::changed, this, &InspectorPane::refresh_node);
   connect(&document_.shown_kernels(), &ShownKernels::changed, this, &InspectorPane::refresh_node);
+  connect(&document_.traced_kernels(), &TracedKernels::changed, this, &InspectorPane::refresh_node);
   connect(&document_.sac().value_reasons(), &ValueReasons::changed, this,
           &InspectorPane::refresh_node);
 }
@@ -103,6 +106,7 @@ void InspectorPane::refresh() {
                     : describe(document_.snapshot(), nodes, document_.measured());
   if (is_one) {
     add_kernel(nodes.front());
+    add_measured_kernel(nodes.front());
     add_plan(nodes.front());
     add_reasons(nodes.front());
   }
@@ -161,6 +165,14 @@ void InspectorPane::add_kernel(NodeId node) {
   const SnapshotKernelsPtr& shown = kernels.shown();
   if (!shown || shown->snapshot() != document_.shared_snapshot()) return;
   InspectorSection section = describe_kernel_of(*shown, node, kernels.source());
+  if (!section.rows.empty()) content_.sections.push_back(std::move(section));
+}
+
+// If a trace of compiled steps is open, adds what it measured for the node's kernel.
+void InspectorPane::add_measured_kernel(NodeId node) {
+  const TracedKernels& traced = document_.traced_kernels();
+  if (!traced.shown() || !traced.is_current()) return;
+  InspectorSection section = describe_measured_kernel_of(*traced.shown(), node);
   if (!section.rows.empty()) content_.sections.push_back(std::move(section));
 }
 

@@ -41,6 +41,7 @@ class InspectorPane : public QWidget {
   void add_plan(NodeId node);
   void add_reasons(NodeId node);
   void add_kernel(NodeId node);
+  void add_measured_kernel(NodeId node);
 
   Document& document_;
   QTextBrowser* page_ = nullptr;

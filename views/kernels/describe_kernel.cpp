@@ -74,18 +74,24 @@ class KernelDescription {
                 exact_bytes_text(kernel_.bytes_written));
     const KernelRow& figures = of_.rows()[row_];
     if (!figures.launches) return;
+    const Provenance source = figures.is_measured ? Provenance::measured : Provenance::estimated;
     if (const auto gbps = kernel_gbps(of_, row_))
-      section.add(tr("rate"), tr("%1 GB/s").arg(count_text(*gbps)), Provenance::estimated);
+      section.add(tr("rate"), tr("%1 GB/s").arg(count_text(*gbps)), source);
+    if (const QString measured = measured_time_text(of_, row_); !measured.isEmpty())
+      section.add(tr("measured"), measured, Provenance::measured);
     const QString limit = kernel_limit_text(of_, row_);
     section.add(tr("time"),
-                limit.isEmpty() ? time_text(figures.ns)
-                                : tr("%1, bound by %2").arg(time_text(figures.ns), limit),
+                limit.isEmpty() ? time_text(figures.estimated_ns)
+                                : tr("%1, bound by %2").arg(time_text(figures.estimated_ns), limit),
                 Provenance::estimated);
+    if (!of_.has_time(row_)) return;
     section.add(
         tr("lost"),
         tr("%1 (%2 at peak rates)")
             .arg(time_text(figures.ns - figures.roofline_ns), time_text(figures.roofline_ns)),
-        Provenance::estimated, tr("Estimated time minus the time at the device's peak rates."));
+        source,
+        figures.is_measured ? tr("Measured time minus the time at the device's peak rates.")
+                            : tr("Estimated time minus the time at the device's peak rates."));
   }
 
   void add_buffers(InspectorSection& section) const {

@@ -49,7 +49,7 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .total_title = tr("written")},
       {.title = tr("time"),
        .unit = Unit::time,
-       .meaning = tr("Estimated time on the device."),
+       .meaning = tr("Estimated time on the device; of measured kernels, the measured time."),
        .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,
@@ -103,12 +103,14 @@ std::optional<std::int64_t> KernelModel::number(int row, int column) const {
       return kernel(row).bytes_written;
     case time_column:
     case share_column:
-      return figures(row).launches ? std::optional(figures(row).ns) : std::nullopt;
+      return shown_->has_time(as_index(row)) ? std::optional(figures(row).ns) : std::nullopt;
     case roofline_column:
-      return figures(row).launches ? std::optional(figures(row).roofline_ns) : std::nullopt;
+      return shown_->has_time(as_index(row)) ? std::optional(figures(row).roofline_ns)
+                                             : std::nullopt;
     case lost_column:
-      return figures(row).launches ? std::optional(figures(row).ns - figures(row).roofline_ns)
-                                   : std::nullopt;
+      return shown_->has_time(as_index(row))
+                 ? std::optional(figures(row).ns - figures(row).roofline_ns)
+                 : std::nullopt;
     case rate_column:
       return kernel_gbps(*shown_, as_index(row));
     default:
@@ -135,6 +137,8 @@ QString KernelModel::text(int row, int column) const {
 QString KernelModel::note(int row, int column) const {
   if (column == time_column || column == share_column) {
     if (!figures(row).launches) return {};
+    if (const QString measured = measured_time_text(*shown_, as_index(row)); !measured.isEmpty())
+      return tr("Measured: %1. Predicted: %2.").arg(measured, time_text(figures(row).estimated_ns));
     const DeviceDescription& device = shown_->snapshot()->analysis.device;
     if (figures(row).is_time_of_nodes || figures(row).limit == NodeCost::Limit::given)
       return tr("Estimator: %1").arg(to_qstring(shown_->snapshot()->analysis.estimator));

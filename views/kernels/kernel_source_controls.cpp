@@ -8,6 +8,7 @@
 #include "views/session/kernels/asked_kernels.h"
 #include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/shown_kernels.h"
+#include "views/session/kernels/traced_kernels.h"
 #include "views/widgets/controls.h"
 
 namespace jointer::views {
@@ -20,11 +21,10 @@ constexpr int kMinSourceLetters = 8;
 KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
     : QWidget(parent), document_(document) {
   QHBoxLayout* row = make_row(this, {}, 4);
-  source_ =
-      add_control(*row, new QComboBox(this), "source",
-                  tr("Show the predicted kernels, those of Inductor's scheduler, or those of a "
-                     "compilation that is open"),
-                  tr("Source of the kernels"));
+  source_ = add_control(*row, new QComboBox(this), "source",
+                        tr("Show the predicted kernels, those of Inductor's scheduler, those of a "
+                           "compilation that is open, or those that an open trace measured"),
+                        tr("Source of the kernels"));
   source_->addItem(tr("Predicted"), static_cast<int>(ShownKernels::Source::predicted));
   source_->addItem(tr("Inductor (asked)"), static_cast<int>(ShownKernels::Source::asked));
   source_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -36,12 +36,14 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
   ask_->setText(tr("Ask Inductor"));
   open_ =
       add_control(*row, new QToolButton(this), "open_compiled",
-                  tr("Show the kernels of a compilation, read from its logs or its output code"));
+                  tr("Show the kernels of a compilation, read from its logs or its output code, or "
+                     "their measured times, read from a profiler's trace"));
   open_->setText(tr("Open") + kMenuArrow);
   auto* menu = new QMenu(open_);
   open_menu(*open_, menu);
   menu->addAction(tr("Open Compiled Kernels (Folder)..."), this, [this] { open_artifacts(true); });
   menu->addAction(tr("Open Compiled Kernels (File)..."), this, [this] { open_artifacts(false); });
+  menu->addAction(tr("Open Measured Kernels (Trace)..."), this, &KernelSourceControls::open_trace);
   menu->addSeparator();
   close_ = menu->addAction(tr("Close Compiled Kernels"), &document_.opened_kernels(),
                            &OpenedKernels::close);
@@ -54,6 +56,8 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
   connect(ask_, &QToolButton::clicked, this, &KernelSourceControls::ask);
   connect(&document_.asked_kernels(), &AskedKernels::changed, this, &KernelSourceControls::refresh);
   connect(&document_.opened_kernels(), &OpenedKernels::changed, this,
+          &KernelSourceControls::refresh);
+  connect(&document_.traced_kernels(), &TracedKernels::changed, this,
           &KernelSourceControls::refresh);
   connect(&document_.shown_kernels(), &ShownKernels::changed, this, &KernelSourceControls::refresh);
   refresh();
@@ -79,14 +83,31 @@ void KernelSourceControls::open_artifacts(bool is_folder) {
   document_.opened_kernels().read(path);
 }
 
+// Lets the user choose a trace of compiled steps.
+void KernelSourceControls::open_trace() {
+  const QString path = QFileDialog::getOpenFileName(
+      this, tr("Open Measured Kernels"), last_folder_,
+      tr("Traces of torch.profiler (*.json *.json.gz *.json.zst);;All files (*)"));
+  if (path.isEmpty()) return;
+  last_folder_ = QFileInfo(path).absolutePath();
+  document_.traced_kernels().read(path);
+}
+
+// Offers a source only while its files are open.
+void KernelSourceControls::offer(ShownKernels::Source source, const QString& name, bool is_open) {
+  const int item = source_->findData(static_cast<int>(source));
+  if (is_open && item < 0)
+    source_->addItem(name, static_cast<int>(source));
+  else if (!is_open && item >= 0)
+    source_->removeItem(item);
+}
+
 void KernelSourceControls::refresh() {
-  const int compiled = source_->findData(static_cast<int>(ShownKernels::Source::compiled));
-  const bool is_open = document_.opened_kernels().shown() != nullptr;
-  if (is_open && compiled < 0)
-    source_->addItem(tr("Compiled"), static_cast<int>(ShownKernels::Source::compiled));
-  else if (!is_open && compiled >= 0)
-    source_->removeItem(compiled);
-  close_->setEnabled(is_open || document_.opened_kernels().is_reading());
+  const bool is_compiled = document_.opened_kernels().shown() != nullptr;
+  offer(ShownKernels::Source::compiled, tr("Compiled"), is_compiled);
+  offer(ShownKernels::Source::measured, tr("Measured"),
+        document_.traced_kernels().shown() != nullptr);
+  close_->setEnabled(is_compiled || document_.opened_kernels().is_reading());
   const AskedKernels& asked = document_.asked_kernels();
   ask_->setEnabled(!asked.is_running());
   if (!asked.is_running() && std::exchange(is_awaited_, false) && asked.has_answered())

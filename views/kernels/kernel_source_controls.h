@@ -6,12 +6,13 @@
 #include <QWidget>
 
 #include "views/session/document/document.h"
+#include "views/session/kernels/shown_kernels.h"
 
 namespace jointer::views {
 
-// Controls to choose which kernels the pane shows, to ask Inductor, and to open and close the
-// artifacts of a compilation. When Inductor answers, or artifacts are opened, their kernels are
-// shown.
+// Controls to choose which kernels the pane shows, to ask Inductor, to open and close the artifacts
+// of a compilation, and to open a trace of compiled steps. When Inductor answers, or files are
+// opened, their kernels are shown.
 class KernelSourceControls : public QWidget {
   Q_OBJECT
  public:
@@ -21,6 +22,8 @@ class KernelSourceControls : public QWidget {
  private:
   void ask();
   void open_artifacts(bool is_folder);
+  void open_trace();
+  void offer(ShownKernels::Source source, const QString& name, bool is_open);
   void refresh();
 
   Document& document_;

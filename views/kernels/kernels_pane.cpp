@@ -1,8 +1,11 @@
 #include "views/kernels/kernels_pane.h"
 
 #include <QEvent>
+#include <algorithm>
+#include <set>
 #include <utility>
 
+#include "core/base/checked.h"
 #include "core/base/index.h"
 #include "views/kernels/asked_status.h"
 #include "views/kernels/describe_kernel.h"
@@ -27,6 +30,7 @@ namespace {
 constexpr int kWideKernels = 1000;  // minimum width at which the details are next to the table
 constexpr int kMinWithPage = 320;   // minimum height at which the details are below the table
 constexpr qsizetype kMaxSource = 20'000;  // characters of a source that are shown
+constexpr qsizetype kMaxUntied = 200;     // kernels, and calls of a trace, that are named
 constexpr int kMinPageHeight = 40, kMinPageWidth = 160;
 
 // The source of predicted or asked kernels, and whether they are of an earlier graph.
@@ -48,6 +52,50 @@ QString shortened(const QString& text) {
   const qsizetype shown = line_end > 0 ? line_end : kMaxSource;
   return tr("%1\n… %2 more characters")
       .arg(text.first(shown), count_text(static_cast<std::size_t>(text.size() - shown)));
+}
+
+// The names of the kernels that were not found in a trace, and of its calls without a kernel.
+struct Untied {
+  QStringList kernels, calls;
+};
+
+Untied untied_of(const SnapshotKernels& shown) {
+  Untied untied;
+  for (std::size_t row = 0; row < shown.rows().size(); ++row)
+    if (shown.rows()[row].launches && !shown.rows()[row].is_measured)
+      untied.kernels << to_qstring(shown.names()[row]);
+  // Without marks, both halves of a pair are in one graph of the trace.
+  std::set<std::pair<std::size_t, std::size_t>> tied, named;
+  for (const PartMeasurement& each : shown.measurements())
+    for (const KernelMeasurement& kernel : each.ties.kernels)
+      for (const std::size_t call : kernel.calls) tied.emplace(each.ties.graph, call);
+  for (const PartMeasurement& each : shown.measurements()) {
+    const TracedGraph& graph = each.graph();
+    for (const std::size_t index : each.ties.untied_calls) {
+      const std::pair place(each.ties.graph, index);
+      if (tied.contains(place) || !named.insert(place).second) continue;
+      const TracedCall& call = graph.calls[index];
+      untied.calls << to_qstring(call.name.empty() ? graph.launches[call.first].name : call.name);
+    }
+  }
+  return untied;
+}
+
+QString named_html(const QString& title, const QStringList& names) {
+  if (names.isEmpty()) return {};
+  const QStringList first = names.first(std::min(names.size(), kMaxUntied));
+  QString text = first.join(QStringLiteral(", "));
+  if (names.size() > first.size())
+    text += tr(" and %1 more").arg(count_text(names.size() - first.size()));
+  return QStringLiteral("<h3>%1</h3><p>%2</p>").arg(title.toHtmlEscaped(), text.toHtmlEscaped());
+}
+
+// Lists what is not tied; empty if kernels are not measured.
+QString untied_html(const SnapshotKernels* shown) {
+  if (shown == nullptr || !shown->is_measured()) return {};
+  const Untied untied = untied_of(*shown);
+  return named_html(tr("Not found in the trace"), untied.kernels) +
+         named_html(tr("Calls of the trace without a kernel"), untied.calls);
 }
 
 }  // namespace
@@ -109,6 +157,7 @@ void KernelsPane::changeEvent(QEvent* event) {
 
 void KernelsPane::show_totals() {
   const SnapshotKernelsPtr& shown = document_.shown_kernels().shown();
+  if (shown && shown->is_measured()) return show_measurement(*shown);
   if (shown && shown->is_compiled()) return show_compilation(*shown);
   totals_->setText(
       shown ? tr("%1: %2").arg(source_text(document_), kernel_totals_text(shown->totals()))
@@ -142,6 +191,36 @@ void KernelsPane::show_compilation(const SnapshotKernels& shown) {
                counted_text(sum.untied_kernels, tr("1 kernel"), tr("%1 kernels"))));
 }
 
+// The second line counts the kernels and the calls of the trace that are not tied; the details name
+// them.
+void KernelsPane::show_measurement(const SnapshotKernels& shown) {
+  std::int64_t estimated_ns = 0;
+  std::size_t measured = 0;
+  for (const KernelRow& row : shown.rows()) {
+    if (!row.launches || !row.is_measured) continue;
+    ++measured;
+    estimated_ns = saturating_add(estimated_ns, row.estimated_ns);
+  }
+  std::size_t runs = 0;
+  for (const PartMeasurement& each : shown.measurements())
+    if (each.ties.tied_kernels() > 0) runs = std::max(runs, each.graph().runs);
+  const CompiledTrace& trace = *shown.measurements().front().trace;
+  const QString source = tr("Measured on %1 (%2, %3; kernels as %4)")
+                             .arg(to_qstring(trace.device), to_qstring(trace.label),
+                                  counted_text(runs, tr("1 run"), tr("%1 runs")),
+                                  shown.is_compiled() ? tr("compiled") : tr("predicted"));
+  const bool is_current = document_.shown_kernels().is_current();
+  totals_->setText(tr("%1: %2 measured, %3 · predicted for them %4")
+                       .arg(is_current ? source : tr("%1, of an earlier graph").arg(source),
+                            counted_text(measured, tr("1 kernel"), tr("%1 kernels")),
+                            time_text(shown.total_ns()), time_text(estimated_ns)));
+  const Untied untied = untied_of(shown);
+  per_operator_->setText(
+      tr("%1 not found in the trace · %2 of the trace without a kernel")
+          .arg(counted_text(untied.kernels.size(), tr("1 kernel"), tr("%1 kernels")),
+               counted_text(untied.calls.size(), tr("1 call"), tr("%1 calls"))));
+}
+
 // The call and the source of a compiled kernel, as HTML; empty for other kernels.
 QString KernelsPane::source_html(const SnapshotKernels& shown, std::size_t row) {
   const CompiledKernel* kernel = shown.compiled(row);
@@ -168,9 +247,10 @@ void KernelsPane::show_details() {
   content_ = row < 0 ? InspectorContent() : describe_kernel(*shown, as_index(row));
   const QString html =
       row < 0 ? QStringLiteral("<p style=\"color: %1\">%2</p>")
-                    .arg(theme.muted_text.name(),
-                         tr("Select a kernel to see its buffers, and why it was not fused with "
-                            "others."))
+                        .arg(theme.muted_text.name(),
+                             tr("Select a kernel to see its buffers, and why it was not fused with "
+                                "others.")) +
+                    untied_html(shown.get())
               : inspector_html(content_, shown->snapshot()->graph, theme, {},
                                page_font_pixels(font())) +
                     source_html(*shown, as_index(row));

@@ -13,10 +13,10 @@
 namespace jointer::views {
 
 // The kernels that Inductor is predicted to make of the graph, those that its scheduler makes when
-// asked, or those of a compilation whose artifacts are open. Shows their totals and those of one
-// kernel per operator or, of a compilation, how it fits the graph; a table of the kernels; details
-// of the selected one; and how Inductor's answer differs from the prediction. The pane does not ask
-// for predictions while it is hidden or covered.
+// asked, those of a compilation whose artifacts are open, or those that an open trace measured.
+// Shows their totals and those of one kernel per operator or, of a compilation or a trace, how it
+// fits the graph; a table of the kernels; details of the selected one; and how Inductor's answer
+// differs from the prediction. The pane does not ask for predictions while it is hidden or covered.
 class KernelsPane : public QWidget {
   Q_OBJECT
  public:
@@ -32,6 +32,7 @@ class KernelsPane : public QWidget {
  private:
   void show_totals();
   void show_compilation(const SnapshotKernels& shown);
+  void show_measurement(const SnapshotKernels& shown);
   static QString source_html(const SnapshotKernels& shown, std::size_t row);
   void show_details();
   void follow(const QUrl& link);

@@ -8,6 +8,7 @@
 #include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/session/kernels/shown_kernels.h"
+#include "views/session/kernels/traced_kernels.h"
 #include "views/session/sac/sac_session.h"
 
 namespace jointer::views {
@@ -22,9 +23,11 @@ Document::Document(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
       kernel_order_(std::make_unique<KernelOrderEdits>(*kernels_)),
       asked_kernels_(std::make_unique<AskedKernels>(*this)),
       opened_kernels_(std::make_unique<OpenedKernels>(*this)),
+      traced_kernels_(std::make_unique<TracedKernels>(*this, *opened_kernels_)),
       shown_kernels_(std::make_unique<ShownKernels>(*kernels_, *kernel_order_, *asked_kernels_,
-                                                    *opened_kernels_)) {
+                                                    *opened_kernels_, *traced_kernels_)) {
   connect(opened_kernels_.get(), &OpenedKernels::failed, this, &Document::failed);
+  connect(traced_kernels_.get(), &TracedKernels::failed, this, &Document::failed);
 }
 
 Document::~Document() = default;

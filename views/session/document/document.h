@@ -15,6 +15,7 @@ class PredictedKernels;
 class SacSession;
 class ShownKernels;
 class ShownRange;
+class TracedKernels;
 
 // An open graph with its edit history, policies, kernels and marked moments. Panes hold a document
 // and listen to it; they do not refer to the window.
@@ -33,7 +34,9 @@ class Document : public OpenGraph {
   [[nodiscard]] AskedKernels& asked_kernels() const { return *asked_kernels_; }
   // The kernels that a compilation has made of the graph, if the user has opened its artifacts.
   [[nodiscard]] OpenedKernels& opened_kernels() const { return *opened_kernels_; }
-  // The kernels that panes show: those of one of these three sources.
+  // Those that were measured, if the user has opened a trace of compiled steps.
+  [[nodiscard]] TracedKernels& traced_kernels() const { return *traced_kernels_; }
+  // The kernels that panes show: those of one of these sources.
   [[nodiscard]] ShownKernels& shown_kernels() const { return *shown_kernels_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }
   [[nodiscard]] Marks& marks() const { return *marks_; }
@@ -51,6 +54,7 @@ class Document : public OpenGraph {
   std::unique_ptr<KernelOrderEdits> kernel_order_;
   std::unique_ptr<AskedKernels> asked_kernels_;
   std::unique_ptr<OpenedKernels> opened_kernels_;
+  std::unique_ptr<TracedKernels> traced_kernels_;
   std::unique_ptr<ShownKernels> shown_kernels_;
 };
 

@@ -98,9 +98,31 @@ QString kernel_limit_text(const SnapshotKernels& of, std::size_t row) {
 std::optional<std::int64_t> kernel_gbps(const SnapshotKernels& of, std::size_t row) {
   const KernelRow& at = of.rows()[row];
   const kernels::Kernel& kernel = of.kernel(row);
-  if (!at.launches || at.ns <= 0 || kernel.kind == kernels::Kernel::Kind::collective)
+  if (!of.has_time(row) || at.ns <= 0 || kernel.kind == kernels::Kernel::Kind::collective)
     return std::nullopt;
-  return saturating_round(static_cast<double>(kernel.bytes) / static_cast<double>(at.ns));
+  return saturating_round(static_cast<double>(at.timed_bytes) / static_cast<double>(at.ns));
+}
+
+QString measured_time_text(const SnapshotKernels& of, std::size_t row) {
+  const PartMeasurement* measurement = of.measurement_of(row);
+  const KernelRow& at = of.rows()[row];
+  if (measurement == nullptr || !at.launches) return {};
+  const KernelMeasurement& measured =
+      measurement->ties.kernels[static_cast<std::size_t>(at.kernel)];
+  if (measured.by == TiedBy::nothing) return tr("not found in the trace");
+  if (measured.counted_in >= 0)
+    return tr("measured with kernel %1, in one C++ function")
+        .arg(count_text(of.first_row_of_part(row) + static_cast<std::size_t>(measured.counted_in) +
+                        1));
+  if (!measured.ns) return tr("unknown: the call only starts it");
+  const std::size_t runs = measurement->graph().runs;
+  const QString time = time_text(*measured.ns);
+  const bool is_minimum = of.kernel(row).kind == kernels::Kernel::Kind::collective;
+  QString text = runs == 1    ? tr("%1, in one run").arg(time)
+                 : is_minimum ? tr("%1, the minimum of %2 runs").arg(time, count_text(runs))
+                              : tr("%1, the median of %2 runs").arg(time, count_text(runs));
+  if (measured.by == TiedBy::neighbors) text += tr(", found by its neighbors");
+  return text;
 }
 
 QString kernel_number_text(const SnapshotKernels& of, std::size_t row) {
@@ -124,10 +146,13 @@ QStringList kernel_card_lines(const SnapshotKernels& of, std::size_t row) {
                              nodes_text(kernel.nodes.size()))};
   lines << kernel_bytes_text(of, row);
   if (!at.launches) return lines << tr("launches nothing");
-  QString time = tr("%1 estimated").arg(time_text(at.ns));
+  if (const QString measured = measured_time_text(of, row); !measured.isEmpty())
+    lines << tr("measured: %1").arg(measured);
+  QString time = tr("%1 estimated").arg(time_text(at.estimated_ns));
   if (const QString limit = kernel_limit_text(of, row); !limit.isEmpty())
     time += tr(", bound by %1").arg(limit);
   lines << time;
+  if (!of.has_time(row)) return lines;
   if (of.total_ns() > 0)
     lines << tr("%1 of the time of all kernels")
                  .arg(to_qstring(format_percent(static_cast<double>(at.ns) /

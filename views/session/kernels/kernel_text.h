@@ -27,6 +27,9 @@ QString kernel_limit_text(const SnapshotKernels& of, std::size_t row);
 std::optional<std::int64_t> kernel_gbps(const SnapshotKernels& of, std::size_t row);
 // "reads 1.2 GiB, writes 400 MiB · 2,100 GB/s"; without the rate where kernel_gbps has none.
 QString kernel_bytes_text(const SnapshotKernels& of, std::size_t row);
+// "4.00 us, the median of 3 runs": the measured time of a kernel, or why there is none. Empty if
+// times are estimated, or nothing is launched.
+QString measured_time_text(const SnapshotKernels& of, std::size_t row);
 // "kernel 12 of 2,255"
 QString kernel_number_text(const SnapshotKernels& of, std::size_t row);
 // Hover text: the name, then number, kind, nodes, bytes with their rate, time, bound, share of the

@@ -6,6 +6,7 @@
 #include "views/session/kernels/kernel_order_edits.h"
 #include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
+#include "views/session/kernels/traced_kernels.h"
 
 namespace jointer::views {
 namespace {
@@ -16,8 +17,14 @@ const QString kNoProblem;
 }  // namespace
 
 ShownKernels::ShownKernels(const PredictedKernels& predicted, const KernelOrderEdits& order,
-                           const AskedKernels& asked, const OpenedKernels& opened, QObject* parent)
-    : QObject(parent), predicted_(predicted), order_(order), asked_(asked), opened_(opened) {
+                           const AskedKernels& asked, const OpenedKernels& opened,
+                           const TracedKernels& traced, QObject* parent)
+    : QObject(parent),
+      predicted_(predicted),
+      order_(order),
+      asked_(asked),
+      opened_(opened),
+      traced_(traced) {
   connect(&order_, &KernelOrderEdits::changed, this, [this] {
     if (source_ == Source::predicted) emit changed();
   });
@@ -26,11 +33,19 @@ ShownKernels::ShownKernels(const PredictedKernels& predicted, const KernelOrderE
   });
   connect(&opened_, &OpenedKernels::changed, this, &ShownKernels::follow_opened);
   connect(&opened_, &OpenedKernels::opened, this, [this] { set_source(Source::compiled); });
+  connect(&traced_, &TracedKernels::changed, this, &ShownKernels::follow_traced);
+  connect(&traced_, &TracedKernels::opened, this, [this] { set_source(Source::measured); });
 }
 
 void ShownKernels::follow_opened() {
   if (source_ != Source::compiled) return;
   if (!opened_.shown()) source_ = Source::predicted;
+  emit changed();
+}
+
+void ShownKernels::follow_traced() {
+  if (source_ != Source::measured) return;
+  if (!traced_.shown()) source_ = Source::predicted;
   emit changed();
 }
 
@@ -41,17 +56,19 @@ void ShownKernels::set_source(Source source) {
 const SnapshotKernelsPtr& ShownKernels::shown() const {
   if (source_ == Source::predicted) return order_.shown();
   if (source_ == Source::compiled) return opened_.shown();
+  if (source_ == Source::measured) return traced_.shown();
   return asked_.answer() ? asked_.answer()->kernels : kNoKernels;
 }
 
 bool ShownKernels::is_current() const {
   if (!shown()) return true;
   if (source_ == Source::predicted) return predicted_.is_current() && order_.is_current();
+  if (source_ == Source::measured) return traced_.is_current();
   return source_ == Source::compiled ? opened_.is_current() : !asked_.is_of_earlier_graph();
 }
 
 const QString& ShownKernels::problem() const {
-  if (source_ == Source::compiled) return kNoProblem;
+  if (source_ == Source::compiled || source_ == Source::measured) return kNoProblem;
   return source_ == Source::predicted ? predicted_.problem() : asked_.problem();
 }
 
@@ -66,6 +83,7 @@ QString ShownKernels::state_text() const {
       if (asked_.is_running()) return tr("asking...");
       return asked_.problem().isEmpty() ? tr("not asked") : tr("no answer");
     case Source::compiled:
+    case Source::measured:
       return is_current() ? QString() : earlier;
   }
   return {};

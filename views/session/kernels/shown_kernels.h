@@ -12,18 +12,21 @@ class AskedKernels;
 class KernelOrderEdits;
 class OpenedKernels;
 class PredictedKernels;
+class TracedKernels;
 
 // The kernels that panes show: the predicted ones in the order after the user's moves, those that
-// Inductor reports, or those of a compilation whose artifacts are open.
+// Inductor reports, those of a compilation whose artifacts are open, or those that an open trace
+// measured.
 class ShownKernels : public QObject {
   Q_OBJECT
  public:
-  enum class Source : std::uint8_t { predicted, asked, compiled };
+  enum class Source : std::uint8_t { predicted, asked, compiled, measured };
 
-  // The sources must outlive this object. When the user opens artifacts, their kernels are shown;
-  // when they are closed, the predicted ones are shown instead.
+  // The sources must outlive this object. When the user opens artifacts or a trace, their kernels
+  // are shown; when they are closed, the predicted ones are shown instead.
   ShownKernels(const PredictedKernels& predicted, const KernelOrderEdits& order,
-               const AskedKernels& asked, const OpenedKernels& opened, QObject* parent = nullptr);
+               const AskedKernels& asked, const OpenedKernels& opened, const TracedKernels& traced,
+               QObject* parent = nullptr);
 
   [[nodiscard]] Source source() const { return source_; }
   void set_source(Source source);
@@ -46,11 +49,13 @@ class ShownKernels : public QObject {
 
  private:
   void follow_opened();
+  void follow_traced();
 
   const PredictedKernels& predicted_;
   const KernelOrderEdits& order_;
   const AskedKernels& asked_;
   const OpenedKernels& opened_;
+  const TracedKernels& traced_;
   Source source_ = Source::predicted;
 };
 

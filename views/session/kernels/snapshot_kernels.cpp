@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/base/index.h"
 #include "core/compiled/compiled_lives.h"
 #include "core/compiled/kernel_times.h"
 #include "core/cost/traffic.h"
@@ -35,10 +36,12 @@ KernelTotals totals_per_operator(const Snapshot& snapshot, const MemoryTimeline&
 }  // namespace
 
 SnapshotKernels::SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart> parts,
-                                 std::vector<Compilation> compilations)
+                                 std::vector<Compilation> compilations,
+                                 std::vector<PartMeasurement> measurements)
     : snapshot_(std::move(snapshot)),
       parts_(std::move(parts)),
-      compilations_(std::move(compilations)) {
+      compilations_(std::move(compilations)),
+      measurements_(std::move(measurements)) {
   const Analysis& analysis = snapshot_->analysis;
   // The analysis of a compiled step has the timeline of its kernels, not of its operators.
   std::optional<MemoryTimeline> made;
@@ -52,6 +55,25 @@ SnapshotKernels::SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart>
   }
   find_rows_of_nodes();
   find_names();
+}
+
+// Replaces the estimated times of a part by the measured ones.
+void SnapshotKernels::measure(std::size_t part, std::size_t first_row) {
+  const std::vector<KernelMeasurement>& kernels = measurements_[part].ties.kernels;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    KernelRow& row = rows_[first_row + i];
+    row.is_measured = kernels[i].ns || kernels[i].counted_in >= 0;
+    row.ns = kernels[i].ns.value_or(0);
+    if (kernels[i].counted_in < 0) continue;
+    KernelRow& function = rows_[first_row + as_index(kernels[i].counted_in)];
+    function.timed_bytes = saturating_add(function.timed_bytes, row.timed_bytes);
+    function.roofline_ns = saturating_add(function.roofline_ns, row.roofline_ns);
+    row.timed_bytes = 0;
+  }
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    KernelRow& row = rows_[first_row + i];
+    row.roofline_ns = std::min(row.roofline_ns, row.ns);
+  }
 }
 
 void SnapshotKernels::find_names() {
@@ -81,6 +103,7 @@ void SnapshotKernels::add_rows(std::size_t part) {
   const std::vector<kernels::KernelTime> times =
       kernels::kernel_times(snapshot_->graph, parts_[part].ir, parts_[part].scheduled,
                             analysis.costs_of_operators(), analysis.device);
+  const std::size_t first_row = rows_.size();
   for (std::size_t i = 0; i < scheduled.size(); ++i) {
     const kernels::Kernel& kernel = scheduled[i];
     const kernels::KernelTime& time = times[i];
@@ -90,16 +113,20 @@ void SnapshotKernels::add_rows(std::size_t part) {
                      .is_memory_bound = time.is_memory_bound,
                      .is_time_of_nodes = time.is_time_of_nodes,
                      .ns = time.ns,
+                     .estimated_ns = time.ns,
+                     .timed_bytes = kernel.bytes,
                      .limit = time.limit,
                      .roofline_ns = time.roofline_ns});
     if (!time.is_launch) continue;
-    total_ns_ = saturating_add(total_ns_, time.ns);
     const bool is_collective = kernel.kind == kernels::Kernel::Kind::collective;
     ++(is_collective ? totals_.collectives : totals_.kernels);
     if (!time.is_memory_bound) continue;
     ++totals_.memory_bound;
     totals_.memory_bound_bytes = saturating_add(totals_.memory_bound_bytes, kernel.bytes);
   }
+  if (is_measured()) measure(part, first_row);
+  for (std::size_t row = first_row; row < rows_.size(); ++row)
+    if (rows_[row].launches) total_ns_ = saturating_add(total_ns_, rows_[row].ns);
 }
 
 }  // namespace jointer::views

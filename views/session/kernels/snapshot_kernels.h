@@ -7,7 +7,8 @@
 // Terms
 //   part    a graph that Inductor compiles: the snapshot's graph, or each half of a pair
 //   bound   by memory: every kernel except collectives, and library calls with FLOPs
-//   time    as core/compiled/kernel_times.h estimates it
+//   time    as core/compiled/kernel_times.h estimates it or, if a trace of compiled steps is open,
+//           as measured
 //   peak    of a part: the kernels' peak, plus the memory that it does not count because the
 //           compiled program never frees it (parameters, optimizer state, tangents). A pair's peak
 //           is that of the larger half.
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "core/capture/compiled_kernels.h"
+#include "core/capture/measured_kernels.h"
 #include "core/compiled/compiled_part.h"
 #include "core/cost/estimator.h"
 #include "core/kernels/kernels.h"
@@ -37,6 +39,14 @@ struct Compilation {
   std::size_t tied_calls = 0, untied_kernels = 0, calls_without_kernel = 0;
 };
 
+// The trace in which the kernels of a part were measured, and what was found in it.
+struct PartMeasurement {
+  std::shared_ptr<const CompiledTrace> trace;
+  MeasuredKernels ties;  // `ties.kernels`: by kernel of the part
+
+  [[nodiscard]] const TracedGraph& graph() const { return trace->graphs[ties.graph]; }
+};
+
 // A kernel. Rows are in the order in which kernels run.
 struct KernelRow {
   // Indices in SnapshotKernels::parts, and in the part's kernels.
@@ -44,7 +54,13 @@ struct KernelRow {
   bool launches = false;  // runs on the device; false for views, waits and the like
   bool is_memory_bound = false;
   bool is_time_of_nodes = false;  // `ns` is the sum of its nodes' estimates
+  // True if `ns` is a measured time: 0 if the kernel is part of another one's C++ function. If
+  // kernels are measured, the others were not found in the trace, and their time is unknown.
+  bool is_measured = false;
   std::int64_t ns = 0;
+  std::int64_t estimated_ns = 0;  // `ns` unless kernels are measured
+  // That move in `ns`: the kernel's, and those of the kernels in its C++ function.
+  std::int64_t timed_bytes = 0;
   NodeCost::Limit limit = NodeCost::Limit::none;
   // The time at the device's peak rates, without launches; at most `ns`. `ns - roofline_ns` is lost
   // to the roofline.
@@ -65,8 +81,10 @@ class SnapshotKernels {
   // `parts`: the graph, or the halves of a pair, the forward first; one half may be missing.
   // `compilations`: for each part, the one that made its kernels; empty if the kernels are not
   // those of a compilation.
+  // `measurements`: by part; empty if times are estimated.
   SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart> parts,
-                  std::vector<Compilation> compilations = {});
+                  std::vector<Compilation> compilations = {},
+                  std::vector<PartMeasurement> measurements = {});
 
   [[nodiscard]] const SnapshotPtr& snapshot() const { return snapshot_; }
   [[nodiscard]] const std::vector<CompiledPart>& parts() const { return parts_; }
@@ -82,6 +100,17 @@ class SnapshotKernels {
   // By part; empty if the kernels are not those of a compilation.
   [[nodiscard]] const std::vector<Compilation>& compilations() const { return compilations_; }
   [[nodiscard]] bool is_compiled() const { return !compilations_.empty(); }
+  // By part; empty if times are estimated.
+  [[nodiscard]] const std::vector<PartMeasurement>& measurements() const { return measurements_; }
+  [[nodiscard]] bool is_measured() const { return !measurements_.empty(); }
+  // The trace that a kernel was looked up in; null if times are estimated.
+  [[nodiscard]] const PartMeasurement* measurement_of(std::size_t row) const {
+    return is_measured() ? &measurements_[static_cast<std::size_t>(rows_[row].part)] : nullptr;
+  }
+  // True if the time of a kernel that launches is known: not for those that a trace lacks.
+  [[nodiscard]] bool has_time(std::size_t row) const {
+    return rows_[row].launches && (!is_measured() || rows_[row].is_measured);
+  }
   // The compiled program that contains a kernel, and its call of the kernel; null if the kernels
   // are not those of a compilation.
   [[nodiscard]] const CompiledProgram* program_of(std::size_t row) const {
@@ -115,12 +144,14 @@ class SnapshotKernels {
 
  private:
   void add_rows(std::size_t part);
+  void measure(std::size_t part, std::size_t first_row);
   void find_rows_of_nodes();
   void find_names();
 
   SnapshotPtr snapshot_;
   std::vector<CompiledPart> parts_;
   std::vector<Compilation> compilations_;
+  std::vector<PartMeasurement> measurements_;
   std::vector<KernelRow> rows_;
   std::vector<std::int32_t> row_by_node_;
   ItemTexts names_;

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "core/base/result.h"
+#include "core/capture/compiled_trace.h"
+#include "views/session/kernels/snapshot_kernels.h"
+
+namespace jointer::views {
+
+// The kernels of `base`, predicted or compiled, with the times that a trace of compiled steps
+// measured. Kernels that are not in the trace have no time. `base` must not be measured. Error
+// (input): no kernel of any part is in the trace.
+Result<SnapshotKernelsPtr> tie_trace(const SnapshotKernels& base,
+                                     const std::shared_ptr<const CompiledTrace>& trace);
+
+}  // namespace jointer::views

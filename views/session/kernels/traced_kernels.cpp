@@ -1,0 +1,88 @@
+#include "views/session/kernels/traced_kernels.h"
+
+#include <utility>
+
+#include "views/session/kernels/opened_kernels.h"
+#include "views/session/kernels/predict_kernels.h"
+#include "views/session/kernels/tied_trace.h"
+#include "views/session/open/open_graph.h"
+#include "views/session/translation/qstring.h"
+
+namespace jointer::views {
+
+TracedKernels::TracedKernels(OpenGraph& open, const OpenedKernels& compiled, QObject* parent)
+    : QObject(parent), open_(open), compiled_(compiled) {
+  connect(&open_, &OpenGraph::changed, this, &TracedKernels::follow);
+  connect(&compiled_, &OpenedKernels::changed, this, &TracedKernels::follow);
+  connect(&compiled_, &OpenedKernels::failed, this, &TracedKernels::follow);
+}
+
+bool TracedKernels::is_current() const {
+  return !shown_ || shown_->snapshot() == open_.shared_snapshot();
+}
+
+TracedKernels::Basis TracedKernels::basis_now() const {
+  const SnapshotPtr snapshot = open_.shared_snapshot();
+  const SnapshotKernelsPtr& compiled = compiled_.shown();
+  const bool fits = compiled && compiled->snapshot() == snapshot;
+  return {snapshot, fits ? compiled : nullptr};
+}
+
+Result<TracedKernels::Traced> TracedKernels::tie(const Basis& basis,
+                                                 std::shared_ptr<const CompiledTrace> trace,
+                                                 const Cancellation& job) {
+  if (basis.compiled)
+    if (Result<SnapshotKernelsPtr> tied = tie_trace(*basis.compiled, trace))
+      return Traced{std::move(trace), *std::move(tied)};
+  JOINTER_TRY(const SnapshotKernelsPtr predicted, predict_kernels(basis.snapshot, job));
+  JOINTER_TRY(SnapshotKernelsPtr tied, tie_trace(*predicted, trace));
+  return Traced{std::move(trace), std::move(tied)};
+}
+
+void TracedKernels::read(const QString& path) {
+  const Basis basis = basis_now();
+  reading_.start(
+      [basis, file = path.toStdString()](const Cancellation& job) -> Result<Traced> {
+        JOINTER_TRY(CompiledTrace trace, read_compiled_trace(file));
+        return tie(basis, std::make_shared<const CompiledTrace>(std::move(trace)), job);
+      },
+      [this, basis](Result<Traced> result) { take(basis, std::move(result)); });
+}
+
+void TracedKernels::close() {
+  reading_.cancel();
+  trace_.reset();
+  tied_ = {};
+  if (std::exchange(shown_, nullptr)) emit changed();
+}
+
+// Ties the trace to the new state of the graph and of the artifacts. A file that is being read is
+// tied when it is known, and artifacts that are being tied themselves are waited for.
+void TracedKernels::follow() {
+  if (!trace_ || reading_.is_running() || compiled_.is_reading()) return;
+  const Basis basis = basis_now();
+  if (basis == tied_) return;
+  reading_.start(
+      [basis, trace = trace_](const Cancellation& job) { return tie(basis, trace, job); },
+      [this, basis](Result<Traced> result) {
+        if (!result) tied_ = basis;
+        take(basis, std::move(result));
+      });
+}
+
+// The graph may have changed while this ran, even if it failed.
+void TracedKernels::take(const Basis& basis, Result<Traced> result) {
+  if (result) {
+    const bool is_other = trace_ != result->trace;
+    trace_ = result->trace;
+    shown_ = result->kernels;
+    tied_ = basis;
+    emit changed();
+    if (is_other) emit opened();
+  } else {
+    emit failed(to_qstring(result.error().message));
+  }
+  follow();
+}
+
+}  // namespace jointer::views
