@@ -1,9 +1,11 @@
 #include "core/compiled/compiled_step.h"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/compiled/compiled_calls.h"
 #include "core/compiled/compiled_lives.h"
 #include "core/compiled/regions.h"
@@ -34,6 +36,36 @@ Result<std::vector<CompiledPart>> parts_of(const Graph& graph, Execution executi
   return parts;
 }
 
+// Replaces estimates by measured times: those of kernels, and those of the collectives that they
+// start. Returns the number of kernels that launch, and of those that are measured.
+std::pair<std::size_t, std::size_t> use_measured(const Graph& graph,
+                                                 const MeasuredKernelTimes& measured,
+                                                 CompiledStep& step, std::vector<NodeCost>& costs) {
+  std::size_t launches = 0, known = 0;
+  for (std::size_t part = 0; part < step.parts.size(); ++part) {
+    const std::vector<kernels::Kernel>& kernels = step.parts[part].scheduled.kernels;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      kernels::KernelTime& time = step.times[part][i];
+      if (!time.is_launch) continue;
+      ++launches;
+      const bool is_known = part < measured.ns.size() && i < measured.ns[part].size() &&
+                            measured.ns[part][i].has_value();
+      if (!is_known) continue;
+      ++known;
+      time.ns = *measured.ns[part][i];
+      time.limit = NodeCost::Limit::given;
+      time.roofline_ns = std::min(time.roofline_ns, time.ns);
+      if (kernels[i].kind != kernels::Kernel::Kind::collective) continue;
+      for (const NodeId id : kernels[i].nodes) {
+        if (!graph.is_collective_start(graph.node(id))) continue;
+        costs[id.index()].ns = time.ns;
+        costs[id.index()].limit = NodeCost::Limit::given;
+      }
+    }
+  }
+  return {launches, known};
+}
+
 }  // namespace
 
 Result<void> check_execution(const Graph& graph, Execution execution) {
@@ -52,6 +84,7 @@ Result<void> check_execution(const Graph& graph, Execution execution) {
 }
 
 Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options,
+                              const MeasuredKernelTimes* measured,
                               const IsCancelled& is_cancelled) {
   JOINTER_CHECK(check_cancelled(is_cancelled));
   JOINTER_TRY(AnalysisBasis basis, analysis_basis(graph, options));
@@ -63,7 +96,14 @@ Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options
   for (const CompiledPart& part : step->parts)
     step->times.push_back(
         kernels::kernel_times(graph, part.ir, part.scheduled, basis.costs, basis.device));
-  CompiledCalls calls = compiled_calls(graph, step->parts, step->times, basis.costs, execution);
+  std::vector<NodeCost> costs = basis.costs;
+  std::string how = execution_text(graph, execution);
+  if (measured != nullptr) {
+    const auto [launches, known] = use_measured(graph, *measured, *step, costs);
+    how += fmt::format(", {} of {} measured ({})", format_count(known), counted(launches, "kernel"),
+                       measured->source);
+  }
+  CompiledCalls calls = compiled_calls(graph, step->parts, step->times, costs, execution);
   Graph ordered = graph;
   ordered.set_order(std::move(calls.order));
   JOINTER_CHECK(check_cancelled(is_cancelled));
@@ -76,7 +116,7 @@ Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options
   JOINTER_CHECK(check_cancelled(is_cancelled));
   basis.operator_costs = std::exchange(basis.costs, std::move(calls.costs));
   basis.options.execution = execution;
-  basis.estimator += ", " + execution_text(graph, execution);
+  basis.estimator += ", " + how;
   basis.compiled = std::move(step);
   return Analysis(std::move(basis), ordered);
 }

@@ -7,7 +7,9 @@
 // it: nodes run in the order of their kernels, the first call of a kernel has the kernel's time
 // (compiled_calls.h), and memory is that of the compiled program (compiled_lives.h).
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,14 +28,25 @@ struct CompiledStep {
   std::vector<std::vector<kernels::KernelTime>> times;  // by part, by kernel
 };
 
+// Times of kernels that a run measured. core/capture/measured_step.h finds them in a trace.
+struct MeasuredKernelTimes {
+  std::string source;  // "trace.json"
+  // By part, then by kernel, of compile_part for each part of the graph. Kernels without a time
+  // keep their estimate.
+  std::vector<std::vector<std::optional<std::int64_t>>> ns;
+};
+
 // Error (usage): the graph cannot be executed this way; the message says why, and what to do.
 Result<void> check_execution(const Graph& graph, Execution execution);
 
 // The analysis of a graph that is executed as `options.execution` says. A graph without marked
 // calls has no regions, and runs operator by operator with Execution::regional. Errors: same as
 // `make_estimator`. Error (cancelled): `is_cancelled`, which may be empty, returned true. Cost:
-// that of `analyze` and, unless operators run one by one, of predicting the kernels.
+// that of `analyze` and, unless operators run one by one, of predicting the kernels. `measured`:
+// null, or times of this graph's kernels, which replace estimates; not with Execution::eager and
+// Execution::regional.
 Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options,
+                              const MeasuredKernelTimes* measured = nullptr,
                               const std::function<bool()>& is_cancelled = {});
 
 // "one kernel per operator"; "kernels as predicted for Inductor of torch 2.11".

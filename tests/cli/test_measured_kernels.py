@@ -200,3 +200,21 @@ def test_options_belong_to_the_source(gpu_trace: Path) -> None:
     for option in (["--against", "predicted"], ["--ask-again"], ["--passes", "sink_waits"]):
         done = measured("--trace", gpu_trace, *option)
         assert done.code == 2 and option[0] in done.err
+
+
+def test_the_compiled_step_takes_measured_times(tmp_path: Path) -> None:
+    trace = Trace()
+    trace.graph("fcpu", 0, 200_000)
+    trace.add("cpu_op", "aten::mm", 10, 100_000)
+    path = trace.write(tmp_path / "t.json")
+    # A trace without kernels of Inductor is of a step whose C++ functions were not recorded.
+    command = ("overlap", CPU_LOG, "--graph", "0", "--execution", "inductor", "--json", "--kernel-trace")
+    refused = run(*command, path)
+    assert refused.code == 3 and "enable_kernel_profile" in refused.err
+    trace.add("cpu_op", "graph_0_cpp_fused_gelu_sum_1", 120_000, 50_000)
+    trace.write(path)
+    answer = run(*command, path).json
+    assert "2 of " in answer["estimator"] and "measured (t.json)" in answer["estimator"]
+    assert answer["step_ms"] > 100
+    eager = run("overlap", CPU_LOG, "--graph", "0", "--kernel-trace", path)
+    assert eager.code == 2 and "--execution inductor" in eager.err

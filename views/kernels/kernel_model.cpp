@@ -7,6 +7,7 @@
 #include "views/session/kernels/kernel_keys.h"
 #include "views/session/kernels/kernel_text.h"
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {

@@ -16,7 +16,6 @@
 #include "core/base/bytes.h"
 #include "core/bench/rank_measurement.h"
 #include "core/bench/result.h"
-#include "core/compiled/compiled_step.h"
 #include "core/report/export.h"
 #include "core/schedule/analysis.h"
 
@@ -50,7 +49,9 @@ Result<void> check_options(const CLI::App& command, const std::string& name) {
   const auto* format = std::ranges::find(kFormats, name, &Format::name);
   if (format == kFormats.end() || format->has_figures) return {};
   return refuse_options(
-      command, {"--device", "--estimator", "--gpus-per-node", "--optimizer", "--execution"},
+      command,
+      {"--device", "--estimator", "--gpus-per-node", "--optimizer", "--execution",
+       "--kernel-trace"},
       fmt::format("has no effect with --format {}, which contains no estimates", name));
 }
 
@@ -72,14 +73,15 @@ Result<int> run(const ExportCommand& options, const CLI::App& command) {
         Error::Kind::usage,
         "the graph and --measured cannot both be standard input (`-`); give one of them as a file");
   inputs.push_back(options.measured);
+  inputs.push_back(options.execution.trace);
   JOINTER_CHECK(check_outputs({{"--output", options.output}}, inputs));
   JOINTER_TRY(const Graph graph, options.graph.open(GraphOptions::Listing::none));
   JOINTER_TRY(const Execution execution, options.execution.of(graph));
   JOINTER_TRY(const Analysis analysis,
-              analyze_step(graph, {.memory = memory_options(options.optimizer),
-                                   .estimator = options.estimator.request(),
-                                   .simulation = {},
-                                   .execution = execution}));
+              options.execution.analyze(graph, {.memory = memory_options(options.optimizer),
+                                                .estimator = options.estimator.request(),
+                                                .simulation = {},
+                                                .execution = execution}));
   if (command.count("--measured") > 0) {
     JOINTER_TRY(const std::vector<Measurement> measured, read_measured(graph, options.measured));
     JOINTER_CHECK(write_bytes(options.output, export_perfetto(graph, analysis, measured)));
@@ -105,6 +107,7 @@ void add_export_command(CLI::App& program, int& exit_code) {
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
   options->execution.add_to(*command);
+  options->execution.add_trace_to(*command);
   std::vector<std::string> names;
   names.reserve(kFormats.size());
   for (const Format& format : kFormats) names.emplace_back(format.name);

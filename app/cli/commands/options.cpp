@@ -11,6 +11,8 @@
 
 #include "app/cli/commands/checks.h"
 #include "core/base/json_text.h"
+#include "core/capture/compiled_trace.h"
+#include "core/capture/measured_step.h"
 #include "core/compiled/compiled_step.h"
 #include "core/open/open.h"
 
@@ -169,6 +171,27 @@ void ExecutionOption::add_to(CLI::App& command) {
                          "or as kernels that are predicted for torch's compiler: regional (the "
                          "marked calls), inductor (all), cudagraph (all, launched at once)"),
       {"eager", "regional", "inductor", "cudagraph"});
+}
+
+void ExecutionOption::add_trace_to(CLI::App& command) {
+  const HelpGroup group(command, "Estimates");
+  command
+      .add_option("--kernel-trace", trace,
+                  "With --execution inductor or cudagraph, a torch.profiler trace of compiled "
+                  "steps, whose times replace the estimates of the kernels that are found in it")
+      ->type_name("TRACE");
+}
+
+Result<Analysis> ExecutionOption::analyze(const Graph& graph,
+                                          const AnalysisOptions& options) const {
+  if (trace.empty()) return analyze_step(graph, options);
+  if (options.execution != Execution::inductor && options.execution != Execution::cudagraph)
+    return fail(Error::Kind::usage,
+                "option --kernel-trace: only a step that is compiled as a whole has measured "
+                "kernels; add --execution inductor or --execution cudagraph");
+  JOINTER_TRY(const CompiledTrace read, read_compiled_trace(trace));
+  JOINTER_TRY(const MeasuredKernelTimes times, measured_kernel_times(read, graph));
+  return analyze_step(graph, options, &times);
 }
 
 Result<Execution> ExecutionOption::of(const Graph& graph) const {

@@ -11,6 +11,7 @@
 #include "core/base/result.h"
 #include "core/cost/estimator.h"
 #include "core/graph/graph.h"
+#include "core/schedule/analysis.h"
 #include "core/schedule/execution.h"
 
 namespace jointer::cli {
@@ -88,13 +89,19 @@ struct EstimatorOptions {
 // [--optimizer none|adamw]
 void add_optimizer_option(CLI::App& command, std::string& optimizer);
 
-// [--execution eager|regional|inductor|cudagraph]
+// [--execution eager|regional|inductor|cudagraph] [--kernel-trace TRACE]
 struct ExecutionOption {
-  std::string name = "eager";
+  std::string name = "eager", trace;
 
   void add_to(CLI::App& command);
+  // For commands that show times; `add_to` does not add --kernel-trace.
+  void add_trace_to(CLI::App& command);
   // Error (usage): the graph cannot be executed in this way (check_execution).
   [[nodiscard]] Result<Execution> of(const Graph& graph) const;
+  // The analysis of the step, with the times in the trace if there is one. Error (usage): the
+  // execution is not of a graph that is compiled as a whole. Error (input): the trace cannot be
+  // read or does not fit.
+  [[nodiscard]] Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options) const;
 };
 
 void print_json(const Json& json);

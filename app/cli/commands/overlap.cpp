@@ -189,10 +189,11 @@ Result<int> run(const OverlapCommand& options) {
                 "option --text: lists the calls of a graph that runs operator by operator; leave "
                 "out --execution");
   JOINTER_TRY(Analysis analysis,
-              analyze_step(graph, {.memory = {},
-                                   .estimator = options.estimator.request(),
-                                   .simulation = {.one_communication_stream = options.one_stream},
-                                   .execution = execution}));
+              options.execution.analyze(
+                  graph, {.memory = {},
+                          .estimator = options.estimator.request(),
+                          .simulation = {.one_communication_stream = options.one_stream},
+                          .execution = execution}));
   OverlapAnswer answer{.graph = graph, .analysis = std::move(analysis), .without_time = {}};
   answer.without_time = without_time(graph, answer.analysis.simulation);
   if (options.text)
@@ -213,6 +214,7 @@ void add_overlap_command(CLI::App& program, int& exit_code) {
   options->graph.add_to(*command);
   options->estimator.add_to(*command);
   options->execution.add_to(*command);
+  options->execution.add_trace_to(*command);
   CLI::Option* top =
       command->add_option("--top", options->top, "List at most N exposed collectives")
           ->type_name("N")

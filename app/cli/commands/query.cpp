@@ -80,10 +80,10 @@ Result<int> run(const QueryCommand& options) {
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   JOINTER_TRY(const Execution execution, options.execution.of(graph));
   JOINTER_TRY(const Analysis analysis,
-              analyze_step(graph, {.memory = memory_options(options.optimizer),
-                                   .estimator = options.estimator.request(),
-                                   .simulation = {},
-                                   .execution = execution}));
+              options.execution.analyze(graph, {.memory = memory_options(options.optimizer),
+                                                .estimator = options.estimator.request(),
+                                                .simulation = {},
+                                                .execution = execution}));
   JOINTER_TRY(const QueryDatabase database, QueryDatabase::build(graph, analysis));
   JOINTER_TRY(const QueryResult result, database.run(options.sql, {.rows = options.limit}));
   if (options.json) {
@@ -115,6 +115,7 @@ void add_query_command(CLI::App& program, int& exit_code) {
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
   options->execution.add_to(*command);
+  options->execution.add_trace_to(*command);
   command
       ->add_option("--limit", options->limit,
                    "Show at most N rows, or all if N is 0; default: 100000")

@@ -18,7 +18,7 @@ SnapshotPtr snapshot_of(Graph graph, Analysis analysis) {
 
 Result<SnapshotPtr> make_snapshot(Graph graph, const AnalysisOptions& options,
                                   const std::function<bool()>& is_cancelled) {
-  JOINTER_TRY(Analysis analysis, analyze_step(graph, options, is_cancelled));
+  JOINTER_TRY(Analysis analysis, analyze_step(graph, options, nullptr, is_cancelled));
   return snapshot_of(std::move(graph), std::move(analysis));
 }
 
