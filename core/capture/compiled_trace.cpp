@@ -34,6 +34,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/base/characters.h"
 #include "core/base/checked.h"
 #include "core/base/median.h"
 #include "core/capture/profiler_events.h"
@@ -62,6 +63,12 @@ bool is_call_name(std::string_view name) {
   if (is_inductor_kernel(name)) return true;
   return name.find("::") != std::string_view::npos && !name.starts_with("autograd::") &&
          !name.starts_with("torch::");
+}
+
+// True for a plain name, such as that of a Triton kernel that the model defines.
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, is_name_character) &&
+         !name.ends_with("_inductor_wrapper_call");
 }
 
 // Operators that the wrapper calls and that compute nothing.
@@ -160,7 +167,8 @@ class CompiledTraceReader {
         graph_of_[i] = i;
         call_of_[i] = kNoEvent;
       } else if (call_of_[i] == kNoEvent && event(i).kind == EventKind::op &&
-                 is_call_name(name_of(i))) {
+                 (is_call_name(name_of(i)) ||
+                  (graph_of_[i] != kNoEvent && is_plain_name(name_of(i))))) {
         call_of_[i] = i;
       }
     }

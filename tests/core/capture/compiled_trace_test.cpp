@@ -85,6 +85,15 @@ TEST(CompiledTrace, CallsAndTheirKernels) {
   EXPECT_EQ(graph.steps, 0U) << "the trace has no steps";
 }
 
+TEST(CompiledTrace, KernelsThatTheModelDefinesAreCalls) {
+  Trace trace;
+  trace.gpu().compiled_graph("f", 0, 90).op("Some wrapper", 1, 80);
+  trace.call("scale_rows_0", 2, {{"scale_rows", 100, 4}})
+      .call("triton_poi_fused_add_0", 21, {{"triton_poi_fused_add_0", 105, 4}});
+  EXPECT_THAT(calls(read(trace).graphs.front()),
+              ElementsAre("scale_rows_0 4", "triton_poi_fused_add_0 4"));
+}
+
 TEST(CompiledTrace, TotalsOfStreamsAddUp) {
   Trace trace;
   trace.gpu().compiled_graph("f", 0, 90);
