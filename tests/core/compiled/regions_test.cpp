@@ -93,10 +93,10 @@ TEST(Regions, AreCompiledUntilTheyAreCancelled) {
   AnalysisOptions regional;
   regional.execution = Execution::regional;
   int polls = 0;
-  must(analyze_step(graph, regional, [&polls] { return ++polls < 0; }));
+  must(analyze_step(graph, regional, nullptr, [&polls] { return ++polls < 0; }));
   for (int last = 0; last < polls; ++last) {
     int left = last;
-    const auto cancelled = analyze_step(graph, regional, [&left] { return left-- <= 0; });
+    const auto cancelled = analyze_step(graph, regional, nullptr, [&left] { return left-- <= 0; });
     ASSERT_FALSE(cancelled) << last;
     EXPECT_EQ(cancelled.error().kind, Error::Kind::cancelled);
   }
