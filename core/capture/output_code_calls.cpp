@@ -86,6 +86,12 @@ class BodyReader {
         continue;
       }
       number_ = line.number;
+      original_ = {};
+      if (const std::size_t at = line.number - function.first_number;
+          at < function.origins.size()) {
+        number_ = function.origins[at].number;
+        original_ = function.origins[at].text;
+      }
       for (const std::string_view each : split_list(without_comment(line.text), ';')) {
         if (fx::starts_with_word(each, "return")) {
           if (depth == 0) read_outputs(inside(each.substr(6)));
@@ -575,7 +581,7 @@ class BodyReader {
     kernel.name = name;
     kernel.source = source;
     kernel.kind = source ? program_.sources[*source].kind : outside_kind(name);
-    kernel.call = text;
+    kernel.call = original_.empty() ? text : original_;
     kernel.line = number_;
     kernel.handle = std::move(comment_.handle);
     kernel.source_nodes = std::move(comment_.source_nodes);
@@ -635,7 +641,8 @@ class BodyReader {
   void unread(std::string_view text) {
     constexpr std::size_t kMaxKept = 100, kMaxLength = 120;
     if (program_.unread.size() < kMaxKept)
-      program_.unread.push_back(fmt::format("line {}: {}", number_, text.substr(0, kMaxLength)));
+      program_.unread.push_back(fmt::format(
+          "line {}: {}", number_, (original_.empty() ? text : original_).substr(0, kMaxLength)));
   }
 
   const Parts& parts_;
@@ -649,6 +656,7 @@ class BodyReader {
   std::vector<std::size_t> names_;  // by block: number of its names and of its places in lists
   KernelComment comment_;
   std::size_t number_ = 0;
+  std::string_view original_;  // the statement, if that is in C++
 };
 
 }  // namespace

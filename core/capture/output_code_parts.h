@@ -12,10 +12,17 @@
 
 namespace jointer::wrapper {
 
+// The statement of a wrapper in C++ that a line in the form of Python stands for.
+struct Origin {
+  std::string_view text;
+  std::size_t number = 1;  // line of the wrapper
+};
+
 // A function of the wrapper: `call`, a partition, a subgraph or `get_args`.
 struct Function {
   std::string_view body;
   std::size_t first_number = 1;  // line of the wrapper at which the body starts
+  std::vector<Origin> origins;   // by line of `body`, if it was made of C++ (cpp_wrapper_calls.h)
 };
 
 struct Parts {
