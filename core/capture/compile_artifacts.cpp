@@ -16,6 +16,8 @@
 #include "core/base/file_start.h"
 #include "core/base/json_text.h"
 #include "core/base/take_part.h"
+#include "core/base/zip_archive.h"
+#include "core/capture/aoti_package.h"
 #include "core/capture/output_code.h"
 #include "core/capture/torch_trace.h"
 #include "core/capture/torch_trace_entries.h"
@@ -26,7 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kArtifactStart = 1 << 14;
-constexpr std::string_view kZipMagic = "PK\x03\x04";
 
 // The payload without the leading tab of each line.
 std::string unindented(std::string_view payload) {
@@ -178,6 +179,27 @@ class TraceArtifacts {
   std::map<std::string, std::size_t> last_;       // by compilation: its last program
 };
 
+// Adds the programs of a package. Other archives in a folder, such as checkpoints, are ignored.
+Result<void> add_package(const std::string& path, bool is_named, CompileArtifacts& to) {
+  const auto archive = ZipArchive::open(path);
+  if (!archive && is_named) return tl::unexpected(archive.error());
+  if (!archive && path.ends_with(".pt2")) {
+    to.problems.push_back(archive.error().message);
+    return {};
+  }
+  if (!archive || (!is_named && !is_aoti_package(*archive))) {
+    ++to.ignored;
+    return {};
+  }
+  auto programs = read_aoti_package(*archive, path);
+  if (!programs) {
+    to.problems.push_back(programs.error().message);
+    return {};
+  }
+  std::move(programs->begin(), programs->end(), std::back_inserter(to.programs));
+  return {};
+}
+
 // Adds the artifacts of one file; `is_named` if the user named it.
 Result<void> add_file(const std::string& path, bool is_named, CompileArtifacts& to) {
   const auto start = read_start(path, kArtifactStart);
@@ -186,16 +208,13 @@ Result<void> add_file(const std::string& path, bool is_named, CompileArtifacts& 
     ++to.ignored;
     return {};
   }
-  if (is_named && start->starts_with(kZipMagic))
-    return input_error(
-        "{}: a package of AOTInductor has its wrapper in C++, which Jointer does not read; give "
-        "the TORCH_TRACE folder of a run with torch.compile",
-        path);
+  if (start->starts_with(kZipMagic)) return add_package(path, is_named, to);
   const bool is_log = is_torch_trace(*start);
   if (!is_log && start->find("AsyncCompile") == std::string::npos) {
     if (is_named)
       return input_error(
-          "{}: neither a TORCH_TRACE log nor a wrapper that Inductor wrote (output code); give the "
+          "{}: neither a TORCH_TRACE log, nor a wrapper that Inductor wrote (output code), nor a "
+          "package of AOTInductor (.pt2); give the "
           "TORCH_TRACE folder of a run with torch.compile",
           path);
     ++to.ignored;
@@ -253,7 +272,9 @@ Result<CompileArtifacts> read_compile_artifacts(const std::string& path) {
   if (!artifacts.programs.empty()) return artifacts;
   if (!artifacts.problems.empty()) return input_error("{}", artifacts.problems.front());
   return input_error(
-      "{}: no output code of Inductor; was torch.compile run with TORCH_TRACE=FOLDER?", path);
+      "{}: no output code of Inductor, and no package of AOTInductor; was torch.compile run with "
+      "TORCH_TRACE=FOLDER?",
+      path);
 }
 
 }  // namespace jointer

@@ -26,7 +26,9 @@ class KernelTies {
       is_found = true;
       if (!is_view_call(graph_, graph_.node(id))) found.push_back(id);
     };
-    for (const std::string& name : kernel.nodes) {
+    const std::span<const std::string> names =
+        program.is_retraced ? std::span<const std::string>() : kernel.nodes;
+    for (const std::string& name : names) {
       const auto target = program.targets.find(name);
       const NodeId id = call(name);
       // A graph that was decomposed differently may use the name for another call.

@@ -21,9 +21,9 @@ struct TiedKernels {
   std::size_t tied_calls = 0;  // calls in at least one kernel
 };
 
-// A kernel's nodes in the post-grad graph are looked up first, by name and operator; if the graph
-// has none of them, those in the graph before Inductor's passes, then those that the comment above
-// the call of an Inductor kernel gives. Cost: near linear.
+// A kernel's nodes in the post-grad graph are looked up first, by name and operator, unless the
+// program is retraced; if the graph has none of them, those in the graph before Inductor's passes,
+// then those that the comment above the call of an Inductor kernel gives. Cost: near linear.
 TiedKernels tie_kernels(const CompiledProgram& program, const Graph& graph, PartId part);
 
 // Returns the index of the program whose kernels have the most calls of `part`. A program of the

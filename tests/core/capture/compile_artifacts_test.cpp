@@ -401,7 +401,7 @@ TEST(CompileArtifacts, FoldersWithoutArtifactsAreRefused) {
   EXPECT_THAT(none.error().message, HasSubstr("TORCH_TRACE=FOLDER"));
   const auto named = read_compile_artifacts(folder / "notes.txt");
   ASSERT_FALSE(named);
-  EXPECT_THAT(named.error().message, HasSubstr("neither a TORCH_TRACE log nor a wrapper"));
+  EXPECT_THAT(named.error().message, HasSubstr("neither a TORCH_TRACE log, nor a wrapper"));
   ASSERT_TRUE(write_bytes(folder / "a.py", wrapper("x, = args\nreturn (x, )\n")));
   EXPECT_EQ(read_artifacts(folder.path().string()).programs.size(), 1U);
 }

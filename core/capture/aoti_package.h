@@ -1,0 +1,29 @@
+#pragma once
+
+// Reads the packages (.pt2) that torch's AOTInductor makes: ZIP archives with machine code, the
+// wrapper in C++ from which it was compiled, and the sources of kernels. Torch 2.11 to 2.15. Only
+// texts are read; machine code and weights stay in the archive, and nothing is run.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/zip_archive.h"
+#include "core/capture/compiled_kernels.h"
+
+namespace jointer {
+
+// True if the archive has files of AOTInductor.
+bool is_aoti_package(const ZipArchive& archive);
+
+// Returns the program of each model, in the order of the archive. Those of a package that `python
+// -m jointer compile` wrote are tied to the captured graph by its manifest, the file next to it.
+// Error (input): the file is not such a package, is damaged, or has no wrapper.
+Result<std::vector<CompiledProgram>> read_aoti_package(const std::string& path);
+
+// The same for an archive; `path` is used in messages, and to find the manifest.
+Result<std::vector<CompiledProgram>> read_aoti_package(const ZipArchive& archive,
+                                                       const std::string& path);
+
+}  // namespace jointer
