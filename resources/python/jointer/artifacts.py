@@ -30,7 +30,7 @@ FORMAT = "jointer-compiled"
 VERSION = 1
 
 #: Incremented whenever the packages for a given key change.
-_GENERATION = 1
+_GENERATION = 2
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 

@@ -103,7 +103,8 @@ def compile_program(
 
     Returns:
         ``{"packages": [...], "notes": [...]}``; a package has its paths (``package``,
-        ``manifest``), ``cached`` if it came from the cache, and the content of its manifest.
+        ``manifest``), ``cached`` if it came from the cache, and the content of its manifest, except
+        ``origins``.
 
     Raises:
         CaptureError: the request or a file is invalid.
@@ -219,7 +220,8 @@ def _package(
         name = package_name(piece.part.name, piece.label, request.rank, request.method, digest)
         path = place(path, description, Path(request.out), name)
     manifest = path.with_suffix(".json")
-    return {**description, "package": str(path), "manifest": str(manifest), "cached": cached}
+    answer = {key: value for key, value in description.items() if key != "origins"}
+    return {**answer, "package": str(path), "manifest": str(manifest), "cached": cached}
 
 
 def _description(
@@ -250,6 +252,7 @@ def _description(
         "aliases": compiled.aliases,
         "mutated_inputs": compiled.mutated,
         "compile_seconds": seconds,
+        "origins": compiled.origins,
     }
     if piece.region is not None:
         description["of"] = piece.part.phase

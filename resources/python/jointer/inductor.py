@@ -14,8 +14,8 @@ from __future__ import annotations
 import operator
 import tempfile
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,8 @@ class Compiled:
     mutated: list[int]
     #: Layouts of tensor outputs by node name.
     layouts: dict[str, Layout]
+    #: By node of the graph after Inductor's passes: the nodes of the captured graph it computes.
+    origins: dict[str, list[str]]
 
 
 def check_compilable(gm: fx.GraphModule) -> None:
@@ -117,6 +119,7 @@ def compile_graph(
     traced = _decompose(mode, values, _Tracer(gm, inputs.sizes, unbacked))
     outputs = [node.meta["val"] for node in traced.graph.output_node().args[0]]
     aliases, mutated = _shared(values, outputs), _mutated(traced)
+    captured = _captured_names(traced)
     progress("compile")
     with tempfile.TemporaryDirectory(prefix="jointer-inductor.") as work:
         files = _lower(traced, mode, values, Path(work) / "model", options or {})
@@ -135,6 +138,7 @@ def compile_graph(
             for (name, kind), value in zip(signature.results, outputs, strict=True)
             if kind != INTEGER and not free_unbacked_symbols((*value.shape, *value.stride()))
         },
+        _origins(traced, captured),
     )
 
 
@@ -273,6 +277,7 @@ def _ahead_of_time(
         "fallback_random": True,
         "aot_inductor.package": True,
         "aot_inductor.output_path": str(output),
+        **_provenance(config),
         **options,
     }
     with ExitStack() as stack:
@@ -286,9 +291,56 @@ def _ahead_of_time(
             tracing(TracingContext(mode)),
             torch.no_grad(),
             get_metrics_context(),
+            _fresh_provenance(),
         ):
             stack.enter_context(each)
         yield
+
+
+def _provenance(config: Any) -> dict[str, Any]:
+    """Options that add to the package which nodes each kernel computes."""
+    known = hasattr(config.trace, "provenance_tracking_level")
+    return {"trace.provenance_tracking_level": 1} if known else {}
+
+
+def _fresh_provenance() -> Any:
+    """Keeps the kernels of earlier compilations in this process out of the package."""
+    from torch._inductor import debug
+
+    return getattr(debug, "reset_provenance_globals", nullcontext)()
+
+
+def _captured_names(traced: fx.GraphModule) -> dict[str, str]:
+    """By node, the name of the captured node from which it originates."""
+    return {
+        node.name: custom[_ORIGIN]
+        for node in traced.graph.nodes
+        if isinstance(custom := node.meta.get("custom"), dict) and _ORIGIN in custom
+    }
+
+
+def _origins(traced: fx.GraphModule, captured: Mapping[str, str]) -> dict[str, list[str]]:
+    """For each call that is left after Inductor's passes, the names of captured nodes."""
+    left = _captured_names(traced)
+    graph = id(traced.graph)
+    origins = {}
+    for node in traced.graph.nodes:
+        if node.op != "call_function":
+            continue
+        sources = node.meta.get("from_node") or ()
+        names = [left[node.name]] if node.name in left else _replaced(sources, graph, captured)
+        if names:
+            origins[node.name] = list(dict.fromkeys(names))
+    return origins
+
+
+def _replaced(sources: Iterable[Any], graph: int, captured: Mapping[str, str]) -> list[str]:
+    """The captured nodes of the ``graph``'s nodes that a pass has replaced."""
+    names: list[str] = []
+    for source in sources:
+        name = captured.get(source.name) if source.graph_id == graph else None
+        names += [name] if name else _replaced(source.from_node or (), graph, captured)
+    return names
 
 
 def _lower(
