@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ def test_halves_belong_to_pairs() -> None:
     assert joint.code == 2 and "is not a pair" in joint.err
 
 
-def test_sources_and_artifacts_belong_together() -> None:
+def test_sources_and_artifacts_belong_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JOINTER_COMPILED", str(tmp_path))
     without = run("kernels", JOINT, "--source", "compiled")
     assert without.code == 2 and "needs --artifacts" in without.err
     other = run("kernels", JOINT, "--artifacts", ARTIFACTS)
@@ -57,6 +59,67 @@ def test_compiled_kernels_and_those_that_cannot_be_tied() -> None:
     assert answer["untied_kernels"] == ["cpp_fused_native_layer_norm_0", "cpp_fused_gelu_sum_1"]
     assert len(answer["compilations"]) == 2
     assert answer["kernels"][1]["flops"] == 2 * 32 * 64 * 32
+
+
+WRAPPER = """
+    int32_t arg0_1_expected_dtype = aoti_torch_dtype_float32();
+    if (64 != arg0_1_size[0]) {
+    if (1 != arg0_1_stride[0]) {
+    int32_t arg0_1_expected_device_type = 0;
+void AOTInductorModel::run_impl() {
+    auto arg0_1 = std::move(inputs[0]);
+    // Topologically Sorted Source Nodes: [wait_tensor], Original ATen: [_c10d_functional.wait_tensor]
+    AtenTensorHandle buf0_handle;
+    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu__c10d_functional_wait_tensor(arg0_1, &buf0_handle));
+    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_delete_tensor_object(buf0_handle));
+    output_handles[0] = arg0_1.release();
+}
+"""
+
+
+def write_package(path: Path, wrapper: str | None = WRAPPER) -> None:
+    with zipfile.ZipFile(path, "w") as package:
+        package.writestr("package/data/aotinductor/model/a.wrapper.so", b"code")
+        if wrapper:
+            package.writestr("package/data/aotinductor/model/a.wrapper.cpp", wrapper)
+
+
+def test_kernels_of_a_package(tmp_path: Path) -> None:
+    write_package(tmp_path / "a.pt2")
+    options = ("kernels", JOINT, "--source", "compiled", "--artifacts", tmp_path / "a.pt2")
+    done = run(*options)
+    assert done.code == 0, done.err
+    assert done.out.startswith("Compiled by torch an unknown version, for cpu\n")
+    answer = json.loads(run(*options, "--json").out)
+    assert [kernel["nodes"] for kernel in answer["kernels"]] == [["wait_tensor"]]
+    assert answer["input_bytes"] == 256 and not answer["from_cache"]
+    assert "aoti_torch_cpu__c10d_functional_wait_tensor(arg0_1" in answer["kernels"][0]["call"]
+
+
+def test_a_package_without_its_wrapper_is_refused(tmp_path: Path) -> None:
+    write_package(tmp_path / "a.pt2", None)
+    done = run("kernels", JOINT, "--source", "compiled", "--artifacts", tmp_path / "a.pt2")
+    assert (done.code, done.out) == (3, "")
+    assert "a.wrapper.so but not the wrapper" in done.err and done.err.count("\n") == 1
+
+
+def test_the_package_of_the_graph_comes_from_the_cache(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JOINTER_COMPILED", str(tmp_path))
+    write_package(tmp_path / "a.pt2")
+    manifest = {"format": "jointer-compiled", "version": 1, "graph": "llama", "phase": "joint", "hash": "other"}
+    (tmp_path / "a.json").write_text(json.dumps(manifest))
+    other = run("kernels", JOINT, "--source", "compiled")
+    assert other.code == 2 and "has no package of this graph" in other.err
+    manifest["hash"] = json.loads(run("info", JOINT, "--json").out)["hash"]
+    (tmp_path / "a.json").write_text(json.dumps(manifest))
+    done = run("kernels", JOINT, "--source", "compiled")
+    assert done.code == 0, done.err
+    assert f"read from the cache of packages: {tmp_path}/a.pt2" in done.out
+    answer = json.loads(run("kernels", JOINT, "--source", "compiled", "--json").out)
+    assert answer["compilation"] == "llama, joint" and answer["from_cache"]
+    assert answer["file"] == str(tmp_path / "a.pt2")
 
 
 def test_a_prediction_needs_no_torch() -> None:

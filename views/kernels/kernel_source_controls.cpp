@@ -36,8 +36,8 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
   ask_->setText(tr("Ask Inductor"));
   open_ =
       add_control(*row, new QToolButton(this), "open_compiled",
-                  tr("Show the kernels of a compilation, read from its logs or its output code, or "
-                     "their measured times, read from a profiler's trace"));
+                  tr("Show the kernels of a compilation, read from its logs, its output code or "
+                     "its package (.pt2), or their measured times, read from a profiler's trace"));
   open_->setText(tr("Open") + kMenuArrow);
   auto* menu = new QMenu(open_);
   open_menu(*open_, menu);
@@ -68,8 +68,8 @@ void KernelSourceControls::ask() {
   document_.asked_kernels().ask();
 }
 
-// Lets the user choose a folder, such as the one that TORCH_TRACE names, or a file: a log in it, or
-// a wrapper in Inductor's cache.
+// Lets the user choose a folder, such as the one that TORCH_TRACE names, or a file: a log in it, a
+// wrapper in Inductor's cache, or a package of AOTInductor.
 void KernelSourceControls::open_artifacts(bool is_folder) {
   const QString title = tr("Open Compiled Kernels");
   const QString path =
@@ -77,7 +77,8 @@ void KernelSourceControls::open_artifacts(bool is_folder) {
           ? QFileDialog::getExistingDirectory(this, title, last_folder_)
           : QFileDialog::getOpenFileName(
                 this, title, last_folder_,
-                tr("TORCH_TRACE logs and Inductor's output code (*.log *.py);;All files (*)"));
+                tr("TORCH_TRACE logs, Inductor's output code and packages (*.log *.py *.pt2);;"
+                   "All files (*)"));
   if (path.isEmpty()) return;
   last_folder_ = is_folder ? path : QFileInfo(path).absolutePath();
   document_.opened_kernels().read(path);

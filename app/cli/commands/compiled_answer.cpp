@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/checked.h"
@@ -13,7 +15,9 @@
 #include "core/base/units.h"
 #include "core/capture/compile_artifacts.h"
 #include "core/capture/compiled_memory.h"
+#include "core/capture/package_manifest.h"
 #include "core/cost/node_flops.h"
+#include "core/graph/canonical.h"
 
 namespace jointer::cli {
 namespace {
@@ -124,12 +128,31 @@ std::string shortened(const Json& names) {
   return text;
 }
 
+// The compiled packages of this graph in the cache.
+Result<CompileArtifacts> cached_artifacts(const Graph& graph, PartId part) {
+  const std::string folder = compiled_cache_folder();
+  CompileArtifacts artifacts;
+  for (const std::string& path : cached_packages(folder, graph_hash(graph, part))) {
+    JOINTER_TRY(CompileArtifacts found, read_compile_artifacts(path));
+    std::move(found.programs.begin(), found.programs.end(), std::back_inserter(artifacts.programs));
+  }
+  if (artifacts.programs.empty())
+    return fail(Error::Kind::usage,
+                "option --source: the source `compiled` needs --artifacts, the TORCH_TRACE folder "
+                "or log of the compilation, or a package (.pt2), since {} has no package of this "
+                "graph; `jointer bench --backend inductor` makes one",
+                folder);
+  return artifacts;
+}
+
 }  // namespace
 
 Result<OpenedCompilation> open_compilation(const std::string& path, const Graph& graph,
                                            PartId part) {
   OpenedCompilation opened;
-  JOINTER_TRY(opened.artifacts, read_compile_artifacts(path));
+  opened.is_from_cache = path.empty();
+  JOINTER_TRY(opened.artifacts,
+              path.empty() ? cached_artifacts(graph, part) : read_compile_artifacts(path));
   opened.best = best_program(opened.artifacts.programs, graph, part);
   opened.ties = tie_kernels(opened.program(), graph, part);
   return opened;
@@ -169,6 +192,8 @@ Json compiled_answer(const OpenedCompilation& opened, const Graph& graph) {
               {"peak_bytes", memory.peak_bytes},
               {"not_fused", Json::array()},
               {"compilation", program.name},
+              {"file", program.file},
+              {"from_cache", opened.is_from_cache},
               {"compilations", std::move(compilations)},
               {"input_bytes", memory.input_bytes},
               {"blocks",
@@ -196,6 +221,8 @@ void print_ties(const Json& answer) {
   fmt::print("\n{} of the graph in the kernels of {}\n",
              counted(answer["tied_calls"].get<std::size_t>(), "call"),
              answer["compilation"].get<std::string>());
+  if (answer.value("from_cache", false))
+    fmt::print("read from the cache of packages: {}\n", answer["file"].get<std::string>());
   line("untied_kernels", "kernel without a call in the graph",
        "kernels without a call in the graph");
   line("unknown_nodes", "node of the compiled graph that the graph lacks",

@@ -18,11 +18,13 @@ struct OpenedCompilation {
   CompileArtifacts artifacts;
   std::size_t best = 0;  // index in `artifacts.programs`
   TiedKernels ties;
+  bool is_from_cache = false;
 
   [[nodiscard]] const CompiledProgram& program() const { return artifacts.programs[best]; }
 };
 
-// Reads the artifacts at `path`. Error (input): same as read_compile_artifacts.
+// Reads the artifacts at `path` or, if that is empty, the part's packages in the cache of compiled
+// packages. Errors: same as read_compile_artifacts; usage if the cache has no package of the part.
 Result<OpenedCompilation> open_compilation(const std::string& path, const Graph& graph,
                                            PartId part);
 

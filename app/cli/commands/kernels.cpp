@@ -284,10 +284,6 @@ Result<void> check_options(const CLI::App& command, const KernelsCommand& option
   if (options.source != "compiled")
     return refuse_options(command, {"--artifacts"},
                           "only --source compiled and --source measured read artifacts");
-  if (options.artifacts.empty())
-    return fail(Error::Kind::usage,
-                "option --source: the source `compiled` needs --artifacts, the TORCH_TRACE folder "
-                "or log of the compilation, or a wrapper that Inductor wrote");
   return refuse_options(command, {"--device", "--torch"},
                         "the artifacts name their GPU and version of torch; leave out the option");
 }
@@ -322,8 +318,9 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
               {"inductor", "predicted", "compiled", "measured"});
   command->add_option(
       "--artifacts", options->artifacts,
-      "With --source compiled or measured: TORCH_TRACE folder or log of the compilation, or a "
-      "wrapper that Inductor wrote");
+      "With --source compiled or measured: TORCH_TRACE folder or log of the compilation, a wrapper "
+      "that Inductor wrote, or a package of AOTInductor (.pt2); default for --source compiled: the "
+      "package of the graph in the cache of `jointer bench --backend inductor`");
   command->add_option("--trace", options->trace,
                       "With --source measured: torch.profiler trace of a compiled step");
   set_choices(command->add_option("--against", options->against,

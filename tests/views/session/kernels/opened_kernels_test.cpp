@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/base/bytes.h"
 #include "core/open/open.h"
+#include "tests/support/cpp_wrappers.h"
 #include "tests/support/held_pool.h"
 #include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/zip_bytes.h"
 #include "views/session/document/document.h"
 #include "views/session/kernels/shown_kernels.h"
 #include "views/session/kernels/tied_artifacts.h"
@@ -87,6 +91,23 @@ TEST_F(OpenedKernelsTest, KernelsHaveTheirCallsAndSources) {
   EXPECT_THAT(kernel->call, HasSubstr("cpp_fused_native_layer_norm_0"));
   ASSERT_TRUE(kernel->source);
   EXPECT_FALSE(opened_->shown()->program_of(0)->sources[*kernel->source].text.empty());
+}
+
+TEST_F(OpenedKernelsTest, PackagesAreOpenedLikeLogs) {
+  const test::TemporaryFolder folder;
+  const std::string wrapper = test::cpp_wrapper(
+      test::allocated("buf0") +
+      "    // Topologically Sorted Source Nodes: [mm], Original ATen: [aten.mm]\n"
+      "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(buf0, arg0_1, arg0_1));\n"
+      "    output_handles[0] = buf0.release();\n");
+  ASSERT_TRUE(
+      write_bytes(folder / "model.pt2",
+                  test::zip_bytes({{"package/data/aotinductor/model/a.wrapper.cpp", wrapper}})));
+  read(folder / "model.pt2");
+  ASSERT_TRUE(opened_->shown()) << message_.toStdString();
+  EXPECT_THAT(opened_->shown()->names(), ElementsAre("extern_kernels.mm"));
+  EXPECT_EQ(opened_->shown()->row_of(document_->graph().find("mm")), 0);
+  EXPECT_EQ(opened_->shown()->program_of(0)->text, wrapper);
 }
 
 // A block is live from the first kernel after its allocation to the last one before its release.

@@ -1,0 +1,143 @@
+"""`jointer kernels --source compiled` on packages of AOTInductor that the installed torch makes, compared with the
+wrapper in Python that torch writes for the same graph, and with the graph that was captured."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, of_this_torch
+from test_compiled_kernels import body_of, bytes_of, called, kernels_of
+
+SAMPLE = ROOT / "resources" / "samples" / "llama_debug_fsdp2.joint.json.zst"
+
+# Compiles the same graph twice: ahead of time, and for Python.
+SCRIPT = """
+import sys
+import torch
+
+def model(x, w, b, up):
+    y = torch.nn.functional.layer_norm(x, (64,), w, b)
+    h = torch.nn.functional.gelu(y @ up)
+    values, places = torch.topk(h, 3)
+    return torch.softmax(h, -1) @ up.t(), values, places
+
+class Model(torch.nn.Module):
+    def forward(self, x, w, b, up):
+        return model(x, w, b, up)
+
+torch.manual_seed(0)
+args = tuple(torch.randn(*s) for s in ((32, 64), (64,), (64,), (64, 96)))
+program = torch.export.export(Model(), args)
+torch._inductor.aoti_compile_and_package(program, package_path=sys.argv[1])
+with torch.no_grad():
+    torch.compile(program.module())(*args)
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A package, and the wrapper in Python."""
+    folder = tmp_path_factory.mktemp("packages")
+    environment = {
+        **os.environ,
+        "INDUCTOR_PROVENANCE": "1",
+        "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache"),
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+    }
+    command = [sys.executable, "-c", SCRIPT, str(folder / "model.pt2")]
+    subprocess.run(command, check=True, env=environment, capture_output=True)
+    wrappers = [path.read_text() for path in sorted((folder / "cache").rglob("*.py"))]
+    [wrapper] = [text for text in wrappers if "def call(" in text and "async_compile" in text]
+    return folder / "model.pt2", wrapper
+
+
+@pytest.fixture
+def answer(compiled: tuple[Path, str], jointer: Callable[..., Any]) -> dict[str, Any]:
+    return jointer("kernels", SAMPLE, "--source", "compiled", "--artifacts", compiled[0])
+
+
+def kind_of(name: str) -> str:
+    """A kernel's name without its number, or the operator that it calls."""
+    name = re.sub(r"^(extern_kernels\.|torch\.ops\.\w+\.)", "", name).removesuffix(".default")
+    return "cpp" if name.startswith("cpp_") else name
+
+
+def test_kernels_are_those_of_the_wrapper_in_python(compiled: tuple[Path, str], answer: dict[str, Any]) -> None:
+    kernels = [kernel["name"] for kernel in answer["kernels"]]
+    assert [kind_of(name) for name in kernels] == [kind_of(name) for name in kernels_of(compiled[1])]
+    assert answer["unread"] == answer["problems"] == []
+    assert answer["device"] == "cpu"
+
+
+def test_buffers_have_the_sizes_of_the_wrapper_in_python(compiled: tuple[Path, str], answer: dict[str, Any]) -> None:
+    expected = [
+        bytes_of(call)
+        for each in body_of(compiled[1])
+        if isinstance(each, ast.Assign) and (call := called(each)) and "empty_strided" in ast.unparse(call.func)
+    ]
+    made = {use["name"] for kernel in answer["kernels"] if kernel["kind"] == "extern" for use in kernel["buffers"]}
+    listed = [event["bytes"] for event in answer["events"] if event["event"] == "allocate"]
+    assert not Counter(expected) - Counter(listed)
+    # The others are results of operators.
+    assert len(listed) - len(expected) <= len(made)
+    assert answer["blocks"]["unknown"] == answer["blocks"]["assumed"] == 0
+    assert answer["input_bytes"] == 4 * (32 * 64 + 64 + 64 + 64 * 96)
+
+
+def test_every_kernel_names_its_nodes(answer: dict[str, Any]) -> None:
+    for kernel in answer["kernels"]:
+        assert kernel["post_grad_nodes"], kernel["name"]
+    assert {kernel["nodes_from"] for kernel in answer["kernels"]} <= {"provenance", "comments"}
+    sources = answer["sources"]
+    fused = [kernel["name"] for kernel in answer["kernels"] if kernel["name"].startswith("cpp_")]
+    assert fused and all(name in sources[name] for name in fused)
+
+
+def test_a_block_is_released_once_and_after_it_was_allocated(answer: dict[str, Any]) -> None:
+    live: dict[str, int] = {}
+    total = peak = answer["input_bytes"]
+    for event in answer["events"]:
+        if event["event"] == "allocate":
+            assert event["block"] not in live
+            live[event["block"]] = event["bytes"]
+            total += event["bytes"]
+            peak = max(peak, total)
+        elif event["event"] == "release" and event["block"] in live:
+            total -= live.pop(event["block"])
+    assert answer["peak_bytes"] == peak
+
+
+@pytest.mark.slow
+def test_kernels_of_a_compiled_capture_are_tied_to_its_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jointer: Callable[..., Any]
+) -> None:
+    """The graph that Inductor gets is decomposed, and numbers its nodes differently."""
+    graph = of_this_torch(SAMPLE)
+    monkeypatch.setenv("JOINTER_COMPILED", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "resources" / "python"))
+    command = [sys.executable, "-m", "jointer", "compile", str(graph), "--on", "cpu"]
+    subprocess.run(command, check=True, capture_output=True)
+    answer = jointer("kernels", graph, "--source", "compiled")
+    assert answer["from_cache"] and answer["unread"] == []
+    [manifest] = [json.loads(path.read_text()) for path in tmp_path.glob("*.json") if "vec-isa" not in path.name]
+    assert manifest["origins"]
+    kernels = answer["kernels"]
+    assert answer["untied_kernels"] == []
+    # A product computes one node, which has its operator's name.
+    products = [kernel for kernel in kernels if kernel["name"] == "extern_kernels.mm"]
+    assert products
+    for kernel in products:
+        assert len(kernel["nodes"]) == 1 and kernel["nodes"][0].startswith("mm"), kernel
+    tied = Counter(name for kernel in kernels for name in kernel["nodes"])
+    assert all(count == 1 for name, count in tied.items() if name.startswith(("mm", "all_gather", "wait")))
+    assert answer["calls_without_kernel"] == []
