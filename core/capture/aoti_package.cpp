@@ -5,14 +5,16 @@
 //   kernel_information.json  the nodes and stacks of each kernel, if INDUCTOR_PROVENANCE=1 was set
 // Source: torch._inductor.codecache.AotCodeCompiler, torch.export.pt2_archive.
 //
-// Nodes of a kernel: those of kernel_information.json or, of a call of an operator, the only node in
-// the comment above the call that is named after the operator.
+// Nodes of a kernel: those of kernel_information.json, less those that calls of operators run; of a
+// call of an operator, the node that runs it or, if the file does not name it, the only node in the
+// comment above the call that is named after the operator.
 
 #include "core/capture/aoti_package.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/base/characters.h"
@@ -128,6 +130,8 @@ void find_nodes_of_operators(CompiledProgram& program) {
     const std::string op = called_operator(kernel);
     if (op.empty()) continue;
     const auto is_other = [&](const std::string& name) { return !is_named_after(name, op); };
+    if (!std::ranges::all_of(kernel.original_nodes, is_other))
+      std::erase_if(kernel.original_nodes, is_other);
     if (!std::ranges::all_of(kernel.nodes, is_other)) {
       std::erase_if(kernel.nodes, is_other);
       continue;
@@ -142,6 +146,20 @@ void find_nodes_of_operators(CompiledProgram& program) {
     kernel.nodes = kernel.original_nodes = std::move(named);
     kernel.nodes_from = NodesFrom::comments;
   }
+}
+
+// Removes nodes that calls of operators run from Inductor's kernels: of kernels in C++, provenance
+// also names the calls that read their results in a fixed layout.
+void leave_nodes_to_operators(CompiledProgram& program) {
+  std::set<std::string> run_by_call;
+  for (const CompiledKernel& kernel : program.kernels)
+    if (!kernel.source && kernel.nodes_from == NodesFrom::provenance)
+      run_by_call.insert(kernel.nodes.begin(), kernel.nodes.end());
+  for (CompiledKernel& kernel : program.kernels)
+    if (kernel.source)
+      std::erase_if(kernel.nodes, [&](const std::string& name) {
+        return run_by_call.find(name) != run_by_call.end();
+      });
 }
 
 // Takes the names of the graph that was captured, which the graph that was compiled may give to
@@ -206,6 +224,7 @@ class PackageReader {
     program.name = model_in(folder);
     if (information) add_information(program, *information);
     find_nodes_of_operators(program);
+    leave_nodes_to_operators(program);
     assign_nodes(program);
     return program;
   }

@@ -122,7 +122,8 @@ class StatementReader {
   }
 
   void open_block() {
-    const bool copies_misaligned = pending().find("std::uintptr_t") != std::string_view::npos;
+    // if ((reinterpret_cast<std::uintptr_t>(x.data_ptr()) & (16 -1)) != 0) {
+    const bool copies_misaligned = pending().find(".data_ptr()") != std::string_view::npos;
     if (copies_misaligned) {
       is_begun_ = false;
       return skip_to(closing_bracket(text_, at_).value_or(text_.size()));

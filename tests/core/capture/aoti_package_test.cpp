@@ -32,6 +32,7 @@ std::string wrapper_text() {
           "    cpp_fused_add_0((const float*)(arg0_1.data_ptr()), (float*)(buf0.data_ptr()));\n" +
           allocated("buf1") +
           "    // Topologically Sorted Source Nodes: [y, mm], Original ATen: [aten.add, aten.mm]\n"
+          "    // [Provenance debug handles] aoti_torch_cpu_mm_out:2\n"
           "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(buf1, buf0, buf0));\n"
           "    buf0.reset();\n"
           "    output_handles[0] = buf1.release();\n",
@@ -101,13 +102,14 @@ TEST(AotiPackage, KernelInformationGivesTheNodes) {
   Files files = model_files();
   files.emplace_back(kModel + "kernel_information.json",
                      R"({"cpp_fused_add_0:1": {"stack_traces": ["model.py:3"],
-                         "post_grad_nodes": ["y"], "pre_grad_nodes": ["add"]},
-                         "aoti_torch_cpu_mm_out:2": {"post_grad_nodes": ["mm"]}})");
+                         "post_grad_nodes": ["y", "mm"], "pre_grad_nodes": ["add"]},
+                         "aoti_torch_cpu_mm_out:2": {"post_grad_nodes": ["y", "mm"]}})");
   const CompiledProgram program = programs_of(files).front();
   EXPECT_THAT(program.kernels[0].nodes, ElementsAre("y"));
   EXPECT_THAT(program.kernels[0].original_nodes, ElementsAre("add"));
   EXPECT_EQ(program.kernels[0].nodes_from, NodesFrom::provenance);
   EXPECT_EQ(program.kernels[0].stack, "model.py:3");
+  EXPECT_THAT(program.kernels[1].nodes, ElementsAre("mm"));
   EXPECT_EQ(tie_kernels(program, graph(), kForwardPart).tied_calls, 2U);
 }
 
