@@ -110,15 +110,24 @@ std::string called_operator(const CompiledKernel& kernel) {
   return {};
 }
 
+// "mm" for "aten.mm.default". Inductor calls `all_reduce_` and `..._out` for what the names without
+// this end do.
+std::string_view base_name(std::string_view op) {
+  op.remove_prefix(std::min(op.find('.'), op.size() - 1) + 1);
+  op = op.substr(0, op.find('.'));
+  for (const std::string_view end : {"_out", "_"})
+    if (op.ends_with(end)) {
+      op.remove_suffix(end.size());
+      break;
+    }
+  return op;
+}
+
 // True if the name is that of an operator's node: "mm" or "mm_12" for "aten.mm.default".
 bool is_named_after(std::string_view node, std::string_view op) {
-  const std::size_t space = op.find('.');
-  if (space == std::string_view::npos) return false;
-  op.remove_prefix(space + 1);
-  op = op.substr(0, op.find('.'));
-  if (op.ends_with("_out")) op.remove_suffix(4);
-  if (!node.starts_with(op)) return false;
-  node.remove_prefix(op.size());
+  const std::string_view base = base_name(op);
+  if (base.empty() || !node.starts_with(base)) return false;
+  node.remove_prefix(base.size());
   return node.empty() || (node.front() == '_' && is_digits(node.substr(1)));
 }
 
@@ -142,7 +151,8 @@ void find_nodes_of_operators(CompiledProgram& program) {
     std::vector<std::string> named = kernel.source_nodes;
     std::erase_if(named, is_other);
     if (named.size() != 1) continue;
-    program.targets.insert_or_assign(named.front(), op);
+    if (op.find(fmt::format(".{}.", base_name(op))) != std::string::npos)
+      program.targets.insert_or_assign(named.front(), op);
     kernel.nodes = kernel.original_nodes = std::move(named);
     kernel.nodes_from = NodesFrom::comments;
   }

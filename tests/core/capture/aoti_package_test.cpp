@@ -123,6 +123,22 @@ TEST(AotiPackage, OperatorsThatTheProxyExecutorCallsAreInAFile) {
   EXPECT_EQ(programs_of(files).front().kernels.front().name, "torch.ops.mylib.scale_.default");
 }
 
+TEST(AotiPackage, ACallInPlaceRunsTheOperatorWithoutTheEnd) {
+  Files files = model_files();
+  files[0].second = cpp_wrapper(
+      "    // Topologically Sorted Source Nodes: [y, all_reduce_1], Original ATen: [aten.add]\n"
+      "    AtenTensorHandle buf2_handle;\n"
+      "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu__c10d_functional_all_reduce_(arg0_1, "
+      "\"sum\", "
+      "\"tp\", &buf2_handle));\n"
+      "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_delete_tensor_object(buf2_handle));\n");
+  const CompiledProgram program = programs_of(files).front();
+  EXPECT_EQ(program.kernels.front().name, "torch.ops._c10d_functional.all_reduce_.default");
+  EXPECT_EQ(program.kernels.front().kind, CompiledKind::collective);
+  EXPECT_THAT(program.kernels.front().nodes, ElementsAre("all_reduce_1"));
+  EXPECT_TRUE(program.targets.empty());  // the graph calls all_reduce
+}
+
 TEST(AotiPackage, EveryModelIsAProgram) {
   Files files = model_files();
   files.emplace_back("package/data/aotinductor/other/ghi.wrapper.cpp",
