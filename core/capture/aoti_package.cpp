@@ -49,7 +49,7 @@ bool is_model_file(std::string_view path) {
   return path.find(kModels) != std::string_view::npos;
 }
 
-const OrderedJson* member(const OrderedJson& json, const char* key) {
+const OrderedJson* member_at(const OrderedJson& json, const char* key) {
   if (!json.is_object()) return nullptr;
   const auto it = json.find(key);
   return it == json.end() ? nullptr : &*it;
@@ -57,7 +57,7 @@ const OrderedJson* member(const OrderedJson& json, const char* key) {
 
 std::vector<std::string> names_at(const OrderedJson& json, const char* key) {
   std::vector<std::string> names;
-  const OrderedJson* const list = member(json, key);
+  const OrderedJson* const list = member_at(json, key);
   if (list == nullptr || !list->is_array()) return names;
   for (const OrderedJson& each : *list)
     if (each.is_string()) names.push_back(each.get<std::string>());
@@ -67,11 +67,11 @@ std::vector<std::string> names_at(const OrderedJson& json, const char* key) {
 // {"nodes": [{"name": "buf0", "node": {"target": "_c10d_functional::all_reduce", ...}}, ...]}
 std::vector<std::string> proxy_targets(const OrderedJson& json) {
   std::vector<std::string> targets;
-  const OrderedJson* const nodes = member(json, "nodes");
+  const OrderedJson* const nodes = member_at(json, "nodes");
   if (nodes == nullptr || !nodes->is_array()) return targets;
   for (const OrderedJson& each : *nodes) {
-    const OrderedJson* const node = member(each, "node");
-    const OrderedJson* const target = node == nullptr ? nullptr : member(*node, "target");
+    const OrderedJson* const node = member_at(each, "node");
+    const OrderedJson* const target = node == nullptr ? nullptr : member_at(*node, "target");
     targets.push_back(target != nullptr && target->is_string() ? target->get<std::string>()
                                                                : std::string());
   }

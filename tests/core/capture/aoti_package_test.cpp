@@ -22,7 +22,7 @@ using testing::IsEmpty;
 
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-const std::string kModel = "package/data/aotinductor/model/";
+const std::string kModelFolder = "package/data/aotinductor/model/";
 
 // A wrapper with a kernel in C++, a product and a collective.
 std::string wrapper_text() {
@@ -40,9 +40,9 @@ std::string wrapper_text() {
 }
 
 Files model_files() {
-  return {{kModel + "abc.wrapper.cpp", wrapper_text()},
-          {kModel + "def.kernel.cpp", std::string(kCppKernel)},
-          {kModel + "abc.wrapper.so",
+  return {{kModelFolder + "abc.wrapper.cpp", wrapper_text()},
+          {kModelFolder + "def.kernel.cpp", std::string(kCppKernel)},
+          {kModelFolder + "abc.wrapper.so",
            "\x7f"
            "ELF"},
           {"package/archive_format", "pt2"}};
@@ -56,14 +56,14 @@ std::vector<CompiledProgram> programs_of(const Files& files, const std::string& 
   return programs ? *std::move(programs) : std::vector<CompiledProgram>();
 }
 
-std::string error_of(const Files& files) {
+std::string refusal_of(const Files& files) {
   const auto archive = ZipArchive::of(zip_bytes(files), "a.pt2");
   if (!archive) return archive.error().message;
   const auto programs = read_aoti_package(*archive, "a.pt2");
   return programs ? "" : programs.error().message;
 }
 
-Graph graph() {
+Graph captured_graph() {
   return parse_literal(
              "x: f32[4,4] = input\n"
              "y: f32[4,4] = aten.add.Tensor(x, x)\n"
@@ -91,7 +91,7 @@ TEST(AotiPackage, ACallOfAnOperatorHasTheNodeNamedAfterIt) {
   EXPECT_THAT(program.kernels[0].nodes, IsEmpty());
   EXPECT_THAT(program.kernels[1].nodes, ElementsAre("mm"));
   EXPECT_EQ(program.kernels[1].nodes_from, NodesFrom::comments);
-  const Graph tied = graph();
+  const Graph tied = captured_graph();
   const TiedKernels ties = tie_kernels(program, tied, kForwardPart);
   EXPECT_THAT(ties.untied, ElementsAre(0U));
   ASSERT_EQ(ties.nodes[1].size(), 1U);
@@ -100,7 +100,7 @@ TEST(AotiPackage, ACallOfAnOperatorHasTheNodeNamedAfterIt) {
 
 TEST(AotiPackage, KernelInformationGivesTheNodes) {
   Files files = model_files();
-  files.emplace_back(kModel + "kernel_information.json",
+  files.emplace_back(kModelFolder + "kernel_information.json",
                      R"({"cpp_fused_add_0:1": {"stack_traces": ["model.py:3"],
                          "post_grad_nodes": ["y", "mm"], "pre_grad_nodes": ["add"]},
                          "aoti_torch_cpu_mm_out:2": {"post_grad_nodes": ["y", "mm"]}})");
@@ -110,7 +110,7 @@ TEST(AotiPackage, KernelInformationGivesTheNodes) {
   EXPECT_EQ(program.kernels[0].nodes_from, NodesFrom::provenance);
   EXPECT_EQ(program.kernels[0].stack, "model.py:3");
   EXPECT_THAT(program.kernels[1].nodes, ElementsAre("mm"));
-  EXPECT_EQ(tie_kernels(program, graph(), kForwardPart).tied_calls, 2U);
+  EXPECT_EQ(tie_kernels(program, captured_graph(), kForwardPart).tied_calls, 2U);
 }
 
 TEST(AotiPackage, OperatorsThatTheProxyExecutorCallsAreInAFile) {
@@ -118,7 +118,7 @@ TEST(AotiPackage, OperatorsThatTheProxyExecutorCallsAreInAFile) {
   files[0].second = cpp_wrapper(
       "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_proxy_executor_call_function(proxy_executor, 0, "
       "0, std::array<int64_t, 0>{}.data(), 1, std::array<AtenTensorHandle, 1>{arg0_1}.data()));\n");
-  files.emplace_back(kModel + "abc.wrapper.json",
+  files.emplace_back(kModelFolder + "abc.wrapper.json",
                      R"({"nodes": [{"name": "buf0", "node": {"target": "mylib::scale_"}}]})");
   EXPECT_EQ(programs_of(files).front().kernels.front().name, "torch.ops.mylib.scale_.default");
 }
@@ -153,19 +153,19 @@ TEST(AotiPackage, TheManifestTiesKernelsToTheCapturedGraph) {
   const TemporaryFolder folder;
   Files files = model_files();
   // The compiled graph calls `mm` what the captured graph calls `y`.
-  files.emplace_back(kModel + "kernel_information.json",
+  files.emplace_back(kModelFolder + "kernel_information.json",
                      R"({"cpp_fused_add_0:1": {"post_grad_nodes": ["mm"]}})");
   const std::string manifest = fmt::format(
       R"({{"format": "jointer-compiled", "version": 1, "graph": "llama", "phase": "forward",
           "hash": "{}", "torch": "2.15.0+cpu", "origins": {{"mm": ["y"]}}}})",
-      graph_hash(graph(), kForwardPart));
+      graph_hash(captured_graph(), kForwardPart));
   ASSERT_TRUE(write_bytes(folder / "p.json", manifest));
   const CompiledProgram program = programs_of(files, folder / "p.pt2").front();
   EXPECT_EQ(program.name, "llama, forward");
   EXPECT_EQ(program.half, CaptureKind::forward);
   EXPECT_EQ(program.torch_version, "2.15.0+cpu");
   EXPECT_TRUE(program.is_retraced);
-  const Graph tied = graph();
+  const Graph tied = captured_graph();
   const TiedKernels ties = tie_kernels(program, tied, kForwardPart);
   ASSERT_EQ(ties.nodes[0].size(), 1U);
   EXPECT_EQ(tied.name(ties.nodes[0].front()), "y");
@@ -192,20 +192,20 @@ TEST(AotiPackage, TheCacheIsSearchedByHash) {
 }
 
 TEST(AotiPackage, WithoutAWrapperTheMessageSaysHowToKeepIt) {
-  EXPECT_THAT(error_of({{kModel + "abc.wrapper.so", "code"}}),
+  EXPECT_THAT(refusal_of({{kModelFolder + "abc.wrapper.so", "code"}}),
               testing::AllOf(HasSubstr("has package/data/aotinductor/model/abc.wrapper.so but not"),
                              HasSubstr("aot_inductor.package = True")));
-  EXPECT_THAT(error_of({{"package/models/model.json", "{}"}}),
+  EXPECT_THAT(refusal_of({{"package/models/model.json", "{}"}}),
               HasSubstr("without compiled code of AOTInductor"));
 }
 
 TEST(AotiPackage, DamagedFilesAreRefused) {
   Files files = model_files();
-  files.emplace_back(kModel + "kernel_information.json", "{");
-  EXPECT_THAT(error_of(files), HasSubstr("kernel_information.json"));
+  files.emplace_back(kModelFolder + "kernel_information.json", "{");
+  EXPECT_THAT(refusal_of(files), HasSubstr("kernel_information.json"));
   files = model_files();
   files[0].second.resize(files[0].second.size() - 120);
-  EXPECT_THAT(error_of(files), HasSubstr("abc.wrapper.cpp: line"));
+  EXPECT_THAT(refusal_of(files), HasSubstr("abc.wrapper.cpp: line"));
 }
 
 TEST(AotiPackage, ArtifactsInAFolderIncludePackages) {

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-CompiledProgram read(std::string text, std::vector<std::string> targets = {}) {
+CompiledProgram read_program(std::string text, std::vector<std::string> targets = {}) {
   auto program = read_cpp_wrapper(
       "model.wrapper.cpp",
       {.text = std::move(text), .kernels = std::string(kCppKernel), .targets = std::move(targets)});
@@ -25,7 +25,7 @@ CompiledProgram read(std::string text, std::vector<std::string> targets = {}) {
 }
 
 // "+buf0 !mm -buf0": allocated, run, released; `=` is reuse.
-std::string events_of(const CompiledProgram& program) {
+std::string event_signs(const CompiledProgram& program) {
   std::string text;
   for (const CompiledEvent& event : program.events) {
     constexpr std::array kSigns{'+', '-', '=', '!'};
@@ -34,31 +34,31 @@ std::string events_of(const CompiledProgram& program) {
   return text;
 }
 
-std::size_t line_of(const std::string& text, std::string_view what) {
+std::size_t line_number(const std::string& text, std::string_view what) {
   const std::string before = text.substr(0, text.find(what));
   return 1 + static_cast<std::size_t>(std::ranges::count(before, '\n'));
 }
 
-std::vector<std::string> names_of(const CompiledProgram& program) {
+std::vector<std::string> called_kernels(const CompiledProgram& program) {
   std::vector<std::string> names;
   for (const CompiledKernel& kernel : program.kernels) names.push_back(kernel.name);
   return names;
 }
 
 TEST(CppWrapper, KernelsOfTheCpuReadAndWriteBuffers) {
-  const CompiledProgram program = read(cpp_wrapper(
+  const CompiledProgram program = read_program(cpp_wrapper(
       allocated("buf0") +
           "    cpp_fused_add_0((const float*)(arg0_1.data_ptr()), (float*)(buf0.data_ptr()));\n"
           "    arg0_1.reset();\n"
           "    output_handles[0] = buf0.release();\n",
       kCppDeclaration));
   EXPECT_THAT(program.unread, IsEmpty());
-  EXPECT_EQ(events_of(program), "+buf0 !cpp_fused_add_0 -arg0_1 ");
+  EXPECT_EQ(event_signs(program), "+buf0 !cpp_fused_add_0 -arg0_1 ");
   ASSERT_EQ(program.kernels.size(), 1U);
   const CompiledKernel& kernel = program.kernels.front();
   EXPECT_EQ(kernel.kind, CompiledKind::pointwise);
   EXPECT_THAT(kernel.call, HasSubstr("cpp_fused_add_0((const float*)(arg0_1.data_ptr())"));
-  EXPECT_EQ(kernel.line, line_of(program.text, "cpp_fused_add_0(("));
+  EXPECT_EQ(kernel.line, line_number(program.text, "cpp_fused_add_0(("));
   ASSERT_EQ(kernel.uses.size(), 2U);
   EXPECT_TRUE(kernel.uses[0].is_read && !kernel.uses[0].is_written);
   EXPECT_TRUE(kernel.uses[1].is_written && !kernel.uses[1].is_read);
@@ -77,14 +77,14 @@ TEST(CppWrapper, KernelsOfTheCpuReadAndWriteBuffers) {
 
 TEST(CppWrapper, LinesAreThoseOfTheWrapper) {
   const std::string text = cpp_wrapper("    arg0_1.reset();\n    surprise(arg0_1,\n        2);\n");
-  const CompiledProgram program = read(text);
+  const CompiledProgram program = read_program(text);
   ASSERT_EQ(program.unread.size(), 1U);
   EXPECT_EQ(program.unread.front(),
-            fmt::format("line {}: surprise(arg0_1,\n        2)", line_of(text, "surprise")));
+            fmt::format("line {}: surprise(arg0_1,\n        2)", line_number(text, "surprise")));
 }
 
 TEST(CppWrapper, ReuseAndViewsKeepABlock) {
-  const CompiledProgram program = read(cpp_wrapper(
+  const CompiledProgram program = read_program(cpp_wrapper(
       allocated("buf0") +
       "    static constexpr int64_t int_array_8[] = {16L, };\n"
       "    static constexpr int64_t int_array_9[] = {1L, };\n"
@@ -95,7 +95,7 @@ TEST(CppWrapper, ReuseAndViewsKeepABlock) {
       "wrap_with_raii_handle_if_needed(reinterpret_tensor_wrapper(arg0_1, 1, int_array_9, "
       "int_array_9, 0L))));\n"
       "    buf2.reset();\n"));
-  EXPECT_EQ(events_of(program), "+buf0 =buf1 =buf2 !extern_kernels.mm -buf2 ");
+  EXPECT_EQ(event_signs(program), "+buf0 =buf1 =buf2 !extern_kernels.mm -buf2 ");
   const CompiledKernel& kernel = program.kernels.front();
   ASSERT_EQ(kernel.uses.size(), 3U);
   EXPECT_EQ(kernel.uses[1].bytes, 4);  // a view of one element
@@ -103,7 +103,7 @@ TEST(CppWrapper, ReuseAndViewsKeepABlock) {
 }
 
 TEST(CppWrapper, HandlesThatShareATensorAreThatTensor) {
-  const CompiledProgram program = read(cpp_wrapper(
+  const CompiledProgram program = read_program(cpp_wrapper(
       allocated("buf0") +
       "    // Topologically Sorted Source Nodes: [t, mm_3], Original ATen: [aten.t, aten.mm]\n"
       "    AtenTensorHandle tmp_arg0_1_17;\n"
@@ -112,7 +112,7 @@ TEST(CppWrapper, HandlesThatShareATensorAreThatTensor) {
       "RAIIAtenTensorHandle(tmp_arg0_1_17)));\n"
       "    arg0_1.reset();\n"
       "    output_handles[0] = buf0.release();\n"));
-  EXPECT_EQ(events_of(program), "+buf0 !extern_kernels.mm -arg0_1 ");
+  EXPECT_EQ(event_signs(program), "+buf0 !extern_kernels.mm -arg0_1 ");
   const CompiledKernel& kernel = program.kernels.front();
   EXPECT_THAT(kernel.source_nodes, ElementsAre("t", "mm_3"));
   ASSERT_EQ(kernel.uses.size(), 3U);
@@ -120,7 +120,7 @@ TEST(CppWrapper, HandlesThatShareATensorAreThatTensor) {
 }
 
 TEST(CppWrapper, ResultsOfOperatorsAreAllocatedByTheirCall) {
-  const CompiledProgram program = read(cpp_wrapper(
+  const CompiledProgram program = read_program(cpp_wrapper(
       "    AtenTensorHandle buf1_handle;\n"
       "    AtenTensorHandle buf2_handle;\n"
       "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_topk(arg0_1, 2L, -1L, 1, 1, &buf1_handle, "
@@ -135,14 +135,14 @@ TEST(CppWrapper, ResultsOfOperatorsAreAllocatedByTheirCall) {
       "    output_handles[0] = buf1.release();\n"
       "    output_handles[1] = buf2.release();\n"));
   EXPECT_THAT(program.unread, IsEmpty());
-  EXPECT_EQ(events_of(program), "+buf1 +buf2 !torch.ops.aten.topk.default ");
+  EXPECT_EQ(event_signs(program), "+buf1 +buf2 !torch.ops.aten.topk.default ");
   const CompiledMemory memory = compiled_memory(program);
   EXPECT_EQ(memory.peak_bytes, 64 + 8 * 4 + 8 * 8);
   EXPECT_EQ(memory.assumed_blocks, 0U);
 }
 
 TEST(CppWrapper, CollectivesGoThroughTheProxyExecutor) {
-  const CompiledProgram program = read(
+  const CompiledProgram program = read_program(
       cpp_wrapper(
           "    AtenTensorHandle buf0_handle;  // output buffer\n"
           "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_new_uninitialized_tensor(&buf0_handle));\n"
@@ -159,7 +159,7 @@ TEST(CppWrapper, CollectivesGoThroughTheProxyExecutor) {
           "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_delete_tensor_object(buf3_handle));\n"
           "    output_handles[0] = buf0.release();\n"),
       {"aten::sort.stable", "_c10d_functional::all_gather_into_tensor"});
-  EXPECT_THAT(names_of(program),
+  EXPECT_THAT(called_kernels(program),
               ElementsAre("torch.ops._c10d_functional.all_gather_into_tensor.default",
                           "torch.ops._c10d_functional.wait_tensor.default"));
   EXPECT_EQ(program.kernels[0].kind, CompiledKind::collective);
@@ -169,7 +169,7 @@ TEST(CppWrapper, CollectivesGoThroughTheProxyExecutor) {
 }
 
 TEST(CppWrapper, TritonKernelsHaveTheirSourceInAComment) {
-  const CompiledProgram program = read(cpp_wrapper(
+  const CompiledProgram program = read_program(cpp_wrapper(
       allocated("buf0", "cuda") +
           "    // Topologically Sorted Source Nodes: [y], Original ATen: [aten.add]\n"
           "    // [Provenance debug handles] triton_poi_fused_add_0:7\n"
@@ -195,7 +195,7 @@ TEST(CppWrapper, TritonKernelsHaveTheirSourceInAComment) {
 }
 
 TEST(CppWrapper, BlocksThatCopyMisalignedInputsAreSkipped) {
-  const CompiledProgram program = read(cpp_wrapper(
+  const CompiledProgram program = read_program(cpp_wrapper(
       "    if ((reinterpret_cast<std::uintptr_t>(arg0_1.data_ptr()) & (16 -1)) != 0) {\n"
       "        AOTI_TORCH_WARN(\"Input 0 is {misaligned\");\n"
       "        AtenTensorHandle arg0_1_aligned;\n"
@@ -211,7 +211,7 @@ TEST(CppWrapper, BlocksThatCopyMisalignedInputsAreSkipped) {
 }
 
 TEST(CppWrapper, ConstantsAreInputs) {
-  const CompiledProgram program = read(cpp_wrapper(
+  const CompiledProgram program = read_program(cpp_wrapper(
       "    [[maybe_unused]] auto& weight = constants_->at(0);\n" + allocated("buf0") +
           "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(buf0, arg0_1, weight));\n"
           "    output_handles[0] = buf0.release();\n",
