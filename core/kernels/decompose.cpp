@@ -16,8 +16,9 @@ void Decomposer::add_rules() {
     rules_.emplace(each.packet, &Decomposer::elementwise);
   }
   for (const auto decompositions :
-       {activation_decompositions(), reduction_decompositions(), shape_decompositions(),
-        index_decompositions(), channel_decompositions()})
+       {activation_decompositions(), gradient_decompositions(), reduction_decompositions(),
+        shape_decompositions(), index_decompositions(), channel_decompositions(),
+        batch_norm_decompositions(), pool_decompositions()})
     for (const Decomposition& each : decompositions) {
       functions_.emplace(each.packet, each.decompose);
       rules_.emplace(each.packet, &Decomposer::function_rule);
@@ -57,8 +58,8 @@ void Decomposer::add_rules() {
   add(&D::layer_norm_gradient_rule, {"aten.native_layer_norm_backward"});
   add(&D::output_gradient_rule, {"aten.sigmoid_backward", "aten.tanh_backward"});
   add(&D::log_softmax_gradient_rule, {"aten._log_softmax_backward_data"});
-  add(&D::nll_loss_rule, {"aten.nll_loss_forward"});
-  add(&D::nll_loss_gradient_rule, {"aten.nll_loss_backward"});
+  add(&D::nll_loss_rule, {"aten.nll_loss_forward", "aten.nll_loss2d_forward"});
+  add(&D::nll_loss_gradient_rule, {"aten.nll_loss_backward", "aten.nll_loss2d_backward"});
   add(&D::in_place_rule, {"aten.add_", "aten.bitwise_and_", "aten.bitwise_left_shift_",
                           "aten.bitwise_not_", "aten.bitwise_or_", "aten.bitwise_right_shift_",
                           "aten.bitwise_xor_", "aten.clamp_min_", "aten.div_", "aten.logical_and_",
@@ -71,14 +72,14 @@ void Decomposer::add_rules() {
   add(&D::slice_gradient_rule, {"aten.slice_backward"});
   add(&D::clamp_rule, {"aten.clamp"});
   add(&D::masked_fill_rule, {"aten.masked_fill", "aten.masked_fill_"});
-  add(&D::index_rule, {"aten.index"});
+  add(&D::index_rule, {"aten._unsafe_index", "aten.index"});
   add(&D::index_select_rule, {"aten.index_select"});
-  add(&D::index_put_rule, {"aten.index_put", "aten.index_put_"});
+  add(&D::index_put_rule, {"aten._unsafe_index_put", "aten.index_put", "aten.index_put_"});
   add(&D::gather_rule, {"aten.gather"});
   add(&D::scatter_rule, {"aten.scatter_add", "aten.scatter"});
-  add(&D::cumsum_rule, {"aten.cumsum"});
+  add(&D::cumsum_rule, {"aten.cumprod", "aten.cumsum", "aten.logcumsumexp"});
   add(&D::matmul_rule,
-      {"aten.mm", "aten.bmm", "aten.addmm", "aten._grouped_mm", "aten._scaled_mm"});
+      {"aten.mm", "aten.bmm", "aten.addmm", "aten.baddbmm", "aten._grouped_mm", "aten._scaled_mm"});
   add(&D::foreach_rule,
       {"aten._foreach_abs",        "aten._foreach_add",       "aten._foreach_add_",
        "aten._foreach_addcdiv",    "aten._foreach_addcdiv_",  "aten._foreach_addcmul",

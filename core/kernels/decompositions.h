@@ -1,7 +1,7 @@
 #pragma once
 
 // Decompositions that need only the arguments of a call: activations, losses, reductions, shapes,
-// indexing. Each names an operator and a function that appends the nodes to a graph.
+// indexing, pooling, norms of channels. Each names an operator and a function that appends the nodes to a graph.
 
 #include <span>
 #include <string_view>
@@ -22,9 +22,12 @@ struct Decomposition {
 };
 
 std::span<const Decomposition> activation_decompositions();
+std::span<const Decomposition> gradient_decompositions();
 std::span<const Decomposition> reduction_decompositions();
 std::span<const Decomposition> shape_decompositions();
 std::span<const Decomposition> index_decompositions();
 std::span<const Decomposition> channel_decompositions();
+std::span<const Decomposition> batch_norm_decompositions();
+std::span<const Decomposition> pool_decompositions();
 
 }  // namespace jointer::kernels

@@ -7,35 +7,10 @@
 #include <cmath>
 
 #include "core/kernels/decompositions.h"
+#include "core/kernels/wide_arguments.h"
 
 namespace jointer::kernels {
 namespace {
-
-// Converts the arguments of a decomposition to float32, and its result back.
-class Wide {
- public:
-  Wide(FxBuilder& builder, const CallArguments& call) : b(builder), call_(call) {}
-  FxBuilder& b;
-
-  // An argument, in float32 if it is of low precision.
-  FxId operator()(std::string_view name) const { return b.to_computation_type(call_.tensor(name)); }
-  [[nodiscard]] FxIds result(FxId value) const { return {b.convert(value, call_.result().dtype)}; }
-  FxId op(std::string_view name, FxIds inputs, Numbers scalars = {}) const {
-    return b.pointwise(name, std::move(inputs), std::move(scalars));
-  }
-  FxId test(std::string_view name, FxIds inputs, Numbers scalars = {}) const {
-    return b.pointwise(name, std::move(inputs), std::move(scalars), DType::boolean);
-  }
-  [[nodiscard]] FxId number(FxId like, double value) const {
-    return b.full({}, b.dtype(like), b.tensor(like).is_on_gpu, value);
-  }
-  FxId where(FxId mask, FxId yes, FxId no) const {
-    return b.pointwise("where", {mask, yes, no}, {}, b.dtype(no));
-  }
-
- private:
-  const CallArguments& call_;
-};
 
 FxId limited(const Wide& w, FxId x, double low, double high) {
   return w.op("minimum", {w.op("maximum", {x}, {low})}, {high});

@@ -1,8 +1,6 @@
-// Convolutions, the group norm, and its gradient.
+// Convolutions, the group norm, and their gradients.
 // Source: torch/_refs/__init__.py (native_group_norm), torch/_decomp/decompositions.py
-// (native_group_norm_backward), torch/_inductor/kernel/conv.py (convolution).
-// Deviation: convolutions keep the program's layout (torch may choose channels last,
-// `decide_layout_opt`).
+// (native_group_norm_backward), torch/_inductor/decomposition.py (convolution_backward).
 
 #include <array>
 #include <utility>
@@ -105,18 +103,48 @@ FxIds group_norm_gradient(FxBuilder& b, const CallArguments& call, TorchVersion)
 
 FxIds convolution(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("input"), weight = call.tensor("weight"), bias = call.tensor("bias");
-  if (call.result().shape.size() < 2) return {};
-  const bool is_on_gpu = b.tensor(x).is_on_gpu;
+  if (call.result().shape.size() < 2 || b.rank(weight) < 3) return {};
   FxNode called;
-  called.kind = FxKind::alloc_call;
+  called.kind = FxKind::convolution;
   called.target = "aten.convolution.default";
   called.constraint = Constraint::order;
   called.inputs = {x, weight};
-  if (bias >= 0 && !is_on_gpu) called.inputs.push_back(bias);
+  if (bias >= 0) called.inputs.push_back(bias);
+  called.numbers = {call.integer("groups", 1)};
   called.results = {call.result()};
-  const FxId value = b.add(std::move(called));
-  if (bias < 0 || !is_on_gpu) return {value};
-  return {b.pointwise("add", {value, along_channels(b, bias, b.rank(value))})};
+  return {b.add(std::move(called))};
+}
+
+FxIds convolution_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId gradient = call.tensor("grad_output"), x = call.tensor("input"),
+             weight = call.tensor("weight");
+  const Sizes mask = call.integers("output_mask");
+  if (b.rank(weight) < 3 || mask.size() != 3 || !b.tensor(x).is_on_gpu) return {};
+  FxIds results(3, -1);
+  if (mask[2] != 0) {
+    Sizes dims{0};
+    for (std::int64_t i = 2; i < b.rank(gradient); ++i) dims.push_back(i);
+    results[2] = b.reduce("sum", gradient, dims, false, b.dtype(gradient));
+  }
+  FxNode called;
+  called.kind = FxKind::convolution_gradient;
+  called.target = "aten.convolution_backward.default";
+  called.constraint = Constraint::order;
+  called.is_tuple = true;
+  called.inputs = {gradient, x, weight};
+  called.numbers = {call.integer("groups", 1), mask[0], mask[1]};
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < 2; ++i)
+    if (mask[i] != 0) called.results.push_back(call.result(count++));
+  if (count == 0) return results;
+  const auto tensors = called.results;
+  const FxId tuple = b.add(std::move(called));
+  for (std::size_t i = 0, next = 0; i < 2; ++i)
+    if (mask[i] != 0) {
+      results[i] = b.getitem(tuple, static_cast<std::int64_t>(next), tensors[next]);
+      ++next;
+    }
+  return results;
 }
 
 }  // namespace
@@ -124,6 +152,7 @@ FxIds convolution(FxBuilder& b, const CallArguments& call, TorchVersion) {
 std::span<const Decomposition> channel_decompositions() {
   static constexpr std::array kAll = std::to_array<Decomposition>({
       {"aten.convolution", convolution},
+      {"aten.convolution_backward", convolution_gradient},
       {"aten.native_group_norm", group_norm},
       {"aten.native_group_norm_backward", group_norm_gradient},
   });

@@ -66,23 +66,70 @@ FxIds scatter_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const std::string_view packet = call.packet(), reduction = call.text("reduce");
   const bool adds =
       packet.starts_with("aten.scatter_add") || reduction == "sum" || reduction == "add";
-  if (!reduction.empty() && !adds) return {};
   if (!call.is_true("include_self", true)) return {};
   const FxTensor tensor = b.tensor(self);
-  // There are no atomic additions of these types.
-  if (adds && (tensor.dtype == DType::int64 || tensor.dtype == DType::boolean)) return {};
   FxId source = call.tensor("src");
-  if (source < 0 && call.has("value"))
+  const bool is_of_number = source < 0 && call.has("value");
+  if (is_of_number)
     source = b.full(b.shape(index), tensor.dtype, tensor.is_on_gpu, call.real("value"));
   if (source < 0 || b.rank(self) == 0) return {};
   const std::int64_t dim = wrapped_dim(call.integer("dim"), b.rank(self));
   FxNode made;
   made.kind = packet.ends_with('_') ? FxKind::scatter_in_place : FxKind::scatter;
-  made.target = made.kind == FxKind::scatter ? "aten.scatter.src" : "aten.scatter_.src";
+  made.target = is_of_number                   ? "aten.scatter_.value"
+                : made.kind == FxKind::scatter ? "aten.scatter.src"
+                                               : "aten.scatter_.src";
+  // The library computes other reductions than sums.
+  if (!adds) made.op = reduction;
   made.inputs = {self, index, source};
   made.numbers = {dim, adds ? 1 : 0};
   made.results = {call.result()};
   return {b.add(std::move(made))};
+}
+
+// The positions of values in a sorted tensor.
+FxId position_in(FxBuilder& b, FxId sorted, FxId values, DType type) {
+  FxNode made;
+  made.kind = FxKind::bucketize;
+  made.target = "aten.searchsorted.Tensor";
+  made.inputs = {values, sorted};
+  FxTensor result = b.tensor(values);
+  result.dtype = type;
+  result.stride = dense_strides(result.shape);
+  made.results = {std::move(result)};
+  return b.add(std::move(made));
+}
+
+FxIds searched(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const bool is_search = call.packet() == "aten.searchsorted";
+  const FxId sorted = call.tensor(is_search ? "sorted_sequence" : "boundaries"),
+             values = call.tensor("self");
+  if (sorted < 0 || values < 0 || call.has("sorter") || !b.tensor(values).is_on_gpu) return {};
+  return {position_in(b, sorted, values, call.result().dtype)};
+}
+
+// How often each position is repeated, as the positions: they are looked up among the sums of the
+// numbers. Source: repeat_interleave_Tensor in torch/_inductor/decomposition.py.
+FxIds repeated_positions(FxBuilder& b, const CallArguments& call, TorchVersion version) {
+  const FxId repeats = call.tensor("repeats");
+  if (version <= TorchVersion{2, 11} || repeats < 0 || b.rank(repeats) != 1 ||
+      !call.has("output_size") || !b.tensor(repeats).is_on_gpu)
+    return {};
+  FxNode sums;
+  sums.kind = FxKind::scan;
+  sums.target = "aten.cumsum.default";
+  sums.inputs = {repeats};
+  sums.numbers = {0};
+  sums.results = {b.tensor(repeats)};
+  sums.results.front().dtype = DType::int64;
+  const FxId ends = b.add(std::move(sums));
+  FxNode all;
+  all.kind = FxKind::iota;
+  all.target = "prims.iota.default";
+  all.results = {{DType::int64, true, call.result().shape, {1}}};
+  const FxId places = b.add(std::move(all));
+  const FxId found = position_in(b, ends, places, b.dtype(repeats));
+  return {b.pointwise("minimum", {found}, {static_cast<double>(b.shape(repeats)[0] - 1)})};
 }
 
 FxId random_numbers(FxBuilder& b, std::string_view op, FxTensor like, DType type) {
@@ -147,24 +194,17 @@ FxIds assert_true(FxBuilder& b, const CallArguments& call, TorchVersion) {
 
 std::span<const Decomposition> index_decompositions() {
   static constexpr std::array kAll = std::to_array<Decomposition>({
-      {"aten._assert_async", assert_true},
-      {"aten.bernoulli", coin_flips},
-      {"aten.index_add", index_along},
-      {"aten.index_add_", index_along},
-      {"aten.index_copy", index_along},
-      {"aten.index_copy_", index_along},
-      {"aten.index_fill", index_along},
-      {"aten.index_fill_", index_along},
-      {"aten.native_dropout", dropout},
-      {"aten.rand", random_tensor},
-      {"aten.rand_like", random_tensor},
-      {"aten.randint", random_tensor},
-      {"aten.randn", random_tensor},
-      {"aten.randn_like", random_tensor},
-      {"aten.scatter_", scatter_along},
-      {"aten.scatter_add_", scatter_along},
-      {"aten.scatter_reduce", scatter_along},
-      {"aten.scatter_reduce_", scatter_along},
+      {"aten._assert_async", assert_true},    {"aten.bernoulli", coin_flips},
+      {"aten.bucketize", searched},           {"aten.index_add", index_along},
+      {"aten.index_add_", index_along},       {"aten.index_copy", index_along},
+      {"aten.index_copy_", index_along},      {"aten.index_fill", index_along},
+      {"aten.index_fill_", index_along},      {"aten.native_dropout", dropout},
+      {"aten.rand", random_tensor},           {"aten.rand_like", random_tensor},
+      {"aten.randint", random_tensor},        {"aten.randn", random_tensor},
+      {"aten.randn_like", random_tensor},     {"aten.repeat_interleave", repeated_positions},
+      {"aten.scatter_", scatter_along},       {"aten.scatter_add_", scatter_along},
+      {"aten.scatter_reduce", scatter_along}, {"aten.scatter_reduce_", scatter_along},
+      {"aten.searchsorted", searched},
   });
   return kAll;
 }

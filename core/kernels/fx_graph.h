@@ -63,6 +63,7 @@ enum class FxKind : std::uint8_t {
   arg_with_value,  // op: "argmax_with_value", ...; numbers: as of reduce; a tuple
   scan,            // numbers: dimension
   sort,            // numbers: dimension; a tuple of the values and their positions
+  bucketize,       // inputs: values, and the sorted boundaries between which they are looked up
   flip,            // numbers: dimensions
   pad,             // numbers: before and after, by dimension; scalars: the value
   repeat,          // numbers: how often, by dimension
@@ -70,10 +71,15 @@ enum class FxKind : std::uint8_t {
   as_strided,      // numbers: the offset, then sizes and strides
   select_scatter,  // numbers: dimension, index; inputs: the tensor, the source
   diagonal,        // numbers: offset, the two dimensions
-  random_seeds,    // numbers: how many
-  random,          // op: "rand", "randn", "randint64"; numbers: which seed; inputs: the seeds
-  index,           // inputs: the tensor, then an index (-1: none) for each of its first dimensions
-  index_put,       // inputs: the tensor, the values, the indices; numbers: 1 if it adds
+  max_pool,        // numbers: PoolWindows; a tuple of the maxima and their positions in the window
+  pool_positions,  // numbers: PoolWindows, then the sizes of the pooled dimensions
+  // numbers: 1 if padding counts, then PoolWindows; scalars: the divisor, if it is given
+  average_pool,
+  average_pool_gradient,  // numbers, scalars: same as average_pool
+  random_seeds,           // numbers: how many
+  random,     // op: "rand", "randn", "randint64"; numbers: which seed; inputs: the seeds
+  index,      // inputs: the tensor, then an index (-1: none) for each of its first dimensions
+  index_put,  // inputs: the tensor, the values, the indices; numbers: 1 if it adds
   index_put_in_place,
   masked_index_add,  // inputs: the tensor, the values, the mask, the indices
   embedding,         // inputs: weights, indices
@@ -84,8 +90,13 @@ enum class FxKind : std::uint8_t {
   copy_in_place,  // inputs: what is written, what is read
   matmul,         // a library's matrix product (ExternKernelOut)
   alloc_call,     // a call that allocates its result (ExternKernelAlloc)
-  fallback,       // any other call
-  all_reduce,     // out of place
+  // numbers: groups; inputs: the input, the weight, a bias if there is one
+  convolution,
+  // numbers: groups, 1 for each of the gradients of input and weight that is computed; inputs: the
+  // gradient, the input, the weight; a tuple of the gradients that are computed
+  convolution_gradient,
+  fallback,    // any other call
+  all_reduce,  // out of place
   all_reduce_in_place,
   collective,
   wait,
@@ -119,7 +130,9 @@ struct FxNode {
 
   [[nodiscard]] const FxTensor& result() const { return results.front(); }
   [[nodiscard]] bool needs_realized_inputs() const {
-    return kind == FxKind::matmul || kind == FxKind::alloc_call ||
+    return kind == FxKind::matmul || kind == FxKind::alloc_call || kind == FxKind::convolution ||
+           kind == FxKind::convolution_gradient || kind == FxKind::average_pool ||
+           kind == FxKind::average_pool_gradient ||
            (kind == FxKind::fallback && !is_complex_fallback);
   }
   // A call on complex numbers, for which Inductor generates no code.

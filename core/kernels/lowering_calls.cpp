@@ -127,7 +127,7 @@ BufferId Lowering::add_mutation(OpState& op, BufferId mutated) {
 
 Box Lowering::lower_matmul(const FxNode& of) {
   Boxes inputs = constrained(of);
-  if (of.target == "aten.addmm.default" && !inputs.empty())
+  if ((of.target == "aten.addmm.default" || of.target == "aten.baddbmm.default") && !inputs.empty())
     inputs[0] = expand(inputs[0], of.result().shape);
   BufferIds reads;
   for (Box& box : inputs) {
@@ -149,7 +149,10 @@ Box Lowering::lower_matmul(const FxNode& of) {
 }
 
 Boxes Lowering::lower_fallback(const FxNode& of) {
-  Boxes inputs = constrained(of);
+  return call_library(of, constrained(of));
+}
+
+Boxes Lowering::call_library(const FxNode& of, Boxes inputs) {
   const bool is_collective = of.kind == FxKind::collective;
   OpState op = call_op(is_collective ? Op::Kind::collective
                        : of.is_view  ? Op::Kind::view
@@ -190,6 +193,24 @@ Boxes Lowering::lower_fallback(const FxNode& of) {
     results.push_back(box_of_buffer(part));
   }
   return results;
+}
+
+bool Lowering::lacks_atomic_addition(DType type) {
+  return type == DType::int64 || type == DType::boolean;
+}
+
+void Lowering::call_in_place(std::string_view ir, std::string_view target, Boxes inputs) {
+  OpState op;
+  op.kind = Op::Kind::extern_;
+  op.ir = ir;
+  op.target = target;
+  op.reads = call_inputs(inputs);
+  op.call = node;
+  op.is_on_gpu = is_on_gpu(inputs.front());
+  const BufferId changed = op.reads.front();
+  mark_mutated(changed);
+  add_mutation(op, changed);
+  add_op(std::move(op));
 }
 
 Box Lowering::lower_collective(const FxNode& of) {

@@ -1,6 +1,7 @@
 // Reads and writes at positions that are loaded at run time.
 // Source: torch/_inductor/lowering.py (index_impl, index_put_impl_, check_and_broadcast_indices).
 
+#include <algorithm>
 #include <array>
 
 #include "core/kernels/lowering_state.h"
@@ -69,6 +70,16 @@ Box Lowering::index_put(Box self, Box values, const Boxes& indices, bool adds) {
     if (adds) values = pointwise("add", {self, values}, {}, dtype(self));
     const DType type = dtype(self);
     return mutate_to(self, pointwise("where", {mask, to_dtype(values, type), self}, {}, type));
+  }
+  const bool has_mask = std::ranges::any_of(indices, [this](const Box& index) {
+    return index.storage >= 0 && dtype(index) == DType::boolean;
+  });
+  if (has_mask || (adds && is_on_gpu(self) && lacks_atomic_addition(dtype(self)))) {
+    Boxes read{self, values};
+    for (const Box& index : indices)
+      if (index.storage >= 0) read.push_back(index);
+    call_in_place("IndexPutFallback", "aten.index_put_.default", std::move(read));
+    return self;
   }
   values = to_dtype(values, dtype(self));
   realize(self);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/kernels/channels_last.h"
 #include "core/kernels/lowering_state.h"
 #include "core/kernels/slot.h"
 
@@ -81,7 +82,7 @@ bool Lowering::is_flexible(const Box& box) const {
 }
 
 Sizes Lowering::padded(const Sizes& stride, const Sizes& sizes, DType type, bool is_gpu) const {
-  if (!is_gpu || stride.empty()) return stride;
+  if (!is_gpu || stride.empty() || is_channels_last(sizes, stride)) return stride;
   const std::int64_t unit = kPaddedBytes / item_size(type);
   const Order order = fill_order(stride);
   Sizes result(stride.size(), 0);

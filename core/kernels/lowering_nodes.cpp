@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/kernels/channels_last.h"
 #include "core/kernels/lowering_state.h"
 #include "core/kernels/slot.h"
 
@@ -11,6 +12,20 @@ namespace jointer::kernels {
 namespace {
 
 constexpr int kMaxInlined = 100;  // has_large_inner_fn(threshold=100)
+
+// True if the elements fill their memory, each once.
+bool is_dense(const FxTensor& tensor) {
+  SmallVector<std::size_t, 6> dims;
+  for (std::size_t i = 0; i < tensor.shape.size(); ++i)
+    if (tensor.shape[i] != 1) dims.push_back(i);
+  std::ranges::sort(dims, {}, [&](std::size_t i) { return tensor.stride[i]; });
+  std::int64_t step = 1;
+  for (const std::size_t i : dims) {
+    if (tensor.stride[i] != step) return false;
+    step *= tensor.shape[i];
+  }
+  return true;
+}
 
 bool is_comparison(std::string_view op) {
   constexpr std::array<std::string_view, 13> kOps{
@@ -114,7 +129,7 @@ Box Lowering::mean_of(const Box& input, const Sizes& dims, bool keeps) {
   return box_of(std::move(made));
 }
 
-bool Lowering::is_pointwise_use(FxId user) const {
+bool Lowering::is_pointwise_use(FxId user, bool counts_joins) const {
   const FxNode& of = fx_.nodes[slot(user)];
   switch (of.kind) {
     case FxKind::getitem:
@@ -124,12 +139,15 @@ bool Lowering::is_pointwise_use(FxId user) const {
     case FxKind::slice:
     case FxKind::split:
     case FxKind::alias:
-      return std::ranges::all_of(of.users, [this](FxId each) { return is_pointwise_use(each); });
+      return std::ranges::all_of(of.users,
+                                 [&](FxId each) { return is_pointwise_use(each, counts_joins); });
     case FxKind::pointwise:
     case FxKind::convert:
     case FxKind::clone:
-    case FxKind::cat:
       return true;
+    case FxKind::cat:
+    case FxKind::pad:
+      return counts_joins;
     default:
       return false;
   }
@@ -154,9 +172,10 @@ Box Lowering::join(Boxes inputs, std::size_t dim, const FxIds& ids) {
     const BufferState& state = buffer(buffer_of(box));
     return state.layout != BufferState::Layout::flexible || state.allocates_itself;
   };
-  const auto is_reduced = [this](BufferId id) {
+  const BufferId recombined = is_new_torch() ? recombined_reduction(inputs) : -1;
+  const auto is_reduced = [&](BufferId id) {
     const std::int32_t computed = buffer(id).loops;
-    return computed >= 0 && loops_of(computed).is_reduction();
+    return id != recombined && computed >= 0 && loops_of(computed).is_reduction();
   };
   const auto reads_reduction = [&](const Box& box) {
     if (is_realized(box)) return is_reduced(buffer_of(box));
@@ -175,7 +194,7 @@ Box Lowering::join(Boxes inputs, std::size_t dim, const FxIds& ids) {
        std::ranges::all_of(inputs, [&](const Box& box) { return count(box) <= kSimple; }));
   if (may_be_pointwise) {
     const bool is_read_pointwise =
-        std::ranges::all_of(of.users, [this](FxId user) { return is_pointwise_use(user); });
+        std::ranges::all_of(of.users, [this](FxId user) { return is_pointwise_use(user, true); });
     const bool saves_copies = std::ranges::any_of(inputs, must_be_copied) && is_read_pointwise;
     const bool copies_all = std::ranges::all_of(inputs, must_be_copied) &&
                             !std::ranges::any_of(inputs, reads_reduction);
@@ -184,9 +203,10 @@ Box Lowering::join(Boxes inputs, std::size_t dim, const FxIds& ids) {
       if (ids[i] < 0) continue;
       const FxIds& users = fx_.nodes[slot(ids[i])].users;
       if (users.size() <= 1) continue;
-      is_shared = is_shared || !is_realized(inputs[i]) ||
-                  std::ranges::any_of(
-                      users, [this](FxId user) { return user != node && is_pointwise_use(user); });
+      is_shared =
+          is_shared || !is_realized(inputs[i]) || std::ranges::any_of(users, [this](FxId user) {
+            return user != node && is_pointwise_use(user, false);
+          });
     }
     if (!is_shared && (saves_copies || copies_all)) return pointwise_cat(inputs, dim);
   }
@@ -250,10 +270,19 @@ Box Lowering::lower_scatter(const FxNode& of) {
   Box self = argument(of.inputs[0]);
   if (of.kind == FxKind::scatter) self = clone(self);
   const Box index = argument(of.inputs[1]), source = argument(of.inputs[2]);
+  const bool adds = of.numbers[1] != 0, is_of_number = of.target.ends_with(".value");
+  const bool is_called = !of.op.empty() ||
+                         (adds && (lacks_atomic_addition(dtype(self)) || !is_on_gpu(self))) ||
+                         (!is_of_number && is_on_gpu(self) && lacks_atomic_addition(dtype(source)));
+  if (is_called) {
+    call_in_place("ScatterFallback", "aten.scatter_reduce_.two",
+                  is_of_number ? Boxes{self, index} : Boxes{self, index, source});
+    return self;
+  }
   realize(self);
   Loops made = make_loops(self, dtype(self), shape(index));
   made.kind = Loops::Kind::scatter;
-  made.adds = of.numbers[1] != 0;
+  made.adds = adds;
   const Positions where = variables(made.ranges);
   const auto dim = static_cast<std::size_t>(of.numbers[0]);
   made.store = where;
@@ -323,6 +352,7 @@ Box Lowering::lower_masked_index_add(const FxNode& of) {
 }
 
 Box Lowering::lower_scan(const FxNode& of) {
+  if (!of.result().is_on_gpu) return lower_fallback(of).front();
   const Box input = to_dtype(argument(of.inputs[0]), of.result().dtype);
   const Sizes sizes = shape(input);
   const auto axis = static_cast<std::size_t>(of.numbers[0]);
@@ -334,6 +364,7 @@ Box Lowering::lower_scan(const FxNode& of) {
   made.kind = Loops::Kind::scan;
   made.op = "custom";
   read(made, input, go_along(made, of.numbers[0]));
+  if (split_count(made) > 1) made.op = "split";
   const Box result = box_of(std::move(made));
   realize(result);
   return result;
@@ -476,6 +507,9 @@ void Lowering::lower_node(FxId id) {
     case FxKind::sort:
       results = lower_sort(of);
       return;
+    case FxKind::bucketize:
+      results = {lower_bucketize(of)};
+      break;
     case FxKind::flip:
       results = {lower_flip(of)};
       break;
@@ -496,6 +530,18 @@ void Lowering::lower_node(FxId id) {
       break;
     case FxKind::diagonal:
       results = {lower_diagonal(of)};
+      break;
+    case FxKind::max_pool:
+      results = lower_max_pool(of);
+      return;
+    case FxKind::pool_positions:
+      results = {lower_pool_positions(of)};
+      break;
+    case FxKind::average_pool:
+      results = {lower_average_pool(of)};
+      break;
+    case FxKind::average_pool_gradient:
+      results = {lower_average_pool_gradient(of)};
       break;
     case FxKind::random_seeds:
       results = {lower_random_seeds(of)};
@@ -539,6 +585,12 @@ void Lowering::lower_node(FxId id) {
     case FxKind::alloc_call:
       results = {lower_matmul(of)};
       break;
+    case FxKind::convolution:
+      results = {lower_convolution(of)};
+      break;
+    case FxKind::convolution_gradient:
+      results = lower_convolution_gradient(of);
+      return;
     case FxKind::fallback:
       results = lower_fallback(of);
       if (of.is_tuple || results.empty()) return;
@@ -575,18 +627,25 @@ void Lowering::finish_node(FxId id, Box& result) {
   const bool is_output =
       !of.users.empty() && fx_.nodes[slot(of.users.back())].kind == FxKind::output;
   if (is_output && result.view >= 0) realize(result);
+  const bool is_last = !of.results.empty() && !with_channels_last.empty() &&
+                       with_channels_last[slot(id)] && shape(result).size() == 4 &&
+                       is_dense(of.result());
   if (is_output && !of.results.empty() && !of.result().stride.empty()) {
     const bool is_seen_through_view = of.is_view || result.view >= 0;
-    result = is_seen_through_view ? require_order(result, stride_order(of.result().stride), true)
-                                  : require_exact(result, of.result().stride, true);
+    const Sizes stride = is_last ? channels_last_strides(shape(result)) : of.result().stride;
+    result = is_seen_through_view ? require_order(result, stride_order(stride), true)
+                                  : require_exact(result, stride, true);
   }
   if (of.users.size() > 1) {
     for (const FxId user : of.users) {
       const FxNode& reader = fx_.nodes[slot(user)];
       if (reader.needs_realized_inputs()) {
         realize_hint(result);
-        if (reader.kind == FxKind::matmul && reader.target == "aten.mm.default")
-          result = require_order(result, stride_order(of.result().stride), true);
+        const bool needs_order =
+            (reader.kind == FxKind::matmul && reader.target == "aten.mm.default") ||
+            reader.kind == FxKind::convolution_gradient ||
+            (reader.kind == FxKind::convolution && with_channels_last.empty());
+        if (needs_order) result = require_order(result, stride_order(of.result().stride), true);
       }
       if (reader.kind == FxKind::output && !is_realized(result)) {
         const Loops& computed = loops_of(storage(result).loops);
@@ -595,9 +654,15 @@ void Lowering::finish_node(FxId id, Box& result) {
         realize(result);
       }
     }
-    mark_reuse(result, static_cast<std::int64_t>(of.users.size()), true);
+    const auto users = static_cast<std::int64_t>(of.users.size());
+    if (is_last && should_realize_on_reuse(result, users, true))
+      result = require_channels_last(result);
+    mark_reuse(result, users, true);
   }
-  if (has_exceeded_reads(result)) realize_hint(result);
+  if (has_exceeded_reads(result)) {
+    if (is_last) result = require_channels_last(result);
+    realize_hint(result);
+  }
   if (result.view < 0 && !is_realized(result) &&
       loops_of(storage(result).loops).operation_count() > kMaxInlined)
     realize(result);
@@ -617,6 +682,7 @@ void Lowering::lower_output(const FxNode& end) {
 }
 
 void Lowering::run(CancellationPoll& poll) {
+  with_channels_last = nodes_with_channels_last(fx_, version_);
   // Inputs and constants come first, so that the other buffers have the numbers in Inductor's
   // names.
   const auto count = static_cast<FxId>(fx_.nodes.size());

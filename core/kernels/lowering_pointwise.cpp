@@ -1,11 +1,12 @@
 // Element-wise operations, copies and concatenations.
 // Source: torch/_inductor/lowering.py (make_pointwise, to_dtype, clone, cat, pointwise_cat,
-// mutate_to), torch/_inductor/ir.py (ConcatKernel).
+// _cat_inputs_recombine_reduction, mutate_to), torch/_inductor/ir.py (ConcatKernel).
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "core/kernels/channels_last.h"
 #include "core/kernels/lowering_state.h"
 #include "core/kernels/slot.h"
 
@@ -77,6 +78,48 @@ Box Lowering::pointwise(std::string_view op, Boxes inputs, std::span<const doubl
   return box_of(std::move(made));
 }
 
+BufferId Lowering::recombined_reduction(const Boxes& inputs) {
+  if (inputs.size() < 2) return -1;
+  const auto reads = [this](const Box& box, BufferId id) {
+    if (is_realized(box)) return buffer_of(box) == id;
+    return std::ranges::any_of(loops_of(storage(box).loops).body,
+                               [id](const BodyOp& op) { return op.buffer == id; });
+  };
+  const auto is_common = [&](BufferId id) {
+    return std::ranges::all_of(inputs, [&](const Box& box) { return reads(box, id); });
+  };
+  const std::int64_t count = product(fx_.nodes[slot(node)].result().shape);
+  const auto reduces_as_many = [&](BufferId id) {
+    const std::int32_t computed = buffer(id).loops;
+    if (computed < 0 || !loops_of(computed).is_reduction() || loops_of(computed).keeps_axis())
+      return false;
+    return product(loops_of(computed).ranges) * product(loops_of(computed).reduced) == count;
+  };
+  const auto is_joined = [&](FxId reader) {
+    return std::ranges::any_of(inputs, [&](const Box& box) {
+      const FxIds& origins = origin_sets[slot(box.origins)];
+      return std::ranges::find(origins, reader) != origins.end();
+    });
+  };
+  BufferIds candidates;
+  if (is_realized(inputs[0]))
+    candidates.push_back(buffer_of(inputs[0]));
+  else
+    for (const BodyOp& op : loops_of(storage(inputs[0]).loops).body)
+      if (op.buffer >= 0) candidates.push_back(op.buffer);
+  for (const BufferId id : candidates) {
+    if (!reduces_as_many(id) || !is_common(id)) continue;
+    for (const FxId origin : origin_sets[slot(loops_of(buffer(id).loops).origins)]) {
+      const FxNode& of = fx_.nodes[slot(origin)];
+      if ((of.kind == FxKind::reduce || of.kind == FxKind::mean) &&
+          !std::ranges::all_of(of.users, is_joined))
+        return -1;
+    }
+    return id;
+  }
+  return -1;
+}
+
 Box Lowering::pointwise_cat(const Boxes& inputs, std::size_t dim) {
   Sizes sizes = shape(inputs.front());
   Sizes starts{0};
@@ -106,6 +149,22 @@ Box Lowering::pointwise_cat(const Boxes& inputs, std::size_t dim) {
   return box_of(std::move(made));
 }
 
+// True if a concatenation has the channels innermost, as one of its inputs has.
+bool Lowering::is_joined_last(const Boxes& inputs) const {
+  bool any_has_layout = false;
+  for (const Box& input : inputs) {
+    if (!has_layout(input)) continue;
+    any_has_layout = true;
+    if (!is_flexible(input) && is_channels_last(shape(input), strides(input))) return true;
+  }
+  const FxNode& of = fx_.nodes[slot(node)];
+  if (any_has_layout || of.kind != FxKind::cat) return false;
+  return std::ranges::any_of(of.inputs, [this](FxId id) {
+    return id >= 0 && is_channels_last(fx_.nodes[slot(id)].result().shape,
+                                       fx_.nodes[slot(id)].result().stride);
+  });
+}
+
 Box Lowering::concatenate(const Boxes& inputs, std::size_t dim) {
   // Each input is computed into its part of the result.
   Sizes sizes = shape(inputs.front());
@@ -115,6 +174,7 @@ Box Lowering::concatenate(const Boxes& inputs, std::size_t dim) {
   whole.dtype = dtype(inputs.front());
   whole.is_on_gpu = is_on_gpu(inputs.front());
   whole.stride = padded(dense_strides(sizes), sizes, whole.dtype, whole.is_on_gpu);
+  if (is_joined_last(inputs)) whole.stride = channels_last_strides(sizes);
   whole.shape = sizes;
   BufferIds parts;
   std::vector<OpId> copies;  // of inputs of the graph, which one foreach kernel makes

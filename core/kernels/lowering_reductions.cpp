@@ -14,7 +14,6 @@ namespace jointer::kernels {
 namespace {
 
 constexpr std::int64_t kProcessors = 132, kThreadsPerProcessor = 2048, kWarp = 32;
-constexpr std::int64_t kUnrolled = 8;  // unroll_reductions_threshold
 constexpr std::int64_t kMinPerThread = 32, kMaxPerThread = 512;
 constexpr std::int64_t kMinPerDevice = kMinPerThread * kProcessors * kThreadsPerProcessor;
 constexpr std::int64_t kMaxPerDevice = kMaxPerThread * kProcessors * kThreadsPerProcessor;
@@ -237,17 +236,37 @@ int Lowering::dense_dimension(const Loops& made, const Box* input) {
   return -1;
 }
 
-Box Lowering::make_reduction(Loops made, const Box* input) {
+// True where the first of two values, each with its position, is the extreme. Source:
+// get_reduction_combine_fn.
+std::int16_t Lowering::is_better(Loops& into, std::string_view op, DType compared,
+                                 std::array<std::int16_t, 2> a, std::array<std::int16_t, 2> b) {
+  std::int16_t mask = append(into, op.starts_with("argmin") ? "lt" : "gt", std::array{a[0], b[0]});
+  std::int16_t equal = append(into, "eq", std::array{a[0], b[0]});
+  if (is_floating(compared)) {
+    const std::int16_t a_is_nan = append(into, "ne", std::array{a[0], a[0]}),
+                       b_is_nan = append(into, "ne", std::array{b[0], b[0]});
+    mask = append(into, "logical_or",
+                  std::array{mask, append(into, "gt", std::array{a_is_nan, b_is_nan})});
+    equal = append(into, "logical_or",
+                   std::array{equal, append(into, "logical_and", std::array{a_is_nan, b_is_nan})});
+  }
+  const std::int16_t is_before = append(into, "lt", std::array{a[1], b[1]});
+  return append(into, "logical_or",
+                std::array{mask, append(into, "logical_and", std::array{equal, is_before})});
+}
+
+Box Lowering::make_reduction(Loops made, const Box* input, std::int64_t unrolled_below) {
   const std::int64_t count = product(made.reduced);
   if (count == 0) return full(made.op == "prod" ? 1 : 0, made.dtype, made.is_on_gpu, made.ranges);
   // On the CPU, a reduction to one element keeps its loop.
-  if (count == 1 || (count < kUnrolled && (made.is_on_gpu || product(made.ranges) != 1))) {
+  if (count == 1 || (count < unrolled_below && (made.is_on_gpu || product(made.ranges) != 1))) {
     // There are so few elements that each gets its own operations.
     Loops unrolled;
     unrolled.dtype = made.dtype;
     unrolled.is_on_gpu = made.is_on_gpu;
     unrolled.ranges = made.ranges;
-    std::int16_t value = -1;
+    const bool is_position = made.op.starts_with("arg");
+    std::int16_t value = -1, place = -1;
     for (std::int64_t i = 0; i < count; ++i) {
       Positions where = variables(made.ranges);
       std::int64_t rest = i;
@@ -258,10 +277,21 @@ Box Lowering::make_reduction(Loops made, const Box* input) {
       }
       where.insert(where.end(), inner.begin(), inner.end());
       const std::int16_t element = copy_body(unrolled, made, where);
-      value =
-          i == 0 ? element
-                 : append(unrolled, made.op == "sum" ? "add" : made.op, std::array{value, element});
+      const std::int16_t index = is_position ? index_value(unrolled, pool.constant(i)) : -1;
+      if (i == 0) {
+        value = element;
+        place = index;
+      } else if (is_position) {
+        const std::int16_t mask =
+            is_better(unrolled, made.op, input == nullptr ? made.dtype : dtype(*input),
+                      {value, place}, {element, index});
+        value = append(unrolled, "where", std::array{mask, value, element});
+        place = append(unrolled, "where", std::array{mask, place, index});
+      } else {
+        value = append(unrolled, made.op == "sum" ? "add" : made.op, std::array{value, element});
+      }
     }
+    if (is_position && !made.op.ends_with("_value")) value = place;
     // The value must be the last operation, even if an earlier one is equal to it.
     if (static_cast<std::size_t>(value) + 1 != unrolled.body.size())
       append(unrolled, "identity", std::array{value});
@@ -373,7 +403,13 @@ Boxes Lowering::lower_moments(const FxNode& of) {
     const Boxes parts = make_welford(made);
     Loops scaled = make_loops(parts[1], wide, shape(parts[1]));
     const std::int16_t sum = read(scaled, parts[1], variables(scaled.ranges));
-    const std::int16_t count = constant(scaled, of.scalars[0]);
+    double elements = 1;
+    for (const std::int64_t dim : dims)
+      elements *= static_cast<double>(sizes[static_cast<std::size_t>(dim)]);
+    const std::int16_t correction = constant(scaled, elements - of.scalars[0]);
+    const std::int16_t all = constant(scaled, elements), zero = constant(scaled, 0);
+    const std::int16_t rest = append(scaled, "sub", std::array{all, correction});
+    const std::int16_t count = append(scaled, "maximum", std::array{zero, rest});
     append(scaled, "truediv", std::array{sum, count});
     variance = box_of(std::move(scaled));
     mean = parts[0];

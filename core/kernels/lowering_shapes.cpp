@@ -1,6 +1,6 @@
-// Tensors whose elements lie elsewhere in another one: flipped, padded, repeated, sorted;
-// and random numbers.
-// Source: torch/_inductor/lowering.py (rev, constant_pad_nd, _pad_as_cat, repeat, unfold,
+// Tensors whose elements lie elsewhere in another one: flipped, padded, repeated, sorted, looked
+// up; and random numbers.
+// Source: torch/_inductor/lowering.py (searchsorted, bucketize, rev, constant_pad_nd, _pad_as_cat, repeat, unfold,
 // as_strided, diagonal, select_scatter, sort_stable, reduce_max, inductor_random),
 // torch/_inductor/ir.py (Sort, ArgReduction, RandomSeeds).
 
@@ -11,6 +11,22 @@
 #include "core/kernels/slot.h"
 
 namespace jointer::kernels {
+
+// Each value is looked up in a buffer, which counts as read as a whole.
+Box Lowering::lower_bucketize(const FxNode& of) {
+  const Box values = argument(of.inputs[0]);
+  const Box boundaries = realize_input(argument(of.inputs[1]));
+  Loops made = make_loops(values, of.result().dtype, shape(values));
+  BodyOp search;
+  search.op = "bucketize";
+  search.operands[0] = read(made, values, variables(made.ranges));
+  search.buffer = buffer_of(boundaries);
+  search.at = IndexPool::kZero;
+  append(made, std::move(search));
+  const Box result = box_of(std::move(made));
+  realize(result);
+  return result;
+}
 
 Box Lowering::lower_flip(const FxNode& of) {
   const Box input = argument(of.inputs[0]);

@@ -4,6 +4,7 @@
 // lowering_*.cpp implement its parts: loops and storages, views, layouts, element-wise operations,
 // reductions, indexing, calls.
 
+#include <array>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "core/base/torch_version.h"
 #include "core/kernels/cancellation_poll.h"
 #include "core/kernels/loops.h"
+#include "core/kernels/pool_windows.h"
 
 namespace jointer::kernels {
 
@@ -49,9 +51,10 @@ class Lowering {
   // --- Boxes and storages ---
   std::vector<StorageState> storages;
   std::vector<ViewState> views;
-  std::vector<Boxes> env;  // by node
-  SetId current = 0;       // origins of what is made now
-  FxId node = -1;          // that is being lowered
+  std::vector<Boxes> env;                // by node
+  std::vector<bool> with_channels_last;  // nodes_with_channels_last
+  SetId current = 0;                     // origins of what is made now
+  FxId node = -1;                        // that is being lowered
 
   SetId union_of(SetId a, SetId b);
   void add_gathered_origins(const Box& box);
@@ -142,6 +145,9 @@ class Lowering {
   bool to_strided_view(Box& box);
   Box copy_input(const Box& box);
   Box realize_input(Box& box);
+  // True if convolutions with a tensor of these sizes have the channels innermost.
+  [[nodiscard]] bool is_laid_out_last(const Sizes& sizes) const;
+  Box require_channels_last(Box& box);
   static Sizes stride_order(const Sizes& stride);
   static bool is_ordered(const Sizes& sizes, const Sizes& stride, const Sizes& order);
 
@@ -151,8 +157,12 @@ class Lowering {
   Box clone(const Box& box);
   Box full(double value, DType type, bool is_on_gpu, const Sizes& sizes);
   Box reduce(std::string_view op, const Box& input, const Sizes& dims, bool keeps, DType type);
-  // `input`: the tensor that is reduced, if there is one.
-  Box make_reduction(Loops made, const Box* input = nullptr);
+  // `input`: the tensor that is reduced, if there is one. `unrolled`: a reduction of fewer elements
+  // has no loop (`unroll_reductions_threshold`).
+  Box make_reduction(Loops made, const Box* input = nullptr, std::int64_t unrolled = kUnrolled);
+  static constexpr std::int64_t kUnrolled = 8;
+  std::int16_t is_better(Loops& into, std::string_view op, DType compared,
+                         std::array<std::int16_t, 2> a, std::array<std::int16_t, 2> b);
   // For a reduction of all elements of its input: realizes the input, and returns the dimension
   // with stride 1 unless it is the last; a split reduction goes along it. -1 if there is none.
   int dense_dimension(const Loops& made, const Box* input);
@@ -173,6 +183,10 @@ class Lowering {
   void scatter_into(const Box& target, Loops made);
   // Concatenates boxes. `ids`: the nodes whose values they are, -1 for none.
   Box join(Boxes inputs, std::size_t dim, const FxIds& ids);
+  // The reduction that all inputs of a concatenation read and nothing else does, if it reduces as
+  // many elements as the result has; -1 if there is none.
+  BufferId recombined_reduction(const Boxes& inputs);
+  [[nodiscard]] bool is_joined_last(const Boxes& inputs) const;
   Box concatenate(const Boxes& inputs, std::size_t dim);
   Box pointwise_cat(const Boxes& inputs, std::size_t dim);
   // How the elements of the result of indexing lie in the tensor.
@@ -206,6 +220,7 @@ class Lowering {
   Box lower_scan(const FxNode& of);
   Boxes lower_sort(const FxNode& of);
   Boxes lower_arg_with_value(const FxNode& of);
+  Box lower_bucketize(const FxNode& of);
   Box lower_flip(const FxNode& of);
   Box lower_pad(const FxNode& of);
   Box lower_repeat(const FxNode& of);
@@ -213,11 +228,18 @@ class Lowering {
   Box lower_as_strided(const FxNode& of);
   Box lower_select_scatter(const FxNode& of);
   Box lower_diagonal(const FxNode& of);
+  Boxes lower_max_pool(const FxNode& of);
+  Box lower_pool_positions(const FxNode& of);
+  Box lower_average_pool(const FxNode& of);
+  Box lower_average_pool_gradient(const FxNode& of);
+  // The loops that read the windows of `from`, `ranges` of them; elements outside are masked.
+  Loops window_loops(const Box& from, const PoolWindows& windows, const Sizes& ranges);
   Box lower_random_seeds(const FxNode& of);
   Box lower_random(const FxNode& of);
   Boxes lower_softmax(const FxNode& of);
   Boxes lower_moments(const FxNode& of);
-  [[nodiscard]] bool is_pointwise_use(FxId user) const;
+  // `counts_joins`: concatenation and padding count too.
+  [[nodiscard]] bool is_pointwise_use(FxId user, bool counts_joins) const;
   [[nodiscard]] Box& argument(FxId id) { return env[static_cast<std::size_t>(id)].front(); }
   [[nodiscard]] Boxes arguments(const FxNode& of, std::size_t from = 0);
 
@@ -235,6 +257,12 @@ class Lowering {
   Box add_call(OpState op, BufferState result);
   Box lower_matmul(const FxNode& of);
   Boxes lower_fallback(const FxNode& of);
+  Boxes call_library(const FxNode& of, Boxes inputs);
+  // A call of the library that changes its first input.
+  void call_in_place(std::string_view ir, std::string_view target, Boxes inputs);
+  static bool lacks_atomic_addition(DType type);
+  Box lower_convolution(const FxNode& of);
+  Boxes lower_convolution_gradient(const FxNode& of);
   Box lower_collective(const FxNode& of);
   Box lower_all_reduce(const FxNode& of, bool is_in_place);
   Box lower_wait(const FxNode& of);

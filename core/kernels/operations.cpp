@@ -122,8 +122,13 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
   };
   SmallVector<Load, 12> loads;
   SmallVector<ExpressionIndex, 16> positions{store};
+  BufferIds searched;
   for (const BodyOp& op : of.body) {
     if (op.buffer < 0) continue;
+    if (op.op == "bucketize") {
+      searched.push_back(op.buffer);
+      continue;
+    }
     const Load load{op.buffer, lowering_.position_of(op)};
     positions.insert(positions.end(), static_cast<std::size_t>(op.times), load.position);
     if (std::ranges::find(loads, load) == loads.end()) loads.push_back(load);
@@ -181,6 +186,7 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
   result.reads.reserve(loads.size());
   for (const auto& [buffer, position] : loads)
     add_once(result.reads, memory(buffer, pool_.substitute(position, moved), sizes, !of.is_on_gpu));
+  for (const BufferId buffer : searched) add_once(result.reads, star(buffer));
   result.writes.push_back(memory(written, pool_.substitute(store, moved), sizes, !of.is_on_gpu));
   result.writes.back().is_atomic = of.adds;
   return result;
@@ -276,7 +282,7 @@ void OperationBuilder::add_op(OpId id) {
             loops.op);
         break;
       case Loops::Kind::scan:
-        made.ir = "Scan";
+        made.ir = loops.op == "split" ? "SplitScan" : "Scan";
         break;
       case Loops::Kind::sort:
         made.ir = "Sort";

@@ -2,6 +2,8 @@
 
     kernel_families.py NAME CAPTURE FILE    writes the capture of a program, and what inductor_oracle.py finds for it
 
+NAME is a program of this file, or a model of kernel_models.py, of which the joint graph is captured.
+
 Needs torch 2.15 with triton, and the tools of the shared folder (JOINTER_SHARED); no GPU.
 """
 
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import types
 from collections.abc import Callable
@@ -39,9 +42,6 @@ def families() -> dict[str, tuple[Callable[..., Any], Inputs, str]]:
         return shape, "bool"
 
     aten = torch.ops.aten
-
-    def gradients(loss: Any, of: Any) -> Any:
-        return torch.autograd.grad(loss, of)
 
     def activations(x: Any, g: Any) -> Any:
         values = [functional.leaky_relu(x), functional.elu(x), functional.softplus(x), functional.hardswish(x),
@@ -155,6 +155,35 @@ def families() -> dict[str, tuple[Callable[..., Any], Inputs, str]]:
         y = functional.silu(functional.conv2d(x, w, b, padding=1))
         return functional.interpolate(y, scale_factor=2.0) + 1, functional.pixel_shuffle(y, 2)
 
+    def pools(x: Any, g: Any, wide: Any) -> Any:
+        values, places = aten.max_pool2d_with_indices(x, [3, 3], [2, 2], [1, 1])
+        back = aten.max_pool2d_with_indices_backward(g, x, [3, 3], [2, 2], [1, 1], [1, 1], False, places)
+        averages = functional.avg_pool2d(x, 2), functional.avg_pool2d(x, 3, 2, 1, count_include_pad=False)
+        backs = (aten.avg_pool2d_backward(g, x, [2, 2], [2, 2], [0, 0], False, True, None),
+                 aten.avg_pool2d_backward(g, x, [3, 3], [2, 2], [1, 1], False, False, None))
+        return (values * 2, back + 1, *[each + 1 for each in averages], *backs, functional.max_pool2d(x, 6),
+                functional.adaptive_avg_pool2d(x, 8), aten.upsample_nearest2d_backward(wide, [64, 64], [4, 32, 32, 32]))
+
+    def batch_norms(x: Any, w: Any, b: Any, mean: Any, variance: Any, g: Any) -> Any:
+        y = torch.batch_norm(x, w, b, mean, variance, False, 0.1, 1e-5, False)
+        z = aten._native_batch_norm_legit_functional(x, w, b, mean, variance, True, 0.1, 1e-5)
+        back = aten.native_batch_norm_backward(g, x, w, None, None, z[1], z[2], True, 1e-5, [True, True, True])
+        fixed = aten.native_batch_norm_backward(g, x, w, mean, variance, None, None, False, 1e-5, [True, False, True])
+        return functional.relu(y), functional.relu(z[0]), *z[1:], *back, fixed[0], fixed[2]
+
+    def searches(x: Any, sorted_values: Any, repeats: Any) -> Any:
+        places = torch.searchsorted(sorted_values, x)
+        rows = torch.repeat_interleave(repeats, output_size=4096)
+        return places + 1, torch.bucketize(x * 2, sorted_values, right=True), x[rows % 256] * 2
+
+    def long_scans(x: Any, y: Any) -> Any:
+        return x.cumsum(0) + 1, y.cumsum(-1), y.cumprod(-1) * 2, torch.logcumsumexp(y, -1)
+
+    def blocks(x: Any, w: Any) -> Any:
+        y = functional.rms_norm(x, (2048,), w)
+        largest = y.view(-1, 16, 128).float().abs().amax(-1, keepdim=True).clamp(min=1e-12)
+        return (y.view(-1, 16, 128) * (448.0 / largest)).to(torch.float8_e4m3fn).view(-1, 2048), largest / 448.0
+
     def converted(x: Any, n: Any, mask: Any) -> Any:
         return ((x > 0) & mask, n // 3 + n % 5, (n.float() * x).to(torch.bfloat16), mask.sum(-1), (n & 7) << 2,
                 torch.bucketize(x, x[0].sort()[0]) if False else x.isnan().any(), x.sign() * n)
@@ -191,7 +220,9 @@ def families() -> dict[str, tuple[Callable[..., Any], Inputs, str]]:
     m, s = bf16(1024, 1024), f32(256, 256)
     cuda: dict[str, tuple[Callable[..., Any], Inputs]] = {
         "activations": (activations, [bf16(512, 1024)] * 2),
+        "batch_norms": (batch_norms, [f32(8, 96, 28, 28), f32(96), f32(96), f32(96), f32(96), f32(8, 96, 28, 28)]),
         "bias": (bias, [bf16(2048, 1024), bf16(4096, 1024), bf16(4096), bf16(1024, 4096)]),
+        "blocks": (blocks, [bf16(4096, 2048), bf16(2048)]),
         "complex_rotation": (complex_rotation, [bf16(2, 512, 8, 64), f32(512, 32)]),
         "converted": (converted, [f32(256, 128), i64(256, 128), flag(256, 128)]),
         "experts": (experts, [bf16(1024, 512), bf16(8, 512, 256), bf16(8, 256, 512), bf16(1024, 8)]),
@@ -199,13 +230,16 @@ def families() -> dict[str, tuple[Callable[..., Any], Inputs, str]]:
         "float8": (float8, [m, m]),
         "group_norms": (group_norms, [bf16(4, 64, 32, 32), bf16(64), bf16(64)]),
         "layer_norms": (layer_norms, [bf16(4096, 1024), bf16(1024), bf16(1024), bf16(4096, 1024)]),
+        "long_scans": (long_scans, [f32(65536, 8), f32(512, 256)]),
         "losses": (losses, [f32(512, 512)] * 2),
         "many_inputs": (many_inputs, [bf16(256, 64)] * 10),
         "optimizer": (optimizer, [f32(256, 128), f32(128), f32(64, 64)] * 4),
         "optimizer_input": (optimizer_input, [f32(256, 128), f32(128), f32(64, 64)] * 2),
         "pictures": (pictures, [bf16(2, 16, 32, 32), bf16(32, 16, 3, 3), bf16(32)]),
+        "pools": (pools, [f32(4, 32, 32, 32), f32(4, 32, 16, 16), f32(4, 32, 64, 64)]),
         "rowwise_float8": (rowwise_float8, [m, m]),
         "scattered": (scattered, [f32(128, 256), f32(64, 512), i64(64)]),
+        "searches": (searches, [f32(256, 64), f32(1000), i64(128)]),
         "shifted": (shifted, [f32(128, 256)]),
         "sorted_rows": (sorted_rows, [f32(512, 128), f32(256, 300)]),
         "statistics": (statistics, [bf16(1024, 2048), f32(2048, 512)]),
@@ -223,17 +257,53 @@ def families() -> dict[str, tuple[Callable[..., Any], Inputs, str]]:
             **{name: (*each, "cpu") for name, each in cpu.items()}}
 
 
+def traced_program(name: str) -> Any:
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    program, inputs, device = families()[name]
+    with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
+        values = [torch.empty(shape, dtype=getattr(torch, dtype), device=device) for shape, dtype in inputs]
+        traced = make_fx(program if "input" in name else torch.func.functionalize(program))(*values)
+    for node, value in zip(traced.graph.find_nodes(op="placeholder"), values):
+        node.meta["val"] = value
+    return traced
+
+
+def capture_model(name: str, path: str) -> None:
+    """Captures the joint graph of a model, before decomposition."""
+    sys.path.insert(0, str(PYTHON))
+    import jointer
+    import torch
+    from jointer.fake_device import without_gpu
+    from kernel_models import models
+    from torch._functorch.aot_autograd import aot_export_module
+
+    make, inputs, dtype = models()[name]
+    torch.set_default_dtype(getattr(torch, dtype))
+    torch.cuda.get_rng_state = lambda *_: torch.zeros(16, dtype=torch.uint8)  # there is no GPU
+    torch.cuda.set_rng_state = lambda *_: None
+    with without_gpu() as mode, mode:
+        with torch.device("cuda"):
+            model = make()
+            values = [torch.empty(shape, dtype=getattr(torch, each)) for shape, each in inputs]
+        model.register_forward_hook(lambda _, __, loss: (loss,))
+        traced, _ = aot_export_module(model, values, trace_joint=True, output_loss_index=0)
+    jointer.capture(traced, path, kind="joint", name=name)
+
+
 def main(name: str, capture_path: str, path: str) -> None:
     sys.path[:0] = [str(SHARED / "tools"), str(PYTHON)]
     import inductor_oracle as oracle
     import jointer
     import torch
     import zstandard
-    from torch._subclasses.fake_tensor import FakeTensorMode
-    from torch.fx.experimental.proxy_tensor import make_fx
 
+    if name not in families():
+        # In a process of its own, as a GPU is pretended in another way while autograd runs.
+        subprocess.run([sys.executable, __file__, name, capture_path], check=True)
     facts = oracle.pretend("h100")
-    program, inputs, device = families()[name]
 
     def product(size: Any) -> Any:
         """The C++ backend's groups are loops, not numbers of iterations, and those of foreach kernels are texts."""
@@ -255,13 +325,8 @@ def main(name: str, capture_path: str, path: str) -> None:
         return [row_of(each, scheduler, ir, virtual) for each in node.get_nodes()]
 
     oracle.ir_row = row
-    mode = FakeTensorMode(allow_non_fake_inputs=True)
-    with mode, torch.no_grad():
-        values = [torch.empty(shape, dtype=getattr(torch, dtype), device=device) for shape, dtype in inputs]
-        traced = make_fx(program if "input" in name else torch.func.functionalize(program))(*values)
-    for node, value in zip(traced.graph.find_nodes(op="placeholder"), values):
-        node.meta["val"] = value
-    jointer.capture(traced, capture_path, kind="joint", name=name)
+    if name in families():
+        jointer.capture(traced_program(name), capture_path, kind="joint", name=name)
     options = types.SimpleNamespace(no_post_grad=False, no_codegen=True, keep_output_strides=False, config=[],
                                     raise_errors=True, code_out=None, device_facts=facts)
     answer = {"torch": torch.__version__, "name": name, **oracle.do_kernels(oracle.Capture(capture_path), options)}
@@ -273,4 +338,4 @@ def main(name: str, capture_path: str, path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*sys.argv[1:]) if len(sys.argv) > 3 else capture_model(*sys.argv[1:])

@@ -1,0 +1,83 @@
+// Decides which tensors have the channels innermost.
+//
+// All convolutions of a graph do or none does. None does if the graph is large for its number of
+// convolutions, if one has groups of several channels, if one has half as many channels as it
+// reads, or if all have few channels. Otherwise each value from which a convolution is computed
+// gets this layout, and so does what is computed from such values, up to the last convolution.
+//
+// Cost: linear.
+// Source: torch/_inductor/graph.py (decide_layout_opt, find_nodes_prefer_channels_last).
+// Deviation: convolutions on the CPU keep the program's layout.
+
+#include "core/kernels/channels_last.h"
+
+#include <algorithm>
+
+#include "core/kernels/slot.h"
+
+namespace jointer::kernels {
+namespace {
+
+bool is_last_better(const FxGraph& graph, TorchVersion version) {
+  constexpr std::size_t kNodesPerConvolution = 300;
+  constexpr std::int64_t kFewChannels = 64;
+  std::size_t count = 0;
+  bool all_are_small = true;
+  for (const FxNode& node : graph.nodes) {
+    const bool is_gradient = node.kind == FxKind::convolution_gradient;
+    if (node.kind != FxKind::convolution && (!is_gradient || version <= TorchVersion{2, 11}))
+      continue;
+    ++count;
+    const FxTensor& weight = graph.nodes[slot(node.inputs[is_gradient ? 2 : 1])].result();
+    if (!weight.is_on_gpu) return false;
+    const std::int64_t out = weight.shape[0], in = weight.shape[1];
+    if (node.numbers[0] > 1 && in > 1) return false;
+    if (out * 2 <= in && weight.shape[2] > 1) return false;
+    all_are_small = all_are_small && out <= kFewChannels && in <= kFewChannels;
+  }
+  return count > 0 && !all_are_small && graph.nodes.size() < kNodesPerConvolution * count;
+}
+
+}  // namespace
+
+Sizes channels_last_strides(const Sizes& shape) {
+  Sizes stride(shape.size(), 1);
+  std::int64_t step = shape[1];
+  for (std::size_t i = shape.size(); i-- > 2;) {
+    stride[i] = step;
+    step *= shape[i];
+  }
+  stride[0] = step;
+  return stride;
+}
+
+bool is_channels_last(const Sizes& shape, const Sizes& stride) {
+  if ((shape.size() != 4 && shape.size() != 5) || stride.size() != shape.size() || shape[1] == 1)
+    return false;
+  const Sizes last = channels_last_strides(shape);
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] != 1 && stride[i] != last[i]) return false;
+  return true;
+}
+
+std::vector<bool> nodes_with_channels_last(const FxGraph& graph, TorchVersion version) {
+  if (!is_last_better(graph, version)) return {};
+  std::vector<bool> result(graph.nodes.size(), false);
+  std::size_t last = graph.nodes.size();
+  const auto may_have_it = [](const FxNode& node) { return node.target != "aten.bmm.default"; };
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    const FxNode& node = graph.nodes[i];
+    if (node.kind == FxKind::convolution) {
+      result[i] = true;
+      if (last == graph.nodes.size()) last = i;
+    } else if (may_have_it(node)) {
+      result[i] = std::ranges::any_of(node.users, [&](FxId user) { return result[slot(user)]; });
+    }
+  }
+  for (std::size_t i = 0; i < last; ++i)
+    for (const FxId user : graph.nodes[i].users)
+      if (result[i] && may_have_it(graph.nodes[slot(user)])) result[slot(user)] = true;
+  return result;
+}
+
+}  // namespace jointer::kernels

@@ -1,0 +1,189 @@
+// Pooling: maxima and averages of windows, and their gradients.
+// Source: torch/_inductor/decomposition.py (_max_pool_with_indices), torch/_inductor/lowering.py
+// (pooling_size, avg_pool2d, avg_pool2d_backward, upsample_nearest2d_backward,
+// _adaptive_avg_pool2d), torch/_decomp/decompositions.py (max_pool2d_with_indices_backward).
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/kernels/decompositions.h"
+#include "core/kernels/pool_windows.h"
+
+namespace jointer::kernels {
+namespace {
+
+constexpr std::int64_t kLargestWindow = 25;
+
+Sizes for_each_dim(Sizes given, std::size_t dims, std::int64_t otherwise) {
+  if (given.empty()) return Sizes(dims, otherwise);
+  if (given.size() == 1) given.resize(dims, given.front());
+  return given;
+}
+
+PoolWindows windows_of(const CallArguments& call, std::size_t dims) {
+  PoolWindows made;
+  made.kernel = for_each_dim(call.integers("kernel_size"), dims, 1);
+  const Sizes stride = call.integers("stride");
+  made.stride = stride.empty() ? made.kernel : for_each_dim(stride, dims, 1);
+  made.padding = for_each_dim(call.integers("padding"), dims, 0);
+  made.dilation = for_each_dim(call.integers("dilation"), dims, 1);
+  return made;
+}
+
+bool is_valid(const PoolWindows& windows, std::size_t dims, std::int64_t rank) {
+  const auto positive = [](std::int64_t each) { return each > 0; };
+  return windows.kernel.size() == dims && windows.stride.size() == dims &&
+         windows.padding.size() == dims && windows.dilation.size() == dims &&
+         std::ranges::all_of(windows.kernel, positive) &&
+         std::ranges::all_of(windows.stride, positive) &&
+         std::ranges::all_of(windows.dilation, positive) &&
+         (rank == static_cast<std::int64_t>(dims) + 1 ||
+          rank == static_cast<std::int64_t>(dims) + 2);
+}
+
+FxNode pool_node(FxKind kind, std::string_view target, FxIds inputs, Sizes numbers,
+                 FxTensor result) {
+  FxNode made;
+  made.kind = kind;
+  made.target = target;
+  made.inputs = std::move(inputs);
+  made.numbers = std::move(numbers);
+  made.results = {std::move(result)};
+  return made;
+}
+
+FxIds max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const std::size_t dims = call.packet() == "aten.max_pool3d_with_indices" ? 3 : 2;
+  const PoolWindows windows = windows_of(call, dims);
+  if (!is_valid(windows, dims, b.rank(x)) || call.result_count() != 2) return {};
+  const bool is_small = product(windows.kernel) <= kLargestWindow;
+  FxTensor offsets = call.result(1);
+  offsets.dtype = is_small ? DType::int8 : DType::int64;
+  FxNode both = pool_node(FxKind::max_pool,
+                          is_small    ? "prims._low_memory_max_pool_with_offsets.default"
+                          : dims == 3 ? "aten.max_pool3d_with_indices.default"
+                                      : "aten.max_pool2d_with_indices.default",
+                          {x}, windows.numbers(), call.result(0));
+  both.results.push_back(offsets);
+  both.is_tuple = true;
+  const FxId tuple = b.add(std::move(both));
+  const FxId values = b.getitem(tuple, 0, call.result(0)), chosen = b.getitem(tuple, 1, offsets);
+  Sizes numbers = windows.numbers();
+  const Sizes sizes = b.shape(x);
+  numbers.insert(numbers.end(), sizes.end() - static_cast<std::ptrdiff_t>(dims), sizes.end());
+  return {values, b.add(pool_node(FxKind::pool_positions,
+                                  "prims._low_memory_max_pool_offsets_to_indices.default", {chosen},
+                                  std::move(numbers), call.result(1)))};
+}
+
+// Adds each gradient to the position of its maximum.
+FxIds max_pool_gradient(FxBuilder& b, const CallArguments& call, TorchVersion version) {
+  if (version <= TorchVersion{2, 11}) return {};
+  FxId gradient = call.tensor("grad_output"), positions = call.tensor("indices");
+  const FxTensor result = call.result(), given = b.tensor(gradient);
+  const std::size_t rank = result.shape.size();
+  if ((rank != 3 && rank != 4) || given.shape.size() != rank || positions < 0) return {};
+  const std::int64_t planes = (rank == 4 ? result.shape[0] : 1) * result.shape[rank - 3];
+  const std::int64_t in = result.shape[rank - 2] * result.shape[rank - 1],
+                     out = given.shape[rank - 2] * given.shape[rank - 1];
+  const DType wide = computation_type(given.dtype);
+  const FxId zeros = b.full({planes, in}, wide, given.is_on_gpu, 0);
+  gradient = b.reshape(gradient, {planes, out});
+  positions = b.reshape(positions, {planes, out});
+  gradient = b.convert(gradient, wide);
+  FxId sum = b.add(pool_node(FxKind::scatter, "aten.scatter_add.default",
+                             {zeros, positions, gradient}, {1, 1}, b.tensor(zeros)));
+  sum = b.convert(b.reshape(sum, Sizes(result.shape)), given.dtype);
+  if (is_contiguous(result.shape, result.stride)) return {sum};
+  return {b.add(pool_node(FxKind::clone, "aten.clone.default", {sum}, {}, result))};
+}
+
+FxIds average(FxBuilder& b, FxId x, const PoolWindows& windows, double divisor, bool counts_padding,
+              FxTensor result) {
+  Sizes numbers{counts_padding ? 1 : 0};
+  const Sizes sizes = windows.numbers();
+  numbers.insert(numbers.end(), sizes.begin(), sizes.end());
+  FxNode made = pool_node(FxKind::average_pool, "aten.avg_pool2d.default", {x}, std::move(numbers),
+                          std::move(result));
+  if (divisor != 0) made.scalars = {divisor};
+  return {b.add(std::move(made))};
+}
+
+FxIds average_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const std::size_t dims = call.packet() == "aten.avg_pool3d" ? 3 : 2;
+  const PoolWindows windows = windows_of(call, dims);
+  if (!is_valid(windows, dims, b.rank(x))) return {};
+  // Torch computes large windows that overlap in the library.
+  if (product(windows.kernel) > kLargestWindow && windows.kernel != windows.stride) return {};
+  return average(b, x, windows, call.real("divisor_override"),
+                 call.is_true("count_include_pad", true), call.result());
+}
+
+FxIds average_pool_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId gradient = call.tensor("grad_output");
+  const PoolWindows windows = windows_of(call, 2);
+  if (!is_valid(windows, 2, b.rank(gradient))) return {};
+  Sizes numbers{call.is_true("count_include_pad", true) ? 1 : 0};
+  const Sizes sizes = windows.numbers();
+  numbers.insert(numbers.end(), sizes.begin(), sizes.end());
+  std::int64_t window = 1;
+  for (std::size_t i = 0; i < 2; ++i) window *= windows_over(windows.kernel[i], windows.stride[i]);
+  if (window > kLargestWindow) return {};
+  FxNode made = pool_node(FxKind::average_pool_gradient, "aten.avg_pool2d_backward.default",
+                          {gradient}, std::move(numbers), call.result());
+  if (call.has("divisor_override")) made.scalars = {call.real("divisor_override")};
+  return {b.add(std::move(made))};
+}
+
+// An average of windows of equal size, if the sizes divide.
+FxIds adaptive_average_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const Sizes from = b.shape(x), to = call.integers("output_size");
+  if (to.size() != 2 || (from.size() != 3 && from.size() != 4)) return {};
+  PoolWindows windows{{}, {}, {0, 0}, {1, 1}};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t size = from[from.size() - 2 + i];
+    if (to[i] <= 0 || size % to[i] != 0) return {};
+    windows.kernel.push_back(size / to[i]);
+  }
+  windows.stride = windows.kernel;
+  if (product(windows.kernel) == 1)
+    return {b.add(
+        pool_node(FxKind::clone, "aten._adaptive_avg_pool2d.default", {x}, {}, call.result()))};
+  return average(b, x, windows, 0, true, call.result());
+}
+
+// The gradient of nearest upsampling by whole factors sums the elements of each window.
+FxIds upsample_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId gradient = call.tensor("grad_output");
+  const Sizes from = b.shape(gradient), to = call.integers("input_size");
+  if (to.size() != 4 || from.size() != 4) return {};
+  PoolWindows windows{{}, {}, {0, 0}, {1, 1}};
+  for (std::size_t i = 2; i < 4; ++i) {
+    if (to[i] <= 0 || from[i] % to[i] != 0) return {};
+    windows.kernel.push_back(from[i] / to[i]);
+  }
+  windows.stride = windows.kernel;
+  return average(b, gradient, windows, 1, true, call.result());
+}
+
+}  // namespace
+
+std::span<const Decomposition> pool_decompositions() {
+  static constexpr std::array kAll = std::to_array<Decomposition>({
+      {"aten._adaptive_avg_pool2d", adaptive_average_pool},
+      {"aten.avg_pool2d", average_pool},
+      {"aten.avg_pool2d_backward", average_pool_gradient},
+      {"aten.avg_pool3d", average_pool},
+      {"aten.max_pool2d_with_indices", max_pool},
+      {"aten.max_pool2d_with_indices_backward", max_pool_gradient},
+      {"aten.max_pool3d_with_indices", max_pool},
+      {"aten.upsample_nearest2d_backward", upsample_gradient},
+  });
+  return kAll;
+}
+
+}  // namespace jointer::kernels

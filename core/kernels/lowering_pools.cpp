@@ -1,0 +1,218 @@
+// Pooling: windows of a tensor as loops that are reduced, or without loops where a window is small.
+// Source: torch/_inductor/lowering.py (_max_pool_with_offsets, _pool_offsets_to_indices,
+// _avg_poolnd, avg_pool2d_backward, constant_boundary_condition).
+// Deviation: on the CPU, the operations that count the elements of a window stand for their number
+// only.
+
+#include <array>
+#include <utility>
+
+#include "core/kernels/lowering_state.h"
+
+namespace jointer::kernels {
+namespace {
+
+constexpr std::int64_t kUnrolledWindow = 25;
+
+// The number of windows along a dimension, before they are rounded up.
+std::int64_t whole_windows(std::int64_t size, const PoolWindows& of, std::size_t dim) {
+  return (size + 2 * of.padding[dim] - of.dilation[dim] * (of.kernel[dim] - 1) + of.stride[dim] -
+          1) /
+         of.stride[dim];
+}
+
+}  // namespace
+
+Loops Lowering::window_loops(const Box& from, const PoolWindows& windows, const Sizes& ranges) {
+  const Sizes sizes = shape(from);
+  const std::size_t dims = windows.kernel.size(), first = ranges.size() - dims;
+  Loops made = make_loops(from, dtype(from), ranges);
+  made.kind = Loops::Kind::reduction;
+  made.reduced = windows.kernel;
+  Positions where = variables(ranges);
+  const Positions inner = variables(made.reduced, static_cast<int>(ranges.size()));
+  bool may_lie_outside = false;
+  for (std::size_t i = 0; i < dims; ++i) {
+    ExpressionIndex& at = where[first + i];
+    at = pool.add(pool.multiply(at, windows.stride[i]),
+                  pool.multiply(inner[i], windows.dilation[i]));
+    at = pool.add(at, pool.constant(-windows.padding[i]));
+    may_lie_outside = may_lie_outside || windows.padding[i] != 0 || windows.dilation[i] > 1 ||
+                      ranges[first + i] > whole_windows(sizes[first + i], windows, i);
+  }
+  std::int16_t mask = -1;
+  for (std::size_t i = 0; i < dims && may_lie_outside; ++i) {
+    const std::int16_t at = index_value(made, where[first + i]);
+    const std::int16_t low =
+        append(made, "ge", std::array{at, index_value(made, IndexPool::kZero)});
+    const std::int16_t high =
+        append(made, "lt", std::array{at, index_value(made, pool.constant(sizes[first + i]))});
+    const std::int16_t both = append(made, "and_", std::array{low, high});
+    mask = mask < 0 ? both : append(made, "and_", std::array{mask, both});
+  }
+  const std::int16_t value = read(made, from, std::move(where));
+  if (may_lie_outside) append(made, "masked", std::array{mask, value});
+  return made;
+}
+
+Boxes Lowering::lower_max_pool(const FxNode& of) {
+  const Box input = argument(of.inputs[0]);
+  realize_hint(input);
+  const PoolWindows windows = PoolWindows::from(of.numbers, 0, of.numbers.size() / 4);
+  const bool is_small = of.results[1].dtype == DType::int8;
+  const std::int64_t unrolled = is_small ? kUnrolledWindow : kUnrolled;
+  Loops maximum = window_loops(input, windows, of.result().shape);
+  maximum.op = "max";
+  Loops position = maximum;
+  position.op = "argmax";
+  position.dtype = DType::int64;
+  if (product(windows.kernel) >= unrolled) {
+    const Positions inner = variables(position.reduced, static_cast<int>(position.ranges.size()));
+    const Sizes stride = dense_strides(position.reduced);
+    ExpressionIndex place = IndexPool::kZero;
+    for (std::size_t i = 0; i < inner.size(); ++i)
+      place = pool.add(place, pool.multiply(inner[i], stride[i]));
+    index_value(position, place);
+  }
+  const Box values = make_reduction(std::move(maximum), &input, unrolled);
+  Box positions = make_reduction(std::move(position), &input, unrolled);
+  if (is_small) positions = to_dtype(positions, DType::int8);
+  return {values, positions};
+}
+
+Box Lowering::lower_pool_positions(const FxNode& of) {
+  const Box chosen = argument(of.inputs[0]);
+  const std::size_t dims = of.numbers.size() / 5;
+  const PoolWindows windows = PoolWindows::from(of.numbers, 0, dims);
+  const Sizes sizes(of.numbers.end() - static_cast<std::ptrdiff_t>(dims), of.numbers.end());
+  Loops made = make_loops(chosen, DType::int64, shape(chosen));
+  const Positions where = variables(made.ranges);
+  const std::int16_t value = read(made, chosen, where);
+  const ExpressionIndex at = indirect(made, value, product(windows.kernel));
+  ExpressionIndex place = IndexPool::kZero;
+  std::int64_t below = product(windows.kernel);
+  for (std::size_t i = 0; i < dims; ++i) {
+    below /= windows.kernel[i];
+    const ExpressionIndex inner =
+        i == 0 ? pool.divide(at, below) : pool.modular(at, below, windows.kernel[i]);
+    ExpressionIndex position = pool.multiply(where[where.size() - dims + i], windows.stride[i]);
+    position = pool.add(position, pool.multiply(inner, windows.dilation[i]));
+    position = pool.add(position, pool.constant(-windows.padding[i]));
+    place = pool.add(pool.multiply(place, sizes[i]), position);
+  }
+  index_value(made, place);
+  return box_of(std::move(made));
+}
+
+Box Lowering::lower_average_pool(const FxNode& of) {
+  const Box input = argument(of.inputs[0]);
+  realize_hint(input);
+  const std::size_t dims = (of.numbers.size() - 1) / 4;
+  const PoolWindows windows = PoolWindows::from(of.numbers, 1, dims);
+  const DType type = dtype(input), wide = is_low_precision(type) ? DType::float32 : type;
+  const Sizes ranges = of.result().shape;
+  Loops total = window_loops(input, windows, ranges);
+  const bool is_masked = total.body.back().op == "masked";
+  total.op = "sum";
+  total.dtype = wide;
+  const std::int64_t count = product(windows.kernel);
+  const Box sum = make_reduction(std::move(total), &input,
+                                 count <= kUnrolledWindow ? kUnrolledWindow : kUnrolled);
+  Loops scaled = make_loops(sum, wide, shape(sum));
+  const Positions where = variables(scaled.ranges);
+  const std::int16_t value = read(scaled, sum, where);
+  if (!is_masked || !of.scalars.empty()) {
+    const double divisor = of.scalars.empty() ? static_cast<double>(count) : of.scalars[0];
+    append(scaled, "mul", std::array{value, constant(scaled, 1 / divisor)});
+  } else {
+    // The number of elements of the window that count.
+    std::int16_t number = -1;
+    for (std::size_t i = 0; i < dims; ++i) {
+      const std::int16_t factor = index_value(scaled, where[where.size() - dims + i]);
+      number = number < 0 ? factor : append(scaled, "mul", std::array{number, factor});
+    }
+    append(scaled, "truediv", std::array{value, number});
+  }
+  return to_dtype(box_of(std::move(scaled)), type);
+}
+
+Box Lowering::lower_average_pool_gradient(const FxNode& of) {
+  const Box gradient = argument(of.inputs[0]);
+  realize_hint(gradient);
+  const PoolWindows windows = PoolWindows::from(of.numbers, 1, 2);
+  const Sizes sizes = of.result().shape, pooled = shape(gradient);
+  const std::size_t rank = sizes.size();
+  bool is_padded = false;
+  for (std::size_t i = 0; i < 2; ++i)
+    is_padded = is_padded || windows.padding[i] != 0 ||
+                pooled[rank - 2 + i] > whole_windows(sizes[rank - 2 + i], windows, i);
+  Loops made = make_loops(gradient, of.result().dtype, sizes);
+  const Positions where = variables(sizes);
+  // The first window that has the element, and the one after the last.
+  std::array<std::int16_t, 2> start{}, end{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const ExpressionIndex at = pool.add(where[rank - 2 + i], pool.constant(windows.padding[i]));
+    const ExpressionIndex before =
+        pool.add(at, pool.constant(windows.stride[i] - windows.kernel[i]));
+    start[i] = index_value(made, pool.divide(before, windows.stride[i]));
+    const ExpressionIndex after = pool.add(pool.divide(at, windows.stride[i]), pool.constant(1));
+    end[i] = index_value(made, after);
+  }
+  for (std::size_t i = 0; i < 2; ++i)
+    start[i] = append(made, "maximum", std::array{start[i], constant(made, 0)});
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int16_t all = index_value(made, pool.constant(pooled[rank - 2 + i]));
+    end[i] = append(made, "minimum", std::array{end[i], all});
+  }
+  const auto counted = [&](std::size_t i, std::int16_t window) {
+    const auto dim = rank - 2 + i;
+    const auto number = [&](std::int64_t each) {
+      return constant(made, static_cast<double>(each));
+    };
+    const std::int16_t padding = number(windows.padding[i]);
+    const std::int16_t stepped = append(made, "mul", std::array{window, number(windows.stride[i])});
+    std::int16_t low = append(made, "sub", std::array{stepped, padding});
+    const std::int16_t size = index_value(made, pool.constant(sizes[dim]));
+    const std::int16_t limit = append(made, "add", std::array{size, padding});
+    const std::int16_t ends = append(made, "add", std::array{low, number(windows.kernel[i])});
+    std::int16_t high = append(made, "minimum", std::array{ends, limit});
+    low = append(made, "maximum", std::array{low, number(0)});
+    high = append(made, "minimum", std::array{high, size});
+    return append(made, "sub", std::array{high, low});
+  };
+  std::int16_t sum = -1;
+  for (std::int64_t row = 0; row < windows_over(windows.kernel[0], windows.stride[0]); ++row)
+    for (std::int64_t column = 0; column < windows_over(windows.kernel[1], windows.stride[1]);
+         ++column) {
+      std::array<std::int16_t, 2> window{};
+      for (std::size_t i = 0; i < 2; ++i) {
+        const auto offset = static_cast<double>(i == 0 ? row : column);
+        window[i] = append(made, "add", std::array{start[i], constant(made, offset)});
+      }
+      std::int16_t scale = -1;
+      if (!of.scalars.empty())
+        scale = constant(made, of.scalars[0]);
+      else if (of.numbers[0] != 0 || !is_padded)
+        scale = constant(made, static_cast<double>(product(windows.kernel)));
+      else
+        scale = append(made, "mul", std::array{counted(0, window[0]), counted(1, window[1])});
+      Positions position = where;
+      for (std::size_t i = 0; i < 2; ++i) {
+        const std::int16_t last = append(made, "sub", std::array{end[i], constant(made, 1)});
+        const std::int16_t at = append(made, "minimum", std::array{window[i], last});
+        position[rank - 2 + i] = indirect(made, at, pooled[rank - 2 + i]);
+      }
+      const std::int16_t part =
+          append(made, "truediv", std::array{read(made, gradient, std::move(position)), scale});
+      const std::int16_t mask =
+          append(made, "and_",
+                 std::array{append(made, "lt", std::array{window[0], end[0]}),
+                            append(made, "lt", std::array{window[1], end[1]})});
+      sum = sum < 0 ? append(made, "where", std::array{mask, part, constant(made, 0)})
+                    : append(made, "where",
+                             std::array{mask, append(made, "add", std::array{sum, part}), sum});
+    }
+  return box_of(std::move(made));
+}
+
+}  // namespace jointer::kernels
