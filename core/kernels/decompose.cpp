@@ -48,6 +48,7 @@ void Decomposer::add_rules() {
   add(&D::arange_rule, {"aten.arange", "prims.iota"});
   add(&D::sum_rule, {"aten.sum", "aten.mean", "aten.amax", "aten.amin", "aten.prod", "aten.any"});
   add(&D::softmax_rule, {"aten._softmax"});
+  add(&D::safe_softmax_rule, {"aten._safe_softmax"});
   add(&D::log_softmax_rule, {"aten._log_softmax"});
   add(&D::softmax_gradient_rule, {"aten._softmax_backward_data"});
   add(&D::silu_rule, {"aten.silu"});

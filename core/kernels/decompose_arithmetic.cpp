@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 
 #include "core/kernels/decomposed_layer_norm.h"
@@ -83,6 +84,25 @@ void Decomposer::softmax_rule(const Node& node) {
                                       version_ > TorchVersion{2, 11});
   const FxId divided = builder_.pointwise("truediv", {parts.exponential, parts.sum});
   give(builder_.convert(divided, type));
+}
+
+// A softmax that is 0 in rows in which everything is masked.
+void Decomposer::safe_softmax_rule(const Node& node) {
+  const DType type = captured(node).dtype;
+  const FxId x = input(node, "self");
+  std::int64_t dim = number(node, "dim");
+  if (dim < 0) dim += builder_.rank(x);
+  const Softmax parts =
+      softmax_parts(builder_, builder_.convert(x, type), dim, version_ > TorchVersion{2, 11});
+  const FxId value =
+      builder_.convert(builder_.pointwise("truediv", {parts.exponential, parts.sum}), type);
+  const FxId masked = builder_.pointwise("eq", {x}, {-HUGE_VAL}, DType::boolean);
+  const FxId counts = builder_.pointwise("logical_not", {masked}, {}, DType::boolean);
+  const FxId any = builder_.reduce("any", counts, {dim}, true, DType::boolean);
+  const FxId is_empty = builder_.pointwise("logical_not", {any}, {}, DType::boolean);
+  const FxId zeros =
+      builder_.full(Sizes(builder_.shape(value)), type, builder_.tensor(value).is_on_gpu, 0);
+  give(builder_.pointwise("where", {is_empty, zeros, value}, {}, type));
 }
 
 void Decomposer::log_softmax_rule(const Node& node) {

@@ -128,7 +128,31 @@ void Decomposer::cat_rule(const Node& node) {
   const auto rank = static_cast<std::int64_t>(joined.result().shape.size());
   joined.numbers = {wrapped_dim(number(node, "dim"), rank)};
   if (joined.inputs.size() == 1) joined.kind = FxKind::clone;
-  give_made(std::move(joined));
+  const FxId first = joined.inputs.empty() ? -1 : joined.inputs.front();
+  const bool is_repeated =
+      joined.inputs.size() > 1 &&
+      std::ranges::all_of(joined.inputs, [first](FxId each) { return each == first; });
+  if (!is_repeated) return give_made(std::move(joined));
+  // One tensor several times is expanded and copied.
+  const auto at = static_cast<std::size_t>(joined.numbers[0]);
+  const FxId lifted = builder_.unsqueeze(first, joined.numbers[0]);
+  FxNode wide;
+  wide.kind = FxKind::expand;
+  wide.target = "aten.expand.default";
+  wide.is_view = true;
+  wide.inputs = {lifted};
+  FxTensor result = builder_.tensor(lifted);
+  result.shape[at] = static_cast<std::int64_t>(joined.inputs.size());
+  result.stride[at] = 0;
+  wide.numbers = result.shape;
+  wide.results = {result};
+  FxNode copy;
+  copy.kind = FxKind::clone;
+  copy.target = "aten.clone.default";
+  copy.inputs = {builder_.add(std::move(wide))};
+  result.stride = dense_strides(result.shape);
+  copy.results = {std::move(result)};
+  give(builder_.reshape(builder_.add(std::move(copy)), Sizes(joined.result().shape)));
 }
 
 void Decomposer::stack_rule(const Node& node) {

@@ -84,6 +84,7 @@ class Decomposer {
   void arange_rule(const Node& node);
   void sum_rule(const Node& node);
   void softmax_rule(const Node& node);
+  void safe_softmax_rule(const Node& node);
   void log_softmax_rule(const Node& node);
   void softmax_gradient_rule(const Node& node);
   void silu_rule(const Node& node);

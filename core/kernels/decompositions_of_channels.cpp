@@ -88,16 +88,17 @@ FxIds group_norm_gradient(FxBuilder& b, const CallArguments& call, TorchVersion)
     const FxId first = mul(b.reshape(dy, whole), b.unsqueeze(c1, 3));
     const FxId second = mul(b.reshape(x, whole), lifted(c2));
     const FxId sum = b.pointwise("add", {b.pointwise("add", {first, second}), lifted(c3)});
-    results[0] = b.convert(b.reshape(sum, Sizes(b.shape(given))), type);
+    results[0] = b.reshape(sum, Sizes(b.shape(given)));
   }
   if (wants(1) && weight >= 0) {
     const FxId part = b.pointwise(
         "sub", {b.reshape(ds, grouped), mul(b.reshape(db, grouped), b.unsqueeze(mean, 2))});
-    results[1] = b.convert(
-        b.reshape(b.reduce("sum", mul(part, b.unsqueeze(factor, 2)), {0}, false, wide), {channels}),
-        call.result(1).dtype);
+    results[1] =
+        b.reshape(b.reduce("sum", mul(part, b.unsqueeze(factor, 2)), {0}, false, wide), {channels});
   }
-  if (wants(2)) results[2] = b.convert(b.reduce("sum", db, {0}, false, wide), type);
+  if (wants(2)) results[2] = b.reduce("sum", db, {0}, false, wide);
+  for (FxId& result : results)
+    if (result >= 0) result = b.convert(result, type);
   return results;
 }
 

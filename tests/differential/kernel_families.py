@@ -293,6 +293,20 @@ def capture_model(name: str, path: str) -> None:
     jointer.capture(traced, path, kind="joint", name=name)
 
 
+def replace_random_numbers() -> None:
+    """Random numbers become Inductor's before the passes that the tool runs, as in `joint_graph_passes`."""
+    from torch._inductor import compile_fx
+    from torch._inductor.fx_passes.replace_random import replace_random_passes
+
+    passes = compile_fx._recursive_post_grad_passes
+
+    def with_random(gm: Any, *args: Any, **kwargs: Any) -> Any:
+        replace_random_passes(gm)
+        return passes(gm, *args, **kwargs)
+
+    compile_fx._recursive_post_grad_passes = with_random
+
+
 def main(name: str, capture_path: str, path: str) -> None:
     sys.path[:0] = [str(SHARED / "tools"), str(PYTHON)]
     import inductor_oracle as oracle
@@ -301,7 +315,7 @@ def main(name: str, capture_path: str, path: str) -> None:
     import zstandard
 
     if name not in families():
-        # In a process of its own, as a GPU is pretended in another way while autograd runs.
+        # In its own process: while autograd runs, a GPU is pretended differently.
         subprocess.run([sys.executable, __file__, name, capture_path], check=True)
     facts = oracle.pretend("h100")
 
@@ -314,6 +328,7 @@ def main(name: str, capture_path: str, path: str) -> None:
             total *= each
         return total
 
+    replace_random_numbers()
     plain = oracle.numbers
     oracle.numbers = lambda sizes, handler: plain([product(each) for each in sizes], handler)
     row_of = oracle.ir_row
