@@ -39,10 +39,11 @@ Softmax softmax_parts(FxBuilder& builder, FxId input, std::int64_t dim, bool has
 
 FxId softmax_gradient(FxBuilder& builder, FxId gradient, FxId output, std::int64_t dim,
                       DType type) {
-  const FxId product_of_both = builder.pointwise("mul", {gradient, output});
+  const FxId dy = computed(builder, gradient), y = computed(builder, output);
+  const FxId product_of_both = builder.pointwise("mul", {dy, y});
   const FxId sum =
       builder.reduce("sum", product_of_both, {dim}, true, builder.dtype(product_of_both));
-  const FxId negative = builder.pointwise("neg", {output});
+  const FxId negative = builder.pointwise("neg", {y});
   const FxId result = builder.pointwise("fma", {negative, sum, product_of_both});
   return builder.contiguous(builder.convert(result, type));
 }

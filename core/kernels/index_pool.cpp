@@ -280,7 +280,34 @@ ExpressionIndex IndexPool::computed_remainder(ExpressionIndex a, std::int64_t di
     if (atom.kind == Atom::Kind::remainder && atom.b % (divisor * modulus) == 0)
       return modular(atom.base, atom.a * divisor, modulus);
   }
+  if (const ExpressionIndex parted = remainder_by_parts(rest, divisor, modulus); parted >= 0)
+    return parted;
   return of_atom({.kind = Atom::Kind::remainder, .base = rest, .a = divisor, .b = modulus});
+}
+
+// (unit * x + y) / d % m, with y from 0 to unit - 1, is unit / d * (x % (d * m / unit)) + y / d if
+// d divides the unit and the unit divides d * m. Torch joins such terms before it knows the loops.
+ExpressionIndex IndexPool::remainder_by_parts(ExpressionIndex a, std::int64_t divisor,
+                                              std::int64_t modulus) {
+  Terms sum(terms(a).begin(), terms(a).end());
+  std::ranges::sort(sum, {}, &Term::coefficient);
+  const std::int64_t offset = expressions_[index(a)].constant;
+  for (std::size_t small = 1; small < sum.size(); ++small) {
+    std::int64_t unit = 0, low = offset, high = offset;
+    for (std::size_t i = small; i < sum.size(); ++i) unit = std::gcd(unit, sum[i].coefficient);
+    for (std::size_t i = 0; i < small; ++i) {
+      const Expression& range = atom_ranges_[index(sum[i].atom)];
+      low += std::min(sum[i].coefficient * range.low, sum[i].coefficient * range.high);
+      high += std::max(sum[i].coefficient * range.low, sum[i].coefficient * range.high);
+    }
+    if (low < 0 || high >= unit || unit % divisor != 0 || divisor * modulus % unit != 0) continue;
+    const auto middle = sum.begin() + static_cast<std::ptrdiff_t>(small);
+    Terms below(sum.begin(), middle), above(middle, sum.end());
+    for (Term& term : above) term.coefficient /= unit;
+    const ExpressionIndex outer = modular(intern(0, above), 1, divisor * modulus / unit);
+    return add(multiply(outer, unit / divisor), divide(intern(offset, below), divisor));
+  }
+  return -1;
 }
 
 ExpressionIndex IndexPool::substitute(ExpressionIndex a, std::span<const ExpressionIndex> loops) {

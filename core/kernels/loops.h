@@ -22,8 +22,9 @@ using SetId = std::int32_t;                         // a set of nodes: Lowering:
 struct BodyOp {
   std::string_view op;  // "load", "constant", "index_expr", or an operation on earlier ones
   std::int16_t operands[3] = {-1, -1, -1};
-  double number = 0;     // of constants
-  BufferId buffer = -1;  // of loads
+  double number = 0;            // of constants
+  DType type = DType::float32;  // of constants
+  BufferId buffer = -1;         // of loads
   // The position of a load in the storage or, while the buffer's strides are undecided, the
   // position in each dimension. The value of an index_expr.
   ExpressionIndex at = -1;
@@ -35,7 +36,7 @@ struct BodyOp {
   bool operator==(const BodyOp& other) const {
     return operands[0] == other.operands[0] && buffer == other.buffer && at == other.at &&
            operands[1] == other.operands[1] && operands[2] == other.operands[2] &&
-           number == other.number && dims == other.dims && op == other.op;
+           number == other.number && type == other.type && dims == other.dims && op == other.op;
   }
 };
 

@@ -202,8 +202,12 @@ std::int16_t Lowering::append(Loops& into, std::string_view op,
   return append(into, std::move(made));
 }
 
-std::int16_t Lowering::constant(Loops& into, double number) {
-  return append(into, "constant", {}, number);
+std::int16_t Lowering::constant(Loops& into, double number, DType type) {
+  BodyOp made;
+  made.op = "constant";
+  made.number = number;
+  made.type = type;
+  return append(into, std::move(made));
 }
 
 std::int16_t Lowering::index_value(Loops& into, ExpressionIndex value) {

@@ -252,7 +252,8 @@ Box Lowering::lower_slice_scatter(const FxNode& of) {
     masks.push_back(append(made, "lt", std::array{index, index_value(made, pool.constant(end))}));
   if (step != 1) {
     const ExpressionIndex rest = pool.modular(pool.add(where[dim], pool.constant(-start)), 1, step);
-    masks.push_back(append(made, "eq", std::array{index_value(made, rest), constant(made, 0)}));
+    masks.push_back(
+        append(made, "eq", std::array{index_value(made, rest), constant(made, 0, DType::int64)}));
   }
   std::int16_t mask = masks.front();
   for (std::size_t i = 1; i < masks.size(); ++i)
@@ -344,8 +345,8 @@ Box Lowering::lower_masked_index_add(const FxNode& of) {
     Loops clamped = make_loops(indices[i], dtype(indices[i]), shape(indices[i]));
     const std::int16_t value = read(clamped, indices[i], variables(clamped.ranges));
     const std::int16_t below =
-        append(clamped, "minimum", std::array{constant(clamped, size - 1), value});
-    append(clamped, "maximum", std::array{constant(clamped, -size), below});
+        append(clamped, "minimum", std::array{constant(clamped, size - 1, clamped.dtype), value});
+    append(clamped, "maximum", std::array{constant(clamped, -size, clamped.dtype), below});
     indices[i] = box_of(std::move(clamped));
   }
   return index_put(clone(self), to_dtype(masked, type), indices, true);

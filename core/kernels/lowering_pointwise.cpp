@@ -36,7 +36,7 @@ Box Lowering::full(double value, DType type, bool is_gpu, const Sizes& sizes) {
   made.dtype = type;
   made.is_on_gpu = is_gpu;
   made.ranges = sizes;
-  constant(made, value);
+  constant(made, value, type);
   return box_of(std::move(made));
 }
 
@@ -56,7 +56,7 @@ Box Lowering::pointwise(std::string_view op, Boxes inputs, std::span<const doubl
       auto rest = static_cast<int>(std::abs(exponent));
       int bit = 1;
       while (bit * 2 <= rest) bit *= 2;
-      std::int16_t value = rest == 0 ? constant(made, 1) : base;
+      std::int16_t value = rest == 0 ? constant(made, 1, type) : base;
       for (rest -= bit, bit /= 2; bit > 0; bit /= 2) {
         value = append(made, "mul", std::array{value, value});
         if (rest >= bit) {
@@ -71,9 +71,11 @@ Box Lowering::pointwise(std::string_view op, Boxes inputs, std::span<const doubl
       return box_of(std::move(made));
     }
   }
+  const DType scalar_type = dtype(inputs.front());
   const bool divides_by_number = op == "truediv" && scalars.size() == 1;
   for (const double scalar : scalars)
-    operands.push_back(constant(made, divides_by_number && scalar != 0 ? 1 / scalar : scalar));
+    operands.push_back(
+        constant(made, divides_by_number && scalar != 0 ? 1 / scalar : scalar, scalar_type));
   append(made, divides_by_number ? "mul" : op, operands);
   return box_of(std::move(made));
 }
@@ -131,7 +133,7 @@ Box Lowering::pointwise_cat(const Boxes& inputs, std::size_t dim) {
   std::vector<std::int16_t> masks, values;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::int16_t start =
-        i == 0 ? constant(made, 0) : index_value(made, pool.constant(starts[i]));
+        i == 0 ? constant(made, 0, DType::int64) : index_value(made, pool.constant(starts[i]));
     const std::int16_t end = index_value(made, pool.constant(starts[i + 1]));
     const std::int16_t after = append(made, "ge", std::array{index, start});
     const std::int16_t before = append(made, "lt", std::array{index, end});

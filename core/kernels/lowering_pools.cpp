@@ -159,7 +159,7 @@ Box Lowering::lower_average_pool_gradient(const FxNode& of) {
     end[i] = index_value(made, after);
   }
   for (std::size_t i = 0; i < 2; ++i)
-    start[i] = append(made, "maximum", std::array{start[i], constant(made, 0)});
+    start[i] = append(made, "maximum", std::array{start[i], constant(made, 0, DType::int32)});
   for (std::size_t i = 0; i < 2; ++i) {
     const std::int16_t all = index_value(made, pool.constant(pooled[rank - 2 + i]));
     end[i] = append(made, "minimum", std::array{end[i], all});
@@ -167,7 +167,7 @@ Box Lowering::lower_average_pool_gradient(const FxNode& of) {
   const auto counted = [&](std::size_t i, std::int16_t window) {
     const auto dim = rank - 2 + i;
     const auto number = [&](std::int64_t each) {
-      return constant(made, static_cast<double>(each));
+      return constant(made, static_cast<double>(each), DType::int32);
     };
     const std::int16_t padding = number(windows.padding[i]);
     const std::int16_t stepped = append(made, "mul", std::array{window, number(windows.stride[i])});
@@ -187,7 +187,7 @@ Box Lowering::lower_average_pool_gradient(const FxNode& of) {
       std::array<std::int16_t, 2> window{};
       for (std::size_t i = 0; i < 2; ++i) {
         const auto offset = static_cast<double>(i == 0 ? row : column);
-        window[i] = append(made, "add", std::array{start[i], constant(made, offset)});
+        window[i] = append(made, "add", std::array{start[i], constant(made, offset, DType::int32)});
       }
       std::int16_t scale = -1;
       if (!of.scalars.empty())
@@ -198,7 +198,8 @@ Box Lowering::lower_average_pool_gradient(const FxNode& of) {
         scale = append(made, "mul", std::array{counted(0, window[0]), counted(1, window[1])});
       Positions position = where;
       for (std::size_t i = 0; i < 2; ++i) {
-        const std::int16_t last = append(made, "sub", std::array{end[i], constant(made, 1)});
+        const std::int16_t last =
+            append(made, "sub", std::array{end[i], constant(made, 1, DType::int32)});
         const std::int16_t at = append(made, "minimum", std::array{window[i], last});
         position[rank - 2 + i] = indirect(made, at, pooled[rank - 2 + i]);
       }

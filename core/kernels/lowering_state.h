@@ -96,7 +96,7 @@ class Lowering {
   static std::int16_t append(Loops& into, BodyOp op);
   std::int16_t append(Loops& into, std::string_view op, std::span<const std::int16_t> operands,
                       double number = 0);
-  std::int16_t constant(Loops& into, double number);
+  std::int16_t constant(Loops& into, double number, DType type = DType::float32);
   std::int16_t index_value(Loops& into, ExpressionIndex value);
   // Adds the operations that compute the element of a tensor at `at`.
   std::int16_t read(Loops& into, const Box& from, Positions at);
