@@ -28,7 +28,7 @@ Box Lowering::lower_convolution(const FxNode& of) {
     if (shape(inputs[i]).size() == result.stride.size())
       inputs[i] = is_last ? require_channels_last(inputs[i])
                           : require_order(inputs[i], stride_order(result.stride));
-  // On the GPU, the bias is added by a kernel of its own.
+  // On the GPU, a separate kernel adds the bias.
   const bool adds_bias = inputs.size() > kTensors && result.is_on_gpu;
   Boxes read(inputs.begin(), adds_bias ? inputs.begin() + kTensors : inputs.end());
   OpState op;

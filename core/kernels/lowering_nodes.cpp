@@ -371,17 +371,35 @@ Box Lowering::lower_scan(const FxNode& of) {
   return result;
 }
 
+// The second layer of a softmax that is computed in pieces.
+Loops Lowering::joined_softmax(const Loops& made, std::int64_t split, int dense) {
+  Loops first = split_layer(made, split, dense);
+  first.split = 0;
+  first.unsplit = -1;
+  Loops second;
+  second.kind = made.kind;
+  second.op = made.op;
+  second.is_on_gpu = made.is_on_gpu;
+  second.dtype = made.dtype;
+  second.ranges = made.ranges;
+  second.reduced = {split};
+  Boxes parts;
+  for (int i = 0; i < 2; ++i) {
+    parts.push_back(box_of(first));
+    realize(parts.back());
+  }
+  for (const Box& part : parts) {
+    Positions where = variables(made.ranges);
+    where.push_back(pool.loop(static_cast<int>(made.ranges.size()), split));
+    read(second, part, std::move(where));
+  }
+  return second;
+}
+
 Boxes Lowering::lower_softmax(const FxNode& of) {
   const Box input = argument(of.inputs[0]);
   const Sizes sizes = shape(input);
   const auto dim = static_cast<std::size_t>(of.numbers[0]);
-  constexpr std::int64_t kSmallSoftmax = 8;  // unroll_reductions_threshold
-  if (sizes[dim] < kSmallSoftmax) {
-    const Box maximum = reduce("max", input, {of.numbers[0]}, true, dtype(input));
-    const Box shifted = pointwise("sub", {input, maximum}, {}, dtype(input));
-    const Box exponential = pointwise("exp", {shifted}, {}, dtype(input));
-    return {maximum, reduce("sum", exponential, {of.numbers[0]}, true, dtype(input))};
-  }
   Loops made = make_loops(input, dtype(input), sizes);
   made.kind = Loops::Kind::softmax;
   made.op = "online_softmax_reduce";
@@ -390,6 +408,14 @@ Boxes Lowering::lower_softmax(const FxNode& of) {
   Positions where = variables(made.ranges);
   where[dim] = pool.loop(static_cast<int>(sizes.size()), sizes[dim]);
   read(made, input, std::move(where));
+  const std::int64_t split = sizes[dim] < kUnrolled ? 1 : split_count(made);
+  if (sizes[dim] < kUnrolled || (split > 1 && !is_new_torch())) {
+    const Box maximum = reduce("max", input, {of.numbers[0]}, true, dtype(input));
+    const Box shifted = pointwise("sub", {input, maximum}, {}, dtype(input));
+    const Box exponential = pointwise("exp", {shifted}, {}, dtype(input));
+    return {maximum, reduce("sum", exponential, {of.numbers[0]}, true, dtype(input))};
+  }
+  if (split > 1) made = joined_softmax(made, split, dense_dimension(made, &input));
   // Each result is a separate operation; fusion joins them.
   Boxes results;
   for (int i = 0; i < 2; ++i) {

@@ -1,8 +1,7 @@
 // Reductions, which are split in two layers where they have too few results to occupy the GPU.
 // Source: torch/_inductor/ir.py (Reduction.create, num_splits, create_multilayer,
 // OnlineSoftmaxReduction), torch/_inductor/choices.py (reduction_split_factor). The numbers are
-// those of an H100. Deviation: a reduction to one element never takes over the loops of the
-// reduction that it reads.
+// those of an H100.
 
 #include <algorithm>
 #include <array>
@@ -236,6 +235,80 @@ int Lowering::dense_dimension(const Loops& made, const Box* input) {
   return -1;
 }
 
+// If all elements of a tensor are reduced that is not computed yet, and it is computed from the
+// results of reductions which all have the same loops: these loops, the last of which is reduced,
+// if they have as many iterations. Source: extract_input_node_reduction_ranges.
+Sizes Lowering::loops_of_read_reduction(const Loops& made, const Box* input) {
+  if (product(made.ranges) != 1 || input == nullptr || input->view >= 0 || is_realized(*input))
+    return {};
+  const auto read_by = [](const Loops& of) {
+    BufferIds result;
+    for (const BodyOp& op : of.body)
+      if (op.buffer >= 0 && std::ranges::find(result, op.buffer) == result.end())
+        result.push_back(op.buffer);
+    return result;
+  };
+  Sizes outer, reduced;
+  bool is_found = false;
+  BufferIds reads = read_by(loops_of(storage(*input).loops));
+  for (int depth = 0; depth < 64 && !is_found && !reads.empty(); ++depth) {
+    BufferIds next;
+    for (const BufferId id : reads) {
+      if (buffer(id).loops < 0) continue;
+      const Loops& of = loops_of(buffer(id).loops);
+      if (!of.is_reduction()) {
+        for (const BufferId each : read_by(of))
+          if (std::ranges::find(next, each) == next.end()) next.push_back(each);
+        continue;
+      }
+      if (is_found && (outer != buffer(id).shape || reduced != of.reduced)) return {};
+      is_found = true;
+      outer = buffer(id).shape;
+      reduced = of.reduced;
+    }
+    if (next == reads) break;
+    reads = std::move(next);
+  }
+  if (!is_found || product(outer) * product(reduced) != product(made.reduced)) return {};
+  outer.insert(outer.end(), reduced.begin(), reduced.end());
+  outer.push_back(static_cast<std::int64_t>(reduced.size()));
+  return outer;
+}
+
+// The second layer of a reduction whose first layer has the given loops: sizes, and then how many
+// of the last ones are reduced.
+Loops Lowering::along_loops(const Loops& made, const Sizes& along) {
+  const auto count = static_cast<std::ptrdiff_t>(along.back());
+  const Sizes sizes(along.begin(), along.end() - 1);
+  Loops first;
+  first.kind = made.kind;
+  first.op = made.op;
+  first.is_on_gpu = made.is_on_gpu;
+  first.dtype = is_low_precision(made.dtype) ? DType::float32 : made.dtype;
+  first.ranges = made.ranges;
+  first.ranges.insert(first.ranges.end(), sizes.begin(), sizes.end() - count);
+  first.reduced.assign(sizes.end() - count, sizes.end());
+  const auto start = static_cast<int>(made.ranges.size());
+  Positions where = variables(made.ranges);
+  const Positions inner = reshape_positions(made.reduced, sizes, variables(sizes, start));
+  where.insert(where.end(), inner.begin(), inner.end());
+  copy_body(first, made, where);
+  const Box partial = make_reduction(std::move(first));
+  realize(partial);
+  Loops second;
+  second.kind = made.kind;
+  second.op = made.op;
+  second.is_on_gpu = made.is_on_gpu;
+  second.dtype = made.dtype;
+  second.ranges = made.ranges;
+  second.reduced.assign(sizes.begin(), sizes.end() - count);
+  Positions at = variables(made.ranges);
+  const Positions rest = variables(second.reduced, start);
+  at.insert(at.end(), rest.begin(), rest.end());
+  read(second, partial, std::move(at));
+  return second;
+}
+
 // True where the first of two values, each with its position, is the extreme. Source:
 // get_reduction_combine_fn.
 std::int16_t Lowering::is_better(Loops& into, std::string_view op, DType compared,
@@ -299,6 +372,11 @@ Box Lowering::make_reduction(Loops made, const Box* input, std::int64_t unrolled
   }
   const std::int64_t split = split_count(made);
   if (split > 1) {
+    if (const Sizes along = loops_of_read_reduction(made, input); !along.empty()) {
+      const Box result = box_of(along_loops(made, along));
+      realize(result);
+      return result;
+    }
     const int dense = is_new_torch() ? dense_dimension(made, input) : -1;
     const Box result = make_split_reduction(std::move(made), split, dense);
     realize(result);

@@ -169,6 +169,8 @@ class Lowering {
   std::int64_t split_count(const Loops& made);
   // The first layer of a reduction that is split into this many pieces.
   Loops split_layer(const Loops& made, std::int64_t split, int dense = -1);
+  Sizes loops_of_read_reduction(const Loops& made, const Box* input);
+  Loops along_loops(const Loops& made, const Sizes& along);
   Box make_split_reduction(Loops made, std::int64_t split, int dense);
   // Mean, sum of squares of differences, and count.
   Boxes make_welford(const Loops& made);
@@ -237,6 +239,7 @@ class Lowering {
   Box lower_random_seeds(const FxNode& of);
   Box lower_random(const FxNode& of);
   Boxes lower_softmax(const FxNode& of);
+  Loops joined_softmax(const Loops& made, std::int64_t split, int dense);
   Boxes lower_moments(const FxNode& of);
   // `counts_joins`: concatenation and padding count too.
   [[nodiscard]] bool is_pointwise_use(FxId user, bool counts_joins) const;
