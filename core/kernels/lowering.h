@@ -23,8 +23,10 @@
 //
 // Cost: near linear in nodes and in the operations of loop bodies.
 // Source: torch/_inductor/graph.py, ir.py, lowering.py, comm_lowering.py, scheduler.py
-// (compute_dependencies). Deviations: pooling and batch norms are calls of the library; sizes are
-// the numbers that the capture assumes; channels-last layouts are not preferred.
+// (compute_dependencies). Deviations: sizes are the numbers that the capture assumes; nothing is
+// autotuned, so matrix products and convolutions are calls of the library (`max_autotune` makes
+// templates of some); convolutions on the CPU keep the layout of the program; elements of
+// overlapping windows that an average's gradient reads count as positions known at run time.
 
 #include <functional>
 #include <span>

@@ -192,6 +192,51 @@ TEST(OperatorFamilies, CallsWithImpossibleArgumentsAreCallsOfALibrary) {
   EXPECT_EQ(norm.ops[0].kind, Op::Kind::extern_);
 }
 
+TEST(OperatorFamilies, PoolingOfSmallWindowsBecomesLoops) {
+  const std::string given = "x: f32[2,4,8,8] = input\n";
+  EXPECT_THAT(classes(given + "y: f32[2,4,4,4] = aten.avg_pool2d(x, [2, 2])\nreturn [y]\n"),
+              ElementsAre("Pointwise"));
+  EXPECT_THAT(
+      classes(given + "p: (f32[2,4,4,4], i64[2,4,4,4]) = aten.max_pool2d_with_indices(x, [2, 2])\n"
+                      "y: f32[2,4,4,4] = p[0]\ni: i64[2,4,4,4] = p[1]\nreturn [y, i]\n"),
+      ElementsAre("Pointwise", "Pointwise"));
+}
+
+TEST(OperatorFamilies, ARepeatedConcatenationIsExpanded) {
+  const Ir ir = lowered(R"(
+    x: f32[64,32] = input
+    y: f32[64,64] = aten.cat([x, x], 1)
+    return [y]
+  )");
+  ASSERT_EQ(ir.ops.size(), 1U);
+  EXPECT_EQ(ir.ops[0].reads.size(), 1U);
+}
+
+TEST(OperatorFamilies, BoundariesAreReadAsAWhole) {
+  const Ir ir = lowered(R"(
+    x: f32[64] = input
+    s: f32[100] = input
+    y: i64[64] = aten.searchsorted.Tensor(s, x)
+    return [y]
+  )");
+  ASSERT_EQ(ir.ops.size(), 1U);
+  ASSERT_EQ(ir.ops[0].reads.size(), 2U);
+  EXPECT_EQ(ir.ops[0].reads[1].kind, Access::Kind::star);
+}
+
+TEST(OperatorFamilies, ConvolutionsOfManyChannelsHaveThemInnermost) {
+  const Ir ir = lowered(R"(
+    x: f32[2,96,8,8] = input
+    w: f32[96,96,3,3] = parameter
+    y: f32[2,96,8,8] = aten.convolution(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    z: f32[2,96,8,8] = aten.relu(y)
+    return [z]
+  )");
+  ASSERT_EQ(ir.ops.size(), 4U) << "both inputs are copied";
+  const Buffer& made = ir.buffers[static_cast<std::size_t>(ir.ops[2].outputs[0])];
+  EXPECT_THAT(made.stride, ElementsAre(6144, 1, 768, 96));
+}
+
 // --- Foreach kernels ---
 
 TEST(OperatorFamilies, ListsAreOneKernel) {
