@@ -199,7 +199,8 @@ TEST(OperatorFamilies, PoolingOfSmallWindowsBecomesLoops) {
   EXPECT_THAT(
       classes(given + "p: (f32[2,4,4,4], i64[2,4,4,4]) = aten.max_pool2d_with_indices(x, [2, 2])\n"
                       "y: f32[2,4,4,4] = p[0]\ni: i64[2,4,4,4] = p[1]\nreturn [y, i]\n"),
-      ElementsAre("Pointwise", "Pointwise"));
+      ElementsAre("Pointwise", "Pointwise", "Pointwise"))
+      << "positions in the window are stored, and then become positions in the input";
 }
 
 TEST(OperatorFamilies, ARepeatedConcatenationIsExpanded) {
