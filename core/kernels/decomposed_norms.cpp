@@ -39,7 +39,7 @@ Softmax softmax_parts(FxBuilder& builder, FxId input, std::int64_t dim, bool has
 
 FxId softmax_gradient(FxBuilder& builder, FxId gradient, FxId output, std::int64_t dim,
                       DType type) {
-  const FxId dy = computed(builder, gradient), y = computed(builder, output);
+  const FxId dy = builder.to_computation_type(gradient), y = builder.to_computation_type(output);
   const FxId product_of_both = builder.pointwise("mul", {dy, y});
   const FxId sum =
       builder.reduce("sum", product_of_both, {dim}, true, builder.dtype(product_of_both));

@@ -45,7 +45,7 @@ FxIds triangle(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId mask = b.pointwise(is_lower ? "le" : "ge", {b.pointwise("sub", {columns, rows})},
                                 {call.real("diagonal")}, DType::boolean);
   if (b.dtype(x) == DType::boolean)
-    return {dense_copy(b, b.pointwise("logical_and", {mask, x}, {}, DType::boolean))};
+    return {b.contiguous(b.pointwise("logical_and", {mask, x}, {}, DType::boolean))};
   const FxId zero = b.full({}, b.dtype(x), is_on_gpu, 0);
   return {b.contiguous(b.pointwise("where", {mask, x, zero}, {}, b.dtype(x)))};
 }

@@ -126,7 +126,8 @@ TEST(DenseRegions, AGradientThatIsUsedStays) {
     return [used]
   )"),
                                    kPass);
-  EXPECT_THAT(reason_of(step, "out", "kept"), HasSubstr("used (aten.relu.default) depends on its result"));
+  EXPECT_THAT(reason_of(step, "out", "kept"),
+              HasSubstr("used (aten.relu.default) depends on its result"));
 }
 
 }  // namespace
