@@ -14,20 +14,16 @@
 //   1. For each of a few copy prices, sample a series of byte prices from far below to far above
 //      the mean cost of a byte.
 //   2. Bracket the limit in each series and halve the interval between the two prices.
-//   3. Improve the plan beyond the limit that is nearest to it: change decisions until it is within
-//      the limit and no change makes it better (plan_descent.cpp). A price treats equal layers
-//      alike; the descent need not. Starting beyond the limit, it gives up the least valuable
-//      decisions first, and ends at better plans than when starting within it.
-//   4. Until the effort is spent:
-//      - mix the two plans of a bracket: follow the decisions of one up to some value and those of
-//        the other after it, in several orders of the values, and bisect to find the last such
-//        value that keeps the plan within the limit;
-//      - tune the best plans tensor by tensor (plan_tuning.cpp), and improve the best of them as in
-//        step 3;
-//      - improve the other plans of the brackets;
-//      - change up to three decisions of the best plan at random, improve the result as in step 3,
-//        and continue from it if it is not worse: where a few large values dominate, several
-//        changes together may help although none helps alone.
+//   3. Mix the two plans of each bracket, and then the mixed plans of neighboring copy prices: a
+//      price treats equal layers alike, and the best plan need not (plan_mixing.cpp).
+//   4. Improve the best plan so far: change decisions until it is within the limit and no change
+//      makes it better (plan_descent.cpp). Then, until the effort is spent:
+//      - tune the best plans tensor by tensor (plan_tuning.cpp), and improve the best of them;
+//      - improve the plans of the brackets, first those beyond the limit: the descent then gives up
+//        the least valuable decisions first;
+//      - change up to three decisions of the best plan at random, improve the result, and continue
+//        from it if it is not worse: where a few large values dominate, several changes together
+//        may help although none helps alone.
 //   5. Try all changes of the best plan, including those that the descent leaves out to save time.
 //   6. For a limit on the peak, raise the lower bound on the step time with prices at the moment of
 //      the plan's peak (plan_moment.cpp).
@@ -46,7 +42,7 @@
 #include <cmath>
 #include <random>
 
-#include "core/partition/bisect.h"
+#include "core/partition/plan_mixing.h"
 #include "core/partition/plan_tuning.h"
 #include "core/partition/recompute_tags.h"
 
@@ -56,7 +52,6 @@ namespace {
 constexpr std::array kCopyPrices{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
 constexpr int kMinExponent = -7, kMaxExponent = 6;  // of byte prices, relative to the mean
 constexpr int kHalvings = 8;
-constexpr std::size_t kMixed = 3;     // number of brackets to mix
 constexpr std::size_t kMaxKicks = 3;  // random changes at once
 
 }  // namespace
@@ -176,30 +171,22 @@ std::optional<PlanFrontier::Bracket> PlanFrontier::bracket(std::size_t series,
   return found;
 }
 
-void PlanFrontier::mix(const Bracket& between, const PlanLimit& limit) {
-  const std::vector<PlanAction>& within = between.within.solution.actions;
-  const std::vector<PlanAction>& beyond = between.beyond.solution.actions;
-  std::vector<std::size_t> differ;
-  for (std::size_t i = 0; i < within.size(); ++i)
-    if (within[i] != beyond[i]) differ.push_back(i);
-  if (differ.empty()) return;
-  const auto try_order = [&](const std::vector<std::size_t>& order) {
-    (void)last_that_holds(order.size(), [&](std::size_t count) {
-      std::vector<PlanAction> actions = within;
-      for (std::size_t i = 0; i < count; ++i) actions[order[i]] = beyond[order[i]];
-      const auto plan = relaxation_.plan(actions);
-      if (!plan) return false;
-      const auto judged = evaluate(*plan);
-      return judged && *judged && limit.holds((*judged)->figures.figures);
-    });
+void PlanFrontier::mix(const std::vector<Bracket>& brackets, const PlanLimit& limit,
+                       std::size_t end) {
+  const JudgeActions judge = [this](std::span<const PlanAction> actions) -> std::optional<Figures> {
+    auto plan = relaxation_.plan(actions);
+    if (!plan) return std::nullopt;
+    const auto judged = evaluate(*std::move(plan));
+    return judged && *judged ? std::optional((*judged)->figures.figures) : std::nullopt;
   };
-  try_order(differ);
-  try_order({differ.rbegin(), differ.rend()});
-  // Every other value first, so that the change is spread over the layers.
-  std::vector<std::size_t> spread;
-  for (const std::size_t start : {std::size_t{0}, std::size_t{1}})
-    for (std::size_t i = start; i < differ.size(); i += 2) spread.push_back(differ[i]);
-  try_order(spread);
+  const auto plan_of = [](const Sample& sample) {
+    return MixedPlan{sample.solution.actions, sample.plan->figures.figures};
+  };
+  std::vector<MixedPlan> mixed;
+  for (const Bracket& each : brackets)
+    mixed.push_back(mixed_within(plan_of(each.within), plan_of(each.beyond), limit, judge));
+  for (std::size_t i = 1; i < mixed.size(); ++i)
+    (void)blended(mixed[i - 1], mixed[i], limit, judge);
 }
 
 void PlanFrontier::tune(const PlanLimit& limit) {
@@ -348,16 +335,16 @@ Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit, std::size_t eff
   std::vector<Bracket> brackets;
   for (std::size_t i = 0; i < samples_.size() && !is_cancelled_; ++i)
     if (auto found = bracket(i, limit)) brackets.push_back(*std::move(found));
-  const std::vector<EvaluatedPlan> starts = plans_of(brackets, limit);
   const auto is_over = [&] { return is_cancelled_ || evaluated_ >= end; };
   if (points_.empty()) return fail(Error::Kind::cancelled, "cancelled");
-  if (!starts.empty()) improve(starts.front(), limit, false);
+  mix(brackets, limit, end);
+  improve(*best_so_far(limit), limit, false);
   if (!is_over()) {
-    for (std::size_t i = 0; i < std::min(brackets.size(), kMixed); ++i) mix(brackets[i], limit);
     tune(limit);
     improve(*best_so_far(limit), limit, false);
   }
-  for (std::size_t i = 1; i < starts.size() && !is_over(); ++i) improve(starts[i], limit, false);
+  const std::vector<EvaluatedPlan> starts = plans_of(brackets, limit);
+  for (std::size_t i = 0; i < starts.size() && !is_over(); ++i) improve(starts[i], limit, false);
   wander(limit, end);
   if (effort >= options_.effort) improve(*best_so_far(limit), limit, true);
   if (limit.limited == &Figures::peak_bytes && !is_cancelled_)

@@ -71,7 +71,9 @@ class PlanFrontier {
                Options options);
   Result<Sample> sample(const PlanPrices& prices);
   std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit);
-  void mix(const Bracket& between, const PlanLimit& limit);
+  // Evaluates plans between those of each bracket, and between the best of neighboring brackets,
+  // until `end` plans are evaluated.
+  void mix(const std::vector<Bracket>& brackets, const PlanLimit& limit, std::size_t end);
   void tune(const PlanLimit& limit);
   // Runs rounds of random changes, each followed by a descent, until `end` plans are evaluated.
   void wander(const PlanLimit& limit, std::size_t end);

@@ -185,6 +185,35 @@ TEST(Pareto, NothingIsOffloadedIfThatIsExcluded) {
   for (const ParetoPoint& point : points) EXPECT_TRUE(point.plan.offloaded.empty());
 }
 
+// Nor does a search without offloading start from a plan that offloads.
+TEST(Pareto, AGivenPlanThatOffloadsIsNoAnswerIfThatIsExcluded) {
+  const Judged& judged = judged_sample();
+  const PlanWhatIf& what_if = *judged.what_if;
+  const Graph& joint = judged.partition.joint;
+  SavePlan plan = judged.partition.plan;
+  for (const SaveCandidate& each : what_if.candidates(plan).value())
+    if (const auto change = what_if.change_all(plan, {&each.node, 1}, PlanAction::offload))
+      plan = change->plan;
+  ASSERT_GT(plan.offloaded.size(), 1U);
+  const PlanFigures figures = what_if.figures(plan).value();
+  ParetoRequest request{.given = {{.budget = -1, .name = "kept", .plan = plan, .figures = figures}},
+                        .max_budgets = 4,
+                        .effort = 40};
+  const std::int64_t peak = figures.figures.peak_bytes;
+  const Fit with = must(fastest_within(joint, what_if, peak, request));
+  EXPECT_FALSE(with.point.plan.offloaded.empty());
+  request.offload = false;
+  const Fit without = must(fastest_within(joint, what_if, peak, request));
+  EXPECT_TRUE(without.point.plan.offloaded.empty());
+
+  // The user's policies may still demand offloads.
+  request.policies.resize(joint.node_count());
+  for (const NodeId id : plan.offloaded)
+    request.policies[id.index()] = MemoryPolicy::must_cpu_offload;
+  const Fit demanded = must(fastest_within(joint, what_if, peak, request));
+  EXPECT_FALSE(demanded.point.plan.offloaded.empty());
+}
+
 // Between two budgets there are plans that no budget yields.
 TEST(Pareto, ALimitIsUsedBetterThanByAnyBudget) {
   JOINTER_SLOW_TEST();

@@ -1,0 +1,35 @@
+#pragma once
+
+// Finds plans between two others, by following one of them for some values and the other for the
+// rest. The top of plan_mixing.cpp describes how.
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/partition/plan_limit.h"
+#include "core/partition/plan_relaxation.h"
+
+namespace jointer {
+
+// A plan by its decisions.
+struct MixedPlan {
+  std::vector<PlanAction> actions;  // indexed like PlanRelaxation::values
+  Figures figures;
+};
+
+// The figures of the plan with these decisions; nullopt if it is not legal, or if the search was
+// cancelled.
+using JudgeActions = std::function<std::optional<Figures>(std::span<const PlanAction>)>;
+
+// The best plan within the limit on the way from `within`, which is within it, to `beyond`, which
+// is not. `within` itself if no other plan is better.
+MixedPlan mixed_within(const MixedPlan& within, const MixedPlan& beyond, const PlanLimit& limit,
+                       const JudgeActions& judge);
+
+// The best plan on the way from `a` to `b`. One of them if no other plan is better.
+MixedPlan blended(const MixedPlan& a, const MixedPlan& b, const PlanLimit& limit,
+                  const JudgeActions& judge);
+
+}  // namespace jointer
