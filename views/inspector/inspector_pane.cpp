@@ -168,10 +168,12 @@ void InspectorPane::add_kernel(NodeId node) {
   if (!section.rows.empty()) content_.sections.push_back(std::move(section));
 }
 
-// If a trace of compiled steps is open, adds what it measured for the node's kernel.
+// If a trace of compiled steps is open, adds what it measured for the node's kernel, unless
+// `add_kernel` has done so.
 void InspectorPane::add_measured_kernel(NodeId node) {
   const TracedKernels& traced = document_.traced_kernels();
   if (!traced.shown() || !traced.is_current()) return;
+  if (document_.shown_kernels().source() == ShownKernels::Source::measured) return;
   InspectorSection section = describe_measured_kernel_of(*traced.shown(), node);
   if (!section.rows.empty()) content_.sections.push_back(std::move(section));
 }

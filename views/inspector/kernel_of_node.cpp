@@ -7,6 +7,7 @@
 
 #include "core/base/index.h"
 #include "views/inspector/inspector_words.h"
+#include "views/inspector/measured_kernel_of_node.h"
 #include "views/session/kernels/kernel_source_text.h"
 #include "views/session/kernels/kernel_text.h"
 #include "views/session/text/number_text.h"
@@ -24,6 +25,8 @@ QString source_note(ShownKernels::Source source) {
       return tr("The answer of Inductor's scheduler. The Kernels pane lists all kernels.");
     case ShownKernels::Source::compiled:
       return tr("Read from the artifacts that are open. The Kernels pane lists all kernels.");
+    case ShownKernels::Source::measured:
+      return tr("Measured in the trace that is open. The Kernels pane lists all kernels.");
   }
   return {};
 }
@@ -51,7 +54,7 @@ class KernelOfNode {
     add_kernel();
     add_figures();
     if (source_ == ShownKernels::Source::predicted) add_results();
-    if (source_ != ShownKernels::Source::compiled) add_refusals();
+    if (!of_.is_compiled()) add_refusals();
     return std::move(section_);
   }
 
@@ -95,6 +98,11 @@ class KernelOfNode {
   void add_figures() {
     const KernelRow& figures = of_.rows()[row_];
     if (!figures.launches) return;
+    if (of_.is_measured()) {
+      add_measured_times(section_, of_, row_);
+      add(tr("kernel bytes"), kernel_bytes_text(of_, row_));
+      return;
+    }
     QString time = time_text(figures.ns);
     if (const QString limit = kernel_limit_text(of_, row_); !limit.isEmpty())
       time += tr(", bound by %1").arg(limit);

@@ -190,7 +190,8 @@ QString TimelineContent::kernels_state() const {
 QString TimelineContent::kernels_legend() const {
   const ShownKernels::Source source = document_.shown_kernels().source();
   QString text = tr("kernels: %1").arg(kernel_source_legend(source));
-  if (source != ShownKernels::Source::predicted) text += tr(", times estimated");
+  if (source == ShownKernels::Source::asked || source == ShownKernels::Source::compiled)
+    text += tr(", times estimated");
   if (const std::size_t count = kernel_lanes_ ? kernel_lanes_->left_out() : 0; count > 0)
     text += kind_ == AxisKind::program_order ? tr(", %1 not at a node").arg(count_text(count))
                                              : tr(", %1 without a time").arg(count_text(count));

@@ -12,6 +12,8 @@ QString kernel_source_word(ShownKernels::Source source) {
       return tr("Inductor");
     case ShownKernels::Source::compiled:
       return tr("compiled");
+    case ShownKernels::Source::measured:
+      return tr("measured");
   }
   return {};
 }
@@ -24,6 +26,8 @@ QString kernel_source_legend(ShownKernels::Source source) {
       return tr("Inductor's answer");
     case ShownKernels::Source::compiled:
       return tr("compiled artifacts");
+    case ShownKernels::Source::measured:
+      return tr("measured (trace)");
   }
   return {};
 }
@@ -36,6 +40,8 @@ QString kernel_source_title(ShownKernels::Source source) {
       return tr("Inductor's kernel");
     case ShownKernels::Source::compiled:
       return tr("Compiled kernel");
+    case ShownKernels::Source::measured:
+      return tr("Measured kernel");
   }
   return {};
 }

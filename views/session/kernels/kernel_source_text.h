@@ -8,7 +8,7 @@ namespace jointer::views {
 
 // The source of the kernels that panes show, in words that every pane uses.
 
-// Where space is short: "kernels" for predicted ones, "Inductor", "compiled".
+// Where space is short: "kernels" for predicted ones, "Inductor", "compiled", "measured".
 QString kernel_source_word(ShownKernels::Source source);
 // In legends: "predicted", "Inductor's answer".
 QString kernel_source_legend(ShownKernels::Source source);

@@ -31,7 +31,7 @@ class ShownKernels : public QObject {
   [[nodiscard]] Source source() const { return source_; }
   void set_source(Source source);
 
-  // Null if the source has none. Times are estimates, whatever the source.
+  // Null if the source has none. Times are estimates, except those of measured kernels.
   [[nodiscard]] const SnapshotKernelsPtr& shown() const;
   // Returns false if `shown` is known to be of an earlier graph, or if the source is `predicted`
   // and has no kernels.
