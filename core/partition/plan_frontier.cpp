@@ -173,7 +173,8 @@ std::optional<PlanFrontier::Bracket> PlanFrontier::bracket(std::size_t series,
 
 void PlanFrontier::mix(const std::vector<Bracket>& brackets, const PlanLimit& limit,
                        std::size_t end) {
-  const JudgeActions judge = [this](std::span<const PlanAction> actions) -> std::optional<Figures> {
+  const JudgeActions judge = [&](std::span<const PlanAction> actions) -> std::optional<Figures> {
+    if (evaluated_ >= end) return std::nullopt;
     auto plan = relaxation_.plan(actions);
     if (!plan) return std::nullopt;
     const auto judged = evaluate(*std::move(plan));
