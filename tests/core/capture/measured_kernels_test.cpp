@@ -172,7 +172,7 @@ Predicted predict(std::string_view literal) {
   return predicted;
 }
 
-constexpr std::string_view kSmall = R"(
+constexpr std::string_view kTracedGraph = R"(
   x: f32[64,64] = input
   w: f32[64,64] = parameter
   a: f32[64,64] = aten.add.Tensor(x, 1)
@@ -183,7 +183,7 @@ constexpr std::string_view kSmall = R"(
 )";
 
 TEST(MeasuredKernels, PredictedOnesAreTiedByKindAndOperators) {
-  const Predicted predicted = predict(kSmall);
+  const Predicted predicted = predict(kTracedGraph);
   ASSERT_EQ(predicted.made.kernels.size(), 3U);
   Trace trace;
   trace.gpu()
@@ -198,7 +198,7 @@ TEST(MeasuredKernels, PredictedOnesAreTiedByKindAndOperators) {
 
 // A literal does not say which operators the model called; captures do.
 TEST(MeasuredKernels, WithoutOperatorsNeighborsDecide) {
-  const Predicted predicted = predict(kSmall);
+  const Predicted predicted = predict(kTracedGraph);
   Trace trace;
   trace.gpu()
       .compiled_graph("f", 0, 90)
@@ -209,7 +209,7 @@ TEST(MeasuredKernels, WithoutOperatorsNeighborsDecide) {
               ElementsAre("4 neighbors", "9 name", "5 neighbors"));
 
   // If the capture says so, a kernel with another name is another kernel.
-  Graph named = parse(kSmall);
+  Graph named = parse(kTracedGraph);
   for (const char* name : {"a", "r", "s"}) {
     Node& changed = named.node(named.find(name));
     changed.original_aten = named.intern("aten.add.Tensor");
@@ -220,7 +220,7 @@ TEST(MeasuredKernels, WithoutOperatorsNeighborsDecide) {
 }
 
 TEST(MeasuredKernels, OtherKindsAndOperatorsAreOtherKernels) {
-  const Predicted predicted = predict(kSmall);
+  const Predicted predicted = predict(kTracedGraph);
   Trace trace;
   trace.gpu()
       .compiled_graph("f", 0, 90)

@@ -191,7 +191,8 @@ TEST(Pareto, AGivenPlanThatOffloadsIsNoAnswerIfThatIsExcluded) {
   const PlanWhatIf& what_if = *judged.what_if;
   const Graph& joint = judged.partition.joint;
   SavePlan plan = judged.partition.plan;
-  for (const SaveCandidate& each : what_if.candidates(plan).value())
+  const std::vector<SaveCandidate> candidates = what_if.candidates(plan).value();
+  for (const SaveCandidate& each : candidates)
     if (const auto change = what_if.change_all(plan, {&each.node, 1}, PlanAction::offload))
       plan = change->plan;
   ASSERT_GT(plan.offloaded.size(), 1U);
