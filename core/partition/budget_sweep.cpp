@@ -46,7 +46,7 @@ Result<std::unique_ptr<BudgetSweep>> BudgetSweep::make(const Graph& joint,
                 joint.is_pair() ? "pair" : to_string(kind));
   const Watcher& watcher = request.partition.watcher;
   JOINTER_CHECK(watcher.at(0));
-  std::unique_ptr<BudgetSweep> sweep(new BudgetSweep(what_if, request));
+  std::unique_ptr<BudgetSweep> sweep(new BudgetSweep(joint, what_if, request));
   JOINTER_TRY(sweep->plans_, kind == CaptureKind::train_step
                                  ? BudgetPlans::of_step(joint, what_if, request.partition)
                                  : BudgetPlans::make(joint, request.partition));
@@ -62,6 +62,8 @@ Result<void> BudgetSweep::add_given() {
   for (const ParetoPoint& given : request_.given) {
     cancelled_ = cancelled_ || !request_.partition.watcher.at(0.02);
     if (cancelled_) return {};
+    if (!request_.offload && !offloads_only_on_demand(given.plan, joint_, request_.policies))
+      continue;
     ParetoPoint point = given;
     if (given.partitioner == Partitioner::min_cut) {
       JOINTER_TRY(point.figures, what_if_.figures(point.plan));

@@ -15,17 +15,18 @@ namespace jointer {
 // Solves each budget once. The top of budget_sweep.cpp describes how budgets are chosen.
 class BudgetSweep {
  public:
-  // `what_if` and `request` must outlive this object. Error (usage): same as partition or, for a
-  // flat training step, StepBudget::make; or the graph has no backward.
+  // The arguments must outlive this object. Error (usage): same as partition or, for a flat
+  // training step, StepBudget::make; or the graph has no backward.
   static Result<std::unique_ptr<BudgetSweep>> make(const Graph& joint, const PlanWhatIf& what_if,
                                                    const ParetoRequest& request);
 
-  // Adds the given points and solves budgets 1 and 0, then budgets between the points that are
-  // furthest apart. Error (usage): a given plan is not legal; or there are no points, because no
-  // budget has a legal plan (the message is that of the last budget). Error (cancelled): the user
-  // cancelled before there was a point.
+  // Adds the given points, except those that offload although the request forbids that; solves
+  // budgets 1 and 0, then budgets between the points that are furthest apart. Error (usage): a
+  // given plan is not legal; or there are no points, because no budget has a legal plan (the
+  // message is that of the last budget). Error (cancelled): the user cancelled before there was a
+  // point.
   Result<void> run();
-  // The points in the order in which they were found: first the given points, then those of the
+  // The points in the order in which they were found: first given points, then those of the
   // budgets.
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
   [[nodiscard]] bool is_cancelled() const { return cancelled_; }
@@ -34,8 +35,8 @@ class BudgetSweep {
 
  private:
   struct Gap;
-  BudgetSweep(const PlanWhatIf& what_if, const ParetoRequest& request)
-      : what_if_(what_if), request_(request) {}
+  BudgetSweep(const Graph& joint, const PlanWhatIf& what_if, const ParetoRequest& request)
+      : joint_(joint), what_if_(what_if), request_(request) {}
 
   Result<void> add_given();
   // Returns the index of the budget's point. Error (usage): the budget has no legal plan. Error
@@ -44,6 +45,7 @@ class BudgetSweep {
   void tell(const ParetoPoint& point);
 
   std::unique_ptr<BudgetPlans> plans_;
+  const Graph& joint_;
   const PlanWhatIf& what_if_;
   const ParetoRequest& request_;
   std::vector<ParetoPoint> points_;

@@ -2,7 +2,8 @@
 //
 // A sweep over activation budgets (budget_sweep.cpp) adds points to the given ones. The search for
 // the best plans starts from all of these (plan_frontier.cpp), so its answers are at least as good
-// as each of them. If plans may not offload, given plans that do are left out.
+// as each of them. If plans may not offload, given plans that offload are left out, unless tags or
+// policies demand that.
 //
 // The curve is the result of ten searches: for the lowest peak, for the shortest step, and for
 // peaks at equal distances in between. It shows the plans that these searches found on the way,
@@ -51,16 +52,15 @@ std::optional<std::int64_t> bytes_of(const ParetoPoint& point, LimitedMemory mem
                                            : std::optional(point.figures.figures.peak_bytes);
 }
 
-namespace {
-
-// False if the request forbids offloading and the plan offloads a value without a policy of the
-// user that demands it.
-bool may_offload(const ParetoPoint& point, const ParetoRequest& request) {
-  return request.offload || std::ranges::all_of(point.plan.offloaded, [&](NodeId id) {
-           return id.index() < request.policies.size() &&
-                  request.policies[id.index()] == MemoryPolicy::must_cpu_offload;
-         });
+bool offloads_only_on_demand(const SavePlan& plan, const Graph& joint,
+                             std::span<const MemoryPolicy> policies) {
+  return std::ranges::all_of(plan.offloaded, [&](NodeId id) {
+    return joint.node(id).policy == MemoryPolicy::must_cpu_offload ||
+           (id.index() < policies.size() && policies[id.index()] == MemoryPolicy::must_cpu_offload);
+  });
 }
+
+namespace {
 
 class Search {
  public:
@@ -68,13 +68,7 @@ class Search {
                                               const ParetoRequest& request, std::size_t limits) {
     JOINTER_TRY(const auto sweep, BudgetSweep::make(joint, what_if, request));
     JOINTER_CHECK(sweep->run());
-    std::vector<ParetoPoint> starts = sweep->points();
-    std::erase_if(starts, [&](const ParetoPoint& point) { return !may_offload(point, request); });
-    if (starts.empty())
-      return fail(Error::Kind::usage,
-                  "every plan to start from offloads values, but offloading is turned off; allow "
-                  "offloading, or clear the plan first");
-    std::unique_ptr<Search> search(new Search(what_if, request, limits, std::move(starts)));
+    std::unique_ptr<Search> search(new Search(what_if, request, limits, sweep->points()));
     search->cancelled_ = sweep->is_cancelled();
     JOINTER_TRY(search->frontier_,
                 PlanFrontier::make(joint, what_if,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,7 +53,8 @@ struct ParetoRequest {
   // far.
   PartitionOptions partition;
   // Presets and plans that the user has kept. The search computes their estimates, except for pairs
-  // of other partitioners or in a different order, whose estimates must be given.
+  // of other partitioners or in a different order, whose estimates must be given. If `offload` is
+  // false, only plans that offload on demand are used.
   std::vector<ParetoPoint> given;
   // Maximum number of budgets to try; fewer if the remaining gaps are too narrow or have equal
   // estimates at both ends.
@@ -66,6 +68,11 @@ struct ParetoRequest {
   // so far.
   std::function<bool(const ParetoPoint&)> found;
 };
+
+// False if the plan offloads a value although neither its tag nor its policy demands that.
+// `policies`: the user's, indexed by node id; may be empty.
+bool offloads_only_on_demand(const SavePlan& plan, const Graph& joint,
+                             std::span<const MemoryPolicy> policies);
 
 struct ParetoCurve {
   std::vector<ParetoPoint> points;

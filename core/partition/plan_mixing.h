@@ -19,8 +19,8 @@ struct MixedPlan {
   Figures figures;
 };
 
-// The figures of the plan with these decisions; nullopt if it is not legal, or if the search was
-// cancelled.
+// The figures of the plan with these decisions; nullopt if it is not legal, or if the search is
+// over: cancelled, or without effort left.
 using JudgeActions = std::function<std::optional<Figures>(std::span<const PlanAction>)>;
 
 // The best plan within the limit on the way from `within`, which is within it, to `beyond`, which

@@ -41,10 +41,14 @@ Result<void> adopt_plan(Solved& solved, const TradeOff& trade_off, const Fit& fi
 }
 
 // Replaces the plan found with the pair's own plan if that plan meets the limit better. A search
-// chooses plans before it orders them, so it may miss a pair that is already in a good order.
-void keep_own_if_better(const SacCommand& options, const Solved& solved, const PlanLimit& limit,
-                        Fit& fit) {
+// chooses plans before it orders them, so it may miss a pair that is already in a good order. A
+// pair that offloads does not meet --no-offload.
+void keep_own_if_better(const SacCommand& options, const Solved& solved, const TradeOff& trade_off,
+                        const PlanLimit& limit, Fit& fit) {
   if (!solved.own) return;
+  if (options.no_offload &&
+      !offloads_only_on_demand(solved.own->plan, trade_off.partition().joint, trade_off.policies()))
+    return;
   const auto counted = [&](const ParetoPoint& point) {
     Figures figures = point.figures.figures;
     figures.peak_bytes = bytes_of(point, memory_of(options)).value_or(figures.peak_bytes);
@@ -78,7 +82,7 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
   if (!options.slower) {
     const auto limit = saturating_whole(budget);
     JOINTER_TRY(Fit fit, fastest_ordered(trade_off, limit, find_order));
-    keep_own_if_better(options, solved, PlanLimit::of_peak(limit), fit);
+    keep_own_if_better(options, solved, trade_off, PlanLimit::of_peak(limit), fit);
     JOINTER_CHECK(
         adopt_plan(solved, trade_off, fit, fmt::format("a peak of at most {}", options.budget)));
     return LimitAnswer{.kind = "peak",
@@ -90,8 +94,8 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const T
                        .is_of_any_order = bool(find_order)};
   }
   JOINTER_TRY(Fit fit, smallest_ordered(trade_off, *options.slower, find_order));
-  keep_own_if_better(options, solved, PlanLimit::of_step(trade_off.longest_step(*options.slower)),
-                     fit);
+  keep_own_if_better(options, solved, trade_off,
+                     PlanLimit::of_step(trade_off.longest_step(*options.slower)), fit);
   JOINTER_CHECK(adopt_plan(solved, trade_off, fit,
                            fmt::format("a step at most {}% slower", *options.slower)));
   return LimitAnswer{.kind = "step",

@@ -213,6 +213,29 @@ TEST(Pareto, AGivenPlanThatOffloadsIsNoAnswerIfThatIsExcluded) {
     request.policies[id.index()] = MemoryPolicy::must_cpu_offload;
   const Fit demanded = must(fastest_within(joint, what_if, peak, request));
   EXPECT_FALSE(demanded.point.plan.offloaded.empty());
+
+  // And so may tags of the graph, which plans of budgets follow too.
+  request.policies.clear();
+  Graph tagged = joint;
+  for (const NodeId id : plan.offloaded) tagged.node(id).policy = MemoryPolicy::must_cpu_offload;
+  const Fit of_tags = must(fastest_within(tagged, what_if, peak, request));
+  EXPECT_TRUE(of_tags.fits);
+  EXPECT_LE(figures_of(of_tags.point).step_ns, figures.figures.step_ns);
+}
+
+TEST(Pareto, OffloadsOnDemandAreThoseOfTagsAndPolicies) {
+  Graph joint = judged_sample().partition.joint;
+  const NodeId first = joint.order()[0], second = joint.order()[1];
+  for (const NodeId id : {first, second}) joint.node(id).policy = MemoryPolicy::none;
+  SavePlan plan;
+  EXPECT_TRUE(offloads_only_on_demand(plan, joint, {}));
+  plan.offloaded = {first, second};
+  EXPECT_FALSE(offloads_only_on_demand(plan, joint, {}));
+  joint.node(first).policy = MemoryPolicy::must_cpu_offload;
+  EXPECT_FALSE(offloads_only_on_demand(plan, joint, {}));
+  std::vector<MemoryPolicy> policies(joint.node_count(), MemoryPolicy::none);
+  policies[second.index()] = MemoryPolicy::must_cpu_offload;
+  EXPECT_TRUE(offloads_only_on_demand(plan, joint, policies));
 }
 
 // Between two budgets there are plans that no budget yields.
