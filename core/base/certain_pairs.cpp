@@ -3,8 +3,8 @@
 // Steps
 //   1. In both whole sequences, collect the elements of each token that have no partner. If a token
 //      has as many in `a` as in `b`, pair them one by one.
-//   2. Find the longest list of pairs that are in the same order in both sequences (a longest
-//      increasing subsequence). It cuts both sequences into gaps.
+//   2. Find the longest list of pairs that are in the same order in both sequences
+//      (longest_increasing.h). It cuts both sequences into gaps.
 //   3. Repeat step 1 in each gap. If it made pairs, repeat steps 2 and 3.
 //
 // The idea of step 1 is that of the patience diff (B. Cohen), which pairs only lines that are
@@ -13,8 +13,9 @@
 
 #include "core/base/certain_pairs.h"
 
-#include <algorithm>
 #include <map>
+
+#include "core/base/longest_increasing.h"
 
 namespace jointer {
 
@@ -64,24 +65,14 @@ void CertainPairs::add(std::span<const std::uint32_t> a, std::span<const std::ui
 
 std::vector<CertainPairs::Pair> CertainPairs::in_order() const {
   std::vector<Pair> pairs;
-  for (std::uint32_t i = 0; i < of_a_.size(); ++i)
-    if (of_a_[i] != kNone) pairs.emplace_back(i, of_a_[i]);
-  // By length: the pair that ends a list of this length with the smallest index in `b`.
-  std::vector<std::uint32_t> ends;
-  std::vector<std::uint32_t> before(pairs.size(), kNone);
-  for (std::uint32_t i = 0; i < pairs.size(); ++i) {
-    const auto place = std::ranges::lower_bound(
-        ends, pairs[i].second, {}, [&](std::uint32_t pair) { return pairs[pair].second; });
-    if (place != ends.begin()) before[i] = *std::prev(place);
-    if (place == ends.end())
-      ends.push_back(i);
-    else
-      *place = i;
+  std::vector<std::uint32_t> partners;  // of the pairs, in `b`
+  for (std::uint32_t i = 0; i < of_a_.size(); ++i) {
+    if (of_a_[i] == kNone) continue;
+    pairs.emplace_back(i, of_a_[i]);
+    partners.push_back(of_a_[i]);
   }
   std::vector<Pair> list;
-  for (std::uint32_t i = ends.empty() ? kNone : ends.back(); i != kNone; i = before[i])
-    list.push_back(pairs[i]);
-  std::ranges::reverse(list);
+  for (const std::size_t i : longest_increasing(partners)) list.push_back(pairs[i]);
   return list;
 }
 

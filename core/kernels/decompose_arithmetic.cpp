@@ -90,8 +90,7 @@ void Decomposer::softmax_rule(const Node& node) {
 void Decomposer::safe_softmax_rule(const Node& node) {
   const DType type = captured(node).dtype;
   const FxId x = input(node, "self");
-  std::int64_t dim = number(node, "dim");
-  if (dim < 0) dim += builder_.rank(x);
+  const std::int64_t dim = wrapped_dim(number(node, "dim"), builder_.rank(x));
   const Softmax parts =
       softmax_parts(builder_, builder_.convert(x, type), dim, version_ > TorchVersion{2, 11});
   const FxId value =

@@ -136,23 +136,15 @@ void Decomposer::cat_rule(const Node& node) {
   // One tensor several times is expanded and copied.
   const auto at = static_cast<std::size_t>(joined.numbers[0]);
   const FxId lifted = builder_.unsqueeze(first, joined.numbers[0]);
-  FxNode wide;
-  wide.kind = FxKind::expand;
-  wide.target = "aten.expand.default";
-  wide.is_view = true;
-  wide.inputs = {lifted};
   FxTensor result = builder_.tensor(lifted);
   result.shape[at] = static_cast<std::int64_t>(joined.inputs.size());
   result.stride[at] = 0;
-  wide.numbers = result.shape;
-  wide.results = {result};
-  FxNode copy;
-  copy.kind = FxKind::clone;
-  copy.target = "aten.clone.default";
-  copy.inputs = {builder_.add(std::move(wide))};
-  result.stride = dense_strides(result.shape);
-  copy.results = {std::move(result)};
-  give(builder_.reshape(builder_.add(std::move(copy)), Sizes(joined.result().shape)));
+  Sizes sizes = result.shape;
+  FxNode wide =
+      node_of(FxKind::expand, "aten.expand.default", {lifted}, std::move(sizes), std::move(result));
+  wide.is_view = true;
+  const FxId copy = builder_.dense_copy(builder_.add(std::move(wide)));
+  give(builder_.reshape(copy, Sizes(joined.result().shape)));
 }
 
 void Decomposer::stack_rule(const Node& node) {

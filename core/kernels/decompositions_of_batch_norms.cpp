@@ -10,10 +10,6 @@
 namespace jointer::kernels {
 namespace {
 
-FxId widened(FxBuilder& b, FxId id) {
-  return id < 0 ? id : b.convert(id, computation_type(b.dtype(id)));
-}
-
 // [C] as [1, C, 1, ...] or, without a first dimension, as [C, 1, ...]
 FxId as_channels(FxBuilder& b, FxId value, std::int64_t rank, bool has_batch) {
   Sizes sizes(static_cast<std::size_t>(has_batch ? rank : rank - 1), 1);
@@ -42,7 +38,7 @@ struct BatchNorm {
 };
 
 BatchNorm training_norm(FxBuilder& b, const CallArguments& call, double eps, double momentum) {
-  const FxId given = call.tensor("input"), x = widened(b, given);
+  const FxId given = call.tensor("input"), x = b.to_computation_type(given);
   FxTensor kept = b.tensor(x);
   const auto rank = static_cast<std::int64_t>(kept.shape.size());
   const std::int64_t channels = kept.shape[1], count = product(kept.shape) / channels;
@@ -138,11 +134,11 @@ FxIds batch_norm_gradient(FxBuilder& b, const CallArguments& call, TorchVersion)
   const auto rank = b.rank(given);
   if (rank < 2 || product(b.shape(given)) == 0) return {};
   const bool is_training = is_cudnn || call.is_true("train");
-  const FxId dy = widened(b, call.tensor(is_cudnn ? "grad_output" : "grad_out")),
-             x = widened(b, given), weight = widened(b, given_weight);
-  const FxId variance = widened(b, call.tensor("running_var"));
-  FxId mean = widened(b, call.tensor(is_training ? "save_mean" : "running_mean"));
-  FxId factor = widened(b, call.tensor(is_cudnn ? "save_var" : "save_invstd"));
+  const FxId dy = b.to_computation_type(call.tensor(is_cudnn ? "grad_output" : "grad_out")),
+             x = b.to_computation_type(given), weight = b.to_computation_type(given_weight);
+  const FxId variance = b.to_computation_type(call.tensor("running_var"));
+  FxId mean = b.to_computation_type(call.tensor(is_training ? "save_mean" : "running_mean"));
+  FxId factor = b.to_computation_type(call.tensor(is_cudnn ? "save_var" : "save_invstd"));
   if (!is_training && variance >= 0)
     factor = b.pointwise("rsqrt", {b.pointwise("add", {variance}, {call.real("eps")})});
   if (mean < 0 || factor < 0 || dy < 0) return {};

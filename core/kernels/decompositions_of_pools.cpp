@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::int64_t kLargestWindow = 25;
 
-Sizes for_each_dim(Sizes given, std::size_t dims, std::int64_t otherwise) {
-  if (given.empty()) return Sizes(dims, otherwise);
+Sizes for_each_dim(Sizes given, std::size_t dims, std::int64_t default_value) {
+  if (given.empty()) return Sizes(dims, default_value);
   if (given.size() == 1) given.resize(dims, given.front());
   return given;
 }
@@ -31,26 +31,18 @@ PoolWindows windows_of(const CallArguments& call, std::size_t dims) {
   return made;
 }
 
+// Numbers beyond kMaxNumber could overflow in products.
 bool is_valid(const PoolWindows& windows, std::size_t dims, std::int64_t rank) {
-  const auto positive = [](std::int64_t each) { return each > 0; };
-  return windows.kernel.size() == dims && windows.stride.size() == dims &&
-         windows.padding.size() == dims && windows.dilation.size() == dims &&
-         std::ranges::all_of(windows.kernel, positive) &&
-         std::ranges::all_of(windows.stride, positive) &&
-         std::ranges::all_of(windows.dilation, positive) &&
+  constexpr std::int64_t kMaxNumber = 1 << 20;
+  const auto are_within = [&](const Sizes& numbers, std::int64_t min) {
+    return numbers.size() == dims && std::ranges::all_of(numbers, [&](std::int64_t each) {
+             return each >= min && each <= kMaxNumber;
+           });
+  };
+  return are_within(windows.kernel, 1) && are_within(windows.stride, 1) &&
+         are_within(windows.padding, 0) && are_within(windows.dilation, 1) &&
          (rank == static_cast<std::int64_t>(dims) + 1 ||
           rank == static_cast<std::int64_t>(dims) + 2);
-}
-
-FxNode pool_node(FxKind kind, std::string_view target, FxIds inputs, Sizes numbers,
-                 FxTensor result) {
-  FxNode made;
-  made.kind = kind;
-  made.target = target;
-  made.inputs = std::move(inputs);
-  made.numbers = std::move(numbers);
-  made.results = {std::move(result)};
-  return made;
 }
 
 FxIds max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
@@ -61,11 +53,11 @@ FxIds max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const bool is_small = product(windows.kernel) <= kLargestWindow;
   FxTensor offsets = call.result(1);
   offsets.dtype = is_small ? DType::int8 : DType::int64;
-  FxNode both = pool_node(FxKind::max_pool,
-                          is_small    ? "prims._low_memory_max_pool_with_offsets.default"
-                          : dims == 3 ? "aten.max_pool3d_with_indices.default"
-                                      : "aten.max_pool2d_with_indices.default",
-                          {x}, windows.numbers(), call.result(0));
+  FxNode both = node_of(FxKind::max_pool,
+                        is_small    ? "prims._low_memory_max_pool_with_offsets.default"
+                        : dims == 3 ? "aten.max_pool3d_with_indices.default"
+                                    : "aten.max_pool2d_with_indices.default",
+                        {x}, windows.numbers(), call.result(0));
   both.results.push_back(offsets);
   both.is_tuple = true;
   const FxId tuple = b.add(std::move(both));
@@ -73,9 +65,9 @@ FxIds max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
   Sizes numbers = windows.numbers();
   const Sizes sizes = b.shape(x);
   numbers.insert(numbers.end(), sizes.end() - static_cast<std::ptrdiff_t>(dims), sizes.end());
-  return {values, b.add(pool_node(FxKind::pool_positions,
-                                  "prims._low_memory_max_pool_offsets_to_indices.default", {chosen},
-                                  std::move(numbers), call.result(1)))};
+  return {values, b.add(node_of(FxKind::pool_positions,
+                                "prims._low_memory_max_pool_offsets_to_indices.default", {chosen},
+                                std::move(numbers), call.result(1)))};
 }
 
 // Adds each gradient to the position of its maximum.
@@ -93,11 +85,11 @@ FxIds max_pool_gradient(FxBuilder& b, const CallArguments& call, TorchVersion ve
   gradient = b.reshape(gradient, {planes, out});
   positions = b.reshape(positions, {planes, out});
   gradient = b.convert(gradient, wide);
-  FxId sum = b.add(pool_node(FxKind::scatter, "aten.scatter_add.default",
-                             {zeros, positions, gradient}, {1, 1}, b.tensor(zeros)));
+  FxId sum = b.add(node_of(FxKind::scatter, "aten.scatter_add.default",
+                           {zeros, positions, gradient}, {1, 1}, b.tensor(zeros)));
   sum = b.convert(b.reshape(sum, Sizes(result.shape)), given.dtype);
   if (is_contiguous(result.shape, result.stride)) return {sum};
-  return {b.add(pool_node(FxKind::clone, "aten.clone.default", {sum}, {}, result))};
+  return {b.add(node_of(FxKind::clone, "aten.clone.default", {sum}, {}, result))};
 }
 
 FxIds average(FxBuilder& b, FxId x, const PoolWindows& windows, double divisor, bool counts_padding,
@@ -105,8 +97,8 @@ FxIds average(FxBuilder& b, FxId x, const PoolWindows& windows, double divisor, 
   Sizes numbers{counts_padding ? 1 : 0};
   const Sizes sizes = windows.numbers();
   numbers.insert(numbers.end(), sizes.begin(), sizes.end());
-  FxNode made = pool_node(FxKind::average_pool, "aten.avg_pool2d.default", {x}, std::move(numbers),
-                          std::move(result));
+  FxNode made = node_of(FxKind::average_pool, "aten.avg_pool2d.default", {x}, std::move(numbers),
+                        std::move(result));
   if (divisor != 0) made.scalars = {divisor};
   return {b.add(std::move(made))};
 }
@@ -132,8 +124,8 @@ FxIds average_pool_gradient(FxBuilder& b, const CallArguments& call, TorchVersio
   std::int64_t window = 1;
   for (std::size_t i = 0; i < 2; ++i) window *= windows_over(windows.kernel[i], windows.stride[i]);
   if (window > kLargestWindow) return {};
-  FxNode made = pool_node(FxKind::average_pool_gradient, "aten.avg_pool2d_backward.default",
-                          {gradient}, std::move(numbers), call.result());
+  FxNode made = node_of(FxKind::average_pool_gradient, "aten.avg_pool2d_backward.default",
+                        {gradient}, std::move(numbers), call.result());
   if (call.has("divisor_override")) made.scalars = {call.real("divisor_override")};
   return {b.add(std::move(made))};
 }
@@ -151,8 +143,8 @@ FxIds adaptive_average_pool(FxBuilder& b, const CallArguments& call, TorchVersio
   }
   windows.stride = windows.kernel;
   if (product(windows.kernel) == 1)
-    return {b.add(
-        pool_node(FxKind::clone, "aten._adaptive_avg_pool2d.default", {x}, {}, call.result()))};
+    return {
+        b.add(node_of(FxKind::clone, "aten._adaptive_avg_pool2d.default", {x}, {}, call.result()))};
   return average(b, x, windows, 0, true, call.result());
 }
 

@@ -13,16 +13,6 @@
 namespace jointer::kernels {
 namespace {
 
-FxNode node_of(FxKind kind, std::string_view target, FxIds inputs, Sizes numbers, FxTensor result) {
-  FxNode made;
-  made.kind = kind;
-  made.target = target;
-  made.inputs = std::move(inputs);
-  made.numbers = std::move(numbers);
-  made.results = {std::move(result)};
-  return made;
-}
-
 FxTensor dense_tensor(const FxBuilder& b, FxId like, Sizes sizes) {
   const FxTensor& tensor = b.tensor(like);
   Sizes stride = dense_strides(sizes);
@@ -246,9 +236,7 @@ FxIds pixel_shuffle(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const Sizes places = is_back ? Sizes{0, 2, 4, 1, 3} : Sizes{0, 3, 1, 4, 2};
   for (const std::int64_t place : places) order.push_back(batch + place);
   const FxId moved = b.permute(b.reshape(x, std::move(split)), std::move(order));
-  return {b.reshape(b.add(node_of(FxKind::clone, "aten.clone.default", {moved}, {},
-                                  dense_tensor(b, moved, Sizes(b.shape(moved))))),
-                    call.result().shape)};
+  return {b.reshape(b.dense_copy(moved), call.result().shape)};
 }
 
 // The parts of a tensor, each copied into a new tensor.
@@ -260,8 +248,7 @@ FxIds split_copies(FxBuilder& b, const CallArguments& call, TorchVersion) {
   std::int64_t start = 0;
   for (const std::int64_t size : call.integers("split_sizes")) {
     const FxId part = b.slice(x, dim, start, start + size);
-    results.push_back(b.add(node_of(FxKind::clone, "aten.clone.default", {part}, {},
-                                    dense_tensor(b, part, Sizes(b.shape(part))))));
+    results.push_back(b.dense_copy(part));
     start += size;
   }
   return results;

@@ -58,6 +58,16 @@ NormDims::NormDims(const Sizes& shape, std::int64_t normalized) {
   }
 }
 
+FxNode node_of(FxKind kind, std::string_view target, FxIds inputs, Sizes numbers, FxTensor result) {
+  FxNode made;
+  made.kind = kind;
+  made.target = target;
+  made.inputs = std::move(inputs);
+  made.numbers = std::move(numbers);
+  made.results = {std::move(result)};
+  return made;
+}
+
 FxId FxBuilder::add(FxNode made) {
   made.origin = origin;
   graph.nodes.push_back(std::move(made));
@@ -119,13 +129,9 @@ FxId FxBuilder::to_computation_type(FxId input) {
 }
 
 FxId FxBuilder::dense_copy(FxId input) {
-  const FxTensor& from = tensor(input);
-  FxNode made;
-  made.kind = FxKind::clone;
-  made.target = "aten.clone.default";
-  made.inputs = {input};
-  made.results = {{from.dtype, from.is_on_gpu, from.shape, dense_strides(from.shape)}};
-  return add(std::move(made));
+  FxTensor copy = tensor(input);
+  copy.stride = dense_strides(copy.shape);
+  return add(node_of(FxKind::clone, "aten.clone.default", {input}, {}, std::move(copy)));
 }
 
 FxId FxBuilder::contiguous(FxId input) {
@@ -136,13 +142,9 @@ FxId FxBuilder::contiguous(FxId input) {
 FxId FxBuilder::slice(FxId input, std::int64_t dim, std::int64_t start, std::int64_t end) {
   FxTensor part = tensor(input);
   part.shape[static_cast<std::size_t>(dim)] = end - start;
-  FxNode view;
-  view.kind = FxKind::slice;
-  view.target = "aten.slice.Tensor";
+  FxNode view =
+      node_of(FxKind::slice, "aten.slice.Tensor", {input}, {dim, start, end, 1}, std::move(part));
   view.is_view = true;
-  view.inputs = {input};
-  view.numbers = {dim, start, end, 1};
-  view.results = {std::move(part)};
   return add(std::move(view));
 }
 

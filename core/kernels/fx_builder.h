@@ -10,6 +10,8 @@
 
 namespace jointer::kernels {
 
+FxNode node_of(FxKind kind, std::string_view target, FxIds inputs, Sizes numbers, FxTensor result);
+
 class FxBuilder {
  public:
   FxGraph graph;
@@ -32,7 +34,7 @@ class FxBuilder {
   FxId pointwise(std::string_view op, FxIds inputs, Numbers scalars = {});
   // Returns the input itself if it already has the type.
   FxId convert(FxId input, DType dtype);
-  // A clone with the strides of a dense tensor.
+  // A copy with dense strides.
   FxId dense_copy(FxId input);
   // Converted to computation_type; -1 for -1.
   FxId to_computation_type(FxId input);

@@ -200,12 +200,8 @@ bool Lowering::lacks_atomic_addition(DType type) {
 }
 
 void Lowering::call_in_place(std::string_view ir, std::string_view target, Boxes inputs) {
-  OpState op;
-  op.kind = Op::Kind::extern_;
-  op.ir = ir;
-  op.target = target;
+  OpState op = call_op(Op::Kind::extern_, ir, target);
   op.reads = call_inputs(inputs);
-  op.call = node;
   op.is_on_gpu = is_on_gpu(inputs.front());
   const BufferId changed = op.reads.front();
   mark_mutated(changed);

@@ -31,19 +31,11 @@ Box Lowering::lower_convolution(const FxNode& of) {
   // On the GPU, a separate kernel adds the bias.
   const bool adds_bias = inputs.size() > kTensors && result.is_on_gpu;
   Boxes read(inputs.begin(), adds_bias ? inputs.begin() + kTensors : inputs.end());
-  OpState op;
-  op.kind = Op::Kind::extern_;
-  op.ir = "ExternKernelAlloc";
-  op.target = of.target;
+  OpState op = call_op(Op::Kind::extern_, "ExternKernelAlloc", of.target);
   op.reads = call_inputs(read);
-  op.call = node;
-  op.is_on_gpu = result.is_on_gpu;
   BufferState made = result_buffer(result);
   made.allocates_itself = true;
-  const BufferId id = add_buffer(std::move(made));
-  op.outputs = {id};
-  add_op(std::move(op));
-  const Box value = box_of_buffer(id);
+  const Box value = add_call(std::move(op), std::move(made));
   if (!adds_bias) return value;
   Sizes sizes(result.shape.size() - 1, 1);
   sizes[0] = product(shape(inputs[kTensors]));

@@ -15,15 +15,9 @@ constexpr int kMaxInlined = 100;  // has_large_inner_fn(threshold=100)
 
 // True if the elements fill their memory, each once.
 bool is_dense(const FxTensor& tensor) {
-  SmallVector<std::size_t, 6> dims;
-  for (std::size_t i = 0; i < tensor.shape.size(); ++i)
-    if (tensor.shape[i] != 1) dims.push_back(i);
-  std::ranges::sort(dims, {}, [&](std::size_t i) { return tensor.stride[i]; });
-  std::int64_t step = 1;
-  for (const std::size_t i : dims) {
-    if (tensor.stride[i] != step) return false;
-    step *= tensor.shape[i];
-  }
+  const Sizes filled = filled_strides(tensor.shape, fill_order(tensor.stride));
+  for (std::size_t i = 0; i < filled.size(); ++i)
+    if (tensor.shape[i] != 1 && tensor.stride[i] != filled[i]) return false;
   return true;
 }
 
@@ -376,13 +370,7 @@ Loops Lowering::joined_softmax(const Loops& made, std::int64_t split, int dense)
   Loops first = split_layer(made, split, dense);
   first.split = 0;
   first.unsplit = -1;
-  Loops second;
-  second.kind = made.kind;
-  second.op = made.op;
-  second.is_on_gpu = made.is_on_gpu;
-  second.dtype = made.dtype;
-  second.ranges = made.ranges;
-  second.reduced = {split};
+  Loops second = second_layer(made, {split});
   Boxes parts;
   for (int i = 0; i < 2; ++i) {
     parts.push_back(box_of(first));

@@ -161,18 +161,23 @@ Loops Lowering::split_layer(const Loops& made, std::int64_t split, int dense) {
   return first;
 }
 
-Box Lowering::make_split_reduction(Loops made, std::int64_t split, int dense) {
-  const Sizes ranges = made.ranges;
-  Loops first = split_layer(made, split, dense);
-  const Box partial = make_reduction(std::move(first));
-  realize(partial);
+Loops Lowering::second_layer(const Loops& made, Sizes reduced) {
   Loops second;
   second.kind = made.kind;
   second.op = made.op;
   second.is_on_gpu = made.is_on_gpu;
   second.dtype = made.dtype;
-  second.ranges = ranges;
-  second.reduced = {split};
+  second.ranges = made.ranges;
+  second.reduced = std::move(reduced);
+  return second;
+}
+
+Box Lowering::make_split_reduction(Loops made, std::int64_t split, int dense) {
+  const Sizes ranges = made.ranges;
+  Loops first = split_layer(made, split, dense);
+  const Box partial = make_reduction(std::move(first));
+  realize(partial);
+  Loops second = second_layer(made, {split});
   Positions at = variables(ranges);
   at.push_back(pool.loop(static_cast<int>(ranges.size()), split));
   read(second, partial, std::move(at));
@@ -208,13 +213,8 @@ Boxes Lowering::make_welford(const Loops& made) {
   // Masked elements must not count, so each has a weight.
   if (count % split != 0) first.op = "welford_combine";
   const Boxes parts = make_welford(first);
-  Loops second;
-  second.kind = made.kind;
+  Loops second = second_layer(made, {split});
   second.op = "welford_combine";
-  second.is_on_gpu = made.is_on_gpu;
-  second.dtype = made.dtype;
-  second.ranges = made.ranges;
-  second.reduced = {split};
   for (const Box& part : parts) {
     realize(part);
     Positions where = variables(made.ranges);
@@ -236,8 +236,9 @@ int Lowering::dense_dimension(const Loops& made, const Box* input) {
 }
 
 // If all elements of a tensor are reduced that is not computed yet, and it is computed from the
-// results of reductions which all have the same loops: these loops, the last of which is reduced,
-// if they have as many iterations. Source: extract_input_node_reduction_ranges.
+// results of reductions which all have the same loops: the sizes of these loops, if they have as
+// many iterations, and then how many of the last ones are reduced. Empty otherwise. Source:
+// extract_input_node_reduction_ranges.
 Sizes Lowering::loops_of_read_reduction(const Loops& made, const Box* input) {
   if (product(made.ranges) != 1 || input == nullptr || input->view >= 0 || is_realized(*input))
     return {};
@@ -275,8 +276,8 @@ Sizes Lowering::loops_of_read_reduction(const Loops& made, const Box* input) {
   return outer;
 }
 
-// The second layer of a reduction whose first layer has the given loops: sizes, and then how many
-// of the last ones are reduced.
+// Computes the first layer of a reduction with the given loops (see loops_of_read_reduction).
+// Returns the second layer.
 Loops Lowering::along_loops(const Loops& made, const Sizes& along) {
   const auto count = static_cast<std::ptrdiff_t>(along.back());
   const Sizes sizes(along.begin(), along.end() - 1);
@@ -295,13 +296,7 @@ Loops Lowering::along_loops(const Loops& made, const Sizes& along) {
   copy_body(first, made, where);
   const Box partial = make_reduction(std::move(first));
   realize(partial);
-  Loops second;
-  second.kind = made.kind;
-  second.op = made.op;
-  second.is_on_gpu = made.is_on_gpu;
-  second.dtype = made.dtype;
-  second.ranges = made.ranges;
-  second.reduced.assign(sizes.begin(), sizes.end() - count);
+  Loops second = second_layer(made, Sizes(sizes.begin(), sizes.end() - count));
   Positions at = variables(made.ranges);
   const Positions rest = variables(second.reduced, start);
   at.insert(at.end(), rest.begin(), rest.end());

@@ -1,7 +1,7 @@
 // Tensors whose elements lie elsewhere in another one: flipped, padded, repeated, sorted, looked
 // up; and random numbers.
-// Source: torch/_inductor/lowering.py (searchsorted, bucketize, rev, constant_pad_nd, _pad_as_cat, repeat, unfold,
-// as_strided, diagonal, select_scatter, sort_stable, reduce_max, inductor_random),
+// Source: torch/_inductor/lowering.py (searchsorted, bucketize, rev, constant_pad_nd, _pad_as_cat,
+// repeat, unfold, as_strided, diagonal, select_scatter, sort_stable, reduce_max, inductor_random),
 // torch/_inductor/ir.py (Sort, ArgReduction, RandomSeeds).
 
 #include <algorithm>

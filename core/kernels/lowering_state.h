@@ -157,9 +157,10 @@ class Lowering {
   Box clone(const Box& box);
   Box full(double value, DType type, bool is_on_gpu, const Sizes& sizes);
   Box reduce(std::string_view op, const Box& input, const Sizes& dims, bool keeps, DType type);
-  // `input`: the tensor that is reduced, if there is one. `unrolled`: a reduction of fewer elements
-  // has no loop (`unroll_reductions_threshold`).
-  Box make_reduction(Loops made, const Box* input = nullptr, std::int64_t unrolled = kUnrolled);
+  // `input`: the tensor that is reduced, if there is one. A reduction of fewer than
+  // `unrolled_below` elements has no loop (`unroll_reductions_threshold`).
+  Box make_reduction(Loops made, const Box* input = nullptr,
+                     std::int64_t unrolled_below = kUnrolled);
   static constexpr std::int64_t kUnrolled = 8;
   std::int16_t is_better(Loops& into, std::string_view op, DType compared,
                          std::array<std::int16_t, 2> a, std::array<std::int16_t, 2> b);
@@ -169,6 +170,9 @@ class Lowering {
   std::int64_t split_count(const Loops& made);
   // The first layer of a reduction that is split into this many pieces.
   Loops split_layer(const Loops& made, std::int64_t split, int dense = -1);
+  // The second layer, which reduces the results of the first one over loops of these sizes, before
+  // it reads them.
+  static Loops second_layer(const Loops& made, Sizes reduced);
   Sizes loops_of_read_reduction(const Loops& made, const Box* input);
   Loops along_loops(const Loops& made, const Sizes& along);
   Box make_split_reduction(Loops made, std::int64_t split, int dense);

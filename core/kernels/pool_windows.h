@@ -2,7 +2,6 @@
 
 // The windows of a pooling, as numbers of a node.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,14 +30,9 @@ struct PoolWindows {
   }
 };
 
-// The number of windows along a dimension in which an element can lie.
+// The maximum number of windows along a dimension in which an element lies.
 inline std::int64_t windows_over(std::int64_t kernel, std::int64_t stride) {
-  std::int64_t most = 1;
-  for (std::int64_t at = 0; at < 2 * kernel; ++at) {
-    const std::int64_t first = at < kernel ? 0 : (at - kernel) / stride;
-    most = std::max(most, at / stride - first);
-  }
-  return most;
+  return (kernel - 1) / stride + 1;
 }
 
 }  // namespace jointer::kernels
