@@ -18,6 +18,7 @@ from torch import fx
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from .errors import first_line
 from .graph_pass import graph_pass
 
 
@@ -28,7 +29,7 @@ class _Decomposer(fx.Interpreter):
         try:
             return super().run_node(n)
         except Exception as error:
-            reason = str(error).strip().partition("\n")[0] or type(error).__name__
+            reason = first_line(error)
             raise RuntimeError(f"node {n.name} cannot be retraced: {reason}") from error
 
 

@@ -15,7 +15,7 @@ from . import host_passes, host_values
 from .counted import counted
 from .document import read_document, write_document
 from .encode import HEAD, encode_graph
-from .errors import CaptureError
+from .errors import CaptureError, first_line
 from .events import Events
 from .graph_pass import LISTENER, decide
 from .host import HostError, one_line
@@ -146,7 +146,7 @@ def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, An
         raise HostError("pass", f"the returned graph cannot be used: {error}") from None
     except Exception as error:
         traceback.print_exc()
-        reason = str(error).strip().partition("\n")[0] or type(error).__name__
+        reason = first_line(error)
         raise HostError("pass", f"the returned graph is invalid: {reason}") from None
 
 

@@ -18,7 +18,7 @@ from torch import fx
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import tree_leaves
 
-from .errors import CaptureError
+from .errors import CaptureError, first_line
 
 
 class Before:
@@ -67,7 +67,7 @@ def _complete(node: fx.Node, mode: Any, is_old: bool) -> None:
         try:
             node.meta["val"] = _run(node, mode)
         except Exception as error:
-            reason = str(error).strip().partition("\n")[0] or type(error).__name__
+            reason = first_line(error)
             raise CaptureError(
                 f"node {node.name} has no meta['val'], and it cannot be computed: {reason}"
             ) from None

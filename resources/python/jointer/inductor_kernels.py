@@ -46,7 +46,7 @@ from torch.utils.flop_counter import flop_registry
 
 from .arguments import Opaque
 from .encode import HEAD
-from .errors import CaptureError
+from .errors import CaptureError, first_line
 from .targets import UnknownOperator
 from .triton import missing_kernel
 
@@ -127,9 +127,8 @@ class _Retracer(fx.Interpreter):
         except CaptureError:
             raise
         except Exception as error:
-            reason = str(error).strip().partition("\n")[0] or type(error).__name__
+            reason = first_line(error)
             raise CaptureError(f"node {n.name} cannot be decomposed: {reason}") from error
-
 
     def output(self, target: Any, args: Any, kwargs: Any) -> Any:
         """Return ``None`` for objects that the capture only describes, such as device meshes."""

@@ -21,7 +21,7 @@ from .arguments import decode_argument
 from .descriptors import decode_descriptor
 from .document import check_document, read_document
 from .encode import EXTRA, HEAD
-from .errors import CaptureError
+from .errors import CaptureError, first_line
 from .fsdp_bucket import decode_bucket
 from .groups import restore_groups
 from .symbols import Assumptions, Number
@@ -129,7 +129,7 @@ def _damage(where: object) -> Iterator[None]:
     except KeyError as error:
         raise CaptureError(f"{where}: no {error}: the capture is damaged") from None
     except _DAMAGE as error:
-        reason = str(error).partition("\n")[0] or type(error).__name__
+        reason = first_line(error)
         raise CaptureError(f"{where}: {reason}: the capture is damaged") from None
 
 

@@ -18,7 +18,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._pytree import tree_leaves
 
 from .arguments import torch_constant
-from .errors import CaptureError, RecipeError
+from .errors import CaptureError, RecipeError, first_line
 from .hashing import value_text
 from .symbols import Assumptions
 from .values import ValueDecoder, ValueEncoder, as_returned
@@ -59,7 +59,7 @@ class NodeValues:
         except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
             if isinstance(error, RecipeError):
                 raise
-            reason = str(error).partition("\n")[0] or type(error).__name__
+            reason = first_line(error)
             raise RecipeError(f"the value of {node.name}: {reason}") from None
 
     def _computed(self, node: fx.Node) -> Any:

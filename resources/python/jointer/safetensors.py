@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from .errors import CaptureError
+from .errors import CaptureError, first_line
 
 _DTYPES = {
     "BOOL": torch.bool,
@@ -51,7 +51,7 @@ def read_safetensors(path: str) -> dict[str, torch.Tensor]:
             name: _tensor(record, data) for name, record in header.items() if name != "__metadata__"
         }
     except (ValueError, KeyError, TypeError, AttributeError, struct.error, RuntimeError) as error:
-        reason = str(error).partition("\n")[0]
+        reason = first_line(error)
         raise CaptureError(f"{path}: not a complete safetensors file ({reason})") from None
 
 
