@@ -27,7 +27,7 @@ FxIds index_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const bool adds = packet.starts_with("aten.index_add");
   const bool is_in_place = packet.ends_with('_');
   if (b.rank(self) == 0) return {};
-  const std::int64_t given = call.integer("dim"), dim = given < 0 ? given + b.rank(self) : given;
+  const std::int64_t dim = wrapped_dim(call.integer("dim"), b.rank(self));
   const FxTensor tensor = b.tensor(self);
   // In bfloat16, Inductor lowers index_add only for GPUs with atomic additions of this type (H100).
   if (adds && tensor.dtype == DType::bfloat16 && !tensor.is_on_gpu) return {};

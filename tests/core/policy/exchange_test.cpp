@@ -269,7 +269,7 @@ TEST(Export, AListSavesAboutAsMuchAsThePlan) {
 
 // --- Reading ---
 
-TEST(ReadOperatorList, AcceptsPythonFromTorchtitan) {
+TEST(ReadOperatorSet, AcceptsPythonFromTorchtitan) {
   const auto list = must(read_operator_set(R"py(
 def _get_default_save_ops() -> set:
     """The default set: torch.ops.aten.not_this.default"""
@@ -293,7 +293,7 @@ def _get_default_save_ops() -> set:
   EXPECT_THAT(list.options.every_nth, IsEmpty());
 }
 
-TEST(ReadOperatorList, AcceptsPlainNamesAndStrings) {
+TEST(ReadOperatorSet, AcceptsPlainNamesAndStrings) {
   const auto list = must(read_operator_set(R"(["aten.mm.default", "aten.bmm", "a.b"], aten.relu)"));
   EXPECT_THAT(list.options.save, ElementsAre("aten.mm.default", "aten.bmm", "aten.relu"));
   EXPECT_FALSE(read_operator_set("def f(): return 'x'"));
@@ -302,13 +302,13 @@ TEST(ReadOperatorList, AcceptsPlainNamesAndStrings) {
   EXPECT_FALSE(read_operator_set("RECOMPUTE_EVERY_NTH = {aten.mm: 2"));
 }
 
-TEST(ReadOperatorList, AcceptsShortNamesOfTorchOps) {
+TEST(ReadOperatorSet, AcceptsShortNamesOfTorchOps) {
   const auto list = must(read_operator_set(
       "ops = torch.ops\nlib = ops.aten\nsave = {ops.aten.mm.default, lib.bmm, ops.prims.div}"));
   EXPECT_THAT(list.options.save, ElementsAre("aten.mm.default", "aten.bmm", "prims.div"));
 }
 
-TEST(ReadOperatorList, DoesNotIgnoreModules) {
+TEST(ReadOperatorSet, DoesNotIgnoreModules) {
   const auto list =
       read_operator_set("a::torch.ops.aten.mm.default, layers.*::torch.ops.aten.bmm.default");
   ASSERT_FALSE(list);
