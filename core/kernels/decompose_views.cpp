@@ -130,7 +130,7 @@ void Decomposer::cat_rule(const Node& node) {
   if (joined.inputs.size() == 1) joined.kind = FxKind::clone;
   const FxId first = joined.inputs.empty() ? -1 : joined.inputs.front();
   const bool is_repeated =
-      joined.inputs.size() > 1 &&
+      joined.inputs.size() > 1 && builder_.rank(first) == rank &&
       std::ranges::all_of(joined.inputs, [first](FxId each) { return each == first; });
   if (!is_repeated) return give_made(std::move(joined));
   // One tensor several times is expanded and copied.

@@ -130,6 +130,7 @@ FxIds batch_norm(FxBuilder& b, const CallArguments& call, TorchVersion) {
 FxIds batch_norm_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const bool is_cudnn = call.packet() == "aten.cudnn_batch_norm_backward";
   const FxId given = call.tensor("input"), given_weight = call.tensor("weight");
+  if (given < 0) return {};
   const DType type = b.dtype(given), weight_type = given_weight < 0 ? type : b.dtype(given_weight);
   const auto rank = b.rank(given);
   if (rank < 2 || product(b.shape(given)) == 0) return {};

@@ -104,7 +104,7 @@ FxIds group_norm_gradient(FxBuilder& b, const CallArguments& call, TorchVersion)
 
 FxIds convolution(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("input"), weight = call.tensor("weight"), bias = call.tensor("bias");
-  if (call.result().shape.size() < 2 || b.rank(weight) < 3) return {};
+  if (call.result().shape.size() < 2 || weight < 0 || b.rank(weight) < 3) return {};
   FxNode called;
   called.kind = FxKind::convolution;
   called.target = "aten.convolution.default";
@@ -120,7 +120,10 @@ FxIds convolution_gradient(FxBuilder& b, const CallArguments& call, TorchVersion
   const FxId gradient = call.tensor("grad_output"), x = call.tensor("input"),
              weight = call.tensor("weight");
   const Sizes mask = call.integers("output_mask");
-  if (b.rank(weight) < 3 || mask.size() != 3 || !b.tensor(x).is_on_gpu) return {};
+  if (x < 0 || weight < 0 || b.rank(weight) < 3 || mask.size() != 3 || !b.tensor(x).is_on_gpu)
+    return {};
+  const std::size_t called_for = (mask[0] != 0 ? 1U : 0U) + (mask[1] != 0 ? 1U : 0U);
+  if (called_for > call.result_count()) return {};
   FxIds results(3, -1);
   if (mask[2] != 0) {
     Sizes dims{0};
@@ -134,10 +137,8 @@ FxIds convolution_gradient(FxBuilder& b, const CallArguments& call, TorchVersion
   called.is_tuple = true;
   called.inputs = {gradient, x, weight};
   called.numbers = {call.integer("groups", 1), mask[0], mask[1]};
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < 2; ++i)
-    if (mask[i] != 0) called.results.push_back(call.result(count++));
-  if (count == 0) return results;
+  if (called_for == 0) return results;
+  for (std::size_t i = 0; i < called_for; ++i) called.results.push_back(call.result(i));
   const auto tensors = called.results;
   const FxId tuple = b.add(std::move(called));
   for (std::size_t i = 0, next = 0; i < 2; ++i)

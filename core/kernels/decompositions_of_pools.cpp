@@ -31,8 +31,10 @@ PoolWindows windows_of(const CallArguments& call, std::size_t dims) {
   return made;
 }
 
-// Numbers beyond kMaxNumber could overflow in products.
-bool is_valid(const PoolWindows& windows, std::size_t dims, std::int64_t rank) {
+// True if a pooling of `dims` dimensions can have these windows, and turns a tensor of this rank
+// into another one. Numbers beyond kMaxNumber could overflow in products.
+bool is_valid(const PoolWindows& windows, std::size_t dims, std::int64_t rank,
+              const FxTensor& result) {
   constexpr std::int64_t kMaxNumber = 1 << 20;
   const auto are_within = [&](const Sizes& numbers, std::int64_t min) {
     return numbers.size() == dims && std::ranges::all_of(numbers, [&](std::int64_t each) {
@@ -41,6 +43,7 @@ bool is_valid(const PoolWindows& windows, std::size_t dims, std::int64_t rank) {
   };
   return are_within(windows.kernel, 1) && are_within(windows.stride, 1) &&
          are_within(windows.padding, 0) && are_within(windows.dilation, 1) &&
+         static_cast<std::int64_t>(result.shape.size()) == rank &&
          (rank == static_cast<std::int64_t>(dims) + 1 ||
           rank == static_cast<std::int64_t>(dims) + 2);
 }
@@ -49,7 +52,7 @@ FxIds max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const std::size_t dims = call.packet() == "aten.max_pool3d_with_indices" ? 3 : 2;
   const PoolWindows windows = windows_of(call, dims);
-  if (!is_valid(windows, dims, b.rank(x)) || call.result_count() != 2) return {};
+  if (call.result_count() != 2 || !is_valid(windows, dims, b.rank(x), call.result())) return {};
   const bool is_small = product(windows.kernel) <= kLargestWindow;
   FxTensor offsets = call.result(1);
   offsets.dtype = is_small ? DType::int8 : DType::int64;
@@ -107,7 +110,7 @@ FxIds average_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const std::size_t dims = call.packet() == "aten.avg_pool3d" ? 3 : 2;
   const PoolWindows windows = windows_of(call, dims);
-  if (!is_valid(windows, dims, b.rank(x))) return {};
+  if (!is_valid(windows, dims, b.rank(x), call.result())) return {};
   // Torch computes large windows that overlap in the library.
   if (product(windows.kernel) > kLargestWindow && windows.kernel != windows.stride) return {};
   return average(b, x, windows, call.real("divisor_override"),
@@ -117,7 +120,7 @@ FxIds average_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
 FxIds average_pool_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId gradient = call.tensor("grad_output");
   const PoolWindows windows = windows_of(call, 2);
-  if (!is_valid(windows, 2, b.rank(gradient))) return {};
+  if (!is_valid(windows, 2, b.rank(gradient), call.result())) return {};
   Sizes numbers{call.is_true("count_include_pad", true) ? 1 : 0};
   const Sizes sizes = windows.numbers();
   numbers.insert(numbers.end(), sizes.begin(), sizes.end());
@@ -134,11 +137,13 @@ FxIds average_pool_gradient(FxBuilder& b, const CallArguments& call, TorchVersio
 FxIds adaptive_average_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const Sizes from = b.shape(x), to = call.integers("output_size");
-  if (to.size() != 2 || (from.size() != 3 && from.size() != 4)) return {};
+  if (to.size() != 2 || (from.size() != 3 && from.size() != 4) ||
+      call.result().shape.size() != from.size())
+    return {};
   PoolWindows windows{{}, {}, {0, 0}, {1, 1}};
   for (std::size_t i = 0; i < 2; ++i) {
     const std::int64_t size = from[from.size() - 2 + i];
-    if (to[i] <= 0 || size % to[i] != 0) return {};
+    if (to[i] <= 0 || size < to[i] || size % to[i] != 0) return {};
     windows.kernel.push_back(size / to[i]);
   }
   windows.stride = windows.kernel;
@@ -152,10 +157,10 @@ FxIds adaptive_average_pool(FxBuilder& b, const CallArguments& call, TorchVersio
 FxIds upsample_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId gradient = call.tensor("grad_output");
   const Sizes from = b.shape(gradient), to = call.integers("input_size");
-  if (to.size() != 4 || from.size() != 4) return {};
+  if (to.size() != 4 || from.size() != 4 || call.result().shape.size() != 4) return {};
   PoolWindows windows{{}, {}, {0, 0}, {1, 1}};
   for (std::size_t i = 2; i < 4; ++i) {
-    if (to[i] <= 0 || from[i] % to[i] != 0) return {};
+    if (to[i] <= 0 || from[i] < to[i] || from[i] % to[i] != 0) return {};
     windows.kernel.push_back(from[i] / to[i]);
   }
   windows.stride = windows.kernel;

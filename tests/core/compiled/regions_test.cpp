@@ -94,6 +94,7 @@ TEST(Regions, AreCompiledUntilTheyAreCancelled) {
   regional.execution = Execution::regional;
   int polls = 0;
   must(analyze_step(graph, regional, nullptr, [&polls] { return ++polls < 0; }));
+  ASSERT_GE(polls, 4) << "before and after the analysis, and after the kernels";
   for (int last = 0; last < polls; ++last) {
     int left = last;
     const auto cancelled = analyze_step(graph, regional, nullptr, [&left] { return left-- <= 0; });

@@ -10,6 +10,7 @@
 #include "core/graph/literal.h"
 #include "core/kernels/kernels.h"
 #include "core/kernels/lowering.h"
+#include "core/kernels/pool_windows.h"
 #include "tests/support/small_ir.h"
 
 namespace jointer::kernels {
@@ -179,7 +180,10 @@ TEST(OperatorFamilies, CallsWithImpossibleArgumentsAreCallsOfALibrary) {
         "f32[64,32] = aten.flip(x, [-3])", "f32[64,32] = aten.roll(x, [3], [5])",
         "f32[64] = aten.sum.dim_IntList(x, [90])", "f32[64] = aten.select.int(x, 2, 0)",
         "f32[] = aten.select.int(s, 0, 0)", "f32[64,32] = aten._softmax(x, 20, False)",
-        "f32[32,64] = aten.permute(x, [1])", "f32[32,64] = aten.repeat(x, [2])"}) {
+        "f32[32,64] = aten.permute(x, [1])", "f32[32,64] = aten.repeat(x, [2])",
+        "f32[2,4,8,8] = aten.avg_pool2d(p, [4611686018427387904, 4])",
+        "f32[2,4,8,8] = aten.avg_pool2d(p, [2, 2], [0, 2])",
+        "f32[4,8,8] = aten.avg_pool2d(p, [2, 2])"}) {
     const Ir ir = lowered(given + "y: " + call + "\nreturn [y]\n");
     ASSERT_FALSE(ir.ops.empty()) << call;
     EXPECT_TRUE(ir.ops[0].kind == Op::Kind::extern_ || ir.ops[0].kind == Op::Kind::view) << call;
@@ -201,6 +205,13 @@ TEST(OperatorFamilies, PoolingOfSmallWindowsBecomesLoops) {
                       "y: f32[2,4,4,4] = p[0]\ni: i64[2,4,4,4] = p[1]\nreturn [y, i]\n"),
       ElementsAre("Pointwise", "Pointwise", "Pointwise"))
       << "positions in the window are stored, and then become positions in the input";
+}
+
+TEST(OperatorFamilies, WindowsOverAnElementAreCounted) {
+  EXPECT_EQ(windows_over(2, 2), 1);
+  EXPECT_EQ(windows_over(3, 2), 2);
+  EXPECT_EQ(windows_over(3, 1), 3);
+  EXPECT_EQ(windows_over(1, 4), 1);
 }
 
 TEST(OperatorFamilies, ARepeatedConcatenationIsExpanded) {
