@@ -6,16 +6,16 @@
 //
 // Terms
 //   way   the plans that follow one plan for the first n of the values on which the two differ, in
-//         some order of the values, and the other plan for the rest; n is the place on the way.
+//         some order of the values, and the other plan for the rest; n is the position.
 //
 // Three orders are tried: the program's, its reverse, and every other value first, which spreads
 // the change over the layers.
 //
 // Steps
 //   mixed_within   The farther along the way, the nearer to the plan beyond the limit, so the best
-//                  plan within it is at the last place within the limit: bisect to find it.
-//   blended        On both sides of the best place, plans get worse: while copies are hidden, more
-//                  of them shorten the step; after that, they lengthen it. Ternary search.
+//                  plan within it is at the last position within the limit: bisect to find it.
+//   blended        On both sides of the best position, plans get worse: while copies are hidden,
+//                  more of them shorten the step; after that, they lengthen it. Ternary search.
 //
 // Neither assumption always holds, so both keep the best plan that they met.
 //
@@ -53,10 +53,10 @@ class Ways {
   // The best plan so far, including both ends.
   [[nodiscard]] const MixedPlan& best() const { return best_; }
 
-  // Judges the plan that differs from `from` for the first `place` values of an order.
-  std::optional<Figures> judge(std::span<const std::size_t> order, std::size_t place) {
+  // Judges the plan that differs from `from` for the first `position` values of an order.
+  std::optional<Figures> judge(std::span<const std::size_t> order, std::size_t position) {
     MixedPlan plan = from_;
-    for (const std::size_t value : order.first(place)) plan.actions[value] = to_.actions[value];
+    for (const std::size_t value : order.first(position)) plan.actions[value] = to_.actions[value];
     const auto figures = judge_(plan.actions);
     if (!figures) return std::nullopt;
     plan.figures = *figures;
@@ -79,8 +79,8 @@ MixedPlan mixed_within(const MixedPlan& within, const MixedPlan& beyond, const P
                        const JudgeActions& judge) {
   Ways ways(within, beyond, limit, judge);
   for (const std::vector<std::size_t>& order : ways.orders())
-    (void)last_that_holds(order.size(), [&](std::size_t place) {
-      const auto figures = ways.judge(order, place);
+    (void)last_that_holds(order.size(), [&](std::size_t position) {
+      const auto figures = ways.judge(order, position);
       return figures && limit.holds(*figures);
     });
   return ways.best();
@@ -91,9 +91,9 @@ MixedPlan blended(const MixedPlan& a, const MixedPlan& b, const PlanLimit& limit
   Ways ways(a, b, limit, judge);
   for (const std::vector<std::size_t>& order : ways.orders()) {
     std::map<std::size_t, std::optional<Figures>> judged{{0, a.figures}, {order.size(), b.figures}};
-    const auto at = [&](std::size_t place) {
-      const auto [found, is_new] = judged.try_emplace(place);
-      if (is_new) found->second = ways.judge(order, place);
+    const auto at = [&](std::size_t position) {
+      const auto [found, is_new] = judged.try_emplace(position);
+      if (is_new) found->second = ways.judge(order, position);
       return found->second;
     };
     // An illegal plan is worse than any other.

@@ -19,7 +19,7 @@ struct MixedPlan {
   Figures figures;
 };
 
-// The figures of the plan with these decisions; nullopt if it is not legal, or if the search is
+// The estimates of the plan with these decisions; nullopt if it is not legal, or if the search is
 // over: cancelled, or without effort left.
 using JudgeActions = std::function<std::optional<Figures>(std::span<const PlanAction>)>;
 
