@@ -127,8 +127,8 @@ struct Asked {
   }
 };
 
-// All budgets by all of torch's solvers, and the presets.
-Result<std::vector<Rival>> rivals_of(const TradeOff& trade_off) {
+// All budgets by all of torch's solvers, and the presets that the search may use.
+Result<std::vector<Rival>> rivals_of(const TradeOff& trade_off, const Options& options) {
   std::vector<Rival> rivals;
   for (const auto& [name, solver] : kKnapsackSolvers) {
     ParetoRequest request;
@@ -139,8 +139,12 @@ Result<std::vector<Rival>> rivals_of(const TradeOff& trade_off) {
     for (const ParetoPoint& point : sweep->points())
       rivals.push_back({fmt::format("{} {:.4g}", name, point.budget), point.figures.figures});
   }
-  for (const ParetoPoint& preset : trade_off.presets())
+  for (const ParetoPoint& preset : trade_off.presets()) {
+    if (!options.offload &&
+        !offloads_only_on_demand(preset.plan, trade_off.partition().joint, trade_off.policies()))
+      continue;
     rivals.push_back({preset.name, preset.figures.figures});
+  }
   return rivals;
 }
 
@@ -211,7 +215,7 @@ Result<std::optional<std::int64_t>> tuned(const Graph& graph, std::int64_t limit
 Result<std::vector<std::string>> measure(const std::string& path, const Options& options) {
   JOINTER_TRY(const Asked asked, Asked::of(path));
   JOINTER_TRY(const auto trade_off, asked.trade_off(options));
-  JOINTER_TRY(const std::vector<Rival> rivals, rivals_of(*trade_off));
+  JOINTER_TRY(const std::vector<Rival> rivals, rivals_of(*trade_off, options));
   JOINTER_TRY(const Fit smallest, trade_off->fastest_within(0));
   const std::int64_t low = smallest.point.figures.figures.peak_bytes;
   std::int64_t high = asked.figures.figures.peak_bytes;
