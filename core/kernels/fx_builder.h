@@ -10,6 +10,7 @@
 
 namespace jointer::kernels {
 
+// A node that returns one tensor.
 FxNode node_of(FxKind kind, std::string_view target, FxIds inputs, Sizes numbers, FxTensor result);
 
 class FxBuilder {
