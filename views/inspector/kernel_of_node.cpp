@@ -54,7 +54,8 @@ class KernelOfNode {
     add_kernel();
     add_figures();
     if (source_ == ShownKernels::Source::predicted) add_results();
-    if (!of_.is_compiled()) add_refusals();
+    const bool is_compiled = source_ == ShownKernels::Source::compiled || of_.is_compiled();
+    if (!is_compiled) add_refusals();
     return std::move(section_);
   }
 

@@ -190,13 +190,12 @@ TEST(Pareto, AGivenPlanThatOffloadsIsNoAnswerIfThatIsExcluded) {
   const Judged& judged = judged_sample();
   const PlanWhatIf& what_if = *judged.what_if;
   const Graph& joint = judged.partition.joint;
-  SavePlan plan = judged.partition.plan;
-  const std::vector<SaveCandidate> candidates = what_if.candidates(plan).value();
-  for (const SaveCandidate& each : candidates)
-    if (const auto change = what_if.change_all(plan, {&each.node, 1}, PlanAction::offload))
-      plan = change->plan;
-  ASSERT_GT(plan.offloaded.size(), 1U);
-  const PlanFigures figures = what_if.figures(plan).value();
+  const auto curve = must(points_of(joint, what_if, kQuick));
+  const auto offloading = std::ranges::find_if(
+      curve, [](const ParetoPoint& point) { return !point.plan.offloaded.empty(); });
+  ASSERT_NE(offloading, curve.end());
+  const SavePlan& plan = offloading->plan;
+  const PlanFigures& figures = offloading->figures;
   ParetoRequest request{.given = {{.budget = -1, .name = "kept", .plan = plan, .figures = figures}},
                         .max_budgets = 4,
                         .effort = 40};
