@@ -28,9 +28,10 @@ bool OpenedKernels::is_current() const {
 }
 
 void OpenedKernels::close() {
+  const bool was_reading = reading_.is_running();
   reading_.cancel();
   artifacts_.reset();
-  if (std::exchange(shown_, nullptr)) emit changed();
+  if (std::exchange(shown_, nullptr) || was_reading) emit changed();
 }
 
 // Ties the kernels to the graph's new state. If a job is running, `take` calls this again.

@@ -35,7 +35,7 @@ class OpenedKernels : public QObject {
   [[nodiscard]] bool is_reading() const { return reading_.is_running(); }
 
  signals:
-  // `shown` has changed.
+  // `shown` has changed, or `close` has stopped reading.
   void changed();
   // The user has opened other artifacts. Emitted after `changed`, and not when kernels are only
   // tied again.

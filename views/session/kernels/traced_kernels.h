@@ -16,8 +16,8 @@ class OpenGraph;
 // The kernels in a trace of compiled steps that the user has opened, tied to the kernels of an open
 // graph: to those of the compilation whose artifacts are open or, if there is none or it does not
 // fit the trace, to the predicted ones. Files are read, and kernels are tied, on worker threads.
-// After a change of the graph, or when artifacts are opened, the trace is tied again. Until then,
-// the kernels of the previous state stay.
+// After a change of the graph, or when artifacts are opened or closed, the trace is tied again.
+// Until then, the kernels of the previous state stay.
 class TracedKernels : public QObject {
   Q_OBJECT
  public:
@@ -51,7 +51,7 @@ class TracedKernels : public QObject {
   // The graph and the compilation that a trace is tied to.
   struct Basis {
     SnapshotPtr snapshot;
-    SnapshotKernelsPtr compiled;  // null: none is open
+    SnapshotKernelsPtr compiled;  // null: none is open, or it is tied to an earlier graph
     friend bool operator==(const Basis&, const Basis&) = default;
   };
 

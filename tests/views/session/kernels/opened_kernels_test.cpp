@@ -140,9 +140,11 @@ TEST_F(OpenedKernelsTest, ClosingEndsReading) {
   EXPECT_TRUE(opened_->is_reading());
   opened_->close();
   EXPECT_FALSE(opened_->is_reading());
+  EXPECT_EQ(changes_, 1) << "TracedKernels waits for the end of reading";
+  opened_->close();
   pool_->run_all(4);
   EXPECT_FALSE(opened_->shown());
-  EXPECT_EQ(changes_, 0);
+  EXPECT_EQ(changes_, 1);
   EXPECT_TRUE(message_.isEmpty());
 }
 

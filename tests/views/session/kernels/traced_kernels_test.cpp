@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <QCoreApplication>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -154,6 +155,25 @@ TEST_F(TracedKernelsTest, FollowsTheGraph) {
   traced().close();
   EXPECT_FALSE(traced().shown());
   EXPECT_EQ(document_->shown_kernels().source(), ShownKernels::Source::predicted);
+}
+
+// While artifacts are read, the trace waits for them; if they are closed first, it is tied anyway.
+TEST_F(TracedKernelsTest, ClosingArtifactsThatAreReadEndsTheWait) {
+  read(step_of_log());
+  ASSERT_TRUE(traced().shown()) << message_.toStdString();
+  AnalysisOptions options = document_->analysis().options;
+  options.memory.optimizer = OptimizerState::adamw;
+  document_->analyze_with(options);
+  pool_->run_started();
+  document_->opened_kernels().read(QString::fromStdString(artifacts_path()));
+  QCoreApplication::processEvents();  // delivers the new snapshot
+  EXPECT_TRUE(document_->opened_kernels().is_reading());
+  EXPECT_FALSE(traced().is_current());
+  EXPECT_FALSE(traced().is_reading());
+  document_->opened_kernels().close();
+  pool_->run_all(4);
+  EXPECT_TRUE(traced().is_current());
+  EXPECT_EQ(traced().shown()->snapshot(), document_->shared_snapshot());
 }
 
 TEST_F(TracedKernelsTest, AFileThatCannotBeReadChangesNothing) {
