@@ -2,8 +2,9 @@
 
 #include <QEvent>
 #include <algorithm>
-#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/checked.h"
 #include "core/base/index.h"
@@ -15,6 +16,7 @@
 #include "views/session/kernels/kernel_text.h"
 #include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/shown_kernels.h"
+#include "views/session/kernels/tied_trace.h"
 #include "views/session/text/number_text.h"
 #include "views/session/translation/qstring.h"
 #include "views/session/translation/tr.h"
@@ -30,7 +32,7 @@ namespace {
 constexpr int kWideKernels = 1000;  // minimum width at which the details are next to the table
 constexpr int kMinWithPage = 320;   // minimum height at which the details are below the table
 constexpr qsizetype kMaxSource = 20'000;  // characters of a source that are shown
-constexpr qsizetype kMaxUntied = 200;     // kernels, and calls of a trace, that are named
+constexpr std::size_t kMaxUntied = 200;   // kernels, and calls of a trace, that are named
 constexpr int kMinPageHeight = 40, kMinPageWidth = 160;
 
 // The source of predicted or asked kernels, and whether they are of an earlier graph.
@@ -54,46 +56,20 @@ QString shortened(const QString& text) {
       .arg(text.first(shown), count_text(static_cast<std::size_t>(text.size() - shown)));
 }
 
-// The names of the kernels that were not found in a trace, and of its calls without a kernel.
-struct Untied {
-  QStringList kernels, calls;
-};
-
-Untied untied_of(const SnapshotKernels& shown) {
-  Untied untied;
-  for (std::size_t row = 0; row < shown.rows().size(); ++row)
-    if (shown.rows()[row].launches && !shown.rows()[row].is_measured)
-      untied.kernels << to_qstring(shown.names()[row]);
-  // Without marks, both halves of a pair are in one graph of the trace.
-  std::set<std::pair<std::size_t, std::size_t>> tied, named;
-  for (const PartMeasurement& each : shown.measurements())
-    for (const KernelMeasurement& kernel : each.ties.kernels)
-      for (const std::size_t call : kernel.calls) tied.emplace(each.ties.graph, call);
-  for (const PartMeasurement& each : shown.measurements()) {
-    const TracedGraph& graph = each.graph();
-    for (const std::size_t index : each.ties.untied_calls) {
-      const std::pair place(each.ties.graph, index);
-      if (tied.contains(place) || !named.insert(place).second) continue;
-      const TracedCall& call = graph.calls[index];
-      untied.calls << to_qstring(call.name.empty() ? graph.launches[call.first].name : call.name);
-    }
-  }
-  return untied;
-}
-
-QString named_html(const QString& title, const QStringList& names) {
-  if (names.isEmpty()) return {};
-  const QStringList first = names.first(std::min(names.size(), kMaxUntied));
+QString named_html(const QString& title, const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  const std::size_t shown = std::min(names.size(), kMaxUntied);
+  QStringList first;
+  for (std::size_t i = 0; i < shown; ++i) first << to_qstring(names[i]);
   QString text = first.join(QStringLiteral(", "));
-  if (names.size() > first.size())
-    text += tr(" and %1 more").arg(count_text(names.size() - first.size()));
+  if (names.size() > shown) text += tr(" and %1 more").arg(count_text(names.size() - shown));
   return QStringLiteral("<h3>%1</h3><p>%2</p>").arg(title.toHtmlEscaped(), text.toHtmlEscaped());
 }
 
 // Lists what is not tied; empty if kernels are not measured.
 QString untied_html(const SnapshotKernels* shown) {
   if (shown == nullptr || !shown->is_measured()) return {};
-  const Untied untied = untied_of(*shown);
+  const UntiedNames untied = untied_names(*shown);
   return named_html(tr("Not found in the trace"), untied.kernels) +
          named_html(tr("Calls of the trace without a kernel"), untied.calls);
 }
@@ -214,7 +190,7 @@ void KernelsPane::show_measurement(const SnapshotKernels& shown) {
                        .arg(is_current ? source : tr("%1, of an earlier graph").arg(source),
                             counted_text(measured, tr("1 kernel"), tr("%1 kernels")),
                             time_text(shown.total_ns()), time_text(estimated_ns)));
-  const Untied untied = untied_of(shown);
+  const UntiedNames untied = untied_names(shown);
   per_operator_->setText(
       tr("%1 not found in the trace · %2 of the trace without a kernel")
           .arg(counted_text(untied.kernels.size(), tr("1 kernel"), tr("%1 kernels")),

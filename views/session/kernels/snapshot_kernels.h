@@ -55,7 +55,8 @@ struct KernelRow {
   bool is_memory_bound = false;
   bool is_time_of_nodes = false;  // `ns` is the sum of its nodes' estimates
   // True if `ns` is a measured time: 0 if the kernel is part of another one's C++ function. If
-  // kernels are measured, the others were not found in the trace, and their time is unknown.
+  // kernels are measured, the time of the others is unknown: they were not found in the trace, or
+  // they are collectives on the CPU, whose calls only start them.
   bool is_measured = false;
   std::int64_t ns = 0;
   std::int64_t estimated_ns = 0;  // `ns` unless kernels are measured
@@ -107,7 +108,7 @@ class SnapshotKernels {
   [[nodiscard]] const PartMeasurement* measurement_of(std::size_t row) const {
     return is_measured() ? &measurements_[static_cast<std::size_t>(rows_[row].part)] : nullptr;
   }
-  // True if the time of a kernel that launches is known: not for those that a trace lacks.
+  // True if the kernel launches and its time is known (KernelRow::is_measured).
   [[nodiscard]] bool has_time(std::size_t row) const {
     return rows_[row].launches && (!is_measured() || rows_[row].is_measured);
   }

@@ -1,8 +1,11 @@
 #include "views/session/kernels/tied_trace.h"
 
+#include <cstddef>
 #include <optional>
+#include <set>
 #include <utility>
-#include <vector>
+
+#include "core/base/index.h"
 
 namespace jointer::views {
 namespace {
@@ -39,6 +42,32 @@ Result<SnapshotKernelsPtr> tie_trace(const SnapshotKernels& base,
   if (!is_found && problem) return tl::unexpected<Error>(*std::move(problem));
   return std::make_shared<const SnapshotKernels>(base.snapshot(), base.parts(), base.compilations(),
                                                  std::move(measurements));
+}
+
+UntiedNames untied_names(const SnapshotKernels& measured) {
+  UntiedNames untied;
+  for (std::size_t row = 0; row < measured.rows().size(); ++row) {
+    const KernelRow& at = measured.rows()[row];
+    const std::vector<KernelMeasurement>& ties = measured.measurement_of(row)->ties.kernels;
+    // A kernel without a time may have been found (KernelMeasurement::ns).
+    if (at.launches && ties[as_index(at.kernel)].by == TiedBy::nothing)
+      untied.kernels.push_back(measured.names()[row]);
+  }
+  // Without marks, both halves of a pair are in one graph of the trace.
+  std::set<std::pair<std::size_t, std::size_t>> tied, named;
+  for (const PartMeasurement& each : measured.measurements())
+    for (const KernelMeasurement& kernel : each.ties.kernels)
+      for (const std::size_t call : kernel.calls) tied.emplace(each.ties.graph, call);
+  for (const PartMeasurement& each : measured.measurements()) {
+    const TracedGraph& graph = each.graph();
+    for (const std::size_t index : each.ties.untied_calls) {
+      const std::pair place(each.ties.graph, index);
+      if (tied.contains(place) || !named.insert(place).second) continue;
+      const TracedCall& call = graph.calls[index];
+      untied.calls.push_back(call.name.empty() ? graph.launches[call.first].name : call.name);
+    }
+  }
+  return untied;
 }
 
 }  // namespace jointer::views

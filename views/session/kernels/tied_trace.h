@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/capture/compiled_trace.h"
@@ -13,5 +15,12 @@ namespace jointer::views {
 // (input): no kernel of any part is in the trace.
 Result<SnapshotKernelsPtr> tie_trace(const SnapshotKernels& base,
                                      const std::shared_ptr<const CompiledTrace>& trace);
+
+// The names of the kernels that were not found in the trace, and of its calls without a kernel.
+struct UntiedNames {
+  std::vector<std::string> kernels, calls;
+};
+// `measured` must be measured.
+UntiedNames untied_names(const SnapshotKernels& measured);
 
 }  // namespace jointer::views

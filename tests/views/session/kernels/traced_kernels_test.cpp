@@ -8,10 +8,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/bytes.h"
 #include "core/open/open.h"
+#include "tests/support/hand_made_kernels.h"
 #include "tests/support/held_pool.h"
 #include "tests/support/must.h"
 #include "tests/support/paths.h"
@@ -223,6 +225,32 @@ TEST(TiedTrace, HalvesAreTiedSeparately) {
   EXPECT_EQ(tied->total_ns(), 10'000 * counts["mm"]);
   EXPECT_EQ(tied->measurements()[0].ties.tied_kernels(), static_cast<std::size_t>(counts["mm"]));
   EXPECT_EQ(tied->measurements()[1].ties.tied_kernels(), 0U);
+}
+
+// A collective on the CPU is in the trace, but its call only starts it.
+TEST(TiedTrace, KernelsWithoutATimeMayBeInTheTrace) {
+  const SnapshotPtr snapshot = test::snapshot_of(test::kSmallStep);
+  std::vector<CompiledPart> parts{test::small_step_part(snapshot->graph)};
+  constexpr std::size_t kCollective = 4;
+  const auto trace = std::make_shared<CompiledTrace>();
+  TracedGraph& graph = trace->graphs.emplace_back();
+  graph.launches.push_back({.name = "_c10d_functional::all_reduce", .call = 0});
+  graph.launches.push_back({.name = "nvjet_tst", .call = 1});
+  graph.calls.push_back({.name = "_c10d_functional::all_reduce", .first = 0, .count = 1});
+  graph.calls.push_back({.name = "", .first = 1, .count = 1});
+  PartMeasurement measurement{trace, {}};
+  measurement.ties.kernels.resize(parts.front().scheduled.kernels.size());
+  measurement.ties.kernels[0] = {.by = TiedBy::neighbors, .calls = {}, .ns = 5};
+  measurement.ties.kernels[kCollective] = {.by = TiedBy::name, .calls = {0}, .ns = {}};
+  measurement.ties.untied_calls = {1};
+  std::vector<PartMeasurement> measurements{measurement};
+  const SnapshotKernels shown(snapshot, std::move(parts), {}, std::move(measurements));
+  ASSERT_TRUE(shown.rows()[kCollective].launches);
+  EXPECT_FALSE(shown.has_time(kCollective));
+  const UntiedNames untied = untied_names(shown);
+  EXPECT_THAT(untied.kernels,
+              ElementsAre(shown.names()[1], shown.names()[2], shown.names()[3], shown.names()[6]));
+  EXPECT_THAT(untied.calls, ElementsAre("nvjet_tst"));
 }
 
 }  // namespace
