@@ -25,6 +25,7 @@
 #include "views/session/kernels/kernel_text.h"
 #include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
+#include "views/session/kernels/traced_kernels.h"
 #include "views/session/text/number_text.h"
 #include "views/widgets/elided_label.h"
 
@@ -477,6 +478,14 @@ void KernelsPaneTest::measured_kernels_are_opened() {
   QCOMPARE(sources.currentText(), QString("Measured"));
   sources.setFocus();
   QTest::keyClick(&sources, Qt::Key_Home);
+  QTRY_VERIFY(model().kernels() && !model().kernels()->is_measured());
+  QTest::keyClick(&sources, Qt::Key_End);
+  QTRY_VERIFY(model().kernels() && model().kernels()->is_measured());
+
+  choose_action("Close Measured Kernels");
+  QVERIFY(!document().traced_kernels().shown());
+  QCOMPARE(sources.count(), 2);
+  QCOMPARE(sources.currentText(), QString("Predicted"));
   QTRY_VERIFY(model().kernels() && !model().kernels()->is_measured());
 }
 

@@ -45,8 +45,10 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
   menu->addAction(tr("Open Compiled Kernels (File)..."), this, [this] { open_artifacts(false); });
   menu->addAction(tr("Open Measured Kernels (Trace)..."), this, &KernelSourceControls::open_trace);
   menu->addSeparator();
-  close_ = menu->addAction(tr("Close Compiled Kernels"), &document_.opened_kernels(),
-                           &OpenedKernels::close);
+  close_compiled_ = menu->addAction(tr("Close Compiled Kernels"), &document_.opened_kernels(),
+                                    &OpenedKernels::close);
+  close_measured_ = menu->addAction(tr("Close Measured Kernels"), &document_.traced_kernels(),
+                                    &TracedKernels::close);
   // Reading can be ended, too, and does not announce that it begins.
   connect(menu, &QMenu::aboutToShow, this, &KernelSourceControls::refresh);
   connect(source_, &QComboBox::activated, this, [this](int index) {
@@ -104,11 +106,12 @@ void KernelSourceControls::offer(ShownKernels::Source source, const QString& nam
 }
 
 void KernelSourceControls::refresh() {
-  const bool is_compiled = document_.opened_kernels().shown() != nullptr;
-  offer(ShownKernels::Source::compiled, tr("Compiled"), is_compiled);
-  offer(ShownKernels::Source::measured, tr("Measured"),
-        document_.traced_kernels().shown() != nullptr);
-  close_->setEnabled(is_compiled || document_.opened_kernels().is_reading());
+  const OpenedKernels& compiled = document_.opened_kernels();
+  const TracedKernels& measured = document_.traced_kernels();
+  offer(ShownKernels::Source::compiled, tr("Compiled"), compiled.shown() != nullptr);
+  offer(ShownKernels::Source::measured, tr("Measured"), measured.shown() != nullptr);
+  close_compiled_->setEnabled(compiled.shown() || compiled.is_reading());
+  close_measured_->setEnabled(measured.shown() || measured.is_reading());
   const AskedKernels& asked = document_.asked_kernels();
   ask_->setEnabled(!asked.is_running());
   if (!asked.is_running() && std::exchange(is_awaited_, false) && asked.has_answered())

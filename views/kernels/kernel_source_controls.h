@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// Controls to choose which kernels the pane shows, to ask Inductor, to open and close the artifacts
-// of a compilation, and to open a trace of compiled steps. When Inductor answers, or files are
+// Controls to choose which kernels the pane shows, to ask Inductor, and to open and close the
+// artifacts of a compilation and a trace of compiled steps. When Inductor answers, or files are
 // opened, their kernels are shown.
 class KernelSourceControls : public QWidget {
   Q_OBJECT
@@ -30,7 +30,7 @@ class KernelSourceControls : public QWidget {
   QComboBox* source_ = nullptr;
   QToolButton* ask_ = nullptr;
   QToolButton* open_ = nullptr;
-  QAction* close_ = nullptr;
+  QAction *close_compiled_ = nullptr, *close_measured_ = nullptr;
   QString last_folder_;
   bool is_awaited_ = false;  // the user asked here, and there is no answer yet
 };
