@@ -84,18 +84,24 @@ void KernelTable::refresh() {
 }
 
 QString KernelTable::empty_text() {
+  const QString none = tr("No kernels run in this graph.");
   const PredictedKernels& predicted = document().kernels();
-  if (document().shown_kernels().source() == ShownKernels::Source::asked) {
-    const AskedKernels& asked = document().asked_kernels();
-    if (asked.is_running()) return tr("Asking Inductor...");
-    return asked.answer() ? tr("No kernels run in this graph.")
-                          : tr("Inductor has not answered yet. Press Ask Inductor.");
+  const AskedKernels& asked = document().asked_kernels();
+  switch (document().shown_kernels().source()) {
+    case ShownKernels::Source::predicted:
+      if (!predicted.problem().isEmpty())
+        return tr("The kernels cannot be predicted: %1").arg(predicted.problem());
+      return predicted.is_current() && document().kernel_order().is_settled()
+                 ? none
+                 : tr("Predicting the kernels...");
+    case ShownKernels::Source::asked:
+      if (asked.is_running()) return tr("Asking Inductor...");
+      return asked.answer() ? none : tr("Inductor has not answered yet. Press Ask Inductor.");
+    case ShownKernels::Source::compiled:
+    case ShownKernels::Source::measured:
+      return none;
   }
-  if (!predicted.problem().isEmpty())
-    return tr("The kernels cannot be predicted: %1").arg(predicted.problem());
-  return predicted.is_current() && document().kernel_order().is_settled()
-             ? tr("No kernels run in this graph.")
-             : tr("Predicting the kernels...");
+  return {};
 }
 
 }  // namespace jointer::views

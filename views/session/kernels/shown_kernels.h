@@ -33,11 +33,10 @@ class ShownKernels : public QObject {
 
   // Null if the source has none. Times are estimates, except those of measured kernels.
   [[nodiscard]] const SnapshotKernelsPtr& shown() const;
-  // Returns false if `shown` is known to be of an earlier graph, or if the source is `predicted`
-  // and has no kernels.
+  // Returns false if `shown` is known to be of an earlier graph.
   [[nodiscard]] bool is_current() const;
   // Why the source's last prediction or question failed, in one sentence; otherwise empty. Problems
-  // with artifacts are reported by OpenedKernels::failed.
+  // with artifacts and traces are reported by OpenedKernels::failed and TracedKernels::failed.
   [[nodiscard]] const QString& problem() const;
   // Why the kernels of the current graph are not shown, in a few words: "predicting...", "of an
   // earlier graph". Empty if they are.
