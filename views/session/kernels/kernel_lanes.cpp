@@ -43,7 +43,7 @@ KernelLanes::KernelLanes(SnapshotKernelsPtr kernels, AxisKind kind) : kernels_(s
   else
     place_in_time();
   add_lanes();
-  find_places();
+  find_places(kind);
 }
 
 LaneItem KernelLanes::item(std::size_t row, std::int64_t begin, std::int64_t end) const {
@@ -114,13 +114,15 @@ void KernelLanes::add_lanes() {
   collectives_.clear();
 }
 
-void KernelLanes::find_places() {
+void KernelLanes::find_places(AxisKind kind) {
   const std::size_t rows = kernels_->rows().size();
   first_place_.assign(rows + 1, 0);
   for (const Lane& lane : lanes_)
     for (const LaneItem& each : lane.items()) ++first_place_[as_index(each.kernel) + 1];
   for (std::size_t row = 0; row < rows; ++row) {
-    if (kernels_->rows()[row].launches && first_place_[row + 1] == 0) ++left_out_;
+    const KernelRow& figures = kernels_->rows()[row];
+    const bool is_in_another = kind != AxisKind::program_order && figures.is_measured;
+    if (figures.launches && first_place_[row + 1] == 0 && !is_in_another) ++left_out_;
     first_place_[row + 1] += first_place_[row];
   }
   places_.resize(first_place_.back());

@@ -29,8 +29,9 @@ class KernelLanes {
   // On axes of time, the end of the last kernel in nanoseconds; in program order, the number of
   // nodes. At least 1.
   [[nodiscard]] std::int64_t length() const { return length_; }
-  // The number of kernels that launch but have no item: in program order, those that are row_of of
-  // no node; on an axis of time, those without a time.
+  // The number of kernels that launch but have no place: in program order, those that row_of
+  // returns for no node; on an axis of time, those without a time. A measured kernel in the C++
+  // function of another one has the place of that one.
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
   struct Place {
@@ -46,7 +47,7 @@ class KernelLanes {
   void place_in_program_order();
   void place_in_time();
   void add_lanes();
-  void find_places();
+  void find_places(AxisKind kind);
   [[nodiscard]] LaneItem item(std::size_t row, std::int64_t begin, std::int64_t end) const;
 
   SnapshotKernelsPtr kernels_;

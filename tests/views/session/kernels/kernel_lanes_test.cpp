@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "core/base/index.h"
 #include "tests/support/hand_made_kernels.h"
 #include "tests/support/snapshots.h"
@@ -66,6 +70,25 @@ TEST_F(PredictedLanes, KernelsWithoutAPlaceAreCounted) {
   const KernelLanes in_time = lanes(AxisKind::estimated_time, part);
   EXPECT_EQ(in_time.left_out(), 0U);
   EXPECT_EQ(in_time.lanes()[0].items().size(), 3U);
+}
+
+// On the CPU, a C++ function may contain several kernels; the first one has its time.
+TEST_F(PredictedLanes, MeasuredKernelsInAnotherOnesFunctionAreNotLeftOut) {
+  PartMeasurement measurement{std::make_shared<CompiledTrace>(), {}};
+  measurement.ties.kernels = {{.by = TiedBy::name, .calls = {}, .ns = 7},
+                              {.by = TiedBy::name, .calls = {}, .ns = {}, .counted_in = 0},
+                              {}};
+  std::vector<CompiledPart> parts{
+      test::hand_made_part(snapshot_->graph, {{KernelKind::pointwise, {"relu"}, 1, 1},
+                                              {KernelKind::pointwise, {"relu_1"}, 1, 1},
+                                              {KernelKind::pointwise, {"g1"}, 1, 1}})};
+  std::vector<PartMeasurement> measurements{measurement};
+  const auto measured = std::make_shared<const SnapshotKernels>(
+      snapshot_, std::move(parts), std::vector<Compilation>(), std::move(measurements));
+  const KernelLanes in_time(measured, AxisKind::estimated_time);
+  EXPECT_THAT(items(in_time.lanes()[0]), ElementsAre("0: 0-7"));
+  EXPECT_EQ(in_time.left_out(), 1U) << "the kernel that is not in the trace";
+  EXPECT_EQ(KernelLanes(measured, AxisKind::program_order).left_out(), 0U);
 }
 
 TEST_F(PredictedLanes, InTimeKernelsFollowOneAnother) {
