@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tests/support/hand_made_kernels.h"
 #include "tests/support/snapshots.h"
 #include "views/session/text/node_text.h"
@@ -98,6 +103,31 @@ TEST_F(KernelOfNodeTest, NamesTheSourceOfTheKernels) {
   EXPECT_THAT(rows("mm", "runs in").front().note.toStdString(), HasSubstr("Inductor's scheduler"));
   source_ = ShownKernels::Source::compiled;
   EXPECT_EQ(section("mm").title, "Compiled kernel");
+  source_ = ShownKernels::Source::measured;
+  EXPECT_EQ(section("mm").title, "Measured kernel");
+}
+
+// The reasons of the predicted kernels that the trace is tied to are known; their results are not.
+TEST_F(KernelOfNodeTest, MeasuredKernelsHaveBothTimes) {
+  const auto trace = std::make_shared<CompiledTrace>();
+  trace->graphs.emplace_back().runs = 3;
+  PartMeasurement measurement{trace, {}};
+  measurement.ties.kernels.resize(part_.scheduled.kernels.size());
+  measurement.ties.kernels[1] = {.by = TiedBy::name, .calls = {}, .ns = 4'000};
+  std::vector<CompiledPart> parts{part_};
+  std::vector<PartMeasurement> measurements{measurement};
+  const SnapshotKernels measured(snapshot_, std::move(parts), {}, std::move(measurements));
+  const auto texts = [&](const char* name) {
+    std::vector<std::string> found;
+    for (const InspectorRow& row :
+         describe_kernel_of(measured, node(name), ShownKernels::Source::measured).rows)
+      if (row.label == u"measured" || row.label == u"not fused with" || row.label == u"buf1")
+        found.push_back(row.value.toStdString());
+    return found;
+  };
+  EXPECT_THAT(texts("relu"), ElementsAre("4.00 us, the median of 3 runs", HasSubstr("kernel 1"),
+                                         HasSubstr("kernel 3")));
+  EXPECT_EQ(texts("mm").front(), "not found in the trace");
 }
 
 // Inductor's answer has no buffers, but reasons in its own words.

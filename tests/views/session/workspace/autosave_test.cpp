@@ -8,11 +8,11 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
-
 #include <memory>
 #include <vector>
 
 #include "tests/support/fake_benchmarks.h"
+#include "tests/support/kernel_graphs.h"
 #include "tests/support/patience.h"
 #include "tests/support/snapshots.h"
 #include "views/session/kernels/kernel_order_edits.h"
@@ -81,15 +81,6 @@ TEST(AutosaveTest, SaysWhyAJournalIsNotRestored) {
   EXPECT_EQ(failed.count(), 1);
 }
 
-const char kProductsToMove[] = R"(
-  x: f32[1024,1024] = input
-  y: f32[1024,1024] = input
-  a: f32[1024,1024] = aten.mm(x, y)
-  b: f32[1024,1024] = aten.mm(a, y)
-  c: f32[1024,1024] = aten.mm(y, y)
-  return [b, c]
-)";
-
 // A document whose kernels are predicted.
 class AutosaveOfKernelMoves : public testing::Test {
  protected:
@@ -140,7 +131,7 @@ class AutosaveOfKernelMoves : public testing::Test {
 
   QTemporaryDir folder_;
   test::FakeBenchmarks service_;
-  SnapshotPtr snapshot_ = test::snapshot_of(kProductsToMove);
+  SnapshotPtr snapshot_ = test::snapshot_of(test::kTwoProductChains);
   QObject pane_;
   std::unique_ptr<Open> open_;
 };
