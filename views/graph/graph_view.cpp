@@ -66,7 +66,9 @@ void GraphView::connect_parts() {
     reveal_current(kRevealRoom);
   });
   connect(&selection_, &LadderSelection::changed, this, &GraphView::refresh);
-  connect(&document_.shown_kernels(), &ShownKernels::changed, this, &GraphView::take_kernels);
+  connect(&document_.shown_kernels(), &ShownKernels::changed, this, [this] {
+    if (shows_kernels_) take_kernels();
+  });
 }
 
 QRect GraphView::area() const {
