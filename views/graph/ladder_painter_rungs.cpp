@@ -169,8 +169,8 @@ void LadderPainter::paint_port_labels() {
 
 // --- Inputs and users of the current node ---
 
-// Within a group, a frame marks the other node. A connection across the channel is shown by its rung
-// or, if it has none, by a frame. For all others, a line runs next to the column.
+// Within a group, a frame marks the other node. A connection across the channel is shown by its
+// rung or, if it has none, by a frame. For all others, a line runs next to the column.
 void LadderPainter::paint_flows() {
   const LadderMarks& marks = scene_.marks;
   if (!marks.current || marks.current_place.item < 0) return;

@@ -18,8 +18,8 @@ const MeasuredBlock* block_at(const TimelineScene& scene, const LaneItem& item) 
   return is_node || measured == nullptr ? nullptr : measured->block_of(item.node);
 }
 
-// Selects the nodes of predicted kernels or, if `adds`, adds them to the selection. The kernels may
-// still be those of the previous graph, with nodes that an edit has removed.
+// Selects the nodes of kernels or, if `adds`, adds them to the selection. The kernels may be those
+// of an earlier graph, with nodes that an edit has removed.
 void select_kernels(const TimelineScene& scene, std::size_t row, const LaneRun& run, bool adds) {
   Document& document = scene.content.document();
   Selection& selection = document.selection();

@@ -67,8 +67,8 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
                << tr("zoom in (double-click) to see them separately");
 }
 
-// The text for predicted kernels that are folded into a few pixels. In program order, several items
-// can belong to one kernel.
+// The text for kernels that are folded into a few pixels. In program order, several items can
+// belong to one kernel.
 QStringList folded_kernel_lines(const TimelineContent& content, const Lane& lane,
                                 const LaneRun& run) {
   std::set<std::int32_t> kernels;
@@ -81,7 +81,9 @@ QStringList folded_kernel_lines(const TimelineContent& content, const Lane& lane
     ns = saturating_add(ns, all.rows()[as_index(row)].ns);
   }
   const QString count = counted_text(kernels.size(), tr("1 kernel here"), tr("%1 kernels here"));
-  return {count, tr("%1 predicted, %2 read and written").arg(time_text(ns), bytes_text(bytes)),
+  const QString sum = all.is_measured() ? tr("%1 measured, %2 read and written")
+                                        : tr("%1 estimated, %2 read and written");
+  return {count, sum.arg(time_text(ns), bytes_text(bytes)),
           tr("kernels %1 to %2")
               .arg(count_text(*kernels.begin() + 1), count_text(*kernels.rbegin() + 1)),
           tr("zoom in (double-click) to see them separately")};

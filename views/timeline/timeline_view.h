@@ -21,9 +21,9 @@ class MoveTool;
 // The memory curve and, on the same axis below it, lanes for the CPU, the compute stream and each
 // process group. If a measurement is shown, its curve is drawn over that of the estimate, and each
 // of its lanes below the estimated one; below all of them is a lane for each stream of the GPU,
-// with the kernels that were measured on it. Predicted kernels, if shown, have the lowest lanes,
-// and are computed only while the view is visible. The view is painted directly, at a cost bounded
-// by pixels (draw_list.h).
+// with the kernels that were measured on it. The kernels of the document's ShownKernels, if shown,
+// have the lowest lanes; predicted ones are computed only while the view is visible. The view is
+// painted directly, at a cost bounded by pixels (draw_list.h).
 //
 // The keys W, A, S and D work while the pointer is over the view (see pointer_keys.h).
 //

@@ -45,20 +45,19 @@ ItemColor node_color(const Graph& graph, const Analysis& analysis, NodeId id);
 struct LaneItem {
   std::int64_t begin = 0, end = 0;  // positions on the axis; end > begin
   // For a collective, its start; for a block, the first of its nodes in this item; for a kernel,
-  // the node that launched it or, if it is predicted, its first node, if any.
+  // the node that launched it or, in KernelLanes, its first node, if any.
   NodeId node;
   ItemColor color = ItemColor::other;
-  // Indices in Measurement::blocks and Measurement::kernels, or -1. Both are -1 for a node. In a
-  // lane of predicted kernels, `kernel` is an index in SnapshotKernels::rows.
+  // Indices in Measurement::blocks and Measurement::kernels, or -1. Both are -1 for a node. In
+  // KernelLanes, `kernel` is an index in SnapshotKernels::rows.
   std::int32_t block = -1, kernel = -1;
 };
-// The texts of blocks or of kernels, by index in the measurement; those of predicted kernels by
-// row.
+// The texts of blocks or of kernels, by index in the measurement; those of KernelLanes by row.
 using ItemTexts = std::shared_ptr<const std::vector<std::string>>;
 
 // Items sorted by `begin`. They do not overlap, except in a lane of collectives in program order or
-// in the lane of predicted collectives, where several may be in flight, and in a lane of measured
-// kernels if a kernel started before the previous one had ended.
+// in that of KernelLanes, where several may be in flight, and in a lane of measured kernels if a
+// kernel started before the previous one had ended.
 class Lane {
  public:
   // `texts`: those of the blocks or kernels; null if all items are nodes.
