@@ -89,7 +89,7 @@ def test_kernels_of_a_package(tmp_path: Path) -> None:
     options = ("kernels", JOINT, "--source", "compiled", "--artifacts", tmp_path / "a.pt2")
     done = run(*options)
     assert done.code == 0, done.err
-    assert done.out.startswith("Compiled by torch an unknown version, for cpu\n")
+    assert done.out.startswith("Compiled by an unknown version of torch, for cpu\n")
     answer = json.loads(run(*options, "--json").out)
     assert [kernel["nodes"] for kernel in answer["kernels"]] == [["wait_tensor"]]
     assert answer["input_bytes"] == 256 and not answer["from_cache"]

@@ -165,11 +165,12 @@ void print_text(const Json& answer) {
   const bool is_compiled = source == "compiled";
   const Json& bound = answer["memory_bound"];
   const std::string torch = answer["torch"].get<std::string>();
-  fmt::print("{} torch {}, for {}\n",
+  fmt::print("{} {}, for {}\n",
              is_compiled             ? "Compiled by"
              : source == "predicted" ? "Predicted for Inductor of"
                                      : "Inductor of",
-             torch.empty() ? "an unknown version" : torch, answer["device"].get<std::string>());
+             torch.empty() ? "an unknown version of torch" : "torch " + torch,
+             answer["device"].get<std::string>());
   fmt::print("{} kernels on the device; {} of them bound by memory, {} read and written\n",
              format_count(answer["device_kernels"].get<std::int64_t>()),
              format_count(bound["kernels"].get<std::int64_t>()),

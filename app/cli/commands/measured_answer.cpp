@@ -303,9 +303,9 @@ void print_measured(const Json& answer) {
   if (const auto others = trace["other_runs"].get<std::size_t>(); others > 0)
     fmt::print("{} with other calls left out\n", counted(others, "run"));
   const std::string torch = answer["torch"].get<std::string>();
-  fmt::print("kernels as {} torch {}\n",
+  fmt::print("kernels as {} {}\n",
              answer["kernels_from"] == "compiled" ? "compiled by" : "predicted for Inductor of",
-             torch.empty() ? "an unknown version" : torch);
+             torch.empty() ? "an unknown version of torch" : "torch " + torch);
   fmt::print("{} of {} measured: {}; predicted for them: {} ({})\n\n",
              format_count(answer["measured_kernels"].get<std::int64_t>()),
              counted(answer["launching_kernels"].get<std::size_t>(), "kernel"),
