@@ -83,6 +83,11 @@ class TimelineContent : public QObject {
       return kernel_lanes_ ? kernel_lanes_->lanes()[row.lane] : no_kernels_;
     return (row.is_measured ? *measured() : estimated()).lanes()[row.lane];
   }
+  // Returns true if the times in a row are measured, not estimated.
+  [[nodiscard]] bool has_measured_times(const Row& row) const {
+    if (!row.has_shown_kernels) return row.is_measured;
+    return kernel_lanes_ && kernel_lanes_->kernels().is_measured();
+  }
   // The kernels of the document's ShownKernels as lanes; null if they are hidden or unknown.
   [[nodiscard]] const KernelLanes* kernel_lanes() const { return kernel_lanes_.get(); }
   // The row of one of these lanes, or -1.

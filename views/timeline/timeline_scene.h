@@ -36,12 +36,10 @@ struct TimelineScene {
     return content.lane(content.rows()[row]);
   }
   [[nodiscard]] LaneTrack lane_track(std::size_t row) const {
-    return {content.shown().graph,
-            lane(row),
-            axis,
-            layout.lane[row],
-            theme,
-            content.rows()[row].is_measured ? LaneStyle::measured : LaneStyle::estimated};
+    const bool is_measured = content.has_measured_times(content.rows()[row]);
+    return {
+        content.shown().graph, lane(row), axis,
+        layout.lane[row],      theme,     is_measured ? LaneStyle::measured : LaneStyle::estimated};
   }
   [[nodiscard]] MemoryTrack memory_track() const {
     return {content.data(), axis, layout.memory, bytes, theme};

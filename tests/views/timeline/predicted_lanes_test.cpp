@@ -1,17 +1,22 @@
-// Tests the lanes of predicted and of compiled kernels in a timeline, without a widget.
+// Tests the lanes of predicted, compiled and measured kernels in a timeline, without a widget.
 
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 
+#include "core/base/bytes.h"
 #include "core/open/open.h"
 #include "tests/support/held_pool.h"
 #include "tests/support/must.h"
 #include "tests/support/paths.h"
+#include "tests/support/profiler_trace_text.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/temporary_folder.h"
 #include "views/session/kernels/opened_kernels.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/session/kernels/shown_kernels.h"
+#include "views/session/kernels/traced_kernels.h"
 #include "views/timeline/timeline_content.h"
 
 namespace jointer::views {
@@ -96,6 +101,37 @@ TEST_F(PredictedRows, SayTheirSource) {
   EXPECT_EQ(content_.kernels_state(), "not asked");
   EXPECT_EQ(content_.kernels_legend(), "kernels: Inductor's answer, times estimated");
   document_.kernels().stop_watching(watcher_);
+}
+
+// Lanes of measured kernels look like those of a measurement.
+TEST(LanesOfMeasuredKernels, HaveMeasuredTimes) {
+  test::HeldPool pool;
+  const test::TemporaryFolder folder;
+  const std::string log = test::source_path("tests/core/capture/artifacts/cpu_2_15.log");
+  const std::string trace = folder / "trace.json";
+  ASSERT_TRUE(write_bytes(trace, test::ProfilerTraceText()
+                                     .compiled_graph("f", 0, 200)
+                                     .op("graph_0_cpp_fused_native_layer_norm_0", 1, 40)
+                                     .op("aten::mm", 50, 30)
+                                     .op("graph_0_cpp_fused_gelu_sum_1", 90, 20)
+                                     .text()));
+  Document document(
+      OpenRequest{.path = log},
+      test::must(make_snapshot(test::must(open_graph({.path = log, .index = 0})), {})));
+  TimelineContent content(document);
+  content.set_show_kernels(true);
+  EXPECT_FALSE(content.has_measured_times(content.rows().back())) << "not known yet";
+  document.opened_kernels().read(QString::fromStdString(log));
+  pool.run_all(4);
+  ASSERT_NE(content.kernel_lanes(), nullptr);
+  EXPECT_FALSE(content.has_measured_times(content.rows().back()));
+  document.traced_kernels().read(QString::fromStdString(trace));
+  pool.run_all(4);
+  ASSERT_TRUE(document.traced_kernels().shown());
+  EXPECT_EQ(content.kernels_legend(), "kernels: measured (trace)");
+  EXPECT_TRUE(content.has_measured_times(content.rows().back()));
+  EXPECT_FALSE(content.has_measured_times(content.rows().front())) << "the lane of the CPU";
+  EXPECT_EQ(content.kernel_lanes()->length(), 90'000);
 }
 
 // Two of the three kernels of the log are not tied to a node of the graph.
