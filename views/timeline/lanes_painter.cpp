@@ -139,7 +139,7 @@ void LanesPainter::paint_label(QPainter& painter, std::size_t row) const {
   const QRect box(8, area.top(), scene_.layout.gutter - 16, area.height());
   const QFontMetrics metrics = painter.fontMetrics();
   const Detail detail = detail_of(scene_.content.rows()[row]);
-  if (scene_.content.rows()[row].is_measured) {
+  if (scene_.content.has_measured_times(scene_.content.rows()[row])) {
     // The mark is filled, like the blocks in this lane.
     const int middle = area.center().y();
     painter.fillRect(QRect(box.left(), middle - 3, 7, 7), scene_.theme.text);
