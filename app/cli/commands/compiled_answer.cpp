@@ -1,7 +1,6 @@
 #include "app/cli/commands/compiled_answer.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/cli/commands/names_text.h"
 #include "core/base/checked.h"
 #include "core/base/counted.h"
 #include "core/base/units.h"
@@ -118,16 +118,6 @@ Json sources_json(const CompiledProgram& program) {
   return sources;
 }
 
-// "a, b, c +5"
-std::string shortened(const Json& names) {
-  std::vector<std::string> shown;
-  for (std::size_t i = 0; i < std::min(names.size(), kMaxListed); ++i)
-    shown.push_back(names[i].get<std::string>());
-  std::string text = fmt::format("{}", fmt::join(shown, ", "));
-  if (names.size() > kMaxListed) text += fmt::format(" +{}", names.size() - kMaxListed);
-  return text;
-}
-
 // The compiled packages of this graph in the cache.
 Result<CompileArtifacts> cached_artifacts(const Graph& graph, PartId part) {
   const std::string folder = compiled_cache_folder();
@@ -216,7 +206,7 @@ Json compiled_answer(const OpenedCompilation& opened, const Graph& graph) {
 void print_ties(const Json& answer) {
   const auto line = [&](const char* key, std::string_view one, std::string_view several) {
     if (const Json& names = answer[key]; !names.empty())
-      fmt::print("{}: {}\n", counted(names.size(), one, several), shortened(names));
+      fmt::print("{}: {}\n", counted(names.size(), one, several), names_text(names, kMaxListed));
   };
   fmt::print("\n{} of the graph in the kernels of {}\n",
              counted(answer["tied_calls"].get<std::size_t>(), "call"),

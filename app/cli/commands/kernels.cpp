@@ -1,7 +1,6 @@
 // jointer kernels FILE: shows the kernels that Inductor would make, or has made, of a graph.
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -18,6 +17,7 @@
 #include "app/cli/commands/kernel_moves.h"
 #include "app/cli/commands/kernel_passes.h"
 #include "app/cli/commands/measured_answer.h"
+#include "app/cli/commands/names_text.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/predicted_kernels.h"
@@ -97,15 +97,6 @@ Result<Json> ask_scheduler(const Graph& graph, PartId part, const KernelsCommand
   return ask_inductor(graph, part, question);
 }
 
-std::string nodes_text(const Json& nodes) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(nodes.size(), kMaxNodesShown); ++i)
-    names.push_back(nodes[i].get<std::string>());
-  std::string text = fmt::format("{}", fmt::join(names, ", "));
-  if (nodes.size() > kMaxNodesShown) text += fmt::format(" +{}", nodes.size() - kMaxNodesShown);
-  return text;
-}
-
 // One row per kind of kernel: how many, and the bytes that they read and write.
 Table kinds_table(const Json& kernels) {
   struct Sum {
@@ -137,7 +128,7 @@ Table largest_table(const Json& kernels) {
   for (const Json* kernel : largest)
     table.add({(*kernel)["name"].get<std::string>(), (*kernel)["kind"].get<std::string>(),
                format_bytes((*kernel)["bytes"].get<std::int64_t>()),
-               nodes_text((*kernel)["nodes"])});
+               names_text((*kernel)["nodes"], kMaxNodesShown)});
   return table;
 }
 

@@ -1,7 +1,6 @@
 #include "app/cli/commands/measured_answer.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "app/cli/commands/compiled_answer.h"
+#include "app/cli/commands/names_text.h"
 #include "app/cli/commands/predicted_kernels.h"
 #include "app/cli/commands/table.h"
 #include "core/base/checked.h"
@@ -180,24 +180,6 @@ void add_times(const TracedGraph& graph, const Base& base, Json& answer) {
   answer["predicted_ms"] = to_ms(predicted_ns);
 }
 
-std::string listed(const Json& names) {
-  std::vector<std::string> shown;
-  for (std::size_t i = 0; i < std::min(names.size(), kMaxNamed); ++i)
-    shown.push_back(names[i].get<std::string>());
-  std::string text = fmt::format("{}", fmt::join(shown, ", "));
-  if (names.size() > kMaxNamed) text += fmt::format(" +{}", names.size() - kMaxNamed);
-  return text;
-}
-
-std::string computed_text(const Json& nodes) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(nodes.size(), kMaxComputed); ++i)
-    names.push_back(nodes[i].get<std::string>());
-  std::string text = fmt::format("{}", fmt::join(names, ", "));
-  if (nodes.size() > kMaxComputed) text += fmt::format(" +{}", nodes.size() - kMaxComputed);
-  return text;
-}
-
 std::string ms_text(const Json& ms) {
   return ms.is_null() ? std::string("unknown") : format_ms(ms.get<double>());
 }
@@ -226,7 +208,7 @@ Table slowest_table(const Json& kernels) {
                format_bytes(sums["bytes"].get<std::int64_t>()),
                kernel.contains("gbps") ? format_significant(kernel["gbps"].get<double>()) : "",
                kernel.contains("share") ? format_percent(kernel["share"].get<double>()) : "",
-               computed_text(kernel["nodes"])});
+               names_text(kernel["nodes"], kMaxComputed)});
   }
   return table;
 }
@@ -315,7 +297,7 @@ void print_measured(const Json& answer) {
              slowest_table(answer["kernels"]).text());
   const auto line = [&](const char* key, std::string_view one, std::string_view several) {
     if (const Json& names = answer[key]; !names.empty())
-      fmt::print("{}: {}\n", counted(names.size(), one, several), listed(names));
+      fmt::print("{}: {}\n", counted(names.size(), one, several), names_text(names, kMaxNamed));
   };
   fmt::print("\n");
   line("unmeasured_kernels", "kernel that is not in the trace",
