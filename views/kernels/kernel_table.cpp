@@ -75,6 +75,8 @@ void KernelTable::refresh() {
     model_->set_kernels(source.shown());
     if (is_first && model_->row_count() > 0) view().fit_columns();
     if (std::exchange(is_moving_, false)) view().scrollTo(view().currentIndex());
+  } else if (document().kernel_order().is_settled()) {
+    is_moving_ = false;  // the move was undone before its rows were made
   }
   // Show the kernel of a node that was selected before its kernel was known.
   const auto nodes = document().selection().nodes();
