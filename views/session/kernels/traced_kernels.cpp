@@ -1,5 +1,6 @@
 #include "views/session/kernels/traced_kernels.h"
 
+#include <optional>
 #include <utility>
 
 #include "views/session/kernels/opened_kernels.h"
@@ -31,12 +32,17 @@ TracedKernels::Basis TracedKernels::basis_now() const {
 Result<TracedKernels::Traced> TracedKernels::tie(const Basis& basis,
                                                  std::shared_ptr<const CompiledTrace> trace,
                                                  const Cancellation& job) {
-  if (basis.compiled)
-    if (Result<SnapshotKernelsPtr> tied = tie_trace(*basis.compiled, trace))
-      return Traced{std::move(trace), *std::move(tied)};
+  std::optional<Error> refusal;  // of the compilation
+  if (basis.compiled) {
+    Result<SnapshotKernelsPtr> tied = tie_trace(*basis.compiled, trace);
+    if (tied) return Traced{std::move(trace), *std::move(tied)};
+    refusal = std::move(tied.error());
+  }
   JOINTER_TRY(const SnapshotKernelsPtr predicted, predict_kernels(basis.snapshot, job));
-  JOINTER_TRY(SnapshotKernelsPtr tied, tie_trace(*predicted, trace));
-  return Traced{std::move(trace), std::move(tied)};
+  Result<SnapshotKernelsPtr> tied = tie_trace(*predicted, trace);
+  // The error of predicted kernels recommends the artifacts of a compilation.
+  if (!tied) return tl::unexpected<Error>(refusal ? *std::move(refusal) : std::move(tied.error()));
+  return Traced{std::move(trace), *std::move(tied)};
 }
 
 void TracedKernels::read(const QString& path) {

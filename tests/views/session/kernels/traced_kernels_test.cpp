@@ -197,6 +197,13 @@ TEST_F(TracedKernelsTest, ATraceOfAnotherModelIsRefused) {
   EXPECT_THAT(message_.toStdString(), HasSubstr("no compiled graph in the trace"));
 }
 
+TEST_F(TracedKernelsTest, IfArtifactsAreOpenTheErrorDoesNotAskForThem) {
+  open_artifacts();
+  read(Trace().compiled_graph("f", 0, 90).op("graph_0_cpp_fused_cumsum_0", 1, 5));
+  EXPECT_FALSE(traced().shown());
+  EXPECT_THAT(message_.toStdString(), HasSubstr("one of the compilation's kernels"));
+}
+
 // A half that was not recorded has no times; the other half has.
 TEST(TiedTrace, HalvesAreTiedSeparately) {
   const SnapshotPtr snapshot = test::must(make_snapshot(
