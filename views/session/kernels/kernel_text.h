@@ -22,8 +22,8 @@ QString kernel_totals_text(const KernelTotals& totals);
 // launches nothing.
 QString kernel_limit_text(const SnapshotKernels& of, std::size_t row);
 // The rate at which a kernel reads and writes memory, in GB/s (bytes per nanosecond). nullopt for
-// collectives, whose bytes move over the network, and for kernels that launch nothing or take no
-// time.
+// collectives, whose bytes move over the network, and for kernels that launch nothing, take no
+// time, or have an unknown time.
 std::optional<std::int64_t> kernel_gbps(const SnapshotKernels& of, std::size_t row);
 // "reads 1.2 GiB, writes 400 MiB · 2,100 GB/s"; without the rate where kernel_gbps has none.
 QString kernel_bytes_text(const SnapshotKernels& of, std::size_t row);
@@ -32,8 +32,9 @@ QString kernel_bytes_text(const SnapshotKernels& of, std::size_t row);
 QString measured_time_text(const SnapshotKernels& of, std::size_t row);
 // "kernel 12 of 2,255"
 QString kernel_number_text(const SnapshotKernels& of, std::size_t row);
-// Hover text: the name, then number, kind, nodes, bytes with their rate, time, bound, share of the
-// time of all kernels, and time lost to the roofline.
+// Hover text: the name, then number, kind, nodes, bytes with their rate, the measured time if
+// kernels are measured, the estimated time with its bound, share of the time of all kernels, and
+// time lost to the roofline.
 QStringList kernel_card_lines(const SnapshotKernels& of, std::size_t row);
 
 }  // namespace jointer::views

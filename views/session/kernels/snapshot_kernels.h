@@ -7,8 +7,8 @@
 // Terms
 //   part    a graph that Inductor compiles: the snapshot's graph, or each half of a pair
 //   bound   by memory: every kernel except collectives, and library calls with FLOPs
-//   time    as core/compiled/kernel_times.h estimates it or, if a trace of compiled steps is open,
-//           as measured
+//   time    as core/compiled/kernel_times.h estimates it or, of kernels that are tied to a trace
+//           (tied_trace.h), as measured
 //   peak    of a part: the kernels' peak, plus the memory that it does not count because the
 //           compiled program never frees it (parameters, optimizer state, tangents). A pair's peak
 //           is that of the larger half.
