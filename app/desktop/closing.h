@@ -22,15 +22,17 @@ class Closing : public QObject {
   // user first.
   void close(views::DocumentTab* tab);
   // Returns true if no document has unsaved changes or is being saved. Otherwise returns false and
-  // asks about these documents one by one, closing each of them and finally the window, unless the
-  // user cancels or saving fails.
+  // goes through these documents one by one: waits for a running save, or asks about unsaved
+  // changes, and closes the document. Finally closes the window, unless the user cancels or saving
+  // fails.
   bool may_close_window();
 
  private:
   void ask(views::DocumentTab* tab);
   void take_answer(views::DocumentTab* tab, int button);
   void save_and_close(views::DocumentTab* tab);
-  // Closes the document once no save runs or waits, unless the returned object is deleted first.
+  // Closes the document once no save is running or waiting, unless the returned object is deleted
+  // first.
   QObject* close_when_saved(views::DocumentTab* tab);
   void close_now(views::DocumentTab* tab);
 

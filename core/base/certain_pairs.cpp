@@ -7,9 +7,9 @@
 //      (longest_increasing.h). It cuts both sequences into gaps.
 //   3. Repeat step 1 in each gap. If it made pairs, repeat steps 2 and 3.
 //
-// The idea of step 1 is that of the patience diff (B. Cohen), which pairs only lines that are
-// unique in both texts; here equally frequent ones are as good, because the sequences are of the
-// same program.
+// Step 1 follows the patience diff (B. Cohen), which pairs only lines that are unique in both
+// texts. Tokens that are equally frequent are paired too, because the same program made both
+// sequences.
 
 #include "core/base/certain_pairs.h"
 

@@ -8,14 +8,14 @@
 
 namespace jointer {
 
-// Pairs the elements of two sequences that were made by the same program, one of which may lack
-// some. Elements are named by tokens; equal tokens may occur several times.
+// Pairs the elements of two sequences that the same program made; one of them may lack some
+// elements. Elements are named by tokens; a token may occur several times.
 //
-// Only pairs that the names and the order leave no choice about are made: tokens that occur equally
-// often in both sequences, the first with the first and so on, wherever they are; and the same
-// between two neighboring pairs that are in order. Others stay without a partner.
+// Makes a pair only if tokens and order leave no choice: the occurrences of a token that is equally
+// frequent in both sequences are paired, the first with the first and so on; the same holds for the
+// elements between two neighboring pairs that are in order. All others have no partner.
 //
-// Cost: O(n log n) for each level of pairs within pairs, of which there are few.
+// Cost: O(n log n) for each level of pairs between pairs; levels are few.
 class CertainPairs {
  public:
   using Pair = std::pair<std::uint32_t, std::uint32_t>;  // index in a, index in b
@@ -23,8 +23,8 @@ class CertainPairs {
 
   CertainPairs(std::size_t a, std::size_t b) : of_a_(a, kNone), of_b_(b, kNone) {}
 
-  // Pairs the elements that have no partner yet by other names. `a` and `b` have a token for each
-  // element; 0 is never paired.
+  // Pairs elements that have no partner yet; a second call can name them differently. `a` and `b`
+  // have one token per element; 0 is never paired.
   void add(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b);
   // Makes a pair. Neither element may have a partner.
   void add(std::uint32_t a, std::uint32_t b);

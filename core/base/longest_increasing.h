@@ -11,7 +11,7 @@ namespace jointer {
 //
 // Steps: for each length, keep the position of the lowest value that ends an increasing subsequence
 // of that length; each value extends the longest one that it can (patience sorting).
-// Cost: n log n.
+// Cost: O(n log n).
 template <class Value>
 std::vector<std::size_t> longest_increasing(const std::vector<Value>& values) {
   std::vector<std::size_t> ends;                     // indexed by length - 1

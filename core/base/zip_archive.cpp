@@ -1,6 +1,6 @@
 // Reads ZIP archives: the record at the end of the file gives the position of the directory, and
 // the directory that of the entries. Source: PKWARE, APPNOTE.TXT 6.3.10, 4.3 and 4.5.3. Archives
-// in several files are not read.
+// that are split into several files are not supported.
 
 #include "core/base/zip_archive.h"
 
@@ -26,10 +26,10 @@ constexpr std::uint64_t kEndSize = 22, kEnd64Size = 56, kLocatorSize = 20, kEntr
 constexpr std::uint64_t kMaxComment = 0xffff;
 constexpr std::uint64_t kMaxEntries = 100'000, kMaxDirectory = std::uint64_t{64} << 20;
 constexpr std::uint16_t kZip64Field = 1, kStored = 0, kDeflated = 8, kEncrypted = 1;
-// Stand for a number that is in the ZIP64 record or field.
+// Placeholders for a number that is in the ZIP64 record or field.
 constexpr std::uint64_t kIn64 = 0xffffffff, kCountIn64 = 0xffff;
 
-// The little-endian number of `size` bytes; 0 behind the end.
+// The little-endian number of `size` bytes; bytes past the end count as 0.
 std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
   std::uint64_t number = 0;
   for (std::size_t i = size; i-- > 0;)
@@ -63,7 +63,7 @@ void read_zip64_field(std::string_view fields, ZipEntry& entry) {
   }
 }
 
-// Inflates raw data into at most `size` bytes; nothing if the data is damaged or has another size.
+// Inflates raw data to `size` bytes; nullopt if the data is damaged or has a different size.
 std::optional<std::string> inflated(std::string_view packed, std::size_t size) {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return std::nullopt;
@@ -133,7 +133,8 @@ Result<std::string> ZipArchive::bytes_at(std::uint64_t at, std::uint64_t count) 
                               static_cast<off_t>(at + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return input_error("{}: {}", name_, std::strerror(errno));
-    if (n == 0) return input_error("{}: the file became shorter while it was read", name_);
+    if (n == 0)
+      return input_error("{}: the file became shorter while it was read; try again", name_);
     done += static_cast<std::size_t>(n);
   }
   return bytes;
@@ -162,14 +163,17 @@ Result<void> ZipArchive::read_directory() {
     }
   }
   if (count > kMaxEntries || directory_size > kMaxDirectory)
-    return input_error("{}: the ZIP archive has more than {} entries, too many for a package",
-                       name_, kMaxEntries);
+    return input_error(
+        "{}: the directory of the ZIP archive is too large: {} entries in {} bytes, but at most {} "
+        "entries in {} MiB can be read",
+        name_, count, directory_size, kMaxEntries, kMaxDirectory >> 20);
   JOINTER_TRY(const std::string directory, bytes_at(at, directory_size));
   std::string_view rest = directory;
   for (std::uint64_t i = 0; i < count; ++i) {
     if (!rest.starts_with(kEntryMagic) || rest.size() < kEntrySize)
-      return input_error("{}: the directory of the ZIP archive is damaged at entry {} of {}", name_,
-                         i + 1, count);
+      return input_error(
+          "{}: the directory of the ZIP archive is damaged at entry {} of {}; copy the file again",
+          name_, i + 1, count);
     ZipEntry entry;
     entry.is_encrypted = (two_bytes(rest, 8) & kEncrypted) != 0;
     entry.method = static_cast<std::uint16_t>(two_bytes(rest, 10));
@@ -191,8 +195,8 @@ Result<void> ZipArchive::read_directory() {
 
 Result<std::string> ZipArchive::read(const ZipEntry& entry, std::size_t limit) const {
   if (entry.size > limit)
-    return input_error("{}: {} has {} bytes, more than the {} MiB that are read of a package",
-                       name_, entry.name, entry.size, limit >> 20);
+    return input_error("{}: {} has {} bytes, more than the {} MiB that may be read", name_,
+                       entry.name, entry.size, limit >> 20);
   if (entry.is_encrypted)
     return input_error("{}: {} is encrypted; decrypt the archive first", name_, entry.name);
   if (entry.method != kStored && entry.method != kDeflated)
@@ -201,7 +205,7 @@ Result<std::string> ZipArchive::read(const ZipEntry& entry, std::size_t limit) c
   const auto damaged = [&] {
     return input_error("{}: {} is damaged; copy the file again", name_, entry.name);
   };
-  // Deflate makes no text larger than this.
+  // Deflate never makes data longer than this.
   if (entry.packed_size > entry.size + entry.size / 1000 + 1024) return damaged();
   if (entry.method == kStored && entry.packed_size != entry.size) return damaged();
   JOINTER_TRY(const std::string header, bytes_at(entry.at, kLocalSize));

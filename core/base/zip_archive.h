@@ -18,7 +18,7 @@ namespace jointer {
 inline constexpr std::string_view kZipMagic = "PK\x03\x04";
 
 struct ZipEntry {
-  std::string name;               // as in the archive; may be any bytes
+  std::string name;               // as in the archive; may contain any bytes
   std::uint64_t size = 0;         // bytes, decompressed, as the directory states
   std::uint64_t packed_size = 0;  // bytes in the archive
   std::uint64_t at = 0;           // position of the local header
@@ -30,7 +30,7 @@ struct ZipEntry {
 class ZipArchive {
  public:
   // Reads the directory of a file. Error (input): the file cannot be read, is not a complete
-  // archive, or has more than 100,000 entries.
+  // archive, or has more than 100,000 entries or a directory of more than 64 MiB.
   static Result<ZipArchive> open(const std::string& path);
   // The same for bytes in memory; `name` is used in messages.
   static Result<ZipArchive> of(std::string bytes, std::string name);

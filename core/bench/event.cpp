@@ -72,8 +72,8 @@ std::optional<RankEvent> parse_event(std::string_view line) {
   if (protocol > kRunnerProtocol)
     return RankFailed{
         "internal", "",
-        fmt::format("the rank's program uses protocol {}, but this program understands no newer "
-                    "one than {}; use the same version of Jointer for both",
+        fmt::format("the rank's program uses protocol {}, but this program supports "
+                    "protocols only up to {}; use the same version of Jointer for both",
                     protocol, kRunnerProtocol)};
   return read_event(name, members);
 }

@@ -5,9 +5,9 @@
 //   kernel_information.json  the nodes and stacks of each kernel, if INDUCTOR_PROVENANCE=1 was set
 // Source: torch._inductor.codecache.AotCodeCompiler, torch.export.pt2_archive.
 //
-// Nodes of a kernel: those of kernel_information.json, less those that calls of operators run; of a
-// call of an operator, the node that runs it or, if the file does not name it, the only node in the
-// comment above the call that is named after the operator.
+// The nodes of a generated kernel are those in kernel_information.json, except those that calls of
+// operators run. A call of an operator keeps the nodes that are named after the operator; if the
+// file names none, the comment above the call may name one (find_nodes_of_operators).
 
 #include "core/capture/aoti_package.h"
 
@@ -110,8 +110,8 @@ std::string called_operator(const CompiledKernel& kernel) {
   return {};
 }
 
-// "mm" for "aten.mm.default". Inductor calls `all_reduce_` and `..._out` for what the names without
-// this end do.
+// "mm" for "aten.mm.default". Inductor calls in-place and `out` variants of the operators in the
+// graph (`all_reduce_`, `mm_out`), so these suffixes are removed.
 std::string_view base_name(std::string_view op) {
   op.remove_prefix(std::min(op.find('.'), op.size() - 1) + 1);
   op = op.substr(0, op.find('.'));
@@ -131,9 +131,9 @@ bool is_named_after(std::string_view node, std::string_view op) {
   return node.empty() || (node.front() == '_' && is_digits(node.substr(1)));
 }
 
-// Keeps of a call of an operator only the node that runs it. If provenance does not name that node
-// (of a collective, it may name a view of its input), the comment above the call can: it has the
-// names of the graph before Inductor's passes.
+// For a call of an operator, keeps only the nodes that are named after the operator. If provenance
+// names none of them (for a collective, it may name a view of the input), the comment above the
+// call may: it has the names in the graph before Inductor's passes.
 void find_nodes_of_operators(CompiledProgram& program) {
   for (CompiledKernel& kernel : program.kernels) {
     const std::string op = called_operator(kernel);
@@ -158,8 +158,8 @@ void find_nodes_of_operators(CompiledProgram& program) {
   }
 }
 
-// Removes nodes that calls of operators run from Inductor's kernels: of kernels in C++, provenance
-// also names the calls that read their results in a fixed layout.
+// Removes from Inductor's kernels the nodes that calls of operators run: for kernels in C++,
+// provenance also names the calls that read their results in a fixed layout.
 void leave_nodes_to_operators(CompiledProgram& program) {
   std::set<std::string> run_by_call;
   for (const CompiledKernel& kernel : program.kernels)
@@ -172,8 +172,7 @@ void leave_nodes_to_operators(CompiledProgram& program) {
       });
 }
 
-// Takes the names of the graph that was captured, which the graph that was compiled may give to
-// other nodes.
+// Finds the names in the captured graph, which the compiled graph may give to different nodes.
 void add_manifest(CompiledProgram& program, const PackageManifest& manifest) {
   program.name = manifest.title();
   program.half = manifest.half();
@@ -204,7 +203,7 @@ class PackageReader {
     for (const ZipEntry& entry : archive_.entries()) {
       if (!is_model_file(entry.name) || !entry.name.ends_with(kWrapperEnd)) continue;
       if (programs.size() == kMaxModels)
-        return input_error("{}: more than {} models, too many for a package", path_, kMaxModels);
+        return input_error("{}: the package has more than {} models", path_, kMaxModels);
       JOINTER_TRY(CompiledProgram program, program_of(entry));
       if (manifest) add_manifest(program, *manifest);
       programs.push_back(std::move(program));
@@ -246,7 +245,7 @@ class PackageReader {
     return text;
   }
 
-  // Nothing if the archive lacks the file.
+  // nullopt if the archive lacks the file.
   Result<std::optional<OrderedJson>> json_of(const std::string& name) {
     const auto& entries = archive_.entries();
     const auto entry = std::ranges::find(entries, name, &ZipEntry::name);
@@ -260,8 +259,7 @@ class PackageReader {
     if (!is_aoti_package(archive_))
       return input_error(
           "{}: a ZIP archive without compiled code of AOTInductor; compile an exported program "
-          "with "
-          "torch._inductor.aoti_compile_and_package",
+          "with torch._inductor.aoti_compile_and_package",
           path_);
     const auto& entries = archive_.entries();
     const auto library = std::ranges::find_if(entries, [](const ZipEntry& entry) {
@@ -269,8 +267,8 @@ class PackageReader {
     });
     return input_error(
         "{}: the package has {} but not the wrapper that it was compiled from (*{}); compile it "
-        "again with torch._inductor.aoti_compile_and_package, which keeps the wrapper "
-        "(torch._inductor.config.aot_inductor.package = True)",
+        "again with torch._inductor.aoti_compile_and_package, which keeps the wrapper because it "
+        "sets torch._inductor.config.aot_inductor.package = True",
         path_, library == entries.end() ? "files of AOTInductor" : library->name, kWrapperEnd);
   }
 

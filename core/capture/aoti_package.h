@@ -14,7 +14,7 @@
 
 namespace jointer {
 
-// True if the archive has files of AOTInductor.
+// True if the archive contains files of AOTInductor.
 bool is_aoti_package(const ZipArchive& archive);
 
 // Returns the program of each model, in the order of the archive. Those of a package that `python

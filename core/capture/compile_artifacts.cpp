@@ -213,9 +213,8 @@ Result<void> add_file(const std::string& path, bool is_named, CompileArtifacts& 
   if (!is_log && start->find("AsyncCompile") == std::string::npos) {
     if (is_named)
       return input_error(
-          "{}: neither a TORCH_TRACE log, nor a wrapper that Inductor wrote (output code), nor a "
-          "package of AOTInductor (.pt2); give the "
-          "TORCH_TRACE folder of a run with torch.compile",
+          "{}: neither a TORCH_TRACE log, nor a wrapper that Inductor wrote (output code), nor an "
+          "AOTInductor package (.pt2); give the TORCH_TRACE folder of a run with torch.compile",
           path);
     ++to.ignored;
     return {};
@@ -272,7 +271,7 @@ Result<CompileArtifacts> read_compile_artifacts(const std::string& path) {
   if (!artifacts.programs.empty()) return artifacts;
   if (!artifacts.problems.empty()) return input_error("{}", artifacts.problems.front());
   return input_error(
-      "{}: no output code of Inductor, and no package of AOTInductor; was torch.compile run with "
+      "{}: no output code of Inductor, and no AOTInductor package; was torch.compile run with "
       "TORCH_TRACE=FOLDER?",
       path);
 }

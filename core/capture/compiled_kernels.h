@@ -115,8 +115,8 @@ struct CompiledProgram {
   std::string torch_version;        // empty if the artifacts do not say
   std::optional<CaptureKind> half;  // forward or backward, from the wrapper's AOT ID
   std::optional<std::int64_t> rank;
-  // The graph that was compiled may give a name of the graph that was captured to another node.
-  // Kernels are then tied by `original_nodes`, which are those of the captured graph.
+  // True if the compiled graph may use a name in the captured graph for a different node. Kernels
+  // are then tied by `original_nodes`, which are in the captured graph.
   bool is_retraced = false;
   std::string text;             // the wrapper
   std::string post_grad_graph;  // FX text; empty if the artifacts lack it

@@ -3,14 +3,14 @@
 // Steps
 //   1. On each CPU thread, find what encloses each event: the run of a compiled graph, which torch
 //      marks with "## Call CompiledFxGraph KEY ##", and the outermost call in it.
-//   2. A kernel belongs to the run and the call of the driver call with its correlation id or, if
-//      the trace lacks that, of the operator with its External id. Without kernels, calls
-//      themselves are the launches. Operators that compute nothing (views, allocations) are left
-//      out.
+//   2. A kernel belongs to the run and the call that enclose the driver call with its correlation
+//      id or, if the trace lacks that, the operator with its External id. If the trace has no
+//      kernels, the calls themselves are the launches. Operators that compute nothing (views,
+//      allocations) are left out.
 //   3. If the trace marks no compiled graph, as for packages, each ProfilerStep is one run.
-//   4. The runs of a compiled graph that made the same calls, in the order of most runs, give the
-//      times: the median for each call. Others, such as a first run that tunes kernels, are left
-//      out.
+//   4. The runs of a compiled graph that made the most frequent sequence of calls give the times:
+//      for each call the median or, for a collective, the minimum. Other runs, such as a first one
+//      that tunes kernels, are left out.
 //   5. Starts, gaps and totals are those of the run with the median duration, so that they add up.
 //
 // The order of launches is that of the CPU's calls, which does not depend on which stream is
@@ -57,8 +57,8 @@ std::string_view without_graph_id(std::string_view name) {
   return has_id ? name.substr(end + 1) : name;
 }
 
-// True for the name of a call, and not of what surrounds calls: "Torch-Compiled Region: 0/0",
-// "CompiledFunction", "autograd::engine::evaluate_function: MmBackward0".
+// True for the name of a call; false for the names of events around calls: "Torch-Compiled Region:
+// 0/0", "CompiledFunction", "autograd::engine::evaluate_function: MmBackward0".
 bool is_call_name(std::string_view name) {
   if (is_inductor_kernel(name)) return true;
   return name.find("::") != std::string_view::npos && !name.starts_with("autograd::") &&
@@ -98,7 +98,7 @@ struct Launched {
   std::int64_t called_ns = 0, launched_ns = 0;
 };
 
-// One run: its launches in canonical order.
+// One run: its launches in the order in which the CPU made them.
 struct TracedRun {
   std::vector<Launched> launches;
   std::vector<std::uint64_t> names;  // of calls and kernels, by launch
@@ -240,7 +240,8 @@ class CompiledTraceReader {
           "(TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE=1)",
           name_);
     if (launches_.empty())
-      return input_error("{}: the compiled graphs in the trace launch nothing", name_);
+      return input_error(
+          "{}: the compiled graphs in the trace launch nothing; profile a whole step", name_);
     return {};
   }
 
@@ -321,7 +322,8 @@ class CompiledTraceReader {
     run.span_ns = last - first;
   }
 
-  // Keeps the runs that made the calls that most runs made; of equally frequent ones, the last.
+  // Keeps the runs with the most frequent sequence of calls; if several are equally frequent, that
+  // of the last run. Returns the number of removed runs.
   static std::size_t keep_usual(std::vector<TracedRun>& runs) {
     std::map<std::vector<std::uint64_t>, std::size_t> counts;
     for (const TracedRun& run : runs) ++counts[run.names];
@@ -366,7 +368,7 @@ class CompiledTraceReader {
       if (launch.call == kNoEvent || launch.call != last) {
         TracedCall& call = graph.calls.emplace_back();
         call.name = call_name(launch.call);
-        // The kernels of a CUDA graph are launched together, but name themselves.
+        // The kernels of a CUDA graph are launched by one call, but have their own names.
         if (call.name.empty() && is_inductor_kernel(kernel)) call.name = kernel;
         call.first = i;
       }

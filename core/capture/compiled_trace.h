@@ -26,10 +26,10 @@ namespace jointer {
 struct TracedLaunch {
   std::string name;         // as the profiler reports it
   std::size_t call = 0;     // index in TracedGraph::calls
-  std::int64_t stream = 0;  // of the GPU; on the CPU, a number of the thread
-  // In the run that is shown, since its first launch.
+  std::int64_t stream = 0;  // of the GPU; on the CPU, the number of the thread
+  // In the run that is shown (TracedGraph::span_ns), since its first launch.
   std::int64_t start_ns = 0, end_ns = 0;
-  std::int64_t gap_ns = 0;  // in that run, for how long the stream was idle before it
+  std::int64_t gap_ns = 0;  // idle time of the stream before it, in that run
 };
 
 struct TracedCall {
@@ -38,7 +38,7 @@ struct TracedCall {
   std::string name;
   // Its launches: [first, first + count) in TracedGraph::launches.
   std::size_t first = 0, count = 0;
-  // The duration of its launches, by the runs: the median. For a collective, the minimum, since
+  // The duration of its launches: the median of the runs or, for a collective, the minimum, since
   // waiting for a late rank only adds time.
   std::int64_t ns = 0;
   bool is_collective = false;
@@ -50,7 +50,7 @@ struct TracedStream {
   std::size_t launches = 0;
   std::int64_t kernel_ns = 0;   // sum of the durations
   std::int64_t gap_ns = 0;      // between launches
-  std::int64_t overlap_ns = 0;  // for which launches overlapped an earlier one of the stream
+  std::int64_t overlap_ns = 0;  // while launches overlapped an earlier one of the stream
   std::int64_t span_ns = 0;     // from the start of the first launch to the end of the last one
 };
 
@@ -69,11 +69,11 @@ struct TracedGraph {
 
 struct CompiledTrace {
   std::string label;   // the file's name
-  std::string device;  // "NVIDIA H200"; "GPU" or "CPU" if the trace has no name
+  std::string device;  // "NVIDIA H200"; "GPU" if the trace does not name it; or "CPU"
   bool is_gpu = false;
   std::vector<TracedGraph> graphs;  // in the order of their first runs
   std::size_t steps = 0;            // ProfilerStep#N in the trace
-  // Launches outside of compiled graphs, such as those of the optimizer; of all steps.
+  // Launches outside compiled graphs, such as those of the optimizer, in all steps.
   std::size_t outside_launches = 0;
   std::int64_t outside_ns = 0;
 };

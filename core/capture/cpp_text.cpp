@@ -1,6 +1,6 @@
-// Splits generated C++. It has neither macros with braces nor statements that span directives, so a
-// block begins with a brace that follows a keyword, a label or nothing; any other brace begins a
-// list of initial values.
+// Splits generated C++. Such text has neither macros with braces nor statements that span
+// directives, so a block begins with a brace that follows a keyword, a label or nothing; any other
+// brace begins an initializer list.
 
 #include "core/capture/cpp_text.h"
 
@@ -18,7 +18,7 @@ bool starts_with_keyword(std::string_view text, std::string_view word) {
          (text.size() == word.size() || !is_name_character(text[word.size()]));
 }
 
-// True if a brace behind this text opens a block.
+// True if a brace after this text opens a block.
 bool opens_block(std::string_view before) {
   if (before.empty() || before.ends_with(':')) return true;
   for (const std::string_view word : {"if", "else", "for", "while", "switch", "do", "try", "catch"})
@@ -63,7 +63,8 @@ bool closes(char c) {
   return c == ')' || c == ']' || c == '}';
 }
 
-// The position after the template arguments whose `<` is at `at`; `at` if it is a comparison.
+// The position after the template arguments whose `<` is at `at`; `at` if no known template is
+// before it, or its arguments do not end.
 std::size_t after_template(std::string_view text, std::size_t at) {
   const std::string_view before = text.substr(0, at);
   const bool is_template = std::ranges::any_of(

@@ -1,6 +1,7 @@
-// Reads a wrapper in C++ in three steps: the kernels' sources, the shapes that the wrapper checks
-// of its inputs and states of its constants, and the statements of `run_impl`. All of them are put
-// into the form of a wrapper in Python (cpp_wrapper_calls.h), whose reader then follows the calls.
+// Reads a wrapper in C++ in three steps: the sources of the kernels, the shapes of inputs (which
+// the wrapper checks) and of constants (which it states), and the statements of `run_impl`. All of
+// them are put into the form of a wrapper in Python (cpp_wrapper_calls.h), whose reader then
+// follows the calls.
 
 #include "core/capture/cpp_wrapper.h"
 
@@ -55,7 +56,8 @@ std::size_t after_blanks(std::string_view text, std::size_t at) {
 // Finds the sources of kernels.
 class CppSources {
  public:
-  // Definitions and declarations in C: `extern "C" void cpp_fused_add_0(const float* in_ptr0)`.
+  // Definitions and declarations with C linkage:
+  // `extern "C" void cpp_fused_add_0(const float* in_ptr0)`.
   void add_cpp(std::string_view text) {
     constexpr std::string_view kExtern = "extern \"C\"";
     for (std::size_t at = text.find(kExtern), next = 0; at != std::string_view::npos;
@@ -110,7 +112,7 @@ class CppSources {
   wrapper::Parts take() { return std::move(parts_); }
 
  private:
-  // The comment is indented as deeply as its first line.
+  // Removes the indent of the first line from all lines.
   static std::string without_indent(std::string_view text) {
     while (text.starts_with('\n')) text.remove_prefix(1);
     const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());
@@ -199,7 +201,8 @@ class CppInputs {
         input.device, input.dtype);
   }
 
-  // The name behind `mark`, up to `suffix`; nothing if the text has neither.
+  // The name between `mark`, with which the text starts, and `suffix`; nullopt if either is
+  // missing.
   static std::optional<std::string_view> name_in(std::string_view text, std::string_view mark,
                                                  std::string_view suffix) {
     if (!text.starts_with(mark)) return std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads the wrapper that Inductor writes in C++ for AOTInductor, torch 2.11 to 2.15. It is read as
-// output_code.h reads one in Python: both have the same kernels, blocks and events. The text is
+// Reads the wrapper that Inductor writes in C++ for AOTInductor, torch 2.11 to 2.15. The result has
+// the form that output_code.h gives a wrapper in Python: kernels, blocks and events. The text is
 // parsed and never compiled or run.
 
 #include <string>

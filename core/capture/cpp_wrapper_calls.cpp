@@ -18,7 +18,8 @@
 //   output_handles[0] = buf0.release()                        return (buf0, )
 //
 // Arrays of sizes, and handles that only give a tensor another name, are replaced by what they
-// stand for. Branches and loops are read as if each ran once; their conditions stay unread.
+// stand for. Branches and loops are read as if each ran once; conditions are listed as not
+// understood.
 
 #include "core/capture/cpp_wrapper_calls.h"
 
@@ -58,7 +59,7 @@ constexpr std::array<std::string_view, 10> kIgnored{"inputs.clear",
                                                     "aoti_torch_check_inf_and_nan",
                                                     "aoti_torch_print_tensor_handle",
                                                     "aoti_torch_warn"};
-// Declarations that the memory and the kernels do not depend on.
+// Declarations and statements that affect neither memory nor kernels.
 constexpr std::array<std::string_view, 23> kDeclarations{"[[maybe_unused]]",
                                                          "AtenTensorHandle",
                                                          "int32_t",
@@ -89,7 +90,7 @@ bool begins_with(std::string_view text, std::string_view word) {
           !is_name_character(word.back()));
 }
 
-// The name behind the last `mark`.
+// The name after the last `mark`.
 std::string_view behind(std::string_view text, std::string_view mark) {
   const std::size_t at = text.rfind(mark);
   if (at == std::string_view::npos) return {};
@@ -99,7 +100,7 @@ std::string_view behind(std::string_view text, std::string_view mark) {
   return text.substr(0, end);
 }
 
-// Numbers without the suffix L; everything else as it is, on one line.
+// The text on one line, with numbers without the suffix L.
 std::string plain(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -162,7 +163,7 @@ class Rewriter {
     body_.origins.push_back(current_);
   }
 
-  // The statement is listed as not understood, with its text in C++.
+  // Has the current statement listed as not understood, with its text in C++.
   void unknown() { add("unknown()"); }
 
   // The first pass: the names that handles get, and the operators that made results.
@@ -196,7 +197,7 @@ class Rewriter {
 
   // --- Expressions ---
 
-  // An argument in the form of Python; "None" if no tensor is in it.
+  // An argument in the form of Python; "None" if it has neither tensors nor numbers.
   [[nodiscard]] std::string expression(std::string_view text, int depth = 0) const {
     text = trimmed(text);
     if (depth > kMaxDepth || text.empty()) return "None";
@@ -242,7 +243,7 @@ class Rewriter {
     return "None";
   }
 
-  // A list of sizes, or the name of one.
+  // The tuple for a list of sizes or for the name of one.
   [[nodiscard]] std::string array(std::string_view text) const {
     if (text.starts_with('{')) return python_tuple(text);
     const auto it = arrays_.find(text);
@@ -294,8 +295,8 @@ class Rewriter {
     return true;
   }
 
-  // `RAIIAtenTensorHandle buf0(buf0_handle)`: only a handle that another name stands for says more
-  // than the call that filled it.
+  // `RAIIAtenTensorHandle buf0(buf0_handle)`: adds a line only if the handle is another name of a
+  // tensor; for other handles, the call that filled them has the name.
   void tensor(std::string_view text) {
     const std::size_t open = text.find('(');
     const auto close = open == std::string_view::npos ? std::nullopt : closing_bracket(text, open);
@@ -431,8 +432,8 @@ class Rewriter {
                     dtype_name(arguments[3])));
   }
 
-  // Calls whose result is a tensor that has a handle already, perhaps with a different shape or
-  // data type. True if it is one.
+  // Reads a call that gives a tensor a second handle, perhaps with a different shape or data type.
+  // Returns false for other calls.
   bool renames(std::string_view callee, const std::vector<std::string_view>& arguments) {
     const std::string_view handle = handle_in(arguments.back());
     if (handle.empty()) return false;

@@ -20,7 +20,7 @@ struct PythonBody {
   std::vector<wrapper::Origin> origins;
 };
 
-// `targets`: same as CppWrapper::targets. `parts`: with the sources. Statements that are not
+// `targets`: same as CppWrapper::targets. `parts` must have the sources. Statements that are not
 // understood become calls of an unknown function. Cost: near linear.
 PythonBody python_body(const std::vector<Statement>& statements,
                        const std::vector<std::string>& targets, const wrapper::Parts& parts);

@@ -10,10 +10,10 @@
 //
 // A prediction has no numbers. Its exact label is the category and the operators; whether a
 // reduction is `red` or `per` depends on tuning, so both are the same category. Inductor also names
-// operators of nodes that only view data, which a prediction may count otherwise. The rough label
-// leaves them out: all operators that any view in the graph has. To find the operators in a name,
-// whose own parts are joined with underscores too, the name is split into words of the graph in
-// ascending order; if there are several ways with different results, it has no rough label.
+// operators of nodes that only view data, and a prediction may include different ones. The rough
+// label therefore leaves out every operator that a view in the graph has. Since names of operators
+// contain underscores too, a kernel's name is split into operators of the graph in ascending order;
+// if several ways to split it have different results, it has no rough label.
 //
 // Deviation: `prepare_softmax_online`, which a pass of Inductor adds, is left out of rough labels.
 //
@@ -258,7 +258,7 @@ KernelLabel KernelLabels::label_of_generated(std::string_view name) const {
   if (!parts) return {};
   KernelLabel label{.exact = exact_label(parts->category, parts->operators),
                     .category = std::string(parts->category)};
-  // The ways to split the operators into words of the graph, in ascending order.
+  // A way to split the start of the text into operators of the graph, in ascending order.
   struct Way {
     std::size_t at = 0, next = 0;  // in the text; the first word that may follow
     std::vector<const Word*> words;

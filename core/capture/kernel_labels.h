@@ -20,8 +20,7 @@ struct KernelLabel {
   // category and the operators: "pointwise fused_add". Empty if it is unknown.
   std::string exact = {};
   // For predicted kernels, and calls that are compared with them: the category and the operators,
-  // without those that nodes have which only view data. Empty if it is unknown, or no operator is
-  // left.
+  // without those of nodes that only view data. Empty if it is unknown, or no operator is left.
   std::string rough = {};
   // For kernels that Inductor generates: "pointwise", "reduction", "foreach", "template", "cpp".
   // Empty for others, and for kernels of a compilation, whose names are certain.
@@ -33,8 +32,8 @@ struct LabeledKernel {
   bool is_launch = false;   // launches work on the device
   bool is_library = false;  // a call of a library, not a collective
   bool is_collective = false;
-  // False if the graph does not say which operators the model called in a predicted kernel, so that
-  // its name is not certain.
+  // False if the graph does not say which operators the model called in a predicted kernel; its
+  // name is then uncertain.
   bool is_named = true;
   // On the CPU, where Inductor writes several kernels into one C++ function: the function's first
   // kernel. -1: the kernel is the first one, or the only one.

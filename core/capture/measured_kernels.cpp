@@ -5,16 +5,16 @@
 //      order leave no choice (CertainPairs): a name that is called three times by both sides is
 //      paired in order; if the trace has only two of the calls, they are paired only where kernels
 //      around them say which.
-//   2. The same with rough labels, for what is left of predicted kernels.
+//   2. The same with rough labels, for predicted kernels that are not tied yet.
 //   3. Kernels of libraries in CUDA graphs have no name that a wrapper knows ("nvjet_tst_...",
-//      "cutlass_..."). Between two neighboring pairs, if one call of a library is left, all
-//      launches that are left are its own; if there are as many launches as calls, each call has
-//      one, since every call launches at least one kernel. Only launches on the stream that runs
-//      most of the kernels, without collectives, take part.
+//      "cutlass_..."). If one library kernel is left between two neighboring pairs, it gets all
+//      launches that are left there; if there are as many launches as library kernels, each gets
+//      one, since each launches at least once. Only launches on the stream with the most launches
+//      are considered, and no collectives.
 //   4. If the graph does not say which operators the model called (`original_aten`), as in FX text,
-//      names of predicted kernels are not certain. If one such kernel is left between two
-//      neighboring pairs, and one call of the same kind, they are the same.
-// The compiled graph with the most tied kernels is taken.
+//      the names of predicted kernels are uncertain. If one such kernel and one call of the same
+//      kind are left between two neighboring pairs, they are tied.
+// The compiled graph with the most tied kernels is chosen.
 //
 // Cost: that of CertainPairs for each compiled graph in the trace.
 
@@ -220,11 +220,11 @@ Result<MeasuredKernels> tie_best(const CompiledTrace& trace, const KernelLabels&
   }
   if (best && best->tied_kernels() > 0) return *std::move(best);
   return input_error(
-      "{}: no compiled graph in the trace has one of the {}; profile a step of the same model, "
+      "{}: no compiled graph in the trace has any of the {}; profile a step of the same model, "
       "compiled by the same torch{}",
       trace.label, of,
-      is_predicted ? ", or name the artifacts of its compilation, which say what each kernel is "
-                     "called"
+      is_predicted ? ", or use the artifacts of its compilation, which name each kernel (in the "
+                     "Kernels pane, or with `jointer kernels --source measured --artifacts`)"
                    : "");
 }
 

@@ -22,7 +22,7 @@ namespace jointer {
 enum class TiedBy : std::uint8_t {
   nothing,    // it was not
   name,       // its name, or the name of the operator that it calls
-  operators,  // predicted kernels: its kind and operators, which Inductor's name for it has
+  operators,  // for predicted kernels: the kind and operators in Inductor's name for it
   neighbors,  // the only calls between two kernels that were found
 };
 std::string_view to_string(TiedBy by);
@@ -45,9 +45,9 @@ struct MeasuredKernels {
   [[nodiscard]] std::size_t tied_kernels() const;
 };
 
-// Ties the compiled graph in the trace that fits best: that in which most kernels are found.
-// Kernels and calls are tied only if their names and order leave no choice; measured_kernels.cpp
-// has the rules. Error (input): no kernel is in the trace.
+// Ties the compiled graph in the trace that fits best: the one with the most kernels found. Kernels
+// and calls are tied only if their names and order leave no choice; measured_kernels.cpp has the
+// rules. Error (input): no kernel is in the trace.
 Result<MeasuredKernels> tie_measured(const CompiledTrace& trace, const CompiledProgram& program);
 // `predicted`: the kernels of `ir`, which was lowered from the graph.
 Result<MeasuredKernels> tie_measured(const CompiledTrace& trace, const Graph& graph,

@@ -7,10 +7,10 @@
 
 namespace jointer {
 
-// The measured times of the kernels that are predicted for a graph that is compiled as a whole, or
-// for both halves of a pair, for analyze_step. A kernel in the C++ function of another one has the
-// time 0. Cost: that of compile_part. Error (input): no kernel of any part is in the
-// trace.
+// The measured times, for analyze_step, of the kernels that are predicted for a graph that is
+// compiled as a whole or for both halves of a pair. A kernel in the C++ function of another one has
+// time 0; a part that is not in the trace has no times. Cost: that of compile_part. Error (input):
+// the trace contains no kernel of any part.
 Result<MeasuredKernelTimes> measured_kernel_times(const CompiledTrace& trace, const Graph& graph);
 
 }  // namespace jointer

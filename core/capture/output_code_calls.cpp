@@ -656,7 +656,7 @@ class BodyReader {
   std::vector<std::size_t> names_;  // by block: number of its names and of its places in lists
   KernelComment comment_;
   std::size_t number_ = 0;
-  std::string_view original_;  // the statement, if that is in C++
+  std::string_view original_;  // the statement in C++ that the line stands for, if any
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Origin {
 struct Function {
   std::string_view body;
   std::size_t first_number = 1;  // line of the wrapper at which the body starts
-  std::vector<Origin> origins;   // by line of `body`, if it was made of C++ (cpp_wrapper_calls.h)
+  std::vector<Origin> origins;   // by line of `body`, if that was C++ (cpp_wrapper_calls.h)
 };
 
 struct Parts {

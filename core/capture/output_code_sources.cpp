@@ -192,8 +192,8 @@ class PartsReader {
   }
 
   // `NAME = async_compile.multi_kernel('NAME', [KERNEL, ...], ...)`, or with a dict of kernels: one
-  // of them is chosen when the program runs. They get the same arguments first, so the first kernel
-  // describes the calls of NAME.
+  // of them is chosen when the program runs. Their first arguments are the same, so the first
+  // kernel describes the calls of NAME.
   void choice(std::string_view statement) {
     const std::size_t equals = statement.find('=');
     CallText call;

@@ -22,7 +22,7 @@ struct PackageManifest {
   std::string phase;                   // of a region: that of its graph
   std::optional<std::int64_t> region;  // number of the region
   // By node of the graph that Inductor gets, after its passes: the nodes of the captured graph that
-  // it computes. Both graphs may give a name to different nodes.
+  // it computes. The two graphs may use the same name for different nodes.
   std::map<std::string, std::vector<std::string>, std::less<>> origins;
 
   [[nodiscard]] std::optional<CaptureKind> half() const;
@@ -36,8 +36,8 @@ std::optional<PackageManifest> read_package_manifest(const std::string& path);
 // The folder that JOINTER_COMPILED names or, if it is not set, `compiled` in cache_folder().
 std::string compiled_cache_folder();
 
-// Returns the paths of packages in `folder` that were made of the graph with this hash
-// (graph_hash): the newest one of the whole graph or, if there is none, those of its regions, the
+// Returns the paths of packages in `folder` that were compiled from the graph with this hash
+// (graph_hash): the newest one of the whole graph or, if there is none, those of its regions,
 // newest first. Reads the manifest of each package in the folder.
 std::vector<std::string> cached_packages(const std::string& folder, std::string_view hash);
 

@@ -36,8 +36,8 @@ Result<std::vector<CompiledPart>> parts_of(const Graph& graph, Execution executi
   return parts;
 }
 
-// Replaces estimates by measured times: those of kernels, and those of the collectives that they
-// start. Returns the number of kernels that launch, and of those that are measured.
+// Replaces estimates with measured times, of kernels and of the collectives that they start.
+// Returns the number of kernels that launch work, and the number of measured ones.
 std::pair<std::size_t, std::size_t> use_measured(const Graph& graph,
                                                  const MeasuredKernelTimes& measured,
                                                  CompiledStep& step, std::vector<NodeCost>& costs) {

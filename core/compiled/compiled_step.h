@@ -28,11 +28,11 @@ struct CompiledStep {
   std::vector<std::vector<kernels::KernelTime>> times;  // by part, by kernel
 };
 
-// Times of kernels that a run measured. core/capture/measured_step.h finds them in a trace.
+// Measured times of kernels. core/capture/measured_step.h finds them in a trace.
 struct MeasuredKernelTimes {
   std::string source;  // "trace.json"
-  // By part, then by kernel, of compile_part for each part of the graph. Kernels without a time
-  // keep their estimate.
+  // By part of the graph, then by kernel of its compile_part. Kernels without a time keep their
+  // estimate.
   std::vector<std::vector<std::optional<std::int64_t>>> ns;
 };
 
@@ -43,8 +43,8 @@ Result<void> check_execution(const Graph& graph, Execution execution);
 // calls has no regions, and runs operator by operator with Execution::regional. Errors: same as
 // `make_estimator`. Error (cancelled): `is_cancelled`, which may be empty, returned true. Cost:
 // that of `analyze` and, unless operators run one by one, of predicting the kernels. `measured`:
-// null, or times of this graph's kernels, which replace estimates; not with Execution::eager and
-// Execution::regional.
+// null, or times of this graph's kernels, which replace estimates; ignored with Execution::eager,
+// and must be null with Execution::regional.
 Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options,
                               const MeasuredKernelTimes* measured = nullptr,
                               const std::function<bool()>& is_cancelled = {});

@@ -44,8 +44,8 @@ struct AskOptions {
 // Returns the JSON that the worker prints (docs/command_line.md) about one part: the graph, or a
 // half of a pair. Answers are cached for each user, by the content of the part's capture, the
 // version of torch, the GPU, the worker's source and the environment's TORCHINDUCTOR_* variables,
-// so the answer for a graph that was edited back is there at once. Cost: about a minute for a half
-// of an 8B model.
+// so the answer for a graph whose edits were undone is available at once. Cost: about a minute for
+// a half of an 8B model.
 //
 // Error (run): Python, torch or Inductor fails; the message says what to do. Error (input): torch
 // is another version than the required one, or the worker cannot read the graph. Error (cancelled):

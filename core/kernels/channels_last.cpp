@@ -1,10 +1,10 @@
 // Decides which tensors have the channels innermost.
 //
-// All convolutions of a graph have them or none does. None does if the graph is large for its
-// number of convolutions, if one has groups of several channels, if one with windows of several
-// rows returns at most half as many channels as it reads, or if all have few channels. Otherwise
-// each value from which a convolution is computed gets this layout, and so does what is computed
-// from such values, up to the last convolution.
+// Either all convolutions of a graph do, or none. None does if the graph is large for its number of
+// convolutions, if one has groups of several channels, if one larger than 1x1 writes at most half
+// as many channels as it reads, or if all have few channels. Otherwise each value from which a
+// convolution is computed gets this layout, and so does each value that is computed from such
+// values, up to the last convolution.
 //
 // Cost: linear.
 // Source: torch/_inductor/graph.py (decide_layout_opt, find_nodes_prefer_channels_last).

@@ -1,6 +1,6 @@
 #pragma once
 
-// Convolutions in two dimensions whose tensors have the channels innermost in memory.
+// Convolutions whose tensors have the channels innermost in memory.
 
 #include <vector>
 
@@ -9,12 +9,12 @@
 
 namespace jointer::kernels {
 
-// The strides of [N, C, H, W] stored as [N, H, W, C].
+// The strides of [N, C, H, W] stored as [N, H, W, C], with any number of spatial dimensions.
 Sizes channels_last_strides(const Sizes& shape);
 bool is_channels_last(const Sizes& shape, const Sizes& stride);
-// By node: true if its tensor should have the channels innermost, because a convolution reads it or
-// because it is computed from one that has; empty if Inductor keeps the layout of the program.
-// `count_users` must have been called.
+// By node: true if its tensor should have the channels innermost, because a convolution is computed
+// from it or because it is computed from such a tensor; empty if Inductor keeps the program's
+// layout. `count_users` must have been called.
 std::vector<bool> nodes_with_channels_last(const FxGraph& graph, TorchVersion version);
 
 }  // namespace jointer::kernels

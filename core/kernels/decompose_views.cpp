@@ -133,7 +133,7 @@ void Decomposer::cat_rule(const Node& node) {
       joined.inputs.size() > 1 && builder_.rank(first) == rank &&
       std::ranges::all_of(joined.inputs, [first](FxId each) { return each == first; });
   if (!is_repeated) return give_made(std::move(joined));
-  // One tensor several times is expanded and copied.
+  // Inductor expands and copies a tensor that is repeated.
   const auto at = static_cast<std::size_t>(joined.numbers[0]);
   const FxId lifted = builder_.unsqueeze(first, joined.numbers[0]);
   FxTensor result = builder_.tensor(lifted);

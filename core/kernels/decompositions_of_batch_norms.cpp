@@ -34,7 +34,7 @@ void write_to(FxBuilder& b, FxId target, FxId value) {
 
 struct BatchNorm {
   FxId value = -1, mean = -1, factor = -1;        // the result, and what is saved
-  FxId running_mean = -1, running_variance = -1;  // the new ones
+  FxId running_mean = -1, running_variance = -1;  // updated; in evaluation, as given
 };
 
 BatchNorm training_norm(FxBuilder& b, const CallArguments& call, double eps, double momentum) {

@@ -1,5 +1,5 @@
-// Gradients of activations and losses, and calls that are rare in forward graphs (prelu, binary
-// cross entropy, thresholds).
+// Gradients of activations and losses, and operators that are rare in forward graphs (prelu, binary
+// cross entropy, threshold, logaddexp).
 // Source: torch/_decomp/decompositions.py, torch/_refs/nn/functional/__init__.py.
 
 #include <array>
@@ -53,7 +53,7 @@ FxIds mish_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return w.result(w.op("mul", {dy, w.op("add", {tanh, slope})}));
 }
 
-// 1 / the number of elements if the loss is a mean.
+// 1 / the number of elements if the loss is a mean, otherwise 1.
 double share_of(const FxBuilder& b, const CallArguments& call, FxId x) {
   return call.integer("reduction", 1) == 1 ? 1 / static_cast<double>(product(b.shape(x))) : 1;
 }

@@ -79,7 +79,7 @@ FxIds scatter_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   made.target = is_of_number                   ? "aten.scatter_.value"
                 : made.kind == FxKind::scatter ? "aten.scatter.src"
                                                : "aten.scatter_.src";
-  // The library computes other reductions than sums.
+  // Reductions other than sums are calls of the library.
   if (!adds) made.op = reduction;
   made.inputs = {self, index, source};
   made.numbers = {dim, adds ? 1 : 0};
@@ -108,8 +108,9 @@ FxIds searched(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {position_in(b, sorted, values, call.result().dtype)};
 }
 
-// How often each position is repeated, as the positions: they are looked up among the sums of the
-// numbers. Source: repeat_interleave_Tensor in torch/_inductor/decomposition.py.
+// Repeats each position as many times as `repeats` says: looks up the positions of the result in
+// the cumulative sums of `repeats`. Source: repeat_interleave_Tensor in
+// torch/_inductor/decomposition.py.
 FxIds repeated_positions(FxBuilder& b, const CallArguments& call, TorchVersion version) {
   const FxId repeats = call.tensor("repeats");
   if (version <= TorchVersion{2, 11} || repeats < 0 || b.rank(repeats) != 1 ||

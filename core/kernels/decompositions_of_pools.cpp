@@ -111,7 +111,7 @@ FxIds average_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const std::size_t dims = call.packet() == "aten.avg_pool3d" ? 3 : 2;
   const PoolWindows windows = windows_of(call, dims);
   if (!is_valid(windows, dims, b.rank(x), call.result())) return {};
-  // Torch computes large windows that overlap in the library.
+  // Large windows that overlap or leave gaps are calls of the library.
   if (product(windows.kernel) > kLargestWindow && windows.kernel != windows.stride) return {};
   return average(b, x, windows, call.real("divisor_override"),
                  call.is_true("count_include_pad", true), call.result());
@@ -133,7 +133,7 @@ FxIds average_pool_gradient(FxBuilder& b, const CallArguments& call, TorchVersio
   return {b.add(std::move(made))};
 }
 
-// An average of windows of equal size, if the sizes divide.
+// An average of windows of equal size, if the output sizes divide the input sizes.
 FxIds adaptive_average_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const Sizes from = b.shape(x), to = call.integers("output_size");

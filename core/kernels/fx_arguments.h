@@ -25,8 +25,8 @@ class FxArguments {
   const Graph& graph_;
 };
 
-// The value of an argument, by the values of the nodes before (`env`, by node); -1 if it is not a
-// node with one value.
+// The value of an argument; -1 if it is not a node with one value. `env`: by node, the values of
+// the nodes so far.
 FxId argument_value(const std::vector<FxIds>& env, const Argument& argument);
 
 FxTensor captured_tensor(const Graph& graph, const Tensor& tensor);

@@ -60,13 +60,13 @@ enum class FxKind : std::uint8_t {
   // op: "var" if nothing needs the mean; numbers: dimensions; scalars: the number of their
   // elements, less a correction, then 1 if the dimensions are dropped; a tuple of variance and mean
   moments,
-  arg_with_value,  // op: "argmax_with_value", ...; numbers: as of reduce; a tuple
+  arg_with_value,  // op: "argmax_with_value", ...; numbers: same as reduce; a tuple
   scan,            // numbers: dimension
   sort,            // numbers: dimension; a tuple of the values and their positions
   bucketize,       // inputs: values, and the sorted boundaries between which they are looked up
   flip,            // numbers: dimensions
   pad,             // numbers: before and after, by dimension; scalars: the value
-  repeat,          // numbers: how often, by dimension
+  repeat,          // numbers: repeat counts, by dimension
   unfold,          // numbers: dimension, size, step
   as_strided,      // numbers: the offset, then sizes and strides
   select_scatter,  // numbers: dimension, index; inputs: the tensor, the source
@@ -76,8 +76,8 @@ enum class FxKind : std::uint8_t {
   // numbers: 1 if padding counts, then PoolWindows; scalars: the divisor, if it is given
   average_pool,
   average_pool_gradient,  // numbers, scalars: same as average_pool
-  random_seeds,           // numbers: how many
-  random,     // op: "rand", "randn", "randint64"; numbers: which seed; inputs: the seeds
+  random_seeds,           // numbers: the number of seeds
+  random,     // op: "rand", "randn", "randint64"; numbers: index of the seed; inputs: the seeds
   index,      // inputs: the tensor, then an index (-1: none) for each of its first dimensions
   index_put,  // inputs: the tensor, the values, the indices; numbers: 1 if it adds
   index_put_in_place,
@@ -148,7 +148,7 @@ bool is_contiguous(const Sizes& shape, const Sizes& stride);
 Sizes dense_strides(const Sizes& shape);
 // Dimensions or loops, innermost first.
 using DimOrder = SmallVector<std::size_t, 6>;
-// By stride, smallest first; of equal ones the inner first.
+// By stride, smallest first; among equal strides, the inner dimension first.
 DimOrder fill_order(const Sizes& stride);
 // The strides of a dense tensor whose dimensions have this order.
 Sizes filled_strides(const Sizes& shape, const DimOrder& order);

@@ -25,8 +25,8 @@
 // Source: torch/_inductor/graph.py, ir.py, lowering.py, comm_lowering.py, scheduler.py
 // (compute_dependencies). Deviations: sizes are the numbers that the capture assumes; nothing is
 // autotuned, so matrix products and convolutions are calls of the library (`max_autotune` makes
-// templates of some); convolutions on the CPU keep the layout of the program; elements of
-// overlapping windows that an average's gradient reads count as positions known at run time.
+// templates of some); convolutions on the CPU keep the layout of the program; the gradient of an
+// average over overlapping windows reads positions that count as known only at run time.
 
 #include <functional>
 #include <span>

@@ -13,7 +13,7 @@ namespace {
 
 using Layout = BufferState::Layout;
 
-// The class of collectives whose result is another tensor than their input.
+// Inductor's class of collectives whose result is a different tensor from their input.
 constexpr std::string_view kCollectiveIr = "_CollectiveKernel";
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMaxInlined = 100;  // has_large_inner_fn(threshold=100)
 
-// True if the elements fill their memory, each once.
+// True if the elements fill their memory without gaps or overlaps.
 bool is_dense(const FxTensor& tensor) {
   const Sizes filled = filled_strides(tensor.shape, fill_order(tensor.stride));
   for (std::size_t i = 0; i < filled.size(); ++i)

@@ -151,7 +151,7 @@ Box Lowering::pointwise_cat(const Boxes& inputs, std::size_t dim) {
   return box_of(std::move(made));
 }
 
-// True if a concatenation has the channels innermost, as one of its inputs has.
+// True if a concatenation has the channels innermost because one of its inputs does.
 bool Lowering::is_joined_last(const Boxes& inputs) const {
   bool any_has_layout = false;
   for (const Box& input : inputs) {

@@ -1,8 +1,8 @@
-// Pooling: windows of a tensor as loops that are reduced, or without loops where a window is small.
+// Pooling: reductions over the windows of a tensor, unrolled where a window is small.
 // Source: torch/_inductor/lowering.py (_max_pool_with_offsets, _pool_offsets_to_indices,
 // _avg_poolnd, avg_pool2d_backward, constant_boundary_condition).
-// Deviation: on the CPU, the operations that count the elements of a window stand for their number
-// only.
+// Deviation: where padding changes the divisor of an average, placeholders replace the operations
+// that compute it.
 
 #include <array>
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kUnrolledWindow = 25;
 
-// The number of windows along a dimension, before they are rounded up.
+// The number of windows along a dimension without `ceil_mode`.
 std::int64_t whole_windows(std::int64_t size, const PoolWindows& of, std::size_t dim) {
   return (size + 2 * of.padding[dim] - of.dilation[dim] * (of.kernel[dim] - 1) + of.stride[dim] -
           1) /
@@ -125,7 +125,7 @@ Box Lowering::lower_average_pool(const FxNode& of) {
     const double divisor = of.scalars.empty() ? static_cast<double>(count) : of.scalars[0];
     append(scaled, "mul", std::array{value, constant(scaled, 1 / divisor)});
   } else {
-    // The number of elements of the window that count.
+    // Placeholders for the number of elements of the window that count.
     std::int16_t number = -1;
     for (std::size_t i = 0; i < dims; ++i) {
       const std::int16_t factor = index_value(scaled, where[where.size() - dims + i]);
@@ -148,7 +148,7 @@ Box Lowering::lower_average_pool_gradient(const FxNode& of) {
                 pooled[rank - 2 + i] > whole_windows(sizes[rank - 2 + i], windows, i);
   Loops made = make_loops(gradient, of.result().dtype, sizes);
   const Positions where = variables(sizes);
-  // The first window that has the element, and the one after the last.
+  // The first window that contains the element, and the one after the last.
   std::array<std::int16_t, 2> start{}, end{};
   for (std::size_t i = 0; i < 2; ++i) {
     const ExpressionIndex at = pool.add(where[rank - 2 + i], pool.constant(windows.padding[i]));

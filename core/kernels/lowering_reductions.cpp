@@ -235,9 +235,9 @@ int Lowering::dense_dimension(const Loops& made, const Box* input) {
   return -1;
 }
 
-// If all elements of a tensor are reduced that is not computed yet, and it is computed from the
-// results of reductions which all have the same loops: the sizes of these loops, if they have as
-// many iterations, and then how many of the last ones are reduced. Empty otherwise. Source:
+// If a tensor that is not computed yet is reduced to one element, and is computed from results of
+// reductions that all have the same loops, with as many iterations as the tensor has elements: the
+// sizes of these loops, then the number of the last ones that are reduced. Otherwise empty. Source:
 // extract_input_node_reduction_ranges.
 Sizes Lowering::loops_of_read_reduction(const Loops& made, const Box* input) {
   if (product(made.ranges) != 1 || input == nullptr || input->view >= 0 || is_realized(*input))
@@ -276,8 +276,8 @@ Sizes Lowering::loops_of_read_reduction(const Loops& made, const Box* input) {
   return outer;
 }
 
-// Computes the first layer of a reduction with the given loops (see loops_of_read_reduction).
-// Returns the second layer.
+// The second layer of a reduction whose first layer has the loops `along`, the result of
+// loops_of_read_reduction.
 Loops Lowering::along_loops(const Loops& made, const Sizes& along) {
   const auto count = static_cast<std::ptrdiff_t>(along.back());
   const Sizes sizes(along.begin(), along.end() - 1);

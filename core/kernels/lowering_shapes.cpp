@@ -12,7 +12,7 @@
 
 namespace jointer::kernels {
 
-// Each value is looked up in a buffer, which counts as read as a whole.
+// Each value is looked up in the boundaries, and their whole buffer counts as read.
 Box Lowering::lower_bucketize(const FxNode& of) {
   const Box values = argument(of.inputs[0]);
   const Box boundaries = realize_input(argument(of.inputs[1]));

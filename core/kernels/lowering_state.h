@@ -102,7 +102,7 @@ class Lowering {
   std::int16_t read(Loops& into, const Box& from, Positions at);
   std::int16_t copy_body(Loops& into, const Loops& from, const Positions& at);
   [[nodiscard]] Positions variables(const Sizes& ranges, int first = 0);
-  // Makes loops go along one of their dimensions, as a scan or a sort. Returns the loops in the
+  // Makes loops go along one of their dimensions, as in a scan or a sort. Returns the loops in the
   // order of the dimensions.
   Positions go_along(Loops& made, std::int64_t axis);
   Loops make_loops(const Box& like, DType type, Sizes ranges) const;
@@ -112,7 +112,7 @@ class Lowering {
   ExpressionIndex indirect(const Loops& body, std::int16_t value, std::int64_t size);
 
   // --- Views ---
-  // The positions in the tensor that a view is of, for positions in the view.
+  // Maps positions in a view to positions in the tensor that it views.
   [[nodiscard]] Positions positions_below(const ViewState& step, const Positions& at);
   // The same for a strided view: the position in the buffer.
   [[nodiscard]] ExpressionIndex strided_position(const ViewState& step, const Positions& at);
@@ -238,7 +238,8 @@ class Lowering {
   Box lower_pool_positions(const FxNode& of);
   Box lower_average_pool(const FxNode& of);
   Box lower_average_pool_gradient(const FxNode& of);
-  // The loops that read the windows of `from`, `ranges` of them; elements outside are masked.
+  // Loops that read the windows of `from`. `ranges`: the shape of the result, which has one element
+  // per window. Elements outside `from` are masked.
   Loops window_loops(const Box& from, const PoolWindows& windows, const Sizes& ranges);
   Box lower_random_seeds(const FxNode& of);
   Box lower_random(const FxNode& of);

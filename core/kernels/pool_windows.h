@@ -9,7 +9,8 @@
 
 namespace jointer::kernels {
 
-// The sizes of a window, its steps, the padding, and the distance of its elements, by dimension.
+// By dimension: the size of a window, the step between windows, the padding, and the step between
+// the elements of a window.
 struct PoolWindows {
   Sizes kernel, stride, padding, dilation;
 
@@ -30,7 +31,7 @@ struct PoolWindows {
   }
 };
 
-// The maximum number of windows along a dimension in which an element lies.
+// The maximum number of windows along a dimension that contain the same element.
 inline std::int64_t windows_over(std::int64_t kernel, std::int64_t stride) {
   return (kernel - 1) / stride + 1;
 }

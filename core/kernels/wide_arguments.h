@@ -11,7 +11,7 @@
 
 namespace jointer::kernels {
 
-// Converts the arguments of a decomposition to float32, and its result back.
+// Converts arguments of low precision to float32, and the result back.
 class Wide {
  public:
   Wide(FxBuilder& builder, const CallArguments& call) : b(builder), call_(call) {}

@@ -17,7 +17,7 @@
 //   blended        On both sides of the best position, plans get worse: while copies are hidden,
 //                  more of them shorten the step; after that, they lengthen it. Ternary search.
 //
-// Neither assumption always holds, so both keep the best plan that they met.
+// Neither assumption always holds, so both return the best plan that they evaluated.
 //
 // Cost: for d values that differ, 3 * 2 log2(d) evaluated plans for mixed_within, and
 // 3 * 2 log1.5(d) for blended.

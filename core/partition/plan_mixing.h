@@ -13,7 +13,7 @@
 
 namespace jointer {
 
-// A plan by its decisions.
+// A plan as a list of decisions.
 struct MixedPlan {
   std::vector<PlanAction> actions;  // indexed like PlanRelaxation::values
   Figures figures;

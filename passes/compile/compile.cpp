@@ -110,8 +110,8 @@ Pass custom_codegen_pass() {
           .run = [](Graph&, const Arguments&, PassContext& context) -> Result<void> {
             context.decide(
                 "kept",
-                "Upstream, this pass replaces the code that torch generates, for profilers and "
-                "debuggers; `jointer bench` runs the graph's nodes, not that code.");
+                "In torchtitan, this pass replaces the code that torch generates, for profilers "
+                "and debuggers; `jointer bench` runs the graph's nodes, not that code.");
             return {};
           }};
 }

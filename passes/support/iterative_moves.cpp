@@ -5,7 +5,7 @@
 namespace jointer {
 namespace {
 
-// The names of the parameters that only one of the two passes has.
+// The names of the parameters that are named differently in the two passes.
 struct IterativeNames {
   const char *use_times, *extra_overlap, *budget, *unsafe, *with_collectives, *max;
 };

@@ -6,7 +6,7 @@
 //
 // Source: torch 2.15, torch/_inductor/config_comms.py (names and defaults). Callers choose whether
 // collectives may overtake each other by default: they may in torch, although ranks that estimate
-// different times then hang. The passes on kernels do as torch; those on nodes state a deviation.
+// different times may then hang. The passes on kernels use torch's default; those on nodes do not.
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ namespace jointer {
 struct IterativeOptions {
   bool use_times = false;  // consider estimated times
   bool unsafe = false;     // collectives may overtake each other
-  // Raising: a collective that the moved one depends on moves along. Sinking: waits move past
+  // Raising: a collective that the moved one depends on moves with it. Sinking: waits may move past
   // collectives.
   bool with_collectives = false;
   double extra_overlap = 0;  // a collective is hidden if compute exceeds its time by this fraction
@@ -31,7 +31,7 @@ struct IterativeOptions {
 std::vector<Parameter> raise_parameters(bool default_of_unsafe);
 std::vector<Parameter> sink_parameters(bool default_of_unsafe);
 
-// The arguments of these parameters.
+// The options that the arguments of these parameters select.
 IterativeOptions raise_options(const Arguments& given);
 IterativeOptions sink_options(const Arguments& given);
 

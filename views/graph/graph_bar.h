@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// The bar above the ladder. Its buttons color boxes, outline kernels, show the selected
-// node, collapse rows, zoom, and export an image.
+// The bar above the ladder. Its buttons color boxes, outline kernels, show the selected node,
+// collapse rows, zoom, and export an image.
 class GraphBar : public QWidget {
   Q_OBJECT
  public:

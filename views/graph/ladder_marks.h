@@ -29,7 +29,7 @@ struct LadderMarks {
     LadderPlace place;
     LadderSide side = LadderSide::forward;
     bool is_input = false;
-    bool has_rung = false;  // a rung leads from one to the other; parameters have none
+    bool has_rung = false;  // a rung connects it with the current place; parameters have none
   };
   std::vector<Flow> flows;
 

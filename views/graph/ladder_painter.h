@@ -89,8 +89,8 @@ QString rung_text(const BytesByState& saved, std::int64_t recomputed_bytes);
 QStringList channel_texts(const BytesByState& saved, std::int64_t recomputed_bytes);
 // "layers.0..31"
 QString row_name(const LadderRow& row);
-// The row of the kernel that is outlined at a node, or -1. Only kernels that launch and
-// in which several nodes run are outlined.
+// The row of the kernel that is outlined at a node, or -1. Only kernels that launch work and in
+// which several nodes run are outlined.
 std::int32_t outlined_kernel(const SnapshotKernels& kernels, NodeId node);
 
 }  // namespace jointer::views

@@ -95,7 +95,7 @@ class Describer {
     if (tensors.size() > kMaxTensors)
       section(tr("More tensors"))
           .add(tr("not shown"),
-               tr("%1 more; all outputs together %2")
+               tr("%1 more; %2 for all outputs")
                    .arg(tensors.size() - kMaxTensors)
                    .arg(bytes_text(graph_.output_bytes(node_))),
                Provenance::computed);

@@ -22,7 +22,7 @@ InspectorSection describe_measured_kernel_of(const SnapshotKernels& of, NodeId n
   add_measured_times(section, of, row);
   if (const auto gbps = kernel_gbps(of, row))
     section.add(tr("rate"), tr("%1 GB/s").arg(count_text(*gbps)), Provenance::measured,
-                tr("Bytes that the kernel reads and writes, per measured time."));
+                tr("Bytes that the kernel reads and writes, divided by the measured time."));
   return section;
 }
 

@@ -50,7 +50,7 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .total_title = tr("written")},
       {.title = tr("time"),
        .unit = Unit::time,
-       .meaning = tr("Estimated time on the device; of measured kernels, the measured time."),
+       .meaning = tr("Time on the device: estimated or, for measured kernels, measured."),
        .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,

@@ -49,7 +49,7 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
                                     &OpenedKernels::close);
   close_measured_ = menu->addAction(tr("Close Measured Kernels"), &document_.traced_kernels(),
                                     &TracedKernels::close);
-  // Reading can be ended, too, and does not announce that it begins.
+  // Closing also ends a read, whose start no signal announces.
   connect(menu, &QMenu::aboutToShow, this, &KernelSourceControls::refresh);
   connect(source_, &QComboBox::activated, this, [this](int index) {
     document_.shown_kernels().set_source(
@@ -71,7 +71,7 @@ void KernelSourceControls::ask() {
 }
 
 // Lets the user choose a folder, such as the one that TORCH_TRACE names, or a file: a log in it, a
-// wrapper in Inductor's cache, or a package of AOTInductor.
+// wrapper in Inductor's cache, or an AOTInductor package.
 void KernelSourceControls::open_artifacts(bool is_folder) {
   const QString title = tr("Open Compiled Kernels");
   const QString path =

@@ -66,7 +66,7 @@ QString named_html(const QString& title, const std::vector<std::string>& names) 
   return QStringLiteral("<h3>%1</h3><p>%2</p>").arg(title.toHtmlEscaped(), text.toHtmlEscaped());
 }
 
-// Lists what is not tied; empty if kernels are not measured.
+// Lists the kernels and calls that are not tied; empty if the kernels are not measured.
 QString untied_html(const SnapshotKernels* shown) {
   if (shown == nullptr || !shown->is_measured()) return {};
   const UntiedNames untied = untied_names(*shown);

@@ -45,9 +45,10 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
   step_ = add(tr("Step"), tr("Estimated step time, including recomputation in the backward."));
   ordered_ = add(tr("Reordered"), {});
   ordered_->value().setObjectName(QStringLiteral("reordered"));
-  exposed_ =
-      add(tr("Exposed"), tr("Time during which the compute stream waits for collectives and for "
-                            "copies to or from the host, or they run after the last kernel."));
+  exposed_ = add(tr("Exposed"),
+                 tr("Time during which the compute stream waits for collectives or for copies "
+                    "to or from the host, or during which these run after the last "
+                    "kernel."));
   saved_ = add(tr("Saved"), tr("Activations that stay on the device between forward and backward. "
                                "A storage that several tensors share counts once."));
   offloaded_ = add(tr("Offloaded"),

@@ -96,7 +96,7 @@ void TargetPage::make_controls(QWidget* controls) {
   orders_ = add_control(
       *row, new OrdersBox(session_.pareto(), controls), "orders",
       tr("%1\nThe list is the shortest one in the plan's own order; the order is found for the "
-         "plan after the list.")
+         "plan that results from the list.")
           .arg(OrdersBox::explanation()));
   find_ = add_control(*row, new QPushButton(controls), "find");
 }

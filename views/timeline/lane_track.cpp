@@ -16,7 +16,7 @@ constexpr int kMinOutlineWidth = 4;
 }  // namespace
 
 // Blocks of one color are painted together, which is faster, so a run that overlaps an earlier one
-// begins another group.
+// starts a new group.
 void LaneTrack::paint(QPainter& painter) const {
   const std::span<const LaneRun> runs = runs_;
   std::size_t first = 0;

@@ -197,8 +197,8 @@ void LanesPainter::paint_selection(QPainter& painter) const {
   painter.restore();
 }
 
-// Marks the kernels of the selected nodes, that of the current node last. Each kernel is
-// marked once, since nodes of a kernel are often selected together.
+// Marks the kernels of the selected nodes, that of the current node last. Each kernel is marked
+// once, since nodes of a kernel are often selected together.
 void LanesPainter::paint_selected_kernels(QPainter& painter, std::vector<int>& last_column) const {
   const KernelLanes* kernels = scene_.content.kernel_lanes();
   if (kernels == nullptr) return;

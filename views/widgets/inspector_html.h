@@ -14,7 +14,7 @@ namespace jointer::views {
 // The tooltip of each value shows its provenance. `roots`: folders to search for source files.
 QString inspector_html(const InspectorContent& content, const Graph& graph, const Theme& theme,
                        const QStringList& roots, int font_px);
-// The nodes that a link of the page leads to; none if it leads elsewhere, or to a row that
+// The nodes to which a link on the page leads; none if it leads elsewhere, or to a row that
 // `content` does not have.
 std::vector<NodeId> linked_nodes(const InspectorContent& content, const QUrl& link);
 

@@ -56,11 +56,11 @@ QString estimator_text(const Snapshot& shown) {
 QString execution_tip(const Graph& graph, Execution execution) {
   const QString tip = Scoreboard::tr(
       "How the step is executed: operator by operator (Eager), or as kernels that Jointer predicts "
-      "for torch's compiler. Regional compiles the marked calls, Inductor the graph or each half "
-      "of a pair, and CUDA graph launches all of it at once. All numbers, the timeline and the "
-      "memory are those of the chosen execution, except "
-      "for plans of the SAC pane, which are estimated operator by operator. Previews of moves in a "
-      "compiled step are approximate; after a move, the kernels are predicted again.");
+      "for torch's compiler. Regional compiles the marked calls, and Inductor the graph or each "
+      "half of a pair; CUDA graph also launches all kernels at once. All numbers, the timeline and "
+      "the memory are those of the chosen execution, except for plans of the SAC pane, which are "
+      "estimated operator by operator. Previews of moves in a compiled step are approximate; after "
+      "a move, the kernels are predicted again.");
   if (execution == Execution::eager) return tip;
   return tip + Scoreboard::tr("\nShown: %1").arg(to_qstring(execution_text(graph, execution)));
 }
@@ -85,9 +85,10 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   compute_ = add_figure(tr("Compute"),
                         tr("Sum of the estimated times of all kernels on the compute stream."));
   exposed_ =
-      add_figure(tr("Exposed"), tr("Time during which the compute stream waits for collectives and "
-                                   "for copies to or from the host, or they run after the last "
-                                   "kernel, and the number of collectives hidden by compute."));
+      add_figure(tr("Exposed"), tr("Time during which the compute stream waits for collectives or "
+                                   "for copies to or from the host, or during which these run "
+                                   "after the last kernel; and the number of collectives hidden by "
+                                   "compute."));
   host_ = add_figure(tr("CPU wait"), tr("Time during which the compute stream waits for the CPU, "
                                         "to launch a kernel or to end the step."));
   tokens_ = add_figure(

@@ -128,9 +128,10 @@ Result<CompileArtifacts> cached_artifacts(const Graph& graph, PartId part) {
   }
   if (artifacts.programs.empty())
     return fail(Error::Kind::usage,
-                "option --source: the source `compiled` needs --artifacts, the TORCH_TRACE folder "
-                "or log of the compilation, or a package (.pt2), since {} has no package of this "
-                "graph; `jointer bench --backend inductor` makes one",
+                "option --source: {} has no package of this graph, so the source `compiled` needs "
+                "--artifacts (the TORCH_TRACE folder or log of the compilation, a wrapper that "
+                "Inductor wrote, or a .pt2 package); `jointer bench --backend inductor` makes a "
+                "package",
                 folder);
   return artifacts;
 }

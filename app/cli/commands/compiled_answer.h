@@ -28,7 +28,7 @@ struct OpenedCompilation {
 Result<OpenedCompilation> open_compilation(const std::string& path, const Graph& graph,
                                            PartId part);
 
-// The members are those of `--source inductor`; the others describe the artifacts.
+// Has the members of `--source inductor`, and others that describe the artifacts.
 Json compiled_answer(const OpenedCompilation& opened, const Graph& graph);
 
 // Prints the number of tied calls, everything that could not be read or tied, and the number of

@@ -269,7 +269,7 @@ Result<void> check_options(const CLI::App& command, const KernelsCommand& option
                   "a compiled step");
     if (options.artifacts.empty()) return {};
     return refuse_options(command, {"--torch"},
-                          "the artifacts say which torch they are of; leave out the option");
+                          "the artifacts name their version of torch; leave out the option");
   }
   JOINTER_CHECK(refuse_options(command, {"--trace"},
                                "only --source measured reads a trace; leave out the option"));
@@ -311,7 +311,7 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
   command->add_option(
       "--artifacts", options->artifacts,
       "With --source compiled or measured: TORCH_TRACE folder or log of the compilation, a wrapper "
-      "that Inductor wrote, or a package of AOTInductor (.pt2); default for --source compiled: the "
+      "that Inductor wrote, or an AOTInductor package (.pt2); default for --source compiled: the "
       "package of the graph in the cache of `jointer bench --backend inductor`");
   command->add_option("--trace", options->trace,
                       "With --source measured: torch.profiler trace of a compiled step");

@@ -31,7 +31,6 @@ namespace {
 
 constexpr std::size_t kMaxSlowest = 20, kMaxNamed = 8, kMaxComputed = 4;
 
-// The times that are predicted for the kernels.
 struct PredictedTimes {
   std::string estimator;
   std::vector<kernels::KernelTime> times;  // by kernel
@@ -278,12 +277,12 @@ void print_measured(const Json& answer) {
   const Json& trace = answer["trace"];
   const auto runs = trace["runs"].get<std::size_t>(),
              steps = trace["steps_of_runs"].get<std::size_t>();
-  fmt::print("Measured on {}: {}{}, of {}\n", answer["device"].get<std::string>(),
+  fmt::print("Measured on {}: {}{}, from {}\n", answer["device"].get<std::string>(),
              runs == 1 ? "one run" : fmt::format("median of {} runs", runs),
              steps == 0 ? "" : fmt::format(" in {}", counted(steps, "step")),
              trace["file"].get<std::string>());
   if (const auto others = trace["other_runs"].get<std::size_t>(); others > 0)
-    fmt::print("{} with other calls left out\n", counted(others, "run"));
+    fmt::print("left out: {} with different calls\n", counted(others, "run"));
   const std::string torch = answer["torch"].get<std::string>();
   fmt::print("kernels as {} {}\n",
              answer["kernels_from"] == "compiled" ? "compiled by" : "predicted for Inductor of",
@@ -304,7 +303,7 @@ void print_measured(const Json& answer) {
        "kernels that are not in the trace");
   line("untied_calls", "call in the trace without a kernel", "calls in the trace without a kernel");
   if (const auto outside = trace["outside_launches"].get<std::size_t>(); outside > 0)
-    fmt::print("outside of compiled graphs, in all steps: {}, {}\n",
+    fmt::print("outside compiled graphs, in all steps: {}, {}\n",
                counted(outside, "launch", "launches"), ms_text(trace["outside_ms"]));
 }
 

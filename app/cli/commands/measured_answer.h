@@ -19,8 +19,9 @@ struct MeasuredRequest {
 };
 
 // Ties the calls in the trace to the kernels of a compilation of `part`, or to predicted ones. The
-// members are those of these sources, and the measured times; docs/command_line.md describes them.
-// Error (input): the trace or the artifacts cannot be read, or no kernel of them is in the trace.
+// answer has the members of the source of the kernels, and the measured times
+// (docs/command_line.md). Error (input): the trace or the artifacts cannot be read, or the trace
+// contains none of the kernels. Other errors: same as make_estimator.
 Result<Json> measured_answer(const MeasuredRequest& request, const Graph& graph, PartId part);
 
 void print_measured(const Json& answer);

@@ -178,7 +178,7 @@ void ExecutionOption::add_trace_to(CLI::App& command) {
   command
       .add_option("--kernel-trace", trace,
                   "With --execution inductor or cudagraph, a torch.profiler trace of compiled "
-                  "steps, whose times replace the estimates of the kernels that are found in it")
+                  "steps, whose times replace the estimates of the kernels found in it")
       ->type_name("TRACE");
 }
 

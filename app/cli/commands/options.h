@@ -98,9 +98,9 @@ struct ExecutionOption {
   void add_trace_to(CLI::App& command);
   // Error (usage): the graph cannot be executed in this way (check_execution).
   [[nodiscard]] Result<Execution> of(const Graph& graph) const;
-  // The analysis of the step, with the times in the trace if there is one. Error (usage): the
-  // execution is not of a graph that is compiled as a whole. Error (input): the trace cannot be
-  // read or does not fit.
+  // The analysis of the step, with the times in the trace if there is one. Error (usage): there is
+  // a trace, but the execution does not compile the graph as a whole. Error (input): the trace
+  // cannot be read or has none of the kernels.
   [[nodiscard]] Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options) const;
 };
 

@@ -221,7 +221,7 @@ TEST(Event, RefusesANewerProtocol) {
   ASSERT_TRUE(event);
   ASSERT_TRUE(std::holds_alternative<RankFailed>(*event));
   EXPECT_NE(std::get<RankFailed>(*event).text.find("protocol 2"), std::string::npos);
-  EXPECT_NE(std::get<RankFailed>(*event).text.find("no newer one than 1"), std::string::npos);
+  EXPECT_NE(std::get<RankFailed>(*event).text.find("only up to 1"), std::string::npos);
 }
 
 TEST(Event, InvalidUtf8IsReplaced) {

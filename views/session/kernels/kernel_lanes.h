@@ -29,9 +29,9 @@ class KernelLanes {
   // On axes of time, the end of the last kernel in nanoseconds; in program order, the number of
   // nodes. At least 1.
   [[nodiscard]] std::int64_t length() const { return length_; }
-  // The number of kernels that launch but have no place: in program order, those that row_of
+  // The number of kernels that launch but have no item: in program order, those that row_of
   // returns for no node; on an axis of time, those without a time. A measured kernel in the C++
-  // function of another one has the place of that one.
+  // function of another one has the item of that one.
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
   struct Place {

@@ -17,7 +17,7 @@
 namespace jointer::views {
 namespace {
 
-// The orders as predicted, by part. They refer to the kernels.
+// The orders as predicted, by part. `of` must outlive them.
 std::vector<kernels::KernelOrder> orders_of(const SnapshotKernels& of) {
   std::vector<kernels::KernelOrder> orders;
   orders.reserve(of.parts().size());
@@ -46,7 +46,7 @@ void KernelOrderEdits::follow() {
   publish();
 }
 
-// Applies the moves to other kernels, and drops those that no longer fit.
+// Applies the moves to newly predicted kernels, and drops those that no longer fit.
 void KernelOrderEdits::keep_moves() {
   prepare();
   QStringList dropped;
@@ -142,7 +142,7 @@ void KernelOrderEdits::publish() {
       [this](Result<Ordered> made) { take(std::move(made)); });
 }
 
-// Applies the moves once more, since a KernelOrder costs as much to copy as to construct.
+// Makes new orders and applies the moves to them, since copying `orders_` would cost as much.
 Result<KernelOrderEdits::Ordered> KernelOrderEdits::ordered(
     const SnapshotKernelsPtr& base, const std::vector<std::uint64_t>& base_keys,
     const std::vector<Move>& moves, const Cancellation& job) {
@@ -309,7 +309,7 @@ void KernelOrderEdits::restore(NamedKernelMoves moves) {
   for (NamedKernelMove& move : moves.moves) moves_.push_back({.named = std::move(move)});
   emit moved();
   if (predicted_.is_current()) return follow();
-  // The kernels of another graph cannot tell which moves fit.
+  // The kernels of an earlier graph do not show which moves fit.
   said_.clear();
   orders_.clear();
   keys_.clear();

@@ -24,8 +24,8 @@ class PredictedKernels;
 // order, which are not edits of the graph. They can be undone and redone, and written as a recipe
 // of compiled order. When other kernels are predicted, moves that no longer apply are dropped.
 //
-// A move takes effect at once, but the rows of large graphs are made on a worker thread: until
-// `changed`, `shown` has the kernels in an earlier order, or those of an earlier graph.
+// A move takes effect at once, but its rows are made on a worker thread: until `changed`, `shown`
+// has the kernels in an earlier order, or those of an earlier graph.
 class KernelOrderEdits : public QObject {
   Q_OBJECT
  public:
@@ -39,7 +39,7 @@ class KernelOrderEdits : public QObject {
   [[nodiscard]] bool is_current() const {
     return shown_ && base_ && shown_->snapshot() == base_->snapshot();
   }
-  // False while the rows of the current order are made.
+  // False while the rows of the current order are being made.
   [[nodiscard]] bool is_settled() const { return !ordering_.is_running(); }
 
   enum class Direction : std::int8_t { earlier = -1, later = 1 };
@@ -61,7 +61,7 @@ class KernelOrderEdits : public QObject {
 
   // The moves in the form that a workspace stores.
   [[nodiscard]] NamedKernelMoves saved() const;
-  // Replaces the moves by those of a workspace. They wait until the kernels of the current graph
+  // Replaces the moves with those of a workspace. They wait until the kernels of the current graph
   // are predicted; those that do not fit are then dropped.
   void restore(NamedKernelMoves moves);
 
@@ -76,13 +76,13 @@ class KernelOrderEdits : public QObject {
  signals:
   // The kernels, their order or `said` has changed.
   void changed();
-  // There are other moves. `changed` follows once their rows are made.
+  // The moves have changed. `changed` follows once their rows are made.
   void moved();
 
  private:
   struct Move {
     NamedKernelMove named;
-    kernels::KernelMove move = {};  // kernels of the part as predicted; made by `find`
+    kernels::KernelMove move = {};  // kernels of the part as predicted; set by `find`
   };
   // A predicted kernel: its part, and its index in the part.
   struct Chosen {
@@ -98,14 +98,14 @@ class KernelOrderEdits : public QObject {
 
   void follow();
   void keep_moves();
-  // Makes `orders_` and `keys_` unless they are made.
+  // Makes `orders_` and `keys_` unless they exist.
   void prepare();
   // The row in `base_` of the first kernel of a part.
   [[nodiscard]] std::size_t first_row(std::size_t part) const;
   // The keys of a part's kernels.
   [[nodiscard]] std::span<const std::uint64_t> keys(std::size_t part) const;
-  // The name of a predicted kernel; the kernel with a name, or -1.
   [[nodiscard]] NamedKernel named(const Chosen& kernel) const;
+  // The predicted kernel with this name, or -1.
   [[nodiscard]] std::int32_t find(std::size_t part, const NamedKernel& name) const;
   // Finds the kernels of a move among those that are predicted now.
   [[nodiscard]] bool find(Move& move) const;
@@ -120,7 +120,7 @@ class KernelOrderEdits : public QObject {
                                  const std::vector<Move>& moves, const Cancellation& job);
   void take(Result<Ordered> made);
   // The kernel of a row of `shown`. If it is no longer among those predicted, says so and returns
-  // nothing.
+  // nullopt.
   [[nodiscard]] std::optional<Chosen> choose(std::size_t row);
   bool add(const Chosen& kernel, std::int32_t to, Direction direction);
   // Sets `said` to what keeps the kernel from moving in this direction. Returns false.

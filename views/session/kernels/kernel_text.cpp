@@ -114,7 +114,7 @@ QString measured_time_text(const SnapshotKernels& of, std::size_t row) {
     return tr("measured with kernel %1, in one C++ function")
         .arg(count_text(of.first_row_of_part(row) + static_cast<std::size_t>(measured.counted_in) +
                         1));
-  if (!measured.ns) return tr("unknown: the call only starts it");
+  if (!measured.ns) return tr("unknown: the call only starts the collective");
   const std::size_t runs = measurement->graph().runs;
   const QString time = time_text(*measured.ns);
   const bool is_minimum = of.kernel(row).kind == kernels::Kernel::Kind::collective;

@@ -57,7 +57,7 @@ SnapshotKernels::SnapshotKernels(SnapshotPtr snapshot, std::vector<CompiledPart>
   find_names();
 }
 
-// Replaces the estimated times of a part by the measured ones.
+// Replaces the estimated times of a part with the measured ones.
 void SnapshotKernels::measure(std::size_t part, std::size_t first_row) {
   const std::vector<KernelMeasurement>& kernels = measurements_[part].ties.kernels;
   for (std::size_t i = 0; i < kernels.size(); ++i) {

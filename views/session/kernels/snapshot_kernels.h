@@ -60,7 +60,7 @@ struct KernelRow {
   bool is_measured = false;
   std::int64_t ns = 0;
   std::int64_t estimated_ns = 0;  // `ns` unless kernels are measured
-  // That move in `ns`: the kernel's, and those of the kernels in its C++ function.
+  // The bytes that move in `ns`: the kernel's, and those of the other kernels in its C++ function.
   std::int64_t timed_bytes = 0;
   NodeCost::Limit limit = NodeCost::Limit::none;
   // The time at the device's peak rates, without launches; at most `ns`. `ns - roofline_ns` is lost

@@ -62,8 +62,8 @@ void TracedKernels::close() {
   if (std::exchange(shown_, nullptr)) emit changed();
 }
 
-// Ties the trace to the new state of the graph and of the artifacts. A file that is being read is
-// tied when it is known, and artifacts that are being tied themselves are waited for.
+// Ties the trace to the current graph and artifacts. Does nothing while a trace or artifacts are
+// being read or tied: it is called again when that ends.
 void TracedKernels::follow() {
   if (!trace_ || reading_.is_running() || compiled_.is_reading()) return;
   const Basis basis = basis_now();
@@ -76,7 +76,7 @@ void TracedKernels::follow() {
       });
 }
 
-// The graph may have changed while this ran, even if it failed.
+// The graph may have changed while the job ran, even if the job failed.
 void TracedKernels::take(const Basis& basis, Result<Traced> result) {
   if (result) {
     const bool is_other = trace_ != result->trace;

@@ -36,7 +36,7 @@ class TracedKernels : public QObject {
   [[nodiscard]] bool is_reading() const { return reading_.is_running(); }
 
  signals:
-  // There are other kernels, or none.
+  // `shown` has changed.
   void changed();
   // The user has opened another trace; after `changed`. Not emitted when kernels are tied again.
   void opened();
@@ -51,7 +51,7 @@ class TracedKernels : public QObject {
   // The graph and the compilation that a trace is tied to.
   struct Basis {
     SnapshotPtr snapshot;
-    SnapshotKernelsPtr compiled;  // null: none is open, or it is tied to an earlier graph
+    SnapshotKernelsPtr compiled;  // null: none is open, or it is not tied to the snapshot
     friend bool operator==(const Basis&, const Basis&) = default;
   };
 

@@ -34,7 +34,7 @@ class OpenGraph : public QObject {
   [[nodiscard]] bool has(NodeId node) const {
     return node && node.index() < graph().node_count() && graph().is_live(node);
   }
-  // Those of the nodes that exist.
+  // Returns those of the nodes that exist in the graph.
   [[nodiscard]] std::vector<NodeId> existing(std::vector<NodeId> nodes) const {
     std::erase_if(nodes, [this](NodeId node) { return !has(node); });
     return nodes;

@@ -425,7 +425,7 @@ bool SacSession::apply_and_solve(Edit edit, const SolveSettings& settings) {
     return true;
   }
   if (edit.changes.empty()) {
-    emit refused(tr("No tags would change: the training step already has them as requested."));
+    emit refused(tr("No tags would change: the training step already has the requested ones."));
     return false;
   }
   editing_.apply(edit);

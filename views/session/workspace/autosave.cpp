@@ -114,7 +114,7 @@ bool Autosave::has_changed(const SavedWork& found) const {
 
 // --- Tracking changes ---
 
-// Undone history entries and moves of kernels do not count, since they have no effect.
+// Undone history entries and undone moves of kernels do not count, since they have no effect.
 bool Autosave::differs_from_saved() const {
   const auto done = [](Summary known) {
     known.steps.resize(known.place);
