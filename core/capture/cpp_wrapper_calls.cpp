@@ -432,8 +432,8 @@ class Rewriter {
                     dtype_name(arguments[3])));
   }
 
-  // Reads a call that gives a tensor a second handle, perhaps with a different shape or data type.
-  // Returns false for other calls.
+  // Reads a call that gives another handle to a tensor, perhaps with a different shape or data
+  // type. Returns false for other calls.
   bool renames(std::string_view callee, const std::vector<std::string_view>& arguments) {
     const std::string_view handle = handle_in(arguments.back());
     if (handle.empty()) return false;
