@@ -76,7 +76,7 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
     if (*request.solo >= world && has_collectives(graph) && knows_its_groups(graph))
       return fail(Error::Kind::usage, "there is no rank {}: {} has {}, {}", *request.solo,
                   graph.title(), counted(static_cast<std::size_t>(world), "rank"),
-                  world == 1 ? "number 0" : fmt::format("numbered 0 to {}", world - 1));
+                  world == 1 ? "numbered 0" : fmt::format("numbered 0 to {}", world - 1));
     request.ranks = 0;
     JOINTER_CHECK(check_nsys(request, machine));
     return FittedRequest{std::move(request), {}, std::move(hints)};

@@ -71,7 +71,7 @@ bool is_plain_name(std::string_view name) {
          !name.ends_with("_inductor_wrapper_call");
 }
 
-// Operators that the wrapper calls and that compute nothing.
+// True for operators that compute nothing: views, allocations, waits.
 bool computes_nothing(std::string_view name) {
   constexpr std::array<std::string_view, 21> kNames{
       "aten::_reshape_alias", "aten::_unsafe_view", "aten::alias",

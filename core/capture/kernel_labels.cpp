@@ -1,4 +1,4 @@
-// Names kernels as a profiler's trace names them.
+// Names kernels the way a profiler's trace does.
 //
 // Inductor calls a generated kernel
 //     triton_CATEGORY_fused_OPERATORS_NUMBER   (cpp_fused_OPERATORS_NUMBER on the CPU)

@@ -43,9 +43,9 @@ struct LabeledKernel {
 // The labels of kernels of one source, and of calls in a trace that are compared with them.
 class KernelLabels {
  public:
-  // Those of the kernels of a compilation, as its wrapper calls them.
+  // For the kernels of a compilation: the names that its wrapper calls.
   explicit KernelLabels(const CompiledProgram& program);
-  // Those of predicted kernels, by Inductor's rule for names; kernel_labels.cpp describes it.
+  // For predicted kernels: names by Inductor's rule, which kernel_labels.cpp describes.
   KernelLabels(const Graph& graph, const kernels::Ir& ir, const kernels::Kernels& predicted);
 
   [[nodiscard]] const std::vector<LabeledKernel>& kernels() const { return kernels_; }

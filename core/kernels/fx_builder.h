@@ -68,7 +68,8 @@ DType computation_type(DType type);  // float32 for float16 and bfloat16, otherw
 inline std::int64_t wrapped_dim(std::int64_t dim, std::int64_t rank) {
   return dim < 0 ? dim + rank : dim;
 }
-// The elements [first, second) that a slice from `start` to `end` selects of `size`, as in Python.
+// The elements [first, second) that a slice from `start` to `end` selects of `size` elements, as in
+// Python.
 std::pair<std::int64_t, std::int64_t> slice_bounds(std::int64_t start, std::int64_t end,
                                                    std::int64_t size);
 // The last dimensions, `inner`, over which a norm is computed, and the others.

@@ -107,7 +107,7 @@ class IndexPool {
                              Compute compute);
   ExpressionIndex computed_quotient(ExpressionIndex a, std::int64_t divisor);
   ExpressionIndex computed_remainder(ExpressionIndex a, std::int64_t divisor, std::int64_t modulus);
-  // -1 if the expression has no such parts.
+  // Computes the remainder from two parts of the expression (index_pool.cpp); -1 if it has none.
   ExpressionIndex remainder_by_parts(ExpressionIndex a, std::int64_t divisor, std::int64_t modulus);
   ExpressionIndex computed_substitution(ExpressionIndex a, std::span<const ExpressionIndex> loops);
   [[nodiscard]] std::span<const Term> terms(ExpressionIndex a) const {

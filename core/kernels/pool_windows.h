@@ -1,6 +1,6 @@
 #pragma once
 
-// The windows of a pooling, as numbers of a node.
+// The windows of a pooling operator, which a node stores as its numbers.
 
 #include <cstddef>
 #include <cstdint>

@@ -15,7 +15,7 @@
 //      the mean cost of a byte.
 //   2. Bracket the limit in each series and halve the interval between the two prices.
 //   3. Mix the two plans of each bracket, and then the mixed plans of neighboring copy prices: a
-//      price treats equal layers alike, and the best plan need not (plan_mixing.cpp).
+//      price treats equal layers alike, but the best plan need not (plan_mixing.cpp).
 //   4. Improve the best plan so far: change decisions until it is within the limit and no change
 //      makes it better (plan_descent.cpp). Then, until the effort is spent:
 //      - tune the best plans tensor by tensor (plan_tuning.cpp), and improve the best of them;

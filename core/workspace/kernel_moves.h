@@ -13,7 +13,7 @@
 namespace jointer {
 
 struct NamedKernel {
-  std::vector<std::string> nodes = {};  // their edit_name()s, in the order of the kernel
+  std::vector<std::string> nodes = {};  // edit_name() of each, in the kernel's order
   std::size_t number = 0;               // among the kernels of the part with the same nodes
   std::string extra = {};
   friend bool operator==(const NamedKernel&, const NamedKernel&) = default;

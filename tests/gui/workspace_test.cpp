@@ -483,7 +483,7 @@ void WorkspaceTest::closing_asks_about_moves_of_kernels() {
   QTRY_VERIFY_WITH_TIMEOUT(tab->document()->kernel_order().saved() == moves, kPatienceMs);
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
   const QString said = bar(*window)->findChild<WrappedText*>()->toPlainText();
-  QVERIFY2(said.startsWith("Restored 1 move of a kernel of "), qPrintable(said));
+  QVERIFY2(said.startsWith("Restored 1 kernel move of "), qPrintable(said));
   // Restored from the workspace.
   save(*tab, path);
   QVERIFY(!autosave(*tab).is_dirty());
@@ -501,7 +501,7 @@ void WorkspaceTest::says_what_was_restored() {
   QCOMPARE(restored_text({.edits = 3, .undone = 1, .marks = 2, .has_pipeline = true}, "llama", 0),
            QString("Restored 3 edits, 2 marks and the pipeline of llama."));
   QCOMPARE(restored_text({.marks = 1, .kernel_moves = 2}, "llama", 0),
-           QString("Restored 1 mark and 2 moves of kernels of llama."));
+           QString("Restored 1 mark and 2 kernel moves of llama."));
 }
 
 }  // namespace jointer

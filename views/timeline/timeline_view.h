@@ -68,8 +68,8 @@ class TimelineView : public QAbstractScrollArea {
   void step_exposed(int direction);
   // Marks the current moment, or removes the mark if there is one.
   void toggle_mark();
-  // Selects the range between the marks around the current moment (Marks::range_around). Returns
-  // why there is none, in one sentence; otherwise an empty string.
+  // Selects the range between the marks around the current moment (Marks::range_around). If there
+  // is none, returns the reason in one sentence; otherwise an empty string.
   [[nodiscard]] QString select_between_marks();
 
  signals:

@@ -32,8 +32,7 @@ QStringList parts_of(const RestoredWork& work) {
     add(work.states, RestoreBar::tr("1 named state"), RestoreBar::tr("%1 named states"));
   }
   add(work.marks, RestoreBar::tr("1 mark"), RestoreBar::tr("%1 marks"));
-  add(work.kernel_moves, RestoreBar::tr("1 move of a kernel"),
-      RestoreBar::tr("%1 moves of kernels"));
+  add(work.kernel_moves, RestoreBar::tr("1 kernel move"), RestoreBar::tr("%1 kernel moves"));
   if (work.has_pipeline) parts << RestoreBar::tr("the pipeline");
   return parts;
 }

@@ -57,7 +57,7 @@ Result<PredictedTimes> predict_times(const MeasuredRequest& request, const Compi
                         kernels::kernel_times(graph, ir, made, costs, estimator->device())};
 }
 
-// The kernels that the trace is tied to, as another source gives them.
+// The kernels that the trace is tied to, from another source.
 struct Base {
   Json answer;
   MeasuredKernels measured;
@@ -219,7 +219,7 @@ Table stream_table(const Json& streams) {
                {"kernels", right},
                {"gaps", right},
                {"overlap", right},
-               {"from first to last", right}});
+               {"first to last launch", right}});
   for (const Json& stream : streams)
     table.add({std::to_string(stream["stream"].get<std::int64_t>()),
                format_count(stream["launches"].get<std::int64_t>()), ms_text(stream["kernels_ms"]),

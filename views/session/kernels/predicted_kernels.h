@@ -35,7 +35,7 @@ class PredictedKernels : public QObject {
   [[nodiscard]] bool is_running() const { return soon_.isActive() || finding_.is_running(); }
 
  signals:
-  // `shown` or `problem` has changed, or the graph is that of the kernels again.
+  // `shown` or `problem` has changed, or the kernels are those of the current graph again.
   void changed();
 
  private:

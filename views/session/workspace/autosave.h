@@ -145,7 +145,7 @@ class Autosave : public QObject {
   Summary known_, saved_known_;  // in the journal (or the file, if there is none); in the file
   Setup known_setup_, saved_setup_;
   History saved_history_;               // the base of a new journal
-  NamedKernelMoves found_moves_;        // of kernels; restored after the history
+  NamedKernelMoves found_moves_;        // moves of kernels, restored after the history
   std::string extra_;                   // members of the file that this version does not recognize
   std::unique_ptr<QObject> restoring_;  // set while a history is being replayed
   std::deque<Save> saves_;              // the first one is running, the others wait
