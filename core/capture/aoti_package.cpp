@@ -131,9 +131,10 @@ bool is_named_after(std::string_view node, std::string_view op) {
   return node.empty() || (node.front() == '_' && is_digits(node.substr(1)));
 }
 
-// For a call of an operator, keeps only the nodes that are named after the operator. If provenance
-// names none of them (for a collective, it may name a view of the input), the comment above the
-// call may: it has the names in the graph before Inductor's passes.
+// For a call of an operator, keeps only the nodes that are named after the operator, if there are
+// any. Otherwise the comment above the call may name the node in the graph before Inductor's
+// passes. It counts if provenance names no node or, for communication, none that is named after the
+// operator (it may name a view of the input).
 void find_nodes_of_operators(CompiledProgram& program) {
   for (CompiledKernel& kernel : program.kernels) {
     const std::string op = called_operator(kernel);

@@ -7,7 +7,8 @@
 // values, up to the last convolution.
 //
 // Cost: linear.
-// Source: torch/_inductor/graph.py (decide_layout_opt, find_nodes_prefer_channels_last).
+// Source: torch/_inductor/graph.py (decide_layout_opt for training,
+// find_nodes_prefer_channels_last).
 // Deviation: convolutions on the CPU keep the program's layout.
 
 #include "core/kernels/channels_last.h"

@@ -54,7 +54,7 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,
-       .meaning = tr("Estimated time as a share of the time of all kernels. Collectives overlap "
+       .meaning = tr("Time as a share of the time of all kernels. Collectives overlap "
                      "with other kernels.")},
       {.title = tr("roofline"),
        .unit = Unit::time,
@@ -65,14 +65,14 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .gives_way = 6},
       {.title = tr("lost"),
        .unit = Unit::time,
-       .meaning = tr("Time lost to the roofline: the estimated time minus the time at the device's "
-                     "peak rates. Sort by it to find the kernels with the most to gain."),
+       .meaning = tr("Time lost to the roofline: the time minus the time at the device's peak "
+                     "rates. Sort by it to find the kernels with the most to gain."),
        .adds_up = true,
        .total_title = tr("lost"),
        .gives_way = 4},
       {.title = tr("GB/s"),
        .unit = Unit::count,
-       .meaning = tr("Bytes read and written per second of estimated time."),
+       .meaning = tr("Bytes read and written, divided by the time."),
        .gives_way = 5},
       {.title = tr("bound by"),
        .meaning = tr("The resource that limits the kernel's time."),

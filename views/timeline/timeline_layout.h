@@ -10,7 +10,7 @@ namespace jointer::views {
 
 // The kind of a lane, which determines its height. CPU lanes and measured lanes have less height
 // than estimated lanes of other streams; a measured lane is directly below its estimate. A lane of
-// kernels, measured or predicted, belongs to no other lane.
+// kernels, from any source, belongs to no other lane.
 enum class LaneKind : std::uint8_t { host, estimated, measured, kernels };
 
 // The areas of the timeline: a gutter for names on the left, and to its right, from top to bottom,

@@ -187,8 +187,8 @@ Result<Analysis> ExecutionOption::analyze(const Graph& graph,
   if (trace.empty()) return analyze_step(graph, options);
   if (options.execution != Execution::inductor && options.execution != Execution::cudagraph)
     return fail(Error::Kind::usage,
-                "option --kernel-trace: only a step that is compiled as a whole has measured "
-                "kernels; add --execution inductor or --execution cudagraph");
+                "option --kernel-trace: needs a step that is compiled as a whole; add "
+                "--execution inductor or --execution cudagraph");
   JOINTER_TRY(const CompiledTrace read, read_compiled_trace(trace));
   JOINTER_TRY(const MeasuredKernelTimes times, measured_kernel_times(read, graph));
   return analyze_step(graph, options, &times);

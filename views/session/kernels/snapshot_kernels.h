@@ -1,8 +1,8 @@
 #pragma once
 
 // The kernels of a snapshot's graph, as Jointer predicts them, as Inductor's scheduler reports
-// them, or as a compilation has made them: their order, their times, and their totals next to those
-// of one kernel per operator.
+// them, or as a compilation has made them, perhaps with times from a trace: their order, their
+// times, and their totals next to those of one kernel per operator.
 //
 // Terms
 //   part    a graph that Inductor compiles: the snapshot's graph, or each half of a pair
