@@ -275,7 +275,8 @@ Result<void> check_options(const CLI::App& command, const KernelsCommand& option
                                "only --source measured reads a trace; leave out the option"));
   if (options.source != "compiled")
     return refuse_options(command, {"--artifacts"},
-                          "only --source compiled and --source measured read artifacts");
+                          "only --source compiled and --source measured read artifacts; leave out "
+                          "the option");
   return refuse_options(command, {"--device", "--torch"},
                         "the artifacts name their GPU and version of torch; leave out the option");
 }
@@ -326,12 +327,13 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
               {"forward", "backward"});
   set_choices(command->add_option("--device", options->device,
                                   "With --source inductor: GPU to schedule for, which need not "
-                                  "exist; default: h100"),
+                                  "exist; default: h100. With --source measured: GPU to predict "
+                                  "times for; default: that of the trace"),
               {"a100", "h100", "h200", "b200"});
   set_choices(command->add_option(
                   "--torch", options->torch,
-                  "With --source predicted, the version of torch to predict for; with --source "
-                  "inductor, refuse the answer of any other version"),
+                  "With --source predicted, or measured without artifacts, the version of torch to "
+                  "predict for; with --source inductor, refuse the answer of any other version"),
               {"2.11", "2.12", "2.13", "2.14", "2.15"});
   CLI::Option* passes = command->add_option(
       "--passes", options->passes,
