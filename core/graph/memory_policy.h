@@ -21,7 +21,7 @@ constexpr bool is_recomputed(MemoryPolicy policy) {
   return policy == MemoryPolicy::prefer_recompute || policy == MemoryPolicy::must_recompute;
 }
 
-// Returns the upstream name, such as "MUST_SAVE"; empty for none.
+// Returns the name in torch, such as "MUST_SAVE"; empty for none.
 std::string_view to_string(MemoryPolicy policy);
 // Returns nullopt if there is no policy with this name.
 std::optional<MemoryPolicy> parse_memory_policy(std::string_view name);

@@ -176,7 +176,7 @@ Result<Edit> apply_sac(const Graph& graph, const SacOptions& options) {
                     graph.name(walk.last)));
   if (walk.writes_back)
     edit.notes.push_back(fmt::format(
-        "That value is written back to an input, so {} no tag, as in upstream; "
+        "That value is written back to an input, so {} no tag, as in torchtitan; "
         "whole_forward tags {} too.",
         counted(walk.missed, "later call of the forward gets", "later calls of the forward get"),
         walk.missed == 1 ? "it" : "them"));

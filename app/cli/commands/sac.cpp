@@ -123,7 +123,7 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
                    "by torch's rounding");
   command.add_flag(
       "--pareto", options.pareto,
-      "Show peak memory against step time, for a range of budgets and upstream's presets");
+      "Show peak memory against step time, for a range of budgets and torchtitan's policies");
   command.add_flag("--no-offload", options.no_offload,
                    "With --pareto, --slower, --free or a --budget in bytes: offload nothing to the "
                    "host");

@@ -28,7 +28,7 @@ void PolicyOptions::add_to(CLI::App& command) {
   const HelpGroup group(command, "Policy");
   command
       .add_option("--save", save,
-                  "Save the results of these operators, as upstream's apply_sac does with this "
+                  "Save the results of these operators, as torchtitan's apply_sac does with this "
                   "list; also FQN_PATTERN::operator")
       ->type_name("OPERATOR")
       ->delimiter(',');
@@ -45,7 +45,7 @@ void PolicyOptions::add_to(CLI::App& command) {
       ->type_name("FILE");
   command
       .add_option("--preset", preset,
-                  "Apply one of upstream's policies: apply_sac, default, full, eager or "
+                  "Apply one of torchtitan's policies: apply_sac, default, full, eager or "
                   "sac_and_offload")
       ->type_name("NAME");
 }
