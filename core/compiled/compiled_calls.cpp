@@ -20,8 +20,8 @@
 //      call that reads it, or at the end of its part.
 //   6. The steps of memory are the calls in that order. A kernel in which no call begins
 //      has a step, too, if it allocates memory: the call that it continues has another step.
-//   7. A region runs in place of its last call; between regions, calls run one by one. There, a
-//      kernel in which no call begins has no step.
+//   7. A region runs at the position of its last call; between regions, calls run one by one.
+//      There, a kernel in which no call begins has no step.
 //
 // Source: the order is that of kernels::schedule. Deviation: the order may differ from that of the
 // data (a kernel may compute a part of a call before all inputs of the call exist), so it is only

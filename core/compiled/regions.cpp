@@ -97,7 +97,8 @@ class RegionWalk {
     return accesses_;
   }
 
-  // True if the open region, which runs in place of its last call, cannot run after this node.
+  // True if the open region, which runs at the position of its last call, cannot run after this
+  // node.
   bool disturbs(NodeId id) {
     if (std::ranges::any_of(graph_.inputs(id), [&](NodeId each) { return is_in_region(each); }))
       return true;

@@ -8,7 +8,7 @@
 namespace jointer {
 
 // Calls that Inductor compiles together while the rest of the graph runs operator by operator. A
-// region runs in place of its last call.
+// region runs at the position of its last call.
 struct Region {
   std::vector<NodeId> calls;    // in program order, at least one
   std::vector<NodeId> results;  // calls that nodes outside the region read

@@ -44,7 +44,7 @@ enum class FxKind : std::uint8_t {
   split,      // numbers: dimension, then the size of each part; a tuple
   getitem,    // numbers: the index in the tuple
   pointwise,  // op: the operation; each input and each scalar is an operand
-  // op: as of pointwise, for each tensor of a list; inputs: the first operands, then the second
+  // op: same as pointwise, for each tensor of a list; inputs: the first operands, then the second
   // ones, ...; numbers: length of the list, 1 if it changes the first operands; scalars: for all
   // elements, or one for each; a tuple
   foreach_,
@@ -55,7 +55,7 @@ enum class FxKind : std::uint8_t {
   empty,
   cat,             // numbers: dimension
   reduce,          // op: "sum", "max", ...; numbers: 1 if dimensions are kept, then the dimensions
-  mean,            // numbers: as of reduce
+  mean,            // numbers: same as reduce
   online_softmax,  // numbers: dimension; a tuple of the maximum and the sum
   // op: "var" if nothing needs the mean; numbers: dimensions; scalars: the number of their
   // elements, less a correction, then 1 if the dimensions are dropped; a tuple of variance and mean
@@ -84,9 +84,11 @@ enum class FxKind : std::uint8_t {
   masked_index_add,  // inputs: the tensor, the values, the mask, the indices
   embedding,         // inputs: weights, indices
   gather,            // numbers: dimension; inputs: the tensor, the index
-  scatter,           // numbers: dimension, 1 if it adds; inputs: the tensor, the index, the source
+  // numbers: dimension, 1 if it adds; op: a reduction other than a sum; inputs: the tensor, the
+  // index, the source
+  scatter,
   scatter_in_place,
-  slice_scatter,  // numbers: as of slice; inputs: the tensor, the source
+  slice_scatter,  // numbers: same as slice; inputs: the tensor, the source
   copy_in_place,  // inputs: what is written, what is read
   matmul,         // a library's matrix product (ExternKernelOut)
   alloc_call,     // a call that allocates its result (ExternKernelAlloc)

@@ -150,7 +150,7 @@ struct Kernels {
   std::array<std::int64_t, 4>
       order_peaks{};  // by MemoryOrder, as `estimate_peak_memory` counts them
   std::vector<RefusedPair> refused;
-  std::array<std::int32_t, kRefusalCount> refusals{};  // how often each reason was given
+  std::array<std::int32_t, kRefusalCount> refusals{};  // number of times each reason was given
 
   // The kernels of a refused pair; none if one of its ops is dead, or both are in one kernel.
   [[nodiscard]] std::optional<std::pair<std::int32_t, std::int32_t>> kernels_of(

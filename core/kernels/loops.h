@@ -24,13 +24,13 @@ struct BodyOp {
   std::int16_t operands[3] = {-1, -1, -1};
   double number = 0;            // of constants
   DType type = DType::float32;  // of constants
-  BufferId buffer = -1;         // of loads
+  BufferId buffer = -1;         // of loads and bucketize
   // The position of a load in the storage or, while the buffer's strides are undecided, the
   // position in each dimension. The value of an index_expr.
   ExpressionIndex at = -1;
   Positions dims;
 
-  std::int16_t times = 1;  // of loads: how often
+  std::int16_t times = 1;  // of loads: number of times
 
   // Compares what differs most often first.
   bool operator==(const BodyOp& other) const {
