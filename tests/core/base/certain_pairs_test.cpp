@@ -54,7 +54,8 @@ TEST(CertainPairs, NamesThatAreUniqueArePairedOutOfOrderToo) {
 }
 
 TEST(CertainPairs, GapsAreSplitAgain) {
-  // x occurs twice and three times. Between a and b, y shows which of them it is.
+  // x occurs twice in one sequence and three times in the other. Between a and b, y shows which x
+  // it is.
   EXPECT_EQ(partners("axyb.x", "axybxx"), "0123--");
   EXPECT_EQ(partners("..a", "a.."), "--0") << "the token 0 is never paired";
 }

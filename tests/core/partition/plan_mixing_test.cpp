@@ -1,4 +1,4 @@
-// Plans between two others, on a made-up cost.
+// Plans between two others, with made-up costs.
 
 #include "core/partition/plan_mixing.h"
 

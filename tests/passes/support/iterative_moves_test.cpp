@@ -14,8 +14,8 @@
 namespace jointer::test {
 namespace {
 
-// Every parameter of the pass on kernels is one of the pass on nodes; only the default that is
-// named differs.
+// Every parameter of the pass on kernels is also one of the pass on nodes; only the default of
+// `unsafe` differs.
 void expect_shared(const std::vector<Parameter>& of_kernels, const std::vector<Parameter>& of_nodes,
                    const std::string& unsafe) {
   for (const Parameter& parameter : of_kernels) {

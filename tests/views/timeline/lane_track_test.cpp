@@ -19,7 +19,7 @@ namespace {
 // A lane of collectives in program order, in which several are in flight at once.
 class OverlappingRuns : public testing::Test {
  protected:
-  // Paints items of 10 positions, each of which begins where `begins` says.
+  // Paints items that are 10 positions long and begin at `begins`.
   void paint(const std::vector<std::pair<std::int64_t, ItemColor>>& begins) {
     std::vector<LaneItem> items;
     for (const auto& [begin, color] : begins)

@@ -38,7 +38,7 @@ std::string artifacts_path() {
   return test::source_path("tests/core/capture/artifacts/cpu_2_15.log");
 }
 
-// A step of the compilation of the log, with a call that it does not make.
+// A step of the compilation in the log, plus a call that the compilation does not make.
 Trace step_of_log() {
   return Trace()
       .compiled_graph("f", 0, 200)
