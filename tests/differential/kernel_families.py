@@ -315,7 +315,7 @@ def main(name: str, capture_path: str, path: str) -> None:
     import zstandard
 
     if name not in families():
-        # In its own process: while autograd runs, a GPU is pretended differently.
+        # In a separate process: while autograd runs, the GPU is faked in a different way.
         subprocess.run([sys.executable, __file__, name, capture_path], check=True)
     facts = oracle.pretend("h100")
 

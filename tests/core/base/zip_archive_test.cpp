@@ -90,10 +90,10 @@ TEST(ZipArchive, AbsurdDirectoriesAreRefused) {
   std::string bytes = zip_bytes({{"a", "text"}});
   const std::size_t end = bytes.rfind("PK\x05\x06");
   std::string many = bytes;
-  many[end + 10] = 2;  // two entries, of which one is there
+  many[end + 10] = 2;  // states two entries, but there is one
   EXPECT_THAT(error_of(many), HasSubstr("damaged at entry 2 of 2"));
   std::string far = bytes;
-  far[end + 19] = 0x7f;  // the directory begins behind the end
+  far[end + 19] = 0x7f;  // the directory begins after the end
   EXPECT_THAT(error_of(far), HasSubstr("damaged or cut off"));
   EXPECT_THAT(error_of("no archive at all"), HasSubstr("is missing"));
 }

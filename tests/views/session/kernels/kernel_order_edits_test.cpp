@@ -283,7 +283,7 @@ TEST_F(KernelOrderEditsTest, SavedMovesAreRestored) {
   EXPECT_EQ(order(), "a c b ");
 }
 
-// Only the kernels of the graph with all edits tell which moves fit.
+// Only the kernels of the graph with all edits show which moves fit.
 TEST_F(KernelOrderEditsTest, RestoredMovesWaitForTheKernelsOfTheGraph) {
   move_c_first();
   const NamedKernelMoves saved = edits().saved();
