@@ -1,6 +1,6 @@
-// Reads ZIP archives: the record at the end of the file gives the position of the directory, and
-// the directory that of the entries. Source: PKWARE, APPNOTE.TXT 6.3.10, 4.3 and 4.5.3. Archives
-// that are split into several files are not supported.
+// Reads ZIP archives: the record at the end of the file points to the directory, and the directory
+// to the entries. Source: PKWARE, APPNOTE.TXT 6.3.10, 4.3 and 4.5.3. Archives that are split into
+// several files are not supported.
 
 #include "core/base/zip_archive.h"
 

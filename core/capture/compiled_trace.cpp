@@ -13,7 +13,7 @@
 //      that tunes kernels, are left out.
 //   5. Starts, gaps and totals are those of the run with the median duration, so that they add up.
 //
-// The order of launches is that of the CPU's calls, which does not depend on which stream is
+// Launches are ordered by the CPU's calls, so their order does not depend on which stream is
 // faster.
 //
 // Source: torch/_inductor/output_code.py (the mark), runtime/triton_heuristics.py (the calls of
@@ -65,7 +65,7 @@ bool is_call_name(std::string_view name) {
          !name.starts_with("torch::");
 }
 
-// True for a plain name, such as that of a Triton kernel that the model defines.
+// True for a plain name, as Triton kernels that the model defines have.
 bool is_plain_name(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, is_name_character) &&
          !name.ends_with("_inductor_wrapper_call");

@@ -40,7 +40,7 @@ struct LabeledKernel {
   std::int32_t function_of = -1;
 };
 
-// The labels of kernels of one source, and of calls in a trace that are compared with them.
+// Labels kernels from one source, and the calls in a trace that are compared with them.
 class KernelLabels {
  public:
   // For the kernels of a compilation: the names that its wrapper calls.

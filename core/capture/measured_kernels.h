@@ -32,7 +32,8 @@ struct KernelMeasurement {
   std::vector<std::size_t> calls;  // indices in TracedGraph::calls
   // The sum of the calls' times. Unknown for a collective on the CPU, whose call only starts it.
   std::optional<std::int64_t> ns;
-  // On the CPU, the kernel whose C++ function, and whose time, contains this one; -1: none.
+  // On the CPU, the kernel whose C++ function contains this one, and whose time includes it; -1:
+  // none.
   std::int32_t counted_in = -1;
 };
 

@@ -14,7 +14,7 @@
 
 namespace jointer {
 
-// The facts of a manifest about the graph that was compiled. A field that the file lacks is empty.
+// The facts in a manifest about the compiled graph. A field that the file lacks is empty.
 struct PackageManifest {
   std::string graph;                   // its name
   std::string hash;                    // graph_hash

@@ -155,7 +155,7 @@ struct Kernels {
   // The kernels of a refused pair; none if one of its ops is dead, or both are in one kernel.
   [[nodiscard]] std::optional<std::pair<std::int32_t, std::int32_t>> kernels_of(
       const RefusedPair& pair) const;
-  // The kernels with which one was not fused, and the reasons. A reason counts once for two
+  // The kernels with which `kernel` was not fused, and the reasons. A reason counts once for two
   // kernels, even if it separates several pairs of their ops. Cost: linear in `refused`.
   [[nodiscard]] std::set<std::pair<std::int32_t, Refusal>> refusals_of(std::int32_t kernel) const;
 };

@@ -14,7 +14,7 @@ namespace jointer::kernels {
 struct PoolWindows {
   Sizes kernel, stride, padding, dilation;
 
-  // `numbers`: those of FxKind::max_pool, or the end of those of FxKind::average_pool.
+  // `numbers`: those of a node, in which the windows begin at `first`.
   static PoolWindows from(const Sizes& numbers, std::size_t first, std::size_t dims) {
     PoolWindows made;
     Sizes* all[] = {&made.kernel, &made.stride, &made.padding, &made.dilation};

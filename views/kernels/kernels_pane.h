@@ -14,7 +14,7 @@ namespace jointer::views {
 
 // The kernels that Inductor is predicted to make of the graph, those that its scheduler makes when
 // asked, those of a compilation whose artifacts are open, or those that an open trace measured.
-// Shows their totals and those of one kernel per operator or, of a compilation or a trace, how it
+// Shows their totals and those of one kernel per operator or, for a compilation or a trace, how it
 // fits the graph; a table of the kernels; details of the selected one; and how Inductor's answer
 // differs from the prediction. The pane does not ask for predictions while it is hidden or covered.
 class KernelsPane : public QWidget {

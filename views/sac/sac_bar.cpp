@@ -90,8 +90,9 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
     open_menu(*button, menu);
     return button;
   };
-  presets_ = add_menu(tr("Presets"), tr("Tag nodes by torchtitan's operator set or policies"),
-                      make_presets());
+  presets_ =
+      add_menu(tr("Presets"), tr("Tag nodes according to torchtitan's operator set or policies"),
+               make_presets());
   exchange_ = add_menu(tr("Exchange"), tr("Export or import policies, or open the plan as a pair"),
                        make_exchange());
   connect(partitioner_, &QComboBox::currentIndexChanged, this, &SacBar::try_settings);

@@ -34,7 +34,7 @@ class Document : public OpenGraph {
   [[nodiscard]] AskedKernels& asked_kernels() const { return *asked_kernels_; }
   // The kernels that a compilation has made of the graph, if the user has opened its artifacts.
   [[nodiscard]] OpenedKernels& opened_kernels() const { return *opened_kernels_; }
-  // Those that were measured, if the user has opened a trace of compiled steps.
+  // The kernels that were measured, if the user has opened a trace of compiled steps.
   [[nodiscard]] TracedKernels& traced_kernels() const { return *traced_kernels_; }
   // The kernels that panes show: those of one of these sources.
   [[nodiscard]] ShownKernels& shown_kernels() const { return *shown_kernels_; }
