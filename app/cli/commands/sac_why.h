@@ -42,7 +42,7 @@ struct DecidedPlan {
   std::vector<Decider> tags;               // by node: the origin of its tag; may be empty
 };
 
-// Explains the values with these names. Error (usage): no node has one of the names.
+// Explains the values with these names. Error (usage): one of the names belongs to no node.
 Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
                                               const std::vector<std::string>& names);
 // The reasons for the values of a flat training step.
@@ -57,7 +57,7 @@ struct StepReasons {
   [[nodiscard]] Decider decider(const StepValue& value) const;
 };
 // The same for a flat training step. `plan.graph` is the step before the plan's tags were set.
-// Error (usage): no node has one of the names.
+// Error (usage): one of the names belongs to no node.
 Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const ComparedPlan& plan,
                                             const std::vector<std::string>& names);
 
