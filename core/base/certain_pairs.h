@@ -29,7 +29,7 @@ class CertainPairs {
   // Makes a pair. Neither element may have a partner.
   void add(std::uint32_t a, std::uint32_t b);
 
-  // The partners, by element of `a` and of `b`, or kNone.
+  // By element of `a` or of `b`: the index of its partner, or kNone.
   [[nodiscard]] const std::vector<std::uint32_t>& of_a() const { return of_a_; }
   [[nodiscard]] const std::vector<std::uint32_t>& of_b() const { return of_b_; }
 

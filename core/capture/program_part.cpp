@@ -37,7 +37,7 @@ kernels::Kernel::Kind kind_of(CompiledKind kind) {
   return Kind::nop;
 }
 
-// Adds the blocks that a kernel reads or writes to `bytes`. Returns the sum of their bytes.
+// Appends to `bytes` the blocks that a kernel reads or writes. Returns the sum of their bytes.
 std::int64_t add_uses(const CompiledKernel& kernel, bool CompiledUse::*is_used,
                       std::vector<kernels::BufferBytes>& bytes) {
   std::int64_t sum = 0;

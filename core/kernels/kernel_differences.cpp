@@ -205,8 +205,8 @@ class Comparer {
   // The keys of groups that consist of one kernel of the second list, ascending.
   using Seconds = std::map<Trait, std::deque<std::size_t>>;
 
-  // Removes and returns the first key whose kernel has the same kind and bytes as this one of the
-  // first list, if the nodes of one of the two are unknown.
+  // Removes and returns the first key whose kernel has the same kind and bytes as kernel `index` of
+  // the first list, if the nodes of one of the two are unknown.
   [[nodiscard]] std::optional<std::size_t> take_partner(std::int32_t index,
                                                         Seconds& seconds) const {
     const auto [kind, bytes, is_known] = trait(kFirst, index);
