@@ -129,7 +129,7 @@ struct Function {
   std::int64_t bytes = 0, predicted_ns = 0;
 };
 
-// By the kernel that has the time.
+// By kernel; the one that has the measured time stands for its function.
 std::vector<Function> functions_of(const Base& base, const Json& kernels) {
   std::vector<Function> functions(base.measured.kernels.size());
   for (std::size_t i = 0; i < functions.size(); ++i) {
