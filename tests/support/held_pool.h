@@ -9,7 +9,7 @@
 
 namespace jointer::test {
 
-// Holds everything that is started on the global pool until the test lets it run.
+// Holds every job that is started on work::pool until the test lets it run.
 class HeldPool {
  public:
   HeldPool() {
@@ -55,7 +55,7 @@ class HeldPool {
     return gate;
   }
 
-  QThreadPool& pool_ = *QThreadPool::globalInstance();
+  QThreadPool& pool_ = views::work::pool();
   int threads_ = pool_.maxThreadCount();
   std::shared_ptr<Gate> gate_;
 };

@@ -1,5 +1,6 @@
 #include "views/session/work/job.h"
 
+#include <QCoreApplication>
 #include <QRunnable>
 #include <new>
 
@@ -34,6 +35,17 @@ Error error_of(const std::exception_ptr& thrown) {
   } catch (...) {
     return {Error::Kind::run, "unexpected error"};
   }
+}
+
+QThreadPool& pool() {
+  static QThreadPool jobs;
+  // Like those of Qt's global pool, jobs end before the application does.
+  static const bool is_added = [] {
+    qAddPostRoutine([] { jobs.waitForDone(); });
+    return true;
+  }();
+  static_cast<void>(is_added);
+  return jobs;
 }
 
 void start(QThreadPool& pool, std::function<void()> function) {

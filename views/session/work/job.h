@@ -73,6 +73,10 @@ Result<T> result_of(Function& function, const Args&... args) {
   }
 }
 
+// The threads of all jobs for which no other pool is given. They are not those of Qt's global pool:
+// painting large areas waits for threads of that pool, so jobs on them could block the window.
+QThreadPool& pool();
+
 // Runs a function on a thread of the pool. The function must not throw.
 void start(QThreadPool& pool, std::function<void()> function);
 

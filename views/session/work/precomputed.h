@@ -20,7 +20,7 @@ class Precomputed {
     shared_->compute = [function = std::move(function)]() mutable {
       return work::result_of<T>(function);
     };
-    work::start(*QThreadPool::globalInstance(), [shared = shared_] { shared->find(); });
+    work::start(work::pool(), [shared = shared_] { shared->find(); });
   }
 
   // Blocks this thread while another thread computes the value. If none has begun, computes it on

@@ -39,7 +39,7 @@ class Task {
       std::conditional_t<std::is_same_v<Report, NoReport>, Cancellation, Reporter<Report>>;
 
   // The pool must outlive the task.
-  explicit Task(QThreadPool& pool = *QThreadPool::globalInstance()) : pool_(pool) {}
+  explicit Task(QThreadPool& pool = work::pool()) : pool_(pool) {}
   ~Task() { cancel(); }
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
@@ -141,7 +141,7 @@ class Delivery : public Mailbox {
 // called with a Result<T> unless the receiver is gone. Must be called on the receiver's thread.
 template <class Function, class Done>
 void run_in_background(QObject* receiver, Function function, Done done,
-                       QThreadPool& pool = *QThreadPool::globalInstance()) {
+                       QThreadPool& pool = work::pool()) {
   using T = work::ValueOf<Function>;
   Q_ASSERT(receiver->thread() == QThread::currentThread());
   auto* delivery = new work::Delivery<T>(receiver, std::move(done));  // owned by the receiver

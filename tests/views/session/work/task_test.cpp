@@ -94,7 +94,7 @@ TEST(TaskTest, CancelledJobIsNotifiedAndNotDelivered) {
   task.cancel();
   EXPECT_FALSE(task.is_running());
   saw_it.acquire();
-  wait_on_close(*QThreadPool::globalInstance());
+  wait_on_close(work::pool());
   deliver();
 }
 
