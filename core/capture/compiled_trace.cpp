@@ -221,7 +221,7 @@ class CompiledTraceReader {
       const auto calls = std::ranges::count_if(
           trace_.events, [](const ProfilerEvent& each) { return each.kind == EventKind::op; });
       return input_error(
-          "{}: the trace is not of a compiled step: none of its {} operator calls is a kernel of "
+          "{}: the trace is not of a compiled step: none of its operator calls ({}) is a kernel of "
           "Inductor, and no compiled graph is marked; profile the model after torch.compile, or "
           "open the trace as a measurement of the graph (`jointer calibrate --trace`)",
           name_, calls);
