@@ -131,7 +131,9 @@ void Decomposer::cat_rule(const Node& node) {
   const FxId first = joined.inputs.empty() ? -1 : joined.inputs.front();
   const bool is_repeated =
       joined.inputs.size() > 1 && builder_.rank(first) == rank &&
-      std::ranges::all_of(joined.inputs, [first](FxId each) { return each == first; });
+      std::ranges::all_of(joined.inputs, [first](FxId each) { return each == first; }) &&
+      product(builder_.shape(first)) * static_cast<std::int64_t>(joined.inputs.size()) ==
+          product(joined.result().shape);
   if (!is_repeated) return give_made(std::move(joined));
   // Inductor expands and copies a tensor that is repeated.
   const auto at = static_cast<std::size_t>(joined.numbers[0]);

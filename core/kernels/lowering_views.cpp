@@ -56,6 +56,7 @@ Box Lowering::strided_view(const Box& of, Sizes sizes, Sizes stride, std::int64_
 Positions Lowering::reshape_positions(const Sizes& from, const Sizes& to, const Positions& where) {
   // The position as one number in the new sizes, split by the old sizes.
   Positions result(from.size(), IndexPool::kZero);
+  if (product(from) == 0) return result;  // there are no elements to read
   std::size_t i = from.size(), j = to.size();
   while (i > 0) {
     // The shortest ends of both that have the same number of elements.

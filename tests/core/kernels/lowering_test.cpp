@@ -87,6 +87,29 @@ TEST(Lowering, ConcatenatesEmptyTensors) {
   EXPECT_EQ(lowered.ir().buffers.back().bytes, 0);
 }
 
+// Captures may be wrong: the result cannot have more elements than the tensors.
+TEST(Lowering, AConcatenationOfTooFewElementsIsNoRepetition) {
+  const Lowered lowered(R"(
+    x: f32[0,16] = input
+    y: f32[29,16] = aten.cat([x, x, x])
+    z: f32[29,16] = aten.exp(y)
+    return [z]
+  )");
+  EXPECT_FALSE(lowered.ir().ops.empty());
+}
+
+// Nor can a view.
+TEST(Lowering, AViewOfATensorWithoutElementsReadsNone) {
+  const Lowered lowered(R"(
+    x: f32[2,0,3] = input
+    e: f32[2,0,3] = aten.exp(x)
+    v: f32[3,1,2] = aten.view(e, [3, 1, 2])
+    y: f32[3,1,2] = aten.exp(v)
+    return [y]
+  )");
+  EXPECT_FALSE(lowered.ir().ops.empty());
+}
+
 TEST(Lowering, MakesABufferOfWhatACallReads) {
   const Lowered lowered(R"(
     x: f32[8,16] = input
