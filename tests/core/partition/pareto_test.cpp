@@ -187,39 +187,38 @@ TEST(Pareto, NothingIsOffloadedIfThatIsExcluded) {
 
 // Nor does a search without offloading start from a plan that offloads.
 TEST(Pareto, AGivenPlanThatOffloadsIsNoAnswerIfThatIsExcluded) {
-  const Judged& judged = judged_sample();
-  const PlanWhatIf& what_if = *judged.what_if;
-  const Graph& joint = judged.partition.joint;
-  const auto curve = must(points_of(joint, what_if, kQuick));
-  const auto offloading = std::ranges::find_if(
-      curve, [](const ParetoPoint& point) { return !point.plan.offloaded.empty(); });
-  ASSERT_NE(offloading, curve.end());
-  const SavePlan& plan = offloading->plan;
-  const PlanFigures& figures = offloading->figures;
-  ParetoRequest request{.given = {{.budget = -1, .name = "kept", .plan = plan, .figures = figures}},
-                        .max_budgets = 4,
-                        .effort = 40};
-  const std::int64_t peak = figures.figures.peak_bytes;
-  const Fit with = must(fastest_within(joint, what_if, peak, request));
-  EXPECT_FALSE(with.point.plan.offloaded.empty());
-  request.offload = false;
-  const Fit without = must(fastest_within(joint, what_if, peak, request));
-  EXPECT_TRUE(without.point.plan.offloaded.empty());
+  std::size_t tried = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const auto judged =
+        judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
+    if (!judged) continue;
+    const PlanWhatIf& what_if = *judged->what_if;
+    Graph joint = judged->partition.joint;
+    ParetoRequest request{.max_budgets = 4, .effort = 60};
+    const auto smallest = fastest_within(joint, what_if, 0, request);
+    if (!smallest || smallest->point.plan.offloaded.empty()) continue;
+    ++tried;
+    const ParetoPoint given = smallest->point;
+    const std::int64_t peak = figures_of(given).peak_bytes;
+    request.given = {given};
+    request.offload = false;
+    const Fit without = must(fastest_within(joint, what_if, peak, request));
+    EXPECT_TRUE(without.point.plan.offloaded.empty()) << seed;
 
-  // The user's policies may still demand offloads.
-  request.policies.resize(joint.node_count());
-  for (const NodeId id : plan.offloaded)
-    request.policies[id.index()] = MemoryPolicy::must_cpu_offload;
-  const Fit demanded = must(fastest_within(joint, what_if, peak, request));
-  EXPECT_FALSE(demanded.point.plan.offloaded.empty());
-
-  // And so may tags of the graph, which plans of budgets follow too.
-  request.policies.clear();
-  Graph tagged = joint;
-  for (const NodeId id : plan.offloaded) tagged.node(id).policy = MemoryPolicy::must_cpu_offload;
-  const Fit of_tags = must(fastest_within(tagged, what_if, peak, request));
-  EXPECT_TRUE(of_tags.fits);
-  EXPECT_LE(figures_of(of_tags.point).step_ns, figures.figures.step_ns);
+    // The user's policies may still demand offloads, and so may tags of the graph.
+    request.policies.resize(joint.node_count());
+    for (const NodeId id : given.plan.offloaded)
+      request.policies[id.index()] = MemoryPolicy::must_cpu_offload;
+    const Fit demanded = must(fastest_within(joint, what_if, peak, request));
+    EXPECT_TRUE(demanded.fits) << seed;
+    request.policies.clear();
+    for (const NodeId id : given.plan.offloaded)
+      joint.node(id).policy = MemoryPolicy::must_cpu_offload;
+    const Fit of_tags = must(fastest_within(joint, what_if, peak, request));
+    EXPECT_TRUE(of_tags.fits) << seed;
+    EXPECT_LE(figures_of(of_tags.point).step_ns, figures_of(given).step_ns) << seed;
+  }
+  EXPECT_GT(tried, 3U);
 }
 
 TEST(Pareto, OffloadsOnDemandAreThoseOfTagsAndPolicies) {
