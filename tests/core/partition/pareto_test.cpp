@@ -196,14 +196,14 @@ TEST(Pareto, AGivenPlanThatOffloadsIsNoAnswerIfThatIsExcluded) {
     Graph joint = judged->partition.joint;
     ParetoRequest request{.max_budgets = 4, .effort = 60};
     const auto smallest = fastest_within(joint, what_if, 0, request);
-    if (!smallest || smallest->point.plan.offloaded.empty()) continue;
+    if (!smallest || offloads_only_on_demand(smallest->point.plan, joint, {})) continue;
     ++tried;
     const ParetoPoint given = smallest->point;
     const std::int64_t peak = figures_of(given).peak_bytes;
     request.given = {given};
     request.offload = false;
     const Fit without = must(fastest_within(joint, what_if, peak, request));
-    EXPECT_TRUE(without.point.plan.offloaded.empty()) << seed;
+    EXPECT_TRUE(offloads_only_on_demand(without.point.plan, joint, {})) << seed;
 
     // The user's policies may still demand offloads, and so may tags of the graph.
     request.policies.resize(joint.node_count());
