@@ -31,7 +31,7 @@
 // The effort is counted in evaluated plans, not in time, so the result is the same on every
 // machine. A descent runs to its end even if it exceeds the effort.
 //
-// Cost with offloading: 7 * 14 minimum cuts once; for each limit at most 56 more, and 20 in step 6;
+// Cost with offloading: 7 * 14 minimum cuts once; for each limit at most 152 more, and 20 in step 6;
 // and `effort` evaluations of a plan plus those of the last descent and of step 5: on Llama3-8B,
 // 2,000 and 1,500.
 
@@ -41,6 +41,7 @@
 #include <array>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "core/partition/plan_mixing.h"
 #include "core/partition/plan_tuning.h"
@@ -52,7 +53,8 @@ namespace {
 constexpr std::array kCopyPrices{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
 constexpr int kMinExponent = -7, kMaxExponent = 6;  // of byte prices, relative to the mean
 constexpr int kHalvings = 8;
-constexpr std::size_t kMaxKicks = 3;  // random changes at once
+constexpr std::int64_t kTighterTenths = 9;  // of the limit, for the tighter one of step 3
+constexpr std::size_t kMaxKicks = 3;        // random changes at once
 
 }  // namespace
 
@@ -160,19 +162,40 @@ std::optional<PlanFrontier::Bracket> PlanFrontier::bracket(std::size_t series,
     found = Bracket{known[first ? i - 1 : i], known[first ? i : i - 1]};
     if (!first) break;
   }
-  for (int i = 0; found && i < kHalvings && !is_cancelled_; ++i) {
-    PlanPrices middle = found->within.prices;
-    middle.byte_ns = std::sqrt(middle.byte_ns * found->beyond.prices.byte_ns);
-    auto between = sample(middle);
-    if (!between || !between->plan) break;
-    (holds(*between) ? found->within : found->beyond) = *std::move(between);
-    if (found->within.solution.actions == found->beyond.solution.actions) break;
-  }
+  if (found) found = narrowed(*std::move(found), limit);
   return found;
 }
 
-void PlanFrontier::mix(const std::vector<Bracket>& brackets, const PlanLimit& limit,
-                       std::size_t end) {
+PlanFrontier::Bracket PlanFrontier::narrowed(Bracket bracket, const PlanLimit& limit) {
+  for (int i = 0; i < kHalvings && !is_cancelled_; ++i) {
+    PlanPrices middle = bracket.within.prices;
+    middle.byte_ns = std::sqrt(middle.byte_ns * bracket.beyond.prices.byte_ns);
+    auto between = sample(middle);
+    if (!between || !between->plan) break;
+    const bool holds = limit.holds(between->plan->figures.figures);
+    (holds ? bracket.within : bracket.beyond) = *std::move(between);
+    if (bracket.within.solution.actions == bracket.beyond.solution.actions) break;
+  }
+  return bracket;
+}
+
+std::optional<PlanFrontier::Bracket> PlanFrontier::bracket_between(const Bracket& a,
+                                                                   const Bracket& b,
+                                                                   const PlanLimit& limit) {
+  if (!a.within.prices.copy || !b.within.prices.copy) return std::nullopt;
+  const double copy = std::sqrt(*a.within.prices.copy * *b.within.prices.copy);
+  const auto [low, high] = std::minmax({a.within.prices.byte_ns, a.beyond.prices.byte_ns,
+                                        b.within.prices.byte_ns, b.beyond.prices.byte_ns});
+  auto cheap = sample({.byte_ns = low, .copy = copy});
+  auto expensive = sample({.byte_ns = high, .copy = copy});
+  if (!cheap || !expensive || !cheap->plan || !expensive->plan) return std::nullopt;
+  const auto holds = [&](const Sample& s) { return limit.holds(s.plan->figures.figures); };
+  if (holds(*cheap) == holds(*expensive)) return std::nullopt;
+  if (holds(*cheap)) std::swap(cheap, expensive);
+  return narrowed({.within = *std::move(expensive), .beyond = *std::move(cheap)}, limit);
+}
+
+std::vector<PlanFrontier::Bracket> PlanFrontier::mix(const PlanLimit& limit, std::size_t end) {
   const JudgeActions judge = [&](std::span<const PlanAction> actions) -> std::optional<Figures> {
     if (evaluated_ >= end) return std::nullopt;
     auto plan = relaxation_.plan(actions);
@@ -180,14 +203,37 @@ void PlanFrontier::mix(const std::vector<Bracket>& brackets, const PlanLimit& li
     const auto judged = evaluate(*std::move(plan));
     return judged && *judged ? std::optional((*judged)->figures.figures) : std::nullopt;
   };
-  const auto plan_of = [](const Sample& sample) {
-    return MixedPlan{sample.solution.actions, sample.plan->figures.figures};
+  const auto mixed_plan = [&](const Bracket& bracket) {
+    const auto plan_of = [](const Sample& sample) {
+      return MixedPlan{sample.solution.actions, sample.plan->figures.figures};
+    };
+    return mixed_within(plan_of(bracket.within), plan_of(bracket.beyond), limit, judge);
   };
+  std::vector<Bracket> brackets;
   std::vector<MixedPlan> mixed;
-  for (const Bracket& each : brackets)
-    mixed.push_back(mixed_within(plan_of(each.within), plan_of(each.beyond), limit, judge));
-  for (std::size_t i = 1; i < mixed.size(); ++i)
-    (void)blended(mixed[i - 1], mixed[i], limit, judge);
+  for (std::size_t i = 0; i < samples_.size() && !is_cancelled_; ++i)
+    if (auto found = bracket(i, limit)) {
+      mixed.push_back(mixed_plan(*found));
+      brackets.push_back(*std::move(found));
+    }
+  if (mixed.empty()) return brackets;
+  const auto is_better = [&](const MixedPlan& a, const MixedPlan& b) {
+    return limit.is_better(a.figures, b.figures);
+  };
+  const auto best =
+      static_cast<std::size_t>(std::ranges::min_element(mixed, is_better) - mixed.begin());
+  // The later position first, so that the earlier one stays where it is.
+  for (const std::size_t at : {best + 1, best}) {
+    if (at == 0 || at >= brackets.size()) continue;
+    auto between = bracket_between(brackets[at - 1], brackets[at], limit);
+    if (!between) continue;
+    const auto place = static_cast<std::ptrdiff_t>(at);
+    mixed.insert(mixed.begin() + place, mixed_plan(*between));
+    brackets.insert(brackets.begin() + place, *std::move(between));
+  }
+  MixedPlan blend = mixed.front();
+  for (const MixedPlan& next : mixed) blend = blended(blend, next, limit, judge);
+  return brackets;
 }
 
 void PlanFrontier::tune(const PlanLimit& limit) {
@@ -333,12 +379,12 @@ void PlanFrontier::tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_by
 Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit, std::size_t effort) {
   JOINTER_CHECK(find_samples());
   const std::size_t end = evaluated_ + effort;
-  std::vector<Bracket> brackets;
-  for (std::size_t i = 0; i < samples_.size() && !is_cancelled_; ++i)
-    if (auto found = bracket(i, limit)) brackets.push_back(*std::move(found));
   const auto is_over = [&] { return is_cancelled_ || evaluated_ >= end; };
   if (points_.empty()) return fail(Error::Kind::cancelled, "cancelled");
-  mix(brackets, limit, end);
+  PlanLimit tighter = limit;
+  tighter.value = limit.value / 10 * kTighterTenths;
+  (void)mix(tighter, end);
+  const std::vector<Bracket> brackets = mix(limit, end);
   improve(*best_so_far(limit), limit, false);
   if (!is_over()) {
     tune(limit);

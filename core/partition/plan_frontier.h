@@ -71,9 +71,15 @@ class PlanFrontier {
                Options options);
   Result<Sample> sample(const PlanPrices& prices);
   std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit);
-  // Evaluates plans between those of each bracket, and between the best of neighboring brackets,
-  // until `end` plans are evaluated.
-  void mix(const std::vector<Bracket>& brackets, const PlanLimit& limit, std::size_t end);
+  // Moves both plans of a bracket closer to the limit.
+  Bracket narrowed(Bracket bracket, const PlanLimit& limit);
+  // A bracket at a copy price between those of two others; nullopt if one of them has no copy
+  // price, or if none is found.
+  std::optional<Bracket> bracket_between(const Bracket& a, const Bracket& b,
+                                         const PlanLimit& limit);
+  // Evaluates plans between those of brackets of the limit, until `end` plans are evaluated.
+  // Returns the brackets, in the order of their copy prices.
+  std::vector<Bracket> mix(const PlanLimit& limit, std::size_t end);
   void tune(const PlanLimit& limit);
   // Runs rounds of random changes, each followed by a descent, until `end` plans are evaluated.
   void wander(const PlanLimit& limit, std::size_t end);
