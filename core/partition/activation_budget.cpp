@@ -3,8 +3,8 @@
 //
 // Terms
 //   whole    the values that the minimum cut saves without a budget, which is budget 1. Saving only
-//            the inputs is budget 0. A ratio is a number of saved bytes on this scale; views count
-//            in full.
+//            the inputs is budget 0. The ratio of some values is the place of their bytes on this
+//            scale; views count in full.
 //   bans     the values that the cut may not recompute, and why (ban_rules.cpp).
 //
 // Steps
@@ -20,8 +20,8 @@
 //      torch, all values without a storage share one, so tuples and numbers are not items if an
 //      input is a number. The weight of an item is its share of the bytes between budgets 0 and 1;
 //      its value is the FLOPs of its call as torch's "flops" estimator counts them, at least one.
-//      Without items, the result is that of step 3 or, before torch 2.14, the inputs and the tagged
-//      values.
+//      Without items, the result is that of step 3 or, before torch 2.14, the inputs and the values
+//      that would be items if they were not tagged.
 //   5. Let the knapsack choose the items to save. Lift the bans on the others, unless they are
 //      collectives, and solve the cut once more.
 //
@@ -32,7 +32,7 @@
 // Deviation: if there are no items, torch before 2.14 saves a tagged tuple as a whole, which
 // autograd cannot do. Here the tuple's elements are saved.
 //
-// Cost: three cuts and a knapsack table once; a cut and a walk through the table per budget.
+// Cost: three cuts and, for the solver dp, its table once; a cut and a knapsack per budget.
 
 #include "core/partition/activation_budget.h"
 

@@ -31,10 +31,10 @@ class ActivationBudget {
   ActivationBudget(const Graph& joint, const JointParts& parts, const MinCut& problem,
                    const PartitionOptions& options);
 
-  // Ignores the budget in PartitionOptions. Error (usage): `budget` is not in 0..1, or
-  // MinCut::solve or BudgetKnapsack::solve fails. Error (cancelled): `watcher` reports that the
+  // Ignores the budget and the watcher in PartitionOptions. Error (usage): `budget` is not in 0..1,
+  // or MinCut::solve or BudgetKnapsack::solve fails. Error (cancelled): `watcher` reports that the
   // user has cancelled; it is also polled within each cut. Cost: at most one cut and one knapsack
-  // per call; up to three cuts and the knapsack's table are computed once.
+  // per call; up to three more cuts and the table of the solver dp are computed once.
   Result<BudgetedCut> choose(double budget, const Watcher& watcher = {});
 
  private:
@@ -62,7 +62,7 @@ class ActivationBudget {
 };
 
 // Overwrites the reasons for the values that the knapsack saved or left to be recomputed, where
-// `plan` agrees. `reasons`: indexed by node id, from explain_plan.
+// `plan` agrees and the backward needs the value. `reasons`: indexed by node id, from explain_plan.
 void explain_budget(const Graph& joint, const BudgetedCut& chosen, const SavePlan& plan,
                     const PartitionOptions& options, std::vector<PlanReason>& reasons);
 

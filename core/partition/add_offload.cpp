@@ -5,11 +5,11 @@
 //      use of a view counts), and its first reader in the backward.
 //   2. Add the new nodes, and redirect the readers: the output of the forward and all readers in
 //      the backward.
-//   3. Order both halves, with the new calls inserted.
+//   3. Insert the new calls into the order of both halves. Other calls keep their order.
 // The value's placeholder in the backward is replaced by a placeholder with a different name and
 // device.
 //
-// Cost: linear in nodes and edges.
+// Cost: linear in nodes and edges, plus sorting the copies.
 
 #include "core/partition/add_offload.h"
 

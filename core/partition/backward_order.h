@@ -10,8 +10,8 @@
 
 namespace jointer {
 
-// Put the calls of an extracted half into the order in which they are emitted. `inputs`: the inputs
-// of the backward.
+// Put the calls of an extracted half into the order in which they are emitted, and drop those that
+// are not emitted. `inputs`: all inputs of the backward, including `tangents`.
 void arrange_forward(const Graph& joint, Partitioner partitioner, Half& forward);
 void arrange_backward(const Graph& joint, Partitioner partitioner, std::span<const NodeId> inputs,
                       std::span<const NodeId> tangents, Half& backward);

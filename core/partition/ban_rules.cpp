@@ -7,8 +7,8 @@
 //   2. its operator is not on torch's allowlist; or, without the allowlist, it draws random numbers
 //      or is compute-intensive (operators that torch does not know are neither, unless
 //      is_non_builtin_to_include is set, which is off by default);
-//   3. the backward needs it in memory: a reader outside the forward does not fuse with it,
-//      directly or through views. Views themselves are exempt;
+//   3. it is in memory anyway: a reader outside the forward, such as the graph's output, does not
+//      fuse with it, directly or through views. Views themselves are exempt;
 //   4. it is a reduction: its result has less than a quarter of the bytes of its inputs (the values
 //      among its positional arguments; lists do not count).
 // getitem is exempt from these rules; lift_fresh and calls that return a device are exempt from 2
@@ -27,8 +27,8 @@
 // views (cheap_view), values tagged for recomputation, symbolic floats, and values that the caller
 // allows, except collectives.
 //
-// Deviation: a tag that came with the graph is honored on every value that does not depend on a
-// tangent. torch ignores MUST_SAVE on a getitem and on values that only the backward needs, and
+// Deviation: a tag that came with the graph is honored on every other value that does not depend on
+// a tangent. torch ignores MUST_SAVE on a getitem and on values that only the backward needs, and
 // ignores MUST_CPU_OFFLOAD.
 //
 // torch's limit on the distance from the backward (max_dist_from_bw) can never apply: it requires a
@@ -161,7 +161,7 @@ class Finder {
   }
 
   // Returns the position of the earliest call that does not fuse with its input, searching from the
-  // readers of `used`; `last` if there is no such call before `last`.
+  // readers of `used` up to `last`; `last` if there is no such call.
   std::uint32_t first_unfusible(NodeId used, std::uint32_t last, std::span<const NodeId> forward,
                                 std::uint32_t stamp) {
     // Keys are twice the position, plus one if the call fuses: at the same position, a call that

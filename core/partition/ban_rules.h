@@ -25,15 +25,16 @@ struct BanOptions {
 
 enum class BanReason : std::uint8_t {
   none,
-  primal,       // an input, which nothing computes
-  seed,         // a seed of random numbers
-  must_save,    // tagged
-  not_allowed,  // its operator is not on the allowlist
-  random,       // draws random numbers; only without the allowlist
-  compute_intensive,
-  materialized,  // the backward needs it in memory: `by` reads it or its view, without fusing
-  reduction,     // far smaller than its inputs
-  far_apart,     // reads `by`, which is also read much earlier
+  primal,             // an input, which nothing computes
+  seed,               // a seed of random numbers
+  must_save,          // tagged
+  not_allowed,        // its operator is not on the allowlist
+  random,             // draws random numbers; only without the allowlist
+  compute_intensive,  // only without the allowlist
+  materialized,  // in memory anyway: `by`, which is outside the forward, reads it or a view of it,
+                 // without fusing
+  reduction,     // less than a quarter of the bytes of its inputs
+  far_apart,     // reads `by`, too late to fuse with the calls that read `by` earlier
   long_chain,    // the end of a long chain of fusible calls that starts at `by`
 };
 
@@ -57,8 +58,8 @@ struct Bans {
   std::vector<NodeId> banned;  // in the order of the decisions
 };
 
-// `allowed`: indexed by node id, true if the node must not be banned; ignored for collectives. May
-// be empty.
+// `allowed`: indexed by node id, true if no rule may ban the node, not even for its tag; ignored
+// for collectives. May be empty, which allows nothing.
 Bans find_bans(const BanContext& context, const BanOptions& options,
                const std::vector<bool>& allowed);
 

@@ -24,8 +24,8 @@ class BudgetPlans {
   static constexpr int kParts = 1000;
 
   // The plans respect the tags of `joint`, unless `options` ignores tags. `options`: same as for
-  // min_cut, but the budget is ignored. Error (usage): same as partition, or the graph has no
-  // backward.
+  // min_cut; the partitioner, the budget and the watcher's report are ignored. Error (usage): same
+  // as check_functional and find_joint_parts, or the graph has no backward.
   static Result<std::unique_ptr<BudgetPlans>> make(Graph joint, PartitionOptions options);
   // The same for a flat training step, the graph of `what_if`, with the tags of `step`. `what_if`
   // must outlive this object. Error (usage): same as StepBudget::make.
@@ -36,9 +36,10 @@ class BudgetPlans {
 
   // The joint graph as min_cut prepares it (prepare_for_cut). Empty for a flat training step.
   [[nodiscard]] const Graph& joint() const { return joint_; }
-  // The plan for a budget. Error (usage): `budget` is not in 0..1 or has no legal plan. Error
-  // (cancelled): the watcher in the options reports that the user has cancelled. Cost: same as
-  // ActivationBudget::choose; for a flat training step, a knapsack and a walk over the graph.
+  // The plan for a budget. Error (usage): `budget` is not in 0..1 or has no legal plan, or the
+  // knapsack cannot be solved. Error (cancelled), only for a joint graph: the watcher in the
+  // options reports that the user has cancelled. Cost: same as ActivationBudget::choose or, for a
+  // flat training step, a knapsack; and a walk over the graph.
   Result<SavePlan> plan(double budget);
 
   struct Fit {
@@ -47,8 +48,8 @@ class BudgetPlans {
   };
   // The largest budget found whose plan has a peak of at most `peak_bytes`. `what_if` describes
   // `joint()` or a graph with the same calls; pass the same object each time. Error (usage): none
-  // of the budgets tried has a legal plan. Cost: at most 27 plans, fewer if some peaks are already
-  // known.
+  // of the budgets tried has a legal plan. Error (cancelled): same as `plan`. Cost: at most 27
+  // plans and their estimates, fewer if some peaks are already known.
   Result<Fit> within(const PlanWhatIf& what_if, std::int64_t peak_bytes);
 
  private:

@@ -3,13 +3,15 @@
 // torch bisects the range of budgets depth first, down to 1/1000 (visualize_memory_budget_pareto),
 // which takes up to a thousand cuts. Here, the next gap to divide is the most promising one: the
 // one whose two points span the largest area in peak and step time, both relative. As in torch, a
-// gap whose ends have the same estimates is not divided. A coarse curve thus exists after a few
-// cuts and is then refined, so even a cancelled search has one.
+// gap whose ends have the same estimates is not divided; nor is one whose halves would be narrower
+// than 1/1000. A coarse curve thus exists after a few cuts and is then refined, so even a search
+// that is cancelled early has one.
 //
-// A budget has no legal plan if it requires recomputing a value that cannot be recomputed. A gap
-// with such a budget at one end is halved; a gap with such budgets at both ends is not.
+// A budget may have no legal plan, for example if it requires recomputing a value that cannot be
+// recomputed. A gap with such a budget at one end counts by its width and is halved; a gap with
+// such budgets at both ends is not.
 //
-// Cost: per budget, a cut, a walk over the graph and the estimates of a plan.
+// Cost: per budget, a plan (BudgetPlans::plan) and its estimates.
 
 #include "core/partition/budget_sweep.h"
 

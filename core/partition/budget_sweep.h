@@ -15,13 +15,17 @@ namespace jointer {
 // Solves each budget once. The top of budget_sweep.cpp describes how budgets are chosen.
 class BudgetSweep {
  public:
-  // The arguments must outlive this object. Error (usage): same as partition or, for a flat
-  // training step, StepBudget::make; or the graph has no backward.
+  // The arguments must outlive this object. Error (usage): the graph is neither a joint graph nor a
+  // flat training step; or same as BudgetPlans::make or, for a flat training step,
+  // BudgetPlans::of_step. Error (cancelled): the request's watcher reports that the user has
+  // cancelled.
   static Result<std::unique_ptr<BudgetSweep>> make(const Graph& joint, const PlanWhatIf& what_if,
                                                    const ParetoRequest& request);
 
-  // Adds the given points, except those that offload although the request forbids that; solves
-  // budgets 1 and 0, then budgets between the points that are furthest apart. Error (usage): a
+  // Adds the given points; if the request forbids offloading, only those that offload on demand.
+  // Then solves budgets 1 and 0 in any case, and up to the request's max_budgets in total, others
+  // between the points that are furthest apart. If the user cancels, or the request's `found`
+  // returns false, stops with the points found so far. Error (usage): a
   // given plan is not legal; or there are no points, because no budget has a legal plan (the
   // message is that of the last budget). Error (cancelled): the user cancelled before there was a
   // point.

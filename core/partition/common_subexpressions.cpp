@@ -4,8 +4,8 @@
 // same arguments (after replacement, and nested in the same way), and nothing is written between
 // them. (torch compares the number of writing calls before each, its mutation region.) Some nodes
 // are never merged: placeholders, constants and the output; random operators and aten.empty
-// (`unmerged` in the operator table); and values that share a storage with a returned tensor, since
-// eager mode returns separate tensors.
+// (`unmerged` in the operator table); and tensors that share a storage with a returned tensor,
+// since eager mode returns separate tensors.
 //
 // Since torch 2.14, these are not merged either:
 //  - a call that the backward depends on with one that it does not: the value would have to be

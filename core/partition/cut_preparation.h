@@ -1,7 +1,7 @@
 #pragma once
 
-// The steps before and after the minimum cut. partition() runs each step once; a sweep over budgets
-// prepares once and plans many times.
+// The steps of min_cut before and after the minimum cut. partition() runs each step once; a sweep
+// over budgets prepares once and plans many times.
 
 #include <vector>
 
@@ -20,12 +20,12 @@ void drop_tags(Graph& joint);
 // call.
 Result<void> check_functional(const Graph& joint);
 
-// Eliminates dead code, merges common subexpressions and settles the tags. Returns the source of
-// each node's tag, indexed by node id.
+// Eliminates dead code, merges common subexpressions and settles the tags. The graph must have one
+// part. Returns the source of each node's tag, indexed by node id.
 std::vector<TagSource> prepare_for_cut(Graph& joint);
 
-// The plan that saves `saved`, which contains both values and symbols. Error (usage): same as
-// settle_saved_values.
+// The plan that saves those of `saved`, values and symbols, that the backward reads, and the sizes
+// that it needs for them (settle_saved_values). Error (usage): same as settle_saved_values.
 Result<SavePlan> plan_of(const Graph& joint, const JointParts& parts,
                          const std::vector<NodeId>& saved);
 

@@ -8,14 +8,14 @@
 
 namespace jointer {
 
-// The values that torch's default_partition saves. The top of default_partition.cpp states the
-// rules.
+// The values that torch's default_partition chooses to save. The top of default_partition.cpp
+// states the rules.
 struct DefaultChoice {
   std::vector<NodeId> values, symbols;  // each once, in the order in which torch finds them
 };
 
-// The graph's tags must be settled. Error (usage): a node is tagged for recomputation, and a call
-// of the forward other than a wait has side effects and is not tagged to be saved.
+// The graph's tags must be settled. Error (usage): a node is tagged for recomputation, and the
+// rules save a call of the forward because it has side effects; the message names the call.
 Result<DefaultChoice> choose_default(const Graph& joint);
 
 }  // namespace jointer

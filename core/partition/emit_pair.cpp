@@ -1,14 +1,14 @@
 // Emits the pair of a plan as torch._functorch.partitioners._extract_fwd_bwd_modules and the steps
 // after it do.
 //
-// The forward receives the graph's inputs and returns its outputs, then the saved values, then the
-// saved symbols. The backward receives the saved symbols, the saved values, the tangents, and the
-// seeds of its random operators. Calls that draw the same numbers in both halves add generators or
-// saved states to these lists (random_states.cpp). Values to offload are copied to the host and
-// back (add_offload.cpp). Each half runs the calls it needs (half.cpp), in the order of
-// backward_order.cpp. Nodes keep their names and descriptions; a saved value is a placeholder of
-// the same name in the backward. Each half has its own storages, symbols, module stacks and stack
-// traces.
+// The forward receives the inputs of JointParts and returns its own outputs, then the saved values,
+// then the saved symbols. The backward receives the saved symbols, the saved values, the tangents,
+// the seeds of its random operators, and its states (BackwardState). Calls that draw the same
+// numbers in both halves add generators or saved states to these lists (random_states.cpp). Values
+// to offload are copied to the host and back (add_offload.cpp). Each half runs the calls it needs
+// (half.cpp), in the order of backward_order.cpp. Nodes keep their names and descriptions; a saved
+// value is a placeholder of the same name in the backward. Each half has its own storages, symbols,
+// module stacks and stack traces.
 //
 // If the joint graph has no partitioner tags, the halves get them from its phases, so that the file
 // still shows what is recomputed.

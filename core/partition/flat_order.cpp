@@ -11,13 +11,14 @@
 //   1. Insert the copies of offloaded values and move them, as apply_cpu_offload does.
 //   2. Recompute what the region needs and the plan does not save, as selective_activation_remat
 //      does. Values that cannot be recomputed (recomputable.h) and sizes are read from the forward.
-//   3. List the calls, and the values of the forward that the backward still reads.
+//   3. List the calls, and the values of the forward that the backward still reads or that are
+//      offloaded.
 //
 // Both passes use the same code; here, it reaches nodes through arrays that are built once per
 // graph. The passes refuse some tags; a plan never has such tags, because it recomputes only what
 // Recomputable allows.
 //
-// Cost: linear in nodes and edges, plus sorting the recomputed calls.
+// Cost: linear in nodes and edges, plus sorting the recomputed calls and the offloaded values.
 
 #include "core/partition/flat_order.h"
 

@@ -24,7 +24,7 @@ class FlatOrders {
 
   // `given`: indexed by position; nonzero for values that are not recomputed. Values that cannot be
   // recomputed need no mark. Error (usage): an offloaded value is not `given` or cannot be
-  // offloaded. Cost: linear in nodes and edges.
+  // offloaded; the message names it. Cost: linear in nodes and edges, except for sorting.
   [[nodiscard]] Result<PairOrder> order(std::vector<std::uint8_t> given,
                                         std::span<const NodeId> offloaded) const;
 

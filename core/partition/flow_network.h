@@ -15,7 +15,8 @@ class FlowNetwork {
  public:
   using Vertex = std::uint32_t;
   static constexpr Vertex kSource = 0, kSink = 1;
-  // Greater than any sum of capacities. An arc of this capacity is never cut.
+  // Greater than any sum of capacities that minimum_cut accepts. An arc of this capacity is never
+  // cut.
   static constexpr std::int64_t kInfinite = std::numeric_limits<std::int64_t>::max();
 
   struct Arc {

@@ -8,8 +8,8 @@ namespace jointer {
 
 // Predicts which neighbors a compiler fuses into one kernel, as torch._functorch.partitioners
 // does: calls of fusible operators with each other; anything into a concatenation; the buffers that
-// a functionalized call or a Triton kernel writes to, into that call. Other readers of a Triton
-// kernel's result do not fuse with it. The graph must outlive this object.
+// a call of auto_functionalized or a Triton kernel writes to, into that call. Other readers of an
+// element that a Triton kernel returns do not fuse with it. The graph must outlive this object.
 class FusionRules {
  public:
   explicit FusionRules(const Graph& graph);

@@ -10,7 +10,7 @@
 namespace jointer {
 namespace {
 
-// Python builtins that are also operator names.
+// Some Python builtins that operators are named after; torch.fx avoids all builtins.
 constexpr std::array<std::string_view, 8> kBuiltins{"abs", "all", "any",   "max",
                                                     "min", "pow", "round", "slice"};
 
@@ -37,7 +37,7 @@ std::string numbered(std::string_view base, long long number) {
 }
 
 // Converts to snake_case, with one underscore for each run of characters that a name cannot
-// contain.
+// contain, and one before a leading digit.
 std::string to_name(std::string_view text) {
   std::string name;
   bool is_gap = false;

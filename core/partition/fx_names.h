@@ -10,9 +10,9 @@
 
 namespace jointer {
 
-// Names the new nodes of one graph as torch.fx does: by the operator's name, with a number appended
-// if the name is taken or is a Python builtin (`max`). The number depends on the names that were
-// assigned before and on their order.
+// Names the new nodes of one graph as torch.fx does: by a candidate, with a number appended if that
+// name is taken or is a Python builtin (`max`). The number depends on the names that were assigned
+// before and on their order.
 class FxNames {
  public:
   // If a numbered name is taken, torch continues after the last number that it assigned; before
@@ -20,7 +20,7 @@ class FxNames {
   explicit FxNames(TorchVersion torch = {.major = 2, .minor = 11})
       : goes_on_(torch >= TorchVersion{.major = 2, .minor = 13}) {}
 
-  // Returns a unique name derived from `candidate`.
+  // Returns a unique name derived from `candidate`, and takes it.
   std::string create(std::string_view candidate);
 
  private:

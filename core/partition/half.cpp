@@ -5,9 +5,10 @@
 // that would run on the wrong side of a write (write_order.cpp). Calls within reach that nothing
 // needs are dropped, unless they are impure (half_order.h).
 //
-// An output out of reach may still be provided by an input: the result of a copy_ that runs in the
-// backward, by the tensor that it copies into; the result of a higher-order operator that runs in
-// the backward, or a view of that result, by the operator's input under the same key.
+// Another node may provide an output that is out of reach, if that node is within reach: for the
+// result of a copy_ that must run in the backward, the tensor that it copies into; for an element,
+// with a key, of a higher-order operator's result, or for a view or reshape of that element, the
+// operator's input under the same key.
 //
 // Cost: linear in the edges.
 

@@ -14,13 +14,17 @@ enum class HalfKind : std::uint8_t { forward, backward };
 
 // The calls of one half of a joint graph. The top of half.cpp describes how they are found.
 struct Half {
-  std::vector<NodeId> calls;    // calls and constants, in the joint graph's order
-  std::vector<NodeId> reached;  // all that the half can run, in that order; includes `calls`
+  // Calls and constants, in the joint graph's order until backward_order.h changes it.
+  std::vector<NodeId> calls;
+  // All calls and constants that the half can run, in the joint graph's order; includes `calls`.
+  std::vector<NodeId> reached;
   std::vector<NodeId> outputs;  // the node that provides each output; none for a null
 };
 
-// `inputs`: the placeholders of the half; it cannot reach other placeholders. Error (usage): an
-// output is out of reach; the message names the output and the missing node.
+// `inputs`: the nodes that the half receives as placeholders; it cannot reach other placeholders.
+// Error (usage): an output is out of reach, and no other node provides it. The message names the
+// output and the node that is missing or, if a write keeps that node out of the backward, the node
+// and the write.
 Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind kind,
                           std::span<const NodeId> inputs, std::span<const NodeId> outputs);
 

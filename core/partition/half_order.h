@@ -9,7 +9,7 @@
 //   Node                  the type that identifies a node
 //   order()               all nodes, in the joint graph's order
 //   position(node)        the position of a node in that order
-//   index(node), count()  the node's number, and the upper bound of all numbers
+//   index(node), count()  the node's number, and a bound that is greater than all numbers
 //   inputs(node)          the nodes that it reads
 //   has_effect(node)      true if it runs even if nothing reads it
 //   is_getitem(node), is_copy(node), is_functional_collective(node)
@@ -82,9 +82,10 @@ NodeOf<Nodes> find_missing(const Nodes& nodes, NodeOf<Nodes> node, const Marks& 
 
 // reordering_to_mimic_autograd_engine: starting at the first call that reads a tangent, runs each
 // call in order, preceded by the calls that it needs and that have not run yet, in their order. A
-// value is thus recomputed when it is first needed, not at the start. Earlier calls that nothing
-// needs are dropped, except aten.copy_. If nothing reads a tangent, nothing changes.
-// `is_done`: on entry, marks the inputs of the backward.
+// value is thus recomputed when it is first needed, not at the start. Before that, runs each
+// earlier aten.copy_ with the calls that it needs; at the end, the calls that only outputs need.
+// Earlier calls that nothing needs are dropped. If no call or output reads a tangent, nothing
+// changes. `is_done`: on entry, marks the inputs of the backward.
 template <class Nodes, class IsTangent, class Marks>
 void mimic_autograd(const Nodes& nodes, std::span<const NodeOf<Nodes>> outputs,
                     IsTangent is_tangent, Marks is_done, std::vector<NodeOf<Nodes>>& calls) {
@@ -146,7 +147,7 @@ bool has_raised_getitems(const Nodes& nodes, std::span<const NodeOf<Nodes>> call
 }
 
 // Moves each getitem, from the last to the first, to the position right after the call that it
-// reads, or to the front if that call is in the other half.
+// reads, or to the front if that call is not in `calls`.
 template <class Nodes>
 void raise_getitems(const Nodes& nodes, std::vector<NodeOf<Nodes>>& calls) {
   using Item = NodeOf<Nodes>;
@@ -178,7 +179,7 @@ void raise_getitems(const Nodes& nodes, std::vector<NodeOf<Nodes>>& calls) {
 
 // default_partition eliminates dead code once more, with a predicate that treats everything but
 // functional collectives as impure. Collectives and waits that nothing reads are dropped; all other
-// calls stay, even if nothing needs them.
+// calls stay, even if only dropped ones read them.
 template <class Nodes>
 void drop_unread_collectives(const Nodes& nodes, std::span<const NodeOf<Nodes>> outputs,
                              std::vector<NodeOf<Nodes>>& calls) {
@@ -195,7 +196,8 @@ void drop_unread_collectives(const Nodes& nodes, std::span<const NodeOf<Nodes>> 
   calls = std::move(kept);
 }
 
-// Puts the needed calls of the forward into the order in which they run.
+// Puts the needed calls of the forward into the order in which they run. For default_partition,
+// drops unread collectives first.
 template <class Nodes>
 void order_forward(const Nodes& nodes, Partitioner partitioner,
                    std::span<const NodeOf<Nodes>> outputs, std::vector<NodeOf<Nodes>>& calls) {
@@ -203,9 +205,10 @@ void order_forward(const Nodes& nodes, Partitioner partitioner,
   raise_getitems(nodes, calls);
 }
 
-// Puts the needed calls of the backward into the order in which they run. `any_tags`: true if any
-// node is tagged for recomputation; if false, default_partition keeps the joint graph's order,
-// except for getitems. `is_given`: marks the inputs of the backward.
+// Puts the needed calls of the backward into the order in which they run, and drops some as
+// described above. `any_tags`: true if any node is tagged for recomputation; if false,
+// default_partition keeps the joint graph's order, except for getitems. `is_given`: marks the
+// inputs of the backward.
 template <class Nodes, class IsTangent, class Marks>
 void order_backward(const Nodes& nodes, Partitioner partitioner, bool any_tags,
                     std::span<const NodeOf<Nodes>> outputs, IsTangent is_tangent, Marks is_given,

@@ -21,6 +21,7 @@ namespace jointer {
 struct GroupTimes {
   std::int64_t total_ns = 0, exposed_ns = 0;
 };
+// The name is empty for collectives without a group.
 using GroupTimesByName = std::map<std::string, GroupTimes, std::less<>>;
 
 GroupTimesByName group_times(const Graph& graph, const Simulation& step);
@@ -33,7 +34,7 @@ class HiddenShares {
   explicit HiddenShares(double share) : rest_(share) {}
   // Compares two steps of the same program. The second communicates more, for example because it
   // recomputes more. A group that does not communicate more gets the fraction of the groups that
-  // do, taken together.
+  // do, taken together; 0 if none does.
   HiddenShares(const GroupTimesByName& less, const GroupTimesByName& more);
 
   [[nodiscard]] bool hides_nothing() const;
