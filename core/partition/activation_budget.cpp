@@ -188,11 +188,9 @@ class BudgetReasons {
         fmt::format("{} for {}", format_bytes(item.bytes), flops_text(item.flops));
     if (count.kept > 0 && count.left > 0)
       return fmt::format(
-          "one of {} equal values ({}), of which {} under a budget of {}; the choice among them is "
+          "one of {} equal values ({}), of which {} {} in a budget of {}; the choice among them is "
           "arbitrary",
-          count.kept + count.left, cost,
-          count.kept == 1 ? std::string("1 is saved") : fmt::format("{} are saved", count.kept),
-          budget_);
+          count.kept + count.left, cost, count.kept, count.kept == 1 ? "fits" : "fit", budget_);
     const std::string worth = fmt::format("{}worth saving under a budget of {}: {}",
                                           is_kept ? "" : "not ", budget_, cost);
     if (!cut_off_ || item.bytes == 0) return worth;

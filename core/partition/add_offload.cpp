@@ -61,7 +61,7 @@ class Adder {
   Result<void> find_placeholders() {
     if (!pair_.is_pair())
       return fail(Error::Kind::usage,
-                  "only a pair has saved values to offload; partition a joint graph first");
+                  "copies to the host can be added only to a pair; partition a joint graph first");
     slots_.resize(values_.size());
     const Offloadable offloadable(pair_);
     for (std::size_t v = 0; v < values_.size(); ++v) {

@@ -3,8 +3,9 @@
 // Rules
 //   1. The forward's calls come in their order, then the rest of the backward in its order.
 //   2. Calls of the model's forward that run only in the backward come right after the values they
-//      read, where a trace has them, unless they have effects, start asynchronous work or wait for
-//      it. Constants that only the backward reads come first.
+//      read, where a trace has them, unless they must stay in the backward (PairMatches::is_late),
+//      have effects, start asynchronous work or wait for it. Constants that only the backward reads
+//      come first.
 //   3. Calls of the backward's phase that run in both halves, because they need no tangent, stay
 //      where the backward runs them. This applies only to calls at the end of the forward, and only
 //      if the two orders agree.

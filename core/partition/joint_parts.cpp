@@ -7,15 +7,17 @@
 //
 // The first outputs are the forward's. With descriptors, these are the outputs up to the last one
 // that a forward returns (such as a result, a mutated input, a forward's token or random offset).
-// Without descriptors, if the targets name primals, they are all outputs but the last ones, one per
-// primal; otherwise, they are the outputs up to the last one that is not a gradient.
+// Without descriptors, if the targets name primals, but fewer than there are outputs, they are all
+// outputs but the last ones, one per primal; otherwise, they are the outputs up to the last one
+// that is neither null nor a gradient.
 //
 // Backward: tangents, nodes that must be in it because of writes or their partitioner tags, and
 // everything that reads from these; also the outputs of the backward, which may be computed
 // elsewhere.
 //
-// Forward: inputs, impure calls, everything that these calls and the forward's outputs are computed
-// from, and calls that cannot be recomputed (unrepeatable.cpp).
+// Forward: inputs, the impure calls that the forward can run (half.cpp), everything that these
+// calls and the forward's outputs are computed from, and calls that cannot be recomputed
+// (unrepeatable.cpp) and are not in the backward as defined above.
 //
 // Static: parameters and buffers, which stay live whatever is saved.
 //

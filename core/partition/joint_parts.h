@@ -17,20 +17,22 @@ class NodePlaces {
  public:
   explicit NodePlaces(const Graph& graph);
 
-  [[nodiscard]] bool is_forward(const Node& node) const;   // tagged as forward
-  [[nodiscard]] bool is_backward(const Node& node) const;  // tagged as backward
+  // True if the node is tagged as forward or as backward. If no call of the graph is tagged as
+  // forward, phases replace the tags, but the output is never forward.
+  [[nodiscard]] bool is_forward(const Node& node) const;
+  [[nodiscard]] bool is_backward(const Node& node) const;
   // True if the node must run in this half, because it writes or its partitioner tag says so.
   [[nodiscard]] bool must_be_forward(const Node& node) const;
   [[nodiscard]] bool must_be_backward(const Node& node) const;
-  // A later call that writes to memory that `id` uses, so that `id` cannot run in the backward;
-  // none if there is no such call. If `id` belongs to the forward, the call may be anywhere;
-  // otherwise, it is in the forward.
+  // The first later call that writes to memory that `id` uses, so that `id` cannot run in the
+  // backward; none if there is no such call. If `id` is tagged as backward, only calls that must
+  // run in the forward count.
   [[nodiscard]] NodeId overtaken_by(NodeId id) const {
     return overtaken_by_.empty() ? NodeId{} : overtaken_by_[id.index()];
   }
 
-  // True if the node uses memory that the backward has already written to, so it cannot run in the
-  // forward.
+  // True if the node uses memory that an earlier call, which must run in the backward, writes to,
+  // so the node cannot run in the forward.
   [[nodiscard]] bool is_late(NodeId id) const { return !is_late_.empty() && is_late_[id.index()]; }
 
   [[nodiscard]] bool is_tangent(const Node& node) const;
@@ -70,6 +72,7 @@ struct JointParts {
   [[nodiscard]] bool is_forward(NodeId id) const {
     return forward_position[id.index()] != kNotForward;
   }
+  // True if any node depends on a tangent or is an output of the backward.
   [[nodiscard]] bool any_backward() const;
 };
 
@@ -87,7 +90,8 @@ std::size_t forward_output_count(const Graph& joint);
 // Error (usage): the graph is not a joint graph.
 Result<void> check_joint(const Graph& graph);
 
-// Error (usage): the graph is not a joint graph, or the forward cannot compute one of its outputs.
+// Error (usage): the graph is not a joint graph, or the forward cannot compute one of its outputs
+// (extract_half).
 Result<JointParts> find_joint_parts(const Graph& joint);
 
 }  // namespace jointer

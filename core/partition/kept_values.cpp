@@ -107,7 +107,7 @@ Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<con
   return rows;
 }
 
-// In a pair, the forward has the recomputed calls under the same names.
+// In a pair, the forward has the calls that run twice under the same names.
 bool runs_again(const Graph& graph, const Node& node) {
   if (!node.has(Node::recomputed)) return false;
   return !graph.is_pair() || graph.find(PartId(0), graph.text(node.name));

@@ -22,8 +22,10 @@
 //                       the origin. torch calls it dynamic_memory_budget_dp.
 //
 // Cost: dp is items x capacity in time and bytes; Hirschberg takes twice the time and three rows;
-// greedy is n log n; knee_point computes one table, where torch computes a hundred: the table for
-// the largest capacity contains the answers for all smaller ones.
+// greedy is n log n; knee_point computes one table to find its budget, where torch computes a
+// hundred, as the table for the largest capacity contains the answers for all smaller ones; like
+// torch, it then runs dp once more. BudgetRounding::within runs a solver again if its set does not
+// fit.
 //
 // Deviations:
 //   - greedy raises ZeroDivisionError in torch if a weight is zero. Here such items come first,
@@ -33,8 +35,8 @@
 //   - torch's sets can exceed the budget: by rounding; in Hirschberg because the first half of the
 //     items gets one quantum too many; and in knee_point because a budget under 0.001 may be raised
 //     to 0.001. BudgetRounding::torch returns those sets. BudgetRounding::within returns the same
-//     set if it fits; otherwise, the best set with weights rounded up and the budget rounded down,
-//     filled up by value per weight.
+//     set if it fits; otherwise, the solver's set with weights rounded up and the budget rounded
+//     down (for Hirschberg, also without the spare quantum), filled up by value per weight.
 //   - Capacities beyond the weight of all items are not tabulated: nothing changes there.
 
 #include "core/partition/knapsack.h"
@@ -222,7 +224,8 @@ double range(std::span<const double> values) {
   return *high - *low;
 }
 
-// The budget whose point is nearest to the ideal of saving nothing and recomputing nothing.
+// The budget whose point is nearest to the ideal of saving nothing and recomputing nothing;
+// `largest` if all budgets save or recompute the same.
 Result<double> knee(const Knapsack& items, double largest) {
   const double all_weight = std::accumulate(items.weights.begin(), items.weights.end(), 0.0);
   const double all_value = std::accumulate(items.values.begin(), items.values.end(), 0.0);
@@ -268,9 +271,9 @@ Result<KnapsackAnswer> solve_rounded(const Knapsack& items, double budget, Knaps
   return solve_dp(quantize(items, budget, within));
 }
 
-// Saves more items that still fit, by value per weight, largest first. Added in a different order,
-// the weights of greedy's items can exceed the budget by a rounding error; the least dense items
-// are then removed until they fit.
+// Saves more items that have a value and still fit, by value per weight, largest first. Added in a
+// different order, the weights of greedy's items can exceed the budget by a rounding error; the
+// least dense items are then removed until they fit.
 void fill_up(const Knapsack& items, double budget, KnapsackAnswer& answer) {
   std::vector<bool> saved(items.weights.size(), false);
   for (const std::size_t i : answer.saved) saved[i] = true;

@@ -24,7 +24,8 @@ struct KnapsackAnswer {
   double value = 0;  // of the saved items, as the solver sums it
   // Indices, in torch's order.
   std::vector<std::size_t> saved, recomputed;
-  // The budget that was solved for: the given one, or the knee that knee_point found.
+  // The budget that was solved for: the given one or, with knee_point, the knee; with
+  // BudgetRounding::within, at most the given one.
   double budget = 0;
 };
 
@@ -32,7 +33,7 @@ struct KnapsackAnswer {
 double saved_weight(const Knapsack& items, std::span<const std::size_t> saved);
 
 // Error (usage): an item or the budget is negative or not finite, the numbers of weights and values
-// differ, or the table would be too large.
+// differ, or the table (for sliding_hirschberg, a row of it) would be too large.
 Result<KnapsackAnswer> solve_knapsack(const Knapsack& items, double budget, KnapsackSolver solver,
                                       BudgetRounding rounding = BudgetRounding::within);
 
@@ -70,7 +71,7 @@ class BudgetKnapsack {
   BudgetKnapsack(Knapsack items, KnapsackSolver solver, BudgetRounding rounding)
       : items_(std::move(items)), solver_(solver), rounding_(rounding) {}
 
-  // Error (usage): same as solve_knapsack.
+  // `budget` must be in 0..1. Error (usage): same as solve_knapsack.
   Result<KnapsackAnswer> solve(double budget);
 
  private:

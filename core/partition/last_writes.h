@@ -12,6 +12,7 @@ namespace jointer {
 // current order.
 class LastWrites {
  public:
+  // `graph` must outlive this object and keep its order.
   explicit LastWrites(const Graph& graph) : graph_(graph) {
     std::vector<NodeId> written;
     for (const NodeId id : graph.order()) {

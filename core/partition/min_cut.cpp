@@ -4,7 +4,7 @@
 // Each node becomes two vertices, an entry and an exit, joined by an arc whose capacity is the cost
 // of saving the node's value. An infinite arc leads from its exit to the entry of each reader.
 // Infinite arcs also lead
-//  - from the source to the entry of a node that cannot be recomputed (ban_rules.cpp);
+//  - from the source to the entry of a node that may not be recomputed (ban_rules.cpp);
 //  - from the entry of a node that is tagged for recomputation, or depends on a tangent, to the
 //    sink: it runs in the backward, and no other arcs leave it;
 //  - from the exit of the backward's other outputs to the sink.
@@ -13,11 +13,11 @@
 // that are computed last.
 //
 // The capacity of a value is zero for a parameter, a buffer or an opaque object other than a
-// device; one for a symbolic integer, four for a symbolic float; infinite for a device and for
-// anything else that is not a tensor, such as a tuple. For other tensors, it is the tensor's bytes,
-// times 1.1 for each edge on the shortest path to the backward (at least one, at most a hundred),
-// and twice that for a call whose readers all fuse with it, so that no kernel would write it to
-// memory.
+// device; one for a symbolic integer or boolean, four for a symbolic float; infinite for a device
+// and for anything else that is not a tensor, such as a tuple. For other tensors, it is the
+// tensor's bytes, times 1.1 for each edge on the shortest path to a node outside the forward (at
+// least one, at most a hundred), rounded down, and twice that for a node, other than an input,
+// whose readers all fuse with it, so that no kernel would write it to memory.
 //
 // Deviation: torch counts a tensor with unbacked symbols in its shape as 4096 elements. Here
 // symbols have the values that the graph assumes.

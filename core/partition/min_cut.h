@@ -24,7 +24,8 @@ struct CutSolution {
 };
 
 // The cut problem of one graph, which can be solved under different rules. `joint` and `parts` must
-// outlive this object. The graph's tags must be settled; `tags` is the result of settle_tags.
+// outlive this object. The graph's tags must be settled; `tags` is the result of settle_tags. If it
+// is empty, all tags count as the graph's.
 class MinCut {
  public:
   MinCut(const Graph& joint, const JointParts& parts, std::vector<TagSource> tags = {});

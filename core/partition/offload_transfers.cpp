@@ -13,10 +13,12 @@
 // too early stalls the compute stream.
 //
 // The layers above are stretches: runs of calls of one layer. A call outside any layer belongs to
-// the stretch before it, and the calls before the first layer form a stretch. In a graph without
-// layers, the wait follows its copy directly. At the same position, copies to the host are in the
-// order of the values, and copies back in the order of their first use, so that none queues behind
-// a copy that is needed later.
+// the stretch before it, and the calls before the first layer form a stretch. If there is no next
+// stretch, the wait comes at the end of the forward; if there is none before, the copy back starts
+// before the first call of the backward. In a half without layers, waits directly follow the copies
+// at their position. At the same position, copies to the host are in the order of the values, and
+// copies back in the order of their first use, so that none queues behind a copy that is needed
+// later.
 //
 // Source: torchtitan's apply_cpu_offload_pass, which waits one layer later and reloads one layer
 // ahead. Operator names come from later versions of torch, node names from torch's activation

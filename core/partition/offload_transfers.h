@@ -22,9 +22,11 @@ class TransferPlanner {
   // `layers`: for each call of a half, the number of its layer, or -1.
   explicit TransferPlanner(std::span<const std::int32_t> layers);
 
-  // `last_use`: the last call that uses the value's memory, or the call that returns it.
+  // `last_use`: the index of the last call that uses the value's memory, which may be the call that
+  // returns it.
   [[nodiscard]] TransferPlaces offload(std::size_t last_use) const;
-  // `first_use`: the first call that needs the value; the number of calls if only an output does.
+  // `first_use`: the index of the first call that needs the value; the number of calls if only an
+  // output does.
   [[nodiscard]] TransferPlaces reload(std::size_t first_use) const;
 
  private:
@@ -44,8 +46,8 @@ struct TransferCall {
   friend auto operator<=>(const TransferCall&, const TransferCall&) = default;
 };
 
-// The copies and waits of one half, in order. `uses`: for each value, its last use in the forward
-// or its first use in the backward.
+// The copies and waits of one half, in the order in which they run. `uses`: for each value, the
+// index of its last use in the forward or of its first use in the backward.
 std::vector<TransferCall> offload_calls(const TransferPlanner& planner,
                                         std::span<const std::size_t> uses);
 std::vector<TransferCall> reload_calls(const TransferPlanner& planner,

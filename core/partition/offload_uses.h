@@ -14,7 +14,8 @@ namespace jointer {
 // determine where its copies run. Does not depend on the plan.
 class OffloadUses {
  public:
-  // A call that uses a storage: as its result, or only as an input.
+  // A call that uses a storage: for its result, or for an input. A call whose result shares the
+  // storage of an input counts for each.
   struct Use {
     Place call = 0;
     bool is_result = false;

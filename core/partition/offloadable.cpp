@@ -1,7 +1,7 @@
 // Determines which values can be offloaded. A value can be offloaded if a synchronous call returns
-// it as its only tensor, it covers all of its storage, and nothing writes to that storage later:
-// the value and its views are reloaded separately, so a write would affect only one of them. Writes
-// count in both halves, since the halves depend on the plan.
+// it as its only tensor, it covers all of its storage without gaps, and nothing writes to that
+// storage later: the value and its views are reloaded separately, so a write would affect only one
+// of them. Writes count in both halves, since the halves depend on the plan.
 //
 // Cost: linear in the graph once, then in the rank of a tensor.
 

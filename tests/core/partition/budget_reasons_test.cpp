@@ -67,9 +67,9 @@ TEST(BudgetReasons, ReportTies) {
     // All give the same reason, whatever was decided about them.
     for (int i = 0; i < 8; ++i)
       EXPECT_EQ(reason(found, fmt::format("q{}", i)),
-                fmt::format("one of 8 equal values (64.0 KiB for 8.39 MFLOP), of which {} {} saved "
-                            "under a budget of {}.0%; the choice among them is arbitrary",
-                            saved, saved == 1 ? "is" : "are", std::lround(budget * 100)));
+                fmt::format("one of 8 equal values (64.0 KiB for 8.39 MFLOP), of which {} {} in a "
+                            "budget of {}.0%; the choice among them is arbitrary",
+                            saved, saved == 1 ? "fits" : "fit", std::lround(budget * 100)));
   }
 }
 
