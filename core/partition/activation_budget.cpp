@@ -3,8 +3,8 @@
 //
 // Terms
 //   whole    the values that the minimum cut saves without a budget, which is budget 1. Saving only
-//            the inputs is budget 0. The ratio of some values is the place of their bytes on this
-//            scale; views count in full.
+//            the inputs is budget 0. A ratio is the position of a set's bytes on this scale; views
+//            count in full.
 //   bans     the values that the cut may not recompute, and why (ban_rules.cpp).
 //
 // Steps

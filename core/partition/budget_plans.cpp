@@ -36,8 +36,9 @@ Result<std::unique_ptr<BudgetPlans>> BudgetPlans::of_step(Graph step, const Plan
 }
 
 Result<SavePlan> BudgetPlans::plan(double budget) {
-  if (step_) return step_->plan(budget);
   const Watcher watcher{.report = {}, .is_cancelled = options_.watcher.is_cancelled};
+  JOINTER_CHECK(watcher.at(0));
+  if (step_) return step_->plan(budget);
   JOINTER_TRY(const BudgetedCut chosen, budgets_->choose(budget, watcher));
   return plan_of(joint_, parts_, chosen.saved);
 }

@@ -37,9 +37,9 @@ class BudgetPlans {
   // The joint graph as min_cut prepares it (prepare_for_cut). Empty for a flat training step.
   [[nodiscard]] const Graph& joint() const { return joint_; }
   // The plan for a budget. Error (usage): `budget` is not in 0..1 or has no legal plan, or the
-  // knapsack cannot be solved. Error (cancelled), only for a joint graph: the watcher in the
-  // options reports that the user has cancelled. Cost: same as ActivationBudget::choose or, for a
-  // flat training step, a knapsack; and a walk over the graph.
+  // knapsack cannot be solved. Error (cancelled): the watcher in the options reports that the user
+  // has cancelled. Cost: same as ActivationBudget::choose or, for a flat training step, a knapsack;
+  // and a walk over the graph.
   Result<SavePlan> plan(double budget);
 
   struct Fit {
@@ -47,9 +47,10 @@ class BudgetPlans {
     bool fits = false;  // if false, no budget tried fits, and `budget` has the lowest peak of these
   };
   // The largest budget found whose plan has a peak of at most `peak_bytes`. `what_if` describes
-  // `joint()` or a graph with the same calls; pass the same object each time. Error (usage): none
-  // of the budgets tried has a legal plan. Error (cancelled): same as `plan`. Cost: at most 27
-  // plans and their estimates, fewer if some peaks are already known.
+  // `joint()` or a graph with the same calls; for a flat training step, it is that of `of_step`.
+  // Pass the same object each time. Error (usage): none of the budgets tried has a legal plan.
+  // Error (cancelled): same as `plan`. Cost: at most 27 plans and their estimates, fewer if some
+  // peaks are already known.
   Result<Fit> within(const PlanWhatIf& what_if, std::int64_t peak_bytes);
 
  private:

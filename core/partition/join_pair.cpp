@@ -24,7 +24,7 @@
 // pair's own plan needs.
 //
 // Calls of the backward that a partitioner could move to the forward, although they draw different
-// numbers or use memory after a write, are tagged must_be_in_backward.
+// numbers, have an effect or use memory after a write, are tagged must_be_in_backward.
 //
 // A pair does not show which of its MUST_SAVE tags at borders of regions were MUST_RECOMPUTE
 // before; they stay MUST_SAVE. A call through a random state may lack a description (torch drops

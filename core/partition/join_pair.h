@@ -18,9 +18,9 @@ struct JoinedPair {
   std::size_t undescribed = 0;
 };
 
-// emit_pair is the inverse: with the pair's own plan, it returns a pair with the same calls. Error
-// (usage): the graph is not a pair, or its halves do not fit together; the message says where and
-// what to do.
+// emit_pair is the inverse: with the pair's own plan and the partitioner that made the pair, it
+// returns a pair with the same calls. Error (usage): the graph is not a pair, or its halves do not
+// fit together; the message says where and what to do.
 Result<JoinedPair> join_with_plan(const Graph& pair);
 
 }  // namespace jointer

@@ -56,7 +56,8 @@ struct JointParts {
   static constexpr std::uint32_t kNotForward = std::numeric_limits<std::uint32_t>::max();
 
   std::vector<NodeId> forward_inputs;  // primals, then seeds of the forward's random operators
-  std::vector<NodeId> tangents, backward_seeds, backward_states;
+  std::vector<NodeId> tangents, backward_seeds;
+  std::vector<NodeId> backward_states;  // primals of torch's class BackwardState
   // In the order of the graph's outputs; none for a null.
   std::vector<NodeId> forward_outputs, backward_outputs;
 
