@@ -1,9 +1,9 @@
 // Chooses the values to save as torch._functorch.partitioners.default_partition does: the forward
-// stays as captured and saves the values that the backward reads. Of the values chosen here, those
-// that the backward does not read are dropped later (saved_values.cpp).
+// stays as captured and saves the values that the backward reads. Values chosen here that the
+// backward does not read are dropped later (saved_values.cpp).
 //
 // The forward is everything up to the last node that is tagged as forward or is an input, except
-// tangents; the graph's output counts as read after the forward. In program order:
+// tangents; the graph's output reads its values after the forward. In program order:
 //  - sizes are saved as symbols; subgraphs, assertions on sizes (since torch 2.13, also on tensors)
 //    and profiler marks are not saved;
 //  - a value whose readers are all getitem counts as a tuple and is not saved; its elements are
