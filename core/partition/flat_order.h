@@ -63,8 +63,8 @@ class FlatOrders {
   std::vector<StepOffload> readers_;  // by position; empty unless a tensor of the forward
   std::vector<bool> owns_storage_;    // by position; an element of a tuple counts as its call
   std::vector<OffloadOrder::Node> offload_nodes_;
-  std::vector<std::uint32_t>
-      back_;  // by position: the copy of the value that the graph uses instead
+  // By position: the value as the graph itself copies it back from the host; kNever if it does not.
+  std::vector<std::uint32_t> back_;
   std::vector<Place> all_, region_;  // in order
   std::vector<Place> outputs_;
   bool long_forms_ = true;
