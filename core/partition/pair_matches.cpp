@@ -2,24 +2,27 @@
 // values.
 //
 // Steps
-//   1. The forward's outputs that the backward receives are saved; the others are the model's. If
-//      there are descriptors, each output's descriptor shows whether the output is saved. If there
-//      are none, the last outputs are saved: as many as the backward receives.
+//   1. The forward's outputs are the model's, then the saved ones, from the first one whose
+//      descriptor says that it is saved. If no descriptor says so, the last outputs are saved: as
+//      many as the backward receives.
 //   2. Random states: a call of the backward through run_with_rng_state stands for the call of the
 //      forward that returned the state; a call of the backward through a generator stands for the
 //      call of the forward through the generator with the same number.
-//   3. A placeholder stands for the value that the forward saved.
-//   4. Offloading: if a saved value is a copy on the host that the backward only copies to the
-//      device, the placeholder and the copies stand for the value that was copied.
+//   3. A placeholder stands for the value that the forward saved. An input without a tensor that
+//      the caller passes to both halves stands for the forward's input of the same name.
+//   4. Offloading: if a saved value is a copy on the host that nothing in the forward reads and
+//      that the backward only copies back to the value's device, the placeholder and the copies
+//      stand for the value that was copied.
 //   5. Recomputed calls. Extraction keeps names, so a call of the backward recomputes the call of
 //      that name in the forward if the operator and the arguments are also the same. It does not if
-//      it draws different numbers, has an effect, or uses memory that is written to in between.
+//      it draws different numbers, has an effect, or uses memory that is written to in between. A
+//      constant stands for the forward's constant of that name unless the two differ.
 //
 // Calls that are equal but have different names do not match, such as two collectives on the same
 // input: a partitioner did not make one from the other.
 //
 // Cost: linear in the graph, plus parsing the constants of both halves for each constant that the
-// backward reads.
+// backward reads, and a search among the random calls for each run_with_rng_state.
 
 #include "core/partition/pair_matches.h"
 

@@ -39,7 +39,7 @@ class PairMatches {
   // The node whose value `id` has; usually `id` itself.
   [[nodiscard]] NodeId now(NodeId id) const;
   // True for nodes that a joint graph lacks: random states, elements of calls that also return a
-  // state, and transfers.
+  // state, and the copies of offloaded values to and from the host.
   [[nodiscard]] bool is_dropped(NodeId id) const { return is_dropped_[id.index()]; }
   // True if the node becomes a node of the joint graph.
   [[nodiscard]] bool is_own(NodeId id) const {
@@ -53,7 +53,8 @@ class PairMatches {
   [[nodiscard]] const std::vector<Random>& random() const { return random_; }
   // The value that was copied to the host if `saved` is the copy; otherwise none.
   [[nodiscard]] NodeId copied_to_host(NodeId saved) const;
-  // True if both halves have a constant of this name, and the two differ.
+  // True if both halves have a constant of this name, and the two differ, apart from the number of
+  // their storage.
   [[nodiscard]] bool constants_differ(std::string_view target) const;
   [[nodiscard]] const Users& users() const { return users_; }
   [[nodiscard]] const WriteOrder& writes() const { return writes_; }

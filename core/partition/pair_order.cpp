@@ -10,12 +10,16 @@
 // Steps
 //   1. Backward: find the available values in the joint graph's order, then the needed ones from
 //      the end. A call that writes is never available in the half that it does not belong to.
-//   2. Order the backward as the autograd engine does (half_order.h).
-//   3. Forward: as in step 1, with the saved values among its outputs, in the joint graph's order.
+//   2. Order the backward as the autograd engine does (half_order.h); for default_partition, only
+//      if a node is tagged for recomputation.
+//   3. Forward: as in step 1, with the saved values among its outputs, in the joint graph's order,
+//      except that each getitem follows its call. For default_partition, both halves drop
+//      collectives that nothing reads.
 //   4. If the graph writes in place, check that each call sees the same memory contents as in the
 //      joint graph (write_order.cpp).
-//   5. A random call that runs in both halves saves the state of its generator, unless the caller
-//      holds a generator for it (random_states.cpp): add the two calls that read its result.
+//   5. A random call that runs in both halves because a tag or the plan asks for it saves the state
+//      of its generator, unless the caller holds a generator for it (random_states.cpp): add the
+//      two calls that read its result.
 //   6. Add the copies of offloaded values (offload_transfers.cpp).
 //
 // half.cpp and backward_order.cpp do the same on the graph itself; here, nodes are reached through

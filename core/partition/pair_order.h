@@ -24,8 +24,8 @@
 
 namespace jointer {
 
-// The position of a node in the joint graph's order, without gaps; greater than the positions of
-// its inputs.
+// The position of a node in the order of the joint graph or flat training step, without gaps;
+// greater than the positions of its inputs.
 using Place = std::uint32_t;
 
 // A call of a flat training step under a plan.
@@ -112,16 +112,18 @@ class PairOrders {
     has_effect = 1 << 8,     // stays even if nothing reads it
     is_wait = 1 << 9,
     is_symbolic = 1 << 10,  // its value is a symbolic number
-    // Depends neither on a tangent nor on a node that must be in the backward. Flat training step:
-    // a node of the forward.
+    // Neither is nor depends on an of_backward placeholder or an only_backward node. Flat training
+    // step: a node of the forward. Never set for the output.
     of_forward = 1 << 11,
     is_start = 1 << 12,     // an asynchronous call, such as the start of a collective
     is_constant = 1 << 13,  // read from the module
     is_functional_collective = 1 << 14,
     is_overtaken = 1 << 15,  // NodePlaces::overtaken_by finds a write
-    in_region = 1 << 16,     // flat training step: a call in the recomputing part of the backward
-    read_outside = 1 << 17,  // flat training step: a value that another part of the backward reads
-    keeps_state = 1 << 18,   // can_keep_state
+    // Flat training step. in_region: a call in the part of the backward that may recompute values.
+    // read_outside: a value that a call reads which is neither in that part nor in the forward.
+    in_region = 1 << 16,
+    read_outside = 1 << 17,
+    keeps_state = 1 << 18,  // can_keep_state
   };
 
   // `joint` must outlive this object.
@@ -164,9 +166,10 @@ class PairOrders {
   // The rules for flat training steps; null for a joint graph.
   [[nodiscard]] const FlatOrders* flat() const { return flat_.get(); }
 
-  // The order of both halves under a plan. Error (usage): the backward needs a value that is
-  // neither saved nor recomputable (the message names it), a call would run after a write that it
-  // must precede, or a value cannot be offloaded. Cost: linear in nodes and edges.
+  // The order of both halves under a plan. Error (usage): a half needs a value that it neither
+  // receives nor can compute (the message names it), the halves would not keep the order of writes
+  // (WriteOrder::check), or a value cannot be offloaded. A flat training step has only the last of
+  // these errors. Cost: linear in nodes and edges, plus sorting the recomputed calls.
   [[nodiscard]] Result<PairOrder> order(const SavePlan& plan) const;
 
   // The calls of the backward, not in their final order, if the values in `given` (indexed by

@@ -39,7 +39,7 @@ constexpr std::size_t kSmall = 1500;     // maximum nodes of a small graph
 constexpr std::size_t kStartPart = 3;    // the short searches use 1 / kStartPart of the effort
 constexpr std::int64_t kIntervals = 64;  // of peaks; the curve shows one of the plans in each
 constexpr int kReservedRounds = 4;       // searches for a limit on reserved memory
-constexpr std::size_t kJudged = 16;      // plans whose reserved bytes are computed after each round
+constexpr std::size_t kJudged = 16;      // other plans judged by reserved bytes after each round
 
 }  // namespace
 

@@ -25,8 +25,8 @@ struct ParetoPoint {
   // The partitioner whose pair has these estimates; nullopt for a captured pair in a different
   // order.
   std::optional<Partitioner> partitioner = Partitioner::min_cut;
-  // A lower bound on the step time of all plans with at most this peak (plan_relaxation.cpp); 0 if
-  // not computed.
+  // A lower bound on the step time of all plans that the request allows and whose peak is at most
+  // this one (plan_relaxation.cpp); 0 if not computed.
   std::int64_t bound_ns = 0;
   // The bytes that torch's caching allocator reserves; nullopt if not computed.
   std::optional<std::int64_t> reserved_bytes = {};
@@ -91,8 +91,8 @@ Result<ParetoCurve> pareto(const Graph& joint, const PlanWhatIf& what_if,
 struct Fit {
   ParetoPoint point;  // the best one that fits or, if none fits, the nearest
   bool fits = false;
-  // For a limit on the peak: a lower bound on the step time of all plans within it. 0 for other
-  // limits, and if `fits` is false.
+  // For a limit on the peak: a lower bound on the step time of all plans within it that the request
+  // allows. 0 for other limits, and if `fits` is false.
   std::int64_t bound_ns = 0;
   // For a limit on the peak: the best plans found on the way, by ascending peak. Empty for other
   // limits, and if `fits` is false.
@@ -100,12 +100,13 @@ struct Fit {
 };
 
 // The fastest plan found whose peak, in the memory that the request limits, is at most
-// `peak_bytes`. The point includes the reserved bytes if the plan is min_cut's.
+// `peak_bytes`. The point includes the reserved bytes if the plan is min_cut's. Errors: same as
+// pareto.
 Result<Fit> fastest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t peak_bytes,
                            const ParetoRequest& request);
 
-// The plan with the lowest peak found among those whose step takes at most `step_ns`, by the same
-// search.
+// The plan with the lowest peak found, in the memory that the request limits, among those whose
+// step takes at most `step_ns`. Otherwise like fastest_within.
 Result<Fit> smallest_within(const Graph& joint, const PlanWhatIf& what_if, std::int64_t step_ns,
                             const ParetoRequest& request);
 

@@ -16,8 +16,9 @@ namespace jointer {
 
 class PartCopy {
  public:
-  // Adds a part to `to` with the groups, symbols and kernels of the part `of` in `from`. Both
-  // graphs must outlive this object.
+  // Adds a part to `to` with the properties of the part `of` in `from`, such as its groups, symbols
+  // and kernels, but without its outputs. If it is the first part of `to`, also takes over the
+  // version and the schemas of the operators. Both graphs must outlive this object.
   PartCopy(const Graph& from, Graph& to, CaptureKind kind, std::string name, PartId of = PartId(0));
   // Copies into the existing part `into` of `to`, and adds the symbols and groups that it lacks.
   PartCopy(const Graph& from, Graph& to, PartId into, PartId of);

@@ -30,8 +30,8 @@ std::string_view to_string(KnapsackSolver solver);
 std::optional<KnapsackSolver> parse_knapsack_solver(std::string_view name);
 std::vector<std::string> knapsack_solver_names();
 
-// Except for greedy, torch's solvers round weights to 1/10000, so the values that they save can
-// exceed the budget.
+// Torch's solvers, except for greedy, can save more than the budget (knapsack.cpp), mostly because
+// they round weights to 1/10000.
 enum class BudgetRounding : std::uint8_t {
   torch,   // torch's set, even if it exceeds the budget
   within,  // the same set if it fits; otherwise, a set that fits (knapsack.cpp)
@@ -40,7 +40,7 @@ enum class BudgetRounding : std::uint8_t {
 struct PartitionOptions {
   Partitioner partitioner = Partitioner::min_cut;
   bool ignore_tags = false;
-  // torch's activation_memory_budget, 0..1: 1 is the cut alone, 0 saves only inputs.
+  // For min_cut: torch's activation_memory_budget, 0..1: 1 is the cut alone, 0 saves only inputs.
   double activation_budget = 1.0;
   KnapsackSolver solver = KnapsackSolver::dp;
   BudgetRounding rounding = BudgetRounding::torch;
@@ -61,7 +61,7 @@ struct PlanReason {
     searched,         // a search for a plan within a limit chose it
     user,             // the user chose it
     chain,            // recomputed because `node`, a call of the backward, reads it
-    region,           // a recomputed region starts from it or reads it
+    region,           // a recomputed region, other than its own, reads it
   };
   Kind kind = Kind::none;
   // banned: Ban::by; chain: the call that reads it; cut and knapsack, if recomputed: the saved
@@ -76,14 +76,15 @@ struct Partition {
   Graph joint;
   SavePlan plan;
   std::vector<PlanReason> reasons;  // by node of `joint`
-  // min_cut: the capacity of the cut, which torch's solver minimizes.
+  // min_cut: the capacity of the cut, which torch's solver minimizes; 0 if no cut chose the values.
   std::int64_t cut_capacity = 0;
 };
 
 // Error (usage): the graph is not a joint graph, there is no legal cut or pair, or a call writes in
 // place other than by copying into an input or setting it (allowed for default_partition if nothing
-// is tagged for recomputation); the message names the nodes. Error (cancelled): `options.watcher`
-// reports that the user has cancelled.
+// is tagged for recomputation); the message names the nodes. Also if min_cut's activation budget is
+// not in 0..1, or its knapsack cannot be solved. Error (cancelled): `options.watcher` reports that
+// the user has cancelled.
 Result<Partition> partition(const Graph& joint, const PartitionOptions& options = {});
 
 // Emits the pair of a plan: named, ordered and described as by torch's extraction, ready to run and

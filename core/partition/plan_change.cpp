@@ -4,9 +4,9 @@
 //   1. Collect the values that the backward may receive: the saved values of the plan, changed by
 //      the decisions; the graph's inputs; and every value that cannot be recomputed. A random call
 //      can be recomputed if a decision asks for it, or an earlier one did.
-//   2. Find the calls that the backward runs if it has all of these values. Save the values that
-//      these calls read, and no others. Therefore, emit_pair can emit the resulting plan, whatever
-//      the decisions.
+//   2. Find the calls that the backward runs if it has all of these values. Save those of the
+//      values that these calls read or the backward returns, and no others. Therefore, the backward
+//      has every value that it needs, whatever the decisions.
 //   3. Keep the order of the values that the plan had, and insert new ones by position.
 // A decision about a call that returns several values applies to each of its elements.
 

@@ -9,17 +9,18 @@
 //
 // Steps
 //   1. Try the groups by kind (save recomputed values, save offloaded values, offload recomputed
-//      values, then the reverse), and by the time gained per byte.
+//      values, then the opposite changes, the last first), and in each kind by the most time of
+//      recomputation per byte.
 //   2. In a group, try the first and the last change and the one in the middle, and divide the
 //      parts whose ends differ in their outcome. Continue from a better plan immediately: try the
 //      rest of the part together, since equal layers often change together.
-//   3. If a group improved the plan, try all others again. If none did and `all` is set, also try
+//   3. If a group improved the plan, try all groups again. If none did and `all` is set, also try
 //      each change of the groups in which a change makes the peak too high, since the bytes that a
 //      change adds at the peak depend on its position. If there are few changes, try each change of
 //      all groups.
 //
-// In the end, no change makes the plan better, except possibly a few that differ from their
-// neighbors in a group of many similar changes.
+// In the end, unless the caller has ended the search, no change makes the plan better, except
+// possibly a few that differ from their neighbors in a group of many similar changes.
 //
 // Changes that are likely to be tried next are judged on other threads at the same time. Their
 // outcomes are used in order, so the result does not depend on the number of threads.
@@ -40,7 +41,7 @@
 namespace jointer {
 namespace {
 
-constexpr std::size_t kBatch = 16;  // changes that are judged at once
+constexpr std::size_t kBatch = 16;  // maximum number of changes that are judged at once
 
 // The rank of a kind of change: lower ranks are tried first.
 int rank(PlanAction from, PlanAction to) {

@@ -18,7 +18,8 @@ class PlanDescent {
  public:
   struct Options {
     bool offload = true;  // values may be offloaded
-    // Called before each plan; false ends the search.
+    // Called before each try of a change or of several together, even if its outcome is already
+    // known; false ends the search.
     std::function<bool()> go_on;
     std::size_t exhaustive = 0;  // in step 3, try all changes if there are at most this many
   };

@@ -48,7 +48,7 @@ struct PlanTransition {
 // Values of one layer or of one operator.
 struct PlanChangeGroup {
   std::string name;               // "layer 3", "outside of layers", or an operator
-  std::size_t moved = 0;          // values whose policy changed
+  std::size_t moved = 0;          // rows whose policy changed
   PlanAmounts change;             // the sum over all rows; some changed only in cost
   std::vector<std::size_t> rows;  // indices in PlanDifference::rows
 };
@@ -67,7 +67,7 @@ struct PlanDifference {
   // that it lacks come last. The sums over these rows are the differences between the plans'
   // estimates. Values of one storage, such as a tensor and its views, share one row, that of the
   // first value that a plan saves or offloads. Values whose bytes and time are unchanged are left
-  // out if neither plan saves or offloads them, or if they are views of inputs.
+  // out if neither plan saves or offloads them, or if they are views of inputs or constants.
   std::vector<PlanChangeRow> rows;
 
   [[nodiscard]] bool empty() const { return rows.empty(); }
@@ -83,13 +83,15 @@ struct PlanSide {
 // Cost: n log n.
 PlanDifference plan_difference(const PlanSide& before, const PlanSide& after);
 
-// Sorted by bytes, largest first; values whose policy is unchanged come last.
+// Sorted by the change of bytes on the device or on the host, whichever is greater, then by time,
+// largest first; values whose policy is unchanged come last.
 std::vector<PlanTransition> transitions(const PlanDifference& difference);
 std::vector<PlanTransition> transitions(const PlanDifference& difference,
                                         std::span<const std::size_t> rows);
 
 enum class PlanGrouping : std::uint8_t { layer, target };
-// Layers in their order, then values outside of layers; operators with the most bytes first.
+// Layers in their order, then values outside of layers; operators like transitions, by the size of
+// their changes.
 std::vector<PlanChangeGroup> groups(const PlanDifference& difference, PlanGrouping grouping);
 // The groups by layer. Adjacent layers are folded into one element if their values have the same
 // modules below the layer and the same operators, and changed in the same way.

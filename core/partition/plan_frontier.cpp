@@ -24,16 +24,17 @@
 //      - change up to three decisions of the best plan at random, improve the result, and continue
 //        from it if it is not worse: where a few large values dominate, several changes together
 //        may help although none helps alone.
-//   5. Try all changes of the best plan, including those that the descent leaves out to save time.
+//   5. Improve the best plan once more, also with changes that the descent has left out so far to
+//      save time (step 3 of plan_descent.cpp).
 //   6. For a limit on the peak, raise the lower bound on the step time with prices at the moment of
 //      the plan's peak (plan_moment.cpp).
 //
-// The effort is counted in evaluated plans, not in time, so the result is the same on every
-// machine. A descent runs to its end even if it exceeds the effort.
+// The effort is counted in plans and changes that are tried, not in time, so the result is the same
+// on every machine. A descent, and the tuning, run to their end even if they exceed the effort.
 //
-// Cost with offloading: 7 * 14 minimum cuts once; for each limit at most 152 more, and 20 in step 6;
-// and `effort` evaluations of a plan plus those of the last descent and of step 5: on Llama3-8B,
-// 2,000 and 1,500.
+// Cost with offloading: 7 * 14 minimum cuts and plans once; for each limit at most 152 cuts
+// more, and 20 in step 6; and `effort` evaluations of a plan plus those of the last descent and of
+// step 5: on Llama3-8B, 2,000 and 1,500.
 
 #include "core/partition/plan_frontier.h"
 

@@ -52,7 +52,8 @@ class PlanFrontier {
   // The plans found, by ascending peak, without those for which another plan has a peak and a step
   // time that are equal or lower.
   [[nodiscard]] std::vector<EvaluatedPlan> points() const;
-  // A lower bound on the step time of all plans with at most this peak.
+  // A lower bound on the step time of all plans that the options allow and whose peak is at most
+  // `peak_bytes`; 0 before find_samples.
   [[nodiscard]] std::int64_t bound_ns(std::int64_t peak_bytes) const;
 
  private:

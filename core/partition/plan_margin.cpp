@@ -7,11 +7,12 @@
 // The density and the cut-off explain the decision, since a search weighs bytes against time. The
 // effect of a decision on the step is not estimated from them: for each requested value, the
 // complete step is evaluated with each other decision for that value alone, and once with its
-// decision and that of an equal value swapped. Values that share a storage are counted once, as in
-// PlanWhatIf::candidates.
+// decision and that of the nearest equal value with a different decision swapped. Bytes of a shared
+// storage count as in SaveCandidate::bytes.
 //
 // A saved value can depend on others: if one more value of its chain were saved, its chain would be
-// shorter, and the value might pass the cut-off. The margin names the smallest such value.
+// shorter, and the value might pass the cut-off. The margin names the smallest such value, if the
+// chain has at most kMaxChain members.
 //
 // Cost: the candidates of a plan once; for each value, one walk over its chain per member of the
 // chain, and the evaluation of three plans.

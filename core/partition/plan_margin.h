@@ -21,7 +21,7 @@ struct ValueMargin {
   SaveCandidate value;  // the candidate under the plan
   Figures now;          // the plan's estimates
   // The bytes freed by recomputing the value, per microsecond. nullopt if it cannot be recomputed,
-  // or its memory is saved anyway.
+  // or if that would free nothing, for instance because its memory is occupied anyway.
   std::optional<double> bytes_per_us;
   // The smallest density at which the plan recomputes. nullopt if the plan does not decide by
   // density.
@@ -51,10 +51,12 @@ struct ValueMargin {
   std::optional<Exchange> exchange;
 
   // For a saved value below the cut-off: if the plan saved this node too, recomputing the value
-  // would free enough memory for the time that it takes.
+  // would free enough memory for the time that it takes. The smallest such node; none if no node
+  // does, or if the chain is too long to search (plan_margin.cpp).
   NodeId if_saved_too;
   // For a recomputed value: the only value that is recomputed from it. If that value were saved,
-  // this one would not be needed.
+  // this one would not be needed. None if there are several, or if the backward's own calls or
+  // outputs read the value.
   NodeId only_for;
 };
 

@@ -59,8 +59,8 @@ std::string value_text(const Graph& joint, const ValueMargin& margin) {
   }
   const bool is_saved = value.action == PlanAction::save;
   if (value.bytes == 0)
-    return is_saved ? "Its memory is saved anyway: recomputing it would free nothing."
-                    : "Its memory is saved anyway: recomputing it frees nothing.";
+    return is_saved ? "Its memory is occupied anyway: recomputing it would free nothing."
+                    : "Its memory is occupied anyway: recomputing it frees nothing.";
   return fmt::format("Recomputing it {} {} and {} {}: {}.", is_saved ? "would free" : "frees",
                      format_bytes(value.bytes), is_saved ? "take" : "takes", time,
                      density_text(*margin.bytes_per_us));
@@ -169,7 +169,9 @@ std::vector<MarginLine> explain_margin(const Graph& joint, const ValueMargin& ma
 
 MarginLine explain_choices(const SolverChoices& choices, std::optional<double> budget) {
   const auto torchs = [&](std::string_view name, const std::optional<SolverChoices::Torch>& made) {
-    if (!made) return fmt::format("no budget of torch's {} fits", name);
+    if (!made)
+      return budget ? fmt::format("torch's {} has no plan", name)
+                    : fmt::format("no budget of torch's {} fits", name);
     return budget ? fmt::format("torch's {} would {} it", name, verb(made->action))
                   : fmt::format("torch's {} (budget {}) would {} it", name, made->budget,
                                 verb(made->action));
@@ -190,7 +192,7 @@ MarginLine explain_choices(const SolverChoices& choices, std::optional<double> b
             ? fmt::format(" According to the relaxation, it would be {} {} a peak of {}.",
                           is_kept ? "recomputed" : "saved or offloaded", is_kept ? "below" : "from",
                           format_bytes(*choices.relaxation_peak_bytes))
-            : fmt::format(" The relaxation makes the same decision at every {} peak.",
+            : fmt::format(" No {} peak was found at which the relaxation decides differently.",
                           is_kept ? "lower" : "higher");
   }
   if (choices.other_budget && choices.dp)

@@ -38,7 +38,7 @@ class PlanMemory {
   // linear, plus O(log b) for each request, for b free blocks.
   [[nodiscard]] std::int64_t reserved_bytes(const PairOrder& order) const;
   // The lifetimes of the saved values and of the reloaded copies: one per storage, attributed to
-  // the first value in it. Leaves out storages for which is_held is true.
+  // the first saved value in it. Leaves out storages of values for which is_held is true.
   [[nodiscard]] std::vector<Life> saved_lives(const PairOrder& order) const;
 
   // Bytes that a plan holds until the backward, by value. The sums are those of Result.
@@ -55,7 +55,7 @@ class PlanMemory {
   [[nodiscard]] std::span<const std::uint32_t> storages(Place place) const;
   [[nodiscard]] bool is_held(std::uint32_t storage) const { return is_held_[storage] != 0; }
   [[nodiscard]] std::int64_t bytes(std::uint32_t storage) const { return storage_bytes_[storage]; }
-  // The node that allocates the storage.
+  // The first node with a tensor in the storage: the one that allocates it, or an input.
   [[nodiscard]] Place producer(std::uint32_t storage) const { return storage_producer_[storage]; }
   // The bytes of the held storages, except those that only the backward has, and of the optimizer's
   // state.
@@ -84,7 +84,7 @@ class PlanMemory {
     return host_storage(value) + 1;
   }
   // The storage of a generator's state. These storages are numbered after those of the offloaded
-  // values.
+  // values; in a flat training step, those of repeated views, one per slot, are there instead.
   [[nodiscard]] std::uint32_t state_storage(const PairOrder& order, std::size_t state) const {
     return host_storage(static_cast<std::uint32_t>(order.offloaded.size())) +
            static_cast<std::uint32_t>(state);

@@ -27,8 +27,8 @@ std::string_view noun_of(MoveUnit unit, std::size_t count);
 // Values in one storage, which always change together.
 struct SharedValues {
   std::vector<NodeId> nodes;      // in program order
-  std::int64_t bytes = 0;         // as SaveCandidate::bytes
-  std::int64_t recompute_ns = 0;  // as SaveCandidate::recompute_ns
+  std::int64_t bytes = 0;         // the sum of SaveCandidate::bytes
+  std::int64_t recompute_ns = 0;  // the maximum of SaveCandidate::recompute_ns
 };
 
 struct PlanMove {
@@ -37,7 +37,8 @@ struct PlanMove {
   std::size_t unit = 0;  // moves of equal `unit` exclude each other
   // The tensor, operator or layer: "mm_14", "aten.mm.default", "layers.3".
   std::string name;
-  // The module that contains all values, such as "layers.*.feed_forward"; empty if there is none.
+  // The module of all values, or their module in any layer, such as "layers.*.feed_forward"; empty
+  // if they are in different modules.
   std::string module;
 
   [[nodiscard]] std::vector<NodeId> nodes() const;
@@ -60,8 +61,9 @@ bool may_become(const Node& node, PlanAction action);
 
 // Returns the moves that may lower a plan's peak, in program order: from saved to recomputed or
 // offloaded, and between recomputed and offloaded. `candidates` are those of the plan. Omits values
-// that occupy no memory, that cannot change, or whose choice is fixed by a tag; for
-// MoveUnit::layer, also values outside of layers.
+// that occupy no memory, that cannot be recomputed (for moves that would recompute them), or whose
+// choice is fixed by a tag; for MoveUnit::layer, also values outside of layers. Does not check that
+// values can be offloaded.
 std::vector<PlanMove> moves_of(const Graph& joint, std::span<const SaveCandidate> candidates,
                                const MoveOptions& options);
 

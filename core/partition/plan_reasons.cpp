@@ -1,14 +1,16 @@
-// Explains why each forward value that the backward reads or recomputes is saved or recomputed. The
-// first reason that applies is given. The backward is the one that is emitted: extracted, then
-// ordered.
+// Explains why each value of a plan and each call that the backward runs again is saved or
+// recomputed. The first reason that applies is given. The backward is the one that is emitted:
+// extracted, then ordered.
 //
 // Reasons to save a value: it is an input; its tag, or the reason why the tag was added; for a cut,
 // the ban on recomputing it, or that it is the cheapest point between the latest ancestor that may
-// not be recomputed and the first call of the backward that needs it; without a cut, the first call
-// of the backward that reads it. Reasons to recompute a value: its tag; otherwise, for a cut, the
-// nearest saved value that it is computed from; without a cut, the call that reads it.
+// not be recomputed and the first call of the backward that needs it and is not recomputed; without
+// a cut, the first call of the backward that reads it. Reasons to recompute a value: its tag;
+// otherwise, for a cut, the nearest saved value that it is computed from; without a cut, the first
+// call that reads it.
 //
-// Cost: linear in the edges.
+// Cost: linear in the edges; for a cut, also a walk from each recomputed value to the nearest saved
+// one.
 
 #include "core/partition/plan_reasons.h"
 
@@ -131,7 +133,7 @@ class Explainer {
       case TagSource::boundary:
         return {ReasonKind::region,
                 {},
-                "the last value of a recomputed region; the next region starts from it"};
+                "its region is recomputed, and a later recomputed region reads it"};
       case TagSource::region_input:
         return {ReasonKind::region, {}, "a recomputed region reads it from outside"};
       case TagSource::collective:

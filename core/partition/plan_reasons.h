@@ -21,7 +21,8 @@ struct Explained {
   Partitioner partitioner;  // the one whose backward the reasons describe
 };
 
-// Returns the reasons, indexed by node id. `cut`: the minimum cut; null if no cut chose the values.
+// Returns the reasons, indexed by node id; of kind none for nodes that are neither saved nor
+// recomputed. `cut`: the minimum cut; null if no cut chose the values.
 // Error (usage): same as extract_half.
 Result<std::vector<PlanReason>> explain_plan(const Explained& what, const CutSolution* cut);
 

@@ -6,7 +6,8 @@
 //   work    the time by which a call delays the step wherever it runs (PlanTime::serial_ns). If the
 //           CPU takes longer to launch the whole step than the device takes to run it, the work is
 //           the CPU's time.
-//   prices  b per byte that is live between the halves; c per nanosecond of copies to the host.
+//   prices  b per byte that is live between the halves; c per nanosecond of copies to the host. If
+//           the work is the CPU's time, a copy costs the CPU's time for both directions instead.
 //
 // For given prices, the plan with the lowest cost
 //     work of the recomputed calls + b * bytes of the saved items + c * copies of the offloaded

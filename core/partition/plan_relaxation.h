@@ -30,7 +30,8 @@ struct PlanPrices {
   double byte_ns = 0;    // for each byte that is live between the halves
   double moment_ns = 0;  // for each byte that is live at `moment`, if there is one
   std::shared_ptr<const PlanMoment> moment;
-  // Price per nanosecond of copying to the host, 0 to 1; nullopt if nothing may be offloaded.
+  // Price per nanosecond of copying to the host, 0 to 1; nullopt if only values that a tag requires
+  // to be offloaded may be. If the CPU determines the step, every other price counts as 1.
   std::optional<double> copy;
 
   // The price of saving a value with these bytes, and of recomputing a call, in addition to the
@@ -42,8 +43,8 @@ struct PlanPrices {
 class PlanRelaxation {
  public:
   // `what_if` must outlive this object. `policies`: the user's, indexed by node id; may be empty.
-  // Values tagged for saving, recomputation or offload keep their policies. Error (usage): no plan
-  // is legal.
+  // Values tagged MUST_SAVE, MUST_CPU_OFFLOAD, MUST_RECOMPUTE or PREFER_RECOMPUTE keep these
+  // policies where they are possible. Error (usage): no plan is legal.
   static Result<PlanRelaxation> make(const PlanWhatIf& what_if,
                                      std::span<const MemoryPolicy> policies);
 
@@ -58,13 +59,15 @@ class PlanRelaxation {
   // backward whose first call reads no tangent.
   [[nodiscard]] std::shared_ptr<const PlanMoment> moment_at(NodeId call, bool backward) const;
 
-  // The values to decide about, in program order: one per storage.
+  // The values to decide about: one per storage that a call of the forward allocates, in the order
+  // of these calls.
   [[nodiscard]] std::span<const NodeId> values() const { return values_; }
   // The plan with these decisions, by value. Error (usage): same as emit_pair.
   [[nodiscard]] Result<SavePlan> plan(std::span<const PlanAction> actions) const;
 
-  // A lower bound on the step time of all plans with a peak of at most `peak_bytes`. `cost_ns` is
-  // the cost of the solution for these prices.
+  // A lower bound on the step time of all plans that keep the policies and whose peak is at most
+  // `peak_bytes`; if `prices.copy` is nullopt, only of those that offload nothing without a tag.
+  // `cost_ns` is the cost of the solution for these prices.
   [[nodiscard]] std::int64_t bound_ns(const PlanPrices& prices, double cost_ns,
                                       std::int64_t peak_bytes) const;
   // The price of a byte at which recomputing everything costs as much as saving everything.

@@ -1,7 +1,8 @@
 #pragma once
 
-// Lists the policy of each forward value under a plan, so that the sums over the rows are the
-// plan's estimates.
+// Lists the policy of each value that a call of the forward computes and that a plan saves,
+// offloads or recomputes, so that the sums over the rows are the plan's estimates of bytes and
+// time.
 
 #include <cstdint>
 #include <span>

@@ -46,11 +46,11 @@ struct PlanWhatIf::State {
   PlanMemory memory;
   PlanTime time;
   Recomputable recomputable;
-  // Indexed by position: the inputs and the values that the backward receives because it cannot
-  // recompute them. A random call among these can be recomputed if a decision asks for it.
+  // Indexed by position: the inputs, and the values that the backward can only receive because it
+  // cannot recompute them. A random call among these can be recomputed if a decision asks for it.
   std::vector<std::uint8_t> always_given;
-  // Indexed by position: true for a call whose generator state is saved although the call draws no
-  // random numbers.
+  // Indexed by position: true for a call whose generator state is saved, if the call is recomputed,
+  // although it draws no random numbers.
   std::vector<std::uint8_t> keeps_state;
 };
 

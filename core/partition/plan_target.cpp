@@ -32,7 +32,8 @@
 // reliefs, if one shortens the chain of another. Recomputed values have no relief where the peak is
 // in the forward, although offloading one may free what its chain reads.
 //
-// Cost: at most `effort` plans, plus one for each line of the list.
+// Cost: at most `effort` plans, plus the plan before any change and one for each line of the list;
+// each round of step 3 also finds the values that are live at a peak (PlanWhatIf::saved_at).
 
 #include "core/partition/plan_target.h"
 

@@ -22,20 +22,24 @@ struct PlanTarget {
   std::int64_t peak_bytes = 0;  // the limit
   MoveOptions moves;
   std::optional<std::size_t> at_most;  // maximum number of changes
-  std::size_t effort = kEffort;        // plans to evaluate
+  std::size_t effort = kEffort;        // maximum number of choices to evaluate
   std::function<bool()> go_on;         // called before each plan; false ends the search
 };
 
 struct ListedChange {
   PlanMove move;
-  PlanFigures after;  // of the plan with this change and those before it
+  // The estimates with this change and those before it. If these are refused without later ones, of
+  // the plan before this change.
+  PlanFigures after;
 };
 
 struct ChangeList {
   bool is_reached = false;
-  // True if no list of fewer changes reaches the target; false if that is not known.
+  // True if the list reaches the target and no shorter one does, as far as the reliefs show
+  // (plan_target.cpp); false if that is not known.
   bool is_shortest = false;
-  // The changes found that reach the target or, if none do, those with the lowest peak.
+  // The changes found that reach the target or, if none do, those with the lowest peak. Empty if
+  // the plan is within the limit before any change.
   std::vector<ListedChange> changes;
   SavePlan plan;                // after all changes
   PlanFigures before, figures;  // of the plan before any change, and of `plan`

@@ -24,8 +24,9 @@ class PlanTime {
   // Cost: linear in the calls.
   [[nodiscard]] StepTime evaluate(const PairOrder& order) const;
 
-  // The time that the device takes to run these calls of a half, in order, if the CPU takes no time
-  // and collectives that started elsewhere have already ended.
+  // The time at which the compute stream has run these calls of a half, in order, if the CPU takes
+  // no time and collectives that started elsewhere have already ended. Collectives that none of the
+  // calls waits for do not count.
   [[nodiscard]] std::int64_t device_ns(std::span<const Place> calls) const;
 
   // Time on the call's stream; 0 for views and waits.

@@ -17,7 +17,8 @@ class PlanTuning {
  public:
   struct Options {
     bool offload = true;  // values may be offloaded
-    // Computes the estimates of a plan; nullopt ends the tuning with the best plan so far.
+    // Computes the estimates of a plan; nullopt ends the tuning, also for later calls, with the
+    // best plan so far.
     std::function<std::optional<Result<EvaluatedPlan>>(SavePlan)> evaluate;
   };
   // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`. Tags that

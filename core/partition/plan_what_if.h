@@ -26,9 +26,11 @@ namespace jointer {
 
 struct PlanFigures {
   Figures figures;
-  // Activations that live from the forward to the backward, counted by storage with the allocator's
-  // rounding: those that stay on the device, and those that are offloaded to the host. Neither
-  // includes storages that are live throughout anyway (inputs, constants, results of the forward).
+  // Activations that live from the forward to the backward, with the allocator's rounding: those
+  // that stay on the device, and those that are offloaded to the host. Each storage counts once; a
+  // value that a pair offloads counts with the bytes of its copy. Storages that are live throughout
+  // anyway (inputs, constants, results of the forward) do not count as saved. If host memory counts
+  // as device memory, `saved_bytes` includes the generator states that a pair saves.
   std::int64_t saved_bytes = 0;
   std::int64_t offloaded_bytes = 0;
   std::size_t recomputed = 0;     // calls that run twice
@@ -46,7 +48,8 @@ struct EvaluatedPlan {
 struct SaveCandidate {
   NodeId node;
   // The bytes needed to save the value: its storages, except those that are live throughout anyway.
-  // The bytes of a storage that several values share count only for the first saved value in it.
+  // A storage with saved values counts only for the first of them; a storage without any counts for
+  // each recomputed value in it.
   std::int64_t bytes = 0;
   // The cost of recomputing the value from the values that the plan saves, including its chain.
   std::int64_t recompute_ns = 0;
@@ -128,33 +131,36 @@ class PlanWhatIf {
 
   // The values to decide about under this plan, in program order: saved values except inputs, and
   // recomputed values. Leaves out values that nothing needs under this plan; they may appear once a
-  // value computed from them is no longer saved.
+  // value computed from them is no longer saved. Error (usage): same as emit_pair.
   [[nodiscard]] Result<std::vector<SaveCandidate>> candidates(const SavePlan& plan) const;
-  // The saved values whose storages are on the device at a point of the profile, starting with the
-  // best candidates for recomputation.
+  // The saved values whose storages, or reloaded copies, are on the device at a point of the
+  // profile, starting with the best candidates for recomputation. Leaves out values whose storages
+  // are live throughout anyway. Error (usage): same as emit_pair.
   [[nodiscard]] Result<std::vector<SaveCandidate>> saved_at(const SavePlan& plan,
                                                             std::size_t point) const;
 
-  // The plan that saves the values in `saved`, offloads those in `offloaded`, and recomputes all
-  // others that can be recomputed. Values that the backward does not need are dropped. Error
-  // (usage): same as emit_pair.
+  // The plan that saves the values in `saved`, offloads those in `offloaded`, recomputes all others
+  // that can be recomputed, and saves the rest. Values that the backward does not need are dropped,
+  // and decisions that `change` would refuse are ignored. Error (usage): the backward needs a value
+  // that can be neither saved nor recomputed.
   [[nodiscard]] Result<SavePlan> plan_of(std::span<const NodeId> saved,
                                          std::span<const NodeId> offloaded) const;
 
   // The plan after deciding `action` for these nodes. Saved values that the backward no longer
   // needs are dropped; values that a chain needs and that cannot be recomputed are saved. Error
-  // (usage): the decision is refused for one of the nodes; the message says why.
+  // (usage): same as plan_of, or the decision is refused for one of the nodes: the message says
+  // why.
   [[nodiscard]] Result<SavePlan> change(const SavePlan& plan, std::span<const NodeId> nodes,
                                         PlanAction action) const;
   // The same for as many of the nodes as possible; reports the others. Error (usage): none of them
-  // can be changed.
+  // can be changed, or as for plan_of.
   [[nodiscard]] Result<PlanChange> change_all(const SavePlan& plan, std::span<const NodeId> nodes,
                                               PlanAction action) const;
   // Applies the user's policies to a plan that was solved under others: nodes whose tag changed are
   // saved, recomputed or offloaded accordingly; nodes whose tag was removed keep the plan's
-  // decision. Returns `base` if nothing changed. Both lists are indexed by node id and hold the
-  // tags of the graph as the user sees it, not those of Partition::joint, which a partitioner has
-  // settled.
+  // decision. Returns `base` if nothing is left to decide. Both lists are indexed by node id and
+  // hold the tags of the graph as the user sees it, not those of Partition::joint, which a
+  // partitioner has settled. Error (usage): same as plan_of.
   [[nodiscard]] Result<PlanChange> apply_policies(const SavePlan& base,
                                                   std::span<const MemoryPolicy> solved,
                                                   std::span<const MemoryPolicy> now) const;

@@ -33,15 +33,16 @@ bool draws_nothing(const Graph& graph, const Node& call);
 // the operator.
 bool is_random_call(const Graph& joint, const Node& call);
 
-// True if the call in the backward can receive the generator state that the call in the forward
-// had.
+// True for a random call whose operator has a known schema: if it runs in the backward too, it can
+// receive the generator state that it had in the forward.
 bool can_keep_state(const Graph& joint, const Node& call);
 
-// The random calls that are tagged for recomputation, sorted by id.
+// The calls that are tagged for recomputation and can keep their state, sorted by id.
 std::vector<NodeId> tagged_to_redraw(const Graph& joint);
 
-// The random calls that run in both halves because a tag or the plan requires it, in the order of
-// `backward`, which lists the calls of that half. `in_forward`: indexed by node id.
+// The calls that run in both halves because a tag or the plan requires it and that can keep their
+// state, in the order of `backward`, which lists the calls of that half. `in_forward`: indexed by
+// node id; true for the calls of the forward.
 std::vector<RandomCall> find_random_calls(const Graph& joint, const SavePlan& plan,
                                           const std::vector<bool>& in_forward,
                                           std::span<const NodeId> backward);

@@ -4,7 +4,7 @@
 //    then gives it the state that the forward had (random_states.cpp). A higher-order operator that
 //    hides a random call would draw different numbers; run_with_rng_state already has its state;
 //  - it writes to one of its inputs, or has to stay in its half (NodePlaces);
-//  - it has an effect outside the graph, or checks a value;
+//  - it has an effect outside the graph, checks a value, or keeps calls from moving across it;
 //  - it reads a storage that a later call writes to, and is not a view of it: the second run would
 //    read the new values. A view refers to its storage's current values either way;
 //  - it allocates a storage that a later call writes to: the second result would lack that write;

@@ -12,10 +12,11 @@ enum class BudgetCoverage : std::uint8_t {
   part,   // a part is enough; its budget applies to the whole graph
 };
 
-// The activation budget, from 0 to 1, that the model's code sets with
-// torch.autograd.graph.region_activation_memory_budget; nullopt if no call has one. The top of
-// region_budget.cpp states the rules. Error (usage): regions have different budgets, the regions
-// cover less than `coverage` requires, or the graph is not a joint graph.
+// The activation budget that the model's code sets with
+// torch.autograd.graph.region_activation_memory_budget; nullopt if no call has one. It may be
+// outside of 0..1, which `partition` refuses. The top of region_budget.cpp states the rules. Error
+// (usage): regions have different budgets, the regions cover less than `coverage` requires, or the
+// graph is not a joint graph.
 Result<std::optional<double>> region_budget(const Graph& joint,
                                             BudgetCoverage coverage = BudgetCoverage::whole);
 

@@ -27,7 +27,7 @@ constexpr std::string_view to_string(PlanAction action) {
 // All ids are those of the joint graph.
 struct SavePlan {
   // The values that the forward saves, including inputs of the graph, in the order of the forward's
-  // outputs. Everything else that the backward needs is recomputed from them.
+  // outputs. All other values of the forward that the backward needs are recomputed from them.
   std::vector<NodeId> saved;
   // The symbolic sizes that the forward saves; they follow the values in its outputs.
   std::vector<NodeId> saved_symbols;

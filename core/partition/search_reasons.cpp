@@ -23,7 +23,8 @@ std::string weighed(const PlanWhatIf::State& state, const SaveCandidate& value,
                          can_recompute ? "recomputing it would take " + time : why_not);
     case PlanAction::save:
       if (!can_recompute) return fmt::format("{} saves it: {}", found_by, why_not);
-      if (value.bytes == 0) return fmt::format("{} saves it: its memory is saved anyway", found_by);
+      if (value.bytes == 0)
+        return fmt::format("{} saves it: its memory is occupied anyway", found_by);
       return fmt::format("{} saves it: recomputing it would free {} for {}", found_by, bytes, time);
     case PlanAction::recompute:
       break;

@@ -2,17 +2,18 @@
 //
 // The limit
 //   A plan found for a torch budget is compared at that budget, with torch's dp and greedy. Any
-//   other plan is compared at its peak: each of the two gets the largest budget whose plan stays
-//   within that peak. The relaxation (plan_relaxation.cpp) always gets the lowest price per byte
-//   whose plan stays within the peak. It is solved without copies and, if the plan offloads
-//   anything, also for each of the copy prices below. The fastest of its plans within the peak
-//   counts.
+//   other plan is compared at its peak: each of the two gets the largest budget found whose plan
+//   stays within that peak. The relaxation (plan_relaxation.cpp) always gets the lowest price per
+//   byte found whose plan stays within the peak. It is solved without copies and, if the plan
+//   offloads anything, also for each of the copy prices below. The fastest of its plans within the
+//   peak counts.
 //
 // The peak at which the relaxation's decision flips is found by bisection over the price per byte,
 // between the current price and the maximum or, if the value is recomputed, the minimum. It is the
-// peak of the last plan that saves or offloads the value. The flip for torch's budgets is found the
-// same way. Decisions need not be monotone in a price or a budget, so there may be more flips than
-// the one that is found.
+// peak of the last plan that saves or offloads the value. A peak that is on the wrong side of the
+// compared plan's is not reported. The flip for torch's budgets is found by bisection too.
+// Decisions need not be monotone in a price or a budget, so there may be more flips than the one
+// that is found, and flips that are not found.
 //
 // A value counts as saved if its memory is saved, since a plan may save a view of the value
 // instead.

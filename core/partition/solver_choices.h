@@ -25,14 +25,18 @@ struct SolverChoices {
     PlanAction action = PlanAction::recompute;
     double budget = 1;  // torch's activation budget
   };
-  std::optional<Torch> dp, greedy;       // nullopt: no budget's plan stays within the limit
-  std::optional<PlanAction> relaxation;  // nullopt: no plan within the limit was found
+  // nullopt: no budget was found whose plan stays within the limit, or the given one has no plan.
+  std::optional<Torch> dp, greedy;
+  // nullopt: no plan within the limit was found, or the value is in no storage that the relaxation
+  // decides about.
+  std::optional<PlanAction> relaxation;
   // If the relaxation saves or offloads the value, its decision flips for peaks below this one. If
   // it recomputes the value, its decision flips for this peak and higher ones. nullopt if no flip
   // was found.
   std::optional<std::int64_t> relaxation_peak_bytes;
-  // For a plan found for a torch budget: the nearest budget found at which that solver's decision
-  // flips. It is lower if the value is saved, and higher if the value is recomputed.
+  // For a plan found for a torch budget: the nearest budget found at which the decision of its
+  // solver (of dp, if that is sliding_hirschberg) flips. It is lower if the value is saved or
+  // offloaded, and higher if it is recomputed. nullopt if no flip was found, and for knee_point.
   std::optional<double> other_budget;
 };
 
@@ -53,7 +57,8 @@ class SolverComparison {
   static Result<std::unique_ptr<SolverComparison>> make(const Graph& joint,
                                                         const PlanWhatIf& what_if, Request request);
 
-  // `value`: a value of the forward. Cost: up to 20 cuts.
+  // `value`: a value of the forward. Error (cancelled): `is_cancelled` returned true. Cost: up to
+  // 20 cuts.
   Result<SolverChoices> of(NodeId value);
 
  private:

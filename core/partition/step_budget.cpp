@@ -4,12 +4,13 @@
 //   whole   the forward values that the backward reads in the step as traced; saved at budget 1.
 //   least   the values that cannot be recomputed or are tagged to be saved. At budget 0, these are
 //           saved and everything else is recomputed.
-//   item    a storage that the whole saves and the least does not.
+//   item    a storage that the whole saves and the least does not, unless it is live throughout
+//           the step anyway.
 //
 // A budget is the fraction of the items' bytes that may be saved. As for a joint graph, torch's
 // knapsack chooses the items to save: the weight of an item is its fraction of these bytes, and its
 // value is the FLOPs of the call that allocates it, at least one. Values tagged for recomputation
-// belong to no item and are never saved.
+// belong to no item and are saved only if they cannot be recomputed.
 //
 // Source: choose_saved_values_set (activation_budget.cpp). Deviations: a flat training step has no
 // minimum cut, so the items are the values that the backward reads, not the points at which saving

@@ -40,8 +40,8 @@ std::vector<NodeId> values_copied_back(const Graph& graph);
 // A forward value, and the calls that read it or its views.
 struct StepOffload {
   NodeId node;
-  // The last reader in the forward, or `node` if there is none. If that call returns several
-  // tensors: the first call that reads one of them.
+  // The last reader in the forward, or `node` if there is none. If that call does not return a
+  // single tensor: its first user that does, if there is one.
   NodeId last;
   NodeId first;                                     // first reader in the backward, or none
   std::vector<NodeId> direct;                       // readers of `node` in the backward

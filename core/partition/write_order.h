@@ -27,8 +27,8 @@ class WriteOrder {
   // True if a call for which `counts` is true writes to memory that `id` uses before `id` runs.
   [[nodiscard]] bool any_before(NodeId id, const std::function<bool(NodeId)>& counts) const;
   // Checks the calls of each half, given in the order in which they run. Error (usage): a call
-  // would read or write memory with other contents than in the joint graph; the message names the
-  // call and the write.
+  // would use memory with other contents than in the joint graph, memory that is written to would
+  // be allocated in both halves, or a write would run in neither; the message names the calls.
   [[nodiscard]] Result<void> check(std::span<const NodeId> forward,
                                    std::span<const NodeId> backward) const;
 
