@@ -176,8 +176,8 @@ Result<void> PairMatches::link(std::size_t index, NodeId again) {
 Result<void> PairMatches::no_state(NodeId call, NodeId state) const {
   return fail(
       Error::Kind::usage,
-      "{} of the {} draws numbers from {}, which belongs to no call of the forward; open the "
-      "pair as the partitioner made it",
+      "{} of the {} draws numbers from {}, which is not the random state of a call that a "
+      "partitioner recomputes; open the pair as the partitioner made it",
       pair_.name(call), pair_.node(call).part == kForwardPart ? "forward" : "backward",
       state ? pair_.name(state) : "an unknown state");
 }

@@ -41,7 +41,8 @@ struct StepCall {
   };
   Place place = 0;  // of the call; for copies to the host and back: of the value
   Kind kind = Kind::original;
-  // The call's position among the step's nodes and the inserted copies of offloaded values.
+  // The call's position among the step's nodes and the calls inserted for offloaded values; of a
+  // recomputed call: that of the original.
   std::uint32_t position = 0;
 
   [[nodiscard]] bool is_transfer() const { return kind >= Kind::offload; }

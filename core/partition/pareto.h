@@ -83,8 +83,9 @@ struct ParetoCurve {
 
 // The best plans found, from the lowest peak to the shortest step: by ascending peak and descending
 // step time. `joint`: the graph of `what_if` (Partition::joint), possibly with other tags.
-// Deterministic. Error (usage): same as partition, unless only some budgets have no legal plan.
-// Error (cancelled): the search was cancelled before any point was found.
+// Deterministic. Error (usage): same as partition or, for a flat training step, StepBudget::make,
+// unless only some budgets have no legal plan; the graph has no backward; or a given plan is not
+// legal. Error (cancelled): the search was cancelled before any point was found.
 Result<ParetoCurve> pareto(const Graph& joint, const PlanWhatIf& what_if,
                            const ParetoRequest& request);
 

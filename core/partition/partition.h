@@ -92,9 +92,9 @@ Result<Partition> partition(const Graph& joint, const PartitionOptions& options 
 // (inherited_assumptions.h). `joint`: Partition::joint. Offloaded values go to the host after their
 // last use in the forward and return in the backward. `partitioner`: the partitioner whose rules
 // apply; default_partition leaves some dead compute in the backward, and keeps the joint graph's
-// order if nothing is tagged for recomputation. Error (usage): the backward needs a value that can
-// be neither saved nor recomputed (the message names it), a call would run after a write that it
-// must precede, or a value cannot be offloaded.
+// order if nothing is tagged for recomputation. Error (usage): a half needs a value that it neither
+// receives nor can compute (the message names it), the halves would not keep the order of writes
+// (WriteOrder::check), or a value cannot be offloaded.
 Result<Graph> emit_pair(const Graph& joint, const SavePlan& plan,
                         Partitioner partitioner = Partitioner::min_cut);
 

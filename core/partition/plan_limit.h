@@ -21,7 +21,7 @@ struct PlanLimit {
   }
   [[nodiscard]] bool holds(const Figures& figures) const { return figures.*limited <= value; }
   // Plans within the limit come first, ordered by the metric to minimize; then the others, by their
-  // distance from the limit.
+  // distance from the limit. The other metric decides between equal ones.
   [[nodiscard]] bool is_better(const Figures& a, const Figures& b) const {
     const auto key = [&](const Figures& f) {
       const bool is_over = !holds(f);

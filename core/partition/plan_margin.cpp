@@ -2,7 +2,8 @@
 //
 // Terms
 //   density   the bytes that recomputing a value frees, per microsecond of its chain.
-//   cut-off   the smallest density at which the plan recomputes (cut_off.cpp).
+//   cut-off   the density from which on the plan recomputes values, with the fewest exceptions
+//             (cut_off.cpp).
 //
 // The density and the cut-off explain the decision, since a search weighs bytes against time. The
 // effect of a decision on the step is not estimated from them: for each requested value, the

@@ -23,8 +23,8 @@ struct ValueMargin {
   // The bytes freed by recomputing the value, per microsecond. nullopt if it cannot be recomputed,
   // or if that would free nothing, for instance because its memory is occupied anyway.
   std::optional<double> bytes_per_us;
-  // The smallest density at which the plan recomputes. nullopt if the plan does not decide by
-  // density.
+  // The density from which on the plan recomputes values, with the fewest exceptions
+  // (CutOff::density). nullopt if the plan does not decide by density.
   std::optional<double> cutoff_bytes_per_us;
   std::int64_t copy_ns = 0;  // of a copy to the host, or back
 

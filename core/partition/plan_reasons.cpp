@@ -111,7 +111,7 @@ class Explainer {
                   ? fmt::format("computed in the forward, and {} in the backward reads it",
                                 joint_.name(reader_[id.index()]))
                   : std::string(
-                        "computed in the forward; the backward returns it, or nothing reads it")};
+                        "computed in the forward; the backward returns it, or does not read it")};
     const Ban& ban = cut_->bans.by_node[id.index()];
     if (ban.reason != BanReason::none) return {ReasonKind::banned, ban.by, why_banned(id, ban)};
     const NodeId from = banned_ancestor_[id.index()];

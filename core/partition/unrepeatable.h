@@ -12,7 +12,8 @@ namespace jointer {
 std::vector<bool> find_unrepeatable(const Graph& graph, const NodePlaces& places);
 
 // The first call that writes to anything but an input of the graph, or that writes to an input with
-// an operator other than aten.copy_, aten.set_ or fsdp.copy_. None in a functional graph.
+// an operator other than aten.copy_.default, aten.set_.source_Tensor or fsdp.copy_.default. None in
+// a functional graph.
 NodeId find_write_in_between(const Graph& graph);
 
 }  // namespace jointer

@@ -1,8 +1,9 @@
 // Checks that every call of a pair reads and writes the same memory contents as in the joint graph.
 //
-// Terms: an access is a call that reads or writes a storage that some call writes to. A call that
-// only creates views is not an access, as it does not read the memory. The rank of an access is the
-// number of calls before it, in the joint graph, that write to that storage.
+// Terms: an access is the use of a storage that some call writes to, by a call that reads, writes
+// or returns it. A call that only creates views or returns an element of a tuple has no accesses,
+// as it does not read the memory. The rank of an access is the number of calls before it, in the
+// joint graph, that write to that storage.
 //
 // The pair is correct if each access runs after as many writes as its rank, and all writes run.
 // Since writes are accesses, they then run in the right order as well. An access that runs in both
