@@ -174,12 +174,11 @@ Result<void> PairMatches::link(std::size_t index, NodeId again) {
 }
 
 Result<void> PairMatches::no_state(NodeId call, NodeId state) const {
-  return fail(
-      Error::Kind::usage,
-      "{} of the {} draws numbers from {}, which is not the random state of a call that a "
-      "partitioner recomputes; open the pair as the partitioner made it",
-      pair_.name(call), pair_.node(call).part == kForwardPart ? "forward" : "backward",
-      state ? pair_.name(state) : "an unknown state");
+  return fail(Error::Kind::usage,
+              "{} of the {} draws numbers from {}, which is not the random state of a call that a "
+              "partitioner recomputes; open the pair as the partitioner made it",
+              pair_.name(call), pair_.node(call).part == kForwardPart ? "forward" : "backward",
+              state ? pair_.name(state) : "an unknown state");
 }
 
 // Checks that only calls through random states use the states among the inputs.
@@ -252,7 +251,7 @@ std::vector<NodeId> PairMatches::copies_to_host(NodeId saved) const {
 }
 
 // The calls that copy `given` back to `device`, and the results; nullopt if the backward uses
-// `given` in any other way.
+// `given` in any other way, such as by a copy to another device.
 std::optional<PairMatches::Reloads> PairMatches::reloads_of(NodeId given, DeviceId device) const {
   Reloads found;
   for (const NodeId copy : users_.of(given)) {

@@ -201,7 +201,8 @@ class Search {
     return *std::move(found);
   }
 
-  // For each move, the bytes that its values occupy at the choice's peak.
+  // For each move, the bytes that its values occupy at the choice's peak; values that the plan
+  // recomputes count at every peak in the backward.
   [[nodiscard]] Result<std::vector<std::int64_t>> reliefs(const JudgedChoice& at) const {
     JOINTER_TRY(const auto alive, what_if_.saved_at(at.plan, at.peak_point));
     std::set<NodeId> is_alive;
