@@ -70,7 +70,8 @@ std::string cut_off_text(const ValueMargin& margin) {
   if (!margin.bytes_per_us || margin.value.action == PlanAction::offload) return {};
   const bool is_saved = margin.value.action == PlanAction::save;
   if (!margin.cutoff_bytes_per_us)
-    return "The plan has no cut-off: it does not weigh memory against time.";
+    return "The plan has no cut-off: no density separates the values that it recomputes from those "
+           "that it saves.";
   const double density = *margin.bytes_per_us, cutoff = *margin.cutoff_bytes_per_us;
   const std::string from = density_text(cutoff);
   if (density == cutoff)
@@ -94,7 +95,7 @@ std::string cut_off_text(const ValueMargin& margin) {
 
 std::string dependency_text(const Graph& joint, const ValueMargin& margin) {
   if (margin.if_saved_too)
-    return fmt::format("It would be recomputed if {} were saved too.",
+    return fmt::format("By its density, it would be recomputed if {} were saved too.",
                        joint.name(margin.if_saved_too));
   if (margin.only_for)
     return fmt::format(

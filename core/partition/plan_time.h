@@ -29,7 +29,7 @@ class PlanTime {
   // calls waits for do not count.
   [[nodiscard]] std::int64_t device_ns(std::span<const Place> calls) const;
 
-  // Time on the call's stream; 0 for views and waits.
+  // Time on the call's stream; 0 for waits and for calls without work on a device, such as views.
   [[nodiscard]] std::int64_t ns(Place place) const { return calls_[place].ns; }
   [[nodiscard]] std::int64_t flops(Place place) const { return flops_[place]; }
   // The time by which the call delays the compute stream wherever it runs: that of a kernel, or of

@@ -29,7 +29,8 @@ struct SavePlan {
   // The values that the forward saves, including inputs of the graph, in the order of the forward's
   // outputs. All other values of the forward that the backward needs are recomputed from them.
   std::vector<NodeId> saved;
-  // The symbolic sizes that the forward saves; they follow the values in its outputs.
+  // The symbolic numbers, such as sizes, that the forward saves; they follow the values in its
+  // outputs.
   std::vector<NodeId> saved_symbols;
   // The values among `saved` that are offloaded to the host, sorted by id.
   std::vector<NodeId> offloaded;
