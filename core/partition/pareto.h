@@ -56,8 +56,8 @@ struct ParetoRequest {
   // of other partitioners or in a different order, whose estimates must be given. If `offload` is
   // false, only plans that offload on demand are used.
   std::vector<ParetoPoint> given;
-  // Maximum number of budgets to try; fewer if the remaining gaps are too narrow or have equal
-  // estimates at both ends.
+  // Maximum number of budgets to try, but budgets 1 and 0 are always tried; fewer if the remaining
+  // gaps are too narrow, or have equal estimates or no legal plan at both ends.
   std::size_t max_budgets = 64;
   // The user's policies, indexed by node id, which every plan of the search respects; may be empty.
   std::vector<MemoryPolicy> policies;

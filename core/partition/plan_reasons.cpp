@@ -115,14 +115,12 @@ class Explainer {
     const Ban& ban = cut_->bans.by_node[id.index()];
     if (ban.reason != BanReason::none) return {ReasonKind::banned, ban.by, why_banned(id, ban)};
     const NodeId from = banned_ancestor_[id.index()];
-    return {
-        ReasonKind::cut,
-        {},
-        fmt::format("{} is the minimum that must be saved between {} and {}, which depends on it",
-                    size_of(id),
-                    from ? fmt::format("{}, which may not be recomputed,", joint_.name(from))
-                         : std::string("the inputs"),
-                    name(needed_for_[id.index()]))};
+    return {ReasonKind::cut,
+            {},
+            fmt::format("the cheapest cut between {} and {}, which depends on it, saves it ({})",
+                        from ? fmt::format("{}, which may not be recomputed,", joint_.name(from))
+                             : std::string("the inputs"),
+                        name(needed_for_[id.index()]), size_of(id))};
   }
 
   [[nodiscard]] PlanReason why_tagged_save(NodeId id) const {
@@ -166,8 +164,10 @@ class Explainer {
       case BanReason::materialized:
         return joint_.node(ban.by).kind == NodeKind::output
                    ? "the graph returns it, so it is in memory anyway"
-                   : fmt::format("{} reads it and does not fuse with it, so it is in memory anyway",
-                                 joint_.name(ban.by));
+                   : fmt::format(
+                         "{} reads it or a view of it and does not fuse with it, so it is "
+                         "in memory anyway",
+                         joint_.name(ban.by));
       case BanReason::reduction:
         return "a reduction: its result is less than a quarter of the size of its inputs";
       case BanReason::far_apart:
@@ -200,7 +200,7 @@ class Explainer {
           {},
           fmt::format("needed by {}, and does not depend on any saved value", name(needed_for))};
     return {ReasonKind::cut, from,
-            fmt::format("recomputed from {} for {}: saving it instead would not take fewer bytes",
+            fmt::format("recomputed from {} for {}: saving it would not make the cut cheaper",
                         joint_.name(from), name(needed_for))};
   }
 
