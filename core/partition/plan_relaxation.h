@@ -43,8 +43,9 @@ struct PlanPrices {
 class PlanRelaxation {
  public:
   // `what_if` must outlive this object. `policies`: the user's, indexed by node id; may be empty.
-  // Values tagged MUST_SAVE, MUST_CPU_OFFLOAD, MUST_RECOMPUTE or PREFER_RECOMPUTE keep these
-  // policies where they are possible. Error (usage): no plan is legal.
+  // Where that is possible, values tagged MUST_SAVE are not recomputed, but may be offloaded; those
+  // tagged MUST_CPU_OFFLOAD are offloaded, and those tagged MUST_RECOMPUTE or PREFER_RECOMPUTE
+  // recomputed. Error (usage): no plan is legal.
   static Result<PlanRelaxation> make(const PlanWhatIf& what_if,
                                      std::span<const MemoryPolicy> policies);
 

@@ -12,8 +12,8 @@
 
 namespace jointer {
 
-// Records which in-place writes of a joint graph precede each call, and checks whether the halves
-// of a pair keep that order. The top of write_order.cpp states the rules.
+// Records which in-place writes of a graph precede each call, and checks whether the halves of a
+// pair keep the order of their joint graph. The top of write_order.cpp states the rules.
 class WriteOrder {
  public:
   // `joint` must outlive this object.
