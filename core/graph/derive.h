@@ -7,17 +7,18 @@
 
 namespace jointer {
 
-// Sets the phase of every node and marks recomputed calls. Sources, in this order: the part's kind
-// (every node of a backward graph is backward; its calls tagged is_forward are recomputed),
-// partitioner_tag, autograd_backward. If calls without a tag remain, nodes that depend on a tangent
-// or on a backward node are backward too. If no call is marked as backward, so are nodes that come
-// after the first of these and feed no forward output. Calls named `*_recomputed` are recomputed.
+// Sets the phase of every node and marks recomputed calls. In a backward graph, every node is
+// backward, and calls tagged is_forward are recomputed. In other graphs, a node is backward if its
+// partitioner_tag is is_backward or if it is marked autograd_backward. If calls with neither mark
+// nor any tag remain, tangents and all nodes that depend on a tangent or on a backward node are
+// backward too; if no call was marked as backward, so are nodes that come after the first call that
+// depends on a tangent and feed no forward output. Calls named `*_recomputed` are recomputed.
 void derive_phases(Graph& graph);
 
 // Sets the role and the target (parameter name) of every placeholder and of every element of the
 // output (Part::outputs). Reads them from `desc`. If there is none, derives them from FX's names
-// (primals_*, tangents_*), from phases, and from which primals have gradients. Calls
-// derive_step_parameters.
+// (primals_*, tangents_*) and from phases. If a joint graph names no parameter or buffer, primals
+// with gradients are parameters. Calls derive_step_parameters.
 void derive_roles(Graph& graph);
 
 // Indexed by node id: true for these nodes and for all nodes that they depend on.

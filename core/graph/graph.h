@@ -147,7 +147,8 @@ class Graph {
   // The group's desc, or its name if it has none.
   [[nodiscard]] std::string_view group_label(GroupId id) const;
   // The number of ranks in a collective's group; if the group is unknown, the call's group_size
-  // argument or, without one, a number derived from the sizes of the call's input and result.
+  // argument or, without one, a number derived from the sizes of an all-gather's or a
+  // reduce-scatter's input and result; else 1.
   [[nodiscard]] std::int64_t group_size(const Node& node) const;
 
   [[nodiscard]] std::size_t module_stack_count() const { return module_stacks_.size(); }
@@ -180,7 +181,8 @@ class Graph {
   [[nodiscard]] NodeId find(std::string_view name) const;
   [[nodiscard]] NodeId find(PartId part, std::string_view name) const;
   // Returns the node that starts the collective or transfer that a wait_tensor waits for, if it is
-  // in the graph. Follows getitem, repeated waits, and the partner of a pair's placeholder.
+  // in the graph. Follows getitem, repeated waits, and the partner of a pair's placeholder, up to
+  // seven of these in total.
   [[nodiscard]] NodeId collective_of_wait(const Node& wait) const;
   [[nodiscard]] bool is_collective_start(const Node& node) const {
     return node.kind == NodeKind::call && op(node).collective != CollectiveKind::none;

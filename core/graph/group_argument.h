@@ -16,7 +16,7 @@ namespace jointer {
 // True if a string passed for the schema argument called `argument` is the name of a process group.
 bool names_group(std::string_view argument);
 
-// The text that a call passes for an argument, such as `reduce_op`; empty if it passes none.
+// The string that a call passes for an argument, such as `reduce_op`; empty if it passes none.
 std::string_view text_argument(const Graph& graph, const Node& call, std::string_view name);
 
 // Returns the argument of a call that is the group's name; null if no string names a group.

@@ -9,8 +9,9 @@
 namespace jointer {
 
 // The group of `rank` that corresponds to `captured`, a group in the capture of any rank. The
-// groups of a device mesh are shifted copies of each other that tile the world in order. Error
-// (input): the world has too few ranks, or copies of the group do not tile it.
+// groups of a device mesh are shifted copies of each other that tile the world in order. Returns
+// `captured` itself if it contains `rank`. Error (input): `captured` is empty, the world has fewer
+// ranks than it needs, or copies of it do not tile the world up to the copy with `rank`.
 Result<std::vector<std::int32_t>> group_of_rank(std::span<const std::int32_t> captured, int rank,
                                                 int world_size);
 

@@ -6,7 +6,8 @@
 // as Dynamo prints them, `L['self'].layers.0.attention`, and are shortened to `layers.0.attention`.
 // Some frames are not module paths: SimpleFSDP's parametrization appears as
 // `dict(type(L['self'].layers.0...`. Such a frame is a child of the frame before it, named after
-// its parameter and class: `weight (ReplicateComputation)`.
+// its parameter and class: `weight (ReplicateComputation)`. A node without a stack is in the module
+// whose path its `custom` has as `module_fqn`.
 
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@ namespace jointer {
 struct Module {
   std::string path;                // "layers.0.attention"; empty for the root
   std::string segment;             // last part of the path: "attention"
-  std::string type;                // class, without its Python package
+  std::string type;                // class, without its Python package; empty if unknown
   ModuleId parent;                 // none for the root
   std::vector<ModuleId> children;  // in order of first appearance
   int depth = 0;                   // up to kMaxModuleDepth
@@ -32,7 +33,7 @@ inline constexpr int kMaxModuleDepth = 64;
 
 class ModuleTree {
  public:
-  // Nodes without a module are assigned to the root.
+  // Nodes without a stack and without `module_fqn` are assigned to the root.
   explicit ModuleTree(const Graph& graph);
 
   [[nodiscard]] ModuleId root() const { return ModuleId(0); }

@@ -8,8 +8,9 @@
 
 namespace jointer {
 
-// Maps each parameter to the module of the first call that reads the parameter or, if it is in a
-// bucket, its member of the bucket. Omits parameters that no call reads.
+// Maps each parameter to the module of the first call, outside the root if there is one, that reads
+// the parameter or, if it is in a bucket, its member of the bucket. Omits parameters that nothing
+// reads.
 std::map<NodeId, ModuleId> parameter_modules(const Graph& graph, const ModuleTree& modules,
                                              std::span<const NodeId> parameters);
 

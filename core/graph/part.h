@@ -20,7 +20,7 @@ struct ProcessGroup {
   std::vector<std::int32_t> ranks;
   StringId desc, backend;
   StringId extra;        // JSON members unknown to this version
-  bool derived = false;  // not in the capture, but derived from a group_size argument
+  bool derived = false;  // not in the capture; `ranks` follow from group_size, or are empty
 };
 
 // One element of a graph's output.

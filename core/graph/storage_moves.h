@@ -10,7 +10,7 @@ namespace jointer {
 // The destination of a tensor.
 struct StorageMove {
   StorageId to;              // none if the tensor stays
-  std::int64_t by = 0;       // number of elements to add to the offset
+  std::int64_t by = 0;       // elements to add to the offset; a symbolic one becomes unknown
   bool keeps_offset = true;  // if false, the offset becomes unknown
 };
 

@@ -4,7 +4,7 @@
 
 namespace jointer {
 
-// True if the node reads an element of a tuple or list.
+// True if the node is a getitem, which usually reads an element of a tuple or list.
 inline bool is_element(const Graph& graph, NodeId id) {
   const Node& n = graph.node(id);
   return n.kind == NodeKind::call && graph.op(n).is_getitem && n.input_count > 0;

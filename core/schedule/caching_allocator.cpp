@@ -5,7 +5,7 @@
 // collectives allocate their outputs on the compute stream, and lifetimes include the time in which
 // the communication stream still reads the memory (rule 4 of lifetimes.cpp).
 //
-// Cost: O(s log s) for s storages.
+// Cost: O(s log s + n) for s storages and n steps.
 
 #include "core/schedule/caching_allocator.h"
 

@@ -7,8 +7,9 @@
 
 namespace jointer {
 
-// The bytes that the caching allocator reserves while the graph runs: live bytes plus the overhead
-// of rounding, splitting and fragmentation. MemoryTimeline::profile is a lower bound.
+// The bytes that the caching allocator reserves while the graph runs: live bytes, free memory that
+// it keeps, and the rests of blocks that it does not split. MemoryTimeline::profile is a lower
+// bound.
 struct ReservedProfile {
   std::vector<std::int64_t> bytes;  // at the points of MemoryTimeline::profile
   std::int64_t peak_bytes = 0;

@@ -15,19 +15,20 @@
 //            another, as on the single transfer stream of upstream's operators, and are launched,
 //            waited for and exposed like collectives.
 //   exposed  time in which the compute stream is idle because a wait_tensor waits for a collective,
-//            and time at the end in which collectives run after the last kernel.
+//            and time at the end in which collectives still run although the host and the compute
+//            stream are done.
 //
 // Rules, for each call
 //   1. The host spends the call's host time.
 //   2. A kernel starts as soon as the host has launched it and the compute stream is free.
-//   3. A collective starts as soon as the host has launched it, every kernel launched before it is
-//      done (its stream waits for an event on the compute stream, as in ProcessGroupNCCL), and its
-//      group's stream is free.
+//   3. A collective starts as soon as the host has launched it, all earlier kernels and waits on
+//      the compute stream are done (its stream waits for an event on that stream, as in
+//      ProcessGroupNCCL), and its group's stream is free.
 //   4. A wait_tensor makes the compute stream wait until its collective is done. The time by which
 //      this wait exceeds the wait for the host is the exposed time of that collective.
 //   5. If a kernel blocks the host, the host waits until the kernel ends.
-//   6. At the end, all streams are drained; the time that this adds after the host and the last
-//      kernel are done is exposed.
+//   6. At the end, all streams are drained; the time that this adds after the host and the compute
+//      stream are done is exposed.
 
 #include <algorithm>
 #include <cstdint>
@@ -97,10 +98,11 @@ struct Clocks {
 
   // Rule 1, which is applied first.
   void launch(std::int64_t host_ns) { host += host_ns; }
-  // The earliest time at which the call that was just launched can start.
+  // The time at which a kernel that was just launched starts. A collective or a copy also waits
+  // until its own stream is free (rule 3).
   [[nodiscard]] std::int64_t ready() const { return std::max(host, compute); }
-  // How much later the host could have launched the last call without delaying it; negative if the
-  // compute stream is idle before the launch.
+  // How much later the host could have launched a kernel just now without delaying it; negative if
+  // the compute stream is idle before the launch.
   [[nodiscard]] std::int64_t host_slack() const { return compute - host; }
   // Rules 2 and 5.
   void run_kernel(const TimedCall& kernel) {
@@ -128,8 +130,8 @@ struct Clocks {
 };
 
 // Applies rules 1, 2 and 5 to a whole sequence of calls without starts and waits. `x_y` is the
-// minimum delay from clock y before the sequence to clock x after it. Together, these are the
-// max-plus matrix of the sequence.
+// minimum delay from clock y before the sequence to clock x after it; kNone if y does not affect x.
+// Together, these are the max-plus matrix of the sequence.
 struct ClockDelays {
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min() / 4;
   std::int64_t host_host = 0, host_compute = kNone, compute_host = kNone, compute_compute = 0;

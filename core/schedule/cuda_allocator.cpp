@@ -39,8 +39,7 @@ constexpr std::int64_t kLargeSegment = 20 * kMiB;
 constexpr std::int64_t kLargeRequest = 10 * kMiB;
 constexpr std::int64_t kSegmentRounding = 2 * kMiB;
 constexpr std::int64_t kSmallestRest = 512;
-// With expandable segments, the first address of the large pool: the small pool has fewer than 2^31
-// blocks, of at most 2 MiB.
+// With expandable segments, the first address of the large pool; the small pool ends far below it.
 constexpr std::int64_t kLargePool = std::int64_t{1} << 52;
 
 std::int64_t round_up(std::int64_t bytes, std::int64_t unit) {

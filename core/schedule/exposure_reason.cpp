@@ -17,9 +17,9 @@
 //                the exposed time.
 //   order        the range contains kernel time outside the window (at least a tenth of the exposed
 //                time). Moving the start up or the wait down would use it.
-//   dependency   the window uses up the range between the producer and the user.
-//   no_compute   the window uses up the range, and there is no producer (parameters gathered at the
-//                start) or no user.
+//   dependency   there is a producer and a user, and the window uses up the range between them.
+//   no_compute   the same without a producer (parameters gathered at the start) or without a user:
+//                the range extends to the start or the end of the step.
 //
 // Cost: linear in nodes and inputs; suffix sums give the kernel time between any two positions in
 // O(1).

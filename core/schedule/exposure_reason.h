@@ -19,9 +19,9 @@ using NodeText = std::function<std::string(NodeId)>;
 
 // The same as reason_text in simulation.h, with `text` for the names of nodes.
 std::string reason_text(const CollectiveTiming& collective, const NodeText& text);
-// The same, preceded by the kernel time between the collective's start and its wait: "compute
-// between start and wait takes 1.20 ms, the collective 3.40 ms; held by mm_3, ...". Cost: linear in
-// the nodes between start and wait.
+// The same, preceded by the kernel time between the collective's start and its wait, if it has a
+// wait: "compute between start and wait takes 1.20 ms, the collective 3.40 ms; held by mm_3, ...".
+// Cost: linear in the nodes between start and wait.
 std::string exposure_text(const Graph& graph, const Simulation& simulation,
                           const CollectiveTiming& collective, const NodeText& text);
 

@@ -42,7 +42,7 @@ Result<LegalRange> legal_range(const Graph& graph, const Dependencies& dependenc
                                std::span<const std::uint32_t> positions);
 
 // Explains what bounds the range on one side: "Held by all_gather_77: earlier, wait_tensor_91 would
-// read it before it exists." Empty if no node bounds the range on that side.
+// read it before it exists." Empty if `after` or `before`, respectively, is null.
 std::string earliest_reason(const Graph& graph, const LegalRange& range);
 std::string latest_reason(const Graph& graph, const LegalRange& range);
 

@@ -18,10 +18,12 @@ enum class MemoryCategory : std::uint8_t {
   constant,
   gradient,
   optimizer_state,
-  saved_activation,  // computed by the forward and read by the backward
+  saved_activation,  // computed by the forward and read by the backward, or offloaded or reloaded
   recomputed,        // computed a second time in the backward
   temporary,
-  communication,  // the buffer of a collective, unless it is one of the above
+  // The buffer of a collective, unless it is a gradient, an output or a saved activation; gathered
+  // parameters count here even if they are saved. Also buffers of the collective library.
+  communication,
   output,
 };
 inline constexpr std::size_t kMemoryCategories = 12;

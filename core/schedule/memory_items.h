@@ -14,9 +14,9 @@
 namespace jointer {
 
 struct MemoryItems {
-  // A storage, or a copy that the collective library allocates. The beginning or the end of its
-  // lifetime is fixed if no move changes it: if it is at the start or the end of the step, or at a
-  // placeholder or an output.
+  // A storage, a copy that the collective library allocates, or optimizer state. The beginning or
+  // the end of its lifetime is fixed if no move changes it: if it is at the start or the end of the
+  // step, or at a placeholder or an output.
   struct Item {
     std::int64_t bytes = 0;
     bool begins_fixed = false, ends_fixed = false;
@@ -29,7 +29,8 @@ struct MemoryItems {
 
   std::vector<Item> items;
   // Indexed by item: the calls that return a tensor in it, and the calls that use it, each listed
-  // once, in the graph's order. A wait uses the inputs of its collective.
+  // once, in the graph's order. A wait uses the inputs of its collective, except under torch's
+  // rules, and the copy that the collective library allocated.
   Lists<NodeId> makers, users;
   // Indexed by node id: the items that the call makes or uses, except those with a fixed beginning
   // and end.

@@ -12,8 +12,8 @@ namespace jointer {
 // nanoseconds from the start of the step. Times never decrease.
 //
 // A node allocates memory when it starts on the compute stream, and frees memory when it ends. The
-// buffer of a collective, or of a copy to or from the host, is allocated when the operation is
-// launched and its inputs are available.
+// start of a collective, or of a copy to or from the host, allocates and frees memory when it is
+// launched and all earlier work on the compute stream is done.
 std::vector<std::int64_t> memory_times(const Graph& graph, const MemoryTimeline& memory,
                                        const Simulation& simulation);
 

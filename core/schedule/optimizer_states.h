@@ -8,7 +8,7 @@
 namespace jointer {
 
 // The state of torch's fused AdamW for one tensor of a parameter: two fp32 moments and a 4-byte
-// step count.
+// step count, each rounded up as by the device's allocator.
 struct ParameterState {
   NodeId parameter;
   std::int64_t bytes = 0;         // in total
@@ -16,7 +16,8 @@ struct ParameterState {
 };
 
 // Returns the states for the parameters on the graph's main device or on a device of type `device`,
-// in program order.
+// in program order. Parameters that a pair's backward receives again do not count. `device`
+// determines the rounding.
 std::vector<ParameterState> optimizer_states(const Graph& graph, DeviceType device);
 
 }  // namespace jointer

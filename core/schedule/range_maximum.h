@@ -1,8 +1,8 @@
 #pragma once
 
 // Finds the maximum in any range of an array that changes, with a tree of maxima over blocks of 64
-// numbers. An update costs the length of the range; a query costs at most two blocks plus the
-// height of the tree.
+// numbers. An update costs the blocks that the range touches plus the height of the tree; a query
+// costs at most two blocks plus that height.
 
 #include <cstddef>
 #include <cstdint>

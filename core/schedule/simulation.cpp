@@ -2,8 +2,8 @@
 //
 // The rules are those of clocks.h. This file records when and where each node runs, which
 // collective each wait is for, and to which collective exposed time belongs. The stall of a wait
-// belongs to its collective. After the last kernel, each interval up to the end of a collective
-// belongs to that collective (tail).
+// belongs to its collective. After the host and the compute stream are done, each interval up to
+// the end of a collective belongs to that collective (tail).
 //
 // exposure_reason.cpp finds the reasons for exposed time.
 //
@@ -127,8 +127,8 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
   for (const CollectiveTiming& c : collectives_) exposed_ns_ += c.exposed_ns;
 }
 
-// After the last kernel, each interval up to the end of a collective is exposed time of that
-// collective.
+// `compute_end`: when the host and the compute stream are done. After it, each interval up to the end
+// of a collective is exposed time of that collective.
 void Simulation::expose_tail(std::int64_t compute_end) {
   std::vector<std::size_t> late;
   for (std::size_t i = 0; i < collectives_.size(); ++i)

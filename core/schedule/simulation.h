@@ -27,14 +27,14 @@ struct NodeTiming {
 struct ExposureReason {
   enum class Kind : std::uint8_t {
     none,         // the collective is hidden
-    stream_busy,  // the collective was queued behind `node` on its stream
-    dependency,   // `node` computes the input right before, and `user` needs the result right after
-    no_compute,   // there is no independent compute in the legal range
-    order,        // there is, but not between the start and the wait
-    tail,         // the collective ends after the last kernel
+    stream_busy,  // it was queued behind `node` for at least half of the exposed time
+    dependency,   // `node` computes its input, `user` needs its result; no unused compute between
+    no_compute,   // the same, but without `node` (the start of the step) or `user` (the end)
+    order,        // independent compute runs before the start or after the wait
+    tail,         // the collective ends after the host and the last kernel
   };
   Kind kind = Kind::none;
-  NodeId node;          // the collective ahead in the queue, or the producer of an input
+  NodeId node;          // the collective ahead in the queue, or the last producer of an input
   NodeId user;          // the first node that needs the result
   bool before = false;  // order: the unused compute is before the start, not after the wait
   std::int64_t ns = 0;  // time in the queue, or of the unused compute
@@ -43,10 +43,11 @@ std::string_view to_string(ExposureReason::Kind kind);
 
 // The timing of a collective, or of a copy to or from the host.
 struct CollectiveTiming {
-  NodeId start, wait;  // `wait` is none if there is no wait
+  NodeId start, wait;  // `wait`: the first one; none if there is no wait
   GroupId group;       // none for a copy
   bool is_transfer = false;
-  std::int64_t ready_ns = 0;  // when it is launched and its inputs are available
+  // When it is launched and all earlier work on the compute stream is done.
+  std::int64_t ready_ns = 0;
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t exposed_ns = 0;
   ExposureReason reason;
@@ -83,7 +84,8 @@ class Simulation {
 
   // In program order, including copies to and from the host.
   [[nodiscard]] std::span<const CollectiveTiming> collectives() const { return collectives_; }
-  // The index in collectives() for a start or its wait; -1 for other nodes.
+  // The index in collectives() for a start or its wait; -1 for other nodes, and for a wait that
+  // runs before its start, as is possible in the order of a compiled step's kernels.
   [[nodiscard]] std::int32_t collective_of(NodeId node) const {
     return collective_by_node_[node.index()];
   }

@@ -1,9 +1,9 @@
 // Checks that the collectives of several ranks match; if they do not, the ranks can hang or compute
 // wrong results.
 //
-// Terms. A call is a node that starts a collective. Groups in different captures are the same group
-// if they contain the same ranks. Several groups with the same ranks are matched in the order of
-// their descriptions and names.
+// Terms. A call is a node that starts a collective in a known group; others are not checked. Groups
+// in different captures are the same group if they contain the same ranks. Several groups with the
+// same ranks are matched in the order of their descriptions and names.
 //
 // Rules.
 // 1. In each group, every rank makes the same calls in the same order, with the same operator,
@@ -15,7 +15,8 @@
 //    rank stays at a wait until all ranks of the group that have a program have made the call. Ranks
 //    without a program count as always ready.
 //
-// Cost: linear in the nodes of all programs; for all-to-alls, times the ranks in a group.
+// Cost: linear in the nodes of all programs; for collectives and waits, times the programs in the
+// group. The programs of rule 2 may also have to wait for each other many times.
 
 #include "core/schedule/spmd_check.h"
 

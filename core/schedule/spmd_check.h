@@ -34,7 +34,7 @@ struct SpmdMismatch {
   std::size_t call = 0;             // index among the collectives of the group, from 0
   SpmdSide a, b;
   std::string sentence;
-  std::string brief;  // the same without `does` and `position`
+  std::string brief;  // the same without `does` and `position`, which a deadlock never mentions
 };
 
 struct SpmdGroup {
@@ -46,7 +46,8 @@ struct SpmdGroup {
 
 struct SpmdReport {
   std::vector<SpmdGroup> groups;         // groups with collectives and at least two programs
-  std::optional<SpmdMismatch> mismatch;  // the first in program order
+  // The first in program order; a deadlock only if the calls of all groups match.
+  std::optional<SpmdMismatch> mismatch;
   std::vector<std::string> notes;        // about groups that could not be compared
 };
 

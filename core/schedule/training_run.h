@@ -49,12 +49,13 @@ struct TrainingRun {
   };
   std::int64_t peak_bytes = 0;
   std::int64_t reserved_peak_bytes = 0;
-  int peak_step = 0;  // from 1
+  int peak_step = 0;  // from 1; 0 if the peak is before the first step
   LoopPhase peak_phase = LoopPhase::setup;
   NodeId peak_node;                    // none if the peak is outside the graph
   std::vector<Part> parts;             // sum to the peak; without parts of 0 bytes
   std::int64_t logits_fp32_bytes = 0;  // the logits in fp32; 0 without a loss
-  // The peak of live bytes in each phase of the last step.
+  // The peak of live bytes in each phase of the last step; for a flat training step, the loss is
+  // part of the other phases.
   std::int64_t forward_peak_bytes = 0, loss_peak_bytes = 0, backward_peak_bytes = 0;
 };
 

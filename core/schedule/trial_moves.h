@@ -25,7 +25,8 @@ class TrialMoves {
 
   // Like WhatIf::move.
   Result<void> move(std::span<const NodeId> block, std::size_t gap);
-  // Restores the order from before the first move. Cost: that of moving each node back separately.
+  // Restores the order from before the first move. Cost: that of moving each node back separately,
+  // and of finding each block in the order.
   void undo();
 
  private:

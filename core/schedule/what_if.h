@@ -68,6 +68,7 @@ class WhatIf {
   // Errors: those of legal_range.
   [[nodiscard]] Result<LegalRange> range(std::span<const NodeId> block) const;
   // The estimates for each gap are those that figures() would return after a move to that gap.
+  // Errors: those of legal_range.
   [[nodiscard]] Result<RangePreview> preview(std::span<const NodeId> block) const;
   // Like preview(), but only for the gaps [first, last] of the block's legal range. Leaves out gaps
   // at the end if they have the same times as the last gap before them and no lower peak. If few
