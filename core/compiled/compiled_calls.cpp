@@ -11,7 +11,8 @@
 //      kernels compute runs in the first of them, and a start or a wait in its own.
 //   2. The carrier of a kernel is the first call that runs in it. Without such a call, it is a call
 //      that an earlier kernel has computed and this one continues (the second layer of a split
-//      reduction) or, if there is none, the kernel that ran before.
+//      reduction) or, if there is none, the carrier of the kernel that ran before in its part. If
+//      no kernel ran before, the next carrier gets the time too.
 //   3. A kernel is launched once: it takes the CPU as long as the slowest launch of its calls. Its
 //      other calls, and views, take no time. Starts and waits cost what they cost operator by
 //      operator, and so does a call that blocks the CPU and has no kernel on the device.
@@ -19,7 +20,8 @@
 //   5. A call that no kernel computes (a view that became index arithmetic) runs before the first
 //      call that reads it, or at the end of its part.
 //   6. The steps of memory are the calls in that order. A kernel in which no call begins
-//      has a step, too, if it allocates memory: the call that it continues has another step.
+//      has a step, too, if it allocates memory or is the first of its part: the call that it
+//      continues has another step.
 //   7. A region runs at the position of its last call; between regions, calls run one by one.
 //      There, a kernel in which no call begins has no step.
 //

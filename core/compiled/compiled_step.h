@@ -4,8 +4,8 @@
 // it. The kernels are predicted (core/kernels), by the rules of the torch that made the graph.
 //
 // A compiled step is an Analysis of the same graph, so that everything that shows an analysis shows
-// it: nodes run in the order of their kernels, the first call of a kernel has the kernel's time
-// (compiled_calls.h), and memory is that of the compiled program (compiled_lives.h).
+// it: nodes run in the order of their kernels, one call of a kernel, usually the first, has the
+// kernel's time (compiled_calls.h), and memory is that of the compiled program (compiled_lives.h).
 
 #include <cstdint>
 #include <functional>

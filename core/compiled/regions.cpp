@@ -2,8 +2,8 @@
 // (resources/python/jointer/regional.py has the same rules).
 //
 // One walk over the program with one open region:
-//   1. A marked call joins the open region, or opens one. So does a getitem of a call in the open
-//      region.
+//   1. A marked call that returns tensors joins the open region, or opens one. A getitem, marked or
+//      not, joins the open region if it reads a call of that region.
 //   2. Another node closes the region if it uses a result of the region, writes memory that the
 //      region touches, or touches memory that the region writes.
 //   3. A mark with other options opens a new region, and so does the other half of a pair.

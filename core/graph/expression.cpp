@@ -57,7 +57,8 @@ constexpr std::array<Function, 27> kFunctions{{
 }  // namespace
 
 // A recursive-descent parser with Python's precedence: or, and, not, comparison, sum, product,
-// sign, power, atom.
+// sign, power, atom. As sympy prints them, `|`, `&` and `~` are or, and and not. Comparisons do not
+// chain.
 class ExpressionParser {
  public:
   explicit ExpressionParser(std::string_view text) : text_(text) {}

@@ -20,6 +20,7 @@ namespace jointer {
 //   a: f32[4,64] = s[0]              short for _operator.getitem(s, 0)
 //   ar: f32[4,64] = _c10d_functional.all_reduce(a, 'sum', 'tp')
 //   wt: f32[4,64] = _c10d_functional.wait_tensor(ar)
+//   n: none = aten._assert_async(x)  a call that returns nothing
 //   g: f32[8,64] = aten.mul.Tensor(mm, dy)  {backward}
 //   return [wt, g, None]
 //

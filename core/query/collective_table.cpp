@@ -17,7 +17,7 @@ constexpr std::array<TableColumn<Timing>, 15> kColumns{{
      [](const auto&, const auto& c, auto& row) { row.integer(c.start.value()); }},
     {{"node", "TEXT", "Name of `node_id`"},
      [](const auto& s, const auto& c, auto& row) { row.text(s.graph.name(c.start)); }},
-    {{"wait_id", "INTEGER", "Node that waits for the collective; NULL if there is none"},
+    {{"wait_id", "INTEGER", "First node that waits for the collective; NULL if there is none"},
      [](const auto&, const auto& c, auto& row) {
        c.wait ? row.integer(c.wait.value()) : row.null();
      }},
@@ -39,7 +39,8 @@ constexpr std::array<TableColumn<Timing>, 15> kColumns{{
                                  : collective_bytes(s.graph, start_of(s, c)));
      }},
     {{"ready_ns", "INTEGER",
-      "Time at which the collective has been launched and its inputs have been computed"},
+      "Time at which the collective has been launched and all earlier work on the compute stream is "
+      "done"},
      [](const auto&, const auto& c, auto& row) { row.integer(c.ready_ns); }},
     {{"start_ns", "INTEGER", "Time at which the collective starts on its stream"},
      [](const auto&, const auto& c, auto& row) { row.integer(c.start_ns); }},

@@ -119,14 +119,15 @@ constexpr std::array<TableColumn<NodeId>, 24> kNodeColumns{{
        row.text_or_null(n.group ? s.graph.group_label(n.group) : std::string_view());
      }},
     {{"stream", "TEXT",
-      "Stream on which the node runs: compute, copy or a process group; NULL if there is none"},
+      "Stream on which the node runs: compute, copy, communication or a process group; NULL if "
+      "there is none"},
      [](const auto& s, const auto& id, auto& row) { row.text_or_null(stream_name(s, id)); }},
     {{"start_ns", "INTEGER", "Time at which the node starts on its stream"},
      [](const auto& s, const auto& id, auto& row) {
        write_time(s, id, row, [](const NodeTiming& t) { return t.start; });
      }},
     {{"end_ns", "INTEGER",
-      "Time at which the node ends on its stream; a wait ends when its collective does"},
+      "Time at which the node ends on its stream; a wait ends once its collective has ended"},
      [](const auto& s, const auto& id, auto& row) {
        write_time(s, id, row, [](const NodeTiming& t) { return t.end; });
      }},

@@ -24,7 +24,8 @@ class QueryDatabase {
   using Stop = std::function<bool()>;
 
   // Fills the tables. Cost: linear in nodes, inputs and storages; 500,000 nodes take a few seconds.
-  // Error (cancelled): `is_stopped` returned true. Error (run): memory has run out.
+  // Error (cancelled): `is_stopped` returned true. Error (run): SQLite failed, as when memory runs
+  // out.
   static Result<QueryDatabase> build(const Graph& graph, const Analysis& analysis,
                                      const Stop& is_stopped = {});
   ~QueryDatabase();
@@ -32,9 +33,10 @@ class QueryDatabase {
   QueryDatabase& operator=(QueryDatabase&&) noexcept;
 
   // Runs one SELECT. Thread-safe; calls run one at a time.
-  // Error (usage): there is not exactly one statement, it does more than read, or it is invalid
-  // (the message is then SQLite's, with the position in the text). Error (cancelled): `is_stopped`
-  // returned true. Error (run): the time limit was reached, or the query needs too much memory.
+  // Error (usage): there is not exactly one statement, it does more than read, or it is invalid or
+  // fails (the message is then SQLite's, with the position in the text if known).
+  // Error (cancelled): `is_stopped` returned true. Error (run): the time limit was reached, or the
+  // query needs more than 4 GiB of memory or its result more than 1 GiB.
   [[nodiscard]] Result<QueryResult> run(std::string_view sql, const QueryLimits& limits = {},
                                         const Stop& is_stopped = {}) const;
 

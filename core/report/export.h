@@ -12,8 +12,8 @@
 namespace jointer {
 
 // CSV (RFC 4180) with one row per node, in program order. The columns are index, name, target,
-// phase, module, output bytes, live bytes after the node's allocations, FLOPs, and start and
-// duration in milliseconds.
+// phase, module, output bytes, live bytes after the node's allocations (as in the row before if the
+// node does not run), FLOPs, and start and duration in milliseconds.
 std::string export_csv(const Graph& graph, const Analysis& analysis);
 
 // A trace for ui.perfetto.dev and chrome://tracing, with tracks for the host and for each stream
@@ -22,7 +22,8 @@ std::string export_csv(const Graph& graph, const Analysis& analysis);
 std::string export_perfetto(const Graph& graph, const Analysis& analysis);
 // The same, and a process for each measurement of the graph. It has tracks for the measured calls,
 // by stream as in the simulation, and for the kernels, by stream of the GPU, and a flow from each
-// call to each of its kernels that starts during the call.
+// call to each of its kernels that starts during the call. A measurement without times of calls or
+// kernels adds nothing.
 std::string export_perfetto(const Graph& graph, const Analysis& analysis,
                             std::span<const Measurement> measured);
 
@@ -30,12 +31,13 @@ std::string export_perfetto(const Graph& graph, const Analysis& analysis,
 // bytes on the edges.
 std::string export_dot(const Graph& graph, const Analysis& analysis);
 
-// A Markdown report for an issue or a pull request, with estimates, memory at the peak, and exposed
-// collectives.
+// A Markdown report for an issue or a pull request, with estimates, memory at the peak with the 15
+// largest tensors, and the 15 collectives and copies that are exposed longest.
 std::string export_markdown(const Graph& graph, const Analysis& analysis);
 
 // The graph as torch's GraphModule.print_readable prints it, with strides and devices. A pair has
-// one class per half. Reading the text yields the same nodes and arguments.
+// one class per half. Reading the text yields the same nodes and arguments, except that opaque
+// arguments keep at most their types.
 std::string export_fx_text(const Graph& graph);
 std::string export_fx_text(const Graph& graph, const Analysis& analysis);
 

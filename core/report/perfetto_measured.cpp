@@ -93,7 +93,7 @@ class MeasuredWriter {
     }
   }
 
-  // False for a node that an edit has removed.
+  // False for a node that does not run, as after an edit that removed it.
   [[nodiscard]] bool has(NodeId node) const {
     return node && node.index() < graph_.node_count() && analysis_.memory.step_of(node);
   }

@@ -187,7 +187,7 @@ std::string reason_text(const CollectiveTiming& c, const NodeText& text) {
           "immediately",
           name(r.node, "its input"), name(r.user, "the output"));
     case Kind::no_compute:
-      return fmt::format("no independent compute between {} and {}",
+      return fmt::format("no unused independent compute between {} and {}",
                          name(r.node, "the start of the step"), name(r.user, "the end"));
   }
   return {};
