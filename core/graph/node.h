@@ -37,7 +37,7 @@ enum class Role : std::uint8_t {
   buffer,
   input,
   tangent,
-  saved,     // a placeholder of the backward: a value that the forward saved
+  saved,     // a value saved for backward: an output of the forward, a placeholder of the backward
   gradient,  // an output that is a gradient
   result,    // an output that the model returns
   mutation,  // an output that is written back to an input
@@ -85,7 +85,7 @@ struct Node {
   std::uint32_t first_input = 0, input_count = 0;    // distinct producers, in Graph's pool
 
   PartId part;
-  GroupId group;  // of collectives
+  GroupId group;  // of collectives, also of those fused with compute (symm_mem)
   ModuleStackId module;
   StackId stack;
   NodeId origin;         // the node that this one recomputes, or replaces in a bucket

@@ -54,7 +54,8 @@ class PythonText : public PythonCursor {
   [[nodiscard]] std::size_t column() const { return at_ + 1; }
 
   // Reads a number, string, name, list, tuple, dict, slice(...), device(...), torch.float32, bf16
-  // or inf. A name must be that of an earlier node. Does not read a following infix operator.
+  // or inf. In a literal, any other name must be that of an earlier node. Does not read a following
+  // infix operator.
   Argument argument() { return argument(0); }
   // Reads the arguments of a call up to and including the closing parenthesis.
   struct Call {

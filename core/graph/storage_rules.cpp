@@ -15,10 +15,10 @@
 // applies:
 //   1. The call shares, and an argument has the same captured storage: use the argument's storage,
 //      as corrected so far.
-//   2. The call always returns an argument's memory (a getitem, a view that cannot copy, an in-place
-//      or out variant), and no argument has the same captured storage: use the storage that its
-//      schema implies. This happens after passes that replace a call but leave the values of its
-//      views unchanged.
+//   2. The call always returns an argument's memory (a getitem, a view that cannot copy, an
+//      in-place or out variant), and no argument has the same captured storage: use the storage
+//      that its schema implies. This happens after passes that replace a call but leave the values
+//      of its views unchanged.
 //   3. No earlier node has the captured storage: keep it.
 //   4. Otherwise, another node provided the captured storage, and this call cannot return it: use a
 //      new storage.

@@ -43,7 +43,7 @@ struct Assumptions {
   std::map<std::string, std::int64_t, std::less<>> named;
 
   [[nodiscard]] bool empty() const { return !fallback && named.empty(); }
-  // Error (usage): the text is not a list of NAME=NUMBER or NUMBER items with numbers of at least 0.
+  // Error (usage): the text is not a list of NAME=NUMBER or NUMBER items, or a number is negative.
   static Result<Assumptions> parse(std::string_view text);
   // Adds `others`, which take precedence.
   void override_with(const Assumptions& others);

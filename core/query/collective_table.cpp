@@ -39,8 +39,8 @@ constexpr std::array<TableColumn<Timing>, 15> kColumns{{
                                  : collective_bytes(s.graph, start_of(s, c)));
      }},
     {{"ready_ns", "INTEGER",
-      "Time at which the collective has been launched and all earlier work on the compute stream is "
-      "done"},
+      "Time at which the collective has been launched and all earlier work on the compute stream "
+      "is done"},
      [](const auto&, const auto& c, auto& row) { row.integer(c.ready_ns); }},
     {{"start_ns", "INTEGER", "Time at which the collective starts on its stream"},
      [](const auto&, const auto& c, auto& row) { row.integer(c.start_ns); }},

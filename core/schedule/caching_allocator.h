@@ -8,7 +8,7 @@
 namespace jointer {
 
 // The bytes that the caching allocator reserves while the graph runs: live bytes, free memory that
-// it keeps, and the rests of blocks that it does not split. MemoryTimeline::profile is a lower
+// it keeps, and the remainders of blocks that it does not split. MemoryTimeline::profile is a lower
 // bound.
 struct ReservedProfile {
   std::vector<std::int64_t> bytes;  // at the points of MemoryTimeline::profile

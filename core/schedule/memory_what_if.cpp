@@ -21,8 +21,8 @@
 //   2. Finds the new first makers and last users of these items, and adds them there.
 //   3. Recomputes the bytes in the stretch in which calls moved. After the stretch, nothing
 //      changes, since the stretch allocates and frees the same items.
-//   Cost: linear in the stretch, and at most the number of makers and, for each call of the block,
-//   of users of the items that the block touches.
+//   Cost: linear in the stretch and in the makers and users of the items that the block touches;
+//   the users of an item may be searched once per call of the block.
 
 #include "core/schedule/memory_what_if.h"
 

@@ -31,7 +31,7 @@ struct ExposureReason {
     dependency,   // `node` computes its input, `user` needs its result; no unused compute between
     no_compute,   // the same, but without `node` (the start of the step) or `user` (the end)
     order,        // independent compute runs before the start or after the wait
-    tail,         // the collective ends after the host and the last kernel
+    tail,         // the collective ends after the host and the compute stream are done
   };
   Kind kind = Kind::none;
   NodeId node;          // the collective ahead in the queue, or the last producer of an input
@@ -44,7 +44,7 @@ std::string_view to_string(ExposureReason::Kind kind);
 // The timing of a collective, or of a copy to or from the host.
 struct CollectiveTiming {
   NodeId start, wait;  // `wait`: the first one; none if there is no wait
-  GroupId group;       // none for a copy
+  GroupId group;       // none for a copy, or if the capture does not tell
   bool is_transfer = false;
   // When it is launched and all earlier work on the compute stream is done.
   std::int64_t ready_ns = 0;

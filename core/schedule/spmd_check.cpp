@@ -11,8 +11,8 @@
 //    given splits, each rank sends as many elements to another rank as that rank expects. Splits
 //    that are known only at run time are not compared.
 // 2. There is no deadlock: no rank waits for a call that another rank makes only after a wait that
-//    depends, directly or indirectly, on the first rank. The programs are run together: a
-//    rank stays at a wait until all ranks of the group that have a program have made the call. Ranks
+//    depends, directly or indirectly, on the first rank. The programs are run together: a rank
+//    stays at a wait until all ranks of the group that have a program have made the call. Ranks
 //    without a program count as always ready.
 //
 // Cost: linear in the nodes of all programs; for collectives and waits, times the programs in the

@@ -45,10 +45,10 @@ struct SpmdGroup {
 };
 
 struct SpmdReport {
-  std::vector<SpmdGroup> groups;         // groups with collectives and at least two programs
+  std::vector<SpmdGroup> groups;  // groups with collectives and at least two programs
   // The first in program order; a deadlock only if the calls of all groups match.
   std::optional<SpmdMismatch> mismatch;
-  std::vector<std::string> notes;        // about groups that could not be compared
+  std::vector<std::string> notes;  // about groups that could not be compared
 };
 
 // Error (usage): there are fewer than two programs, or a rank occurs twice.

@@ -2,8 +2,8 @@
 
 // Simulates the memory of a training loop around a forward/backward pair or a flat training step.
 // In addition to the graph's memory, this includes the loss between a pair's halves, gradients
-// until they are freed, and optimizer state. All steps use the same allocator. The additions are
-// described at the top of training_run.cpp.
+// until they are freed, optimizer state, and cuBLAS's workspaces. All steps use the same allocator.
+// The additions are described at the top of training_run.cpp.
 
 #include <cstdint>
 #include <string>
