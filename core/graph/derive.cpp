@@ -318,8 +318,7 @@ Result<void> link_pair(Graph& graph) {
   if (missing > 0)
     return input_error(
         "the backward does not belong to the forward: {} of its {} inputs from the forward {}, "
-        "such "
-        "as {}; open two halves of the same partition",
+        "such as {}; open two halves of the same partition",
         missing, missing + linked,
         missing == 1 ? "is not an output there" : "are not outputs there", first_missing);
   return {};
