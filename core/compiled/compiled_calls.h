@@ -16,7 +16,7 @@ namespace jointer {
 // at the top of compiled_calls.cpp.
 struct CompiledCalls {
   std::vector<NodeId> order;    // all nodes of the graph, each once
-  std::vector<NodeCost> costs;  // by node id; a kernel's carrier has the kernel's time
+  std::vector<NodeCost> costs;  // by node id; one call of a kernel, usually the first, has its time
   std::vector<NodeId> steps;    // of the memory timeline
   // By part, then by kernel: the index in `steps` at which the kernel runs.
   std::vector<std::vector<std::int32_t>> step_of_kernel;

@@ -13,8 +13,8 @@
 // A buffer that several ops access counts with its cheapest pattern, since the others find it in
 // registers or caches. A buffer that the kernel writes and reads counts as written.
 //
-// Cost: linear in accesses and their loops. Source: torch._inductor.codegen.simd
-// (`candidate_tilings`), torch._inductor.tiling_utils (`analyze_memory_coalescing`),
+// Cost: for a kernel, its accesses times its buffers and loops.
+// Source: torch._inductor.codegen.simd (`candidate_tilings`), torch._inductor.tiling_utils (`analyze_memory_coalescing`),
 // torch._inductor.runtime.triton_heuristics (`_reduction_configs`: XBLOCK 1 for inner reductions,
 // 64 for outer ones).
 // Deviations: mix-order reductions are timed as if their data were read once, along rows.

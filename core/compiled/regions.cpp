@@ -8,8 +8,8 @@
 //      region touches, or touches memory that the region writes.
 //   3. A mark with other options opens a new region, and so does the other half of a pair.
 //
-// Cost: one walk over nodes and edges, and for calls that write memory the accesses of the open
-// region to the same storages.
+// Cost: one walk over nodes and edges, and, for a call that writes memory or while the open region
+// does, the accesses of the open region to the same storages.
 //
 // Source: torchtitan's regional_inductor. Deviation: upstream merges marked calls at any distance
 // and sorts the graph again; here, as when the graph is run, the order stays.

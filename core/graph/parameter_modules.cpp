@@ -14,7 +14,7 @@
 //      bucket's module may be part of the bucket. Any other call that reads the member decides.
 //   4. If no call decides, the parameter belongs to the bucket's module.
 //
-// Cost: linear in uses, plus kMaxSteps per bucketed parameter.
+// Cost: linear in uses, plus the length of the bucket and up to kMaxSteps per bucketed parameter.
 
 #include "core/graph/parameter_modules.h"
 

@@ -31,7 +31,7 @@
 // has the same layout: the view then selects the same elements. All other offsets become unknown: a
 // slice may now select other elements.
 //
-// Cost: linear in tensors and inputs.
+// Cost: for each call, its results times the tensors of its inputs.
 //
 // Deviation: torch's memory estimators use storages as captured. Graph::captured_storage returns
 // these for the torch-compatible profile.

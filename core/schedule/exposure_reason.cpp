@@ -21,8 +21,8 @@
 //   no_compute   the same without a producer (parameters gathered at the start) or without a user:
 //                the range extends to the start or the end of the step.
 //
-// Cost: linear in nodes and inputs; suffix sums give the kernel time between any two positions in
-// O(1).
+// Cost: linear in nodes and inputs, plus the chain of each exposed collective; suffix sums give the
+// kernel time between any two positions in O(1).
 
 #include "core/schedule/exposure_reason.h"
 

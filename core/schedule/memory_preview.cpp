@@ -16,8 +16,8 @@
 // gap therefore follows from three sums, which are computed from their changes at the ends of
 // intervals, and from running maxima from the left (block after) and from the right (block before).
 //
-// Cost: the length of the window times the nodes in the block, plus the users of the items that the
-// block touches.
+// Cost: the nodes in the block times the length of the window and the number of items that the
+// block touches, plus the makers and users of these items.
 
 #include <algorithm>
 #include <limits>
