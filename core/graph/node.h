@@ -88,7 +88,7 @@ struct Node {
   GroupId group;  // of collectives, also of those fused with compute (symm_mem)
   ModuleStackId module;
   StackId stack;
-  NodeId origin;         // the node that this one recomputes, or replaces in a bucket
+  NodeId origin;         // the node that this one recomputes, or whose place it takes after an edit
   NodeId partner;        // of a backward placeholder: the forward node that provides its value
   StringId role_target;  // "layers.0.attention.wq.weight"
   std::int64_t seq_nr = 0;

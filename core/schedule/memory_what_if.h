@@ -17,7 +17,8 @@ namespace jointer {
 
 class MemoryWhatIf {
  public:
-  // `calls`: the nodes that run, in the graph's order.
+  // `calls`: the nodes that run, in the graph's order. The blocks of the functions below consist of
+  // calls, sorted by their current order, and gaps are those of `calls`.
   MemoryWhatIf(const Graph& graph, const MemoryOptions& options, const MovableOrder& calls);
   MemoryWhatIf(const MemoryWhatIf&) = delete;
   MemoryWhatIf& operator=(const MemoryWhatIf&) = delete;

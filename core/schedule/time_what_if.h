@@ -16,7 +16,8 @@ namespace jointer {
 
 class TimeWhatIf {
  public:
-  // `calls`: the nodes that run, in the graph's order.
+  // `calls`: the nodes that run, in the graph's order. The blocks of the functions below consist of
+  // calls, sorted by their current order, and gaps are those of `calls`.
   TimeWhatIf(const Graph& graph, std::span<const NodeCost> costs, const SimulationOptions& options,
              const MovableOrder& calls);
 
