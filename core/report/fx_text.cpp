@@ -1,9 +1,9 @@
 // Writes a graph as GraphModule.print_readable(include_stride=True, include_device=True) prints it.
 //
-// If the graph has descriptors, each argument is on its own line, as in torch's logs. The last node
-// that reads a value is followed by `; x = None`, as FX's code generator writes it. Deviations:
-// classes are named after the kind of graph; phases are printed as additional metadata, so that
-// reading the text restores them.
+// If a placeholder or the output has descriptors, each argument or result is on its own line, as in
+// torch's logs. The last node that reads a value is followed by `; x = None`, as FX's code
+// generator writes it. Deviations: classes are named after the kind of graph; phases are printed as
+// additional metadata, so that reading the text restores them.
 
 #include <fmt/format.h>
 

@@ -32,8 +32,8 @@ struct TrainingLoop {
   // is a plain GraphModule, as after torchtitan's graph passes without Inductor, AOTAutograd's list
   // of arguments keeps saved tensors and tangents alive until the backward is done.
   bool boxed = true;
-  // The bytes that cuBLAS allocates for each of the two threads that call it: that of the forward
-  // and that of autograd. 0 for none.
+  // The bytes that cuBLAS allocates for each thread that calls it: that of the forward and, in a
+  // pair, that of autograd. 0 for none.
   std::int64_t workspace_bytes = 0;
   AllocatorOptions allocator;
 };
