@@ -19,7 +19,8 @@ bool is_aoti_package(const ZipArchive& archive);
 
 // Returns the program of each model, in the order of the archive. Those of a package that `python
 // -m jointer compile` wrote are tied to the captured graph by its manifest, the file next to it.
-// Error (input): the file is not such a package, is damaged, or has no wrapper.
+// Error (input): the file cannot be read, is not such a package, is damaged, has no wrapper, or has
+// more than 1000 models or 512 MiB of texts.
 Result<std::vector<CompiledProgram>> read_aoti_package(const std::string& path);
 
 // The same for an archive; `path` is used in messages, and to find the manifest.

@@ -15,21 +15,23 @@
 namespace jointer {
 
 struct CompileArtifacts {
-  std::vector<CompiledProgram> programs;  // in the order of file names, then as logged
-  std::size_t ignored = 0;                // files in the folder without such artifacts
-  std::vector<std::string> problems;      // entries and files that could not be read
+  std::vector<CompiledProgram> programs;  // in the order of the files' paths, then as logged
+  // Files without such artifacts; in a folder, also files that cannot be opened.
+  std::size_t ignored = 0;
+  std::vector<std::string> problems;  // messages: entries and files that could not be read
 };
 
 // Reads the compilations in a log.
 CompileArtifacts read_trace_artifacts(std::string_view file, std::string_view bytes);
 
-// Reads a file, or all files in a folder and its subfolders. Error (input): nothing could be read;
-// the message says why.
+// Reads a file, or all files in a folder and its subfolders. Error (input): no program was found, or
+// the folder or a file with artifacts cannot be read; the message says why.
 Result<CompileArtifacts> read_compile_artifacts(const std::string& path);
 
-// Gives every kernel its nodes: from the mappings that were read with it, or else from comments, or
-// else by the order of calls of the same operator in the post-grad graph. Also sets assumed data
-// types of blocks that a kernel allocates to those of its node. The functions above call it.
+// Gives the kernels their nodes: from the mappings that were read with them, or else from comments,
+// or else by the order of calls of the same operator in the post-grad graph. A kernel for which all
+// of these fail has none. If a kernel with one node allocates its results, their assumed data types
+// become those of the node. The functions above call it.
 void assign_nodes(CompiledProgram& program);
 
 }  // namespace jointer

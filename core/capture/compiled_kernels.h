@@ -54,7 +54,7 @@ struct BufferBlock {
   std::string device;  // "cuda"; empty if the wrapper does not say
   bool is_input = false;
   bool is_output = false;
-  // The kernel that allocates its result itself, if one does.
+  // The index of the kernel that allocates the block as its result, if one does.
   std::optional<std::size_t> made_by;
   bool is_dtype_assumed = false;  // the data type is that of the kernel's first argument
 
@@ -74,7 +74,7 @@ struct CompiledUse {
 // How the nodes of a kernel were found.
 enum class NodesFrom : std::uint8_t {
   nothing,     // they are unknown
-  provenance,  // inductor_provenance_tracking_node_mappings
+  provenance,  // inductor_provenance_tracking_node_mappings, or a package's kernel_information.json
   comments,    // the comments of the wrapper
   order,       // the next call of the same operator in the post-grad graph
 };
@@ -113,7 +113,8 @@ struct CompiledProgram {
   std::string compile;  // "rank 0, 0/0"
   std::string file;
   std::string torch_version;        // empty if the artifacts do not say
-  std::optional<CaptureKind> half;  // forward or backward, from the wrapper's AOT ID
+  // Forward or backward, from the wrapper's AOT ID or a package's manifest.
+  std::optional<CaptureKind> half;
   std::optional<std::int64_t> rank;
   // True if the compiled graph may use a name in the captured graph for a different node. Kernels
   // are then tied by `original_nodes`, which are in the captured graph.

@@ -3,13 +3,16 @@
 // Steps
 //   1. The mappings of provenance, if they were logged (INDUCTOR_PROVENANCE=1), are used first. For
 //      a collective they may name a view of its input, and for other operators also the nodes of
-//      their inputs; only nodes that run the operator count.
-//   2. A kernel that the wrapper defines and calls once has the nodes in the comment above its
-//      definition.
-//   3. A call of an operator (`extern_kernels.mm`, collectives) has a node with this operator: the
-//      one that the comment above the call names or, if it names none, the first one in program
-//      order that no other kernel has. Inductor may have reordered calls, so this can be another
-//      call of the same operator.
+//      their inputs. If some of the nodes run the operator, only these count; if none does, those
+//      of a collective or a wait are dropped, and other calls keep all.
+//   2. A kernel that still has no nodes, and that the wrapper defines and calls once, has the nodes
+//      in the comment above its definition.
+//   3. A call of an operator (`extern_kernels.mm`, collectives) that still has no nodes has a node
+//      with this operator: the one that the comment above the call names or, if it names none, the
+//      first one in program order that no other kernel has. Inductor may have reordered calls, so
+//      this can be another call of the same operator.
+// Without a post-grad graph, the operators of nodes are unknown: step 1 drops no nodes, and step 3
+// finds none.
 
 #include <algorithm>
 #include <map>
@@ -124,8 +127,8 @@ class NodeAssignment {
     return it == index_.end() ? nullptr : &nodes_[it->second];
   }
 
-  // Replaces the nodes of a call by the one that runs its operator, if the comment names it.
-  // Without a post-grad graph, nothing is known about the nodes that the comment names.
+  // Keeps the nodes of a call that run its operator. If none does, a call without nodes, a
+  // collective or a wait gets the one that the comment above it names, or no node.
   void from_comment(CompiledKernel& kernel) const {
     const std::string op = operator_of(kernel);
     const auto runs_op = [&](const std::string& name) {

@@ -5,12 +5,13 @@
 //      marks with "## Call CompiledFxGraph KEY ##", and the outermost call in it.
 //   2. A kernel belongs to the run and the call that enclose the driver call with its correlation
 //      id or, if the trace lacks that, the operator with its External id. If the trace has no
-//      kernels, the calls themselves are the launches. Operators that compute nothing (views,
-//      allocations) are left out.
-//   3. If the trace marks no compiled graph, as for packages, each ProfilerStep is one run.
-//   4. The runs of a compiled graph that made the most frequent sequence of calls give the times:
-//      for each call the median or, for a collective, the minimum. Other runs, such as a first one
-//      that tunes kernels, are left out.
+//      kernels, the calls themselves are the launches, except operators that compute nothing
+//      (views, allocations, waits).
+//   3. If the trace marks no compiled graph, as for packages, each ProfilerStep is one run, and
+//      launches outside of steps are left out; without steps, the whole trace is one run.
+//   4. The runs of a compiled graph that made the most frequent sequence of calls and kernels give
+//      the times: for each call the median or, for a collective, the minimum. Other runs, such as a
+//      first one that tunes kernels, are left out.
 //   5. Starts, gaps and totals are those of the run with the median duration, so that they add up.
 //
 // Launches are ordered by the CPU's calls, so their order does not depend on which stream is
@@ -322,8 +323,8 @@ class CompiledTraceReader {
     run.span_ns = last - first;
   }
 
-  // Keeps the runs with the most frequent sequence of calls; if several are equally frequent, that
-  // of the last run. Returns the number of removed runs.
+  // Keeps the runs with the most frequent sequence of calls and kernels; if several are equally
+  // frequent, the one that occurs last. Returns the number of removed runs.
   static std::size_t keep_usual(std::vector<TracedRun>& runs) {
     std::map<std::vector<std::uint64_t>, std::size_t> counts;
     for (const TracedRun& run : runs) ++counts[run.names];

@@ -62,7 +62,7 @@ struct TracedGraph {
   std::vector<TracedLaunch> launches;
   std::vector<TracedStream> streams;  // ordered by time of kernels, longest first
   std::size_t runs = 0;               // with these calls; times are of these runs
-  std::size_t steps = 0;              // ProfilerStep#N that contain them; 0 if the trace has none
+  std::size_t steps = 0;              // ProfilerStep#N in which they start; 0 if in none
   std::size_t other_runs = 0;         // that made other calls and are left out
   std::int64_t span_ns = 0;           // of the run that is shown: the one with the median duration
 };
@@ -73,7 +73,8 @@ struct CompiledTrace {
   bool is_gpu = false;
   std::vector<TracedGraph> graphs;  // in the order of their first runs
   std::size_t steps = 0;            // ProfilerStep#N in the trace
-  // Launches outside compiled graphs, such as those of the optimizer, in all steps.
+  // Launches outside compiled graphs, such as those of the optimizer, in the whole trace; 0 if the
+  // trace marks no compiled graphs.
   std::size_t outside_launches = 0;
   std::int64_t outside_ns = 0;
 };
@@ -82,8 +83,9 @@ struct CompiledTrace {
 // or of a call in a trace.
 bool is_inductor_kernel(std::string_view name);
 
-// `name` is used in messages. Error (input): the file is not a trace or is damaged, its step was
-// not compiled, or its kernels were not recorded; the message says how to record them.
+// `name` is used in messages, and its last part is the label. Error (input): the file is not a trace
+// or is damaged, its step was not compiled, its compiled graphs launch nothing, or its kernels were
+// not recorded; the message then says how to record them.
 Result<CompiledTrace> read_compiled_trace(std::string_view name, const PaddedBytes& json);
 
 // Reads a file, which may be compressed.

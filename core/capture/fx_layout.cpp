@@ -1,11 +1,13 @@
 // Computes the strides and the storage offset of an operator's output.
 //
-// Terms: the base is the operator's first tensor argument, whose storage an output may share.
+// Terms: the base is the operator's first argument that is a node, whose storage an output may
+// share.
 // Steps: (1) an operator that neither returns a view nor works in place returns a dense tensor at
 // offset 0; (2) the result of an in-place operator has the layout of the base, and the layout of a
 // view follows from that of the base according to the operator's definition, with one rule per
-// family below; (3) a view without a rule or with symbolic arguments is assumed dense, at an
-// unknown offset. Cost: linear in the tensor's rank.
+// family below; (3) if the base has no layout, or the view has no rule or lacks a number that its
+// strides need, the result is assumed dense, at an unknown offset; if only the start of a slice is
+// unknown, only the offset is. Cost: linear in the rank and in the operator's arguments.
 //
 // Source: the definitions of the operators in torch's ATen/native (TensorShape.cpp, and
 // computeStride in TensorUtils.cpp for views). Deviation: torch gives the output of a pointwise

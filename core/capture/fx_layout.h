@@ -18,8 +18,9 @@ struct Layout {
 };
 
 // Derives the layout of an operator's output in its storage. The layout of a view follows from the
-// layout of its base and the operator's arguments. The result of an in-place operator has the
-// layout of its base. Any other output is dense and has offset 0.
+// layout of its base and the operator's arguments, or is assumed dense (Layout::is_exact). The
+// result of an in-place operator has the layout of its base. Any other output is dense and has
+// offset 0.
 class LayoutDeriver {
  public:
   LayoutDeriver(Graph& graph, PartId part) : graph_(graph), part_(part) {}
