@@ -24,8 +24,8 @@ struct CompileArtifacts {
 // Reads the compilations in a log.
 CompileArtifacts read_trace_artifacts(std::string_view file, std::string_view bytes);
 
-// Reads a file, or all files in a folder and its subfolders. Error (input): no program was found, or
-// the folder or a file with artifacts cannot be read; the message says why.
+// Reads a file, or all files in a folder and its subfolders. Error (input): no program was found,
+// or the folder or a file with artifacts cannot be read; the message says why.
 Result<CompileArtifacts> read_compile_artifacts(const std::string& path);
 
 // Gives the kernels their nodes: from the mappings that were read with them, or else from comments,

@@ -56,7 +56,7 @@ struct BufferBlock {
   bool is_output = false;
   // The index of the kernel that allocates the block as its result, if one does.
   std::optional<std::size_t> made_by;
-  bool is_dtype_assumed = false;  // the data type is that of the kernel's first argument
+  bool is_dtype_assumed = false;  // the data type is that of the first tensor that `made_by` reads
 
   // Unknown if the size is symbolic without a value, or the data type is not stated.
   [[nodiscard]] std::optional<std::int64_t> bytes() const;
@@ -128,7 +128,8 @@ struct CompiledProgram {
   std::vector<BufferBlock> blocks;
   std::vector<CompiledEvent> events;  // in order; begins without events for the inputs
   std::vector<std::string> schedule;  // inductor_collective_schedule: operators, in order
-  // Statements of the wrapper that were not understood, with their line numbers.
+  // The first 100 statements of the wrapper that were not understood, with their line numbers; each
+  // is cut off after 120 characters.
   std::vector<std::string> unread;
 
   // The device with the most blocks: "cuda"; empty if none is known.

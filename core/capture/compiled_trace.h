@@ -83,9 +83,9 @@ struct CompiledTrace {
 // or of a call in a trace.
 bool is_inductor_kernel(std::string_view name);
 
-// `name` is used in messages, and its last part is the label. Error (input): the file is not a trace
-// or is damaged, its step was not compiled, its compiled graphs launch nothing, or its kernels were
-// not recorded; the message then says how to record them.
+// `name` is used in messages, and its last part is the label. Error (input): the file is not a
+// trace or is damaged, its step was not compiled, its compiled graphs launch nothing, or its
+// kernels were not recorded; the message then says how to record them.
 Result<CompiledTrace> read_compiled_trace(std::string_view name, const PaddedBytes& json);
 
 // Reads a file, which may be compressed.

@@ -18,8 +18,8 @@ struct Line {
 };
 
 // Splits a text into statements in one pass. A statement continues on the next line while a bracket
-// is open. Blank lines, and strings in `"""` where a statement would begin, are skipped. The returned
-// views point into `text`.
+// is open. Blank lines, and strings in `"""` where a statement would begin, are skipped. The
+// returned views point into `text`.
 class LineReader {
  public:
   explicit LineReader(std::string_view text, std::size_t first_number = 1)

@@ -105,7 +105,7 @@ void NodeBuilder::output() {
   // If a value is named `output`, FX adds a number to the name of the output node. The text does
   // not say which number.
   std::string name = "output";
-  for (int i = 1; body_.makers.contains(name); ++i) name = fmt::format("output_{}", i);
+  for (int i = 1; graph_.find(part_, name); ++i) name = fmt::format("output_{}", i);
   node.name = graph_.intern(name);
   node.target = graph_.intern_operator("output");
   node.args = graph_.make_children(Argument::Kind::list, values);
@@ -146,7 +146,7 @@ const NodeBuilder::Place& NodeBuilder::place_of(std::size_t comment) {
   place.emplace();
   place->comment = parse_comment(body_.comments[comment]);
   const Comment& c = place->comment;
-  // If torch did not write this comment, the previous one still applies.
+  // If torch did not write this comment, the previous one still applies if it is above a node.
   if (!c.is_known && comment > 0 && places_[comment - 1]) return *(place = places_[comment - 1]);
   if (!c.stack.empty()) {
     const auto [known, is_new] = stacks_.try_emplace(c.stack);

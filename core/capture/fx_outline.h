@@ -21,7 +21,7 @@ struct GraphText {
 };
 
 // Returns every `forward`, whether inside a class or not, and every listing, ordered by first line.
-// Skips other functions, and classes without a `forward`.
+// Skips other functions with all that is in them, and classes without a `forward`.
 std::vector<GraphText> outline(std::string_view text, std::size_t first_number);
 
 }  // namespace jointer::fx

@@ -32,8 +32,8 @@ struct FxTextEntry {
   std::size_t nodes = 0;
 };
 
-// Lists the graphs that are not nested in another. Error (input): the text contains no graph, or a
-// graph that cannot be parsed.
+// Lists the graphs that are not nested in another. Error (input): the text is not UTF-8, or
+// contains no graph, or one that cannot be parsed.
 Result<std::vector<FxTextEntry>> list_fx_text(const FxText& source);
 
 struct FxTextOptions {

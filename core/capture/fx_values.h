@@ -32,8 +32,8 @@ class ValueBuilder {
   Value element_of(const Node& node) const;
   TensorId add_tensor(const Node& node, const TensorText& type, std::size_t output);
   TensorId add_like(const Tensor& source, const TensorText& type);
-  // Returns `node` or, if it calls a Python function or method of torch, `twin`: a copy of the node
-  // with the equivalent ATen operator, if one is known.
+  // Returns `node` or, if it calls a Python function or method, `twin`: a copy of the node, with
+  // the equivalent ATen operator if the call usually returns a view.
   const Node& with_schema(const Node& node, Node& twin);
   std::string_view device_for(const Node& node);
 

@@ -28,7 +28,7 @@ struct GraphEntry {
   std::optional<CaptureKind> kind;
   std::optional<std::int64_t> rank;
   std::size_t nodes = 0;  // 0 if counting requires reading the file
-  std::string file;       // the file within a folder
+  std::string file;       // the file that contains it
   // The index, in the same list, of the graph from which a pass made this one, if known.
   std::optional<std::size_t> before = std::nullopt;
 };
@@ -74,7 +74,8 @@ struct GraphReader {
   Result<Graph> (*open)(const CaptureFile& file, const OpenRequest& request) = nullptr;
 };
 
-// Reads the graph `index` with `reader.read` or, if that is null, as a graph with one part.
+// Reads the graph `index` with `reader.read` or, if that is null, as a graph with one part. Errors:
+// those of the reader. Error (input): the graph is not valid.
 Result<Graph> read_graph(const GraphReader& reader, const CaptureFile& file, std::size_t index,
                          const Progress& progress = {});
 

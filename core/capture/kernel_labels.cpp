@@ -2,18 +2,19 @@
 //
 // Inductor calls a generated kernel
 //     triton_CATEGORY_fused_OPERATORS_NUMBER   (cpp_fused_OPERATORS_NUMBER on the CPU)
-// CATEGORY has three letters: `poi` for pointwise loops, `red` and `per` for reductions, `for` for
-// lists of tensors, `tem` for templates. OPERATORS are those that the model called
-// (`original_aten`), of all nodes in the kernel, sorted, each once. NUMBER counts the distinct
-// kernels of a compilation; kernels with the same source share a name. On the CPU, loops up to the
-// next call of a library are one C++ function.
+// CATEGORY has three letters: `poi` for pointwise loops, `red`, `per`, `spl` and `unk` for
+// reductions, `for` for lists of tensors, `tem` for templates. OPERATORS are those that the model
+// called (`original_aten`), of all nodes in the kernel, sorted, each once. NUMBER counts the
+// distinct kernels of a compilation; kernels with the same source share a name. On the CPU, loops
+// up to the next call of a library are one C++ function.
 //
-// A prediction has no numbers. Its exact label is the category and the operators; whether a
-// reduction is `red` or `per` depends on tuning, so both are the same category. Inductor also names
-// operators of nodes that only view data, and a prediction may include different ones. The rough
-// label therefore leaves out every operator that a view in the graph has. Since names of operators
-// contain underscores too, a kernel's name is split into operators of the graph in ascending order;
-// if several ways to split it have different results, it has no rough label.
+// A prediction has no numbers. Its exact label is the category and the operators or, for lists of
+// tensors, only the category; whether a reduction is `red` or `per` depends on tuning, so both are
+// the same category. Inductor also names operators of nodes that only view data, and a prediction
+// may include different ones. The rough label therefore leaves out every operator that a view in
+// the graph has. Since names of operators contain underscores too, a kernel's name is split into
+// operators of the graph in ascending order; if several ways to split it have different results, or
+// the search for ways exceeds its limits, it has no rough label.
 //
 // Deviation: `prepare_softmax_online`, which a pass of Inductor adds, is left out of rough labels.
 //

@@ -36,7 +36,7 @@ struct LabeledKernel {
   // name is then uncertain.
   bool is_named = true;
   // On the CPU, where Inductor writes several kernels into one C++ function: the function's first
-  // kernel. -1: the kernel is the first one, or the only one.
+  // kernel. -1: the kernel is the first or only one of its function, or is not in one.
   std::int32_t function_of = -1;
 };
 

@@ -7,14 +7,15 @@
 //      around them say which.
 //   2. The same with rough labels, for predicted kernels that are not tied yet.
 //   3. Kernels of libraries in CUDA graphs have no name that a wrapper knows ("nvjet_tst_...",
-//      "cutlass_..."). If one library kernel is left between two neighboring pairs, it gets all
-//      launches that are left there; if there are as many launches as library kernels, each gets
-//      one, since each launches at least once. Only launches on the stream with the most launches
-//      are considered, and no collectives.
+//      "cutlass_..."). If only library kernels and calls without a name are left between two
+//      neighboring pairs, a single kernel gets all calls; if there are as many calls as kernels,
+//      each gets one, since each launches at least once. Only the stream with the most launches is
+//      considered, and no collectives. If the trace marks the compiled graph, this also applies
+//      before the first pair and after the last one.
 //   4. If the graph does not say which operators the model called (`original_aten`), as in FX text,
 //      the names of predicted kernels are uncertain. If one such kernel and one call of the same
-//      kind are left between two neighboring pairs, they are tied.
-// The compiled graph with the most tied kernels is chosen.
+//      category are left in a place as in step 3, they are tied.
+// The first compiled graph with the most tied kernels is chosen.
 //
 // Cost: that of CertainPairs for each compiled graph in the trace.
 

@@ -30,7 +30,8 @@ std::string_view to_string(TiedBy by);
 struct KernelMeasurement {
   TiedBy by = TiedBy::nothing;
   std::vector<std::size_t> calls;  // indices in TracedGraph::calls
-  // The sum of the calls' times. Unknown for a collective on the CPU, whose call only starts it.
+  // The sum of the calls' times. nullopt if there are no calls, and for a collective on the CPU,
+  // whose call only starts it.
   std::optional<std::int64_t> ns;
   // On the CPU, the kernel whose C++ function contains this one, and whose time includes it; -1:
   // none.
@@ -46,9 +47,9 @@ struct MeasuredKernels {
   [[nodiscard]] std::size_t tied_kernels() const;
 };
 
-// Ties the compiled graph in the trace that fits best: the one with the most kernels found. Kernels
-// and calls are tied only if their names and order leave no choice; measured_kernels.cpp has the
-// rules. Error (input): no kernel is in the trace.
+// Ties the compiled graph in the trace that fits best: the first one with the most kernels found.
+// Kernels and calls are tied only if their names and order leave no choice; measured_kernels.cpp
+// has the rules. Error (input): none of the kernels was found in the trace.
 Result<MeasuredKernels> tie_measured(const CompiledTrace& trace, const CompiledProgram& program);
 // `predicted`: the kernels of `ir`, which was lowered from the graph.
 Result<MeasuredKernels> tie_measured(const CompiledTrace& trace, const Graph& graph,

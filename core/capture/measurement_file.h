@@ -10,12 +10,13 @@
 
 namespace jointer {
 
-// True if the file is one of these, judging only by its first bytes, since a trace can be
-// gigabytes long. False if the file cannot be read.
+// True if the file looks like one of these, judging only by its first 64 KiB, since a trace can be
+// gigabytes long; any pickle counts as a snapshot. False if the file cannot be read.
 bool is_measurement_file(const std::string& path);
 
 // Reads a measurement of the graph and labels it with the file name. Error (input): the file cannot
-// be read, is neither a trace nor a snapshot, or is a trace in which nothing matches the graph.
+// be read, is damaged, is neither a trace nor a snapshot, is a snapshot that lacks a trace of
+// allocations with times, or is a trace in which nothing matches the graph.
 Result<Measurement> read_measurement(const Graph& graph, const std::string& path);
 
 }  // namespace jointer

@@ -14,10 +14,10 @@ namespace jointer {
 // The memory curves of a CUDA memory snapshot, which torch.cuda.memory._dump_snapshot writes. Times
 // are in nanoseconds from the first entry of the allocator's trace.
 struct MemorySnapshot {
-  // `memory_over_time` has the allocated bytes after each allocation and each release. `nodes` is
-  // empty.
+  // `memory_over_time` has the allocated bytes at the start, and after each allocation and each
+  // release. `nodes` is empty.
   Measurement measurement;
-  std::vector<MeasuredBytes> reserved;  // bytes that the allocator has reserved
+  std::vector<MeasuredBytes> reserved;  // reserved bytes at the start, and after each change
   std::int64_t peak_bytes = 0, reserved_peak_bytes = 0;
   std::int64_t device = 0;     // index of the GPU whose trace was read
   std::size_t entries = 0;     // number of entries in that trace

@@ -39,15 +39,16 @@ void check_json(std::string_view text);
 // Parses an integer. Fails on any other text and on numbers that exceed 64 bits.
 std::int64_t to_int(std::string_view token);
 std::int64_t get_int(json::value value);
-// Reads a bound: a number, or a string that contains one ("0"). Returns nullopt for null, "int_oo"
-// or an expression.
+// Reads a bound: an integer, or a string that contains one ("0"). Returns nullopt for any other
+// string ("int_oo", an expression) and for null. Fails on a number that is not an integer of 64
+// bits.
 std::optional<std::int64_t> get_bound(json::value value);
 
-// Reads a sequence number or count that torch wrote. Returns nullopt if it exceeds 63 bits:
-// autograd uses 2^64 - 1 for a call without a sequence number.
+// Reads a sequence number or count that torch wrote, same as get_int, but returns nullopt from 2^63
+// to 2^64 - 1: autograd uses 2^64 - 1 for a call without a sequence number.
 std::optional<std::int64_t> get_count(json::value value);
 
-// Returns the hint of a symbolic size, as written: a number or null.
+// Returns the hint of a symbolic size, as written. Fails unless it is an integer or null.
 std::string_view get_hint(json::value value);
 
 inline std::string_view get_text(json::value value) {

@@ -14,14 +14,14 @@
 namespace jointer {
 
 struct StageText {
-  std::string name;
+  std::string name;          // the role if the document gives none
   std::string role;          // "backward_weight"
   std::string_view capture;  // its document; points into the bytes that were read
 };
 
 // Returns the graphs of a document of kind `stages`, in document order, or nullopt for any other
-// document. `bytes` must be followed by simdjson's padding. Error (input): there are no stages, a
-// stage has no capture, or its role is unknown.
+// document, including one that is not valid JSON. `bytes` must be followed by simdjson's padding.
+// Error (input): there are no stages, a stage has no capture, or its role is unknown.
 Result<std::optional<std::vector<StageText>>> find_stages(std::string_view name,
                                                           std::string_view bytes);
 

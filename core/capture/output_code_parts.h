@@ -34,7 +34,7 @@ struct Parts {
 // Splits the text. The functions point into `text`.
 Parts parts_of(std::string_view text);
 
-// The comments that Inductor writes above a kernel, `#` and blanks removed line by line.
+// Facts from the comments that Inductor writes above a kernel.
 struct KernelComment {
   std::vector<std::string> nodes, source_nodes, operators;
   std::string handle;
@@ -48,9 +48,9 @@ struct KernelComment {
 // Splits at separators outside of brackets and strings; the parts are trimmed, and a last empty
 // part is left out.
 std::vector<std::string_view> split_list(std::string_view text, char separator = ',');
-// The text without the comment at its end.
+// The text without the comment at its end, trimmed.
 std::string_view without_comment(std::string_view text);
-// The content of a tuple or list; the text itself if it has no brackets.
+// The content of a tuple or list, trimmed; the text itself if it does not start with a bracket.
 std::string_view inside(std::string_view text);
 // Splits `callee(arguments)rest`. False if the text is not a call of a dotted name.
 struct CallText {

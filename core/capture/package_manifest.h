@@ -30,7 +30,8 @@ struct PackageManifest {
   [[nodiscard]] std::string title() const;
 };
 
-// Reads the manifest of the package at `path`; nullopt if there is none.
+// Reads the manifest of the package at `path`: the file with the same name, but `.json` at its end.
+// nullopt if there is none, or it cannot be read or is not a manifest.
 std::optional<PackageManifest> read_package_manifest(const std::string& path);
 
 // The folder that JOINTER_COMPILED names or, if it is not set, `compiled` in cache_folder().
@@ -38,7 +39,8 @@ std::string compiled_cache_folder();
 
 // Returns the paths of packages in `folder` that were compiled from the graph with this hash
 // (graph_hash): the newest one of the whole graph or, if there is none, those of its regions,
-// newest first. Reads the manifest of each package in the folder.
+// newest first. Empty if there are none or the folder cannot be read. Reads the manifest of each
+// package in the folder.
 std::vector<std::string> cached_packages(const std::string& folder, std::string_view hash);
 
 }  // namespace jointer

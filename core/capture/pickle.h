@@ -1,8 +1,8 @@
 #pragma once
 
 // Reads Python pickles of protocols 2 to 5 that contain plain data: None, booleans, numbers,
-// strings, lists, tuples and dictionaries. Refuses a pickle that looks up, calls or constructs
-// anything.
+// strings, bytes, lists, tuples and dictionaries. Refuses a pickle that looks up, calls or
+// constructs anything, and other opcodes, such as those of sets.
 
 #include <cstdint>
 #include <optional>
@@ -31,8 +31,9 @@ static_assert(sizeof(PickleValue) == 16);
 class Pickle {
  public:
   // `bytes` must outlive the result, which points into them. Error (input): the pickle is damaged
-  // or truncated, runs code, or exceeds the memory limit below. The message gives the byte offset
-  // of the opcode.
+  // or truncated, has an opcode that is refused, an integer of more than 9 bytes or a string of 4
+  // GiB or more, or exceeds the memory limit below. The message gives the byte offset of the
+  // opcode.
   static Result<Pickle> read(std::string_view name, std::string_view bytes);
   static constexpr std::size_t kMaxMemory = std::size_t{4} << 30;
 
@@ -40,9 +41,11 @@ class Pickle {
   // Returns the elements of a list or tuple, or the alternating keys and values of a dict. Empty
   // for anything else. A container may be shared or contain itself: limit the depth of a traversal.
   [[nodiscard]] std::span<const PickleValue> elements(const PickleValue& value) const;
+  // Empty if the value is not a text.
   [[nodiscard]] std::string_view text(const PickleValue& value) const;
   // Returns the value of a key in a dict; null if there is no such key or `value` is not a dict.
   [[nodiscard]] const PickleValue* find(const PickleValue& value, std::string_view key) const;
+  // The value of a key, same as with `find`: nullopt if it is not an integer, empty if not a text.
   [[nodiscard]] std::optional<std::int64_t> integer(const PickleValue& dict,
                                                     std::string_view key) const;
   [[nodiscard]] std::string_view text(const PickleValue& dict, std::string_view key) const;

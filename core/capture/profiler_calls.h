@@ -15,8 +15,8 @@
 
 namespace jointer {
 
-// A token is a small number that identifies an operator and shapes. A node and a call with the same
-// token may match.
+// A token is a small number that identifies an operator and the shapes of its inputs or, for a
+// collective, only its kind. A node and a call with the same token may match.
 class CallTokens {
  public:
   // If the trace has no shapes, a token identifies only the operator.
@@ -25,7 +25,7 @@ class CallTokens {
   // The nodes that make a call, in program order, and their tokens.
   [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<std::uint32_t>& of_nodes() const { return of_nodes_; }
-  // True if the graph calls the operator with this event name.
+  // True if the graph calls the operator with this event name, or a collective that it starts.
   [[nodiscard]] bool knows(StringId event_name) const { return names_[event_name.index()] != 0; }
   // The token of a call; 0 if it matches no node.
   [[nodiscard]] std::uint32_t of(const ProfilerEvent& event) const;
@@ -71,8 +71,9 @@ struct ProfilerPass {
   std::int64_t start_ns = 0;  // of its ProfilerStep, else of its first call
   std::int64_t step_ns = 0;   // of its ProfilerStep, else from first call to end of last call
 };
-// Returns one pass per ProfilerStep that contains calls. If there are no steps, or the graph runs
-// several times within a step, splits the calls where they repeat.
+// Returns one pass per ProfilerStep that contains calls; calls outside of steps are left out. If
+// the trace has no steps, or the graph runs several times within a step, splits the calls where
+// they repeat.
 std::vector<ProfilerPass> find_passes(const ProfilerEvents& events, const ProfilerCalls& calls,
                                       const CallTokens& tokens);
 

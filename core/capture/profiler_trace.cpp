@@ -11,12 +11,14 @@
 //   2. In each pass, align the nodes, in program order, with the calls, ordered by start: compute a
 //      longest common subsequence of (operator, shapes). A call that is not in the graph, or a node
 //      that did not run, does not prevent other matches.
+//      Passes with fewer than half as many matches as the best one are dropped.
 //   3. A node's own time is the median over the passes; for a collective, it is the minimum.
 //   4. The lanes are those of one pass. If the trace has kernels, time counts from the first one.
 //
 // On a CPU, the call of a collective only starts it, on threads that the profiler does not record.
-// If the wait had to block, the collective's time lasts from the start of the call to the end of
-// the wait. If it did not block, the end is unknown.
+// If the wait had to block, that is, took more than a twentieth of the time from the start of the
+// call to the end of the wait, this is the collective's time. If it did not block, the end is
+// unknown.
 //
 // Cost: linear if the trace is of this graph; otherwise see core/base/alignment.h.
 

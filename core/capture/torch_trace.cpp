@@ -15,7 +15,7 @@ namespace {
 using TraceJson = nlohmann::json;
 
 // Entries that contain a graph of a known kind. For other entries, the kind is guessed from the
-// placeholders.
+// placeholders and comments.
 struct Known {
   std::string_view entry;
   CaptureKind kind;

@@ -18,6 +18,7 @@
 
 namespace jointer {
 
+// True if an entry starts on one of the first 20 lines.
 bool is_torch_trace(std::string_view bytes);
 
 struct TraceGraph {

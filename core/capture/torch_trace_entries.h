@@ -26,8 +26,8 @@ void for_each_trace_entry(std::string_view bytes,
 // True if the line is the first one of an entry.
 bool starts_trace_entry(std::string_view line);
 
-// Returns the name of an entry: the first key that is not common to all entries or, for an
-// artifact, its `name`. Empty if there is none.
+// Returns the name of an entry: the first key, in alphabetical order, that is not one of those that
+// many entries have (`rank`, `stack`, ...) or, for an artifact, its `name`. Empty if there is none.
 std::string trace_entry_name(const nlohmann::json& json);
 
 // Returns the integer member `key`, if there is one.
