@@ -153,8 +153,8 @@ using RankEvent = std::variant<RankStarted, RankProgress, RankNote, RankMeasured
 
 // The event as one line, without the line break.
 std::string write_event(const RankEvent& event);
-// Returns nullopt if the line is not an event. Ignores unknown keys. If the line announces a newer
-// protocol, returns a RankFailed that says so.
+// Returns nullopt if the line is not an event, or a field of it is invalid. Ignores unknown keys.
+// If the line announces a newer protocol, returns a RankFailed that says so.
 std::optional<RankEvent> parse_event(std::string_view line);
 
 }  // namespace jointer

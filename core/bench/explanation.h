@@ -25,7 +25,7 @@ struct PeakExplanation {
 
   struct OperatorScratch {
     std::string target;
-    std::size_t calls = 0;
+    std::size_t calls = 0;       // that allocated scratch memory
     std::int64_t max_bytes = 0;  // maximum over its calls
     NodeId node;                 // the call with that maximum
   };
@@ -43,7 +43,8 @@ struct PeakExplanation {
   // if memory peaked at the start, or if a compiled block was running.
   NodeId peak_node;
   // The first node outside of compiled blocks at which the held memory differs from the prediction,
-  // and the difference in bytes. If it differs at the start, there is no node.
+  // and the difference in bytes. If it differs at the start, there is no node. None and 0 if it
+  // never differs, or there is no profile.
   NodeId first_different;
   std::int64_t first_difference = 0;
 };

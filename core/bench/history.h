@@ -12,8 +12,8 @@
 
 namespace jointer {
 
-// The results as JSON, one per line. The newest ones include their profiles (times of nodes and
-// blocks, memory curves), as long as the lines with profiles have at most `max_profile_bytes` in
+// The results as JSON, one per line. From the newest on, each includes its profile (times of nodes
+// and blocks, memory curves) if the lines with profiles then have at most `max_profile_bytes` in
 // total.
 std::vector<std::string> result_lines(std::span<const BenchmarkResult> results,
                                       std::size_t max_profile_bytes);
@@ -36,12 +36,14 @@ class BenchmarkHistory {
     // renamed, the file's new name. Otherwise empty.
     std::string note;
   };
-  // Loads the results of the graph with this hash. Renames a damaged file, so that it is preserved
-  // but does not block new results, and returns the results in it that are readable.
+  // Loads the results of the graph with this hash; none if there is no file. Renames a file that is
+  // damaged or cannot be read, so that it is preserved but does not block new results, and returns
+  // the results in it that are readable.
   [[nodiscard]] Loaded load(const std::string& graph_hash) const;
 
-  // Replaces the stored results atomically, or removes the file if `results` is empty. Error (run):
-  // the file cannot be written or removed.
+  // Replaces the stored results atomically by the last kMaxResults of `results`, which are oldest
+  // first, or removes the file if `results` is empty. Error (run): the file cannot be written or
+  // removed.
   Result<void> save(const std::string& graph_hash, std::span<const BenchmarkResult> results) const;
 
   [[nodiscard]] std::string path_of(const std::string& graph_hash) const;

@@ -12,8 +12,8 @@ namespace jointer {
 // The total time during which at least one kernel ran. `kernels` are in order of their start times.
 std::int64_t busy_ns(std::span<const MeasuredKernel> kernels);
 
-// True if the GPU is idle for so much of the step that launching the kernels, rather than running
-// them, determines the step time.
+// True if kernels run for less than 80% of the step: launching them, rather than running them, then
+// probably determines the step time.
 bool is_bound_by_launches(std::int64_t busy_ns, std::int64_t step_ns);
 
 }  // namespace jointer

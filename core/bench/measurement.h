@@ -53,7 +53,7 @@ struct Measurement {
   std::vector<MeasuredBytes> memory_over_time;  // ordered by time, or empty
   std::int64_t step_ns = 0;
   std::int64_t peak_bytes = 0;     // allocated, scratch included; 0 if unknown
-  std::vector<std::string> notes;  // parts that could not be matched
+  std::vector<std::string> notes;  // for the user, such as parts that could not be matched
 };
 
 // Converts a rank's profiled run. Leaves out positions that the graph does not have, and blocks

@@ -71,8 +71,8 @@ struct BenchmarkResult {
   Throughput throughput;
 
   [[nodiscard]] bool succeeded() const;
-  // The first rank whose failure no other rank caused, or null. A rank whose collective failed is
-  // not the culprit if any rank failed for another reason.
+  // The rank that failed, died or hung first, or null if none did. A rank whose collective failed
+  // is not the culprit if any rank failed for another reason.
   [[nodiscard]] const RankResult* culprit() const;
   // The rank whose memory snapshot explains why memory ran out: the culprit or, if it wrote none,
   // the first rank that did. Null if no rank wrote a snapshot.

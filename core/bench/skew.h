@@ -11,8 +11,8 @@
 
 namespace jointer {
 
-// A collective on one rank, in nanoseconds. The spans of a collective share a clock: that of the
-// first rank, which counts from the start of its step.
+// A collective on one rank, in nanoseconds. The spans of a collective share a clock: that of its
+// group's first rank, which counts from the start of its step.
 struct RankSpan {
   int rank = 0;
   std::int64_t start_ns = 0, end_ns = 0;
@@ -20,7 +20,7 @@ struct RankSpan {
 
 struct CollectiveSkew {
   NodeId node;
-  std::vector<RankSpan> spans;  // of all ranks of the group, ascending; at least two
+  std::vector<RankSpan> spans;  // of all ranks of the group, ascending by rank; at least two
   int last_rank = 0;            // the rank that started last
   std::int64_t skew_ns = 0;     // the start of the last rank minus that of the first
   // The time from the start of the last rank until the first rank's end; at least 0. Unlike the
@@ -31,13 +31,15 @@ struct CollectiveSkew {
 struct SkewReport {
   // Largest skew first. Empty if no group of at least two ranks was profiled completely.
   std::vector<CollectiveSkew> collectives;
-  // The clocks of ranks are aligned at the ends of collectives. This is the typical difference
-  // between those ends after the alignment: skews below it mean nothing.
+  // The clocks of ranks are aligned at the ends of collectives. This is the median difference
+  // between those ends after the alignment, the largest of any two ranks: skews below it mean
+  // nothing.
   std::int64_t clock_error_ns = 0;
 };
 
-// `graph`: the first rank's graph. Leaves out ranks that ran another graph, groups of which a rank
-// was not profiled, and broadcasts, whose root does not wait for the other ranks.
+// `graph`: that of the first profiled rank. Leaves out ranks that ran another graph, groups of
+// which a rank was not profiled, collectives without a time on a rank, such as those in compiled
+// blocks, and broadcasts, whose root does not wait for the other ranks.
 SkewReport collective_skew(const Graph& graph, std::span<const RankResult> ranks);
 
 }  // namespace jointer

@@ -30,8 +30,8 @@ class SnapshotFolder {
   [[nodiscard]] Result<std::string> add(std::string_view graph_hash, int rank,
                                         std::string_view bytes) const;
 
-  // Removes the oldest snapshots until at most this many files and bytes are left. Other files
-  // stay.
+  // Removes the oldest snapshots until at most this many files and bytes are left, or only the
+  // newest one. Other files stay.
   void remove_oldest(std::size_t max_files, std::uintmax_t max_bytes) const;
 
  private:

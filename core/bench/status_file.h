@@ -57,7 +57,7 @@ class StatusWriter : public StatusMapping {
   // or the file cannot be opened, returns a writer without a file.
   static StatusWriter from_environment();
 
-  // Sets the stage, which is one of kRunStages, and resets the position to -1.
+  // Sets the stage, which is one of kRunStages, resets the position to -1, and counts as an update.
   void set_stage(std::string_view stage);
   // Cheap enough to call for every node.
   void set_position(std::int64_t position) {
