@@ -7,8 +7,8 @@
 // matter little to long calls, but other programs delay them. The largest additions, which would
 // empty the caches, and the collectives run three times in a row, after everything else.
 //   add        of two tensors, each size but the last four times the one before. The smallest, of
-//              1,024 elements, is the time of a call without work. The others give the bandwidth as a
-//              function of the bytes: from 48 KiB of traffic to twice the size of the largest
+//              1,024 elements, is the time of a call without work. The others give the bandwidth as
+//              a function of the bytes: from 48 KiB of traffic to twice the size of the largest
 //              cache, but at least 48 MiB (also if the size is unknown) and at most 384 MiB. The
 //              bandwidth of the largest is that of the memory.
 //   mm         of square matrices of 512 and 768: the peak, which is that of the faster one; of 64:

@@ -18,12 +18,14 @@ std::string formats_text();
 std::string describe(const GraphEntry& entry);
 
 // The graphs in a file, or in all files of a folder (such as TORCH_TRACE's) in the order of their
-// names. Error (input): the file cannot be read, its format is unknown, or there is no graph.
+// names. A workspace counts as one graph; in a folder, workspaces and files that cannot be read are
+// left out. Error (input): the file cannot be read, its format is unknown, or there is no graph.
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 
 // Opens the requested graph. Error (usage): there are several graphs but none was chosen, the index
-// is out of range, or a half of the pair was not found. Error (input): same as list_graphs, or the
-// graph is invalid. Error (cancelled): `request.progress` returned false.
+// is out of range, a half of the pair was not found or is of another kind, or a workspace was given
+// as the forward half. Error (input): same as list_graphs, or the graph is invalid. Error
+// (cancelled): `request.progress` returned false. Other errors: same as Graph::assume.
 Result<Graph> open_graph(const OpenRequest& request);
 
 // `request` opens the output of a pass; returns a request that opens the input of this pass. Error

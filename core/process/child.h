@@ -87,8 +87,8 @@ class Child {
   void write(std::string_view text);
   void close_input();
 
-  // Sends SIGTERM. If the child is still running after `grace`, `pump` kills it. If this is called
-  // several times, the earliest deadline applies.
+  // Sends SIGTERM to the child's process group. If the child is still running after `grace`, `pump`
+  // kills the group. If this is called several times, the earliest deadline applies.
   void terminate(std::chrono::milliseconds grace);
   // Immediately kills the child and its process group. `pump` then kills everything else that it
   // started.

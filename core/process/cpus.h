@@ -12,7 +12,7 @@ namespace jointer {
 using Cpus = std::vector<int>;  // ascending, without duplicates
 
 // Reads and writes a list as Linux writes it: "0-47,96-143". Reading returns std::nullopt if the
-// text is empty or not such a list.
+// text is empty or not such a list, or has a number above 8191.
 std::optional<Cpus> parse_cpus(std::string_view text);
 std::string to_text(const Cpus& cpus);
 

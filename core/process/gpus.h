@@ -14,7 +14,7 @@ int visible_gpus(const std::string& root = "/");
 
 // The number of devices that a value of CUDA_VISIBLE_DEVICES names on a machine with `gpus` GPUs.
 // As in CUDA, the list ends before the first invalid entry, and a list with a repeated entry names
-// none.
+// none. Every entry that begins with `GPU-` or `MIG-` counts as valid.
 int named_gpus(std::string_view visible, int gpus);
 
 }  // namespace jointer

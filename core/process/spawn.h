@@ -17,7 +17,7 @@ struct SpawnRequest {
   const std::vector<std::string>& command;
   // Added to the environment of this process.
   const std::vector<std::pair<std::string, std::string>>& environment;
-  const std::string& directory;
+  const std::string& directory;  // working directory; empty: same as this process
   bool has_input = false;
 };
 
