@@ -112,7 +112,7 @@ struct CompiledProgram {
   std::string name;     // "rank 0, 0/0, forward"
   std::string compile;  // "rank 0, 0/0"
   std::string file;
-  std::string torch_version;        // empty if the artifacts do not say
+  std::string torch_version;  // empty if the artifacts do not say
   // Forward or backward, from the wrapper's AOT ID or a package's manifest.
   std::optional<CaptureKind> half;
   std::optional<std::int64_t> rank;

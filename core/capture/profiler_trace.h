@@ -15,8 +15,8 @@ namespace jointer {
 // The measurement, and counts of what matched in the trace and in the graph.
 struct TraceMatch {
   Measurement measurement;
-  std::size_t passes = 0;         // runs of the graph in the trace
-  std::size_t matched = 0;        // nodes that matched a call in some pass
+  std::size_t passes = 0;   // runs of the graph in the trace
+  std::size_t matched = 0;  // nodes that matched a call in some pass
   // Nodes that make a call: no getitem, Python arithmetic or higher-order operators.
   std::size_t nodes = 0;
   std::size_t foreign_calls = 0;  // in the passes: calls of the graph's operators without a node

@@ -23,9 +23,10 @@ std::string describe(const GraphEntry& entry);
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 
 // Opens the requested graph. Error (usage): there are several graphs but none was chosen, the index
-// is out of range, a half of the pair was not found or is of another kind, or a workspace was given
-// as the forward half. Error (input): same as list_graphs, or the graph is invalid. Error
-// (cancelled): `request.progress` returned false. Other errors: same as Graph::assume.
+// is out of range, a half of the pair was not found, or a workspace was given as the forward half.
+// Error (input): same as list_graphs, or the graph is invalid. Error (usage or input): a file given
+// as a half contains a graph of another kind. Error (cancelled): `request.progress` returned false.
+// Other errors: same as Graph::assume.
 Result<Graph> open_graph(const OpenRequest& request);
 
 // `request` opens the output of a pass; returns a request that opens the input of this pass. Error

@@ -31,8 +31,9 @@ Result<OpenedCompilation> open_compilation(const std::string& path, const Graph&
 // Has the members of `--source inductor`, and others that describe the artifacts.
 Json compiled_answer(const OpenedCompilation& opened, const Graph& graph);
 
-// Prints the number of tied calls, everything that could not be read or tied, and the number of
-// blocks whose size is unknown or assumed.
+// Prints the number of tied calls, the kinds of things that could not be read or tied, each with
+// its number and up to 8 of the names, and the numbers of blocks whose size is unknown or whose
+// data type is assumed.
 void print_ties(const Json& answer);
 
 }  // namespace jointer::cli

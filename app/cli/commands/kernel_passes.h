@@ -15,7 +15,8 @@ Json kernel_passes_json(std::span<const KernelPassReport> reports,
                         const std::function<std::string(kernels::OpId)>& name,
                         const std::function<Json(kernels::OpId)>& nodes);
 
-// Prints the peaks before and after each pass, and a table of the kernels that it moved.
+// Prints the peaks before and after each pass, and a table of the kernels in its report, whether
+// they moved or not.
 void print_kernel_passes(const Json& reports);
 
 }  // namespace jointer::cli

@@ -100,7 +100,7 @@ struct ExecutionOption {
   [[nodiscard]] Result<Execution> of(const Graph& graph) const;
   // The analysis of the step, with the times in the trace if there is one. Error (usage): there is
   // a trace, but the execution does not compile the graph as a whole. Error (input): the trace
-  // cannot be read or has none of the kernels.
+  // cannot be read or has none of the kernels. Other errors: same as analyze_step.
   [[nodiscard]] Result<Analysis> analyze(const Graph& graph, const AnalysisOptions& options) const;
 };
 

@@ -51,7 +51,8 @@ bool changes_plan(const SacCommand& options, const CLI::App& command) {
          });
 }
 
-// Shows the values that a pair saves, or those that a single half saves or reads.
+// Shows the values that a pair saves. Error (usage): the graph is a single half or a subgraph,
+// which has no plan.
 Result<int> show_captured(const SacCommand& options, const Graph& graph) {
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
@@ -197,7 +198,8 @@ void add_sac_command(CLI::App& program, int& exit_code) {
   command->footer(
       "All options apply to a joint graph, and all but --partitioner to a flat training step. A "
       "pair is shown as captured; with an option that changes the plan, it is joined into a joint "
-      "graph first, and changes start from its own plan. A single half is only shown.");
+      "graph first, and changes start from its own plan. A single half has no plan and is "
+      "refused.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

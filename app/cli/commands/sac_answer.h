@@ -25,8 +25,8 @@ struct SavedValue {
   std::string reason;
 };
 
-// The values that one operator computes in the forward and that the backward reads. The sums over
-// all rows are the totals of the plan: its saved values, and the calls that run twice.
+// The values of one operator that are saved or offloaded, and its calls that run twice. The sums
+// over all rows are the totals of the plan.
 struct OperatorRow {
   std::string target;
   std::size_t saved = 0, recomputed = 0, offloaded = 0;  // saved: on the device
@@ -55,7 +55,8 @@ struct OrderAnswer {
 };
 
 struct SacAnswer {
-  // Activations and graph inputs, in the order of the forward's outputs.
+  // Activations and graph inputs, in the order of the forward's outputs; for a flat training step,
+  // in program order, and without inputs.
   std::vector<SavedValue> saved, saved_inputs;
   std::size_t saved_symbols = 0;
   std::vector<OperatorRow> operators;  // most bytes first
@@ -79,9 +80,8 @@ struct SacAnswer {
 Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
                                 const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if);
 
-// Describes the values that a pair's forward saves for backward, that a flat training step's
-// backward reads from its forward, or that a single half saves or reads. `kept`: the graph's
-// kept_values.
+// Describes the values that a pair's forward saves for backward, or that a flat training step's
+// backward reads from its forward. `kept`: the graph's kept_values.
 SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
                             std::span<const SaveCandidate> kept, const MemoryOptions& memory);
 

@@ -23,12 +23,13 @@ struct Solved {
   Partitioner partitioner = Partitioner::min_cut;
   Decider decider = Decider::partitioner;  // decides about values without a tag
   std::optional<double> budget;            // torch's budget that resulted in the plan
-  std::vector<MemoryPolicy> policies;      // in effect, indexed by node; empty in a search
+  std::vector<MemoryPolicy> policies;  // in effect, indexed by node; may be empty after a search
   std::span<const NodeCost> costs;
   TransferCosts transfers;
   std::string order;  // the passes that reorder the plan's graph; may be empty
   // The plan of the pair that was opened, with its estimates; std::nullopt without a pair, or
-  // if a partitioner decides from scratch. A plan found for a limit is never worse than this one.
+  // if a partitioner decides from scratch. A plan found for a limit is never worse than this one,
+  // except that a pair that offloads does not count with --no-offload.
   std::optional<ParetoPoint> own = std::nullopt;
   bool is_own = false;  // true if the plan is `own`
 

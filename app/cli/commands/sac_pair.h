@@ -19,7 +19,10 @@ struct PairPlan {
   // The partitioner in whose order the plan has the estimates of the opened pair; if there is none,
   // the first one whose order can be estimated.
   Partitioner partitioner = Partitioner::min_cut;
-  ParetoPoint point;               // the plan with the estimates of the pair as it is
+  // The plan with the estimates of the pair as it is or, if the pair does not describe all calls of
+  // the joint graph, with those of the plan in the partitioner's order. Empty if a partitioner
+  // decides from scratch.
+  ParetoPoint point;
   std::vector<std::string> notes;  // for the user
 };
 

@@ -12,7 +12,7 @@ namespace jointer::cli {
 
 struct AppliedPolicy {
   std::vector<std::string> notes;  // for the user
-  std::vector<Decider> tags;       // by node: the origin of its tag
+  std::vector<Decider> tags;       // by node: the origin of its tag; empty if none was changed
 };
 
 // [--save OP,...] [--every-nth OP/N,...] [--policy FILE] [--preset NAME]
@@ -26,7 +26,7 @@ struct PolicyOptions {
   }
   // Tags the graph; with `fresh`, removes its existing tags first. Error (usage): the options
   // contradict each other, or the policy does not exist or matches no node. Error (input): the file
-  // is not a policy.
+  // cannot be read or is not a policy.
   [[nodiscard]] Result<AppliedPolicy> apply_to(Graph& graph, bool fresh) const;
 };
 

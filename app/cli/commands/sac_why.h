@@ -17,7 +17,9 @@ namespace jointer::cli {
 
 struct WhyAnswer {
   std::string name;
-  std::string action;  // save, recompute, offload, input, or "not needed"
+  // save, recompute, offload or "not needed"; of a node that is not a call and not saved, its kind:
+  // "a placeholder".
+  std::string action;
   std::string reason;
   std::optional<Decider> decider;  // std::nullopt if there was nothing to decide
   std::optional<ValueMargin> margin;

@@ -7,9 +7,10 @@
 
 namespace jointer::cli {
 
-// A table of the calls that took longest in a profiled run, measured alone: their times, the
-// estimates, and the rates that they reached. Empty without a profile. `analysis` describes
-// `graph`, which ran.
+// A table of at most 10 calls of the first rank that was profiled and ran `graph`, those with the
+// longest time in isolation (NodeTime::own_ns) first: this time, the estimate, and the rates that
+// they reached. Waits, and collectives that local copies replaced, are left out. Empty without a
+// profile. `analysis` describes `graph`, which the first rank ran.
 std::string slowest_calls(const BenchmarkResult& result, const Graph& graph,
                           const Analysis& analysis);
 

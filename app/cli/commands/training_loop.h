@@ -16,7 +16,7 @@ struct LoopOptions {
   bool unboxed = false, expandable_segments = false;
 
   void add_to(CLI::App& command);
-  // Error (usage): simulate_training fails, or the device does not exist.
+  // Errors: same as simulate_training and, for the device of --workspace-of, load_device.
   [[nodiscard]] Result<TrainingRun> run(const Graph& graph, const std::string& optimizer) const;
 };
 

@@ -294,6 +294,15 @@ TEST(FxText, PythonCallsOfGraphsBeforeAten) {
   EXPECT_TRUE(share(graph, "output", "l_x_"));
 }
 
+TEST(FxText, AParameterMayBeNamedOutput) {
+  const Graph graph = must_read(R"py(class GraphModule(torch.nn.Module):
+    def forward(self, output: "f32[4][1]cpu"):
+        add: "f32[4][1]cpu" = torch.ops.aten.add.Tensor(output, output)
+        return (add,)
+)py");
+  EXPECT_EQ(line_of(graph, "output_1"), "output_1 output((%add)) -> None");
+}
+
 TEST(FxText, CustomOperatorsAreReadWithAWarning) {
   const Graph graph = must_read(forward(
       "a = torch.ops.my.op.default(x, None, True, 1.5, 340282366920938463463374607431768211455, "
