@@ -43,15 +43,17 @@ struct RankNote {
 // The measured times of one call. Nodes are identified by their position in Graph::order.
 struct NodeTime {
   std::uint32_t position = 0;
-  // The start and end of the call in an ordinary step, relative to the start of the step. Without a
-  // trace of its kernels, a collective ends when its wait returns.
+  // The start and end of the call in an ordinary step, relative to the start of the step, which is
+  // that of its first kernel if kernels are traced. Otherwise, a collective or a copy to or from
+  // the host ends when its wait returns.
   std::int64_t start_ns = 0, end_ns = 0;
-  // Duration of the call in isolation: the median of several steps. A collective is timed from the
-  // moment when all ranks of its group have arrived.
+  // Duration of the call in isolation, or of its kernels if they are traced: the median of several
+  // steps. A collective is timed from the moment when all ranks of its group have arrived.
   std::int64_t own_ns = 0;
 };
 
-// A kernel or copy on a GPU, traced in an ordinary step. Times are relative to the step's start.
+// A kernel or copy on a GPU, traced in an ordinary step. Times are relative to the start of the
+// step's first kernel.
 struct MeasuredKernel {
   std::uint32_t position = 0;  // of the node that launched it
   std::string name;
@@ -122,14 +124,16 @@ struct RankMeasured {
   std::optional<GpuState> gpu;        // in any run on a GPU whose driver has NVML
 };
 
-// The result of comparing the outputs with the expected ones. Names the output and the element that
-// differ most.
+// The result of comparing the outputs with the expected ones. Names the output that differs most,
+// relative to its largest expected magnitude, and its element that differs most.
 struct RankVerified {
   std::string against;  // "baseline", "expected"
   bool bitwise = false;
-  bool equal = false;  // bitwise, or within the bound if the backend changes numerics
-  double max_abs_diff = 0;
-  double bound = 0;    // relative to the output's largest magnitude; 0 for bitwise equality
+  bool equal = false;       // bitwise, or no output differs by more than the bound
+  double max_abs_diff = 0;  // of this element
+  // Relative to an output's largest expected magnitude. 0, so that only the sign of a zero and the
+  // bits of a NaN may differ, unless the backend or the device's kernels change numerics.
+  double bound = 0;
   std::string output;  // empty if all are bitwise equal
   std::int64_t element = 0;
   std::int64_t compared = 0;  // number of outputs
