@@ -9,10 +9,10 @@
 namespace jointer {
 
 // Returns the estimated step time, in nanoseconds, of a graph run as `request` describes. If a rank
-// runs alone, local copies replace its collectives: the exposed time is left out, also that of
-// copies to and from the host, and each local copy takes the minimum duration of a kernel, plus the
-// time to read and write the collective's output at the device's memory bandwidth. A recorded step
-// does not wait for the CPU to launch its kernels.
+// runs alone, local copies replace its collectives: their exposed time is left out, and each copy
+// takes the minimum duration of a kernel, plus the time to read and write the collective's output
+// at the device's memory bandwidth. A recorded step does not wait for the CPU to launch its
+// kernels.
 std::int64_t step_of_run(const Graph& graph, const Analysis& analysis,
                          const BenchmarkRequest& request);
 

@@ -6,8 +6,8 @@
 // Source: torch._inductor.codecache.AotCodeCompiler, torch.export.pt2_archive.
 //
 // The nodes of a generated kernel are those in kernel_information.json, except those that calls of
-// operators run. Of the nodes of a call of an operator, those that are named after the operator are
-// kept. If there are none, the comment above the call may name one (find_nodes_of_operators).
+// operators run. A call of an operator keeps those of its nodes that are named after the operator.
+// If there are none, the comment above the call may name one (find_nodes_of_operators).
 
 #include "core/capture/aoti_package.h"
 

@@ -38,6 +38,24 @@ TEST(StepOfRun, ASingleRankCopiesInsteadOfCommunicating) {
   EXPECT_NEAR(static_cast<double>(copy), ns + analysis.device.kernel_us * 1e3, 1);
 }
 
+TEST(StepOfRun, ASingleRankStillCopiesToTheHostAndBack) {
+  const Graph graph = parse(R"(
+    x: f32[262144] = input
+    a: f32[262144] = aten.relu(x)
+    device cpu
+    off: f32[262144] = ao.offload(a)
+    host: f32[262144] = ao.wait_tensor(off, a)
+    device cuda:0
+    back: f32[262144] = ao.reload(host, 'cuda:0')
+    again: f32[262144] = ao.wait_tensor(back)
+    b: f32[262144] = aten.cos(again)
+    return [b]
+  )");
+  const auto analysis = must(analyze(graph));
+  ASSERT_GT(analysis.simulation.exposed_ns(), 0);
+  EXPECT_EQ(step_of_run(graph, analysis, {.solo = 0}), analysis.simulation.step_ns());
+}
+
 TEST(StepOfRun, ARecordedStepDoesNotWaitForLaunches) {
   const Graph graph = with_a_collective();
   const auto analysis = must(analyze(graph));
