@@ -104,8 +104,8 @@ class PickleReader {
       if (opcode == stop) break;
       step(opcode);
     }
-    if (stack_.size() != 1 || !marks_.empty())
-      refuse("ends with {} values on the stack instead of 1", stack_.size());
+    if (!marks_.empty()) refuse("ends with a mark on the stack");
+    if (stack_.size() != 1) refuse("ends with {} values on the stack instead of 1", stack_.size());
     out_.root_ = stack_.back();
   }
 

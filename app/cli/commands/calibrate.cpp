@@ -269,7 +269,7 @@ void add_calibrate_command(CLI::App& program, int& exit_code) {
                    "Trace of a run of this graph, exported by torch.profiler: .json, .gz or .zst")
       ->type_name("FILE");
   command
-      ->add_option("--gpu", options->device, "Name of the device, if the trace does not contain it")
+      ->add_option("--gpu", options->device, "Name of the device, in place of the one in the trace")
       ->type_name("NAME");
   command->add_flag("--list", options->list, "List the devices with measured times");
   command->add_option("--forget", options->forget, "Delete the times measured on this device")

@@ -29,8 +29,8 @@ struct PlanComparison {
 
 // Returns a graph's own plan: for a joint graph, min_cut's plan under the graph's tags; for a flat
 // training step, the plan of the step with its tags applied; for a pair, what the pair saves and
-// recomputes. Error (usage): the graph is a single half, which has no plan, or the tags cannot be
-// applied.
+// recomputes. Error (usage): the graph is a single half or a subgraph, which has no plan, or the
+// tags cannot be applied. Other errors: same as EstimatorOptions::make.
 Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions& estimator,
                            const MemoryOptions& memory);
 
