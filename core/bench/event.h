@@ -131,8 +131,8 @@ struct RankVerified {
   bool bitwise = false;
   bool equal = false;       // bitwise, or no output differs by more than the bound
   double max_abs_diff = 0;  // of this element
-  // Relative to an output's largest expected magnitude. 0, so that only the sign of a zero and the
-  // bits of a NaN may differ, unless the backend or the device's kernels change numerics.
+  // Relative to an output's largest expected magnitude. 0 unless the backend or the device's
+  // kernels change numerics: numbers must then be equal (-0 equals 0, and NaN equals NaN).
   double bound = 0;
   std::string output;  // empty if all are bitwise equal
   std::int64_t element = 0;

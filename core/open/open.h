@@ -18,8 +18,9 @@ std::string formats_text();
 std::string describe(const GraphEntry& entry);
 
 // The graphs in a file, or in all files of a folder (such as TORCH_TRACE's) in the order of their
-// names. A workspace counts as one graph; in a folder, workspaces and files that cannot be read are
-// left out. Error (input): the file cannot be read, its format is unknown, or there is no graph.
+// names. A workspace counts as one graph; in a folder, workspaces and files from which no graph can
+// be read are left out. Error (input): the file cannot be read, its format is unknown, or there is
+// no graph.
 Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 
 // Opens the requested graph. Error (usage): there are several graphs but none was chosen, the index
