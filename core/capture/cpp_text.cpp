@@ -1,6 +1,6 @@
 // Splits generated C++. Such text has neither macros with braces nor statements that span
-// directives, so a block begins with a brace that follows a keyword, a label or nothing; any other
-// brace begins an initializer list.
+// directives, so a block begins with a brace that follows nothing, a label, or a statement that
+// begins with a keyword (`if (is_large)`); any other brace begins an initializer list.
 
 #include "core/capture/cpp_text.h"
 

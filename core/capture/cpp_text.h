@@ -25,8 +25,8 @@ std::vector<Statement> statements_of(std::string_view body, std::size_t first_nu
 // strings and comments do not count.
 std::optional<std::size_t> closing_bracket(std::string_view text, std::size_t open);
 
-// Splits at commas outside brackets, strings and template arguments; the parts are trimmed, and a
-// last empty part is left out.
+// Splits at commas outside brackets, strings and the arguments of templates that Inductor uses
+// (after_template); the parts are trimmed, and a last empty part is left out.
 std::vector<std::string_view> split_arguments(std::string_view text);
 
 // `callee(arguments)rest`, in which `callee` is a name with namespaces, members and template
