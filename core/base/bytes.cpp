@@ -34,7 +34,7 @@ Result<std::string> read_stream(std::FILE* file, std::string_view name) {
   while (const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), file)) {
     bytes.append(chunk.data(), n);
     if (bytes.size() > kMaxBytes)
-      return input_error("{}: larger than 4 GiB, which is too large for a capture", name);
+      return input_error("{}: larger than 4095 MiB, which is too large for a capture", name);
   }
   if (std::ferror(file) != 0) return input_error("{}: {}", name, std::strerror(errno));
   return bytes;

@@ -36,19 +36,19 @@ class PaddedBytes {
 
 // Reads a file, or standard input if `path` is `-`. Decompresses zstd and gzip, regardless of the
 // file name. Error (input): the file cannot be read, is empty, damaged or truncated, or is too
-// large for a capture: more than 4 GiB, or more than 64 MiB and 400 times its compressed size; or
-// memory runs out.
+// large for a capture: more than 4,095 MiB or, once decompressed, more than 64 MiB and 400 times
+// its compressed size; or memory runs out.
 Result<PaddedBytes> read_bytes(const std::string& path);
 
 // Decompresses zstd or gzip data; copies anything else. `name` is used in messages. Error (input):
-// the data is damaged, truncated or, once decompressed, too large.
+// the data is damaged, truncated or, once decompressed, too large (see read_bytes).
 Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 
 // Writes to a temporary file in the same folder and renames it, so that a reader sees either the
-// old file or the complete new one. A program that is killed while it writes leaves no incomplete
-// file if the file system supports unnamed files (O_TMPFILE). Writes to pipes and devices directly.
-// Compresses with zstd if `path` ends in `.zst`; writes to standard output if `path` is `-`. Error
-// (run): the file cannot be written.
+// old file or the complete new one. Follows symbolic links. A program that is killed while it
+// writes leaves no incomplete file if the file system supports unnamed files (O_TMPFILE). Writes to
+// pipes and devices directly. Compresses with zstd if `path` ends in `.zst`; writes to standard
+// output if `path` is `-`. Error (run): the file cannot be written.
 Result<void> write_bytes(const std::string& path, std::string_view bytes);
 
 // Creates a folder, and those that contain it, unless they exist. Error (run): a folder cannot be
@@ -56,7 +56,8 @@ Result<void> write_bytes(const std::string& path, std::string_view bytes);
 Result<void> make_folder(const std::string& path);
 
 // Returns `path` as an absolute path without `.` and `..`, so that it stays valid in another
-// working directory. An empty path stays empty.
+// working directory. Each `..` removes the name before it, even if that is a symbolic link. An
+// empty path stays empty, and so does any path if the working directory is unknown.
 std::string absolute_path(const std::string& path);
 
 }  // namespace jointer

@@ -13,7 +13,8 @@ namespace jointer {
 //
 // Makes a pair only if tokens and order leave no choice: the occurrences of a token that is equally
 // frequent in both sequences are paired, the first with the first and so on; the same holds for the
-// elements between two neighboring pairs that are in order. All others have no partner.
+// elements between two neighboring pairs that are in order, before the first such pair and after
+// the last. All others have no partner.
 //
 // Cost: O(n log n) for each level of pairs between pairs; levels are few.
 class CertainPairs {
@@ -33,7 +34,7 @@ class CertainPairs {
   [[nodiscard]] const std::vector<std::uint32_t>& of_a() const { return of_a_; }
   [[nodiscard]] const std::vector<std::uint32_t>& of_b() const { return of_b_; }
 
-  // The longest list of pairs that are in the same order in both sequences.
+  // A longest list of pairs that are in the same order in both sequences.
   [[nodiscard]] std::vector<Pair> in_order() const;
 
  private:

@@ -135,8 +135,8 @@ requires HasJsonFields<T> OrderedJson json_of(const std::vector<T>& objects) {
 
 // --- Fields ---
 
-// `if_set`: omitted if the value is unset, empty or zero. `required`: an error if it is missing or
-// null. `lenient`: a value of the wrong type counts as missing.
+// `if_set`: omitted if the value is unset, empty, zero or false. `required`: an error if it is
+// missing or null. `lenient`: a value of the wrong type counts as missing.
 template <class Struct, class Value>
 struct JsonField {
   std::string_view key;

@@ -28,7 +28,9 @@ struct JsonDamage {
 };
 // Trees are written and destroyed recursively, so their depth is limited.
 inline constexpr std::size_t kMaxJsonDepth = 200;
-// Cost: linear in the length of the text. If several members have the same name, the last one wins.
+// If several members have the same name, the last one wins. Cost: linear in the length of the text;
+// if simdjson rejects a valid text, such as one with an integer of more than 64 bits, quadratic in
+// the number of members of an object.
 tl::expected<OrderedJson, JsonDamage> parse_tree(std::string_view text);
 
 // Error (input): the text is not valid JSON, or is nested more deeply than kMaxJsonDepth. The

@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// Writes compact JSON by appending to a string; inserts the commas. For documents that may be too
-// large for a tree (core/base/json_text.h).
+// Writes compact JSON by appending to a string; inserts the commas. Names and strings must be valid
+// UTF-8. For documents that may be too large for a tree (core/base/json_text.h).
 class JsonWriter {
  public:
   void begin_object() { open('{'); }

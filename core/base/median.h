@@ -7,7 +7,8 @@
 
 namespace jointer {
 
-// For an even count, returns the midpoint of the two middle numbers. `numbers` must not be empty.
+// For an even count, returns the midpoint of the two middle numbers, rounded down. `numbers` must
+// not be empty.
 inline std::int64_t median(std::vector<std::int64_t> numbers) {
   std::ranges::sort(numbers);
   const std::size_t middle = numbers.size() / 2;

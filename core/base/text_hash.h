@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Enables lookups by string_view in a map with string keys.
+// With std::equal_to<>, enables lookups by string_view in an unordered map with string keys.
 struct TextHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const noexcept {

@@ -18,8 +18,8 @@ std::string format_count(std::int64_t count);       // "10,944"
 std::string format_flops(double flops);             // "167 TFLOP"
 std::string format_rate(double flops_per_second);   // "412 TFLOP/s"
 std::string format_percent(double fraction);        // "41.2%", "< 0.1%"
-// Three significant digits, or all digits of a larger integer, without an exponent: "0.0123",
-// "1.23", "123", "12,345".
+// Three significant digits, or the nearest integer from 1,000 on, without an exponent and with at
+// most 12 decimals: "0.0123", "1.23", "123", "12,345". NaN is "-".
 std::string format_significant(double number);
 
 std::string format_count(std::integral auto count) {

@@ -205,7 +205,7 @@ Result<std::string> ZipArchive::read(const ZipEntry& entry, std::size_t limit) c
   const auto damaged = [&] {
     return input_error("{}: {} is damaged; copy the file again", name_, entry.name);
   };
-  // Deflate never makes data longer than this.
+  // No usual encoder makes data longer than this.
   if (entry.packed_size > entry.size + entry.size / 1000 + 1024) return damaged();
   if (entry.method == kStored && entry.packed_size != entry.size) return damaged();
   JOINTER_TRY(const std::string header, bytes_at(entry.at, kLocalSize));

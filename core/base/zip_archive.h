@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads ZIP archives, ZIP64 included. Only the directory and the entries that are asked for are
-// read from the file; nothing is unpacked to disk.
+// Reads ZIP archives, ZIP64 included. Only the end of the file, the directory and the entries that
+// are asked for are read; nothing is unpacked to disk.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +39,8 @@ class ZipArchive {
   [[nodiscard]] const std::vector<ZipEntry>& entries() const { return entries_; }
 
   // Returns the content of an entry of this archive. Error (input): it is larger than `limit`
-  // bytes, damaged, encrypted, or compressed by a method other than deflate.
+  // bytes, damaged, encrypted, or compressed by a method other than deflate; or the file cannot be
+  // read.
   [[nodiscard]] Result<std::string> read(const ZipEntry& entry, std::size_t limit) const;
 
  private:
