@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kMaxDotNodes = 150;
 
 // Returns one layout per graph; a single process computes all of them. Error (run): the program
 // does not exist, fails, is killed at its deadline, or prints anything other than layouts of these
-// graphs.
+// graphs in which boxes lie apart and edges go down. `style.max_in_rank` has no effect.
 Result<std::vector<Layout>> dot_layouts(std::span<const LayoutGraph> graphs,
                                         const LayoutStyle& style = {},
                                         const DotOptions& options = {});

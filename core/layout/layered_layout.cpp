@@ -20,7 +20,8 @@
 //   4. Assign x: in each sweep, the items of every rank move as close to the means of their
 //      neighbors (in least squares) as their order and the minimum distances allow. This is an
 //      isotonic regression, solved exactly by pooling adjacent violators. Then further rounds align
-//      the bends of a chain, and boxes that have only each other as neighbors, at the same x.
+//      the bends of a chain, and items that are each other's only neighbor on the facing sides, at
+//      the same x.
 //   5. Route edges: straight between ranks, vertical through them. No line crosses a box.
 //
 // Cost: steps 3 and 4 are O(sweeps * (items + segments * log)); items are at most nodes * ranks.
@@ -81,6 +82,7 @@ class Layering {
       for (const std::uint32_t to : readers[n]) lowest = std::min(lowest, ranks_[to] - 1);
       ranks_[n] = lowest;
     }
+    if (style_.max_in_rank > 0 && max_in_rank() > style_.max_in_rank) deal_ranks(readers);
   }
 
   [[nodiscard]] std::uint32_t max_in_rank() const {
@@ -148,7 +150,7 @@ class Layering {
       const auto& neighbors = down ? items_[rank[i]].above : items_[rank[i]].below;
       double sum = 0;
       for (const std::uint32_t n : neighbors) sum += at[n];
-      // An item without neighbors stays where it is.
+      // An item without neighbors is sorted by its own position.
       keys.emplace_back(neighbors.empty() ? i : sum / static_cast<double>(neighbors.size()),
                         rank[i]);
     }

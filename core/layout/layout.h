@@ -28,10 +28,10 @@ struct LayoutGraph {
 
 struct LayoutStyle {
   double node_width = 164, node_height = 22;
-  double node_gap = 14;  // between boxes of one rank
-  double rank_gap = 16;  // between ranks
-  // The maximum number of boxes in a rank, or 0 for no limit. A wider graph is folded into more
-  // ranks, so that it becomes taller instead of wider.
+  double node_gap = 14;  // the minimum between boxes of one rank
+  double rank_gap = 16;  // the minimum between ranks
+  // The maximum number of boxes in a rank, or 0 for no limit. layered_layout folds a wider graph
+  // into more ranks, so that it becomes taller instead of wider; dot_layouts ignores the maximum.
   std::uint32_t max_in_rank = 3;
 };
 
