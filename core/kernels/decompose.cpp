@@ -323,6 +323,7 @@ void Decomposer::matmul_rule(const Node& node) {
 // addmm of a row and a small matrix. Source: torch/_inductor/decomposition.py (mm, bmm, addmm).
 bool Decomposer::small_product_on_cpu(const Node& node, const FxIds& inputs) {
   const std::string_view packet = graph_.op(node).packet();
+  if (packet == "aten.baddbmm") return false;
   const bool adds = packet == "aten.addmm", is_batched = packet == "aten.bmm";
   const FxId left = inputs[adds ? 1 : 0], right = inputs[adds ? 2 : 1];
   const Sizes rows = builder_.shape(left), columns = builder_.shape(right);
