@@ -1,8 +1,8 @@
 #pragma once
 
 // Adds the dependencies between ops that no data carries: the order of collectives, and those due
-// to mutations and aliases. Afterwards, reads name the buffer that the last mutation defined, and
-// each buffer knows its readers.
+// to mutations and aliases. Afterwards, each read names the buffer that the last mutation before it
+// defined, each buffer knows its readers, and inputs that nothing reads may not be freed.
 //
 // Terms: a mutation defines a new buffer for the same storage; later reads of the old one mean the
 // new one (renaming). A buffer and its aliases share their readers.

@@ -28,7 +28,9 @@ class AccessTable {
     Access access;
     Form form = Form::as_is;
     bool is_indirect = false;
-    std::int64_t numel = 0;             // elements that it touches
+    // Elements that it touches: all of the buffer's for a star or an indirect access, 1 for a weak
+    // one.
+    std::int64_t numel = 0;
     AccessId merged = -1, sorted = -1;  // the other forms, once they were asked for
   };
 
@@ -49,7 +51,8 @@ class AccessTable {
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
   // The access with merged loops (`normalize`), and with sorted and merged loops
-  // (`normalize_with_stride_order`). Accesses of kinds other than `memory` have only one form.
+  // (`normalize_with_stride_order`), which is never atomic. Accesses of kinds other than `memory`
+  // have only one form.
   AccessId merged(AccessId id);
   AccessId sorted(AccessId id);
   // The same access to another buffer.

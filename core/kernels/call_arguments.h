@@ -21,7 +21,7 @@ class CallArguments {
   [[nodiscard]] bool has(std::string_view name) const;
   // -1 if the argument is missing or not a tensor.
   [[nodiscard]] FxId tensor(std::string_view name) const;
-  // The tensors of a list, with -1 for elements that are None; empty if the list is missing.
+  // The tensors of a list, with -1 for other elements, such as None; empty if the list is missing.
   [[nodiscard]] FxIds tensors(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t otherwise = 0) const;
   [[nodiscard]] double real(std::string_view name, double otherwise = 0) const;

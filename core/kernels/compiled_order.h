@@ -5,9 +5,10 @@
 //
 // Kernels are named so that they are found there again, although Inductor's passes rename nodes and
 // fuse for another device: a collective by its number in the sequence of collectives, which
-// Inductor keeps; a wait by its collective; any other kernel by the nodes that run in it, each with
-// its operator and its number among the calls of that operator. The sequence of collectives is
-// stored, too: moves apply only to a program with the same sequence.
+// Inductor keeps; a wait by its collective and its number among the waits for it; any other kernel
+// by the nodes that run in it, each with its operator and its number among the calls of that
+// operator. The sequence of collectives is stored, too: moves apply only to a program with the same
+// sequence.
 //
 // Schema: resources/schema/compiled_order.schema.json. Cost: linear in nodes and kernels.
 
@@ -35,11 +36,11 @@ struct KernelMove {
 // The node by which texts name a kernel: its collective if it is one, or else its first node. None
 // if no node of the graph runs in the kernel.
 NodeId main_node(const Graph& graph, const Kernel& kernel);
-// "mm_3", or "kernel 12" for one in which no node runs.
+// "mm_3", or "kernel 12", counted from 1, for one in which no node runs.
 std::string kernel_label(const Graph& graph, const Kernels& kernels, std::int32_t kernel);
 
-// The moves of one compiled graph. `graph` may be a half or a pair; only nodes of `part` count. The
-// kernels are in the order before the moves.
+// The moves of one compiled graph: the part `part` of `graph`, which is a half of a pair or a graph
+// that is not split. The kernels are in the order before the moves.
 struct PartMoves {
   const Graph& graph;
   PartId part;

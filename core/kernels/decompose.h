@@ -11,7 +11,7 @@
 // Cost: linear in nodes.
 // Source: torch/_inductor/decomposition.py (`select_decomp_table`),
 // torch/_decomp/decompositions.py. Deviation: tensors within a decomposition have dense strides, in
-// the axis order of the first input.
+// the axis order of the first input that has their shape.
 
 #include <span>
 

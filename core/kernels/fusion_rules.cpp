@@ -22,8 +22,7 @@ constexpr std::size_t kMaxOps = 64;           // max_fusion_size
 constexpr std::int32_t kMaxDistance = 64;     // are_long_distant_nodes
 constexpr std::int64_t kReuseWeight = 32;     // can_fusion_increase_peak_memory
 
-// First version of torch whose nodes regroup loops and whose mix-order reductions have no limit on
-// their aspect ratio.
+// The first version after 2.11; from it on, the rules are those of 2.15.
 constexpr TorchVersion kRegroups{2, 12};
 
 std::int64_t storage_elements(const Buffer& buffer) {
@@ -467,7 +466,8 @@ std::string_view to_sentence(Refusal refusal) {
       return "A kernel from a template takes in only element-wise operations that come after it "
              "and change no buffer in place.";
     case Refusal::loops_differ:
-      return "On the CPU, the two need the same loops, or the second the outer loops of the first.";
+      return "On the CPU, the two need one nest of loops or, if the second reads the first, the "
+             "same outer loops.";
     case Refusal::too_large_on_cpu:
       return "On the CPU, independent kernels fuse only if they have at most 16 operations "
              "together.";

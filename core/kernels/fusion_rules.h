@@ -50,8 +50,8 @@ class FusionRules {
   }
   // Bytes that a fusion saves; of a mix-order reduction, elements.
   std::int64_t score(NodeIndex a, NodeIndex b);
-  // True if `b`, which changes a buffer in place, reads and writes it as `a` reads it. `access` is
-  // weak.
+  // True if `b` changes a buffer in place with one write that uses all its loops, and `a` reads the
+  // buffer in the same pattern or not at all. `access` is weak.
   bool is_fusable_weak(AccessId access, NodeIndex a, NodeIndex b);
 
   [[nodiscard]] const std::vector<RefusedPair>& refused() const { return refused_; }

@@ -30,9 +30,11 @@ inline std::int64_t product(std::span<const std::int64_t> sizes) {
 }
 
 // A position in a buffer, in elements, as a sum over the loops that surround the access:
-//   offset + sum of coefficient * ((inner_offset + sum of the inner loops) / divisor % modulus)
-// A term without divisor (1) and modulus (0) has one inner loop with the coefficient 1. Terms are
-// sorted, and no two have the same inner part, so that equal positions compare equal.
+//   offset + sum of coefficient *
+//            ((inner_offset + sum of inner coefficient * inner loop) / divisor % modulus)
+// A term without divisor (1) and modulus (0) has one inner loop with the coefficient 1, or a loaded
+// value. Terms are sorted, and no two differ only in `coefficient`, so that equal positions compare
+// equal.
 struct IndexTerm {
   struct Inner {
     // Index into Access::sizes, or -1 for a value that is loaded at run time (an indirect index).
@@ -66,7 +68,7 @@ struct Access {
   enum class Kind : std::uint8_t {
     memory,  // at `index`, in loops of `sizes`
     star,    // the whole buffer, in an unknown pattern
-    weak,    // an order only, no bytes
+    weak,    // an order only, no data; its `bytes` are 1, as in Inductor
   };
   BufferId buffer = -1;
   Kind kind = Kind::star;

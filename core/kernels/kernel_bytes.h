@@ -4,9 +4,9 @@
 //
 // Per buffer: the iterations of the kernel times its accesses to the buffer, at most the buffer's
 // size. For a kernel of several ops and an external kernel, the whole buffer counts. A buffer that
-// does not leave its kernel counts nothing. Neither does a kernel that only selects a result of an
-// external kernel, since the external kernel counts it. As in Inductor, a dependency that only
-// orders counts as a read of the buffer.
+// does not leave its kernel counts nothing. Neither does a kernel that computes nothing, or that
+// only selects a result of an external kernel, since the external kernel counts it. As in Inductor,
+// a dependency that only orders counts as a read of the buffer.
 //
 // Source: torch._inductor.scheduler (`BaseSchedulerNode.get_read_write_buffer_accesses`).
 
@@ -15,8 +15,8 @@
 
 namespace jointer::kernels {
 
-// Sets the bytes, reads and writes of `kernel`, which is made of node `id`. Adds accesses with
-// merged loops to the table of accesses.
+// Sets `reads`, `writes` and the three counts of bytes of `kernel`, which is made of node `id`.
+// Adds accesses with merged loops to the table of accesses.
 void count_bytes(Scheduling& scheduling, NodeIndex id, Kernel& kernel);
 
 }  // namespace jointer::kernels

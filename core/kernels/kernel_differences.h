@@ -4,11 +4,13 @@
 // Inductor.
 //
 // Terms
-//   equal       kernels of both lists in which the same nodes run
+//   equal       kernels of both lists in which the same nodes run; if the nodes of one are unknown,
+//               kernels of the same kind and bytes
 //   first,      the two lists. A difference is described from the first to the second: one kernel
 //   second      of the first that is several of the second is split
 //   rule        differences of one kind whose kernels were kept apart for the same reason: a reason
-//               that one list states and the other, which fused them, does not
+//               that one list states and the other, which fused them, does not. Differences for
+//               which no list states a reason have one rule for each kind
 
 #include <cstdint>
 #include <string>
@@ -67,7 +69,7 @@ struct KernelComparison {
 };
 
 // Compares the kernels that are launched, and waits. Views and results of calls are left out.
-// Cost: O(n log n) in the number of nodes in kernels.
+// Cost: O(n log n) in the number of nodes in kernels and of refusals, if few kernels share a node.
 KernelComparison compare_kernels(const KernelList& first, const KernelList& second);
 
 // "split", "merged", ...; `first` and `second` name the lists: "only_predicted".

@@ -20,7 +20,7 @@ struct ListedKernel {
   std::int64_t bytes = 0;  // read and written
 };
 
-// The last reason for which two kernels were not fused.
+// A reason for which two kernels were not fused; they may have several.
 struct ListedRefusal {
   std::int32_t first = -1, second = -1;  // indices of kernels
   std::string reason;                    // as rule_of_reason returns it

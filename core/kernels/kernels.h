@@ -4,8 +4,8 @@
 // between them.
 //
 // Terms: a kernel is one launch, or a call that launches none (a view, one result of an external
-// kernel, a wait). An op is a node of `Ir`. The source of all rules is torch._inductor.{scheduler,
-// memory, choices}; each file of this folder names its part.
+// kernel, a wait, a no-op). An op is an element of `Ir::ops`. The source of all rules is
+// torch._inductor.{scheduler, memory, choices}; each file of this folder names its part.
 
 #include <array>
 #include <cstddef>

@@ -34,8 +34,8 @@ std::int64_t position_count(const Index& index, std::span<const std::int64_t> si
 Sizes strides_of(const Index& index, std::size_t loops);
 // The same difference for one loop.
 std::int64_t stride_of(const Index& index, std::size_t loop);
-// True if the position is a constant, or the iteration of a single loop: the buffer is read or
-// written from start to end.
+// True if the position is a constant, or the iteration of a single loop, which reads or writes the
+// buffer from start to end.
 bool is_contiguous(const Index& index);
 
 // Merges all loops that merge, and removes those of one iteration.
@@ -49,15 +49,15 @@ Sizes merge_together(std::span<const Index> positions, std::span<const std::size
 // Sorts the loops by descending stride before it merges them. Keeps loops that are not used.
 NestedIndex merge_sorted_loops(const Index& index, std::span<const std::int64_t> sizes);
 // The order of the loops of `index` in which it advances like `other`: its element i is the loop
-// that becomes loop i. None if an index is indirect, a loop is not used or has one iteration,
-// strides repeat, or the strides differ.
+// that becomes loop i. None if the numbers of loops differ, an index is indirect, a loop is not
+// used or has one iteration, strides repeat, or the strides differ.
 std::optional<std::vector<std::size_t>> matching_order(const NestedIndex& index,
                                                        const NestedIndex& other);
 // The same access in a nest whose loop i is loop `order[i]` of the old one. Loops from
 // `order.size()` on keep their places.
 Index reorder_loops(const Index& index, std::span<const std::size_t> order);
-// The same access in a nest of two loops with `outer` and `inner` iterations. None if it has no
-// such form.
+// The same access in a nest of two loops with `outer` and `inner` iterations. None if no such form
+// is found.
 std::optional<Index> regroup_loops(const Index& index, std::span<const std::int64_t> sizes,
                                    std::int64_t outer, std::int64_t inner);
 // Removes loops at the end of the nest that `index` does not use.

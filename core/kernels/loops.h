@@ -65,7 +65,7 @@ struct Loops {
   // True if each element along the reduced loop has its own result.
   [[nodiscard]] bool keeps_axis() const { return kind == Kind::scan || kind == Kind::sort; }
   [[nodiscard]] int reads() const;           // loads, each once
-  [[nodiscard]] int reads_at_loops() const;  // of them, those whose position is not a constant
+  [[nodiscard]] int reads_at_loops() const;  // of them, those whose position is not always 0
   [[nodiscard]] int operation_count() const { return static_cast<int>(body.size()); }
 };
 

@@ -158,7 +158,8 @@ class Lowering {
   Box full(double value, DType type, bool is_on_gpu, const Sizes& sizes);
   Box reduce(std::string_view op, const Box& input, const Sizes& dims, bool keeps, DType type);
   // `input`: the tensor that is reduced, if there is one. A reduction of fewer than
-  // `unrolled_below` elements has no loop (`unroll_reductions_threshold`).
+  // `unrolled_below` elements has no loop (`unroll_reductions_threshold`), except on the CPU if it
+  // has one result and several elements.
   Box make_reduction(Loops made, const Box* input = nullptr,
                      std::int64_t unrolled_below = kUnrolled);
   static constexpr std::int64_t kUnrolled = 8;

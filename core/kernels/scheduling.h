@@ -47,7 +47,7 @@ struct SchedulerNode {
   std::int64_t numel = 1, rnumel = 1;
   std::int32_t min_order = 0, max_order = 0;
   bool is_reduction = false;
-  bool is_extern = false;  // calls a library, or computes nothing
+  bool is_extern = false;  // calls a library, communicates, or computes nothing
   bool is_on_gpu = true;
   bool is_template = false;         // has an op of a template, which is the first
   std::vector<NodeIndex> parallel;  // parts of a foreach kernel, which run side by side
