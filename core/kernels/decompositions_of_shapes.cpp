@@ -61,7 +61,7 @@ FxIds roll(FxBuilder& b, const CallArguments& call, TorchVersion) {
     // Positions that wrap around, as an index.
     const std::int64_t dim = wrapped_dim(dims[i], b.rank(x));
     const std::int64_t size = b.shape(x)[static_cast<std::size_t>(dim)];
-    if (size == 0) return {x};
+    if (size == 0) return {self};
     const FxId numbers = numbers_up_to(b, size, b.tensor(x).is_on_gpu);
     const std::int64_t start = (size - shifts[i] % size) % size;
     const FxId moved =
