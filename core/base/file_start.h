@@ -9,7 +9,8 @@
 
 namespace jointer {
 
-// Returns the first `size` bytes, or fewer if the file is shorter. Decompresses zstd and gzip.
+// Returns the first `size` bytes of the file or, if it is zstd or gzip, of its decompressed
+// content; fewer if there are fewer, or if the compressed data ends too early.
 // Error (input): the file cannot be read, or its start is damaged.
 Result<std::string> read_start(const std::string& path, std::size_t size);
 

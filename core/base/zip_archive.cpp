@@ -195,8 +195,8 @@ Result<void> ZipArchive::read_directory() {
 
 Result<std::string> ZipArchive::read(const ZipEntry& entry, std::size_t limit) const {
   if (entry.size > limit)
-    return input_error("{}: {} has {} bytes, more than the {} MiB that may be read", name_,
-                       entry.name, entry.size, limit >> 20);
+    return input_error("{}: {} has {} bytes, more than the {} bytes that may be read", name_,
+                       entry.name, entry.size, limit);
   if (entry.is_encrypted)
     return input_error("{}: {} is encrypted; decrypt the archive first", name_, entry.name);
   if (entry.method != kStored && entry.method != kDeflated)

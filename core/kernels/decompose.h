@@ -4,9 +4,9 @@
 //
 // Result: the graph that `make_fx` traces of a capture with Inductor's table of decompositions. One
 // call becomes one call (views, element-wise operations, collectives), several (norms, softmax,
-// activations, gradients of embeddings) or none (calls that return only numbers, whose values in
-// the capture are assumed). An operator without a rule becomes a fallback: Inductor calls the
-// library for it.
+// activations, gradients of embeddings) or none (calls that neither return nor change a tensor;
+// numbers have the values that the capture assumes). An operator without a rule becomes a fallback:
+// Inductor calls the library for it.
 //
 // Cost: linear in nodes.
 // Source: torch/_inductor/decomposition.py (`select_decomp_table`),

@@ -15,7 +15,7 @@
 //      (post_grad.h).
 //   2. Each node is lowered: element-wise operations become loops, views become index arithmetic,
 //      other calls become operations with buffers. Values become buffers where a call needs them,
-//      where they have many readers or operations, and as outputs (lowering_*.cpp).
+//      where their loops have many operations or reads, and as outputs (lowering_*.cpp).
 //   3. Strides that nothing has decided follow those of what the loops read.
 //   4. Loops are put in the order of the strides, and reads and writes become accesses
 //      (operations.cpp).

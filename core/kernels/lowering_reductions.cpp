@@ -80,7 +80,8 @@ std::int64_t Lowering::split_count(const Loops& made) {
   if (!made.is_on_gpu || made.op.starts_with("arg")) return 1;
   if (results == 1) return inner_splits(reduced, results);
   if (reduced <= kMinPerThread || results >= kProcessors * 2 * kWarp) return 1;
-  // Counts the loads that use all loops: those along the reduced loops, and those across them.
+  // Counts the loads that use all loops: those along the reduced loops, and those across them. If
+  // there are none, torch 2.12 and later count those that use a reduced loop.
   std::uint64_t all = 0, inner = 0;
   for (std::size_t i = 0; i < made.ranges.size(); ++i)
     if (made.ranges[i] != 1) all |= std::uint64_t{1} << i;

@@ -19,7 +19,7 @@ struct OperatorCall {
   struct Argument {
     std::optional<Sizes> tensor;         // sizes, if it is a tensor
     std::optional<std::int64_t> number;  // if it is an integer or a boolean (0, 1)
-    std::vector<std::int64_t> numbers;   // if it is a list of integers
+    std::vector<std::int64_t> numbers;   // if it is a list of integers or booleans
   };
   std::string_view packet;  // aten.mm, or a higher-order operator's name
   std::vector<Argument> arguments;
