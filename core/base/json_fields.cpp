@@ -25,7 +25,7 @@ const char* read_whole(const OrderedJson& json, Number& value) {
   if (!json.is_number_integer()) return kWhole;
   const auto wide = json.get<std::int64_t>();
   if (!std::in_range<Number>(wide))
-    return std::is_signed_v<Number> ? kWhole : "an integer of at least 0";
+    return std::is_signed_v<Number> ? "a larger integer" : "an integer of at least 0";
   value = static_cast<Number>(wide);
   return nullptr;
 }
