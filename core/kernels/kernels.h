@@ -48,7 +48,7 @@ enum class Refusal : std::uint8_t {
   tiles_differ,       // the tiles of one do not fit the other
   parts_differ,       // the parts of a foreach kernel do not fuse in pairs
   beside_template,    // not an element-wise end of a template's kernel
-  loops_differ,       // on the CPU: neither the loops nor the outer loops are equal
+  loops_differ,       // on the CPU: neither one nest nor the same outer loops
   too_large_on_cpu,   // on the CPU: more than 16 ops, and none reads another
 };
 inline constexpr std::size_t kRefusalCount = 23;
@@ -133,7 +133,8 @@ struct RefusedPair {
   Refusal refusal = Refusal::no_shared_data;
 };
 
-// The orders that Inductor tries. It uses the one with the lowest peak.
+// The orders that Inductor tries. It uses the one with the lowest peak, or the first of several with
+// that peak.
 enum class MemoryOrder : std::uint8_t { as_fused, least_peak_first, breadth_first, depth_first };
 
 struct Kernels {

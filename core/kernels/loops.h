@@ -22,9 +22,9 @@ using SetId = std::int32_t;                         // a set of nodes: Lowering:
 struct BodyOp {
   std::string_view op;  // "load", "constant", "index_expr", or an operation on earlier ones
   std::int16_t operands[3] = {-1, -1, -1};
-  double number = 0;            // of constants
+  double number = 0;            // of constants; of to_dtype, the type; of masked, the other value
   DType type = DType::float32;  // of constants
-  BufferId buffer = -1;         // of loads and bucketize
+  BufferId buffer = -1;         // of loads, also of seeds, and of bucketize
   // The position of a load in the storage or, while the buffer's strides are undecided, the
   // position in each dimension. The value of an index_expr.
   ExpressionIndex at = -1;
@@ -46,7 +46,7 @@ struct Loops {
   Kind kind = Kind::pointwise;
   DType dtype = DType::float32;
   bool is_on_gpu = true;
-  std::string_view op;       // of reductions
+  std::string_view op;       // of reductions, scans and sorts
   Sizes ranges, reduced;     // loops i < ranges.size() are the outer ones, then the reduced ones
   std::vector<BodyOp> body;  // the last is the value
   Positions store;           // scatter: where it writes, in each dimension of the target

@@ -5,7 +5,7 @@
 // row is parsed whenever its operator is looked up; nothing is read at start-up.
 //
 // The table contains the schemas of the newest supported torch, and those of older versions where
-// they differ.
+// they differ or the newest version lacks the operator.
 
 #include <cstdint>
 #include <memory>
