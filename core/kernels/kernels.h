@@ -133,8 +133,8 @@ struct RefusedPair {
   Refusal refusal = Refusal::no_shared_data;
 };
 
-// The orders that Inductor tries. It uses the one with the lowest peak, or the first of several with
-// that peak.
+// The orders that Inductor tries. It uses the one with the lowest peak, or the first of several
+// with that peak.
 enum class MemoryOrder : std::uint8_t { as_fused, least_peak_first, breadth_first, depth_first };
 
 struct Kernels {

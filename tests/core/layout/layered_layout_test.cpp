@@ -65,6 +65,18 @@ TEST(LayeredLayout, FoldsWideRanks) {
   EXPECT_EQ(layered_layout(graph, style).rank_tops.size(), 3U);
 }
 
+TEST(LayeredLayout, SourcesThatSinkDoNotMakeARankTooWide) {
+  // 5 and 6 are sources that would sink to the rank of 2, 3 and 4.
+  const LayoutGraph graph{
+      .nodes = 8,
+      .edges = {{0, 1}, {1, 2}, {1, 3}, {1, 4}, {2, 7}, {3, 7}, {4, 7}, {5, 7}, {6, 7}}};
+  const LayoutStyle style{.max_in_rank = 3};
+  const Layout layout = layered_layout(graph, style);
+  EXPECT_EQ(test::layout_mistake(graph, layout, style), "");
+  for (std::uint32_t rank = 0; rank < layout.rank_tops.size(); ++rank)
+    EXPECT_LE(std::count(layout.ranks.begin(), layout.ranks.end(), rank), style.max_in_rank);
+}
+
 TEST(LayeredLayout, IsSoundForRandomGraphs) {
   const LayoutStyle style;
   for (std::uint32_t seed = 0; seed < 150; ++seed) {
