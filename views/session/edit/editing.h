@@ -63,8 +63,8 @@ class Editing : public QObject {
   [[nodiscard]] Result<void> write_recipe(const QString& path) const;
 
   // Computes the graph that a history leads to, and its analysis. Calls `done` on this thread:
-  // immediately for the shown history, otherwise later, unless `context` is destroyed first. Error
-  // (usage): an edit is no longer legal.
+  // immediately for the shown history, otherwise later, unless `context` is destroyed first.
+  // Errors: see `snapshot_of_history`.
   using Made = std::function<void(const Result<SnapshotPtr>&)>;
   void make_state(const EditHistory& history, QObject* context, Made done) const;
 

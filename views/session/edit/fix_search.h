@@ -18,7 +18,7 @@ class OpenGraph;
 using CollectiveFixesPtr = std::shared_ptr<const CollectiveFixes>;
 
 // Determines on a worker thread what moving a document's collectives gains, one collective at a
-// time, and applies moves that it found. Results are kept until the graph changes.
+// time, and applies moves that it found. Results are kept until the graph or its analysis changes.
 class FixSearch : public QObject {
   Q_OBJECT
  public:

@@ -124,7 +124,7 @@ class MovePlanner : public QObject {
   // A node that was picked up but is not yet held.
   struct Taking {
     NodeId handle;
-    std::vector<NodeId> nodes;  // the handle, or the selection if that contains it
+    std::vector<NodeId> nodes;  // the handle, or a selection that contains it and is not large
     std::vector<std::function<void()>> commands;  // act on the block once it is held
   };
 

@@ -37,7 +37,7 @@ class AskedKernels : public QObject {
   [[nodiscard]] bool has_answered() const { return has_answered_; }
   // Returns true if the current graph is known to differ from the one that the answer is about.
   [[nodiscard]] bool is_of_earlier_graph() const { return answer_ && age_ == Age::earlier; }
-  // Returns true if the answer is about the current graph.
+  // Returns true if the answer is known to be about the current graph.
   [[nodiscard]] bool is_current() const { return answer_ && age_ == Age::current; }
   // Why the last question failed, in one sentence that says what to do; otherwise empty.
   [[nodiscard]] const QString& problem() const { return problem_; }

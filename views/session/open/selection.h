@@ -32,10 +32,12 @@ class Selection : public QObject {
   [[nodiscard]] std::span<const NodeId> hits() const { return hits_; }
 
  public slots:
+  // A null node clears the selection.
   void select(jointer::NodeId node);
   // `current` must be one of `nodes`; the default is the first of them.
   void select_all(std::vector<jointer::NodeId> nodes, jointer::NodeId current = {});
   void toggle(jointer::NodeId node);
+  // Clears the nodes, the moment and the range, but not the hits.
   void clear();
   void set_moment(std::optional<std::size_t> moment);
   void set_range(std::optional<jointer::TimeRange> range);

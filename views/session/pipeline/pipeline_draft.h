@@ -42,14 +42,14 @@ class PipelineDraft : public QObject {
   void remove(std::size_t place);
   // Moves a step before the one that is currently at `gap`, or to the end if `gap` is the size.
   void move(std::size_t place, std::size_t gap);
-  // Inserts a copy after the step and returns the copy's id.
+  // Inserts a copy after the step and returns the copy's id, or 0 if there is no such step.
   quint64 duplicate(std::size_t place) {
     return place < steps_.size() ? insert(place + 1, steps_[place].step) : 0;
   }
   void enable(std::size_t place, bool enabled);
   // nullopt resets the parameter to its default.
   void set_argument(std::size_t place, const std::string& name, std::optional<PassValue> value);
-  // Undoes the last change. There is no redo.
+  // Undoes the last change; at most 200 can be undone. There is no redo.
   void undo();
   [[nodiscard]] bool can_undo() const { return !past_.empty(); }
 
@@ -58,6 +58,8 @@ class PipelineDraft : public QObject {
   [[nodiscard]] WorkspacePipeline saved() const;
   // Replaces the draft, and forgets its changes. Keeps the steps if the text is invalid.
   void restore(const WorkspacePipeline& saved);
+  // Where a pass comes from, as `saved` stores it; empty if it is not known. `set_source` emits
+  // nothing.
   [[nodiscard]] QString source_of(const QString& pass) const;
   void set_source(const QString& pass, const QString& source);
 

@@ -24,7 +24,8 @@ enum class StepStatus : std::uint8_t {
   wrong,     // cannot run; `mistake` says why
   waiting,   // runs later in the current run
   running,
-  done,      // its result is in the document, or in a graph made from it
+  done,      // its result is in the document or in a graph made from it, or is applied when the run
+             // ends
   undone,    // it ran, but the document shows a state without its result
   outdated,  // it ran, but it, an earlier step or the peak limit has changed since
   failed,
@@ -108,7 +109,9 @@ class PipelineSession : public QObject {
   // Returns the document to the state before the first step.
   void start_over();
   // Writes the graph after a step to files, then emits `graph_made`. The files contain the last
-  // separate graph up to that step, and the edits that lead from there to the graph after the step.
+  // separate graph up to that step, and the edits that lead from there to the graph after the step;
+  // without a separate graph, only the graph after the step. Ignored during a run, and if the step
+  // has no result that is up to date.
   void open_graph(int place);
 
  signals:
@@ -121,8 +124,8 @@ class PipelineSession : public QObject {
   void asks(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
   // A step succeeded or failed.
   void step_ended(quint64 step);
-  // A graph that no edit leads to was written: to a capture, and to a recipe with the edits of the
-  // following steps. `recipe` is empty if there are no such edits.
+  // `open_graph` wrote a graph to a capture, and the edits of the following steps to a recipe.
+  // `recipe` is empty if there are no such edits.
   void graph_made(const jointer::OpenRequest& graph, const QString& recipe);
 
  private:

@@ -12,7 +12,8 @@ struct FuzzyMatch {
   std::vector<int> positions;  // positions of the pattern's letters in the text
 };
 
-// Every letter of the pattern except blanks must occur in the text, in order; nullopt otherwise.
+// Every letter of the pattern except blanks must occur in the text, in order; nullopt otherwise. A
+// pattern without letters matches every text, with score 0.
 // Ignores case. Letters at word starts and adjacent letters score higher, and so do shorter texts.
 // Uses only the first 64 characters of the pattern and the first 256 of the text. Cost: pattern
 // length times text length.

@@ -226,8 +226,8 @@ Result<std::vector<NodeId>> NodeSearch::find(std::string_view query) const {
   for (const SearchTerm& term : parsed.terms)
     if (!plan_ && (term.field == SearchField::policy || term.field == SearchField::decider))
       return fail(Error::Kind::usage,
-                  "`policy:` and `by:` work only in the SAC pane, which has the plan; here, use "
-                  "`tag:`.");
+                  "`policy:` and `by:` work only in the SAC pane, which has the plan. To search "
+                  "the tags of the graph's nodes, use `tag:`.");
   return find(parsed);
 }
 

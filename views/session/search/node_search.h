@@ -26,13 +26,14 @@ class NodeSearch {
     std::string_view policy, decider;
     std::int64_t bytes = 0;
   };
-  // Used by the filters policy:, by: and bytes; returns nullopt for nodes that are not in the plan.
-  // Without a plan, policy: and by: are invalid, and bytes are those of the node's outputs.
+  // Used by the filters policy:, by: and bytes; returns nullopt for nodes that are not in the plan,
+  // which match none of these filters. Without a plan, no node matches policy: or by:, and bytes
+  // are those of the node's outputs.
   using Plan = std::function<std::optional<OfPlan>(NodeId node)>;
   void set_plan(Plan plan) { plan_ = std::move(plan); }
   // The matching nodes in program order. An empty query matches nothing.
   [[nodiscard]] std::vector<NodeId> find(const SearchQuery& query) const;
-  // Error (usage): the query is invalid.
+  // Error (usage): the query is invalid, or uses policy: or by: without a plan.
   [[nodiscard]] Result<std::vector<NodeId>> find(std::string_view query) const;
 
  private:

@@ -11,16 +11,17 @@
 //   mod:layers.3          module, matched in the same way, including all of its submodules
 //   name: stack: tag: group: role:    substring of the node's name, stack and so on
 //   phase:fw              or bw, recomputed
-//   backward:mm_12        phase and text, as recipes name the nodes of one half
-//   dtype:bf16            dtype of an output
+//   backward:mm_12        phase, and the term that follows: recipes name the nodes of one half so
+//   dtype:bf16            dtype of an output: its whole name
 //   shape:8192            a dimension of an output; shape:8192,7168 matches adjacent dimensions
-//   policy:save  by:user   from a plan: a tensor's policy, and who decided it
+//   policy:save  by:user  from a plan: substring of a tensor's policy, or of who decided it
 //   bytes>1MiB  ms>0.1  flops>=1G  exposed>0  users>3  inputs>3
 //   call<100              number of the call in program order; also step<100
 //   -op:view              negation
 //   op:mm,bmm             either of these
 //
-// Matching ignores case. A value may be quoted or be a /regular expression/.
+// Matching ignores case. A text may be quoted or, unless it is a phase, be a /regular expression/.
+// In tag:, a blank or a hyphen stands for an underscore.
 // clang-format on
 
 #include <QRegularExpression>
@@ -47,7 +48,7 @@ enum class SearchField : std::uint8_t {
   decider,
   shape,
   bytes,
-  time,  // ms
+  time,  // the filter `ms`
   flops,
   exposed,
   users,

@@ -53,7 +53,8 @@ class MeasuredTimeline {
   [[nodiscard]] const TimelineData& timeline(AxisKind kind) const {
     return kind == AxisKind::program_order ? program_order_ : time_;
   }
-  // Empty if the measurement has no curve for that axis.
+  // Empty if the measurement has no curve for that axis, or only that of a graph with another
+  // number of points.
   [[nodiscard]] const MeasuredCurve& curve(AxisKind kind) const {
     return kind == AxisKind::program_order ? order_curve_ : time_curve_;
   }

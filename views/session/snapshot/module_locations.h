@@ -18,9 +18,10 @@ struct ModuleLocation {
 };
 
 // Groups nodes the way people think of a model: as a tree of modules, with each parameter in the
-// module that owns it. `layers` and its `0` form one place, `layers.0`, unless `layers`
-// itself has nodes. In a graph without modules, the places are source lines: the innermost frame of
-// each node's stack.
+// module that owns it. A list and its item, `layers` and `0`, form one place, `layers.0`, unless
+// `layers` itself has nodes or a child that is not numbered. Nodes outside of all modules are in
+// "(no module)". In a graph without modules, the places are source lines: the innermost frame of
+// each node's stack, or "(no source)".
 class ModuleLocations {
  public:
   ModuleLocations() = default;

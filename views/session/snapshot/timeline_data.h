@@ -24,9 +24,9 @@ enum class AxisKind : std::uint8_t { program_order, estimated_time, measured_tim
 // The meaning of a color in a lane.
 enum class ItemColor : std::uint8_t {
   host,
-  matmul,
+  matmul,  // calls with FLOPs, except attention
   attention,
-  memory,  // pointwise operators, reductions and copies, bound by memory
+  memory,  // calls without FLOPs, such as pointwise operators and reductions, and copies
   other,
   compiled,  // a measured block of several nodes
   stall,
@@ -55,9 +55,9 @@ struct LaneItem {
 // The texts of blocks or of kernels, by index in the measurement; those of KernelLanes by row.
 using ItemTexts = std::shared_ptr<const std::vector<std::string>>;
 
-// Items sorted by `begin`. They do not overlap, except in a lane of collectives in program order or
-// in that of KernelLanes, where several may be in flight, and in a lane of measured kernels if a
-// kernel started before the previous one had ended.
+// Items sorted by `begin`. They do not overlap, except in a lane of collectives or copies in program
+// order or in that of KernelLanes, where several may be in flight, and in a lane of measured
+// kernels if a kernel started before the previous one had ended.
 class Lane {
  public:
   // `texts`: those of the blocks or kernels; null if all items are nodes.
@@ -136,14 +136,16 @@ class TimelineData {
   // The measurement, in program order or in measured time. Lanes have the same indices as in the
   // estimate, but contain only measured nodes and blocks; on the time axis, lanes of kernels
   // follow. Memory is still the estimate; on the time axis, it changes at the measured times of
-  // nodes.
+  // nodes or, if no node and no block was measured, at the estimated ones, scaled to the measured
+  // step.
   TimelineData(const Graph& graph, const Analysis& analysis, const Measurement& measurement,
                AxisKind kind, MemoryBandsPtr bands);
 
   [[nodiscard]] AxisKind kind() const { return kind_; }
   // The axis ranges from 0 to this value.
   [[nodiscard]] std::int64_t length() const { return length_; }
-  // The CPU, then one lane per stream of the simulation, compute first.
+  // The CPU, then one lane per stream of the simulation, compute first, then lanes of kernels, if
+  // there are any.
   [[nodiscard]] std::span<const Lane> lanes() const { return lanes_; }
   // Index in lanes() of the first lane of kernels, one per stream of the GPU, "stream 7", in
   // ascending order; lanes().size() if there are none.

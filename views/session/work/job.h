@@ -35,7 +35,8 @@ class Reporter : public Cancellation {
  public:
   Reporter(const Cancellation& cancellation, std::function<void(Report)> report)
       : Cancellation(cancellation), report_(std::move(report)) {}
-  // The task's thread receives reports in order, and before the result.
+  // The task's thread receives reports in order, and before the result. Those of a job that
+  // Task::cancel has cancelled are dropped.
   void report(Report report) const { report_(std::move(report)); }
 
  private:

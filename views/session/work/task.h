@@ -7,9 +7,10 @@
 //   run_in_background   a job that always runs to its end
 //   Precomputed         a value that will be needed later (precomputed.h)
 //
-// A job gets copies of what it uses, and no reference to the object that starts it. The result
-// arrives as a Result<T> on the thread of that object, unless the object is gone. An exception
-// becomes an Error (run). Only wait_on_close and Precomputed::block_until_known wait for jobs.
+// A job gets copies of what it uses, and no reference to the object that starts it. The result of
+// the first two arrives as a Result<T> on the thread of that object, unless the object is gone or
+// the task was cancelled. An exception becomes an Error (run). Only wait_on_close,
+// Precomputed::block_until_known and the end of the application wait for jobs.
 
 #include <QObject>
 #include <QThread>

@@ -112,7 +112,11 @@ TEST_F(NodeSearchTest, RejectsPlanFiltersWithoutAPlan) {
   for (const char* query : {"policy:save", "by:user", "op:mm -policy:save"}) {
     const auto nodes = search_.find(std::string_view(query));
     ASSERT_FALSE(nodes) << query;
-    EXPECT_NE(nodes.error().message.find("SAC pane"), std::string::npos) << nodes.error().message;
+    const std::string& why = nodes.error().message;
+    EXPECT_NE(why.find("SAC pane"), std::string::npos) << why;
+    // Tags are no substitute for the plan: the message must not offer them for `by:`.
+    EXPECT_NE(why.find("To search the tags of the graph's nodes, use `tag:`."), std::string::npos)
+        << why;
   }
 }
 
