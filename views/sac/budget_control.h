@@ -36,7 +36,8 @@ class BudgetControl : public QWidget {
     std::int64_t plan = 0, min = 0, max = 1;
     friend bool operator==(const Bytes&, const Bytes&) = default;
   };
-  // Both functions show numbers of the current plan, and emit no signal.
+  // Both functions show numbers of the current plan. They emit no signal, except `unit_changed` if
+  // reserved memory was limited and can no longer be.
   void show_budget(double budget);
   // `reserved` is nullopt if there is no caching allocator, so that its memory cannot be limited.
   void show_bytes(const Bytes& peak, const std::optional<Bytes>& reserved);

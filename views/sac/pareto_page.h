@@ -18,7 +18,7 @@ namespace jointer::views {
 
 // The trade-off between memory and time: a plot, and searches for plans within a limit. Applies the
 // plans that these searches find, including those within the limit of the bar. Choosing a mark on
-// the plot applies its plan.
+// the plot applies its plan or its tuned pipeline, or returns to its named state.
 class ParetoPage : public QWidget {
   Q_OBJECT
  public:

@@ -14,7 +14,7 @@
 namespace jointer::views {
 
 // The tensors that can be saved or recomputed, grouped as described in sac_rows.h. The filter has
-// the same syntax as the search bar.
+// the syntax of the search bar; it may also use policy: and by:, and bytes are those of the tensor.
 class SacModel : public TableModel {
   Q_OBJECT
  public:

@@ -8,10 +8,11 @@
 
 namespace jointer::views {
 
-// The memory that the caching allocator would reserve under the current plan: the same value as
-// after saving and opening the plan's pair. Computing it builds the pair, so it is computed on
-// another thread, and arrives later than the other estimates. For a flat training step, the value
-// is known immediately.
+// The memory that the caching allocator would reserve under the current plan, in the plan's own
+// order: for a joint graph, the same value as after saving and opening the pair of a plan without
+// another order (PlanOrdered has the value in that order). Computing it builds the pair, so it is
+// computed on another thread, and arrives later than the other estimates. For a flat training step,
+// the value is known immediately.
 class PlanReserved : public QObject {
   Q_OBJECT
  public:

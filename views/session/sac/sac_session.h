@@ -136,12 +136,13 @@ class SacSession : public QObject {
   void set_action(const std::vector<NodeId>& nodes, std::optional<PlanAction> action);
   // Requests a new plan; in a flat training step, sets the tags of the plan for the budget.
   void solve(const SolveSettings& settings);
-  // Sets the tags of a list or preset and solves with them; in a flat training step, only sets
-  // them. Emits `refused` and returns false if that would change no tags.
+  // Sets the tags of a list or preset and solves with them. In a flat training step, only sets
+  // them; if that would change no tags, emits `refused` and returns false.
   bool apply_and_solve(Edit edit, const SolveSettings& settings);
   // Once pending choices are in the document, applies the tags of a flat training step, so that the
   // graph becomes the step that is shown, and then runs the passes of its order. Adds one history
-  // entry for the tags and one for each pass. Emits `refused` if there is nothing to apply.
+  // entry for the tags and one for each pass that changes the graph. Emits `refused` if there is
+  // nothing to apply. Ignored for other graphs.
   void apply_tags();
   // Recomputes everything in the layers that these nodes are in, and saves what each layer reads
   // (core/policy/checkpoint.h). Emits `refused` if they are in no layer.

@@ -103,7 +103,7 @@ class SacSolver {
   struct KnownSearch {
     SacBasePtr base;
     DoneEditPtr edit;
-    std::vector<PlanAction> actions;  // by node; recompute for values that are not saved
+    std::vector<PlanAction> actions;  // by node; recompute if neither saved nor offloaded
   };
   struct KnownReserved {
     SacBasePtr base;

@@ -133,7 +133,8 @@ std::string why(const SacState& state, const SacTensor& tensor);
 // A short version for table cells: "min cut", "not recomputable", "tagged".
 std::string why_in_short(const SacState& state, const SacTensor& tensor);
 
-// The saved and recomputed tensors of a graph that is already partitioned.
+// The saved, recomputed and offloaded tensors of a graph that choices cannot change: a pair, or any
+// graph of another kind.
 SacStatePtr state_as_captured(const SnapshotPtr& snapshot);
 
 }  // namespace jointer::views

@@ -19,7 +19,8 @@ Graph step_with_own_tags(const SacState& state);
 // The nodes to tag when the user chooses a policy for these tensors, without settled ones. If the
 // policy is to recompute, this includes, for an element of a tuple, the call that returns the
 // tuple, since otherwise no memory would be freed; and in a flat training step, the values from
-// which these are computed, back to saved ones.
+// which these are computed, back to saved ones, but not the nodes that cannot be recomputed, unless
+// none of them can.
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
                                  std::optional<PlanAction> action);
 
@@ -27,9 +28,10 @@ std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> 
 class StepStates {
  public:
   // The state of the graph of `now` under these policies, indexed by node; the caller sets
-  // `snapshot`, `edits` and the deciders. If the policies cannot be applied, the state is that of
-  // the step without tags, and `applied_tags.refusal` says why. `calls`: the edits from `baseline`
-  // to `now` that change more than tags. Errors: see `analyze_step` and `kept_values`.
+  // `snapshot`, the deciders and all else that depends on the history. If the policies cannot be
+  // applied, the state is that of the step without tags, and `applied_tags.refusal` says why.
+  // `calls`: the edits from `baseline` to `now` that change more than tags. Errors: see
+  // `analyze_step` and `kept_values`.
   Result<SacStatePtr> state(const SnapshotPtr& now, const SnapshotPtr& baseline,
                             const EditHistory& calls, const std::vector<MemoryPolicy>& policies);
 
