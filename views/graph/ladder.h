@@ -32,7 +32,9 @@ using BytesByState = std::array<std::int64_t, kRungStates>;
 
 // A storage that the backward reads, even if the graph does not contain the backward.
 struct Rung {
-  NodeId producer;  // in the forward; the original producer of a recomputed storage
+  // In the forward. Of a recomputed storage: the original producer or, if that is not known, the
+  // node that recomputes it.
+  NodeId producer;
   std::int64_t bytes = 0;
   RungState state = RungState::save;
   // True if the storage occupies memory from the forward to the backward, unless a plan or a tag
@@ -52,8 +54,8 @@ struct CollectiveMark {
 
 // Totals for one side of a row, including all rows below it.
 struct LadderSums {
-  std::int64_t nodes = 0;
-  std::int64_t ns = 0;  // estimated time, including collectives
+  std::int64_t nodes = 0;  // with boxes (Ladder::boxes)
+  std::int64_t ns = 0;     // estimated time, including collectives
   std::int64_t flops = 0;
   std::int64_t bytes = 0;  // bytes of allocated storages
   std::int64_t exposed_ns = 0;
@@ -79,7 +81,7 @@ struct LadderRow {
   int end = 0;                  // the rows below it are [index + 1, end)
   int members = 1;              // number of rows in a fold
   int number = -1;              // index in a list, such as 0 for layers.0
-  std::uint64_t structure = 0;  // equal for rows with identical contents
+  std::uint64_t structure = 0;  // of a module; equal for modules with identical contents
 
   std::array<LadderSums, 2> sides;
   std::int64_t parameters = 0, parameter_bytes = 0;

@@ -7,9 +7,10 @@
 // form an additional row next to the rows of the submodules. A call without a module, such as a sum
 // of gradients, belongs to the innermost module that contains all of its inputs other than
 // placeholders or, if there is none, to the module of the input that is computed last. The
-// remaining nodes (inputs, tangents, outputs) form a separate row, which comes first. A long list
-// of nodes is split into rows of kChunk nodes: the forward from its start and the backward from its
-// end, so that corresponding nodes are close to each other.
+// remaining nodes (inputs, tangents, outputs) form a separate row, which comes first. If a row has
+// more than kMaxBoxes nodes on a side, both sides are split into rows of kChunk nodes: the forward
+// from its start and the backward from its end, so that corresponding nodes are close to each
+// other.
 //
 // Adjacent identical siblings in a numbered list (see ladder_structure.h) are grouped under one
 // row, called a fold.

@@ -20,7 +20,7 @@ inline constexpr std::array kLadderColors{
 QString label_of(LadderColor color);
 
 // The colors and numbers of boxes. Amounts are shown as shades of one hue, relative to the maximum
-// of all rows at the same depth, or of all nodes.
+// of all rows at the same depth or, for a node, of all calls.
 class LadderColors {
  public:
   LadderColors(const Snapshot& snapshot, const Ladder& ladder, LadderColor by);

@@ -17,8 +17,8 @@ namespace jointer::views {
 
 // Settings for solving the plan: partitioner, tags, knapsack solver, activation budget or memory
 // limit, and upstream's lists and presets. Also exports and imports policies, and opens the pair in
-// a new tab. Changed settings are previewed. A flat training step has no partitioner;
-// its tags are applied instead.
+// a new tab. Changed settings are previewed. A flat training step has no partitioner; its tags are
+// applied instead.
 class SacBar : public QWidget {
   Q_OBJECT
  public:

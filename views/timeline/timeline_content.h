@@ -146,7 +146,7 @@ class TimelineContent : public QObject {
   void changed();
 
  private:
-  // The maximum of all curves that are shown.
+  // The maximum of all curves that are shown, except that of a preview.
   [[nodiscard]] std::int64_t highest_bytes() const;
   [[nodiscard]] bool has_place_for(const SacStatePtr& state) const;
   void take_document();

@@ -13,7 +13,8 @@ namespace jointer::views {
 // The entries of the memory curve's legend, with the bytes at the current moment: the categories
 // that occur, then the measurement and the plan if they are shown.
 std::vector<LegendEntry> legend_entries(const TimelineContent& content, const Theme& theme);
-// The label that names the current moment, such as "at mm_12:".
+// The label that names the current moment: "at the peak:", "at the start:", "in mm_12:" or, after
+// the node's releases, "after mm_12:".
 QString legend_title(const TimelineContent& content);
 
 // The legend of the memory curve. In a low view, it has one row.

@@ -19,11 +19,11 @@ namespace jointer::views {
 class MoveTool;
 
 // The memory curve and, on the same axis below it, lanes for the CPU, the compute stream and each
-// process group. If a measurement is shown, its curve is drawn over that of the estimate, and each
-// of its lanes below the estimated one; below all of them is a lane for each stream of the GPU,
-// with the kernels that were measured on it. The kernels of the document's ShownKernels, if shown,
-// have the lowest lanes; predicted ones are computed only while the view is visible. The view is
-// painted directly, at a cost bounded by pixels (draw_list.h).
+// stream of collectives or copies. If a measurement is shown, its curve is drawn over that of the
+// estimate, and each of its lanes below the estimated one; below all of them is a lane for each
+// stream of the GPU, with the kernels that were measured on it. The kernels of the document's
+// ShownKernels, if shown, have the lowest lanes; predicted ones are computed only while the view is
+// visible. The view is painted directly, at a cost bounded by pixels (draw_list.h).
 //
 // The keys W, A, S and D work while the pointer is over the view (see pointer_keys.h).
 //
@@ -31,9 +31,9 @@ class MoveTool;
 // held) pans, Ctrl+wheel zooms at the pointer, the wheel pans, and a double-click zooms to the item
 // under the pointer. Over the memory curve, Ctrl+Shift+wheel zooms its vertical axis, Shift+wheel
 // pans it, and a double-click shows all of it. The strip at the bottom shows the whole step;
-// dragging in it moves the visible range. Pressing on a node that can be moved picks it up (see
-// move_tool.h); while it is held, the curve and lanes show the graph with the node at its current
-// position. The graph as opened is drawn behind an edited graph.
+// dragging in it moves the visible range. Dragging a node that can be moved, or pressing on it for
+// a moment, picks it up (see move_tool.h); while it is held, the curve and lanes show the graph with
+// the node at its current position. The graph as opened is drawn behind an edited graph.
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
  public:
