@@ -32,7 +32,7 @@ using BytesByState = std::array<std::int64_t, kRungStates>;
 
 // A storage that the backward reads, even if the graph does not contain the backward.
 struct Rung {
-  // In the forward. Of a recomputed storage: the original producer or, if that is not known, the
+  // In the forward. A recomputed storage has its original producer or, if that is not known, the
   // node that recomputes it.
   NodeId producer;
   std::int64_t bytes = 0;

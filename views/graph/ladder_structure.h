@@ -1,8 +1,8 @@
 #pragma once
 
-// Defines which modules are identical: those with the same operators on the same shapes, in the same
-// phases and process groups, the same connections, and the same names of submodules. The execution
-// order does not matter.
+// Defines which modules are identical: those with the same operators on the same shapes, in the
+// same phases and process groups, the same connections, and the same names of submodules. The
+// execution order does not matter.
 
 #include <cstdint>
 #include <span>

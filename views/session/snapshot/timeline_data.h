@@ -55,9 +55,9 @@ struct LaneItem {
 // The texts of blocks or of kernels, by index in the measurement; those of KernelLanes by row.
 using ItemTexts = std::shared_ptr<const std::vector<std::string>>;
 
-// Items sorted by `begin`. They do not overlap, except in a lane of collectives or copies in program
-// order or in that of KernelLanes, where several may be in flight, and in a lane of measured
-// kernels if a kernel started before the previous one had ended.
+// Items sorted by `begin`. They do not overlap, except in a lane of collectives or copies in
+// program order or in that of KernelLanes, where several may be in flight, and in a lane of
+// measured kernels if a kernel started before the previous one had ended.
 class Lane {
  public:
   // `texts`: those of the blocks or kernels; null if all items are nodes.

@@ -114,7 +114,7 @@ TEST_F(NodeSearchTest, RejectsPlanFiltersWithoutAPlan) {
     ASSERT_FALSE(nodes) << query;
     const std::string& why = nodes.error().message;
     EXPECT_NE(why.find("SAC pane"), std::string::npos) << why;
-    // Tags are no substitute for the plan: the message must not offer them for `by:`.
+    // Tags cannot replace the plan: the message must not offer them for `by:`.
     EXPECT_NE(why.find("To search the tags of the graph's nodes, use `tag:`."), std::string::npos)
         << why;
   }
