@@ -35,7 +35,8 @@ constexpr qsizetype kMaxSource = 20'000;  // characters of a source that are sho
 constexpr std::size_t kMaxUntied = 200;   // kernels, and calls of a trace, that are named
 constexpr int kMinPageHeight = 40, kMinPageWidth = 160;
 
-// The source of predicted or asked kernels, and whether they are of an earlier graph.
+// The source of predicted or asked kernels; for asked ones, also whether they are of an earlier
+// graph.
 QString source_text(const Document& document) {
   if (document.shown_kernels().source() == ShownKernels::Source::predicted)
     return tr("Predicted for Inductor");

@@ -27,7 +27,7 @@ class KernelLanes {
   // kernel's row, and LaneItem::node its first node, which is invalid if the kernel has no nodes.
   [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
   // On axes of time, the end of the last kernel in nanoseconds; in program order, the number of
-  // nodes. At least 1.
+  // nodes that run. At least 1.
   [[nodiscard]] std::int64_t length() const { return length_; }
   // The number of kernels that launch but have no item: in program order, those that row_of
   // returns for no node; on an axis of time, those without a time. A measured kernel in the C++

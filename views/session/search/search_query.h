@@ -11,7 +11,7 @@
 //   mod:layers.3          module, matched in the same way, including all of its submodules
 //   name: stack: tag: group: role:    substring of the node's name, stack and so on
 //   phase:fw              or bw, recomputed
-//   backward:mm_12        phase, and the term that follows: recipes name the nodes of one half so
+//   backward:mm_12        phase and another term, as recipes name the nodes of one half
 //   dtype:bf16            dtype of an output: its whole name
 //   shape:8192            a dimension of an output; shape:8192,7168 matches adjacent dimensions
 //   policy:save  by:user  from a plan: substring of a tensor's policy, or of who decided it

@@ -53,8 +53,8 @@ class MeasuredTimeline {
   [[nodiscard]] const TimelineData& timeline(AxisKind kind) const {
     return kind == AxisKind::program_order ? program_order_ : time_;
   }
-  // Empty if the measurement has no curve for that axis, or only that of a graph with another
-  // number of points.
+  // Empty if the measurement has no curve for that axis. A memory profile counts only if it has as
+  // many points as that of the graph.
   [[nodiscard]] const MeasuredCurve& curve(AxisKind kind) const {
     return kind == AxisKind::program_order ? order_curve_ : time_curve_;
   }

@@ -57,7 +57,7 @@ class Autosave : public QObject {
   void restore(const SavedWork& found);
   // Returns true if the opened graph differs from the one that the saved work is based on.
   [[nodiscard]] bool has_changed(const SavedWork& found) const;
-  // Returns to the saved workspace, or to the graph as opened.
+  // Returns to the saved workspace, or to the graph as opened. The options of the estimates stay.
   void discard();
   // Removes the journal. Called when the user closes the document without saving.
   void forget();
