@@ -95,8 +95,8 @@ void TargetPage::make_controls(QWidget* controls) {
   offload_->setChecked(true);
   orders_ = add_control(
       *row, new OrdersBox(session_.pareto(), controls), "orders",
-      tr("%1\nThe list is the shortest one in the plan's own order; the order is found for the "
-         "plan that results from the list.")
+      tr("%1\nThe list is the shortest one found for the plan's own order; the order is found for "
+         "the plan that results from the list.")
           .arg(OrdersBox::explanation()));
   find_ = add_control(*row, new QPushButton(controls), "find");
 }

@@ -18,7 +18,7 @@ class TimelineRange : public QObject {
   explicit TimelineRange(const TimelineContent& content);
 
   [[nodiscard]] const AxisView& axis() const { return axis_; }
-  // "120 ms to 180 ms"
+  // "120 ms to 180 ms", "1,200 to 1,300" in program order, or "all 412 ms" for the whole axis.
   [[nodiscard]] QString text() const;
   // Sets the position and the width of the axis on screen, in pixels. Does not emit `changed`.
   void set_pixels(int left, int width) { axis_.set_pixels(left, width); }

@@ -59,24 +59,25 @@ class ParetoSearch : public QObject {
 
   // Computes the curve and evaluates upstream's presets.
   void search(const SacStatePtr& state);
-  // Finds the fastest plan with at most `limit_bytes` of `memory()`. `fitted` or `failed` follows;
-  // `fitted` is emitted immediately if the latest search has found this plan.
+  // Searches for the fastest plan with at most `limit_bytes` of `memory()`. `fitted`, with the
+  // nearest plan if none fits, or `failed` follows; `fitted` is emitted immediately if the latest
+  // search was for the same limit and has ended.
   void find_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
-  // Finds the same plan for a preview; `tried` or `failed` follows. Starts after a short delay,
-  // since another limit may follow, and after the curve if that is being computed. Ignored while
+  // The same search for a preview; `tried` or `failed` follows. Starts after a short delay, since
+  // another limit may follow, and after the curve if that is being computed. Ignored while
   // `is_finding`. `find_fastest` for the same limit continues this search.
   void try_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
   void stop_trying();
   // Returns true during a search for a plan that will be used, not only previewed.
   [[nodiscard]] bool is_finding() const { return fit_.is_running() && !is_trial_; }
-  // The fastest known point for this state within the limit; null if there is none, or if the known
-  // points are for another choice of orders. The plan that `find_fastest` finds is at least as
-  // good.
+  // The fastest known point for this state within the limit, without presets; null if there is
+  // none, or if the known points are for another choice of orders. The plan that `find_fastest`
+  // finds is at least as good.
   [[nodiscard]] const ParetoPoint* fastest_known(const SacStatePtr& state,
                                                  std::int64_t limit_bytes) const;
-  // Finds the plan with the smallest peak that is at most `percent` percent slower than the state's
-  // own plan; `fitted` or `failed` follows. `ordered`: the estimates of the state's plan in its
-  // order, if it has one.
+  // Searches for the plan with the smallest peak that is at most `percent` percent slower than the
+  // state's own plan; `fitted` or `failed` follows. `ordered`: the estimates of the state's plan in
+  // its order, if it has one.
   void find_smallest(const SacStatePtr& state, double percent,
                      const std::optional<OrderedFigures>& ordered = {});
   void cancel();

@@ -145,7 +145,8 @@ class SacSession : public QObject {
   // nothing to apply. Ignored for other graphs.
   void apply_tags();
   // Recomputes everything in the layers that these nodes are in, and saves what each layer reads
-  // (core/policy/checkpoint.h). Emits `refused` if they are in no layer.
+  // (core/policy/checkpoint.h). Emits `refused` if they are in no layer, or if nothing in these
+  // layers can be recomputed.
   void checkpoint_layers(const std::vector<NodeId>& nodes);
   // Applies a plan for min_cut's pair, or for a flat training step: sets the policy of every tensor
   // that differs. `by`: the plan's origin as in Edit::by, possibly with an order (searched_with);

@@ -53,8 +53,8 @@ class TargetSearch : public QObject {
   [[nodiscard]] bool is_ordering() const { return ordering_.is_running(); }
   // The latest list; null until there is one.
   [[nodiscard]] const Found* found() const { return found_ ? &*found_ : nullptr; }
-  // The fastest plan within the target's peak, without its other conditions; null until it is
-  // found.
+  // The fastest plan found within the target's peak, without its other conditions, or the nearest
+  // plan if none fits; null until that search has ended.
   [[nodiscard]] const Fit* best() const { return best_ ? &*best_ : nullptr; }
 
  signals:
