@@ -7,7 +7,8 @@
 
 namespace jointer::views {
 
-// The strip that shows the whole ladder and marks the visible part and the current node.
+// The strip that shows the whole ladder and marks the visible part and the current node. Stays
+// empty while the view is high enough for the ladder.
 class LadderMinimap {
  public:
   // Discards the cached rows. Call this after the rows, their colors or the theme have changed.

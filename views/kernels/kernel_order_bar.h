@@ -9,8 +9,8 @@
 namespace jointer::views {
 
 // A line about moves of predicted kernels: the peak before and after, or why a kernel cannot be
-// moved, with buttons to undo, redo and export the moves. Hidden while there is nothing to say and
-// nothing to redo, and while other kernels are shown.
+// moved, with buttons to undo, redo, reset and export the moves. Hidden while there is nothing to
+// say and nothing to redo, and while other kernels are shown.
 class KernelOrderBar : public QWidget {
   Q_OBJECT
  public:

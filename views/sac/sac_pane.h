@@ -24,8 +24,9 @@
 
 namespace jointer::views {
 
-// The pane for selective activation checkpointing: numbers, settings, the memory curve, a table of
-// tensors with their policies and the reasons for them, and the trade-off between memory and time.
+// The pane for selective activation checkpointing: numbers, settings, the memory curve, and pages
+// with a table of tensors, their policies and the reasons for them, the trade-off between memory
+// and time, lists of changes that lower the peak, and the changes between two plans.
 class SacPane : public QWidget {
   Q_OBJECT
  public:

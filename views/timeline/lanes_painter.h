@@ -7,8 +7,9 @@
 
 namespace jointer::views {
 
-// Paints the lanes with their labels, marks for the selected nodes, their kernels and the nodes
-// that a search has found, and the flows from collectives to their waits.
+// Paints the lanes with their labels, thin lines below them for the graph as opened, marks for the
+// selected nodes, their kernels and the nodes that a search has found, and the flows from
+// collectives to their waits.
 class LanesPainter {
   Q_DECLARE_TR_FUNCTIONS(LanesPainter)
  public:

@@ -41,7 +41,8 @@ struct HeldMove {
 };
 
 // Moves selected nodes: by dragging, which shows the effect of every position, or by commands that
-// act on the whole selection. Each drag or command results in one edit.
+// act on the whole selection. Each drag, and each command on the selection, results in at most one
+// edit.
 //
 // What-if estimates are prepared on a worker thread whenever the graph changes, so that they are
 // ready when a drag starts. Requests wait for them, and for pending edits. A request applies to the
