@@ -14,6 +14,8 @@
 
 #include "core/partition/plan_reasons.h"
 
+#include <unordered_set>
+
 #include "core/base/units.h"
 #include "core/partition/backward_order.h"
 #include "core/partition/half.h"
@@ -208,8 +210,10 @@ class Explainer {
   [[nodiscard]] NodeId saved_ancestor(NodeId id) const {
     NodeId nearest;
     std::vector<NodeId> pending{id};
+    std::unordered_set<std::size_t> seen;
     for (std::size_t i = 0; i < pending.size() && !nearest; ++i)
       for (const NodeId input : joint_.inputs(pending[i])) {
+        if (!seen.insert(input.index()).second) continue;
         if (!is_saved_[input.index()])
           pending.push_back(input);
         else if (!nearest || joint_.position(input) > joint_.position(nearest))
