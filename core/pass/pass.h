@@ -24,10 +24,10 @@ namespace jointer {
 
 // The stage at which upstream runs a pass, or would run it.
 enum class PassStage : std::uint8_t {
-  joint,       // sets tags on a joint graph, before it is partitioned
-  partition,   // turns a joint graph into a pair
-  clean_up,    // reduces the number of nodes without changing the values
-  fsdp,        // changes how parameters are gathered
+  joint,       // tags an unpartitioned graph, applies its tags, or splits its modules into chunks
+  partition,   // splits a graph into forward and backward or smaller parts, or joins such parts
+  clean_up,    // simplifies the graph without changing the values
+  fsdp,        // changes how parameters are gathered or their gradients are reduced
   bucketing,   // merges several collectives into one
   reordering,  // changes the order of nodes
   check,       // changes nothing
@@ -44,7 +44,7 @@ inline constexpr std::array kPassStages{
 struct PassInfo {
   std::string name;     // upstream's, if upstream has the pass
   std::string summary;  // one sentence
-  std::string source;   // of the semantics: "torch/_inductor/comms.py", "Jointer", a plugin's path
+  std::string source;   // of the semantics: "torch/_inductor/comms.py", "Jointer", "plugin: PATH"
   PassStage stage = PassStage::reordering;
   std::vector<Parameter> parameters = {};
   bool keeps_numerics = true;  // the outputs stay bitwise equal

@@ -11,7 +11,8 @@
 namespace jointer {
 namespace {
 
-// The shortest text that parses as the same floating-point number, not as an integer.
+// The shortest text that parses as the same floating-point number, not as an integer; `inf`, `-inf`
+// or `nan` if the number is not finite.
 std::string number_text(double value) {
   std::string text = fmt::format("{}", value);
   if (const auto plus = text.find('+'); plus != std::string::npos) text.erase(plus, 1);

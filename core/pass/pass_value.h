@@ -33,8 +33,9 @@ struct PassValue {
   friend bool operator==(const PassValue&, const PassValue&) = default;
 };
 
-// The value as text that parse_pipeline reads as the same value. A string is quoted as in JSON if
-// it is not a word or would be read as another value.
+// The value as text that parse_pipeline reads as the same value; only a number that is not finite
+// is read as a string. A string is quoted as in JSON if it is not a word or would be read as
+// another value.
 std::string to_text(const PassValue& value);
 
 // The value as JSON. `number_json`, if given, writes floating-point numbers: JSON has only finite

@@ -83,7 +83,7 @@ class Parser {
   }
 
   Result<PassValue> parse_value(int depth) {
-    if (depth > kMaxDepth) return wrong("lists are nested too deeply");
+    if (depth > kMaxDepth) return wrong("lists are nested more than {} deep", kMaxDepth);
     if (take('[')) {
       PassValue::List list;
       if (take(']')) return PassValue(std::move(list));

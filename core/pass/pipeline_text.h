@@ -8,7 +8,8 @@
 //   value    = none | true | false | number | word | "text as in JSON"
 //            | "[" [ value { "," value } ] "]"
 //
-// A `~` before a step disables the step: it is listed but not run.
+// Lists are nested at most 16 deep. A `~` before a step disables the step: it is listed but not
+// run.
 
 #include <string>
 #include <string_view>
@@ -28,11 +29,12 @@ struct PipelineStep {
 };
 using Pipeline = std::vector<PipelineStep>;
 
-// True if the pipeline contains this pass, with any parameters.
+// True if the pipeline contains this pass, enabled or not, with any parameters.
 bool has_pass(const Pipeline& pipeline, std::string_view pass);
 
-// Error (usage): the text is not a pipeline. The message begins with the location: "in the pipeline
-// after `apply_sac{save=`, at character 16: ...". On an error, sets `*wrong_at` to its byte offset.
+// Error (usage): the text is not a pipeline. The message begins with the location: "at the start of
+// the pipeline: ..." or "in the pipeline after `apply_sac{save=`, at character 16: ...". On an
+// error, sets `*wrong_at` to its byte offset.
 Result<Pipeline> parse_pipeline(std::string_view text, std::size_t* wrong_at = nullptr);
 
 std::string to_text(const PipelineStep& step);

@@ -18,13 +18,14 @@ class PassRegistry {
   // twice, has a name that is not a word, or has an invalid default.
   Result<void> add(Pass pass);
 
-  // All passes, ordered by name.
+  // All passes, ordered by name. These references, like that of find(), are valid until the next
+  // add().
   [[nodiscard]] std::span<const Pass> passes() const { return passes_; }
   // Returns null if there is no such pass.
   [[nodiscard]] const Pass* find(std::string_view name) const;
 
   // Checks all pipeline steps, including disabled ones. Error (usage): a pass is unknown (the
-  // message suggests the most similar name), or its arguments are invalid.
+  // message suggests the most similar name, if there is one), or its arguments are invalid.
   [[nodiscard]] Result<void> check(const Pipeline& pipeline) const;
 
  private:

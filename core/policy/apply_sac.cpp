@@ -8,14 +8,14 @@
 //   4. Every other call is PREFER_RECOMPUTE.
 //   5. The walk ends after the call that computes the first value of the output. Everything after
 //      it counts as the backward.
-// Each tag has ac_graph_id 0, so that the forward is one region. Existing tags are replaced;
-// fsdp_reshard_after_fwd runs later, as in upstream.
+// Each tag has ac_graph_id 0, so that the forward is one region. It replaces the call's existing
+// tag; calls that get no tag keep theirs. fsdp_reshard_after_fwd runs later, as in upstream.
 //
 // A counter runs over the whole graph or per layer (layers.h). A per-layer counter restarts when a
 // counted call is in a different layer from the previous counted call. Calls in no layer do not
 // restart it.
 //
-// Cost: the number of nodes times the number of selectors.
+// Cost: the number of nodes times the number of selectors and rules.
 //
 // Source: apply_sac of torchtitan's compiler toolkit (pull request 2377); the per-layer counter is
 // that of the graph trainer's memory policy `eager` (pull request 3397). Deviations: n may be any

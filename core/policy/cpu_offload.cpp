@@ -9,13 +9,15 @@
 // reader in the backward:
 //   1. Insert right after F: cpu = ao.offload(F), which starts the copy, and done =
 //      ao.wait_tensor(cpu, F, last), after which F's memory is free. `last` is the last reader in
-//      the forward.
+//      the forward, or F if there is none; for a reader that returns several tensors, it is the
+//      first call that reads one of them.
 //   2. Insert before the first reader in the backward: gpu = ao.reload(done, device, size, stride),
 //      and back = ao.wait_tensor(gpu, done). The backward reads `back` instead of F.
 //   3. After `back`, repeat the views of F if the backward reads any of them; the backward reads
 //      the repeated views instead.
 //   4. Move each wait for a copy to the host after the last call of the run that is `defer_layers`
-//      runs after F's, or of the run of `last` if that is later.
+//      runs after F's (the forward's last run if there are fewer), or of the run of `last` if that
+//      is later.
 //   5. Move each reload before the first backward call of the layer that the backward visits
 //      `prefetch_layers` layers before F's or, if there is no such layer, before the first call of
 //      the backward. The waits for reloads stay.

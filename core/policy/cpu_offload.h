@@ -11,9 +11,10 @@ namespace jointer {
 bool is_tagged_for_offload(const Node& node);
 
 // Upstream's apply_cpu_offload for flat training steps. Values that are tagged MUST_CPU_OFFLOAD and
-// read in the backward are copied to the host, and back before their first use in the backward. The
-// algorithm and its source are at the top of cpu_offload.cpp. Error (usage): the graph is neither a
-// flat training step nor a joint graph, or a number of layers is negative.
+// read in the backward are copied to the host, and back before their first use in the backward.
+// Notes count those that must stay on the device instead. The algorithm and its source are at the
+// top of cpu_offload.cpp. Error (usage): the graph is neither a flat training step nor a joint
+// graph, or a number of layers is negative.
 Result<Edit> apply_cpu_offload(const Graph& graph, const CpuOffloadOptions& options = {});
 
 }  // namespace jointer

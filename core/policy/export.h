@@ -64,8 +64,9 @@ struct ReadBack {
   // The peak of a flat training step under the plan. If not set, the results for a flat training
   // step are not compared.
   std::optional<std::int64_t> step_peak = std::nullopt;
-  // The costs of the joint graph's nodes, indexed by id; must outlive the call. If given, step
-  // times are compared too.
+  // The costs of the joint graph's nodes, indexed by id; must outlive the call. If given, the
+  // effects have step times, and an operator set is also chosen by its step time. A different step
+  // time alone is not a difference.
   std::span<const NodeCost> costs = {};
   SimulationOptions simulation = {};
   TransferCosts transfers = {};
@@ -73,7 +74,7 @@ struct ReadBack {
 
 // Exports a plan. `joint`: the graph of the plan (Partition::joint). `opened`: the graph as opened,
 // with its original tags, to which the text will be applied. Both have the same ids. Error (usage):
-// the graph is a pair.
+// the graph is a pair; for a recipe, also same as tag_as_planned.
 Result<PolicyExport> export_plan(const Graph& joint, const SavePlan& plan, PolicyFormat format,
                                  const Graph& opened, const ReadBack& read_back = {});
 

@@ -10,7 +10,7 @@ namespace jointer {
 // all_gather_into_tensor that a chain of single-input operators connects to a placeholder, its
 // wait, the slices that read the wait, and the prims.convert_element_type that the gather reads.
 struct FsdpGather {
-  NodeId convert;  // null if the shard is gathered without a conversion
+  NodeId convert;  // null if the gather reads no prims.convert_element_type
   NodeId gather;
   std::vector<NodeId> nodes;  // all of them
 };

@@ -23,8 +23,9 @@ enum class PolicySource : std::uint8_t {
 };
 std::string_view to_string(PolicySource source);
 
-// Detects the kind of policy in a text. Error (input): the text is not a policy; the message says
-// what it is, if known.
+// Detects the kind of policy in a text. A text without the features of another kind counts as an
+// operator set. Error (input): the text is empty, or has a known format that is not a policy; the
+// message names it.
 Result<PolicySource> policy_source(std::string_view text);
 
 struct ImportedPolicy {
@@ -51,7 +52,8 @@ inline constexpr std::string_view kNoSelectors =
 // The operators that a Python text names, such as `torch.ops.aten.mm.default`,
 // `torch.ops.higher_order.flex_attention`, `(torch.ops, "deepep.dispatch.default")` or plain
 // `aten.mm`, and the every-nth rules that export.h writes. Comments and triple-quoted strings are
-// ignored. Error (input): the text names no operator, or a rule is damaged.
+// ignored. Error (input): the text names no operator, neither SAVE_OPS nor torch's own list occurs
+// in it, and it has no rules; an operator follows `::`; or a rule is damaged.
 struct OperatorSetText {
   SacOptions options;              // with only the text's rules, and for the whole forward
   bool names_torchs_list = false;  // the text includes torch's own compute-intensive operators
@@ -79,8 +81,8 @@ struct PartitionerLog {
   std::vector<std::int64_t> candidate_bytes;
 };
 // Reads the partitionings in a log or in a `min_cut_information` payload, in the order of the text.
-// Error (input): the text contains no partitioning, or its JSON is invalid (the message gives the
-// byte offset).
+// Error (input): the text contains no partitioning, or a damaged one (for invalid JSON, the message
+// gives the byte offset in the payload).
 Result<std::vector<PartitionerLog>> read_partitioner_log(std::string_view text);
 
 }  // namespace jointer

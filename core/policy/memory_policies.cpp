@@ -6,16 +6,18 @@
 //      getitem and wait_tensor inherit the tag of their input, if it has one; a call that returns a
 //      symbolic integer, such as a size, is MUST_SAVE (as in torch's partitioner, one that returns
 //      a symbolic float is not). The policy's rule decides about the rest.
-//   2. A recomputed call becomes MUST_SAVE if a recomputed call in a later layer reads it.
-//      Otherwise, the whole layer would have to be recomputed for that call.
+//   2. A recomputed call becomes MUST_SAVE if a recomputed call of the forward in a later layer
+//      reads it. Otherwise, the whole layer would have to be recomputed for that call. Calls in no
+//      layer count as in a layer before all others.
 // The rules:
-//   default           saves the results of the operators in titan_save_ops
+//   default           saves the results of the operators in titan_save_ops; the rest is
+//                     PREFER_RECOMPUTE
 //   full              saves the results of calls that draw random numbers or that `save_ops`
 //                     selects; the rest is MUST_RECOMPUTE
 //   eager             like default, but recomputes every second call of aten.mm and aten.linear,
 //                     counted together in each layer
-//   sac_and_offload   like default, and offloads the largest saved activations to the host
-//                     (offload_choice.h)
+//   sac_and_offload   like default, and offloads the largest activations that stay in memory for
+//                     the backward to the host (offload_choice.h)
 //
 // Cost: linear in the nodes and their readers, and n log n for offloading.
 //

@@ -2,8 +2,8 @@
 //
 // A forward call is a candidate if it is in a layer, but not in the last of several (whose results
 // the backward reads immediately), and its result
-//   - is one dense tensor of at least 4,096 bytes in its own memory: not a view, a collective or a
-//     wait;
+//   - is one dense tensor of at least 4,096 bytes, and not that of a view (by upstream's list), a
+//     collective or a wait;
 //   - is tagged MUST_SAVE; or it is untagged, the backward reads it directly or through views, and
 //     no recomputed call reads it.
 // The largest candidates are chosen first, and candidates of the same size in program order. A

@@ -36,8 +36,8 @@ std::vector<OperatorRules> operator_rules(const Graph& joint, const SavePlan& pl
 // Returns the list for apply_sac with these rules. `chosen`: the index of one rule per operator.
 SacOptions list_of(const std::vector<OperatorRules>& rules, std::span<const std::size_t> chosen);
 
-// Returns a short list of selectors with which the memory policy `full` expresses the plan. The
-// algorithm is at the top of selector_list.cpp.
+// Returns a short list of selectors with which the memory policy `full` expresses the plan, as far
+// as selectors can. The algorithm is at the top of selector_list.cpp.
 std::vector<std::string> selector_list(const Graph& joint, const SavePlan& plan, MemoryPolicy fsdp);
 
 }  // namespace jointer

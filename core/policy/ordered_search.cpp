@@ -26,8 +26,8 @@
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
 // bisection searches between this peak and that of the smallest plan without hidden shares. Plans
 // from earlier searches keep the estimates that those searches found. A curve consists of the plans
-// that the search finds, in the orders found for them. Budgets, presets and the current plan keep
-// their own order, since they show what torch does.
+// that the search finds, in the orders found for them, and of budgets, presets and the current
+// plan, which keep their own order there, since they show what torch does.
 //
 // The lower bound holds for any order, since it counts compute and copies but no communication.
 //

@@ -1,9 +1,10 @@
 // Describes a save plan by the calls that allocate the memory of its values.
 //
 // Recomputed calls are found by starting from the calls of the backward, which depend on a tangent
-// (in a flat training step: calls of the backward phase), and from the gradients that the graph
-// returns. The inputs of the calls, and the gradients, are recomputed unless the backward computes
-// them or they are saved or inputs of the graph, and so are the inputs of recomputed calls.
+// (in a graph without tangents, such as a flat training step: calls of the backward phase), and
+// from the gradients that the graph returns. The calls among the inputs of these calls, and the
+// gradients, are recomputed unless the backward computes them or they are saved, and so are the
+// calls among the inputs of recomputed calls.
 
 #include "core/policy/plan_makers.h"
 

@@ -24,8 +24,8 @@
 //   6. Every getitem is moved right after the call whose result it reads, so that the rest of the
 //      tuple is freed.
 //
-// Cost: linear in the nodes and their readers; the edit has one change per copy, redirected reader
-// and removed original.
+// Cost: linear in the nodes and their readers; the edit has one change per copy of a call or
+// subgraph, redirected reader, removed original and moved group of nodes.
 //
 // Source: the pass of the same name in torchtitan's graph trainer (2026); it resembles torch's
 // remat_using_tags_for_fwd_loss_bwd_graph, but works in place. Attention with a dropout of 0 may be

@@ -53,9 +53,9 @@ struct MemoryPolicyPreset {
 const std::vector<MemoryPolicyPreset>& memory_policy_presets();
 inline constexpr std::int64_t kOffloadBytes = std::int64_t{100} << 30;  // upstream's default
 // `save_ops`: upstream's full_recompute_save_ops, which are selectors; only for the preset `full`.
-// `offload_bytes`: the budget for sac_and_offload. `reshard`: if false, parameters that FSDP
-// gathered are saved. Error (usage): the preset does not exist, a selector selects nothing,
-// `save_ops` is given for another preset, or the graph is a pair.
+// `offload_bytes`: the budget for sac_and_offload; 0 or less: no limit. `reshard`: if false,
+// parameters that FSDP gathered are saved. Error (usage): the preset does not exist, a selector
+// selects nothing, `save_ops` is given for another preset, or the graph is a pair.
 Result<Edit> tag_with_memory_policy(const Graph& graph, const std::string& preset,
                                     const std::vector<std::string>& save_ops = {},
                                     std::int64_t offload_bytes = kOffloadBytes,

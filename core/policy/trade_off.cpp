@@ -6,9 +6,10 @@
 //     plan, which keeps the estimates of the pair that the user sees.
 //   - "Slower" means, by default, slower than the current plan, whose step time the user sees
 //     before starting a search, not slower than the joint graph, whose step time no pair may reach.
-//   - A search begins with the current plan and with upstream's presets, each solved by
-//     min_cut_partition under its tags. If the user has set a policy, searches within a limit leave
-//     out the presets, which have other tags; the curve still shows them for comparison.
+//   - A search begins with the current plan, with the plans that earlier searches found, and with
+//     upstream's presets, each solved by min_cut_partition under its tags. If the user has set a
+//     policy, searches within a limit leave out the presets, which have other tags; the curve still
+//     shows them for comparison.
 //
 // A flat training step has no partitioner: its plans are judged by the step that results from their
 // tags (core/partition/flat_order.h), step_budget.cpp defines budgets, and presets are applied as

@@ -19,7 +19,7 @@ struct HistoryEntry {
   std::string title;        // of the edit, if the entry is a single edit
   std::size_t keep = 0;     // number of edits of the previous state that remain
   std::vector<Edit> edits;  // edits appended to those
-  std::string extra = {};
+  std::string extra = {};   // members that this version does not know: `"key":value,...`
 
   // The number of edits in the state after the entry.
   [[nodiscard]] std::size_t edits_after() const { return keep + edits.size(); }
@@ -53,15 +53,16 @@ struct History {
   friend bool operator==(const History&, const History&) = default;
 };
 
-// An entry as JSON: just the edit if the entry only appends one edit of the same title, otherwise
-// an object with `keep` and `edits`. `edits_before` is the number of edits in the state before the
-// entry.
+// An entry as JSON: just the edit if the entry only appends one edit of the same title and has no
+// `extra`, otherwise an object with `title`, `keep` and `edits`. `edits_before` is the number of
+// edits in the state before the entry. Error (input) of the functions that read: the JSON does not
+// have this form, or `keep` or `place` is too large.
 OrderedJson entry_to_json(const HistoryEntry& entry, std::size_t edits_before);
 Result<HistoryEntry> entry_from_json(const OrderedJson& json, std::size_t edits_before);
 OrderedJson states_to_json(const std::vector<KeptState>& states);
 Result<std::vector<KeptState>> states_from_json(const OrderedJson& json);
 
-// Write and read the members `edits`, `place` and `states` of an object.
+// Write and read the members `edits`, `place` and `states` of an object; `states` may be missing.
 void history_to_json(OrderedJson& object, const History& history);
 Result<History> history_from_json(const OrderedJson& object);
 

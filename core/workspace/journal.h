@@ -1,7 +1,7 @@
 #pragma once
 
-// The journal of an open graph. It records every change as it happens, so that a program that is
-// killed loses only its last moments.
+// The journal of an open graph. It records every change of a JournalState as it happens, so that a
+// program that is killed loses only its last moments.
 //
 // A journal is an append-only file with one `CRC32 JSON` record per line: first the initial state,
 // then each change. A line that is incomplete, damaged or unknown, and all lines after it, are
@@ -33,8 +33,8 @@ struct JournalState {
 
 // Error (input): the file cannot be read, or its first line is invalid or of another version.
 Result<JournalState> read_journal(const std::string& path);
-// Like read_journal, but for a journal's text. Sets `*good_bytes` to the number of bytes up to the
-// end of the last valid line.
+// Like read_journal, but for a journal's text. On success, sets `*good_bytes` to the number of
+// bytes up to the end of the last valid line.
 Result<JournalState> parse_journal(std::string_view text, std::size_t* good_bytes = nullptr);
 // The line that records this JSON: its checksum, the JSON and a line break.
 std::string journal_line(std::string_view json);
@@ -60,7 +60,8 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // These functions return immediately; a thread writes to the file and waits for the disk.
+  // These functions return immediately; a thread writes to the file and waits for the disk. They
+  // write nothing after remove(), or after writing has failed.
   void add(const HistoryEntry& entry);  // drops the undone entries
   void set_place(std::size_t place);
   void set_states(const std::vector<KeptState>& states);
@@ -104,8 +105,8 @@ struct LeftJournal {
 // All such journals, most recently changed first. Skips files that cannot be read.
 std::vector<LeftJournal> left_journals(const std::string& folder);
 
-// Removes journals that the user closed without saving, if their last change was before `before`,
-// in seconds since 1970. Other journals are kept.
+// Removes journals that the user closed without saving and that no running program has locked, if
+// their last change was before `before`, in seconds since 1970. Other journals are kept.
 void remove_old_journals(const std::string& folder, std::int64_t before);
 
 }  // namespace jointer

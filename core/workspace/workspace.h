@@ -22,7 +22,7 @@ inline constexpr std::string_view kWorkspaceSuffix = ".jointer";
 
 // The location of the capture that was opened, and the identity of its graph.
 struct CaptureReference {
-  std::string path, backward;               // absolute; `backward` only for a pair
+  std::string path, backward;               // absolute; `backward` only for a pair in two files
   std::string relative, relative_backward;  // to the workspace's folder when it was saved
   std::optional<std::size_t> graph;         // index, if the capture has several graphs
   std::string assume;                       // in the format of Assumptions::parse: "u0=64,..."
@@ -79,17 +79,21 @@ bool is_workspace(std::string_view bytes);
 // Does not open or run anything that the workspace refers to. Error (input): the text is not a
 // valid workspace, or its version is newer; the message begins with `name`.
 Result<Workspace> parse_workspace(std::string_view text, std::string_view name);
+// The same for a file, or for standard input if `path` is `-`. Error (input): also if the file
+// cannot be read.
 Result<Workspace> read_workspace(const std::string& path);
 
-// JSON with one edit per line. Includes the profiles of the newest benchmarks, up to a limit on
-// their total size.
+// JSON with one history entry, state or benchmark per line. Includes the profiles of the newest
+// benchmarks, as long as the lines that have them take at most 4 MiB in total.
 std::string workspace_text(const Workspace& workspace);
 
 // Replaces the file atomically, even if the power fails. Recomputes the relative paths of the
 // capture from its absolute paths. Error (run): the file cannot be written.
 Result<void> write_workspace(const std::string& path, Workspace workspace);
 
-// The JSON of the individual parts, for journals.
+// The JSON of the individual parts, for journals. Error (input): the capture is not an object, has
+// no path, or has an invalid `graph`. Other members that are missing or invalid keep their
+// defaults.
 OrderedJson capture_to_json(const CaptureReference& capture);
 Result<CaptureReference> capture_from_json(const OrderedJson& json);
 OrderedJson pipeline_to_json(const WorkspacePipeline& pipeline);

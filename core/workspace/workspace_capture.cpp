@@ -15,7 +15,8 @@ bool exists(const std::string& path) {
   return fs::exists(path, status);
 }
 
-// Relative paths are relative to the workspace's folder, not to the working directory.
+// Relative paths are relative to the workspace's folder, not to the working directory. A workspace
+// from standard input has no folder.
 std::string resolve_path(const std::string& path, const std::string& workspace_path) {
   if (path.empty() || workspace_path == "-") return path;
   return (fs::path(workspace_path).parent_path() / path).lexically_normal().string();
