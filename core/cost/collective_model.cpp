@@ -3,7 +3,7 @@
 //
 // Terms
 //   S      bytes: the whole gathered output of an all-gather, the whole input of a reduce-scatter,
-//          the tensor of an all-reduce, or what one rank sends in an all-to-all.
+//          the tensor of an all-reduce or a broadcast, or what one rank sends in an all-to-all.
 //   n, m   number of ranks, and of nodes that they span; r is the number of ranks on the node with
 //          the fewest.
 //   B, b   bytes per second of one device inside its node, and through its share of the network
@@ -21,10 +21,10 @@
 //   all-gather, so it counts twice. The start-up time is a base plus n-1 steps around the ring, of
 //   which m-1 cross the network; an all-reduce has twice as many steps.
 //
-// Cost: linear in the group's ranks. Source: the usual alpha-beta model of ring algorithms; NCCL's
-// step latencies (nccl/src/graph/tuning.cc). Deviation from torch 2.11 (torch_nccl.cpp): torch
-// assumes LL, two channels and all of the group's traffic through one card, which makes large
-// collectives between nodes several times too slow.
+// Cost: linear in the group's ranks if they ascend; else n log n. Source: the usual alpha-beta
+// model of ring algorithms; NCCL's step latencies (nccl/src/graph/tuning.cc). Deviation from torch
+// 2.11 (torch_nccl.cpp): torch assumes LL, two channels and all of the group's traffic through one
+// card, which makes large collectives between nodes several times too slow.
 
 #include "core/cost/collective_model.h"
 

@@ -8,7 +8,8 @@
 namespace jointer {
 
 // The nodes on which the ranks of a group run. Ranks fill nodes in order: rank r of the job is on
-// node r / gpus_per_node.
+// node r / gpus_per_node. Ranks that the capture does not contain lie an assumed distance apart
+// (rank_stride). A group without a list of ranks is on one node.
 struct GroupPlacement {
   std::int64_t ranks = 1;
   std::int64_t nodes = 1;
@@ -23,7 +24,8 @@ std::int64_t input_bytes(const Graph& graph, const Node& call);
 // The total bytes of a collective's inputs or of its results on one rank, whichever is larger.
 std::int64_t collective_bytes(const Graph& graph, const Node& collective);
 
-// The duration of a collective in milliseconds, by the model in collective_model.cpp.
+// The duration of a collective in milliseconds, by the model in collective_model.cpp; 0 in a group
+// of one.
 double collective_ms(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& placement,
                      const DeviceDescription& device);
 

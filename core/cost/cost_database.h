@@ -5,8 +5,8 @@
 // same time: a writer locks the file for one short transaction, and others wait.
 //
 // Errors (input): the file is damaged, is not a cost database, or has another major version. Errors
-// (run): the file cannot be opened or written to, or remains locked. Each error is one line that
-// names the file.
+// (run): the file cannot be opened or written to, or remains locked. Each of these errors is one
+// line that names the file.
 
 #include <cstdint>
 #include <map>
@@ -53,7 +53,8 @@ struct DeviceCosts {
 class CostDatabase {
  public:
   // The maximum number of samples stored per key; the latest are kept. Costs are their median, so
-  // an outlier has no effect, and a new driver takes effect after five runs.
+  // among several samples a single outlier has little effect, and a new driver takes effect after
+  // at most five runs.
   static constexpr int kSamplesKept = 9;
 
   // JOINTER_COSTS, else $XDG_DATA_HOME/jointer/costs.sqlite, else

@@ -25,7 +25,7 @@ struct DeviceDescription {
   // CPU time, in microseconds.
   struct Host {
     double operator_us = 2;     // any operator call, including views
-    double launch_us = 3;       // added if the operator launches a kernel
+    double launch_us = 3;       // added if the operator launches a kernel or a copy
     double collective_us = 15;  // added if the operator starts a collective
   };
   struct Links {
@@ -57,10 +57,12 @@ struct DeviceDescription {
 
 // Loads a device by id ("h100", case-insensitive; "cpu{cores=4}"), by the path of a JSON file, by
 // the properties of a GPU (device_text in core/cost/gpu_properties.h), or by cpu_of_rank_text.
-// "cpu" is the CPU of this machine with all its cores. The rates of this machine's CPU are those of
-// its probe, if there is one (core/cost/cpu_probe.h).
-// Error (usage): the device does not exist; the message lists the built-in ones. Error (input): the
-// file cannot be read, or is not a device description.
+// "cpu" is the CPU of this machine with the cores that this program may use. For it and for
+// cpu_of_rank_text, the rates are those of this machine's probe, if there is one
+// (core/cost/cpu_probe.h).
+// Error (usage): the device does not exist, or its text is malformed; the message lists the
+// built-in devices or says what to write. Error (input): the file cannot be read, or is not a
+// device description; or the probe cannot be read, or is damaged.
 Result<DeviceDescription> load_device(std::string_view id_or_path);
 
 // The text by which load_device knows this machine's CPU as it is for one of `ranks` ranks with

@@ -93,14 +93,17 @@ struct EstimatorRequest {
 // `request.device` chooses the device description. If it is empty, the default device of `runs_on`
 // is used; without `runs_on`, an H100. `measured` uses the times of the device in its name or, if
 // there is none, of the most recently measured device of type `runs_on` (of any type without
-// `runs_on`); if `request.device` is empty, it uses the description that matches this device. Error
-// (usage): the estimator, the device or a constant does not exist, `gpus_per_node` is less than 1,
-// nothing was measured, or the device of `kernels` has no rates of kernels. Error (input): the cost
-// database, the trace or the device description cannot be read or is damaged.
+// `runs_on`); if `request.device` is empty, it uses the description that matches this device, or
+// the default device of its type if none does. Error (usage): the estimator, the device or a
+// constant does not exist, `gpus_per_node` is less than 1, nothing was measured, or the device of
+// `kernels` has no rates of kernels. Error (input): the trace or the device description cannot be
+// read, or one of them or the cost database is damaged. Error (run): the cost database cannot be
+// opened, or remains locked.
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
                                                   std::optional<DeviceType> runs_on = {});
 
-// Returns the costs of all nodes, indexed by node id.
+// Returns the costs of all nodes, indexed by node id. Limits the times, so that sums over the graph
+// fit in 64 bits.
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator);
 
 }  // namespace jointer

@@ -5,7 +5,8 @@
 // In both cases, each of n ranks multiplies n parts, each in time c, and moves n-1 parts, each in
 // time t. All matmuls but one overlap with a move:
 //   c + (n - 1) max(c, t)
-// A reduce-scatter then adds its parts, which reads n parts and writes one.
+// A reduce-scatter then adds its parts, which reads n parts and writes one. Only the roofline
+// counts this (roofline.cpp).
 //
 // Cost: linear in the number of matmuls. Source: _pipelined_multi_all_gather_and_consume and
 // _pipelined_produce_and_all2all in torch/distributed/_symmetric_memory/__init__.py (torch 2.15).

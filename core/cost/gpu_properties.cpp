@@ -18,8 +18,10 @@
 // GeForce cards accumulate tensor products in float32 at half of this rate. TF32 has half of the
 // bf16 rate; float8 and int8 have twice the rate, float8 from capability 8.9.
 //
-// Memory bandwidth: 2 transfers per memory clock x the width of the bus. For a MIG slice, which
-// reports the whole chip's bus, the bandwidth is the chip's times the slice's share of the memory.
+// Memory bandwidth: 2 transfers per memory clock x the width of the bus or, if the driver does not
+// report these, that of the closest built-in description. For a MIG slice of a GPU with a built-in
+// description, the bandwidth is the GPU's times the slice's share of the memory, because the slice
+// reports the whole chip's bus.
 //
 // Deviations: 7.0 has no int8 tensor cores, so its int8 peak is too high. The B300 (10.3) is given
 // the float64 rate of the B200, which is higher than its own. The H20 computes tensor products at

@@ -5,7 +5,7 @@
 // node_traffic counts:
 //   - inputs of an element-wise operator or a copy are strided if the result's contiguous dimension
 //     is not theirs, and then move whole sectors if none of their dimensions is contiguous;
-//   - a lookup gathers, and an addition at positions scatters;
+//   - a lookup gathers, and a write or an addition at positions scatters;
 //   - a reduction is along rows if it reduces the last dimension, as norms and softmaxes do;
 //   - the gradient of a norm also reads its inputs a second time, to reduce them along columns.
 //

@@ -11,8 +11,9 @@ namespace jointer {
 bool is_special_function(std::string_view packet);
 
 // Estimates each call as one kernel by the rules in kernel_rules.h. Collectives, copies to and from
-// the host, and calls that are fused with a collective are left to the roofline. On a CPU, calls
-// run one after the other, so their time on the host is a part of the estimate.
+// the host, calls that are fused with a collective, and calls without a kernel are left to the
+// roofline. On a CPU, calls run one after the other, so their time on the host is a part of the
+// estimate.
 class KernelEstimator final : public Estimator {
  public:
   // `device.kernels` must be set.

@@ -27,7 +27,7 @@ struct KernelRates {
   double latency_us = 0;
   // Bytes that a block of threads keeps in flight; 0: no limit.
   std::int64_t block_bytes = 0;
-  // The unit of memory traffic. An element that lies alone moves a whole sector.
+  // The unit of memory traffic. An element that lies alone moves a whole sector. 0: only itself.
   std::int64_t sector_bytes = 0;
 
   // Shares of the bandwidth by access pattern, and of two kinds of kernels.
@@ -58,7 +58,8 @@ struct KernelRates {
   double wave_us = 0;
 
   // Attention, by ascending size of a head. A kernel is made for one of these sizes, and pads
-  // smaller heads. Empty: the roofline's efficiencies.
+  // smaller heads; heads larger than all have the shares of the largest. Empty: the roofline's
+  // efficiencies.
   struct Attention {
     std::int64_t head_size = 0;
     double forward = 0, backward = 0;  // shares for infinitely long sequences

@@ -14,14 +14,16 @@
 //              themselves.
 //
 // Matrix products
-//   launch + max(waves * (2 * tile * k / (peak * share / units) + wave), bytes / bandwidth)
+//   launch + max(waves * (2 * tile * k / (peak * share / units) + wave), memory)
+//   memory     bytes / (bandwidth * share of coalesced accesses), as for loops but always filled.
 //   waves      the tiles of the result divided by the multiprocessors, rounded up: the last wave
 //              takes as long as a full one. The library chooses the tile with the shortest time.
+//              Without tiles in the description: FLOPs / (peak * efficiency) instead.
 //   wave       the start and the end of a tile, in which nothing is multiplied, in proportion to
 //              the tile's area.
 //
 // Attention
-//   launch + FLOPs * padding / (peak * share) * (tokens + extra) / tokens
+//   launch + max(FLOPs * padding / (peak * share) * (tokens + extra) / tokens, memory)
 //   share      that of the kernel (flash attention or cuDNN) for the size of a head.
 //   padding    kernels exist for a few sizes of heads; smaller heads are padded.
 //   extra      tokens' worth of time for start and end and, with a causal mask, for the halves of

@@ -47,7 +47,7 @@ class MeasuredEstimator final : public Estimator {
 
 // Returns a request for an estimator that uses the times measured on this device and, for
 // everything else, the matching device description: the built-in one or, if there is none, that of
-// the GPU's stored properties.
+// the GPU's stored properties or, without these, that of the default device of its type.
 EstimatorRequest measured_on(std::string_view device);
 
 }  // namespace jointer

@@ -8,9 +8,9 @@
 
 namespace jointer {
 
-// Returns the FLOPs of a node for the current values of symbolic sizes. A higher-order operator
-// that runs another operator (such as attention with a saved random state) counts as that operator
-// in `total`.
+// Returns the FLOPs of a node for the current values of symbolic sizes; 0 if its operator has no
+// formula. A higher-order operator that runs another operator (such as attention with a saved
+// random state) counts as that operator in `total`.
 Flops node_flops(const Graph& graph, const Node& node);
 // The FLOPs of each node, indexed by node id.
 std::vector<Flops> flops_of(const Graph& graph);

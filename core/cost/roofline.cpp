@@ -8,9 +8,10 @@
 //             a time. The last round of tiles is seldom full, which makes small products slow.
 //
 // Time of a kernel: max(FLOPs / (peak * efficiency * fill), bytes / (bandwidth * efficiency),
-// kernel_us), where fill is tiles / (rounds * multiprocessors), or 1 for attention. Host time:
-// operator_us for every call, plus launch_us for a kernel or a copy, or collective_us for a
-// collective.
+// kernel_us), where fill is tiles / (rounds * multiprocessors), or 1 for attention and higher-order
+// operators. Host time: operator_us for every call, plus launch_us for a kernel or a copy, or
+// collective_us for a collective. A matmul fused with a collective has collective_us, and launch_us
+// for each of its parts.
 //
 // Cost: linear in a node's inputs and outputs; for a collective, also in its group's ranks. Source:
 // the roofline model; efficiencies and their sources are in resources/devices/*.json.

@@ -8,7 +8,8 @@ namespace jointer {
 // attention, which skips the upper triangle.
 double computed_flops(const Graph& graph, const Node& call, std::int64_t flops);
 
-// The element type whose peak limits the arithmetic of a call: that of its first result.
+// The element type whose peak limits the arithmetic of a call: that of its first result, or float32
+// if it returns no tensor.
 DType arithmetic_type(const Graph& graph, const Node& call);
 
 // The duration of a kernel is the maximum of its arithmetic time, its memory time (both with the

@@ -35,7 +35,7 @@ struct Throughput {
   std::optional<double> tokens_per_second;  // per device
   std::optional<double> tflops;             // model TFLOP/s, without recomputation
   std::optional<double> mfu;                // fraction of the device's dense bf16 peak
-  double hardware_tflops = 0;               // all FLOPs of the graph
+  double hardware_tflops = 0;               // all FLOPs of the graph; 0 if the step takes no time
 };
 Throughput throughput(const ModelFacts& facts, std::int64_t graph_flops, std::int64_t step_ns,
                       const DeviceDescription& device);

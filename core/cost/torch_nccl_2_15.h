@@ -29,8 +29,8 @@ double torch_nccl_2_15_ms(std::int64_t bytes, std::int64_t group_size, NcclCall 
                           const NcclLinks& links);
 
 // The minimum number of bytes at which a collective reaches 90% of its links' bandwidth, according
-// to torch's calibrated profiles (InterconnectProfile). Returns nullopt for all_to_all and p2p,
-// which have no profile.
+// to torch's calibrated profiles (InterconnectProfile); 0 for a group of one. Returns nullopt for
+// all_to_all and p2p, which have no profile.
 std::optional<std::int64_t> torch_saturation_bytes(std::int64_t group_size, NcclCall call,
                                                    const NcclLinks& links);
 

@@ -20,8 +20,9 @@ struct Traffic {
 };
 
 // The minimum number of bytes that a node's kernel must move: each input tensor once (broadcast
-// dimensions count once), each new output once, mutated tensors twice. A lookup counts the rows
-// that it reads, not the whole table.
+// dimensions count once) and each output once, so that a mutated tensor that the call returns
+// counts twice. A lookup counts the rows that it reads, not the whole table. A call that returns no
+// tensor moves nothing, unless it reads a number from the device.
 Traffic node_traffic(const Graph& graph, const Node& node);
 
 }  // namespace jointer

@@ -53,8 +53,8 @@ struct SetPolicy {
   friend bool operator==(const SetPolicy&, const SetPolicy&) = default;
 };
 
-// Inserts a call or a constant right before `before`. The record refers to nodes of the same half,
-// by their names without `backward:`.
+// Inserts a call or a constant right before `before`; a constant only if a node of the half already
+// reads it. The record refers to nodes of the same half, by their names without `backward:`.
 struct InsertNode {
   // The nodes that `copy` and `like` refer to, by their names in edits, which have the prefix of
   // `before`. Empty if not given.
@@ -70,7 +70,8 @@ struct InsertNode {
   friend bool operator==(const InsertNode&, const InsertNode&) = default;
 };
 
-// Removes a call or a constant that no node reads.
+// Removes the node of a call or of a constant, if no node reads it. The node of a constant can only
+// be removed if another node of the half reads the same constant.
 struct RemoveNode {
   std::string node;
   std::string extra = {};

@@ -2,8 +2,8 @@
 
 // Merges several collectives of one process group into one, and splits them again. The edits
 // consist of primitive changes, so training code can replay them. The results stay bitwise equal,
-// except that merging may change the last bit of sums over more than two ranks; the edit then has a
-// note. merge.cpp describes the method.
+// except that both may change the last bit of sums over more than two ranks; an edit that merges
+// then has a note. merge.cpp describes the method.
 
 #include <span>
 #include <vector>
@@ -12,10 +12,10 @@
 
 namespace jointer {
 
-// Merges two or more all_gather_into_tensor, reduce_scatter_tensor or all_reduce calls with one
-// wait each. Error (usage), in one sentence: the collectives do not match, their sizes are
-// symbolic, the result of one is used before the input of another exists, or a node writes to an
-// input before the bucket could start.
+// Merges two or more all_gather_into_tensor, reduce_scatter_tensor or all_reduce calls, each read
+// by one wait and nothing else. Error (usage), in one sentence: a call is not of this form, the
+// calls do not match, their sizes are symbolic, the result of one is used before the input of
+// another exists, or a node writes to an input before the bucket could start.
 Result<Edit> merge_collectives(const Graph& graph, std::span<const NodeId> starts);
 
 struct MergeOptions {
@@ -36,8 +36,8 @@ std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
                                                 const MergeOptions& options);
 
 // Splits a bucket of the form that merge_collectives makes, or a coalesced collective, into one
-// collective per member. Error (usage): the collective is neither, or its results are used in a way
-// that does not permit this.
+// collective per member. Error (usage): the collective is neither, its sizes are symbolic, or its
+// results are used in a way that does not permit this.
 Result<Edit> split_collective(const Graph& graph, NodeId start);
 
 }  // namespace jointer

@@ -50,7 +50,8 @@ std::vector<std::vector<NodeId>> collective_starts(const Graph& graph,
 
 // A note for each group whose collectives start in a different order than in `before`: "Every rank
 // must do the same: the collectives of group fsdp then start in a different order." If the number
-// of collectives differs, the note gives both numbers instead.
+// of collectives differs, the note gives both numbers instead. `before` and `after`: results of
+// collective_starts; without `after`, that of `graph`.
 std::vector<std::string> rank_notes(const Graph& graph,
                                     const std::vector<std::vector<NodeId>>& before);
 std::vector<std::string> rank_notes(const Graph& graph,

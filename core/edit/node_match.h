@@ -1,6 +1,7 @@
 #pragma once
 
-// Matches the nodes of two graphs that correspond to each other.
+// Matches the nodes of two graphs that correspond to each other. The graphs must have the same
+// number of parts.
 
 #include <vector>
 
@@ -10,8 +11,7 @@ namespace jointer {
 
 class NodeMatch {
  public:
-  // Matches nodes that have the same name and are in the same part. The graphs must have the same
-  // number of parts.
+  // Matches nodes that have the same name and are in the same part.
   static NodeMatch by_name(const Graph& before, const Graph& after);
   // Matches nodes by what they compute and by how they are used, not by name. node_match.cpp
   // describes the method and its cost.

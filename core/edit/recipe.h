@@ -22,7 +22,8 @@ struct RecipeGraph {
   // recorded.
   std::string rank_hash = {}, rank_after = {};
   // For each process group name, the first node that communicates in the group; for each device
-  // with an index, the first node whose value is on it. Node names have no half prefix.
+  // with an index, the first node whose first tensor is on it. Node names have no half prefix. Only
+  // recorded if an edit inserts or changes a call.
   std::map<std::string, std::string> groups = {}, devices = {};
   std::string extra = {};  // members that this version does not know
   friend bool operator==(const RecipeGraph&, const RecipeGraph&) = default;

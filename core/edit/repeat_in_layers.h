@@ -19,9 +19,9 @@ struct RepeatedEdit {
   std::vector<std::string> left_out;  // why each of the others is left out, in one sentence
 };
 
-// `edit` moves nodes of one layer, or sets their policies. `counterparts` describes the graph
-// before the edit. `after` is the graph after the edit, to which the result applies; `dependencies`
-// are those of `after`.
+// `edit` moves nodes of one layer, or sets their policies but no checkpointed region.
+// `counterparts` describes the graph before the edit. `after` is the graph after the edit, to which
+// the result applies; `dependencies` are those of `after`.
 //
 // A block moves to the counterpart of its new neighbor: the node after the block or, if only the
 // node before the block is in a layer, that node. If neither is in a layer, the block moves before

@@ -15,7 +15,8 @@ struct Replay {
   std::vector<Edit> done;            // the edits as applied, in order
   std::vector<Edit> inverses;        // of the edits in `done`, in the same order
   std::vector<SkippedEdit> skipped;  // only if lenient; `done` may contain other parts of an edit
-  // True if the result is the graph that the recipe recorded; nullopt if it recorded none.
+  // True if the result is the graph that the recipe recorded; nullopt if it recorded none for this
+  // graph or rank.
   std::optional<bool> ends_as_recorded;
   // If the graph belongs to another rank of the program, a text that says so and gives the first
   // difference; if not, empty.

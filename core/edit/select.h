@@ -6,7 +6,8 @@
 //   aten.mm.default, aten.mm          all calls of the overload or operator; may be a pattern
 //   layers.*.attention::aten.mm       such calls within matching modules and their submodules
 //
-// Patterns follow glob_matches. The last two forms accept the prefixes `forward:` and `backward:`.
+// Patterns follow glob_matches. In a pair, the last two forms accept the prefixes `forward:` and
+// `backward:`.
 // Module paths are those of ModuleTree. An empty part before `::` matches any module.
 
 #include <string>

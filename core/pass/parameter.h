@@ -54,7 +54,7 @@ class Arguments {
   [[nodiscard]] const PassValue& value(std::string_view name) const;
   // True if the value, given or by default, is not none.
   [[nodiscard]] bool has_value(std::string_view name) const { return !value(name).is_none(); }
-  // For a value of another type, or none, these functions return false, 0, or an empty text or list.
+  // For none or a value of another type, these functions return false, 0, or an empty text or list.
   // An integer is also a number.
   [[nodiscard]] bool boolean(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name) const;  // also for bytes
