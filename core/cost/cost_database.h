@@ -75,7 +75,8 @@ class CostDatabase {
   [[nodiscard]] Result<std::vector<MeasuredDevice>> devices() const;
   // Error (usage): nothing has been measured on `device`; the message lists the measured devices.
   [[nodiscard]] Result<DeviceCosts> load(std::string_view device) const;
-  // Deletes the device and its costs. Error (usage): same as `load`.
+  // Deletes the device and its costs. The database must be open for writing. Error (usage): same as
+  // `load`.
   Result<void> forget(std::string_view device);
 
  private:

@@ -57,7 +57,8 @@ constexpr auto json_fields(const CpuProbe* /*of*/) {
 
 namespace {
 
-constexpr std::string_view kAdvice = "delete it, or probe again with `jointer calibrate --probe`";
+constexpr std::string_view kAdvice =
+    "delete the file, or probe again with `jointer calibrate --probe`";
 
 // A rate that is used as a divisor.
 bool is_rate(double value) {

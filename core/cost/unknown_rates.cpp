@@ -47,10 +47,9 @@ UnknownRate unknown_tokens(const Graph& graph, const ModelFacts& facts, const Th
             "The capture's info lacks seq_len or local_batch_size, and the graph has no token ids "
             "as input."};
   if (!facts.non_data_parallel_degree)
-    return {
-        "no parallel degree",
-        "The capture's info lacks non_data_parallel_degree, and the ranks of its process groups "
-        "are unknown."};
+    return {"no parallel degree",
+            "The capture's info lacks non_data_parallel_degree and parallel, and the ranks of a "
+            "process group are unknown."};
   return {"no time", "The step takes no time."};
 }
 

@@ -30,7 +30,8 @@ struct MergedBucket {
 // Merges several buckets at once, for passes that place them. A collective may belong to only one
 // bucket. A bucket whose members do not match is refused without affecting the others; its members
 // stay unchanged. New nodes are appended to the order, so the graph is not valid until the caller
-// sets a new order and calls finish().
+// sets a new order and calls finish(). The caller ensures that no node writes to an input between
+// its member and the bucket.
 std::vector<Result<MergedBucket>> merge_buckets(Graph& graph,
                                                 std::span<const std::vector<NodeId>> buckets,
                                                 const MergeOptions& options);

@@ -88,7 +88,7 @@ class Repeater {
     for (const std::string& name : names) {
       nodes.push_back(graph_.find(name));
       if (!nodes.back() && set != nullptr)
-        return refuse("{} already selects nodes of every layer", name);
+        return refuse("{} names no node: only policies of named nodes can be repeated", name);
       if (!nodes.back()) return refuse("there is no node {}", name);
     }
     return nodes;

@@ -264,8 +264,9 @@ class Rematerializer {
                writes_to_used(graph_, writer, id);
       };
       if (order_.is_gathered(maker) || (is_between && changes_bytes()))
-        return refuse("{0} writes to memory of {1}, which is tagged for recomputation; save {1}",
-                      graph_.name(writer), graph_.name(id));
+        return refuse(
+            "{0} writes to memory that {1} uses, but {1} is tagged for recomputation; save {1}",
+            graph_.name(writer), graph_.name(id));
     }
     return {};
   }

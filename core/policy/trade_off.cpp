@@ -2,8 +2,8 @@
 //
 //   - The search runs on the graph as min_cut_partition sees it, with the tags in effect: budgets
 //     are those of min_cut_partition, which also partitions a chosen point.
-//   - Every plan is therefore judged by the pair that min_cut_partition makes, except the current
-//     plan, which keeps the estimates of the pair that the user sees.
+//   - Every plan is therefore judged by the pair that min_cut_partition makes, except a current
+//     plan of another partitioner, which keeps the estimates of the pair that the user sees.
 //   - "Slower" means, by default, slower than the current plan, whose step time the user sees
 //     before starting a search, not slower than the joint graph, whose step time no pair may reach.
 //   - A search begins with the current plan, with the plans that earlier searches found, and with

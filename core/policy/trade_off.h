@@ -27,14 +27,14 @@ namespace jointer {
 struct TradeOffOptions {
   // Options for tags, the solver and its rounding. Budgets are always solved by min_cut_partition.
   PartitionOptions partition;
-  // The current plan: its name, its estimates, and the partitioner of its pair.
+  // The current plan, in its own order: its name, its estimates, and the partitioner of its pair.
   ParetoPoint now;
   // The step time to which percentages refer; 0: that of `now`.
   std::int64_t reference_ns = 0;
   // The fsdp_policy (core/policy/with_fsdp.h) of the graph as opened, which presets respect.
   MemoryPolicy fsdp = MemoryPolicy::none;
-  // True if the user has set a policy. A search within a limit then respects it and does not start
-  // from upstream's presets.
+  // True if the user has set a policy. All searches then respect it, and those within a limit do
+  // not start from upstream's presets.
   bool has_policy = false;
   bool offload = true;                              // plans may offload values
   LimitedMemory memory = LimitedMemory::allocated;  // the memory to which limits apply
@@ -101,7 +101,8 @@ class TradeOff {
   [[nodiscard]] Result<Partition> partition_by(const SavePlan& plan,
                                                const std::string& found_by) const;
   // The partition that min_cut_partition makes at budget 1; for a flat training step, the graph and
-  // the current plan. All points except the current plan are evaluated on its graph.
+  // the plan with which this object was made. All points except a current plan of another
+  // partitioner are evaluated on its graph.
   [[nodiscard]] const Partition& partition() const { return partition_; }
   [[nodiscard]] const PlanWhatIf& what_if() const { return *what_if_; }
   // The memory to which limits apply.

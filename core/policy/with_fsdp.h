@@ -17,7 +17,7 @@ namespace jointer {
 MemoryPolicy fsdp_policy(const Graph& opened);
 
 // Runs apply_sac, then sets FSDP's tags, because upstream runs the FSDP pass last. `fsdp`: the
-// result of fsdp_policy.
+// result of fsdp_policy; if it is `none`, no FSDP tags are set.
 Result<Edit> apply_sac_with_fsdp(const Graph& graph, const SacOptions& options, MemoryPolicy fsdp);
 
 // Applies a memory policy, which also tags gathered parameters; `fsdp` determines whether they are

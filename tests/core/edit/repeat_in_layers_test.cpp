@@ -171,7 +171,7 @@ TEST_F(RepeatInLayersTest, RefusesOtherEditsWithTheReason) {
   EXPECT_EQ(why(set({"a0", "a1"}, MemoryPolicy::must_save)),
             "the edit already changes layers 0 and 1; select nodes of one layer");
   EXPECT_EQ(why({.changes = {SetPolicy{"aten.mm.default", MemoryPolicy::must_save}}}),
-            "aten.mm.default already selects nodes of every layer");
+            "aten.mm.default names no node: only policies of named nodes can be repeated");
   EXPECT_EQ(why({.changes = {RemoveNode{.node = "a0"}}}),
             "only moves and policies can be repeated, and this edit changes calls");
   EXPECT_EQ(why({}), "the edit names no nodes");

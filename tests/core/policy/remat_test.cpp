@@ -226,7 +226,7 @@ TEST(Remat, AWriteToOtherBytesDoesNotBlock) {
     return [l, g]
   )");
   EXPECT_THAT(selective_activation_remat(graph).error().message,
-              HasSubstr("u writes to memory of s"))
+              HasSubstr("u writes to memory that s uses"))
       << "literals have offsets of 0, so that both halves are the first";
   for (const char* name : {"hi", "u"})
     move_tensors(graph, graph.find(name),
@@ -254,7 +254,7 @@ TEST(Remat, AWriteToUnknownBytesIsRefused) {
     graph.refresh(graph.find(name));
   }
   EXPECT_THAT(selective_activation_remat(graph).error().message,
-              HasSubstr("w writes to memory of f"));
+              HasSubstr("w writes to memory that f uses"));
 }
 
 // On a thread with 1 MB of stack, so that recursion along a chain ends the test.
