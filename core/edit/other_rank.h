@@ -3,10 +3,10 @@
 // Adapts the edits of a recipe to the rank on which it is replayed.
 //
 // The ranks of a program have the same nodes, but some constants differ: where a shard begins,
-// names of process groups, indices of devices. Names in the edits become those of this rank. Other
-// constants cannot be translated, so an edit that would introduce constants of the recipe's rank is
-// refused. An edit does so if
-//   - it replaces all arguments of a node that has other constants here;
+// names of process groups, indices of devices. Names in the edits become those of this rank; an
+// edit with an unknown name is refused. Other constants cannot be translated, so an edit that would
+// introduce constants of the recipe's rank is refused. An edit does so if
+//   - it gives new arguments, not only new inputs, to a node that has other constants here;
 //   - it removes such a node without inserting a copy, and a remaining node depends on it;
 //   - it inserts a call with integers that was, or may have been, made from such a node.
 // A copy of the node has the constants of this rank.

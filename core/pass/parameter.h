@@ -46,7 +46,8 @@ std::string default_text(const Parameter& parameter);
 // The values of all parameters of a pass in one run.
 class Arguments {
  public:
-  // Error (usage): a parameter is unknown, or a value has the wrong type or is out of range.
+  // Parameters that are not given have their defaults. Error (usage): a parameter is unknown, or a
+  // value has the wrong type or is out of range.
   static Result<Arguments> check(std::span<const Parameter> declared,
                                  const std::vector<std::pair<std::string, PassValue>>& given);
 

@@ -20,7 +20,8 @@
 //      is later.
 //   5. Move each reload before the first backward call of the layer that the backward visits
 //      `prefetch_layers` layers before F's or, if there is no such layer, before the first call of
-//      the backward. The waits for reloads stay.
+//      the backward. If `prefetch_layers` is 0 or F is in no layer, the reload stays. The waits for
+//      reloads always stay.
 //
 // Cost: linear in the nodes, plus the readers of offloaded values.
 //

@@ -4,8 +4,9 @@
 //   1. Calls in modules whose path begins with lm_head or loss get no tag. Among the other calls,
 //      those that gather FSDP's parameters are MUST_SAVE unless the parameters are resharded;
 //      getitem and wait_tensor inherit the tag of their input, if it has one; a call that returns a
-//      symbolic integer, such as a size, is MUST_SAVE (as in torch's partitioner, one that returns
-//      a symbolic float is not). The policy's rule decides about the rest.
+//      symbolic integer, such as a size, or a symbolic boolean is MUST_SAVE (as in torch's
+//      partitioner, one that returns a symbolic float is not). The policy's rule decides about the
+//      rest.
 //   2. A recomputed call becomes MUST_SAVE if a recomputed call of the forward in a later layer
 //      reads it. Otherwise, the whole layer would have to be recomputed for that call. Calls in no
 //      layer count as in a layer before all others.

@@ -41,7 +41,7 @@ NodeId viewed_by(const Graph& graph, NodeId id) {
 }
 
 // Indexed by node id: true for calls that a flat training step recomputes. A plan from tags may
-// recompute more than a searched plan can, but never a size.
+// recompute more than a searched plan can, but never a symbolic number such as a size.
 Result<std::vector<bool>> runs_again_in_step(const Graph& step, const SavePlan& plan) {
   std::vector<bool> again = plan_makers(step, plan).runs_again;
   for (const NodeId id : step.order()) {

@@ -22,7 +22,7 @@
 //   5. Originals without readers are removed, last first, except those that write to memory that
 //      other nodes keep.
 //   6. Every getitem is moved right after the call whose result it reads, so that the rest of the
-//      tuple is freed.
+//      tuple is freed. If a placeholder is in between, the elements of that tuple stay.
 //
 // Cost: linear in the nodes and their readers; the edit has one change per copy of a call or
 // subgraph, redirected reader, removed original and moved group of nodes.
