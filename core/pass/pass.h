@@ -28,7 +28,7 @@ enum class PassStage : std::uint8_t {
   partition,   // splits a graph into forward and backward or smaller parts, or joins such parts
   clean_up,    // simplifies the graph without changing the values
   fsdp,        // changes how parameters are gathered or their gradients are reduced
-  bucketing,   // merges several collectives into one
+  bucketing,   // merges collectives, or changes their groups or how they run
   reordering,  // changes the order of nodes
   check,       // changes nothing
   compile,     // decides how the runner executes the graph

@@ -51,9 +51,10 @@ struct PolicyExport {
   bool gives_plan = true;
   std::optional<TextEffect> effect = std::nullopt;  // set if the text produces a different plan
   // The differences between the plan and the text, one sentence each. If there are none, importing
-  // the text (import.h) tags the graph so that the partitioner saves what the plan saves, with the
-  // same peak. If the results were compared and differ, the first sentence says how. Python text
-  // also has the differences as comments at the end.
+  // the text (import.h) tags the graph so that the partitioner (in a flat training step,
+  // apply_step_tags) saves what the plan saves, with the same peak. If the results were compared
+  // and differ, the first sentence says how. Python text also has the differences as comments at
+  // the end.
   std::vector<std::string> differences;
 };
 

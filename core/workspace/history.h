@@ -16,7 +16,7 @@ namespace jointer {
 // A history entry, which the user can undo. Most entries append one edit. An entry that returns to
 // a named state removes some edits and appends others.
 struct HistoryEntry {
-  std::string title;        // of the edit, if the entry is a single edit
+  std::string title;        // of the edit that it appends, or its own: "Go to “less memory”"
   std::size_t keep = 0;     // number of edits of the previous state that remain
   std::vector<Edit> edits;  // edits appended to those
   std::string extra = {};   // members that this version does not know: `"key":value,...`
