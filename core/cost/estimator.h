@@ -23,7 +23,7 @@ struct NodeCost {
     none,  // no time on the device
     compute,
     collective,  // on its process group's stream
-    transfer,    // on the stream of copies between host and device
+    transfer,    // ao.offload and ao.reload, on a stream of their own
   };
   enum class Limit : std::uint8_t {
     none,

@@ -10,7 +10,7 @@ namespace jointer {
 //                           group of one
 //   operator with an entry in torch's FLOP registry      FLOPs / tflops
 //   wait, getitem, no tensor output, a view               0
-//   copy to or from the host                              Estimator::transfer_costs
+//   ao.offload, ao.reload                                 Estimator::transfer_costs
 //   matmul fused with a collective                        both, overlapped (fused_matmul.h)
 //   anything else           (input + output bytes) / mem_gbs, each distinct input node once
 // There are no launch costs. To judge an order, simulate it with one communication stream.

@@ -17,8 +17,8 @@ namespace jointer {
 // The keyword arguments with which `aten.clone` makes a contiguous copy.
 ArgumentRecords contiguous_format();
 
-// Collects changes that insert or replace calls in one half of a graph. Numbers the names of new
-// nodes as FX does: view, view_1, view_2.
+// Collects changes that insert or replace calls in one half of a graph, which must outlive this
+// object. Numbers the names of new nodes as FX does: view, view_1, view_2.
 class CallBuilder {
  public:
   CallBuilder(const Graph& graph, PartId part) : graph_(graph), part_(part) {}

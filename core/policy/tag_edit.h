@@ -20,7 +20,7 @@ Result<void> check_taggable(const Graph& graph);
 // The ac_graph_id of tags that make the whole forward one region.
 inline constexpr std::int64_t kForwardRegion = 0;
 
-// The tags to set, at most one per node.
+// The tags to set, at most one per node. The graph must outlive this object.
 class TagPlan {
  public:
   explicit TagPlan(const Graph& graph) : graph_(graph), tags_(graph.node_count()) {}
