@@ -10,6 +10,7 @@
 
 namespace jointer {
 
+// The lists are in program order; for a pair, the nodes of the forward come first.
 struct GraphDifference {
   std::vector<NodeId> moved;     // nodes of `after`, like the next three; as few as possible
   std::vector<NodeId> added;     // they correspond to no node of `before`

@@ -83,7 +83,7 @@ class Parser {
   }
 
   Result<PassValue> parse_value(int depth) {
-    if (depth > kMaxDepth) return wrong("lists are nested more than {} deep", kMaxDepth);
+    if (depth > kMaxDepth) return wrong("lists are nested more than {} levels deep", kMaxDepth);
     if (take('[')) {
       PassValue::List list;
       if (take(']')) return PassValue(std::move(list));

@@ -18,11 +18,11 @@ namespace jointer {
 Result<PlanChange> checkpoint(const Graph& graph, const PlanWhatIf& what_if, const SavePlan& plan,
                               std::span<const std::vector<NodeId>> groups);
 
-// Returns the calls in each module, including its submodules. Modules are given by paths such as
-// `layers.3`. Error (usage): a module has no call in the graph.
+// Returns the calls in each module, including its submodules, in the order of `paths` (`layers.3`).
+// Error (usage): a module has no call in the graph.
 Result<std::vector<std::vector<NodeId>>> calls_of_modules(const Graph& graph,
                                                           std::span<const std::string> paths);
-// Returns the calls in each layer that contains one of these nodes.
+// Returns the calls in each layer that contains one of these nodes, by ascending layer.
 std::vector<std::vector<NodeId>> calls_of_layers(const Graph& graph, std::span<const NodeId> nodes);
 
 }  // namespace jointer

@@ -187,7 +187,7 @@ class Rematerializer {
       if (needs && !region_.empty())
         return refuse(
             "two parts of the backward, starting at {} and at {}, read values that are tagged for "
-            "recomputation; only one run of backward calls can read such values",
+            "recomputation, but only one part can; save the values that the other reads",
             graph_.name(region_.front()), graph_.name(run.front()));
       if (needs) region_ = std::move(run);
     }
