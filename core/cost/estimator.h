@@ -23,7 +23,7 @@ struct NodeCost {
     none,  // no time on the device
     compute,
     collective,  // on its process group's stream
-    transfer,    // ao.offload and ao.reload, on a stream of their own
+    transfer,    // ao.offload and ao.reload, on their own stream
   };
   enum class Limit : std::uint8_t {
     none,
