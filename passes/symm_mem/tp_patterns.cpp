@@ -3,25 +3,28 @@
 // collective, and a scattered tensor before it.
 //
 // An all-gather is one of
-//   along 0   r = wait_tensor(all_gather_into_tensor(x, ranks, group))
-//   along d   r = cat([parts of that], d), where one split or several slices along 0 produce the
-//             parts; a slice along d from 0 may follow, which removes padding
-//   as bytes  r = view(either of the first two, dtype); instead, each part may be viewed
+//   along 0   w = wait_tensor(all_gather_into_tensor(x, ranks, group))
+//   along d   cat([parts of w], d), where one split along 0 produces the parts
+//             cat([slices of w along 0], d); a slice along d from 0, which removes padding, may
+//             follow
+//   as bytes  view(w, dtype)
+//             view(cat([view(part, dtype), ...], d), dtype) with the parts of one split along 0
 // A reduce-scatter is
 //   along 0   wait_tensor(reduce_scatter_tensor(y, op, ranks, group))
 //   along d   the same with cat([parts of y]) instead of y, where one split or several slices along
 //             d produce the parts
 //
-// Calls between the collective and the result have no other readers, except slices, which may have
-// some. The result of a reduce-scatter may have one more reader besides the wait: the output of a
-// forward that saves it for the backward. Nodes are matched from the end, so if one match contains
-// another, the longer one wins.
+// The forms with slices check no readers. In the others, calls before the last one have one reader,
+// with two exceptions: all parts of a split read it, also those that are not concatenated; and
+// reduce_scatter_tensor may have two readers, as the output of a forward may save its result.
+// Nodes are matched from the end, so the match of an all-gather that ends last wins; thus, if one
+// match contains another, the longer one does.
 //
-// Cost: linear in the number of nodes.
+// Cost: linear in the number of nodes and arguments.
 // Source: torch/_inductor/fx_passes/micro_pipeline_tp.py of torch 2.15, find_all_gather_patterns
 // and find_reduce_scatter_patterns, with the argument and reader counts that
-// torch/_inductor/pattern_matcher.py requires. Deviations: calls that pass a default value as a
-// keyword argument are not matched.
+// torch/_inductor/pattern_matcher.py requires. Deviations: except in the forms with slices, calls
+// that pass a default value as a keyword argument are not matched.
 
 #include "passes/symm_mem/tp_patterns.h"
 
