@@ -20,17 +20,19 @@
 //      requires at least 1,024 columns per rank, unscaled matmuls, and no other readers of r. Along
 //      any other dimension, prims.inductor_force_stride_order changes the strides of x so that its
 //      parts are dense. The fused call takes the position of the all-gather; operands b_i that are
-//      computed later move before it. The call returns r only if something still reads r.
+//      computed later move before it. An unscaled call returns r only if something still reads r.
 //   3. Fuse reduce-scatters, in program order, with the matmul that produces their input if nothing
 //      else reads that input; along the last dimension, the matmul must be unscaled. The strides of
-//      `a` change like those of x. The fused call takes the position of the wait.
-// Readers then read the new results. Calls without remaining readers are removed.
+//      `a` change like those of x, also along the last dimension. The fused call takes the
+//      position of the wait.
+// Readers then read the new results. Matched calls without remaining readers are removed.
 //
 // A second run may fuse more: because of `prefer_overlap`, the first run may have left a collective
 // unfused for a matmul that it then fused with another collective.
 //
-// Cost: linear in the number of nodes, for step 1 and again for each all-gather with matmuls; with
-// `prefer_overlap`, nodes times collectives.
+// Cost: linear in the number of nodes, for step 1 and again for each all-gather with matmuls and
+// for each reduce-scatter whose matmul must precede a write; with `prefer_overlap`, nodes times
+// collectives.
 //
 // Source: torchtitan 0.3.0, graph_trainer/passes.py, async_tensor_parallel_pass, over torch 2.15's
 // _inductor/fx_passes/micro_pipeline_tp.py (`prefer_overlap`: reorder_for_compute_comm_overlap).
@@ -43,11 +45,12 @@
 //   matmuls then read weights before they are written.
 // - Upstream stops with an error, or produces a graph that cannot run, if one fusion removes nodes
 //   of the next match, if reshapes around a matmul fold dimensions other than the rows of the
-//   matmul, or if bytes are gathered. Here, matching is repeated before each fusion, such reshapes
-//   are not fused, and the fused call reads the tensor whose bytes are gathered.
-// - A collective is not fused if a matmul would run after a write to memory that it reads, if
-//   strides would be products that contain a symbolic size, or if a forward returns the result to
-//   the backward, which looks it up by name.
+//   matmul, or if bytes are gathered. Here, matmuls are matched just before each fusion, a
+//   collective of whose match a call was removed stays as it is, such reshapes are not fused, and
+//   the fused call reads the tensor whose bytes are gathered.
+// - A collective is not fused if a matmul would run after a write to memory that it reads, if a node
+//   would move across a graph input, if strides would be products that contain a symbolic size, or
+//   if a forward returns the result to the backward, which looks it up by name.
 // - New values have shapes, strides and storages, which upstream leaves out. A reshape counts as a
 //   copy if the new strides do not allow a view.
 
@@ -382,7 +385,8 @@ class Fusion {
 
   // --- All-gathers ---
 
-  // The tensor that is gathered, even if the gather reads a view of its bytes.
+  // The tensor that is gathered, even if the gather reads a view of its bytes; null if there is no
+  // tensor with the dtype of the result.
   [[nodiscard]] NodeId shard_of(const GatheredInput& match) const {
     const NodeId given = graph_.inputs(match.gather).front();
     const Tensor *in = tensor_of(graph_, given), *out = tensor_of(graph_, match.result);
@@ -431,7 +435,7 @@ class Fusion {
     }
     const NodeId shard = shard_of(match);
     if (!shard || tensor_of(graph_, shard)->rank == 0) {
-      keep(match.gather, "its input is a scalar or lacks the dtype of its result");
+      keep(match.gather, "its input is unknown, a scalar, or of another dtype than its result");
       return;
     }
     // places() visits all nodes, so it is called only if a matmul reads the gathered tensor, which
@@ -701,7 +705,7 @@ class Fusion {
     context_.decide(graph_, fused, "fused",
                     fmt::format("{} and {} run together, on the data of one rank at a time.",
                                 graph_.name(product.product), graph_.name(match.scatter)));
-    // A forward returns the collective to the backward, not the wait.
+    // An output may return the collective instead of the wait.
     if (is_saved) replace(match.scatter, fused);
     erase_unread(match.calls);
     erase_unread(product.calls);

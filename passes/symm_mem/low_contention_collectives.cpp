@@ -3,19 +3,19 @@
 //
 // Steps. In program order, each all-gather and reduce-scatter becomes
 // symm_mem._low_contention_all_gather or _low_contention_reduce_scatter if
-//   - a rank sends at least `min_bytes`; for smaller amounts, barriers cost more than the pass
-//     gains;
+//   - a rank sends at least `min_bytes`, or an unknown amount; for smaller amounts, barriers cost
+//     more than the pass gains;
 //   - between its start and its wait there is a call whose FLOPs torch counts;
-//   - between its start and its wait, no collective of another group starts, unless that collective
-//     has been replaced; otherwise, the two would share the links.
+//   - between its start and its wait, no all-gather or reduce-scatter of another group starts,
+//     unless it has been replaced; otherwise, the two would share the links.
 // With `skip_overlap_check`, the last two conditions do not apply. With `ce_multicast`, all-gathers
 // use the multicast variant, the only one that can gather into a given buffer.
 //
-// Cost: linear in the number of nodes between starts and waits.
+// Cost: linear in the number of nodes, plus the nodes between the start and wait of each collective.
 // Source: torch/_inductor/fx_passes/low_contention_collectives.py of torch 2.15. Deviations:
 // parameters specify which groups have symmetric memory and whether the device has multicast;
 // subgraphs of control_deps are not searched; a collective is not replaced if its group is computed
-// in the graph, or if a forward returns its result to a backward, which looks it up by name.
+// in the graph, if none of its arguments is positional, or if a forward returns its result to a backward, which looks it up by name.
 
 #include <algorithm>
 
@@ -189,7 +189,7 @@ class Replacement {
     context_.decide(graph_, by, "replaced",
                     skips_check_
                         ? "overlap is not checked (skip_overlap_check=true)"
-                        : "compute overlaps with it, and no collective of another group does");
+                        : "compute overlaps with it, and no gather or scatter of another group does");
   }
 
   Graph& graph_;

@@ -113,7 +113,7 @@ Argument scaled_argument(const Graph& graph, const TpMatmul& matmul, std::string
 std::vector<NodeId> other_operands(const Graph& graph, const TpMatmul& matmul) {
   std::vector<NodeId> operands{matmul.b};
   if (!matmul.is_scaled) return operands;
-  for (const std::string_view name : {"scale_a", "scale_b"})
+  for (const std::string_view name : {"scale_a", "scale_b", "bias", "scale_result"})
     if (const Argument scale = scaled_argument(graph, matmul, name);
         scale.kind == Argument::Kind::node)
       operands.push_back(scale.node());

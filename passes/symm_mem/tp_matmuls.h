@@ -12,12 +12,14 @@
 
 namespace jointer {
 
-// An `mm` or, for a tensor with more than two dimensions, a reshape, an mm and a reshape. A scaled
-// matmul has `_scaled_mm` instead of mm.
+// An `mm`, or a reshape of the left operand, an mm and a reshape of its result. A scaled matmul has
+// `_scaled_mm` instead of mm.
 struct TpMatmul {
   std::vector<NodeId> calls;  // in program order
   NodeId product;             // the mm
-  NodeId a, b;                // the operands: a @ b
+  // The operands: a @ b. With reshapes, `a` is the tensor before the first one, except that the `a`
+  // of a scaled matmul is always the operand of `_scaled_mm`.
+  NodeId a, b;
   bool is_scaled = false;
 
   [[nodiscard]] NodeId result() const { return calls.back(); }
@@ -42,14 +44,15 @@ class FxReaders {
   std::uint64_t now_ = 0;
 };
 
-// The matmuls with `node` as the left operand, in the order of the node's readers. If the operand
-// has more than two dimensions, the second reshape restores the leading dimensions: [..., n].
+// The matmuls that read `node` or a reshape of it, as either operand, in the order of the node's
+// readers. After a reshape, a second one must restore the leading dimensions of `node`: [..., n].
 std::vector<TpMatmul> find_consumers(const Graph& graph, const FxReaders& readers, NodeId node);
 
 // The matmul whose result is `node`; std::nullopt if there is none.
 std::optional<TpMatmul> find_producer(const Graph& graph, NodeId node);
 
-// A matmul's operands except the left one: the right one and the scales.
+// The nodes that a matmul reads besides the left operand: the right one and, if it is scaled, its
+// scales and its bias.
 std::vector<NodeId> other_operands(const Graph& graph, const TpMatmul& matmul);
 
 // An argument of `_scaled_mm`; the none argument if it is not given.
