@@ -15,12 +15,12 @@
 //   2. Make candidates: the original order, the plans, and the plans without the buckets and
 //      members that cost more time than they save; and each of these, as well as FSDP's buckets
 //      alone, with every collective retimed (collective_timing.h). Retimed all-gathers run as late
-//      as possible, so that they do not hold memory needlessly.
+//      as possible if there is time enough, so that they do not hold memory needlessly.
 //   3. Measure each candidate: simulate it and compute both peaks. If a retimed candidate exceeds a
 //      limit, move collectives away from its peak, the largest first, until the candidate fits, no
 //      collective can move, or 60 rounds have passed: an all-gather starts after the peak; any
 //      other collective is waited for before the peak.
-//   4. Among the candidates within the limits that expose no more time than the plan of the first
+//   4. Among the candidates within the limits, and the original order in any case, that expose no more time than the plan of the first
 //      base (which may exceed the limits), choose the candidate with the shortest step time. If
 //      there is none, choose the candidate within the limits that exposes the least time.
 // With `torch_compatible`, the plan of the first base is the result.

@@ -25,8 +25,8 @@ class BucketLevels {
   // by the length of the longest chain of members that each member depends on. Each list preserves
   // the order of `members`.
   std::vector<std::vector<std::uint32_t>> split(std::span<const std::uint32_t> members);
-  // Merges the members: from now on, every node that depends on one of them also depends on
-  // everything that any of them depends on.
+  // Merges the members: from now on, each of them, and every node that depends on the start of one,
+  // also depends on the starts of all and on everything that these depend on.
   void merge(std::span<const std::uint32_t> members);
 
  private:

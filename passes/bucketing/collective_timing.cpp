@@ -1,13 +1,14 @@
 // Computes where collectives start and where they are waited for.
 //
 // Terms
-//   spine    all nodes except the collectives that may move, the calls that lead only to their
-//            starts, and the calls that take no time and read only their waits. The spine's order
-//            does not change. Its clock at a position is the compute time before that position,
-//            plus stalls.
-//   release  the position after the last of a collective's inputs. Its use is the position of the
-//            first reader of its result, and its window is the clock time between the two. The
-//            caller's bounds may narrow the window.
+//   spine    all nodes except waits, the starts that may move, the calls that lead only to these
+//            starts, and the calls that take no time and read only a wait or other such calls. A
+//            start that directly follows its inputs or depends on another collective does not move.
+//            The spine's order does not change. Its clock at a position is the compute time before
+//            that position, plus stalls.
+//   release  the position after the last of a collective's inputs, or of its start if that does not
+//            move. Its use is the position of the first reader of its result, or the end, and its
+//            window is the clock time between the two. The caller's bounds may narrow the window.
 //   stall    time during which compute waits. It is added to the clock at the wait and at every
 //            later position.
 //   slot     the interval that a collective occupies on the single stream that all collectives
@@ -20,7 +21,8 @@
 //   2. Collectives that hold more memory when they are done (all-gathers) get the last free slot
 //      before their use, the latest use first, so that they hold memory no longer than necessary.
 //      If no gap is long enough, they get the longest gap, and the missing time is a stall.
-//   3. Collectives that hold less memory when they are done (reduce-scatters) get the first free
+//   3. Collectives that do not hold more memory when they are done (reduce-scatters, all-reduces)
+//      get the first free
 //      slot after their release.
 //   4. Each start is placed where the clock reaches the beginning of the slot, and each wait where
 //      the clock has passed the end of the slot, but before the use (for all-gathers, directly

@@ -13,11 +13,10 @@ namespace jointer {
 // True if the node depends, directly or through other nodes, on exactly one placeholder.
 bool depends_on_one_placeholder(const Graph& graph, NodeId id);
 
-// True for an all-gather that depends on exactly one placeholder, a parameter's shard.
+// True for an all-gather that depends on exactly one placeholder, presumably a parameter's shard.
 bool is_fsdp_all_gather(const Graph& graph, NodeId start);
 
-// True for a reduce-scatter whose result reaches the output only through nodes that read nothing
-// else.
+// True for a reduce-scatter if all nodes that depend on it, except outputs, have a single input.
 bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start);
 
 // Why a collective stays separate.
@@ -31,9 +30,9 @@ inline constexpr std::string_view kNoBucketKey =
 
 // `start` must be an all-gather or a reduce-scatter, respectively. Like is_fsdp_all_gather and
 // is_fsdp_reduce_scatter, but also true for buckets, which contain several parameters or gradients,
-// and for gradients that are summed over the chunks of a batch. The gathered value must be computed
-// from placeholders, and the reduced value must reach the output, without compute, all-gathers or
-// reduce-scatters in between. The collectives of tensor parallelism move activations, which compute
+// and for gradients that are summed over the chunks of a batch. None of the
+// nodes that the gather depends on, or that depend on the reduce-scatter, may be compute, an
+// all-gather or a reduce-scatter. The collectives of tensor parallelism move activations, which compute
 // nodes produce and read.
 bool gathers_parameters(const Graph& graph, NodeId start);
 bool reduces_gradients(const Graph& graph, const Users& users, NodeId start);

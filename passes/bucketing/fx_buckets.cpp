@@ -6,7 +6,7 @@
 // sorted.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py (2.15), process_collective_bucket.
-// Cost: linear in the number of nodes.
+// Cost: linear in the number of nodes, for each bucket.
 
 #include "passes/bucketing/fx_buckets.h"
 

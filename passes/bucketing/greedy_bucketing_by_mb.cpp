@@ -1,10 +1,10 @@
 // Merges neighboring similar collectives, up to a maximum size.
 //
-// Steps, for all-gathers, then reduce-scatters, then all-reduces: find the buckets
+// Steps, for each half and for all-gathers, then reduce-scatters, then all-reduces: find the buckets
 // (greedy_buckets.cpp) and merge them. A merged all-gather takes the position of its bucket's last
 // member; any other merged collective runs after the first member, once its inputs have run. The
 // nodes that depend on it move after it (core/schedule/stable_order.h). A kind is not merged if the
-// result would exceed the peak limit.
+// peak would grow above the peak limit.
 //
 // Source: torch/_inductor/fx_passes/bucketing.py, bucket_..._by_mb (2.11). Deviation: the order is
 // corrected afterwards; torch leaves that to a later pass.

@@ -3,8 +3,7 @@
 // Terms
 //   plan       lists of modules (module_plan.h); each list is an entry. A block is the modules of
 //              an entry.
-//   direction  backward for nodes that autograd created and for nodes recomputed among them,
-//              otherwise forward.
+//   direction  backward or forward, as traced_in_backward decides (passes/support).
 //   bucket     collectives of the same block, direction, kind, group, reduction and dtype that do
 //              not depend on each other's results (bucket_levels.h): all-gathers that depend on
 //              only one parameter, reduce-scatters of gradients, or all-reduces. A single

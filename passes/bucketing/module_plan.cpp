@@ -180,12 +180,15 @@ Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const Mod
   for (std::size_t i = 0; i < modules.size(); ++i) {
     const ModuleId parent = modules.module(ModuleId(i)).parent;
     if (!parent || of_module[parent.index()] == kNoEntry) continue;
-    if (is_named[i])
+    if (is_named[i]) {
+      ModuleId outer = parent;
+      while (!is_named[outer.index()]) outer = modules.module(outer).parent;
       return fail(
           Error::Kind::usage,
           "module_bucket_plans: {} is inside {}, which is also in the plan; leave out one of "
           "them",
-          modules.module(ModuleId(i)).path, modules.module(parent).path);
+          modules.module(ModuleId(i)).path, modules.module(outer).path);
+    }
     of_module[i] = of_module[parent.index()];
   }
   std::vector<std::uint32_t> entries(graph.node_count(), kNoEntry);

@@ -28,8 +28,8 @@ ModulePlan derive_module_plan(const ModuleTree& modules);
 ModulePlan derive_joint_module_plan(const Graph& graph, const ModuleTree& modules);
 
 // Reads the pass parameter `module_bucket_plans`, such as [tok_embeddings,[norm,lm_head],layers.0].
-// Returns std::nullopt if it is not given. Error (usage): an element is neither a path nor a list
-// of paths, or a path does not name a module of the graph.
+// Returns std::nullopt if it is not given. Error (usage): an element is neither a path nor a
+// nonempty list of paths, or a path does not name a module of the graph.
 Result<std::optional<ModulePlan>> given_module_plan(const Graph& graph, const Arguments& arguments);
 
 // The paths of all modules except the root, as views into the tree.
@@ -38,7 +38,7 @@ std::vector<std::string_view> module_paths(const ModuleTree& modules);
 inline constexpr std::uint32_t kNoEntry = 0xffffffff;
 
 // For each node, the index of the entry that lists its module or an enclosing module; kNoEntry if
-// there is no such entry. Error (usage): a path is listed twice, or a listed module encloses
+// there is no such entry. Paths without a module in the graph are ignored. Error (usage): a path is listed twice, or a listed module encloses
 // another listed module.
 Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const ModuleTree& modules,
                                                    const ModulePlan& plan);

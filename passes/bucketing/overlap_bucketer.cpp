@@ -10,10 +10,11 @@
 //               another.
 //
 // Steps, for each group and each key (bucket_key.h):
-//   1. In a group that gathers parameters, or if requested, begin with the collective that is
-//      hidden least (as a share of its time) as the seed, and try the collectives near it.
+//   1. If requested, or by default in a group that gathers parameters, begin with the collective
+//      that is hidden least (as a share of its time) as the seed, and try the collectives near it.
 //      Otherwise visit the collectives in the order of the schedule.
-//   2. Try the other collectives one by one. A candidate may join if it and its wait hide nothing,
+//   2. Try the next `distance` collectives one by one, until one would make the bucket too large or
+//      20 in a row have failed. A candidate may join if it and its wait hide nothing,
 //      and if the starts, waits and hiding nodes of the bucket and of the candidate do not depend
 //      on each other. Then try four placements: both starts at the position of either start, and
 //      both waits at the position of either wait. Every hiding node must stay between the start and

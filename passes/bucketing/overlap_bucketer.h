@@ -16,7 +16,7 @@ namespace jointer {
 
 struct BucketerOptions {
   std::int64_t max_bytes = std::int64_t{2} << 30;  // of a bucket
-  std::int64_t distance = 200;  // number of collectives of the group to try per bucket
+  std::int64_t distance = 200;  // number of further collectives with the seed's key to try
   // True: begin buckets with the collective that is hidden least. std::nullopt: do so only in
   // groups that gather parameters.
   std::optional<bool> exposed_first;

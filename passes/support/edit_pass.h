@@ -14,8 +14,8 @@ namespace jointer {
 // Applies an edit. Its notes become decisions about the whole graph.
 Result<void> apply_edit(Graph& graph, const Result<Edit>& edit, PassContext& context);
 
-// Applies an edit that changes tags. For each node whose tag or ac_graph_id changed, adds a decision
-// with the new tag ("untagged" if it has none) and the reason that `reason` returns for the node.
+// Applies an edit that changes tags. For each node whose tag or ac_graph_id changed, adds a
+// decision with the new tag ("untagged" if it has none) and the reason that `reason` returns.
 Result<void> apply_tags(Graph& graph, const Result<Edit>& edit, PassContext& context,
                         const std::function<std::string(NodeId node)>& reason);
 

@@ -11,11 +11,12 @@
 // With `skip_overlap_check`, the last two conditions do not apply. With `ce_multicast`, all-gathers
 // use the multicast variant, the only one that can gather into a given buffer.
 //
-// Cost: linear in the number of nodes, plus the nodes between the start and wait of each collective.
+// Cost: linear in the number of nodes, plus the nodes between each start and its wait.
 // Source: torch/_inductor/fx_passes/low_contention_collectives.py of torch 2.15. Deviations:
 // parameters specify which groups have symmetric memory and whether the device has multicast;
 // subgraphs of control_deps are not searched; a collective is not replaced if its group is computed
-// in the graph, if none of its arguments is positional, or if a forward returns its result to a backward, which looks it up by name.
+// in the graph, if it has no positional argument, or if a forward returns its result to a backward,
+// which looks it up by name.
 
 #include <algorithm>
 
@@ -189,7 +190,8 @@ class Replacement {
     context_.decide(graph_, by, "replaced",
                     skips_check_
                         ? "overlap is not checked (skip_overlap_check=true)"
-                        : "compute overlaps with it, and no gather or scatter of another group does");
+                        : "compute overlaps with it, and no all-gather or reduce-scatter of "
+                          "another group does");
   }
 
   Graph& graph_;
