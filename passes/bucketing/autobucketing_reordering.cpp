@@ -20,9 +20,9 @@
 //      limit, move collectives away from its peak, the largest first, until the candidate fits, no
 //      collective can move, or 60 rounds have passed: an all-gather starts after the peak; any
 //      other collective is waited for before the peak.
-//   4. Among the candidates within the limits, and the original order in any case, that expose no more time than the plan of the first
-//      base (which may exceed the limits), choose the candidate with the shortest step time. If
-//      there is none, choose the candidate within the limits that exposes the least time.
+//   4. Among the original order and the candidates within the limits, choose the one with the
+//      shortest step time among those that expose no more time than the plan of the first base
+//      (which may exceed the limits). If there is none, choose the one that exposes the least time.
 // With `torch_compatible`, the plan of the first base is the result.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py, schedule_overlap_bucketing (2.15), with

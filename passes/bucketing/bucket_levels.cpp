@@ -5,8 +5,8 @@
 //
 // Steps. One walk over the half computes the ancestors of each node as a bit set. After members are
 // merged, their starts and the ancestors of these are ancestors of all members' starts and of all
-// ends that depend on one of these. Merges are applied to an end lazily, when its ancestors are queried. A member's level is
-// the length of the longest chain of members that it depends on.
+// ends that depend on one of these. Merges are applied to an end lazily, when its ancestors are
+// queried. A member's level is the length of the longest chain of members that it depends on.
 //
 // Source: torch/_inductor/fx_passes/overlap_manual_scheduling.py (2.15), _BucketPlanReachability
 // and _split_independent_collectives.

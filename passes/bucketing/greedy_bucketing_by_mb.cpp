@@ -1,6 +1,6 @@
 // Merges neighboring similar collectives, up to a maximum size.
 //
-// Steps, for each half and for all-gathers, then reduce-scatters, then all-reduces: find the buckets
+// Steps, in each half for all-gathers, then reduce-scatters, then all-reduces: find the buckets
 // (greedy_buckets.cpp) and merge them. A merged all-gather takes the position of its bucket's last
 // member; any other merged collective runs after the first member, once its inputs have run. The
 // nodes that depend on it move after it (core/schedule/stable_order.h). A kind is not merged if the

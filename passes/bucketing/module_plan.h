@@ -38,8 +38,8 @@ std::vector<std::string_view> module_paths(const ModuleTree& modules);
 inline constexpr std::uint32_t kNoEntry = 0xffffffff;
 
 // For each node, the index of the entry that lists its module or an enclosing module; kNoEntry if
-// there is no such entry. Paths without a module in the graph are ignored. Error (usage): a path is listed twice, or a listed module encloses
-// another listed module.
+// there is no such entry. Paths without a module in the graph are ignored. Error (usage): the path
+// of a module is listed twice, or a listed module encloses another listed module.
 Result<std::vector<std::uint32_t>> entries_by_node(const Graph& graph, const ModuleTree& modules,
                                                    const ModulePlan& plan);
 

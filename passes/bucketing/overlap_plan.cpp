@@ -1,7 +1,7 @@
 // Applies a plan. Steps: merge the buckets; place their new nodes in the schedule's order where
-// torch places them (after the last member of an all-gather bucket, after the first member of any
-// other bucket); then move every node after the nodes that it depends on, including dependencies of
-// the plan (core/schedule/stable_order.h).
+// torch places them (after the last member of an all-gather bucket; after the first member of any
+// other bucket and the members that directly follow it); then move every node after the nodes that
+// it depends on, including dependencies of the plan (core/schedule/stable_order.h).
 
 #include "passes/bucketing/overlap_plan.h"
 

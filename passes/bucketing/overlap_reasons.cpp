@@ -18,7 +18,7 @@ std::string why_not_beside(const OverlapGraph& half, const OverlapFate& fate) {
     case NoOverlap::no_time:
       return {};
     case NoOverlap::dependency:
-      return fmt::format("it depends on {}", beside);
+      return fmt::format("it depends on {}", fate.held_by == kNoPlace ? beside : by);
     case NoOverlap::memory:
       return fmt::format("during {} it would exceed the memory budget", beside);
     case NoOverlap::in_flight:

@@ -11,10 +11,10 @@
 //   1. If too many bytes are in flight, wait for the oldest collective.
 //   2. The next node is the ready node on the path with the lowest rank. Among nodes of equal rank,
 //      nodes that lead straight to a collective come first and exposed waits last; remaining ties
-//      are decided by the original order. Nodes off the path run in between: a wait once its
-//      collective is hidden (or memory is short); collectives with the same key, together, once
-//      they add up to `off_bucket_bytes`; and nodes that a reduce-scatter depends on, once the
-//      schedule has passed their original positions.
+//      are decided by the original order. Nodes off the path run if no node on it is ready, or
+//      in between: a wait once its collective is hidden (or memory is short); collectives with the
+//      same key, together, once they add up to `off_bucket_bytes`; and nodes that a reduce-scatter
+//      depends on, once the schedule has passed their original positions.
 //   3. A node that takes time hides as much as possible of the collectives in flight, separately
 //      for each process group. If some of its time remains, collectives start early to use it.
 //      Those that the next compute node depends on come first, together with collectives that could

@@ -7,8 +7,8 @@
 //
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbors into buckets
 // greedily (greedy_buckets.cpp) and merge each bucket. The members are all-gathers that depend on
-// one placeholder, reduce-scatters whose results reach the output only through nodes that read
-// nothing else, and all-reduces of FSDP groups. If `form` is given, buckets are torch's own calls
+// one placeholder, reduce-scatters of gradients (is_fsdp_reduce_scatter) with a result that is
+// read, and all-reduces of FSDP groups. If `form` is given, buckets are torch's own calls
 // at the position of their last member's start, and neighbors and positions refer to torch's list
 // of nodes. That list is sorted only after all three kinds have been merged; until then, readers of
 // a merged collective may precede it. Jointer's graph is sorted after each kind.

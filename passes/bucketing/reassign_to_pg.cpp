@@ -9,7 +9,8 @@
 // the twin from the group's ranks.
 //
 // reassign_collective_pgs, upstream's current pass, does this for every group in which FSDP gathers
-// parameters, even if FSDP does not reduce gradients in it.
+// parameters, even if FSDP does not reduce gradients in it, except groups whose names end with the
+// suffix.
 //
 // Source: torchtitan: compiler_toolkit, reassign_to_pg_pass (removed upstream with that toolkit in
 // May 2026); graph_trainer/fsdp_passes.py, reassign_collective_pgs_pass (0.3.0). Deviations:

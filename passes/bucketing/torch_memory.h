@@ -2,8 +2,8 @@
 
 // Counts live bytes while an order is being built, like torch's MemoryTracker
 // (torch/_inductor/fx_passes/memory_estimator.py). The capture's storages count, except those on
-// the CPU. Placeholders and constants are live from the start. The storages of `primals`, and
-// storages that nothing reads, stay live to the end.
+// the CPU. Placeholders and constants are live from the start. The storages of nodes with a name
+// that begins with `primals`, and storages that an output or nothing reads, stay live to the end.
 
 #include <cstdint>
 #include <vector>

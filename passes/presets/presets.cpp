@@ -4,8 +4,9 @@
 // The toolkit's joint passes begin with validate_flex_attn_annotation and end with
 // fsdp_reshard_after_fwd; then torch's min-cut partitioner splits the joint graph into a pair, and
 // the toolkit's compiler passes run on both halves. As in the toolkit's graph_utils.py,
-// reassign_to_pg runs directly before transformer_block_bucketing. The two configurations of
-// DeepSeek-V3 have no compiler passes. FlexAttention changes the graph but not the pipeline;
+// reassign_to_pg runs directly before transformer_block_bucketing. Configurations without
+// bucketing and Inductor have no compiler passes. Full Inductor compilation decomposes operators
+// first (inductor_decomposition). FlexAttention changes the graph but not the pipeline;
 // validate_flex_attn_annotation checks nothing in a graph without it.
 //
 // The pipelines of graph_trainer are those that its flags select (graph_trainer.h).

@@ -10,10 +10,11 @@
 //   gap      a position that dependencies allow for the block (core/schedule/legal_range.h).
 //
 // Steps of each round
-//   1. Simulate the order. List the exposed collectives, longest exposed time first, each followed
-//      by the collective that occupies its stream when it could start.
-//   2. For each collective, first place the start; if the collective is still exposed, place the
-//      wait. A what-if computes the step time and the peak for each gap, except for outer gaps that
+//   1. Simulate the order. List the collectives that are exposed for at least the minimum gain,
+//      longest exposed time first, each followed by the collective that occupies its stream when it
+//      could start.
+//   2. For each collective, first place the start; if the collective is still exposed for that
+//      long, place the wait. A what-if computes the step time and the peak for each gap, except for outer gaps that
 //      are further away and no better. The best gap is the gap with the shortest step time among
 //      those within the allowed memory. Ties go to the least exposed time, then to the lowest peak,
 //      then to the nearest gap. The block moves there if that saves enough time.
@@ -21,8 +22,8 @@
 //   skipped if its exposed time has not changed since it was last considered. A block is skipped if
 //   the calls that it can pass take less time in total than a move must save.
 //
-// Every move is a separate edit, like a move made by hand. Collectives in a process group keep
-// their order unless a parameter allows otherwise, because ranks with different estimates could
+// Every move is a separate edit, like a move made by hand. Collectives on a stream keep their
+// order unless a parameter allows otherwise, because ranks with different estimates could
 // order them differently.
 //
 // Cost: for each block, a preview of its gaps and a move. If only a few gaps must be evaluated, the

@@ -7,7 +7,7 @@
 //
 // Collectives keep their relative order, as in torch 2.11, whose scheduler fixes it beforehand.
 //
-// Cost: n log n per method, for n calls.
+// Cost: n log n per method and stretch, for n calls.
 //
 // Source: torch 2.11, torch/_inductor/memory.py. Deviations:
 //   - A peak is the maximum of live bytes after a call has allocated its results; upstream measures
