@@ -20,7 +20,8 @@ struct PlacedBucket {
 // Inserts the bucket's calls before the node `before`; if `wait_before` is given, the first wait
 // and the calls after it are inserted before that node instead. Makes the readers of the members'
 // waits read the bucket's results, and removes the members and the casts that the bucket replaces.
-// Finally, sorts the nodes between the bucket and its inputs. Error (usage): a member depends on another member.
+// Finally, sorts the nodes between the bucket and its inputs. Error (usage): a member depends on
+// another member.
 Result<PlacedBucket> place_bucket(Graph& graph, FxProgram& program, BucketNames& names,
                                   std::span<const BucketMember> members, BucketForm form,
                                   NodeId before, NodeId wait_before = {});

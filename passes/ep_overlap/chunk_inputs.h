@@ -1,7 +1,8 @@
 #pragma once
 
 // The live-ins of a module: values that its body reads but does not compute. Each chunk gets half
-// of each live-in that depends on the chunk symbol; the chunks share other live-ins.
+// of each live-in that depends on the chunk symbol, except parameters and buffers; the chunks share
+// these and other live-ins.
 
 #include <string>
 #include <unordered_map>

@@ -6,6 +6,7 @@
 // Steps. Split the live-ins (chunk_inputs.cpp). Turn each node of the body into a node of chunk 0,
 // and add a copy for chunk 1 directly after it; if both write to a shared value, the copy reads the
 // result of the first write. Pass live-outs on as halves, or join them (chunk_outputs.cpp).
+// Finally, remove the nodes of the chunks that nothing reads and that do not write.
 //
 // Cost per module: linear in the size of the graph.
 //

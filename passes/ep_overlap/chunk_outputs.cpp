@@ -1,6 +1,6 @@
 // Passes the halves of a live-out to readers that exist per chunk, and joins them for other
-// readers: with `cat` along the chunk dimension, or with `add` for gradient sums. With early joins,
-// a live-out in the backward that has the chunk dimension is joined before the views and
+// readers: with `cat` along the chunk dimension, or with `add` for gradients and sizes. With early
+// joins, a live-out in the backward that has the chunk dimension is joined before the views and
 // collectives that lead to it, so that these run only once.
 
 #include "passes/ep_overlap/chunk_outputs.h"

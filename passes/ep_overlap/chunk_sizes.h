@@ -26,7 +26,7 @@ using ChunkHints = std::map<std::string, std::int64_t, std::less<>>;
 enum class ChunkMode : std::uint8_t { batch, seq };
 
 // Adds the chunk symbols that the node's marks name. Error (usage): a symbol has two different
-// values or none.
+// values, or one that is not an integer.
 Result<void> add_marked_hints(const Graph& graph, NodeId id, Annotations& marks, ChunkHints& hints);
 // The chunk symbols in a part of the graph: the symbols in the split dimension of placeholders, and
 // those named by marks on nodes. Error (usage): a symbol has two different values or none, or the
@@ -74,6 +74,7 @@ class ChunkSizes {
   // Half of the size; half of a constant or of a single symbol is rounded down. Error (usage): any
   // other size that is not a sum of even multiples of symbols.
   Result<Dim> half(const Dim& dim);
+  // Error (usage): the size is not a sum of multiples of symbols, or the product overflows.
   Result<Dim> times(const Dim& dim, std::int64_t factor);
   // The factor by which torch multiplies strides: Max(1, size). Error (usage): the size is neither
   // a constant nor a single symbol.

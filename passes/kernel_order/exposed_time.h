@@ -26,7 +26,8 @@ namespace jointer {
 struct ExposedTime {
   double communication = 0;  // of the collective; 0 if there is none
   double compute = 0;        // of the kernels that overlap with it
-  std::int64_t kernels = 0;  // number of kernels that were counted
+  // Number of kernels whose times were added, including those before a restart at zero.
+  std::int64_t kernels = 0;
   // Where the sum ended: the collective's reader, or the wait's collective. -1: at an end of the
   // order, or at a synchronous collective.
   KernelUnit end = -1;

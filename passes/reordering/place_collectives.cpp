@@ -14,10 +14,10 @@
 //      longest exposed time first, each followed by the collective that occupies its stream when it
 //      could start.
 //   2. For each collective, first place the start; if the collective is still exposed for that
-//      long, place the wait. A what-if computes the step time and the peak for each gap, except for outer gaps that
-//      are further away and no better. The best gap is the gap with the shortest step time among
-//      those within the allowed memory. Ties go to the least exposed time, then to the lowest peak,
-//      then to the nearest gap. The block moves there if that saves enough time.
+//      long, place the wait. A what-if computes the step time and the peak for each gap, except for
+//      outer gaps that are further away and no better. The best gap is the gap with the shortest
+//      step time among those within the allowed memory. Ties go to the least exposed time, then to
+//      the lowest peak, then to the nearest gap. The block moves there if that saves enough time.
 //   The pass ends after a round in which nothing moved, or after `rounds` rounds. A collective is
 //   skipped if its exposed time has not changed since it was last considered. A block is skipped if
 //   the calls that it can pass take less time in total than a move must save.

@@ -49,8 +49,8 @@
 //   collective of whose match a call was removed stays as it is, such reshapes are not fused, and
 //   the fused call reads the tensor whose bytes are gathered.
 // - A collective is not fused if a matmul would run after a write to memory that it reads, if a
-//   node would move across a graph input, if strides would be products that contain a symbolic size,
-//   or if a forward returns the result to the backward, which looks it up by name.
+//   node would move across a graph input, if strides would be products that contain a symbolic
+//   size, or if a forward returns the result to the backward, which looks it up by name.
 // - New values have shapes, strides and storages, which upstream leaves out. A reshape counts as a
 //   copy if the new strides do not allow a view.
 

@@ -10,8 +10,8 @@ namespace jointer {
 
 // {"name","summary","stage","keeps_numerics","is_idempotent","saves_memory","parameters":[{"name",
 // "type","default","doc","least","most","choices","may_be_none","is_of_texts"}]}. Omits
-// "saves_memory" and the members after "doc" if they are not set, and the pass's `source`, which the
-// receiver knows.
+// "saves_memory" and the members after "doc" if they are not set, and the pass's `source`, which
+// the receiver knows.
 OrderedJson to_json(const PassInfo& info);
 // Ignores unknown members. Error (input): a member is invalid; the message names the member and the
 // pass.

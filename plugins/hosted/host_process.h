@@ -19,8 +19,8 @@ struct HostQuestion {
   OrderedJson request;     // an object; `protocol` and `memory_bytes` are added
   HostLimits limits;
   // These functions are called on the thread that calls ask_host, before it returns. `log` receives
-  // the lines of the host's standard error, which include the output of passes; `tell` receives all valid messages
-  // except the last one, `done` or `failed`.
+  // the lines of the host's standard error, which include the output of passes; `tell` receives all
+  // valid messages except the last one, `done` or `failed`.
   std::function<void(std::string_view line)> log;
   std::function<void(const HostMessage& message)> tell;
   // Called about every 20 ms. If it returns true, the host is killed immediately.
@@ -28,9 +28,10 @@ struct HostQuestion {
 };
 
 // Returns once the host reports that it is done, after ending all processes that the host started.
-// Error (usage, run, cancelled): the host could not be started, the request failed (for example, the pass raised an exception),
-// the host sent an invalid message, ended without an answer, or exceeded its deadline or memory
-// limit, or `is_cancelled` returned true; the message is meant to follow the name of the pass.
+// Error (usage, run, cancelled): the host could not be started, the request failed (for example,
+// the pass raised an exception), the host sent an invalid message, ended without an answer, or
+// exceeded its deadline or memory limit, or `is_cancelled` returned true; the message is meant to
+// follow the name of the pass.
 Result<void> ask_host(const HostQuestion& question);
 
 }  // namespace jointer

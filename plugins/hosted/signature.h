@@ -6,8 +6,9 @@ namespace jointer {
 
 // Checks that a graph can be called in the same way after a pass: it must have the same
 // placeholders in the same order and the same number of outputs, with None at the same positions.
-// The current shapes, the dtypes and the device types must be unchanged. In a pair, values saved for backward are
-// exempt. A pass that turns a graph into a pair, or a pair into one graph, is not checked.
+// The current shapes, the dtypes and the device types must be unchanged. In a pair, values saved
+// for backward are exempt. A pass that turns a graph into a pair, or a pair into one graph, is not
+// checked.
 //
 // Descriptors that are missing or wrong in `result` are restored from `given`, since a descriptor
 // describes a position, not a node. Error (run): the signature differs; the message says what the

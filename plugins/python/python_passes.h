@@ -16,8 +16,8 @@ namespace jointer {
 // for all functions declared with `@jointer.graph_pass`. A prefix `name=` renames the pass.
 // Parameters are read from the functions' signatures, so this function imports all modules once, in
 // a host. It must not be called merely because a file was opened. Error (usage, run): the host
-// fails, a spec does not name a pass, `name=` precedes several passes, or a name is already in use; the passes of preceding specs
-// may then be in the registry.
+// fails, a spec does not name a pass, `name=` precedes several passes, or a name is already in use;
+// the passes of preceding specs may then be in the registry.
 Result<void> add_python_passes(PassRegistry& registry, std::span<const std::string> specs,
                                const HostOptions& options = {});
 
