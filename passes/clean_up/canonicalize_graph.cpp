@@ -6,18 +6,20 @@
 //   2. remove_identity_view: a view, reshape or _unsafe_view of x to the sizes of x is x;
 //   3. remove_b2b_transpose: `t(t(x))` is x, and the inner t is removed if nothing else reads it;
 //   4. remove_identity_slice: a slice from 0 to the end in steps of 1 is x;
-//   5. normalize_view_ops_as_reshape: any other view or _unsafe_view becomes a reshape.
+//   5. normalize_view_ops_as_reshape: any other view or _unsafe_view without keyword arguments
+//      becomes a reshape.
 // Replaced calls have no readers left and are removed. Symbolic sizes are equal if their
 // expressions are equal.
 //
-// A call stays if a forward returns its result to a backward, because the backward looks it up by
-// name. It also stays if something changes its result's shape in place (`unsqueeze_`), because that
-// would then change the shape of x.
+// A call is not removed if a forward returns its result to a backward, because the backward looks
+// it up by name, or if something changes the shape of its result or of x in place (`unsqueeze_`),
+// because that would then change the shape of both.
 //
 // Cost: linear in the number of nodes.
 // Source: canonicalize_graph_pass in torchtitan's graph_trainer/remove_noop_passes.py. Deviations:
 // upstream runs its five passes in sequence; here they run together, so each also finds matches
-// that a later pass creates, and a second run finds nothing. Strides must be equal, too.
+// that a later pass creates, and a second run finds nothing. Strides must be equal, too, if both
+// are known.
 
 #include <algorithm>
 #include <array>

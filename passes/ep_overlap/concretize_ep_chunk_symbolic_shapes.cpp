@@ -6,7 +6,8 @@
 // a value. Other symbols in the shapes of placeholders have the values that the graph records or
 // assumes.
 //
-// Steps. Every size, stride and argument that contains only these symbols becomes its value.
+// Steps. Every size, stride, offset and argument that contains only these symbols becomes its
+// value, except in placeholders.
 // Readers of a call that returns such a number read the number instead. Calls that compute sizes,
 // and checks, are removed if they have no readers; a check that is false is an error. Cost: linear
 // in the size of the graph.

@@ -13,8 +13,8 @@
 // view, and its own check then refuses the graph); copies share storages and are conjugated like
 // the originals, and splits have values that describe their results; sizes that are not sums of
 // multiples of symbols are refused; parameters and buffers are recognized by their role, not by
-// their position; new unbacked symbols have no range; a graph with nothing to split stays unchanged
-// unless require_all_to_all is set.
+// their position; new unbacked symbols have no range; a graph without such modules or without chunk
+// symbols stays unchanged unless require_all_to_all is set.
 
 #include <fmt/core.h>
 

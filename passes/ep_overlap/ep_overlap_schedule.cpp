@@ -4,7 +4,7 @@
 // depend on. Copies of token counts to the host become non-blocking, except for the last copy of
 // each group. Waits for exchanges are marked as such (EP_token_exchange_wait).
 //
-// ep_overlap_validate computes the same schedules, but only reports whether they exist; it changes
+// ep_overlap_validate computes the same schedules and fails if one does not exist, but changes
 // nothing.
 //
 // Cost: linear in the size of the graph, plus the cost of the schedules.

@@ -8,8 +8,8 @@
 //
 // Steps, for each such gather in program order:
 //   1. find `whole`, the second result of the copy; move it before the gather if it comes later, or
-//      add it if the graph lacks it. If something else reads `whole`, the getitem and the gather
-//      stay unchanged, because the gather would overwrite `whole`;
+//      add it if the graph lacks it. If something else reads `whole`, which the gather would
+//      overwrite, or if its tensor is unknown, the getitem and the gather stay unchanged;
 //   2. replace the gather's operator, so that the gather returns `whole`.
 // Second results without readers are removed.
 //

@@ -10,7 +10,7 @@
 //   1. skip it if the number of resizes to full size differs from the number of resizes to empty,
 //      or if a resize to empty precedes the corresponding resize to full size, because some resizes
 //      are then in another graph;
-//   2. fail if anything else writes to its storage, as upstream does;
+//   2. fail if a call other than a copy or a resize writes to its storage, as upstream does;
 //   3. skip it if a view of it from one stretch is read in another stretch, or if the copied values
 //      have a different dtype or different sizes;
 //   4. in each stretch, let the readers of the parameter, except the output, read the copied value;

@@ -53,7 +53,7 @@ std::vector<NodeId> write_extraction(const Graph& graph, PartId part, const Extr
 
 // The elements of the output's descriptions; empty if it has none.
 std::vector<std::string> output_descriptions(const Graph& graph, PartId part);
-// A JSON list of `count` elements: `given`, padded with nulls. Empty if `given` is empty.
+// A JSON list of `count` elements: `given`, cut or padded with nulls. Empty if `given` is empty.
 std::string join_descriptions(std::span<const std::string> given, std::size_t count);
 
 // Each node once, in the order of first occurrence.

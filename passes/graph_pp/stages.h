@@ -52,8 +52,8 @@ Result<std::vector<StageGraph>> split_backward_fsdp_collectives(const Graph& gra
                                                                 const StageReasons& reasons);
 
 // multiplex_fw_bw_graph: returns a graph that runs the backward of one microbatch and then the
-// forward of another. Error (usage): the graph is not a pair, its forward has no inputs, or its
-// halves have different Triton kernels.
+// forward of another. Error (usage): the graph is not a pair, its forward has no inputs, a half
+// returns a constant other than None, or the backward has different Triton kernels.
 Result<Graph> multiplex_fw_bw_graph(const Graph& pair, const StageReasons& reasons);
 
 }  // namespace jointer
