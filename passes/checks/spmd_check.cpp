@@ -8,14 +8,14 @@
 // `captures` are the captures of other ranks; in a path, `{rank}` stands for each rank's number. A
 // capture of the checked rank is skipped; if there are only such captures, the pass fails. If
 // `captures` is empty, the pass only reports sizes that depend on data, which may differ between
-// ranks when the graph runs.
+// ranks when the graph runs; it always reports these.
 //
 // Cost: linear in the number of calls in all captures.
 // Source: torch/_inductor/fx_passes/spmd_check.py of torch 2.15, in which every rank sends a hash,
 // and the hashed data if hashes differ. Deviations: captures replace messages, so a rank without a
-// capture is not compared; differences are listed for the first rank that differs, and other ranks
-// that differ are only counted. `jointer spmd` checks more, namely that collectives match across
-// ranks.
+// capture is not compared; at most 10 differences are listed for the first rank that differs, and
+// other ranks that differ are only counted. `jointer spmd` checks more, namely that collectives
+// match across ranks.
 
 #include <algorithm>
 #include <map>

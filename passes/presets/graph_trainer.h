@@ -43,8 +43,9 @@ std::string to_text(const GraphTrainerFlags& flags);
 // order, under Jointer's names. Error (usage): upstream refuses the combination.
 Result<Pipeline> graph_trainer_pipeline(const GraphTrainerFlags& flags);
 
-// The flags that select this pipeline. Error (usage): no flags select it; the message names the
-// first pipeline step that does not match.
+// The flags that select this pipeline. Pipeline steps that are not enabled do not count.
+// Error (usage): no flags select it; the message names the first pipeline step that does not match
+// or the first pass that the closest flags also run.
 Result<GraphTrainerFlags> graph_trainer_flags(const Pipeline& pipeline);
 
 // A Python file that registers a pipeline in graph_trainer. The registered pipeline replays the

@@ -5,7 +5,8 @@
 
 namespace jointer {
 
-// For every value that the backward reads, adds a decision with the reason from the partition.
+// For every value that the backward reads, adds a decision with the reason from the partition; if
+// there is none, one that says so.
 void decide_by_plan(const Partition& made, PassContext& context);
 
 Pass min_cut_partition_pass();

@@ -12,7 +12,8 @@
 // If no candidate is within the budget, the graph stays unchanged, and a decision reports the
 // lowest peak found. The pass also reports a decision for each pipeline step of the winner, with
 // the loss without that pipeline step; a decision for each preset, with its estimates; the reasons
-// why candidates failed; and a table with the frontier of step time against peak.
+// why candidates failed; and tables of the winner's pipeline steps and of the frontier of step time
+// against peak.
 //
 // The result is deterministic for a given number of evaluations and seed. `seconds` can only end
 // the search earlier. If every rank tunes separately, set it so high that it is not reached, or

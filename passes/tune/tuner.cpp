@@ -11,10 +11,11 @@
 //   1. If no budget is given, the budget is the peak limit of the run or, without one, the peak of
 //      the unedited graph. Passes run with the budget as their limit. A result above the budget can
 //      be on the frontier, but cannot be the winner.
-//   2. Candidates come in batches of eight: first the presets and pipelines that often help, then
+//   2. Candidates come in batches of eight: first the starting points (search_space.h), then
 //      variations of the elite: one pipeline step added, removed or moved, a different parameter
-//      value, different policies or buckets, or a combination of sections from two candidates. No
-//      candidate is tried twice.
+//      value, different policies, buckets or partitioner, or a combination of sections from two
+//      candidates; more changes at once if these have all been tried. No candidate is tried twice,
+//      and the search ends if it finds no new one.
 //   3. The threads evaluate a batch in parallel; the results are added in the order of the batch. A
 //      new best candidate is taken apart immediately: it is evaluated without each of its pipeline
 //      steps in turn, and the best result that is not worse replaces it, until every remaining

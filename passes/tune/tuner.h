@@ -18,7 +18,8 @@ struct TuneOptions {
   // The options of the analysis, and callbacks. Only the thread that calls tune() calls `report`
   // and `is_cancelled`.
   PassContext::Options context;
-  std::size_t evaluations = 200;  // maximum number of candidates
+  // Maximum number of candidates; evaluations for the gain of pipeline steps are additional.
+  std::size_t evaluations = 200;
   std::optional<double> seconds;  // time limit; nullopt: no limit
   std::uint64_t seed = 0;
   std::size_t threads = 1;  // at least 1, including the calling thread
@@ -33,7 +34,9 @@ struct TunePoint {
   std::string name;  // the name of a preset, or empty
   Pipeline pipeline;
   StepFigures figures;
-  std::size_t evaluation = 0;  // number of the evaluation, from 1; 0: the unedited graph
+  // Number of the candidate, from 1; a candidate without some of its pipeline steps has the same
+  // number. 0: the unedited graph.
+  std::size_t evaluation = 0;
 };
 
 // A pipeline step of the winner, and its gain.
@@ -45,6 +48,7 @@ struct TuneStep {
 };
 
 struct TuneResult {
+  // evaluations: the maximum was reached, or nothing was left to try.
   enum class End : std::uint8_t { evaluations, time, cancelled };
 
   TunePoint unedited;
@@ -60,7 +64,7 @@ struct TuneResult {
 
   std::size_t evaluated = 0;    // candidates, including failed ones
   std::size_t taken_apart = 0;  // additional evaluations, for the gain of each pipeline step
-  std::size_t over_budget = 0;
+  std::size_t over_budget = 0;  // of both
   struct Failures {
     std::size_t count = 0;
     Pipeline first;  // the first candidate that failed for this reason
@@ -70,9 +74,9 @@ struct TuneResult {
   std::string out_of_reach;  // a sentence about what was not searched on this graph
 };
 
-// Passed to the watcher after each evaluation that did not fail, on the thread that calls tune().
+// Passed to the watcher after each candidate that did not fail, on the thread that calls tune().
 struct TuneProgress {
-  const TunePoint& point;  // the latest evaluation
+  const TunePoint& point;  // the latest candidate, without its name
   const TuneResult& so_far;
 };
 using TuneWatcher = std::function<void(const TuneProgress&)>;
