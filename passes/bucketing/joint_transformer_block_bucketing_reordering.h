@@ -15,7 +15,7 @@ Pass joint_transformer_block_bucketing_reordering();
 
 struct BlockBucketOptions {
   bool by_direction = true;         // forward and backward separately
-  bool defers_all_reduces = false;  // delays all-reduces of gradients, like reduce-scatters
+  bool defers_all_reduces = false;  // delays all-reduces, like reduce-scatters
   BucketForm form = BucketForm::custom_ops;
   std::map<std::string, std::size_t>
       module_order;  // order in which parameters are packed; empty: program order

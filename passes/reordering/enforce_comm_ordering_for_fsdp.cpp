@@ -4,8 +4,9 @@
 // Terms
 //   gather block   fsdp.all_gather_copy_in, its dependencies, and the all-gather that reads it.
 //   unpack block   the wait for that all-gather, and the fsdp.split_with_sizes_copy that reads it.
-//   reduce block   fsdp.chunk_cat, and its readers up to the reduce-scatter.
-//   result block   the wait for that reduce-scatter, and everything that reads it.
+//   reduce block   fsdp.chunk_cat, and the calls that depend on it, up to the reduce-scatter's
+//                  wait.
+//   result block   that wait, and the later calls that depend on the chunk_cat.
 //
 // Steps
 //   1. Find the blocks. The calls of a block become adjacent, in their original order. A call that

@@ -16,8 +16,9 @@ namespace jointer {
 // empty.
 Result<std::string> twin_suffix(const Arguments& arguments);
 
-// Moves the collective to the group named `twin`. If the collective's part of the graph lacks that
-// group, adds a copy of the current group, with `suffix` appended to its description.
+// Moves the collective to the group named `twin`. If the current group is known and the
+// collective's part of the graph lacks the twin, adds a copy of the current group, with `suffix`
+// appended to its description.
 void move_to_twin(Graph& graph, NodeId start, StringId twin, std::string_view suffix);
 
 }  // namespace jointer

@@ -435,7 +435,8 @@ class Fusion {
     }
     const NodeId shard = shard_of(match);
     if (!shard || tensor_of(graph_, shard)->rank == 0) {
-      keep(match.gather, "its input is unknown, a scalar, or of another dtype than its result");
+      keep(match.gather,
+           "its input is a scalar or differs from its result in dtype, or one of them is unknown");
       return;
     }
     // places() visits all nodes, so it is called only if a matmul reads the gathered tensor, which

@@ -27,8 +27,8 @@ struct ScatteredOutput {
   std::vector<NodeId> calls;  // all calls after the input, up to the wait
 };
 
-// Both return matches in program order. An all-gather is in at most one match; as in torch, a
-// reduce-scatter with two waits is in two.
+// Both return matches in program order of their last calls. An all-gather is in at most one match;
+// as in torch, a reduce-scatter with two waits is in two.
 std::vector<GatheredInput> find_gathered_inputs(const Graph& graph, const FxProgram& program);
 std::vector<ScatteredOutput> find_scattered_outputs(const Graph& graph, const FxProgram& program);
 

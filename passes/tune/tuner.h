@@ -64,7 +64,7 @@ struct TuneResult {
 
   std::size_t evaluated = 0;    // candidates, including failed ones
   std::size_t taken_apart = 0;  // additional evaluations, for the gain of each pipeline step
-  std::size_t over_budget = 0;  // of both
+  std::size_t over_budget = 0;  // of all these evaluations
   struct Failures {
     std::size_t count = 0;
     Pipeline first;  // the first candidate that failed for this reason
