@@ -41,7 +41,7 @@ class FxProgram {
   void erase(NodeId node);
 
   // Moves nodes after the nodes that they read, as torch does: all nodes, or those from `first` to
-  // `last`. Error (usage): nodes read each other in a cycle; the message names one of them.
+  // `last`. Error (usage): nodes read each other in a cycle; the message names two of them.
   Result<void> sort() { return sort(first_, {}); }
   Result<void> sort(NodeId first, NodeId last);
   // Sorts all nodes if one of `changed` precedes a node that it reads or follows one of its

@@ -116,7 +116,7 @@ std::string limit_sentence(const KernelPassMove& move, std::string_view name) {
     case none:
       break;
   }
-  return "Nothing is left to pass.";
+  return "Nothing stopped it.";
 }
 
 std::vector<KernelPass> kernel_passes() {
