@@ -15,7 +15,7 @@
 //   2. Make candidates: the original order, the plans, and the plans without the buckets and
 //      members that cost more time than they save; and each of these, as well as FSDP's buckets
 //      alone, with every collective retimed (collective_timing.h). Retimed all-gathers run as late
-//      as possible if there is time enough, so that they do not hold memory needlessly.
+//      as possible, unless their windows are short, so that they do not hold memory needlessly.
 //   3. Measure each candidate: simulate it and compute both peaks. If a retimed candidate exceeds a
 //      limit, move collectives away from its peak, the largest first, until the candidate fits, no
 //      collective can move, or 60 rounds have passed: an all-gather starts after the peak; any

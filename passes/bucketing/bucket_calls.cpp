@@ -26,8 +26,8 @@
 // make_fx records them.
 // Deviations: torch also avoids the names of nodes that were removed before the capture. If the
 // input of a reduce-scatter is padded, the bucket packs the padded tensor, whereas torch, in
-// `custom_ops`, packs the tensor before padding. A member that is empty,
-// has a symbolic size or a result that is not dense is not bucketed.
+// `custom_ops`, packs the tensor before padding. A member that is empty, has a symbolic size, or
+// returns a result that is not dense is not bucketed.
 
 #include "passes/bucketing/bucket_calls.h"
 

@@ -22,8 +22,7 @@
 //      before their use, the latest use first, so that they hold memory no longer than necessary.
 //      If no gap is long enough, they get the longest gap, and the missing time is a stall.
 //   3. Collectives that do not hold more memory when they are done (reduce-scatters, all-reduces)
-//      get the first free
-//      slot after their release.
+//      get the first free slot after their release.
 //   4. Each start is placed where the clock reaches the beginning of the slot, and each wait where
 //      the clock has passed the end of the slot, but before the use (for all-gathers, directly
 //      before the use). Because starts are in the order of their slots, no collective runs later

@@ -30,9 +30,9 @@ inline constexpr std::string_view kNoBucketKey =
 
 // `start` must be an all-gather or a reduce-scatter, respectively. Like is_fsdp_all_gather and
 // is_fsdp_reduce_scatter, but also true for buckets, which contain several parameters or gradients,
-// and for gradients that are summed over the chunks of a batch. None of the nodes
-// that the gather depends on, or that depend on the reduce-scatter, may be compute, an all-gather
-// or a reduce-scatter. The collectives of tensor parallelism move activations, which compute nodes
+// and for gradients that are summed over the chunks of a batch. None of the nodes that the gather
+// depends on, or that depend on the reduce-scatter, may be compute, an all-gather or a
+// reduce-scatter. The collectives of tensor parallelism move activations, which compute nodes
 // produce and read.
 bool gathers_parameters(const Graph& graph, NodeId start);
 bool reduces_gradients(const Graph& graph, const Users& users, NodeId start);

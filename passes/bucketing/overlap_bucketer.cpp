@@ -14,13 +14,13 @@
 //      that is hidden least (as a share of its time) as the seed, and try the collectives near it.
 //      Otherwise visit the collectives in the order of the schedule.
 //   2. Try the next `distance` collectives one by one, until one would make the bucket too large or
-//      20 in a row have failed. A candidate may join if it and its wait hide nothing,
-//      and if the starts, waits and hiding nodes of the bucket and of the candidate do not depend
-//      on each other. Then try four placements: both starts at the position of either start, and
-//      both waits at the position of either wait. Every hiding node must stay between the start and
-//      the wait. Because a group's collectives run in the order of their starts, no collective may
-//      be in flight from before to after the interval in which another collective is hidden.
-//      Finally, the merged starts and waits must not form a cycle.
+//      20 in a row have failed. A candidate may join if it and its wait hide nothing, and if the
+//      starts, waits and hiding nodes of the bucket and of the candidate do not depend on each
+//      other. Then try four placements: both starts at the position of either start, and both waits
+//      at the position of either wait. Every hiding node must stay between the start and the wait.
+//      Because a group's collectives run in the order of their starts, no collective may be in
+//      flight from before to after the interval in which another collective is hidden. Finally, the
+//      merged starts and waits must not form a cycle.
 //   3. Keep buckets with at least two members.
 // The caller orders the new graph and preserves the dependencies of the timelines and of hiding.
 //

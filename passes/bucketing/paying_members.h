@@ -15,8 +15,8 @@ namespace jointer {
 //
 // `bytes`: by member, at least two. `copies_ns`: the time of the bucket's copies. `saved_ns`: the
 // time that the merged collective saves. Returns indices of members, ascending: those that gain
-// most together, or none if every set of two or more costs more than it saves or has 0 bytes. Never
-// returns all members if copies_ns is greater than saved_ns.
+// most together, or none if every set of two or more costs more than it saves, or if all sizes are
+// 0. Never returns all members if copies_ns is greater than saved_ns.
 std::vector<std::size_t> paying_members(std::span<const std::int64_t> bytes, std::int64_t copies_ns,
                                         std::int64_t saved_ns);
 

@@ -31,7 +31,7 @@ class KernelUnits;
 
 // The reason why a kernel that a pass moved went no further (`limiting_factor`).
 enum class KernelLimit : std::uint8_t {
-  none,               // nothing: the end of the order, or the pass does not move single kernels
+  none,               // the end of the order, or the pass is a list schedule
   hidden,             // enough compute hides the collective
   collective_order,   // collectives keep their order
   data_dependency,    // it needs the neighbor's data, or the neighbor its data

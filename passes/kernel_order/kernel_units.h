@@ -57,8 +57,8 @@ class KernelUnits {
   // True for a collective, unless it waits for itself (_dtensor.shard_dim_alltoall).
   [[nodiscard]] bool is_asynchronous(KernelUnit unit) const { return has(unit, kAsynchronous); }
   [[nodiscard]] bool is_wait(KernelUnit unit) const { return has(unit, kWait); }
-  // True if the kernel is only a library call with a given output (ExternKernelOut), such as a
-  // matrix product, a convolution or flash attention.
+  // True if the kernel is a single op: a library call with a given output (ExternKernelOut), such
+  // as a matrix product, or a convolution or flash attention.
   [[nodiscard]] bool is_gemm_like(KernelUnit unit) const { return has(unit, kGemm); }
   [[nodiscard]] double ms(KernelUnit unit) const { return ms_[static_cast<std::size_t>(unit)]; }
 

@@ -14,9 +14,9 @@
 // Steps
 //   1. Choose the region. A forward all-gather of block I starts in the dense forward of I-1; a
 //      backward all-gather in the dense backward of I+1 or, for the last block, of norm and
-//      lm_head; a reduce-scatter of block I in the dense backward of I-1. The forward
-//      all-gathers and the reduce-scatters of norm and lm_head start in the last block's regions.
-//      The position is before the first node of the region that follows all inputs of the chain.
+//      lm_head; a reduce-scatter of block I in the dense backward of I-1. The forward all-gathers
+//      and the reduce-scatters of norm and lm_head start in the last block's regions. The position
+//      is before the first node of the region that follows all inputs of the chain.
 //   2. Move the waits of reduce-scatters, and all calls that depend on them, to the end, if these
 //      are views, copies, casts, or in-place additions to tensors that no other call reads.
 //   3. Move the chains. A call of a chain stays if one of its inputs comes after the position, or

@@ -46,8 +46,8 @@
 // - Upstream stops with an error, or produces a graph that cannot run, if one fusion removes nodes
 //   of the next match, if reshapes around a matmul fold dimensions other than the rows of the
 //   matmul, or if bytes are gathered. Here, matmuls are matched just before each fusion, a
-//   collective of whose match a call was removed stays as it is, such reshapes are not fused, and
-//   the fused call reads the tensor whose bytes are gathered.
+//   collective stays if one of its matched calls was removed, such reshapes are not fused, and the
+//   fused call reads the tensor whose bytes are gathered.
 // - A collective is not fused if a matmul would run after a write to memory that it reads, if a
 //   node would move across a graph input, if strides would be products that contain a symbolic
 //   size, or if a forward returns the result to the backward, which looks it up by name.

@@ -1,6 +1,6 @@
 // Tries a few pipelines of bucketing and reordering passes on the graph of a plan, and chooses the
-// one with the shortest step time among those within the memory limit. If none of these
-// shortens the step, the graph keeps its order.
+// one with the shortest step time among those within the memory limit. If none of these shortens
+// the step, the graph keeps its order.
 //
 // Every pipeline ends with place_collectives, which judges moves by the step time. Before that,
 // upstream's passes may bucket collectives or reorder them according to their own estimates; on

@@ -34,8 +34,8 @@ struct TunePoint {
   std::string name;  // the name of a preset, or empty
   Pipeline pipeline;
   StepFigures figures;
-  // Number of the candidate, from 1; a candidate without some of its pipeline steps has the same
-  // number. 0: the unedited graph.
+  // Number of the candidate, from 1; the winner may be that candidate without some of its pipeline
+  // steps. 0: the unedited graph.
   std::size_t evaluation = 0;
 };
 
@@ -64,7 +64,7 @@ struct TuneResult {
 
   std::size_t evaluated = 0;    // candidates, including failed ones
   std::size_t taken_apart = 0;  // additional evaluations, for the gain of each pipeline step
-  std::size_t over_budget = 0;  // of all these evaluations
+  std::size_t over_budget = 0;  // evaluations with a peak above the budget
   struct Failures {
     std::size_t count = 0;
     Pipeline first;  // the first candidate that failed for this reason
