@@ -29,8 +29,8 @@ Result<PlacedBucket> place_bucket(Graph& graph, FxProgram& program, BucketNames&
 // The first node after `node` that does not start a member.
 NodeId behind_members(const FxProgram& program, std::span<const BucketMember> members, NodeId node);
 
-// True if a node other than the collective's packing call writes to the collective's input or
-// result. A bucket would lose that write.
+// True if a node other than the collective's inputs and its wait writes to the collective's input
+// or result. A bucket would lose that write.
 bool is_written(const Graph& graph, const Dependencies& dependencies,
                 const WaitedCollective& collective);
 

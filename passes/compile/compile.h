@@ -6,7 +6,8 @@
 
 namespace jointer {
 
-// Passes that choose how the runner runs the graph. They have the same names as upstream.
+// Passes that choose how the runner runs the graph, that mark nodes for compilation, or that
+// decompose operators. They have the same names as upstream.
 std::vector<Pass> compile_passes();
 
 // Passes that mark nodes for regional_inductor.

@@ -36,7 +36,8 @@ struct RegionSchedule {
 };
 
 // With `pair_first`, both chunks are prepared before either starts its first exchange. Error
-// (usage): the chunks differ, an exchange depends on a later exchange, or annotations are invalid.
+// (usage): a chunk has no nodes, the chunks differ, an exchange depends on a later exchange,
+// dependencies form a cycle, or annotations are invalid.
 Result<RegionSchedule> schedule_region(const Graph& graph, const Users& users, Annotations& marks,
                                        const ChunkedRegions& regions, std::size_t region,
                                        bool pair_first);

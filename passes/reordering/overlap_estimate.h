@@ -40,7 +40,7 @@ class OverlapEstimate {
       : calls_(calls), multipliers_(multipliers) {}
 
   // The call's estimated time, scaled by the multiplier for communication if it starts a collective
-  // and by that for compute otherwise.
+  // or a copy to or from the host, and by that for compute otherwise.
   [[nodiscard]] std::int64_t ns(Call call) const;
   // True if compute after `other` cannot overlap with the collective.
   [[nodiscard]] bool ends(const LiveOrder& order, Call start, Call other) const;

@@ -20,7 +20,7 @@ class Annotations {
   Annotations(const Annotations&) = delete;
   Annotations& operator=(const Annotations&) = delete;
 
-  // The member `key`, or null if the node does not have it.
+  // The member `key`, or null if the node does not have it. Valid as long as this object.
   [[nodiscard]] const OrderedJson* find(NodeId node, const std::string& key);
   // The member `key` if it is a string, or an empty string.
   [[nodiscard]] std::string text(NodeId node, const std::string& key);

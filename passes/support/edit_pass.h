@@ -1,6 +1,7 @@
 #pragma once
 
-// Support for passes whose edits are computed in core.
+// Support for passes whose edits are computed in core. If `edit` is an error, these functions
+// return it.
 
 #include <functional>
 #include <string>
