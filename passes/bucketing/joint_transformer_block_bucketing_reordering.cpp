@@ -611,7 +611,9 @@ Result<void> run_joint_transformer_block_bucketing_reordering(Graph& graph,
     const ModuleTree modules(graph);
     const ModulePlan plan = given ? *given : derive_joint_module_plan(graph, modules);
     if (plan.empty()) {
-      context.decide("kept", "The graph does not record which modules its nodes belong to.");
+      context.decide("kept", given
+                                 ? "`module_bucket_plans` is empty."
+                                 : "The graph does not record which modules its nodes belong to.");
       return {};
     }
     BlockBucketOptions options;

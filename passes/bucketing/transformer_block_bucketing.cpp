@@ -318,7 +318,9 @@ Result<void> run_transformer_block_bucketing(Graph& graph, const Arguments& argu
     const ModuleTree modules(graph);
     const ModulePlan plan = given ? *given : derive_module_plan(modules);
     if (plan.empty()) {
-      context.decide("kept", "The graph does not record which modules its nodes belong to.");
+      context.decide("kept", given
+                                 ? "`module_bucket_plans` is empty."
+                                 : "The graph does not record which modules its nodes belong to.");
       return {};
     }
     JOINTER_TRY(const std::vector<std::uint32_t> entries, entries_by_node(graph, modules, plan));

@@ -29,7 +29,7 @@ struct HostOptions {
 struct HostedPass {
   PassInfo info;
   std::function<Result<ProgramCommand>()> program;  // called when the pass runs
-  // The members of the request that identify the pass: its spec, or its library and function name.
+  // The members of the request that identify the pass: its spec or library, and its function.
   std::vector<std::pair<std::string, std::string>> request;
 };
 
