@@ -6,7 +6,7 @@
 
 namespace jointer {
 
-// Passes that merge several collectives into one.
+// Passes that merge several collectives into one, or move them to separate process groups.
 std::vector<Pass> bucketing_passes();
 
 // Starts collectives early to overlap them with compute that does not depend on them, and merges

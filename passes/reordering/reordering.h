@@ -6,7 +6,8 @@
 
 namespace jointer {
 
-// Passes that reorder nodes. The comment at the top of each source file describes its pass.
+// Passes that reorder nodes, or report the order of collectives. The comment at the top of each
+// source file describes its pass.
 std::vector<Pass> reordering_passes();
 
 Pass sink_waits_pass();                   // schedule_for_comm.cpp

@@ -6,8 +6,8 @@
 
 namespace jointer {
 
-// Passes that tag values as saved, recomputed or offloaded, passes that apply these tags, and
-// partitioners.
+// Passes that tag values as saved, recomputed or offloaded, or remove tags; passes that apply tags;
+// partitioners; and a pass that joins a pair again.
 std::vector<Pass> sac_passes();
 
 Pass apply_cpu_offload_pass();
