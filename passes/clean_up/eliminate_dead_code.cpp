@@ -2,9 +2,9 @@
 //
 // Steps: in reverse program order, remove each call or constant without readers unless it is
 // impure. A removed node no longer counts as a reader, so nodes that only removed nodes read are
-// removed too. Calls are impure if they write, wait or print (core/partition/dead_code.h), if they
-// draw random numbers, unless `drop_random` is set, or if they are run-time checks
-// (aten._assert_async), unless `drop_asserts` is set.
+// removed too. Calls are impure if they write, wait, check or print (core/partition/dead_code.h),
+// except aten._assert_async if `drop_asserts` is set, and if they draw random numbers, unless
+// `drop_random` is set.
 //
 // Cost: linear in the number of nodes.
 // Source: eliminate_dead_code_pass in torchtitan 0.3.0's graph_trainer/remove_noop_passes.py, which

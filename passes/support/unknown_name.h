@@ -9,9 +9,9 @@
 
 namespace jointer {
 
-// Returns, for example, "groups: expected a process group in the graph, got `pt`; the
-// graph has tp, dp". `known` lists the existing names; the message lists those most similar to
-// `name`.
+// Returns, for example, "groups: expected a process group in the graph, got `pt`; the graph has tp,
+// dp". `known` lists the existing names; the message lists up to eight of them, those most similar
+// to `name` first, or says "none".
 tl::unexpected<Error> unknown_name(std::string_view parameter, std::string_view kind,
                                    std::string_view name, std::span<const std::string_view> known);
 

@@ -48,9 +48,11 @@ Result<PluginLibrary> PluginLibrary::open(const std::string& path) {
     JOINTER_CHECK(check(plugin));
     library.passes_ = plugin->make_passes();
   } catch (const std::exception& thrown) {
-    return fail(Error::Kind::usage, "make_passes threw an exception: {}", thrown.what());
+    return fail(Error::Kind::usage, "the entry point or make_passes threw an exception: {}",
+                thrown.what());
   } catch (...) {
-    return fail(Error::Kind::usage, "make_passes threw an object that is not a std::exception");
+    return fail(Error::Kind::usage,
+                "the entry point or make_passes threw an object that is not a std::exception");
   }
   return library;
 }

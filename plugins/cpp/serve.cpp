@@ -185,9 +185,10 @@ int serve_plugin() {
   const auto request = parse_json(line, "request");
   if (!request || !request->is_object() || request->value("protocol", 0) != kHostProtocol) {
     messages.say(HostReady{.host = kPluginBuild});
-    messages.say(HostFailed{
-        .kind = HostFailed::Kind::usage,
-        .text = fmt::format("the request does not use protocol version {}", kHostProtocol)});
+    messages.say(
+        HostFailed{.kind = HostFailed::Kind::usage,
+                   .text = fmt::format("the request is not a JSON object with protocol version {}",
+                                       kHostProtocol)});
     return kFailed;
   }
   if (const Answer done = answer(*request, messages); !done) {
