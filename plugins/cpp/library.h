@@ -14,7 +14,7 @@ namespace jointer {
 class PluginLibrary {
  public:
   // Error (usage): the file is not a shared object, a symbol is missing, the version or the build
-  // differs, or the entry point or make_passes throws; the message is one sentence.
+  // differs, or the entry point or make_passes fails; the message is one sentence.
   static Result<PluginLibrary> open(const std::string& path);
 
   // The passes use the code in the library, so they must not outlive this object.
