@@ -10,7 +10,8 @@
 
 namespace jointer {
 
-// Bounds that the caller sets to save memory, indexed by collective.
+// Bounds that the caller sets to save memory, indexed by collective. They apply as far as
+// dependencies allow.
 struct TimingBounds {
   std::vector<Place> not_before;  // no start before this position
   std::vector<Place> not_behind;  // no wait after this position

@@ -44,7 +44,7 @@ enum class KernelLimit : std::uint8_t {
 std::string_view to_string(KernelLimit limit);
 
 // The move of one collective or wait: a row of the pass's table. Times are torch's estimates in
-// milliseconds, multiplied by the pass's factors.
+// milliseconds, multiplied by the pass's factors, if it has any.
 struct KernelPassMove {
   kernels::OpId op = -1;        // the collective or wait
   double communication_ms = 0;  // of the collective

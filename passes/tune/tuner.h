@@ -1,7 +1,7 @@
 #pragma once
 
-// Searches for the best pipelines for one graph: the shortest step time for each peak, within a
-// limit on the peak. tuner.cpp describes the search.
+// Searches for the best pipelines for one graph: the shortest step time for each peak, and the
+// shortest within a limit on the peak. tuner.cpp describes the search.
 
 #include <cstdint>
 #include <functional>

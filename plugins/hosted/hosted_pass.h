@@ -21,8 +21,8 @@ namespace jointer {
 
 struct HostOptions {
   HostLimits limits;
-  // Receives the output of passes and libraries line by line. Called on the thread that runs the
-  // pass.
+  // Receives the output of passes and libraries line by line, with the name of the pass; the name
+  // is empty while Python passes are declared. Called on the thread that runs the pass.
   std::function<void(std::string_view pass, std::string_view line)> log;
 };
 
