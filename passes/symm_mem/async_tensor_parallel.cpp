@@ -190,8 +190,8 @@ class Fusion {
 
   // --- Nodes that must precede a fused call ---
 
-  // The nodes after `start` on which `roots` depend, including the roots. With `writes`, also nodes
-  // that must precede one of these although it does not read them.
+  // The roots after `start` and the nodes after `start` on which they depend, in program order. With
+  // `writes`, also nodes that must precede one of these although it does not read them.
   [[nodiscard]] std::vector<NodeId> needed_behind(const std::vector<NodeId>& roots, NodeId start,
                                                   const std::vector<std::uint32_t>& places,
                                                   bool writes) const {
@@ -492,7 +492,8 @@ class Fusion {
   }
 
   // The strides of the gathered tensor, followed by those of the matmuls' results. All are dense
-  // along the gathered dimension.
+  // along the gathered dimension or, if that is the last one, along dimension 0. nullopt if strides
+  // would depend on symbols.
   [[nodiscard]] std::optional<std::vector<std::vector<Dim>>> result_strides(
       const GatheredInput& match, const std::vector<TpMatmul>& products, bool last) const {
     std::vector<std::vector<Dim>> all;
