@@ -328,7 +328,8 @@ class Writer {
                 tensor_of(t.dtype, shape, storage_of(copy)));
   }
 
-  // This rank's index in the group; 0 if it is unknown.
+  // This rank's index in the group. An unknown rank counts as rank 0. 0 if the group is unknown or
+  // does not contain the rank.
   [[nodiscard]] std::int64_t rank() const {
     const std::int64_t rank = graph_.part(part_).rank.value_or(0);
     const GroupId group = graph_.node(first_).group;

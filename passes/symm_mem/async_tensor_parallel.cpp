@@ -190,8 +190,8 @@ class Fusion {
 
   // --- Nodes that must precede a fused call ---
 
-  // The roots after `start` and the nodes after `start` on which they depend, in program order. With
-  // `writes`, also nodes that must precede one of these although it does not read them.
+  // The roots after `start` and the nodes after `start` on which they depend, in program order.
+  // With `writes`, also nodes that must precede one of these although it does not read them.
   [[nodiscard]] std::vector<NodeId> needed_behind(const std::vector<NodeId>& roots, NodeId start,
                                                   const std::vector<std::uint32_t>& places,
                                                   bool writes) const {
