@@ -30,8 +30,8 @@ ChunkOutputs::ChunkOutputs(ChunkBody& body) : body_(body), p_(body.program), pla
 }
 
 // True if the user reads halves: the value is from a forward, and the user belongs to the backward
-// of the same module, or has no module, depends on the chunk symbol and lies between backward nodes
-// of that module or without one.
+// of the same module, or has no module, depends on the chunk symbol and lies only between nodes
+// that are of that module or have none.
 bool ChunkOutputs::takes_chunks(NodeId user) {
   const ChunkPlan* owner = nullptr;
   for (const ChunkPlan& plan : body_.plans)
