@@ -75,7 +75,7 @@ TEST(ZipArchive, NoEntryUnpacksToMoreThanTheLimit) {
   const ZipArchive honest = opened(bytes);
   const auto refused = honest.read(honest.entries()[0], kLimit);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("more than the 1 MiB"));
+  EXPECT_THAT(refused.error().message, HasSubstr("more than the 1048576 bytes"));
   // A directory that states a smaller size does not help.
   const std::size_t directory = bytes.rfind("PK\x01\x02");
   for (int i = 0; i < 4; ++i) bytes[directory + 24 + static_cast<std::size_t>(i)] = 0;

@@ -338,8 +338,8 @@ TEST(JoinPair, AStateWithoutItsCallIsRefused) {
   for (const NodeId id : pair.order())
     if (pair.name(id) == "fwd_rng_state_0")
       pair.node(id).target = pair.intern_operator("fwd_rng_state_7");
-  EXPECT_THAT(refusal(pair), HasSubstr("draws numbers from bwd_rng_state_0, which belongs to no "
-                                       "call of the forward; open the pair as"));
+  EXPECT_THAT(refusal(pair), HasSubstr("draws numbers from bwd_rng_state_0, which is not the "
+                                       "random state of a call"));
 }
 
 // Torch's own pairs, joined, lead to the pairs that torch made of the captured joint graphs.
