@@ -142,18 +142,8 @@ class CompiledTraceReader {
     const auto& events = trace_.events;
     graph_of_.assign(events.size(), kNoEvent);
     call_of_.assign(events.size(), kNoEvent);
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t i = 0; i < events.size(); ++i)
-      if (events[i].kind != EventKind::kernel && events[i].kind != EventKind::step)
-        order.push_back(i);
-    std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
-      const ProfilerEvent &x = events[a], &y = events[b];
-      if (x.thread != y.thread) return x.thread < y.thread;
-      if (x.start_ns != y.start_ns) return x.start_ns < y.start_ns;
-      return x.duration_ns > y.duration_ns;
-    });
     std::vector<std::uint32_t> open;
-    for (const std::uint32_t i : order) {
+    for (const std::uint32_t i : in_nesting_order(events)) {
       while (!open.empty() && (event(open.back()).thread != event(i).thread ||
                                event(open.back()).end_ns() <= event(i).start_ns))
         open.pop_back();

@@ -126,16 +126,6 @@ namespace {
 // kNoCall.
 std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTokens& tokens) {
   const auto& events = trace.events;
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t i = 0; i < events.size(); ++i)
-    if (events[i].kind != EventKind::kernel && events[i].kind != EventKind::step)
-      order.push_back(i);
-  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
-    const ProfilerEvent &x = events[a], &y = events[b];
-    if (x.thread != y.thread) return x.thread < y.thread;
-    if (x.start_ns != y.start_ns) return x.start_ns < y.start_ns;
-    return x.duration_ns > y.duration_ns;
-  });
   struct Open {
     std::uint32_t thread;
     std::int64_t end;
@@ -144,7 +134,7 @@ std::vector<std::uint32_t> find_owners(const ProfilerEvents& trace, const CallTo
   };
   std::vector<std::uint32_t> owners(events.size(), kNoCall);
   std::vector<Open> open;
-  for (const std::uint32_t i : order) {
+  for (const std::uint32_t i : in_nesting_order(events)) {
     const ProfilerEvent& event = events[i];
     while (!open.empty() &&
            (open.back().thread != event.thread || open.back().end <= event.start_ns))

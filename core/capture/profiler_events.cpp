@@ -204,6 +204,20 @@ void ShapeHash::end() {
   sizes_ = 0;
 }
 
+std::vector<std::uint32_t> in_nesting_order(const std::vector<ProfilerEvent>& events) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < events.size(); ++i)
+    if (events[i].kind != EventKind::kernel && events[i].kind != EventKind::step)
+      order.push_back(i);
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    const ProfilerEvent &x = events[a], &y = events[b];
+    if (x.thread != y.thread) return x.thread < y.thread;
+    if (x.start_ns != y.start_ns) return x.start_ns < y.start_ns;
+    return x.duration_ns > y.duration_ns;
+  });
+  return order;
+}
+
 Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedBytes& bytes) {
   ProfilerEvents out;
   json::parser parser;

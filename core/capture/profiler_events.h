@@ -43,6 +43,10 @@ struct ProfilerEvents {
   bool has_kernels = false;
 };
 
+// The indices of the events on the CPU (all but kernels and steps), by thread and start, so that a
+// call comes before the calls in it.
+std::vector<std::uint32_t> in_nesting_order(const std::vector<ProfilerEvent>& events);
+
 // A hash of a sequence of shapes; never 0. Ignores tensors without dimensions, because the trace
 // writes numbers in the same way.
 class ShapeHash {
