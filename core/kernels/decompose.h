@@ -1,12 +1,12 @@
 #pragma once
 
-// Writes a graph in the operators that Inductor lowers.
+// Rewrites a graph in terms of the operators that Inductor lowers.
 //
 // Result: the graph that `make_fx` traces of a capture with Inductor's table of decompositions. One
 // call becomes one call (views, element-wise operations, collectives), several (norms, softmax,
 // activations, gradients of embeddings) or none (calls that neither return nor change a tensor;
 // numbers have the values that the capture assumes). An operator without a rule becomes a fallback:
-// Inductor calls the library for it.
+// Inductor calls its eager kernel.
 //
 // Cost: linear in nodes.
 // Source: torch/_inductor/decomposition.py (`select_decomp_table`),

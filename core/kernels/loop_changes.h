@@ -47,8 +47,9 @@ class LoopChanges {
   LoopChanges(Scheduling& scheduling, Bytes shared_bytes, Bytes fusable_bytes);
 
   std::int64_t reorder_or_regroup(NodeIndex a, NodeIndex b, SavedLoops& saved);
-  // Gives the pointwise node of the two the loops of the reduction. Returns true if the nodes then
-  // share an access; if not, changes nothing.
+  // If one node is a reduction and the other is pointwise, regroups the loops of the pointwise node
+  // to match those of the reduction. Returns true if the nodes then share an access; if not,
+  // changes nothing.
   bool regroup(NodeIndex a, NodeIndex b, SavedLoops& saved);
   std::int64_t invert(NodeIndex a, NodeIndex b, SavedLoops& saved);
 

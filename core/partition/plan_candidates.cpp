@@ -26,6 +26,22 @@ std::optional<PlanAction> action_of(MemoryPolicy policy) {
   return std::nullopt;
 }
 
+bool allows(MemoryPolicy tag, PlanAction action) {
+  switch (tag) {
+    case MemoryPolicy::must_save:
+      return action == PlanAction::save;
+    case MemoryPolicy::must_cpu_offload:
+      return action == PlanAction::offload;
+    case MemoryPolicy::must_recompute:
+      return action == PlanAction::recompute;
+    case MemoryPolicy::none:
+    case MemoryPolicy::prefer_save:
+    case MemoryPolicy::prefer_recompute:
+      break;
+  }
+  return true;
+}
+
 double bytes_per_us(const SaveCandidate& candidate) {
   constexpr double kNsPerUs = 1e3;
   return static_cast<double>(candidate.bytes) /

@@ -8,9 +8,11 @@
 //      values that these calls read or the backward returns, and no others. Therefore, the backward
 //      has every value that it needs, whatever the decisions.
 //   3. Keep the order of the values that the plan had, and insert new ones by position.
-// A decision about a call that returns several values applies to each of its elements.
+// A decision about a call that returns several values applies to each of its elements. Elements
+// that the backward does not need are ignored if it needs another one.
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "core/partition/plan_state.h"
 #include "core/partition/random_states.h"
@@ -66,7 +68,7 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
   PlanChange change;
   std::vector<std::uint8_t> given = always_given, was_given(orders.size(), 0),
                             is_wanted(orders.size(), 0), is_offloaded(orders.size(), 0),
-                            is_redrawn(orders.size(), 0);
+                            is_redrawn(orders.size(), 0), is_part(orders.size(), 0);
   for (const NodeId id : plan.redrawn) is_redrawn[orders.place(id)] = 1;
   for (const auto& [id, action] : decisions) {
     if (action != PlanAction::recompute || !graph.is_live(id)) continue;
@@ -103,13 +105,12 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
   for (const auto& [id, action] : decisions) {
     if (!graph.is_live(id)) continue;
     const Place p = orders.place(id);
-    bool is_tuple = false;
-    if (graph.node(id).value.kind == Value::Kind::list)
-      for (const Place reader : orders.getitems(p)) {
-        is_tuple = true;
-        decide_one(reader, action);
-      }
-    if (!is_tuple) decide_one(p, action);
+    const std::vector<Place> parts = orders.getitems(p);
+    for (const Place part : parts) {
+      is_part[part] = 1;
+      decide_one(part, action);
+    }
+    if (parts.empty()) decide_one(p, action);
   }
 
   JOINTER_TRY(const PairOrder order, orders.backward_calls(given));
@@ -132,9 +133,14 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
   };
   change.plan.saved = merge(plan.saved, order.saved);
   change.plan.saved_symbols = merge(plan.saved_symbols, order.symbols);
+  const auto has_taken_sibling = [&](Place p) {
+    return is_part[p] &&
+           std::ranges::any_of(orders.getitems(orders.inputs(p).front()),
+                               [&](Place part) { return is_taken[part] && is_wanted[part]; });
+  };
   for (Place p = 0; p < orders.size(); ++p) {
     if (is_taken[p] && is_offloaded[p]) change.plan.offloaded.push_back(orders.node(p));
-    if (is_wanted[p] && !is_taken[p])
+    if (is_wanted[p] && !is_taken[p] && !has_taken_sibling(p))
       change.refused.push_back(
           {orders.node(p), fmt::format("the backward does not need {} under this plan",
                                        graph.name(orders.node(p)))});
@@ -169,7 +175,16 @@ Result<PlanChange> PlanWhatIf::change_all(const SavePlan& plan, std::span<const 
   State::Decisions decisions;
   for (const NodeId id : nodes) decisions.emplace_back(id, action);
   JOINTER_TRY(PlanChange change, state_->decide(plan, decisions));
-  if (!change.refused.empty() && change.refused.size() >= nodes.size())
+  std::unordered_set<NodeId> refused;
+  for (const PlanChange::Note& note : change.refused) refused.insert(note.node);
+  const auto is_refused = [&](NodeId id) {
+    if (!state_->graph.is_live(id)) return true;
+    const std::vector<Place> parts = state_->orders.getitems(state_->orders.place(id));
+    return parts.empty() ? refused.contains(id) : std::ranges::all_of(parts, [&](Place part) {
+      return refused.contains(state_->orders.node(part));
+    });
+  };
+  if (!refused.empty() && std::ranges::all_of(nodes, is_refused))
     return fail(Error::Kind::usage, "{}", change.refused.front().text);
   return change;
 }

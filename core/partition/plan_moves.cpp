@@ -50,10 +50,13 @@ class Grouping {
     }
     Shared& shared = shared_[index];
     shared.values.nodes.push_back(candidate.node);
-    shared.values.bytes += candidate.bytes;
+    // A storage counts once: for the first of its saved values, but for each recomputed one.
+    shared.values.bytes = candidate.action == PlanAction::recompute
+                              ? std::max(shared.values.bytes, candidate.bytes)
+                              : shared.values.bytes + candidate.bytes;
     shared.values.recompute_ns = std::max(shared.values.recompute_ns, candidate.recompute_ns);
     for (const PlanAction action : kPlanActions)
-      if (action == candidate.action || !may_become(node, action) ||
+      if (action == candidate.action || !allows(node.policy, action) ||
           (action == PlanAction::recompute && candidate.chain == 0))
         shared.may[static_cast<std::size_t>(action)] = false;
   }
@@ -152,22 +155,6 @@ std::string to_text(const PlanMove& move, const Graph& joint) {
   if (nodes.size() > 1 || joint.name(nodes.front()) != move.name)
     text += fmt::format(" ({})", nodes.size());
   return text;
-}
-
-bool may_become(const Node& node, PlanAction action) {
-  switch (node.policy) {
-    case MemoryPolicy::must_save:
-      return action == PlanAction::save;
-    case MemoryPolicy::must_cpu_offload:
-      return action == PlanAction::offload;
-    case MemoryPolicy::must_recompute:
-      return action == PlanAction::recompute;
-    case MemoryPolicy::none:
-    case MemoryPolicy::prefer_save:
-    case MemoryPolicy::prefer_recompute:
-      break;
-  }
-  return true;
 }
 
 std::vector<PlanMove> moves_of(const Graph& joint, std::span<const SaveCandidate> candidates,

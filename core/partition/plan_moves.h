@@ -27,7 +27,7 @@ std::string_view noun_of(MoveUnit unit, std::size_t count);
 // Values in one storage, which always change together.
 struct SharedValues {
   std::vector<NodeId> nodes;      // in program order
-  std::int64_t bytes = 0;         // the sum of SaveCandidate::bytes
+  std::int64_t bytes = 0;         // needed to save the storage
   std::int64_t recompute_ns = 0;  // the maximum of SaveCandidate::recompute_ns
 };
 
@@ -55,9 +55,6 @@ struct MoveOptions {
   MoveUnit unit = MoveUnit::tensor;
   bool recompute = true, offload = true;  // values may become recomputed, offloaded
 };
-
-// True if a node's tag allows the action. Preferences allow every action.
-bool may_become(const Node& node, PlanAction action);
 
 // Returns the moves that may lower a plan's peak, in program order: from saved to recomputed or
 // offloaded, and between recomputed and offloaded. `candidates` are those of the plan. Omits values

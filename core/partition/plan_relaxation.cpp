@@ -136,12 +136,13 @@ void PlanRelaxation::find_items() {
         item.copy_ns = by_host_ ? 2 * (copy.host_ns + state_->time.copy_wait_host_ns()) : copy.ns;
       }
       if (tag == MemoryPolicy::must_cpu_offload) item.must_offload = item.can_offload;
+      item.must_stay = item.must_stay || tag == MemoryPolicy::must_save;
       if (tag == MemoryPolicy::must_recompute || tag == MemoryPolicy::prefer_recompute)
         item.may_save = item.may_save && !call.may_repeat;
     }
   }
   for (Item& item : items_) {
-    if (!item.may_save) item.can_offload = false;
+    if (!item.may_save || item.must_stay) item.can_offload = item.must_offload = false;
     values_.push_back(orders.node(item.place));
   }
 }

@@ -84,6 +84,7 @@ class PlanRelaxation {
     std::int64_t copy_ns = 0;      // to the host; if `by_host_`, the CPU's time for both copies
     bool is_needed = false;  // the backward returns it, or a call that only it can run reads it
     bool can_offload = false, must_offload = false, may_save = true;
+    bool must_stay = false;  // MUST_SAVE: on the device
   };
   // A call of the forward that allocates values. Its vertex is on the sink's side if the call is
   // recomputed.

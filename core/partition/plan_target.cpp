@@ -232,7 +232,7 @@ class Search {
     JOINTER_TRY(const auto alive, what_if_.saved_at(plan_, start_.peak_point));
     for (const SaveCandidate& each : alive)
       if (const Node& node = joint_.node(each.node);
-          !may_become(node, PlanAction::recompute) && !may_become(node, PlanAction::offload))
+          !allows(node.policy, PlanAction::recompute) && !allows(node.policy, PlanAction::offload))
         count.tagged += each.bytes;
     return count;
   }

@@ -60,6 +60,8 @@ struct SaveCandidate {
 
 // The policy that a tag requests; nullopt for MemoryPolicy::none.
 std::optional<PlanAction> action_of(MemoryPolicy policy);
+// True if a tag allows the action. Preferences allow every action.
+bool allows(MemoryPolicy tag, PlanAction action);
 
 // Bytes needed to save the value per microsecond needed to recompute it: the higher, the more
 // worthwhile it is to recompute the value. A time of zero counts as one nanosecond.

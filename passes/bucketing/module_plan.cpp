@@ -67,7 +67,8 @@ Result<ModulePlan> read_module_plan(const PassValue::List& list) {
     const bool is_right = several == nullptr ? add(entry) : std::ranges::all_of(*several, add);
     if (!is_right || plan.back().empty())
       return fail(Error::Kind::usage,
-                  "module_bucket_plans: expected a module path or a list of module paths, got {}",
+                  "module_bucket_plans: each entry must be a module path or a non-empty list of "
+                  "module paths, got {}",
                   to_text(entry));
   }
   return plan;

@@ -282,7 +282,7 @@ def test_moves_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         (f"{starts[2]} before {starts[1]}", "same order on every rank"),
         (f"{starts[0]} before", "expected `KERNEL before KERNEL`"),
         (f"{starts[0]} before nothing_here", "has no node or kernel `nothing_here`"),
-        (f"{starts[0]} before {starts[0]}", "both run in the same kernel"),
+        (f"{starts[0]} before {starts[0]}", "refer to the same kernel"),
     ]:
         path = tmp_path / "order.json"
         done = run(*FORWARD, "--move", move, "--export", path)

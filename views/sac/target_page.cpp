@@ -186,7 +186,7 @@ QString TargetPage::answer() const {
                  .arg(list.changes.size() == 1 ? tr("1 change")
                                                : tr("%1 changes").arg(list.changes.size()),
                       figures_text(list.before.figures), figures_text(list.figures.figures),
-                      list.is_shortest ? tr("No shorter list meets the target.")
+                      list.is_shortest ? tr("No shorter list was found.")
                                        : tr("A shorter list may exist."));
   }
   for (const QString& line : {order_text(), best_text()})

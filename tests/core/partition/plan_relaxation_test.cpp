@@ -86,6 +86,7 @@ TEST(PlanRelaxation, HonorsPolicies) {
   const auto recomputing = free.solve(expensive).value();
   const auto saving = free.solve(cheap).value();
   std::size_t tried = 0;
+  int offloaded = 0;  // would be, without a tag
   for (std::size_t i = 0; i < free.values().size() && tried < 8; ++i) {
     if (recomputing.actions[i] != PlanAction::recompute || saving.actions[i] != PlanAction::save)
       continue;
@@ -96,12 +97,18 @@ TEST(PlanRelaxation, HonorsPolicies) {
     const auto saved = PlanRelaxation::make(*judged.what_if, policies)->solve(expensive);
     ASSERT_TRUE(saved) << joint.name(node);
     EXPECT_NE(saved->actions[i], PlanAction::recompute) << joint.name(node);
+    const auto kept =
+        PlanRelaxation::make(*judged.what_if, policies)->solve({.byte_ns = 1e6, .copy = 1e-3});
+    ASSERT_TRUE(kept) << joint.name(node);
+    EXPECT_EQ(kept->actions[i], PlanAction::save) << joint.name(node);
+    offloaded += free.solve({.byte_ns = 1e6, .copy = 1e-3})->actions[i] == PlanAction::offload;
     policies[node.index()] = MemoryPolicy::must_recompute;
     const auto tagged = PlanRelaxation::make(*judged.what_if, policies)->solve(cheap);
     ASSERT_TRUE(tagged) << joint.name(node);
     EXPECT_EQ(tagged->actions[i], PlanAction::recompute) << joint.name(node);
   }
   EXPECT_GT(tried, 0U);
+  EXPECT_GT(offloaded, 0);
 }
 
 // A frontier's answers are within the limit, never below the bound, and faster with more room.

@@ -118,6 +118,41 @@ TEST(PlanWhatIf, ManyChangesApplyAsFarAsPossible) {
   EXPECT_EQ(change.refused.front().node, p.at("gc"));
 }
 
+// A decision about a call that returns a tuple is about those of its elements that the backward
+// needs; it is refused if the backward needs none.
+TEST(PlanWhatIf, ATupleIsDecidedByItsNeededElements) {
+  const Planned p(R"(
+    x: f32[8,4] = input
+    y: f32[8,4] = input
+    m: (f32[4], i64[4]) = aten.max.dim(x, 0)
+    a: f32[4] = _operator.getitem(m, 0)
+    i: i64[4] = _operator.getitem(m, 1)
+    n: (f32[4], i64[4]) = aten.max.dim(y, 0)
+    b: f32[4] = _operator.getitem(n, 0)
+    j: i64[4] = _operator.getitem(n, 1)
+    c: f32[4] = aten.add.Tensor(a, b)
+    d: f32[4] = aten.mul.Tensor(c, i)
+    e: f32[4] = aten.mul.Tensor(d, j)
+    dy: f32[4] = tangent
+    g: f32[4] = aten.mul.Tensor(dy, i)          {backward}
+    return [e, g]
+  )");
+  const NodeId m = p.at("m"), n = p.at("n");
+  const SavePlan recomputing = p.what_if->plan_of({}, {}).value();
+  const PlanChange change = p.what_if->change_all(recomputing, {&m, 1}, PlanAction::save).value();
+  EXPECT_THAT(change.refused, IsEmpty());
+  EXPECT_THAT(p.names(change.plan.saved), ElementsAre("i"));
+  EXPECT_EQ(p.names(p.change(recomputing, "m", PlanAction::save).saved),
+            std::vector<std::string>{"i"});
+  EXPECT_EQ(p.refusal(recomputing, "n", PlanAction::save),
+            "the backward does not need b under this plan");
+  // One of two nodes fits, although two elements of the other are refused.
+  const std::vector<NodeId> both{m, n};
+  const PlanChange some = p.what_if->change_all(recomputing, both, PlanAction::save).value();
+  EXPECT_THAT(p.names(some.plan.saved), ElementsAre("i"));
+  EXPECT_EQ(some.refused.size(), 2U);
+}
+
 TEST(PlanWhatIf, AChainSavesWhatCannotBeRecomputed) {
   const Planned p(R"(
     x: f32[128] = input
