@@ -357,7 +357,7 @@ class Describer {
       return rank.measured && rank.measured->gpu;
     };
     if (std::ranges::none_of(result_.ranks, has_state)) return;
-    InspectorSection& s = section(tr("GPUs after the run"));
+    InspectorSection& s = section(tr("GPUs after the measured steps"));
     constexpr std::int64_t kMilliwatts = 1000;  // per watt
     for (const RankResult& rank : result_.ranks) {
       if (!has_state(rank)) continue;

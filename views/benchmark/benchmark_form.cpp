@@ -31,7 +31,7 @@ QString backend_tip(Backend backend) {
     case Backend::interpret:
       return BenchmarkForm::tr("Operator by operator through LibTorch's dispatcher");
     case Backend::cudagraph:
-      return BenchmarkForm::tr("Interpreted once while CUDA captures it as a graph, then replayed");
+      return BenchmarkForm::tr("Captured as a CUDA graph while it is interpreted, then replayed");
     case Backend::inductor:
       return BenchmarkForm::tr("Compiled by Inductor; numerics may change");
     case Backend::regional:
@@ -132,7 +132,7 @@ void BenchmarkForm::make_fields() {
   connect(ranks_, &QComboBox::activated, this, &BenchmarkForm::take_settings);
   add_field(tr("Ranks"), ranks_,
             tr("One process per rank. With a single rank, local copies replace collectives: memory "
-               "use is realistic, but communication takes no time."));
+               "use is realistic, but communication time is not."));
   solo_field_ =
       add_field(tr("Rank"), solo_ = make_number(0, std::max(world - 1, 0)), tr("Rank to run"));
   add_field(tr("On"), on_ = make_choices(kPlaces), tr("Device to run on"));

@@ -42,10 +42,10 @@ BenchmarkModel::BenchmarkModel(QObject* parent)
               "copies replaced collectives.")},
       {.title = tr("≈ step"),
        .unit = Unit::time,
-       .meaning = tr("Step time predicted when the run started.")},
+       .meaning = tr("Step time predicted at the time of the run.")},
       {.title = tr("≈ peak"),
        .unit = Unit::bytes,
-       .meaning = tr("Peak memory predicted when the run started.")},
+       .meaning = tr("Peak memory predicted at the time of the run.")},
       {.title = tr("tokens/s"),
        .unit = Unit::thousandths,
        .meaning =

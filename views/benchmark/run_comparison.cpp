@@ -18,7 +18,7 @@ constexpr std::int64_t kMinDiffers = 1'000;  // nanoseconds; smaller differences
 
 using Runs = std::span<const BenchmarkResult* const>;
 
-// "interpret, 2026-11-21 13:20". Numbered if several runs began in the same minute.
+// "interpret, 2026-11-21 13:20". If several runs have this name, those after the first are numbered.
 QStringList names_of(Runs runs) {
   QStringList names;
   for (const BenchmarkResult* run : runs) {
@@ -148,7 +148,8 @@ class RunComparison {
            .value =
                QStringLiteral("%1 → %2").arg(time_text(call.first_ns), time_text(call.second_ns)),
            .provenance = Provenance::measured,
-           .note = tr("Duration of the call in isolation in the two runs."),
+           .note = tr("Duration of the call in isolation, or of its kernels if they were traced, "
+                      "in the two runs."),
            .links = {call.node}});
   }
 

@@ -216,8 +216,8 @@ TEST_F(Results, DetailsShowErrorsAndOtherUsersOfAGpu) {
                                            .uncorrected_ecc_errors = 3,
                                            .mig = true};
   const InspectorContent content = describe_benchmark(result, *snapshot, true);
-  const auto section =
-      std::ranges::find(content.sections, QString("GPUs after the run"), &InspectorSection::title);
+  const auto section = std::ranges::find(content.sections, QString("GPUs after the measured steps"),
+                                         &InspectorSection::title);
   ASSERT_NE(section, content.sections.end());
   ASSERT_EQ(section->rows.size(), 2U);
   EXPECT_FALSE(section->rows[0].value.contains("ECC"));
