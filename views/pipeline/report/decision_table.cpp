@@ -17,7 +17,6 @@ constexpr int kMinReason = 260;
 
 DecisionTable::DecisionTable(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("Decisions"), tr("Filter by node, action, reason, effect"), parent) {
-  set_empty_text(tr("No decisions were recorded."));
   view().set_flat();
   view().setTextElideMode(Qt::ElideRight);  // elide sentences at the end
   actions_ = add_control(controls(), new QComboBox(this), "actions",
@@ -29,14 +28,17 @@ DecisionTable::DecisionTable(Document& document, QWidget* parent)
   selected_->setText(tr("Selected"));
   selected_->setCheckable(true);
   selected_->setMinimumHeight(22);
-  connect(actions_, &QComboBox::currentIndexChanged, this,
-          [this] { model_->show_action(actions_->currentData().toString().toStdString()); });
+  connect(actions_, &QComboBox::currentIndexChanged, this, [this] {
+    model_->show_action(actions_->currentData().toString().toStdString());
+    show_empty_text();
+  });
   connect(selected_, &QToolButton::toggled, this, [this] {
     only_.clear();
     take_selection();
   });
   connect(&document.selection(), &Selection::nodes_changed, this, &DecisionTable::take_selection);
   fill_actions();
+  show_empty_text();
 }
 
 void DecisionTable::set(DecisionList list) {
@@ -45,6 +47,7 @@ void DecisionTable::set(DecisionList list) {
   model_->set(std::move(list), document().shared_snapshot());
   view().setColumnHidden(DecisionModel::step_column, model_->list().steps.size() < 2);
   fill_actions();
+  show_empty_text();
   request_refresh();
   if (isVisible()) fit();
 }
@@ -95,7 +98,10 @@ void DecisionTable::fill_actions() {
 // Keeps the rows if decisions about all selected nodes are already shown: if the user clicks a row,
 // the other rows must stay.
 void DecisionTable::take_selection() {
-  if (!selected_->isChecked()) return model_->show_nodes(std::nullopt);
+  if (!selected_->isChecked()) {
+    model_->show_nodes(std::nullopt);
+    return show_empty_text();
+  }
   std::unordered_set<std::string> names;
   for (const NodeId node : document().selection().nodes())
     if (document().has(node)) names.insert(edit_name(document().graph(), node));
@@ -105,6 +111,13 @@ void DecisionTable::take_selection() {
   if (is_part) return;
   only_ = std::move(names);
   model_->show_nodes(only_);
+  show_empty_text();
+}
+
+void DecisionTable::show_empty_text() {
+  set_empty_text(model_->list().rows.empty()
+                     ? tr("No decisions were recorded.")
+                     : tr("No decisions match the action and the selected nodes."));
 }
 
 }  // namespace jointer::views

@@ -31,6 +31,8 @@ class DecisionTable : public TablePaneOf<DecisionModel> {
   void fit_reasons();
   void fill_actions();
   void take_selection();
+  // Says why no decisions are shown, if none are.
+  void show_empty_text();
 
   QComboBox* actions_ = nullptr;
   QToolButton* selected_ = nullptr;  // if checked, shows only decisions about the selected nodes

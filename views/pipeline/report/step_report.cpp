@@ -261,9 +261,12 @@ void StepReport::notice_gone(const std::string& name) {
   --after;
   gone_place_ = place_of(after);
   const bool is_removed = after < steps_.size();
-  QString text = is_removed ? tr("%1 is not in the current graph: %2 removed it.")
-                            : tr("%1 is not in the current graph; %2 added it.");
-  const std::size_t step = is_removed ? after : adding_step(name);
+  const std::optional<std::size_t> added = adding_step(name);
+  const QString text_of_last = added
+                                   ? tr("%1 is not in the current graph; %2 added it.")
+                                   : tr("%1 is not in the current graph, but in the result of %2.");
+  QString text = is_removed ? tr("%1 is not in the current graph: %2 removed it.") : text_of_last;
+  const std::size_t step = is_removed ? after : added.value_or(steps_.size() - 1);
   text = text.arg(shown, to_qstring(steps_[step].result->step).section(u'{', 0, 0)).toHtmlEscaped();
   if (gone_place_ >= 0)
     text += u' ' + link(QStringLiteral("state"),
@@ -273,11 +276,11 @@ void StepReport::notice_gone(const std::string& name) {
   notice_->setText(text);
 }
 
-// The index of the step that added a node of the last state.
-std::size_t StepReport::adding_step(const std::string& name) const {
-  std::size_t step = steps_.size() - 1;
-  while (step > 0 && state(step).find(name)) --step;
-  return step;
+// The index of the step that added a node of the last state; nullopt if all states have the node.
+std::optional<std::size_t> StepReport::adding_step(const std::string& name) const {
+  for (std::size_t step = steps_.size(); step-- > 0;)
+    if (!state(step).find(name)) return step;
+  return std::nullopt;
 }
 
 void StepReport::follow_notice() {

@@ -4,6 +4,7 @@
 #include <QTabWidget>
 #include <QWidget>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "views/differences/difference_table.h"
@@ -19,7 +20,7 @@ namespace jointer::views {
 //
 // Rows refer to nodes by their names in edits and select the nodes in the document, whatever state
 // the document shows. If that state lacks the node, a notice says which step added or removed the
-// node. It links to a state that has the node if the document's history contains one.
+// node, or that a step's result has it. It links to a state that has the node if the document's history contains one.
 class StepReport : public QWidget {
   Q_OBJECT
  public:
@@ -66,7 +67,7 @@ class StepReport : public QWidget {
   [[nodiscard]] const Graph& state(std::size_t after) const {
     return after == 0 ? *steps_.front().before : *steps_[after - 1].result->graph;
   }
-  [[nodiscard]] std::size_t adding_step(const std::string& name) const;
+  [[nodiscard]] std::optional<std::size_t> adding_step(const std::string& name) const;
   // The position in the document's history of the state after this number of steps, or -1.
   [[nodiscard]] int place_of(std::size_t after) const;
 
