@@ -15,8 +15,8 @@ class CatalogModel : public QAbstractListModel {
   Q_OBJECT
  public:
   enum DataRole : int {
-    summary_role = Qt::UserRole,
-    source_role,   // such as "Jointer" or "torch/_inductor/comms.py"; empty for a heading
+    summary_role = Qt::UserRole,  // empty for headings and problems
+    source_role,   // such as "Jointer" or "torch/_inductor/comms.py"; empty like the summary
     heading_role,  // bool
     problem_role,  // bool: the source could not be loaded
   };

@@ -30,8 +30,7 @@ QString code_text(const ForeignCode& code) {
   if (!code.passes.isEmpty())
     lines << CodeQuestions::tr("passes: %1").arg(code.passes.join(QStringLiteral(", ")));
   if (code.file.isEmpty()) {
-    lines << CodeQuestions::tr(
-        "installed Python module; you will be asked again each time Jointer starts");
+    lines << CodeQuestions::tr("installed Python module; permission lasts until Jointer closes");
     return lines.join(u'\n');
   }
   const QFileInfo file(code.file);
@@ -60,7 +59,8 @@ void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void
   QString text = all.join(QStringLiteral("\n\n")) + QStringLiteral("\n\n") +
                  tr("It runs in a separate process on a copy of the graph, with all of your "
                     "permissions on this machine.");
-  if (any_file) text += u' ' + tr("You will not be asked about a file again until it changes.");
+  if (any_file)
+    text += u' ' + tr("Passes from a file then run without further questions until it changes.");
   box->setInformativeText(text);
   QPushButton* run = box->addButton(tr("Allow and Run"), QMessageBox::AcceptRole);
   QPushButton* cancel = box->addButton(QMessageBox::Cancel);

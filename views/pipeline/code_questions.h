@@ -10,8 +10,8 @@
 namespace jointer::views {
 
 // Asks the user before third-party code runs, and shows its source, its file and its permissions.
-// Once the user has allowed code, there is no further question until its file changes or, for an
-// installed module, until the next start. Opening a graph never causes a question.
+// Once the user has allowed code, its passes run without further questions until its file changes
+// or, for an installed module, until the next start. Opening a graph never causes a question.
 class CodeQuestions : public QObject {
   Q_OBJECT
  public:
@@ -23,7 +23,7 @@ class CodeQuestions : public QObject {
   // Asks one question about all of the code, and calls `then` if the user allows it.
   void ask(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
   // Adds the passes of this code: those of a plugin immediately, and Python passes once the user
-  // allows them to run.
+  // allows them to run, which is asked every time.
   void load(const jointer::views::ForeignCode& code);
   // Asks the user which plugin or pass to add.
   void choose_plugin();

@@ -195,8 +195,9 @@ QMenu* PipelinePane::make_more() {
     action->setToolTip(tip);
     return action;
   };
-  to_here_ = add(tr("Run to Here"), tr("Run all steps up to and including the current one"),
-                 [this] { run_to_current(); });
+  to_here_ =
+      add(tr("Run to Here"), tr("Run the remaining steps up to and including the current one"),
+          [this] { run_to_current(); });
   start_over_ = add(tr("Start Over"), tr("Return the document to the state before the first step"),
                     [this] { session_.start_over(); });
   menu->addSeparator();
@@ -374,7 +375,7 @@ void PipelinePane::show_status() {
                ? tr("Next: %1.").arg(to_qstring(session_.draft().steps()[*next].step.pass))
                : why_not;
   } else {
-    text = tr("Passes run in order; each step can be undone.");
+    text = tr("Passes run in order; the edit of each step can be undone.");
   }
   status_->setText(text);
   set_color(*status_, color);
