@@ -139,7 +139,8 @@ class Describer {
       const Provenance identity =
           t.has(Tensor::has_storage) ? Provenance::captured : Provenance::derived;
       s.add(tr("storage"), tr("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
-            identity, exact_bytes_text(l.bytes) + tr(", rounded as by the device's allocator."));
+            identity,
+            exact_bytes_text(l.bytes) + tr(", rounded up as the device's allocator does."));
       s.add(tr("lifetime"), lifetime_words(l), Provenance::computed,
             tr("Calls are numbered from 0, in the order in which they run."));
       if (l.producer != id_) s.rows.push_back(link_row(tr("allocated by"), {{l.producer}}));
@@ -221,7 +222,7 @@ class Describer {
     if (rates.empty()) return;
     s.add(tr("reached"), to_qstring(rates), Provenance::measured,
           tr("FLOPs, and the minimum number of bytes that the kernel must move, divided by "
-             "the measured time. For a collective, the bus bandwidth as nccl-tests define "
+             "the measured time. For a collective, the bus bandwidth as nccl-tests defines "
              "it."));
   }
 
@@ -278,7 +279,7 @@ class Describer {
     s.add(tr("in flight"),
           tr("%1, %2").arg(time_range_text(c.start_ns, c.end_ns), time_text(c.end_ns - c.start_ns)),
           Provenance::estimated,
-          tr("At %1, the communication is launched and its inputs are available.")
+          tr("At %1, it has been launched and all earlier work on the compute stream is done.")
               .arg(time_text(c.ready_ns)));
     if (c.start != id_) s.rows.push_back(link_row(tr("start"), {{c.start}}));
     if (c.wait && c.wait != id_) s.rows.push_back(link_row(tr("wait"), {{c.wait}}));

@@ -56,8 +56,8 @@ struct Tick {
 };
 
 // Ticks for a range that is `pixels` wide. Major ticks are multiples of 1, 2 or 5 times a power of
-// ten and at least `min_pixels` apart. Minor ticks divide the distance between major ticks by five
-// if it is at least 5.
+// ten and at least `min_pixels` apart. Minor ticks divide the distance between major ticks into
+// five parts if it is at least 5.
 std::vector<Tick> ruler_ticks(double begin, double end, double pixels, double min_pixels);
 // Ticks for bytes up to `top`: multiples of a power of two, at least `min_pixels` apart.
 std::vector<double> byte_ticks(std::int64_t top, double pixels, double min_pixels);

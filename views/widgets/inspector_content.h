@@ -15,7 +15,7 @@ enum class Provenance : std::uint8_t {
   estimated,  // from a model of the device
   measured,   // from a run
   requested,  // a setting of a run: an option or its default
-  assumed,    // depends on an assumed symbol value
+  assumed,    // depends on values of symbols, which may be assumed
 };
 QString provenance_text(Provenance provenance);
 

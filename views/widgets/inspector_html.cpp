@@ -104,7 +104,7 @@ QString provenance_text(Provenance provenance) {
     case Provenance::requested:
       return tr("set for this run");
     case Provenance::assumed:
-      return tr("assumed: depends on symbols without a known value");
+      return tr("depends on values of symbols, which may be assumed");
   }
   return {};
 }

@@ -18,7 +18,7 @@ enum class ParetoKind : std::uint8_t {
   preset,           // the plan of one of upstream's policies
   named,            // a named state
   start,            // the plan that the search started from, if it is no longer the current one
-  now,              // the current plan
+  now,              // the current plan or, among pipelines, the graph without a pipeline
   pipeline,         // a pipeline, which may also change orders and buckets
   pipeline_preset,  // one of upstream's preset pipelines
   tuned,            // the best pipeline

@@ -12,7 +12,7 @@ namespace jointer::views {
 RangeChip::RangeChip(Document& document, QWidget* parent)
     : QToolButton(parent), document_(document) {
   setObjectName(QStringLiteral("range"));
-  setToolTip(tr("Only this part of the step is shown. Click or press Esc to show the whole step."));
+  setToolTip(tr("The totals are those of this range. Click or press Esc to clear it."));
   const ShownRange* range = &document_.shown_range();
   connect(range, &ShownRange::range_changed, this, &RangeChip::refresh);
   connect(range, &ShownRange::graph_changed, this, &RangeChip::refresh);
