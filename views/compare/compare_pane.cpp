@@ -419,8 +419,9 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
                        });
 }
 
-// The plan's tab is visible only if the plans differ. Unless the tab with all states is current,
-// the plan's tab becomes current if no nodes differ, and the nodes' tab otherwise.
+// The plan's tab is visible only if the plans differ. Unless the tab with all states is then
+// current, the plan's tab becomes current if nodes differ at most in their policies or regions, and
+// the nodes' tab otherwise.
 void ComparePane::show_plan(const PlanChangesPtr& plan) {
   tables_->setTabVisible(kPlanTab, plan != nullptr);
   plan_table_->set(plan);
@@ -437,7 +438,7 @@ void ComparePane::show_plan(const PlanChangesPtr& plan) {
   show_curves();
 }
 
-// If only the plan differs, the curves of the graphs are the same.
+// If nodes differ at most in their policies or regions, the curves of the graphs are the same.
 void ComparePane::show_curves() {
   curves_->setVisible(!is_plan_alone_ && has_space_for_curves_);
 }

@@ -103,8 +103,9 @@ class ComparePane : public QWidget {
   std::shared_ptr<const Comparison> comparison_;
   QBoxLayout* body_ = nullptr;  // the numbers, and the rest
   bool has_space_for_curves_ = false;
-  bool is_plan_alone_ = false;  // only the plans of the states differ
-  quint64 wanted_ = 0;          // number of the newest request
+  // The plans differ, and nodes differ at most in their policies or regions.
+  bool is_plan_alone_ = false;
+  quint64 wanted_ = 0;  // number of the newest request
   bool is_stale_ = true;
   ComparedFile before_;               // the input of the pass, if known
   std::vector<ComparedFile> chosen_;  // files chosen by the user
