@@ -49,7 +49,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   column->addWidget(table, 1);
 
   auto* row = new QHBoxLayout;
-  row->addWidget(new QLabel(tr("Value of all other symbols:"), this));
+  row->addWidget(new QLabel(tr("Value of all unknown symbols:"), this));
   fallback_ = add_control(*row, new QLineEdit(this), "fallback");
   fallback_->setValidator(new QIntValidator(0, 1 << 30, fallback_));
   fallback_->setPlaceholderText(tr("balanced"));

@@ -75,9 +75,9 @@ void EstimatesDialog::add_groups(QFormLayout& form) {
     if (strides_.empty()) {
       auto* text = new QLabel(
           tr("The capture has only the sizes of these process groups. How far apart are "
-             "successive ranks of a group? On a mesh of 8 x 8 GPUs, for example, they are 1 "
-             "apart in one dimension and 8 apart in the other. The formulas of torch use only "
-             "the sizes of groups."),
+             "successive ranks of a group? On a mesh of 8 × 8 GPUs, for example, they are 1 "
+             "apart in one dimension and 8 apart in the other. The estimators torch-2.11 and "
+             "torch-2.15 use only the sizes of groups."),
           this);
       text->setWordWrap(true);
       form.addRow(text);
