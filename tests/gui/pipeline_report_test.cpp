@@ -182,6 +182,12 @@ class PipelineReportTest : public QObject {
     for (const int row : about) QCOMPARE(table.model().text(row, 0), "v0");
     selection().select(node("v1"));
     for (const int row : shown_rows(table.model())) QCOMPARE(table.model().text(row, 0), "v1");
+    selection().select(node("x"));
+    QCOMPARE(table.model().rowCount(), 0);
+    const auto labels = table.view().viewport()->findChildren<QLabel*>();
+    QCOMPARE(labels.size(), 1);
+    QVERIFY(labels.front()->isVisible());
+    QCOMPARE(labels.front()->text(), "No decisions match the action and the selected nodes.");
     QTest::mouseClick(&selected, Qt::LeftButton);
     QCOMPARE(table.model().rowCount(), all);
   }

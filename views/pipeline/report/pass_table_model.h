@@ -10,8 +10,8 @@
 namespace jointer::views {
 
 // A table reported by a pass, with arbitrary columns. Only times and counts are summed; bytes, for
-// example, are mostly values at one moment. If a table lists nodes, rows without a node are the pass's
-// own totals: the model excludes them, and `summary` shows them.
+// example, are mostly values at one moment. If a table lists nodes, rows without a node are the
+// pass's own totals: the model excludes them, and `summary` shows them.
 class PassTableModel : public NamedRowsModel {
   Q_OBJECT
  public:

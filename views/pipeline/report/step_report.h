@@ -20,7 +20,8 @@ namespace jointer::views {
 //
 // Rows refer to nodes by their names in edits and select the nodes in the document, whatever state
 // the document shows. If that state lacks the node, a notice says which step added or removed the
-// node, or that a step's result has it. It links to a state that has the node if the document's history contains one.
+// node, or that a step's result has it. It links to a state that has the node if the document's
+// history contains one.
 class StepReport : public QWidget {
   Q_OBJECT
  public:
