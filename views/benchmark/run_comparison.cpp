@@ -18,7 +18,8 @@ constexpr std::int64_t kMinDiffers = 1'000;  // nanoseconds; smaller differences
 
 using Runs = std::span<const BenchmarkResult* const>;
 
-// "interpret, 2026-11-21 13:20". If several runs have this name, those after the first are numbered.
+// "interpret, 2026-11-21 13:20". If several runs have this name, those after the first are
+// numbered.
 QStringList names_of(Runs runs) {
   QStringList names;
   for (const BenchmarkResult* run : runs) {

@@ -34,9 +34,9 @@ Result<StateOfDocument> executed_as(StateOfDocument state, Execution execution,
 // state. A state that was analyzed with different options is analyzed again. For a comparison with
 // a pair, a joint graph is replaced by the pair that its plan produces. NodeMatch::closest
 // determines which nodes correspond. The plans are compared if both graphs have one, are of the
-// same kind (SacKind), and nodes correspond by name. Call it on a worker thread. Error (usage): the graphs cannot be compared, the
-// joint graph has no plan, or the second graph cannot be executed as `second` says. Error
-// (cancelled): `job` was cancelled.
+// same kind (SacKind), and nodes correspond by name. Call it on a worker thread. Error (usage): the
+// graphs cannot be compared, the joint graph has no plan, or the second graph cannot be executed as
+// `second` says. Error (cancelled): `job` was cancelled.
 Result<Comparison> compare_documents(StateOfDocument from, StateOfDocument to,
                                      const AnalysisOptions& options,
                                      std::optional<Execution> second = {},

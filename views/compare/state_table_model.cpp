@@ -21,7 +21,9 @@ StateTableModel::StateTableModel(QObject* parent)
       column(Unit::time, tr("step"), tr("Estimated step time.")),
       column(Unit::change, tr("Δ step"),
              tr("Change in step time relative to the first state, which is chosen above.")),
-      column(Unit::time, tr("exposed"), tr("Communication time that no compute covers.")),
+      column(Unit::time, tr("exposed"),
+             tr("Time of collectives, and of copies to or from the host, that compute does not "
+                "cover.")),
       column(Unit::time, tr("compute"),
              tr("Sum of the times of all kernels on the compute stream.")),
       column(Unit::time, tr("communication"), tr("Sum of the times of all collectives.")),

@@ -279,7 +279,8 @@ class Describer {
     s.add(tr("in flight"),
           tr("%1, %2").arg(time_range_text(c.start_ns, c.end_ns), time_text(c.end_ns - c.start_ns)),
           Provenance::estimated,
-          tr("At %1, it has been launched and all earlier work on the compute stream is done.")
+          tr("At %1, the communication has been launched and all earlier work on the compute "
+             "stream is done.")
               .arg(time_text(c.ready_ns)));
     if (c.start != id_) s.rows.push_back(link_row(tr("start"), {{c.start}}));
     if (c.wait && c.wait != id_) s.rows.push_back(link_row(tr("wait"), {{c.wait}}));

@@ -14,7 +14,8 @@ namespace jointer::views {
 // The window's colors. Surfaces are neutral and there is one accent; all other colors represent
 // data, and each has one meaning (see ColorRole). Memory categories that a schedule or a plan can
 // change have colors of the Okabe-Ito palette, which is safe for color-blind users, or colors close
-// to those; in grayscale, order and hatching distinguish the categories. Panes name roles, never colors.
+// to those; in grayscale, order and hatching distinguish the categories. Panes name roles, never
+// colors.
 struct Theme {
   bool dark = false;
   QColor window, surface, raised, border, grid, bed;

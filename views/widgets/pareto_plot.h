@@ -52,7 +52,7 @@ class ParetoPlot : public QWidget {
   [[nodiscard]] QSize sizeHint() const override { return {320, 200}; }
 
  signals:
-  // The index of the chosen mark, which is never the current plan.
+  // The index of the chosen mark, whose kind is never `now`.
   void chosen(std::size_t mark);
 
  protected:
