@@ -36,7 +36,7 @@ AliveModel::AliveModel(QObject* parent) : TableModel({tr("1 storage"), tr("%1 st
                      "stored in it.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("Size of the storage, rounded as by the device's allocator."),
+       .meaning = tr("Size of the storage, rounded up as the device's allocator does."),
        .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,

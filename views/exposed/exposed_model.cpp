@@ -172,7 +172,7 @@ QString ExposedModel::text(int row, int column) const {
 QString ExposedModel::note(int row, int column) const {
   const Graph& graph = snapshot_->graph;
   if (column == group_column && !collective(row).is_transfer)
-    return tr("ranks %1").arg(ranks_text(graph, graph.node(collective(row).start)));
+    return tr("ranks: %1").arg(ranks_text(graph, graph.node(collective(row).start)));
   if (column == name_column) return to_qstring(graph.target(graph.node(collective(row).start)));
   if (!is_of_fix(column) || !fixes(row)) return {};
   const CollectiveFix& fix = fixes(row)->of(kind_of(column));

@@ -318,7 +318,7 @@ KeysGroup GraphView::keys() {
            {tr("Up, Down"), tr("Go to the row or node above or below")},
            {tr("Right, Left"), tr("Expand a row and step into it; step out and collapse it")},
            {tr("Ctrl+Left, Ctrl+Right"), tr("Go to the forward or backward side of a row")},
-           {tr("[, ]"), tr("Go to an input or a user of the node")},
+           {tr("[, ]"), tr("Go to the first input or user of the node")},
            {tr("Z"), tr("Expand the rows that contain the selected node and show it")},
            {tr("Wheel, drag"), tr("Pan; Shift+wheel pans horizontally")},
            {tr("Ctrl+wheel, W, S"), tr("Zoom at the pointer")},

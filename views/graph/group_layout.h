@@ -19,7 +19,7 @@ using GroupGraphs = std::array<LayoutGraph, 2>;
 struct GroupLayout {
   std::array<Layout, 2> sides;
   bool is_by_dot = false;
-  std::array<std::vector<LayoutEdge>, 2> edges = {};  // of the routes
+  std::array<std::vector<LayoutEdge>, 2> edges = {};  // by side; edge i has route i
 };
 using GroupLayoutPtr = std::shared_ptr<const GroupLayout>;
 

@@ -8,7 +8,7 @@
 namespace jointer::views {
 
 // The strip that shows the whole ladder and marks the visible part and the current node. Stays
-// empty while the view is high enough for the ladder.
+// empty if the whole ladder fits in the view, or if the strip is too short.
 class LadderMinimap {
  public:
   // Discards the cached rows. Call this after the rows, their colors or the theme have changed.

@@ -26,7 +26,7 @@ class LadderScroll : public QObject {
   // Scrolls, but not past the ends of the ladder. A view that is already past an end can only move
   // back.
   void turn(QPointF pixels);
-  // Scrolls as little as possible to show `rect`, vertically only if it is wider than the view.
+  // Scrolls as little as possible to show `rect`, but only vertically if it is wider than the view.
   // `room` is the margin above and below, in pixels.
   void show_place(const LadderRect& rect, double room = 0);
   void to_top();

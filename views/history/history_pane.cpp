@@ -51,7 +51,8 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
   states_->setColumnHidden(HistoryModel::by_column, true);
   row = add_row();
   row->setContentsMargins(kMargin, 0, kMargin, kMargin);
-  go_ = add_button(row, tr("Go To"), tr("Return to the selected state; this can be undone"),
+  go_ = add_button(row, tr("Go To"),
+                   tr("Return to the selected state; the current one stays in the history"),
                    &HistoryPane::go);
   rename_ = add_button(row, tr("Rename"), tr("Rename the selected state to this name"),
                        &HistoryPane::rename);

@@ -23,7 +23,7 @@ QString asked_stage_text(const AskedProgress& progress) {
       text = tr("lowering");
       break;
     case AskStage::fuse:
-      text = tr("scheduling: fusing kernels");
+      text = tr("fusing kernels");
       break;
     case AskStage::reorder:
       text = tr("reordering for low memory");

@@ -112,7 +112,7 @@ class KernelDescription {
       if (buffer(id).bytes > 0) texts << tr("size %1").arg(bytes_text(buffer(id).bytes));
       const auto life = lives.find(id);
       texts << (life != lives.end()   ? life_text(id, *life->second)
-                : buffer(id).is_input ? tr("an input that is kept")
+                : buffer(id).is_input ? tr("an input, never freed")
                                       : tr("shares memory"));
       section.add(to_qstring(buffer(id).name), texts.join(QStringLiteral(" · ")),
                   Provenance::computed);
@@ -122,7 +122,7 @@ class KernelDescription {
   [[nodiscard]] QString life_text(kernels::BufferId id, const kernels::BufferLife& life) const {
     const bool is_kept = life.last < 0;
     if (buffer(id).is_input)
-      return is_kept ? tr("an input that is kept")
+      return is_kept ? tr("an input, never freed")
                      : tr("an input, freed after kernel %1").arg(number_of(life.last));
     return is_kept
                ? tr("live from kernel %1 to the end").arg(number_of(life.first))

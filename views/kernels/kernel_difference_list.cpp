@@ -103,7 +103,7 @@ KernelDifferenceList::KernelDifferenceList(Document& document, QWidget* parent)
     : QWidget(parent), document_(document) {
   QVBoxLayout* column = make_column(this, {}, 0);
   header_ = add_control(*column, new QToolButton(this), "differences",
-                        tr("List the differences, by kind and by the reason against fusing"));
+                        tr("List the differences by kind and by the reason for not fusing"));
   header_->setCheckable(true);
   header_->setAutoRaise(true);
   header_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);

@@ -32,7 +32,7 @@ class KernelDifferenceList : public QWidget {
   QToolButton* header_ = nullptr;
   QTreeWidget* tree_ = nullptr;
   AskedAnswerPtr answer_;                   // whose differences are listed
-  std::vector<std::vector<NodeId>> nodes_;  // by number of the item, which it stores
+  std::vector<std::vector<NodeId>> nodes_;  // by the number that the item stores
 };
 
 }  // namespace jointer::views

@@ -65,7 +65,7 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .gives_way = 6},
       {.title = tr("lost"),
        .unit = Unit::time,
-       .meaning = tr("Time lost to the roofline: the time minus the time at the device's peak "
+       .meaning = tr("Time above the roofline: the time minus the time at the device's peak "
                      "rates. Sort by it to find the kernels with the most to gain."),
        .adds_up = true,
        .total_title = tr("lost"),

@@ -22,8 +22,8 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
     : QWidget(parent), document_(document) {
   QHBoxLayout* row = make_row(this, {}, 4);
   source_ = add_control(*row, new QComboBox(this), "source",
-                        tr("Show the predicted kernels, those of Inductor's scheduler, those of a "
-                           "compilation that is open, or those that an open trace measured"),
+                        tr("Show the predicted kernels, those of Inductor's scheduler, those of an "
+                           "open compilation, or those measured in an open trace"),
                         tr("Source of the kernels"));
   source_->addItem(tr("Predicted"), static_cast<int>(ShownKernels::Source::predicted));
   source_->addItem(tr("Inductor (asked)"), static_cast<int>(ShownKernels::Source::asked));
@@ -37,7 +37,7 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
   open_ =
       add_control(*row, new QToolButton(this), "open_compiled",
                   tr("Show the kernels of a compilation, read from its logs, its output code or "
-                     "its package (.pt2), or their measured times, read from a profiler's trace"));
+                     "its package (.pt2), or their measured times, read from a profiler trace"));
   open_->setText(tr("Open") + kMenuArrow);
   auto* menu = new QMenu(open_);
   open_menu(*open_, menu);
@@ -49,7 +49,7 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
                                     &OpenedKernels::close);
   close_measured_ = menu->addAction(tr("Close Measured Kernels"), &document_.traced_kernels(),
                                     &TracedKernels::close);
-  // Closing also ends a read, whose start no signal announces.
+  // Closing also cancels a read, and no signal announces that a read has started.
   connect(menu, &QMenu::aboutToShow, this, &KernelSourceControls::refresh);
   connect(source_, &QComboBox::activated, this, [this](int index) {
     document_.shown_kernels().set_source(

@@ -187,7 +187,7 @@ void KernelsPane::show_measurement(const SnapshotKernels& shown) {
                                   counted_text(runs, tr("1 run"), tr("%1 runs")),
                                   shown.is_compiled() ? tr("compiled") : tr("predicted"));
   const bool is_current = document_.shown_kernels().is_current();
-  totals_->setText(tr("%1: %2 measured, %3 · predicted for them %4")
+  totals_->setText(tr("%1: %2 measured, %3 (predicted %4)")
                        .arg(is_current ? source : tr("%1, of an earlier graph").arg(source),
                             counted_text(measured, tr("1 kernel"), tr("%1 kernels")),
                             time_text(shown.total_ns()), time_text(estimated_ns)));

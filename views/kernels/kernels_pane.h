@@ -13,7 +13,7 @@
 namespace jointer::views {
 
 // The kernels that Inductor is predicted to make of the graph, those that its scheduler makes when
-// asked, those of a compilation whose artifacts are open, or those that an open trace measured.
+// asked, those of a compilation whose artifacts are open, or those measured in an open trace.
 // Shows their totals and those of one kernel per operator or, for a compilation or a trace, how it
 // fits the graph; a table of the kernels; details of the selected one; and how Inductor's answer
 // differs from the prediction. The pane does not ask for predictions while it is hidden or covered.

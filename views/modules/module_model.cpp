@@ -43,8 +43,8 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel({tr("1 module"), tr("%1 m
        .total_title = tr("nodes")},
       {.title = tr("parameters"),
        .unit = Unit::bytes,
-       .meaning = tr("Size of the module's parameters on this rank, including those outside the "
-                     "selected range."),
+       .meaning = tr("Size of all parameters of the module on this rank, even if a range is "
+                     "selected."),
        .adds_up = true,
        .total_title = tr("parameters")},
       {.title = tr("saved"),

@@ -10,8 +10,8 @@
 namespace jointer::views {
 
 // The module tree with totals per subtree. Adjacent identical elements of a list, such as
-// `layers.0..31`, are grouped under one row. Identical elements call the same operators with the
-// same output shapes in corresponding submodules, in any order, in the forward and in the backward.
+// `layers.0..31`, are grouped under one row. Identical elements call the same operators, with
+// outputs of the same shapes and dtypes, in corresponding submodules and phases, in any order.
 class ModuleModel : public TableModel {
   Q_OBJECT
  public:

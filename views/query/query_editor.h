@@ -4,7 +4,7 @@
 
 namespace jointer::views {
 
-// An editor for a query. Ctrl+Enter requests to run the query. Shows only whole lines.
+// An editor for a query. Ctrl+Enter emits `run_requested`. Shows only whole lines.
 class QueryEditor : public QPlainTextEdit {
   Q_OBJECT
  public:

@@ -53,9 +53,9 @@ void QueryPane::add_bar() {
   limit_->setValue(kRowLimit);
   limit_->setGroupSeparatorShown(true);
   label->setBuddy(limit_);
-  connect(add_bar_button(*bar_, tr("Copy"), tr("Copy all rows as tab-separated values")),
+  connect(add_bar_button(*bar_, tr("Copy"), tr("Copy the listed rows as tab-separated values")),
           &QToolButton::clicked, rows_, &TablePane::copy_all);
-  connect(add_bar_button(*bar_, tr("Save..."), tr("Save all rows as TSV or CSV")),
+  connect(add_bar_button(*bar_, tr("Save..."), tr("Save the listed rows as TSV or CSV")),
           &QToolButton::clicked, rows_, &TablePane::save_as);
   connect(run_, &QToolButton::clicked, this, &QueryPane::run);
   connect(cancel_, &QToolButton::clicked, this, &QueryPane::cancel);

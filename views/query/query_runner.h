@@ -14,8 +14,8 @@ struct QueryAnswer {
   double ms = 0;         // duration of the query, without building the tables
 };
 
-// Runs queries over a document's graph on a worker thread. The tables are built for the first query
-// and for the first query after a change of the graph.
+// Runs queries over a document's graph on a worker thread. The tables are built for the first
+// query, and again for the first query after the document's snapshot has changed.
 class QueryRunner : public QObject {
   Q_OBJECT
  public:

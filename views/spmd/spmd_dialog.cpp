@@ -23,8 +23,9 @@ QString ranks_text(const SpmdReport& report) {
     groups << (group.calls == 1 ? SpmdDialog::tr("%1 (1 call)").arg(to_qstring(group.label))
                                 : SpmdDialog::tr("%1 (%2 calls)")
                                       .arg(to_qstring(group.label), count_text(group.calls)));
-  return groups.isEmpty() ? SpmdDialog::tr("No group contains two of these ranks.")
-                          : SpmdDialog::tr("Compared: %1.").arg(groups.join(QStringLiteral(", ")));
+  return groups.isEmpty()
+             ? SpmdDialog::tr("No process group with collectives contains two of these ranks.")
+             : SpmdDialog::tr("Compared: %1.").arg(groups.join(QStringLiteral(", ")));
 }
 
 }  // namespace
@@ -77,7 +78,7 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
   column->addLayout(row, 1);
 
   with_own_ = new QCheckBox(
-      tr("Use %1 as currently edited for rank %2").arg(document.title()).arg(rank_), this);
+      tr("Use %1, as currently edited, for rank %2").arg(document.title()).arg(rank_), this);
   with_own_->setChecked(true);
   column->addWidget(with_own_);
   answer_ = make_text_label(this);

@@ -28,8 +28,8 @@ struct RankCheck {
 Result<RankCheck> check_ranks(const std::vector<RankFiles>& files, const SnapshotPtr& own,
                               int own_rank);
 
-// Checks whether the collectives of this graph, as edited, match those in captures of other ranks;
-// if not, shows the first mismatch.
+// Checks whether the collectives of the document's graph, as edited, match those in captures of
+// other ranks; if not, shows the first mismatch.
 class SpmdDialog : public QDialog {
   Q_OBJECT
  public:

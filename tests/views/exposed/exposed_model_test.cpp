@@ -55,7 +55,7 @@ TEST_F(ExposedModelTest, DescribesACollective) {
   const int g1 = row("g1");
   EXPECT_EQ(model_.text(g1, ExposedModel::kind_column), "all-gather");
   EXPECT_EQ(model_.text(g1, ExposedModel::group_column), "fsdp · 2 ranks");
-  EXPECT_EQ(model_.note(g1, ExposedModel::group_column), "ranks 2: 0, 1");
+  EXPECT_EQ(model_.note(g1, ExposedModel::group_column), "ranks: 2 (0, 1)");
   EXPECT_EQ(model_.text(g1, ExposedModel::module_column), "layers.1.wq");
   EXPECT_EQ(model_.text(g1, ExposedModel::phase_column), "forward");
   EXPECT_EQ(model_.number(g1, ExposedModel::bytes_column), 4096 * 4096 * 4);

@@ -109,7 +109,7 @@ TEST_F(InspectorTest, ExplainsACollectiveFromEitherEnd) {
   for (const char* end : {"ar", "wt"}) {
     const InspectorContent content = of(end);
     EXPECT_EQ(row(content, "group").value, "tp");
-    EXPECT_EQ(row(content, "ranks").value, "2: 0, 1");
+    EXPECT_EQ(row(content, "ranks").value, "2 (0, 1)");
     EXPECT_EQ(row(content, "message").value, "2.00 KiB");
     EXPECT_EQ(row(content, "exposed").provenance, Provenance::estimated);
     EXPECT_FALSE(row(content, "because").value.isEmpty()) << "its wait follows directly";

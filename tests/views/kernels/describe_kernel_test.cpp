@@ -68,11 +68,11 @@ TEST_F(DescribeKernelTest, SaysWhichBuffersAreKept) {
   part_.scheduled.lives[1].last = -1;
   EXPECT_THAT(
       rows(1, "Buffers"),
-      ElementsAre("buf0: read 2.00 KiB · size 2.00 KiB · an input that is kept",
+      ElementsAre("buf0: read 2.00 KiB · size 2.00 KiB · an input, never freed",
                   "buf1: written 2.00 KiB · size 2.00 KiB · live from kernel 2 to the end"));
   part_.scheduled.lives.clear();
   EXPECT_THAT(rows(1, "Buffers"),
-              ElementsAre("buf0: read 2.00 KiB · size 2.00 KiB · an input that is kept",
+              ElementsAre("buf0: read 2.00 KiB · size 2.00 KiB · an input, never freed",
                           "buf1: written 2.00 KiB · size 2.00 KiB · shares memory"));
   input.is_input = false;
   EXPECT_THAT(rows(1, "Buffers"),

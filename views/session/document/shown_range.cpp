@@ -50,8 +50,8 @@ void ShownRange::move_to(Document& shown) {
   take_range();
   if (mapped) return;
   emit cleared(&shown == &own_
-                   ? tr("Range cleared: it contains only recomputed nodes, or nodes that the joint "
-                        "graph does not run")
+                   ? tr("Range cleared: it contains only nodes that are recomputed or that the "
+                        "joint graph does not run")
                    : tr("Range cleared: none of its nodes run in the graph as partitioned"));
 }
 

@@ -53,14 +53,13 @@ class PipelineSession : public QObject {
 
   // --- State ---
   [[nodiscard]] StepStatus status(std::size_t place) const;
-  // Why the step cannot run, in one sentence; empty if it can.
+  // Why the step cannot run; empty if it can.
   [[nodiscard]] QString mistake(std::size_t place) const {
     return place < mistakes_.size() ? mistakes_[place] : QString();
   }
-  // Why the pipeline cannot run now, in one sentence; empty if it can.
+  // Why the pipeline cannot run now; empty if it can.
   [[nodiscard]] QString why_not() const;
-  // Why another pipeline cannot be applied to the document's graph, in one sentence; empty if it
-  // can.
+  // Why another pipeline cannot be applied to the document's graph; empty if it can.
   [[nodiscard]] QString why_not(const Pipeline& other) const;
   // The next step to run, or nullopt if all steps have run.
   [[nodiscard]] std::optional<std::size_t> next() const;

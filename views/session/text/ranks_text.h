@@ -8,7 +8,7 @@
 
 namespace jointer::views {
 
-// The number of ranks in a collective's group and, if known, up to 16 of them: "4: 0, 8, 16, 24".
+// The number of ranks in a collective's group and, if known, up to 16 of them: "4 (0, 8, 16, 24)".
 inline QString ranks_text(const Graph& graph, const Node& start) {
   if (!start.group || graph.group(start.group).ranks.empty())
     return QString::number(graph.group_size(start));
@@ -17,7 +17,7 @@ inline QString ranks_text(const Graph& graph, const Node& start) {
   QStringList shown;
   for (std::size_t i = 0; i < std::min(ranks.size(), kMax); ++i) shown << QString::number(ranks[i]);
   if (ranks.size() > kMax) shown << QStringLiteral("…");
-  return QStringLiteral("%1: %2").arg(ranks.size()).arg(shown.join(QStringLiteral(", ")));
+  return QStringLiteral("%1 (%2)").arg(ranks.size()).arg(shown.join(QStringLiteral(", ")));
 }
 
 }  // namespace jointer::views
