@@ -31,6 +31,7 @@ class HitsTest : public test::AppWindow {
   void matches_are_marked_and_listed_data() { add_sizes(); }
   void matches_are_marked_and_listed();
   void an_illegal_phase_names_the_legal_ones();
+  void selecting_all_makes_a_match_current();
 
  private:
   [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
@@ -98,6 +99,16 @@ void HitsTest::an_illegal_phase_names_the_legal_ones() {
   QCOMPARE(child<QLabel>(bar, "status").text(),
            QStringLiteral("`xx` is not a phase; write phase:fw, phase:bw or phase:recomputed."));
   QVERIFY(bar.matches().empty());
+}
+
+// The current node may have been selected elsewhere since the search.
+void HitsTest::selecting_all_makes_a_match_current() {
+  FindBar& bar = find("op:all_gather_into_tensor");
+  document().selection().select(document().graph().order().front());
+  QVERIFY(document().selection().current() != bar.matches().front());
+  bar.select_all();
+  QCOMPARE(document().selection().nodes().size(), bar.matches().size());
+  QVERIFY(document().selection().current() == bar.matches().front());
 }
 
 }  // namespace jointer

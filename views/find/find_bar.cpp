@@ -170,7 +170,9 @@ void FindBar::walk(int direction) {
 void FindBar::select_all() {
   if (matches_.empty()) return;
   keep_in_history();
-  document_.selection().select_all(matches_, document_.selection().current());
+  const NodeId current = document_.selection().current();
+  const bool is_match = std::ranges::find(matches_, current) != matches_.end();
+  document_.selection().select_all(matches_, is_match ? current : matches_.front());
 }
 
 void FindBar::close_bar() {
