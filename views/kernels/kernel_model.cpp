@@ -21,8 +21,8 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
   set_columns({
       {.title = tr("kernel"),
        .meaning =
-           tr("Operators that run in the kernel, without views; the kernel's own name if it is "
-              "a compiled one."),
+           tr("Operators that run in the kernel, without views. A compiled kernel has its own "
+              "name."),
        .max_width = kMaxKernelName},
       {.title = tr("number"),
        .unit = Unit::count,
@@ -144,10 +144,11 @@ QString KernelModel::note(int row, int column) const {
     if (figures(row).is_time_of_nodes || figures(row).limit == NodeCost::Limit::given)
       return tr("Estimator: %1").arg(to_qstring(shown_->snapshot()->analysis.estimator));
     if (device.kernels)
-      return tr("Bytes at up to %1 GB/s, by access pattern, and %2 us for the launch.")
-          .arg(device.memory_gbps * device.kernels->coalesced, 0, 'f', 0)
+      return tr("%1 us for the launch, plus the time to move the bytes, which depends on their "
+                "number and access pattern, or to compute special functions such as exp, whichever "
+                "is longer.")
           .arg(device.kernels->launch_us);
-    return tr("Bytes at %1 GB/s, at least %2 us.")
+    return tr("Bytes at %1 GB/s, but at least %2 us.")
         .arg(device.memory_gbps * device.efficiency.memory, 0, 'f', 0)
         .arg(device.kernel_us);
   }

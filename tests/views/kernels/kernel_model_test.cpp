@@ -93,7 +93,7 @@ TEST_F(KernelModelTest, CallsAndCollectivesTakeTheEstimatesOfTheirNodes) {
   EXPECT_EQ(model_.number(0, KernelModel::time_column), ns("mm"));
   EXPECT_EQ(model_.number(4, KernelModel::time_column), ns("ar"));
   EXPECT_TRUE(model_.note(0, KernelModel::time_column).startsWith("Estimator: "));
-  EXPECT_TRUE(model_.note(1, KernelModel::time_column).startsWith("Bytes at "));
+  EXPECT_TRUE(model_.note(1, KernelModel::time_column).contains("bytes", Qt::CaseInsensitive));
 }
 
 // These estimators give the times of all calls, so loops of one call take its time.
@@ -107,7 +107,7 @@ TEST_F(KernelModelTest, NamesTheEstimatorIfItGivesTheTimesOfLoops) {
     EXPECT_EQ(model_.note(1, KernelModel::time_column).toStdString(),
               "Estimator: " + snapshot_->analysis.estimator)
         << name;
-    EXPECT_TRUE(model_.note(3, KernelModel::time_column).startsWith("Bytes at "))
+    EXPECT_TRUE(model_.note(3, KernelModel::time_column).contains("bytes", Qt::CaseInsensitive))
         << "two calls, " << name;
   }
   // A measured time of one call.

@@ -73,7 +73,7 @@ TEST(SearchQuery, ReportsErrorsInOneSentence) {
            {"bytes>", "Expected a number, as in bytes>1MiB"},
            {"bytes>1XB", "`xb` is not a valid unit"},
            {"op:", "needs a value"},
-           {"op>3", "does not compare numbers"},
+           {"op>3", "is not a numeric filter"},
            {"shape:8a", "Sizes must be integers"},
            {"phase:xx", "`xx` is not a phase; write phase:fw, phase:bw or phase:recomputed"},
            {"phase:fw,b1", "`b1` is not a phase"},
