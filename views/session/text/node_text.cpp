@@ -91,7 +91,7 @@ QStringList hover_lines(const Snapshot& snapshot, NodeId id) {
                                                : value);
   }
   if (timing.end > timing.start) {
-    const QString when = tr("%1 from %2, estimated")
+    const QString when = tr("%1 starting at %2, estimated")
                              .arg(time_text(timing.end - timing.start), time_text(timing.start));
     const NodeCost::Limit limit = snapshot.analysis.costs[id.index()].limit;
     const bool is_known = limit != NodeCost::Limit::none && limit != NodeCost::Limit::given;
