@@ -24,8 +24,7 @@ enum class Needs : std::uint8_t {
 // document.
 class ActionSet {
  public:
-  // `window` owns the actions, so that it handles their keys and the command palette finds them. It
-  // must outlive this object.
+  // `window` owns the actions that `add` creates, and must outlive this object.
   explicit ActionSet(QWidget& window) : window_(window) {}
 
   // Adds an action to a menu. The action calls `slot`, a member function of the receiver or another

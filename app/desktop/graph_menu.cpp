@@ -98,10 +98,11 @@ void GraphMenu::store_costs(Document& document, const MeasurementPtr& measuremen
   run_in_background(
       &document, work, [this, &document, measurement](const Result<CostSamples>& stored) {
         if (!stored) return context_.status.warn(to_qstring(stored.error().message));
-        context_.status.say(tr("Saved measured costs of %1 and %2 on %3; estimates now use them.")
-                                .arg(to_qstring(counted(stored->nodes.size(), "distinct call")),
-                                     to_qstring(counted(stored->collectives.size(), "collective")),
-                                     to_qstring(measurement->device)));
+        context_.status.say(
+            tr("Saved measured costs of %1 and %2 on %3; estimates now use them.")
+                .arg(to_qstring(counted(stored->nodes.size(), "distinct call")),
+                     to_qstring(counted(stored->collectives.size(), "distinct collective")),
+                     to_qstring(measurement->device)));
         AnalysisOptions options = document.wanted_options();
         const EstimatorRequest measured = measured_on(measurement->device);
         options.estimator.name = measured.name;

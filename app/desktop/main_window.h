@@ -68,7 +68,7 @@ class MainWindow : public QMainWindow {
   // A document was loaded or reloaded, or could not be loaded.
   void opened(jointer::views::DocumentTab* tab);
   void open_failed(jointer::views::DocumentTab* tab, const jointer::Error& error);
-  // The file contains several graphs, and the user is asked which one to open.
+  // The file contains several graphs, and the user is asked which of them to open.
   void choosing(jointer::views::DocumentTab* tab, const jointer::Error& error);
 
  protected:

@@ -64,7 +64,7 @@ void StatusLine::refresh() {
     facts_->hide();
     return selection_->clear();
   }
-  // A message covers the status line. The facts reappear once the message is gone.
+  // A message covers the facts, which reappear once it is gone.
   if (bar_.currentMessage().isEmpty()) facts_->show();
   facts_->setText(graph_summary(document->graph()));
   const auto nodes = document->selection().nodes();

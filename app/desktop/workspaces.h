@@ -45,7 +45,8 @@ class Workspaces : public QObject {
  signals:
   // A message for the status line.
   void message(const QString& sentence);
-  // A capture was not found, or a workspace or a journal could not be read or written.
+  // A capture was not found, a workspace could not be read or written, or a journal could not be
+  // written.
   void failed(const QString& sentence);
 
  private:
