@@ -1,8 +1,8 @@
 #pragma once
 
 // Runs a benchmark of an open graph: writes files that ranks can read, runs the ranks, and
-// estimates memory and time, by default for the device that ran them. Used by both `jointer bench`
-// and the desktop.
+// estimates memory and time, by default for the device that ran them. Used by the command line and
+// the desktop.
 
 #include <cstdint>
 

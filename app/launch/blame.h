@@ -27,8 +27,8 @@ struct RankPlace {
 bool is_to_blame(const RankPlace& one, std::span<const RankPlace> silent);
 
 // Describes where other ranks are, for use after "no progress": ", while rank 1 is at all_gather_7:
-// the ranks' collectives do not match" or ", where every rank is". Empty if nothing is known about
-// the other ranks.
+// the ranks' collectives do not match" or ", where every rank is". Empty if no other rank is known
+// to be elsewhere, and not every rank is known to be at the same place.
 std::string describe_others(const RankPlace& one, std::span<const RankPlace> all);
 
 }  // namespace jointer

@@ -21,7 +21,7 @@ struct ConvertRequest {
   std::optional<std::size_t> graph_index;
   Assumptions assumptions;
   std::vector<int> ranks;         // the ranks that will read the files
-  const Graph* opened = nullptr;  // the graph in the files, if it is the same for all ranks
+  const Graph* opened = nullptr;  // the graph in the files; used only if all ranks read the same
   std::string name;               // written files are NAME.json, or NAME0.json and so on by rank
 };
 

@@ -39,8 +39,9 @@ struct FittedRequest {
 
 // Sets the number of ranks unless the request does. Chooses the CPU if the request leaves the
 // device open and this machine has fewer GPUs than ranks, but at least one. Error (usage): the
-// number of ranks does not match the graph's collectives, the rank to run alone does not exist,
-// this machine cannot run that many ranks, or check_nsys fails.
+// request names both a rank to run alone and several ranks, the number of ranks does not match the
+// graph's collectives, the rank to run alone does not exist, this machine cannot run that many
+// ranks, or check_nsys fails.
 Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest request,
                                      const Machine& machine, RunHints hints = {});
 

@@ -39,12 +39,12 @@ struct LaunchOptions {
   std::chrono::milliseconds closing{30'000};
 };
 
-// Blocks until every rank has ended and all processes and files of the run are gone. Failures of
-// ranks are part of the result (RankResult::status, BenchmarkResult::failure); the ranks of a
-// cancelled run are stopped. The result is not concluded, since that requires the graph. Error
-// (usage): the request has neither a number of ranks nor a rank to run alone (see fit_to_machine).
-// Error (run): the program that ranks run, or nsys, is missing or cannot be started, reports cannot
-// be written, or there is no free port or temporary folder.
+// Blocks until every rank has ended and all processes and temporary files of the run are gone.
+// Failures of ranks are part of the result (RankResult::status, BenchmarkResult::failure); the
+// ranks of a cancelled run are stopped. The result is not concluded, since that requires the graph.
+// Error (usage): the request has neither a number of ranks nor a rank to run alone (see
+// fit_to_machine). Error (run): the program that ranks run, or nsys, is missing or cannot be
+// started, reports cannot be written, or there is no free port or temporary folder.
 //
 // May be called on several threads at once.
 Result<BenchmarkResult> launch(const BenchmarkRequest& request, const LaunchOptions& options);

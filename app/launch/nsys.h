@@ -18,7 +18,7 @@ Result<void> check_nsys(const BenchmarkRequest& request, const Machine& machine)
 // in the folder is one of this run. Error (run): the folder cannot be written.
 Result<void> prepare_reports(const BenchmarkRequest& request);
 
-// Adds notes that say where the reports of the ranks are, and which ranks have none.
+// Adds notes that say where the reports of the ranks are, and which ranks are done but have none.
 void note_reports(BenchmarkResult& result);
 
 }  // namespace jointer
