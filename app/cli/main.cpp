@@ -49,7 +49,8 @@ int open_in_desktop(const char* program, char** arguments) {
 }
 
 int run(int argc, char** argv) {
-  // End immediately: write_bytes leaves neither an incomplete output file nor a temporary one.
+  // End immediately. write_bytes leaves no incomplete output file and, if the file system supports
+  // unnamed files, no temporary one.
   std::signal(SIGINT, [](int) { ::_exit(ExitCode::interrupted); });
 
   CLI::App program{"Jointer: a workbench for PyTorch training graphs"};

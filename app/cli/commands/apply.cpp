@@ -182,9 +182,9 @@ void add_apply_command(CLI::App& program, int& exit_code) {
                    ".zst; `-` is standard output, and nothing else is printed")
       ->type_name("FILE");
   const auto of_passes = [&](CLI::Option* option) { return option->excludes(recipe); };
-  CLI::Option* saved = of_passes(command->add_option(
-      "--save-recipe", common.recipe,
-      "Write the passes' edits as a recipe, which torch can replay without Jointer"));
+  CLI::Option* saved = of_passes(
+      command->add_option("--save-recipe", common.recipe,
+                          "Write the passes' edits as a recipe, which training code can replay"));
   saved->type_name("FILE");
   of_passes(command->add_option(
                 "--save-graph-trainer", common.graph_trainer,

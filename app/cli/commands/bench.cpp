@@ -216,8 +216,8 @@ Result<void> keep_costs(const Graph& graph, const BenchmarkResult& result) {
   JOINTER_TRY(const CostSamples kept, store(graph, measurement_of(graph, result, rank)));
   fmt::print(stderr,
              "jointer: stored the times of {} and {}, measured on {}, in the cost database\n",
-             counted(kept.nodes.size(), "operator"), counted(kept.collectives.size(), "collective"),
-             kept.device);
+             counted(kept.nodes.size(), "distinct call"),
+             counted(kept.collectives.size(), "distinct collective"), kept.device);
   return {};
 }
 

@@ -64,7 +64,7 @@ Result<int> list_devices(bool json) {
   using enum Table::Align;
   Table table({{"device", left},
                {"type", left},
-               {"operators", right},
+               {"calls", right},
                {"collectives", right},
                {"samples", right},
                {"first", left},
@@ -185,7 +185,7 @@ void print_match(const Graph& graph, const TraceMatch& match, const CostSamples&
                                     format_count(match.nodes), format_count(match.passes),
                                     match.passes == 1 ? "run" : "runs")});
   facts.add({"step", format_ns(m.step_ns)});
-  facts.add({"stored", fmt::format("{} and {}", counted(stored.nodes.size(), "distinct operator"),
+  facts.add({"stored", fmt::format("{} and {}", counted(stored.nodes.size(), "distinct call"),
                                    counted(stored.collectives.size(), "distinct collective"))});
   facts.add({"database", CostDatabase::default_path()});
   fmt::print("{}\n", facts.text());

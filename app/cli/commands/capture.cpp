@@ -56,7 +56,9 @@ void add_capture_command(CLI::App& program, int& exit_code) {
       ->add_option("--python", options->python,
                    "Python interpreter that has torch; default: python3")
       ->type_name("FILE");
-  command->add_option("COMMAND", options->command, "After `--`: the script and its arguments")
+  command
+      ->add_option("COMMAND", options->command,
+                   "After `--`: the command that runs the script, with python or torchrun")
       ->type_name("")
       ->required();
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });

@@ -118,7 +118,7 @@ Json sources_json(const CompiledProgram& program) {
   return sources;
 }
 
-// The compiled packages of this graph in the cache.
+// The compiled packages of this part in the cache.
 Result<CompileArtifacts> cached_artifacts(const Graph& graph, PartId part) {
   const std::string folder = compiled_cache_folder();
   CompileArtifacts artifacts;

@@ -42,8 +42,8 @@ Summary summarize(const Graph& graph) {
     if (n.kind != NodeKind::call) continue;
     ++s.operators[std::string(graph.target(n))];
     if (const auto fused = read_fused_matmul(graph, n)) {
-      // moved_bytes is the total over all ranks. Use the bytes of one rank's tensor, as for an
-      // unfused collective.
+      // moved_bytes is the size of the whole tensor: the output of an all-gather, or the input of a
+      // reduce-scatter. The other side is one rank's part of it.
       const std::int64_t part = fused->moved_bytes / std::max<std::int64_t>(fused->ranks, 1);
       const bool gathers = fused->collective == CollectiveKind::all_gather;
       Collectives& c = s.collectives[std::string(graph.target(n))];

@@ -104,9 +104,9 @@ void print_tables(const MemoryAnswer& a, const MemoryCommand& options) {
   const std::string node = peak_node(a);
   fmt::print("{}\n", a.graph.title());
   Table facts({{"", left}, {"", left}});
-  facts.add(
-      {"peak", fmt::format("{} at {} (point {} of {})", format_bytes(t.peak_bytes()),
-                           node.empty() ? "the start" : node, t.peak_index(), t.profile().size())});
+  facts.add({"peak", fmt::format("{} at {} (point {} of {})", format_bytes(t.peak_bytes()),
+                                 node.empty() ? "the start" : node, t.peak_index() + 1,
+                                 t.profile().size())});
   facts.add({"reserved", fmt::format("{} according to the model of the caching allocator",
                                      format_bytes(a.reserved.peak_bytes))});
   if (a.measured) {
@@ -232,7 +232,7 @@ void add_memory_command(CLI::App& program, int& exit_code) {
   command->add_flag("--torch-compatible", options->torch_compatible,
                     "Use the rules of torch 2.11's build_memory_profile, and match it to the byte");
   command->add_flag("--profile", options->profile,
-                    "Also print every point of the profile: the start, then two points per node, "
+                    "Also print every point of the profile: the start, then two points per call, "
                     "after its allocations and after its releases");
   command
       ->add_option("--snapshot", options->snapshot,

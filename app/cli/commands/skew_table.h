@@ -8,9 +8,10 @@
 
 namespace jointer::cli {
 
-// A table of at most 10 collectives, those at which ranks of a profiled run waited longest for
-// other ranks first. Leaves out waits within the error of the clocks. Empty if none are left, or if
-// no group of at least two ranks was profiled completely. `graph`: that of the first profiled rank.
+// A table of the collectives at which ranks of a profiled run waited longest for other ranks: at
+// most 10, the longest wait first. Leaves out waits within the error of the clocks. Empty if none
+// are left, or if no group of at least two ranks was profiled completely. `graph`: that of the
+// first profiled rank.
 std::string skew_table(const BenchmarkResult& result, const Graph& graph);
 
 // The same for all collectives, including waits within the error of the clocks, with the span of

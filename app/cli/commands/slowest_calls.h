@@ -7,10 +7,11 @@
 
 namespace jointer::cli {
 
-// A table of at most 10 calls of the first rank that was profiled and ran `graph`, those with the
-// longest time in isolation (NodeTime::own_ns) first: this time, the estimate, and the rates that
-// they reached. Waits, and collectives that local copies replaced, are left out. Empty if there are
-// no such calls, as without a profile. `analysis` describes `graph`, which the first rank ran.
+// A table of the calls with the longest time in isolation (NodeTime::own_ns) on the first rank that
+// was profiled and ran `graph`: at most 10, the longest first, with this time, the estimate, and
+// the rates that they reached. Waits, and collectives that local copies replaced, are left out.
+// Empty if there are no such calls, as without a profile. `analysis` describes `graph`, which the
+// first rank ran.
 std::string slowest_calls(const BenchmarkResult& result, const Graph& graph,
                           const Analysis& analysis);
 
