@@ -404,6 +404,7 @@ def test_ties_have_one_reason() -> None:
         (["--budget", "40"], "40GiB"),
         (["--budget", "1.5"], "1.5GiB"),
         (["--budget", "2000000.5"], "no unit"),
+        (["--budget", "0GiB"], "0GiB"),
         (["--budget", "0.5", "--slower", "3"], "--slower"),
         (["--budget", "0.5", "--partitioner", "default"], "min_cut"),
         (["--partitioner", "max_cut"], "--partitioner"),

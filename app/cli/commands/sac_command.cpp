@@ -56,8 +56,10 @@ Result<double> budget_of(const SacCommand& options) {
                   "option --budget: `{}` has no unit; for peak memory, add one, such as {}GiB; "
                   "torch's activation budget is a number from 0 to 1",
                   text, text);
-    for (const auto& [name, factor] : kBytesPerUnit)
-      if (name == unit && number * factor < 9e18) return number * factor;
+    for (const auto& [name, factor] : kBytesPerUnit) {
+      const double budget = number * factor;
+      if (name == unit && budget < 9e18 && (unit.empty() || budget > 1)) return budget;
+    }
   }
   return fail(Error::Kind::usage,
               "option --budget: expected a number from 0 to 1 (torch's activation budget) or a "
