@@ -264,6 +264,7 @@ def test_a_move_changes_the_order_and_the_peak(tmp_path: Path) -> None:
     assert written["move"]["kind"] == "collective" and written["move"]["nodes"][0]["name"] == start
     assert product in [node["name"] for node in written["before"]["nodes"]]
     assert run(*FORWARD, "--move", move, "--export", "-").out == path.read_text()
+    assert run(*FORWARD, "--move", move, "--export", "-", "--json").code == 2
 
 
 def test_the_schema_describes_what_is_written(tmp_path: Path) -> None:

@@ -262,6 +262,7 @@ Result<void> check_options(const CLI::App& command, const KernelsCommand& option
                 "option --move: only predicted kernels can be moved; add --source predicted");
   if (!options.order.empty())
     JOINTER_CHECK(check_outputs({{"--export", options.order}}, options.graph.inputs()));
+  if (options.order == "-") JOINTER_CHECK(refuse_options(command, {"--json"}, kNoFigures));
   if (options.source == "measured") {
     if (options.trace.empty())
       return fail(Error::Kind::usage,
