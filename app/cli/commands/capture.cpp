@@ -44,9 +44,9 @@ Result<int> run(const CaptureCommand& options) {
 
 void add_capture_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<CaptureCommand>();
-  CLI::App* command = program.add_subcommand(
-      "capture",
-      "Runs a training script and saves a capture of each graph that it compiles or traces");
+  CLI::App* command = program.add_subcommand("capture",
+                                             "Runs a training script and captures each joint graph "
+                                             "that it compiles, and each graph that it traces");
   command->add_option("--out", options->out, "Folder for the captures; default: captures")
       ->type_name("FOLDER");
   command->add_flag("--pair", options->pair, "Also capture the pairs that partitioners make");
