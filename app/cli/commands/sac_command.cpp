@@ -169,7 +169,12 @@ Result<void> add_comparison(const SacCommand& options, const Graph& opened, cons
 }
 
 int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer& answer) {
-  const int code = answer.limit && !answer.limit->met ? ExitCode::answer_is_no : ExitCode::done;
+  const bool is_met = !answer.limit || answer.limit->met;
+  if (!is_met)
+    fmt::print(stderr, "jointer: {}\n",
+               answer.target ? answer.target->why_not_reached()
+                             : "no plan meets the limit; this is the closest one found");
+  const int code = is_met ? ExitCode::done : ExitCode::answer_is_no;
   if (options.output == "-") return code;
   if (options.json) {
     print_json(to_json(answer, graph));
@@ -180,10 +185,6 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
   } else {
     print_tables(answer, graph, options.top);
   }
-  if (code != ExitCode::done)
-    fmt::print(stderr, "jointer: {}\n",
-               answer.target ? answer.target->why_not_reached()
-                             : "no plan meets the limit; this is the closest one found");
   return code;
 }
 

@@ -70,7 +70,8 @@ void add_refusals(const PlanChange& change, std::vector<std::string>& notes);
 // before the policy was applied. `graph`, `rows`: the graph of the answer's plan, and its values.
 Result<void> add_comparison(const SacCommand& options, const Graph& opened, const Graph& graph,
                             std::vector<PlanRow> rows, SacAnswer& answer);
-// Prints the answer, unless the output file goes to standard output. Returns the exit code.
+// Prints the answer, unless the output file goes to standard output, and reports an unmet limit on
+// standard error. Returns the exit code.
 int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer& answer);
 
 struct PairPlan;
