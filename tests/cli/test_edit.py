@@ -91,7 +91,7 @@ def test_a_recipe_that_does_not_fit_names_the_option_that_replays_it(tmp_path: P
     graph = write(tmp_path / "a.json", capture())
     edits = write(tmp_path / "r.json", recipe({"move": ["mm"], "before": "cat"}))
     done = run("apply", graph, "--recipe", edits)
-    assert done.code == 2 and done.err.endswith("; --lenient skips edits that do not fit\n"), done.err
+    assert done.code == 2 and done.err.endswith("; --lenient skips changes that do not fit\n"), done.err
 
 
 def test_lenient_skips_and_reports(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   auto replayed = replay(graph, answer.recipe, given.lenient);
   if (!replayed)
     return fail(replayed.error().kind, "{}: {}{}", path, replayed.error().message,
-                given.lenient ? "" : "; --lenient skips edits that do not fit");
+                given.lenient ? "" : "; --lenient skips changes that do not fit");
   answer.replay = std::move(*replayed);
   answer.after = figures_of(graph, *estimator, options.optimizer);
   if (!options.output.empty()) JOINTER_CHECK(write_bytes(options.output, write_native(graph)));
@@ -167,7 +167,7 @@ void add_apply_command(CLI::App& program, int& exit_code) {
   CLI::Option* lenient =
       command
           ->add_flag("--lenient", options->lenient,
-                     "Skip and report edits that do not fit, instead of refusing the recipe")
+                     "Skip and report changes that do not fit, instead of refusing the recipe")
           ->needs(recipe);
   command
       ->add_option("--max-skipped", options->max_skipped,

@@ -38,7 +38,7 @@ void PluginOptions::add_to(CLI::App& command) {
   command
       .add_option("--pass-memory", memory,
                   "Maximum memory of a plugin pass or a Python pass, such as 16GiB; default: three "
-                  "quarters of the machine's memory")
+                  "quarters of the memory that this process may use")
       ->type_name("BYTES");
 }
 

@@ -191,7 +191,9 @@ void add_sac_command(CLI::App& program, int& exit_code) {
       ->type_name("FILE");
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);
-  command->add_option("--top", options->top, "List at most N rows in each table")
+  command
+      ->add_option("--top", options->top,
+                   "List at most N rows in the tables of operators, values and differences")
       ->type_name("N")
       ->check(whole_number(0));
   command->add_flag("--json", options->json, "Print the result as JSON");
