@@ -216,7 +216,8 @@ void EditMenu::change_collectives(bool merge) {
   document->editing().apply(*edit);
 }
 
-// Offers the operators that accept the call's arguments and return the same shape and dtype.
+// Offers the operators that are known to accept the call's arguments and to return the same shape
+// and dtype.
 void EditMenu::choose_operator() {
   Document* document = context_.documents.document();
   if (document == nullptr) return;
@@ -229,8 +230,8 @@ void EditMenu::choose_operator() {
   const QString call = to_qstring(graph.name(node)),
                 target = to_qstring(graph.target(graph.node(node)));
   if (operators.isEmpty())
-    return context_.status.say(tr("No other known operator accepts the arguments of %1 (%2) and "
-                                  "returns the same shape and dtype.")
+    return context_.status.say(tr("No other operator is known to accept the arguments of %1 "
+                                  "(%2) and to return the same shape and dtype.")
                                    .arg(call, target));
   auto* dialog = new QInputDialog(&context_.window);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
