@@ -8,6 +8,7 @@
 #include "app/runner/kernels/attention.h"
 #include "app/runner/memory/counting_allocator.h"
 #include "app/runner/platform.h"
+#include "app/runner/support/recording_error.h"
 #include "core/base/environment.h"
 #include "core/process/free_memory.h"
 
@@ -81,8 +82,7 @@ class CpuPlatform final : public Platform {
   Result<std::unique_ptr<Recording>> record(
       const std::function<void()>& /*step*/,
       std::span<const at::Generator> /*generators*/) override {
-    return fail(Error::Kind::run,
-                "CUDA graphs need a CUDA device; --backend interpret runs on the CPU");
+    return fail(Error::Kind::run, "CUDA graphs need a CUDA device; {}", kRunWithoutRecording);
   }
   [[nodiscard]] const BackendFactory& collectives() const override { return gloo_collectives(); }
   Result<void> choose_attention(AttentionKernel kernel) override {

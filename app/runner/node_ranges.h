@@ -8,8 +8,9 @@
 
 namespace jointer::runner {
 
-// Launches every instruction of a step in a range with the name of its node and operator, such as
-// "mm_3 aten.mm.default", or with the name of its compiled block.
+// Launches every instruction of a step in a range: with the name and operator of its call, such as
+// "mm_3 aten.mm.default", with the name of its compiled block, or with that of the placeholder that
+// it feeds.
 class NodeRanges final : public Follower {
  public:
   NodeRanges(const MeasuredProgram& run, ProfilerRanges& ranges);

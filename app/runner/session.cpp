@@ -68,7 +68,7 @@ class Session {
   // The name of the node that was last called, or whose value is being made; empty outside of steps
   // and inputs.
   [[nodiscard]] std::string place() const;
-  // A prefix for messages during steps of the unedited graph and during replays; otherwise empty.
+  // A prefix for messages about the unedited graph and about replays; otherwise empty.
   [[nodiscard]] std::string_view context() const;
   // If memory ran out on a device that has a snapshot of it, writes the snapshot and adds its path.
   void add_memory_snapshot(RankFailed& failed);

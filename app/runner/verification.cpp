@@ -88,13 +88,14 @@ Done Verification::compare(const Graph& graph, const Program& program, const Out
   if (bound > 0)
     reporter_.note(
         fmt::format("compiled code rounds at different points than the operators it replaces: "
-                    "outputs may differ by {} of their largest magnitude",
+                    "outputs may differ by up to {} of their largest magnitude",
                     bound));
   if (spread_ > 0) {
     bound = std::max(bound, spread_);
     reporter_.note(
-        fmt::format("{} has no deterministic kernel on this device: outputs may differ by {:.3g} "
-                    "of their largest magnitude, as do those of two runs of the same graph",
+        fmt::format("{} has no deterministic kernel on this device: the outputs of two runs of the "
+                    "same graph differ by up to {:.3g} of their largest magnitude, and so may "
+                    "these outputs",
                     random_order_, spread_));
   }
   if (!request_.baseline.empty())

@@ -24,7 +24,7 @@ class Verification {
   // Runs a step. Returns copies of its outputs, on the host.
   using Run = std::function<Or<Outputs>()>;
 
-  // `rank` replaces `{rank}` in the file of expected outputs.
+  // `rank` replaces `{rank}` in the path of the expected outputs.
   Verification(const BenchmarkRequest& request, int rank, at::Device device, Reporter& reporter);
 
   // Until ordinary_order(), sums are computed in a fixed order, so that two runs with the same

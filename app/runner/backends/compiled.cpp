@@ -45,7 +45,7 @@ Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& pack
   const PartId part = part_of(graph, package);
   if (!part)
     return fail(Error::Kind::run,
-                "{}: the package was compiled from a {} graph, but this graph has none",
+                "{}: the package was compiled from a {} graph, which this capture does not contain",
                 package.path, package.phase == "region" ? package.of : package.phase);
   CompiledRegion region;
   const auto find = [&](const std::string& name, std::vector<NodeId>& into) -> Result<void> {

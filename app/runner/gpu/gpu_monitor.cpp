@@ -30,7 +30,8 @@ struct ProcessInfo {
 constexpr unsigned long long kUnknownMemory = ~0ULL;
 constexpr unsigned int kNoInstance = ~0U;
 
-// NVML's reasons for reduced clocks, without idle clocks and limits set by an application.
+// NVML's reasons for reduced clocks, without idle clocks, sync boost, and clocks set by an
+// application or for a display.
 constexpr std::array<std::pair<unsigned long long, const char*>, 5> kSlowdowns{{
     {0x004, "power limit"},
     {0x008, "hardware slowdown"},

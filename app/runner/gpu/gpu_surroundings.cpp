@@ -19,8 +19,8 @@ GpuSurroundings::GpuSurroundings(SurroundingsOptions options)
       facts_.push_back(std::move(link));
   } else {
     notes_.push_back(
-        fmt::format("NVML ({}) is missing: the GPU's clocks, memory errors, other processes and "
-                    "links are unknown",
+        fmt::format("NVML ({}) is missing or does not work: the GPU's clocks, memory errors, other "
+                    "processes and links are unknown",
                     options.nvml));
   }
   if (options.pins) pin(options);

@@ -27,10 +27,10 @@ class GpuSurroundings {
 
   [[nodiscard]] const GpuMonitor& monitor() const { return monitor_; }
   // Facts for the environment of a result: where the GPU is, its links to the other GPUs, why the
-  // rank is not pinned, and what NVML does not report. NVML lists this process only once it uses
-  // the GPU; until then, the memory of other processes is unknown.
+  // rank is not pinned (PinningChoice::fact), and what NVML does not report. NVML lists this
+  // process only once it uses the GPU; until then, the memory of other processes is unknown.
   [[nodiscard]] std::vector<std::string> facts() const;
-  // Notes for the user: that NVML is missing, and that the rank is pinned.
+  // Notes for the user: that NVML is missing or does not work, and that the rank is pinned.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   // The number of CPUs to which the rank is pinned; 0 if it is not.
   [[nodiscard]] int pinned_cpus() const { return pinned_cpus_; }

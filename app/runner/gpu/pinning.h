@@ -1,7 +1,7 @@
 #pragma once
 
-// Pins a rank to the CPUs that are nearest to its GPU: its threads then do not launch kernels and
-// copy from another NUMA node.
+// Chooses the CPUs to which a rank is pinned: those nearest to its GPU, so that its threads do not
+// launch kernels and copy data from another NUMA node.
 
 #include <string>
 

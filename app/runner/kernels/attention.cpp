@@ -6,9 +6,9 @@
 //   backward  P = exp(S - L), dV = P^T dO, dP = dO V^T, dS = P * (dP - rowsum(dO * O)),
 //             dQ = scale * dS K, dK = scale * dS^T Q
 // Cost: O(batch * heads * queries * keys) memory, and that times the head size in time. On the CPU,
-// torch's fused kernel, which never stores S, is used if it supports the tensors, that is, if head
-// sizes and numbers of heads are equal and there is no bias, unless the user chose `math`. On CUDA,
-// torch's kernels are used in the same way (kernel_on_cuda).
+// torch's fused kernel, which never stores S, is used if it supports the tensors, that is, if they
+// are not empty, head sizes and numbers of heads are equal, and there is no bias, unless the user
+// chose `math`. On CUDA, torch's kernels are used in the same way (kernel_on_cuda).
 // Source: Dao et al., FlashAttention (2022), section 3 and appendix B; the operators' signatures
 // are torch 2.11's.
 // Deviations: dropout is refused, since every kernel draws different random numbers.
@@ -58,7 +58,7 @@ void refuse_dropout(double dropout) {
   TORCH_CHECK(
       dropout == 0,
       "attention with dropout needs the random numbers of the captured kernel, which no other "
-      "kernel draws; run it on the captured device, without --attention");
+      "kernel draws; run it on the device of the capture, without --attention");
 }
 
 bool fused_takes(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
@@ -96,7 +96,8 @@ std::tuple<at::Tensor, at::Tensor> forward_on_cuda(const at::Tensor& query, cons
                                                    const AttentionOptions& options) {
   switch (kernel_on_cuda(query, key, value, bias)) {
     case AttentionKernel::flash: {
-      TORCH_CHECK(!(bias && bias->defined()), "flash attention does not support a bias");
+      TORCH_CHECK(!(bias && bias->defined()),
+                  "flash attention does not support a bias; leave out --attention flash");
       const auto result = at::_scaled_dot_product_flash_attention(
           query, key, value, 0.0, options.is_causal, false, options.scale);
       return {std::get<0>(result), std::get<1>(result)};

@@ -1,8 +1,8 @@
 #pragma once
 
 // Scaled dot product attention, computed by its definition. It is used if no fused kernel supports
-// the tensors (on the CPU: a bias, different numbers of heads, or values whose head size differs
-// from that of the queries), or at the user's request.
+// the tensors (on the CPU: an empty query, a bias, different numbers of heads, or values whose head
+// size differs from that of the queries), or at the user's request.
 
 #include <ATen/core/Tensor.h>
 

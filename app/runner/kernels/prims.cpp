@@ -60,7 +60,7 @@ at::Tensor transpose(const at::Tensor& a, at::IntArrayRef permutation) {
 }
 
 at::Tensor split_dim(const at::Tensor& a, std::int64_t dim, std::int64_t outer) {
-  TORCH_CHECK(outer > 0, "split_dim into ", outer);
+  TORCH_CHECK(outer > 0, "split_dim: expected a positive outer length, got ", outer);
   return a.unflatten(dim, {outer, a.size(dim) / outer});
 }
 

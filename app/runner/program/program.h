@@ -114,8 +114,8 @@ struct Program {
   // As the joint graph returns them. For a pair: the forward's outputs without saved values, then
   // the backward's outputs.
   std::vector<ProgramOutput> outputs;
-  // Differences from the captured graph, one per line: "aten.histc.default runs on the CPU as a
-  // histogram of the values converted to float64".
+  // Differences from the captured graph: "aten.histc.default runs on the CPU as a histogram of the
+  // values converted to float64".
   std::vector<std::string> notes;
 };
 

@@ -153,13 +153,13 @@ void invert(Stack& s) {
 }
 void shift_left(Stack& s) {
   bitwise(s, [](std::int64_t a, std::int64_t b) {
-    TORCH_CHECK(b >= 0 && b < 63, "a shift by ", b);
+    TORCH_CHECK(b >= 0 && b < 63, "cannot shift an integer to the left by ", b);
     return fits(checked_mul(a, std::int64_t{1} << b));
   });
 }
 void shift_right(Stack& s) {
   bitwise(s, [](std::int64_t a, std::int64_t b) {
-    TORCH_CHECK(b >= 0, "a shift by ", b);
+    TORCH_CHECK(b >= 0, "cannot shift an integer to the right by ", b);
     return a >> std::min<std::int64_t>(b, 63);
   });
 }

@@ -5,12 +5,13 @@
 //   seed * 1000003 + FNV-1a(name) + rank * 7919     (64 bits, FNV-1a of 32)
 // so that a graph whose nodes were moved, or a pair instead of its joint graph, gets the same
 // values:
-//   parameters and buffers of floating type    0.02 * normal, in fp32, then cast
-//   other floating types, tangents             normal, in fp32, then cast
-//   complex types                              magnitude one, uniform angle
-//   token ids                                  less than the rows of the embedding they index
-//   booleans and bytes                         zero or one
-//   other integers                             zero, which is a valid index into anything
+//   floating-point parameters and buffers     0.02 * normal, in fp32, then cast
+//   other floating-point tensors              normal, in fp32, then cast
+//   complex types                             magnitude one, uniform angle, in fp32, then cast
+//   token ids                                 less than the number of rows of the embedding that
+//                                             they index
+//   bool, uint8                               zero or one
+//   other integers                            zero, which is a valid index into anything
 // Along a dimension of stride 0, all elements are equal to the first one.
 // resources/python/jointer/inputs.py generates the same values, bit for bit.
 

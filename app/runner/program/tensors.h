@@ -14,8 +14,8 @@
 
 namespace jointer::runner {
 
-// The tensors of a safetensors file by name, on the host. Error (input): the file cannot be read,
-// or contains a dtype that torch lacks.
+// The tensors of a safetensors file by name, on the host. Error (input): the file cannot be read or
+// is not a valid safetensors file.
 using NamedTensors = std::map<std::string, at::Tensor>;
 Result<NamedTensors> read_safetensors(const std::string& path);
 
@@ -47,9 +47,9 @@ template <class T>
 using InputOr = tl::expected<T, InputError>;
 
 // Creates a program's inputs. The memory of inputs that are released at their last use does not
-// count, since each step copies them. tensors.cpp describes how values are generated. Error: for
-// example, a given tensor does not fit its placeholder, is missing while others are given, or
-// memory ran out.
+// count, since steps that measure memory copy these inputs (Interpreter::copy_released_inputs).
+// tensors.cpp describes how values are generated. Error: for example, a given tensor does not fit
+// its placeholder, is missing while others are given, or memory ran out.
 InputOr<Inputs> make_inputs(const Graph& graph, const Program& program,
                             const InputOptions& options);
 
