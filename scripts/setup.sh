@@ -1,4 +1,4 @@
-# Shared by ./run and ./test: installs missing packages, finds or installs torch, and builds.
+# Shared by ./run, ./test and scripts: installs missing packages, finds or installs torch, and builds.
 # Every function is idempotent.
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*"; }

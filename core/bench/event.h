@@ -34,8 +34,7 @@ struct RankProgress {
   std::int64_t done = 0, total = 0;
 };
 
-// A note for the user, such as "an operator was replaced by its CPU form" or "inputs were
-// generated".
+// A note for the user, for example that an operator was replaced or that a constant was generated.
 struct RankNote {
   std::string text;
 };
@@ -114,14 +113,15 @@ struct RankMeasured {
   std::int64_t pinned_peak_bytes = 0;
   // From a profiled run: requested bytes at the start, then after each call's allocations and after
   // its frees (as in MemoryTimeline::profile; for the calls of a compiled block, the block's peak);
-  // the time of each call outside of compiled blocks; its kernels; and its scratch bytes, unless
-  // they are zero.
+  // the time of each call outside of compiled blocks; and its kernels.
   std::vector<std::int64_t> memory_profile;
   std::vector<NodeTime> nodes;
   std::vector<MeasuredKernel> kernels;  // in order of their start times; empty on the CPU
+  // From any run: the scratch bytes of each call outside of compiled blocks, unless they are zero;
+  // the compiled blocks; and, on a GPU that NVML finds, its state.
   std::vector<NodeScratch> scratch;
-  std::vector<CompiledBlock> blocks;  // in any run
-  std::optional<GpuState> gpu;        // in any run on a GPU whose driver has NVML
+  std::vector<CompiledBlock> blocks;
+  std::optional<GpuState> gpu;
 };
 
 // The result of comparing the outputs with the expected ones. Names the output that differs most,
@@ -132,7 +132,7 @@ struct RankVerified {
   bool equal = false;       // bitwise, or no output differs by more than the bound
   double max_abs_diff = 0;  // of this element
   // Relative to an output's largest expected magnitude. 0 unless the backend or the device's
-  // kernels change numerics: numbers must then be equal (-0 equals 0, and NaN equals NaN).
+  // kernels change numerics; with 0, numbers must be equal (-0 equals 0, and NaN equals NaN).
   double bound = 0;
   std::string output;  // empty if all are bitwise equal
   std::int64_t element = 0;

@@ -29,7 +29,7 @@ struct PeakExplanation {
     std::int64_t max_bytes = 0;  // maximum over its calls
     NodeId node;                 // the call with that maximum
   };
-  // Known only from a profiled run; largest first.
+  // Largest first; empty if `measured` contains no scratch memory.
   std::vector<OperatorScratch> operators;
   // Compiled blocks, largest peak first.
   struct Block {

@@ -150,7 +150,7 @@ const std::array kOptions{
     number_option<&BenchmarkRequest::threads, 0, 0>("threads", "a number of threads"),
     number_option<&BenchmarkRequest::seed, 0, 0>("seed", "an integer of at least 0"),
     number_option<&BenchmarkRequest::memory_limit, 0, 0>("memory-limit", "a number of bytes"),
-    Option{"timeout", "a number of seconds above 0",
+    Option{"timeout", "a number of seconds above 0 and at most 32000000",
            [](BenchmarkRequest& r, std::string_view value) {
              return parse_seconds(value, r.timeout_ms);
            },

@@ -91,7 +91,8 @@ struct BenchmarkResult {
   void conclude(const Graph& graph, const Analysis& analysis);
 };
 
-// The result as `jointer bench --json` prints it. `with_profile`: includes node times and curves.
+// The result as `jointer bench --json` prints it. `with_profile`: includes the times of nodes and
+// kernels, scratch memory, memory curves, compiled blocks and the states of GPUs.
 // `further`: additional members as JSON (`"key":value,...`). parse_result reads it back. Error
 // (input): the text is not a benchmark result, is invalid, or has a newer version.
 std::string write_result(const BenchmarkResult& result, bool with_profile,

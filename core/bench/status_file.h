@@ -23,7 +23,8 @@ namespace jointer {
 inline constexpr const char* kStatusFileVariable = "JOINTER_STATUS_FILE";
 inline constexpr std::int64_t kStatusMagic = 0x4a4e5452;
 
-// The stages of a rank, in order; RankProgress::stage is one of these names.
+// The stages of a rank; RankProgress::stage is one of these names. The outputs are verified before
+// the warm-up, although "verify" follows it here: a status file contains indices into this list.
 inline constexpr std::string_view kRunStages[] = {
     "load", "groups", "inputs", "compile", "warm up", "measure", "profile", "verify", "finish"};
 

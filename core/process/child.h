@@ -94,8 +94,9 @@ class Child {
   // started.
   void kill();
 
-  // Waits up to `timeout` until one of `children` produces output, ends or reaches its deadline,
-  // and handles that. Returns early if a signal handler ran. Callbacks must not destroy a child.
+  // Waits up to `timeout` until one of `children` produces output, accepts queued input, ends or
+  // reaches its deadline, and handles that. May return early, for example if a signal handler ran.
+  // Callbacks must not destroy a child.
   // When a child is reported as ended, all of its output has been reported, and no process that it
   // started is still running.
   static void pump(std::span<Child* const> children, std::chrono::milliseconds timeout);

@@ -1,6 +1,6 @@
 // Starts processes with fork and exec, because posix_spawn cannot set PR_SET_PDEATHSIG. Since this
-// process has several threads, only async-signal-safe calls are allowed between fork and exec, so
-// everything that needs memory is allocated before the fork.
+// process may have several threads, only async-signal-safe calls are allowed between fork and exec,
+// so everything that needs memory is allocated before the fork.
 
 #include "core/process/spawn.h"
 

@@ -10,8 +10,8 @@ namespace jointer {
 // A new folder that only this user can access. The destructor removes the folder and its contents.
 class TemporaryFolder {
  public:
-  // Creates the folder in $TMPDIR, or in /tmp if that is not set, under a name that begins with
-  // `prefix`. Error (run): the folder cannot be created.
+  // Creates the folder in $TMPDIR, or in /tmp if that is unset or empty, under a name that begins
+  // with `prefix`. Error (run): the folder cannot be created.
   static Result<TemporaryFolder> make(const std::string& prefix);
 
   TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}

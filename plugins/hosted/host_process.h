@@ -23,7 +23,8 @@ struct HostQuestion {
   // valid messages except the last one, `done` or `failed`.
   std::function<void(std::string_view line)> log;
   std::function<void(const HostMessage& message)> tell;
-  // Called about every 20 ms. If it returns true, the host is killed immediately.
+  // Called every 20 ms, and after each output of the host. If it returns true, the host is killed
+  // immediately.
   std::function<bool()> is_cancelled;
 };
 
