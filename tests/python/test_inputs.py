@@ -71,6 +71,32 @@ def test_inputs_follow_the_rule() -> None:
     assert not torch.equal(made["x"], other["x"])
 
 
+def test_indices_are_found_through_split_and_cat() -> None:
+    """The runner finds the table through the same calls (app/runner/program/tensors.cpp)."""
+    tokens = {"n": "tokens"}
+    half = tensor([3], storage=1, dtype="int64")
+    nodes = [
+        described("table", "ParamAOTInput", tensor([7, 2])),
+        placeholder("tokens", tensor([6], storage=1, dtype="int64")),
+        call("halves", "aten.split.Tensor", tokens, 3, val={"list": [half, half]}),
+        call("second", "_operator.getitem", {"n": "halves"}, 1, val=half),
+        call("joined", "aten.cat.default", [{"n": "second"}, tokens],
+             val=tensor([9], storage=2, dtype="int64")),
+        call("found", "aten.embedding.default", {"n": "table"}, {"n": "joined"},
+             val=tensor([9, 2], storage=3)),
+        output({"n": "found"}),
+    ]  # fmt: skip
+    gm = load_document(document(*nodes, storages=[128] * 4))
+    made = make_inputs(gm.graph.find_nodes(op="placeholder"), CPU, seed=5, rank=2)
+    expected = torch.randint(0, 7, (6,), generator=seeded(5, "tokens", 2))
+    assert torch.equal(made["tokens"], expected)
+    # Through the halves alone.
+    alone = [*nodes[:4], {**nodes[5], "args": [{"n": "table"}, {"n": "second"}]}, nodes[6]]
+    gm = load_document(document(*alone, storages=[128] * 4))
+    made = make_inputs(gm.graph.find_nodes(op="placeholder"), CPU, seed=5, rank=2)
+    assert torch.equal(made["tokens"], expected)
+
+
 def test_given_inputs_take_precedence_and_must_fit() -> None:
     x = torch.arange(3.0)
     nodes = [node for node in placeholders() if node.name == "x"]

@@ -10,8 +10,9 @@ parameter, buffer          ``randn(shape) * 0.02`` in float32, cast to the dtype
 other real numbers         ``randn(shape)`` in float32, cast to the dtype (tangents too)
 complex numbers            ``polar(1, rand(shape) * 2 pi)`` in float32, cast to the dtype
 bool, uint8                ``randint(0, 2)``
-other integers             ``randint(0, rows)`` where the placeholder, through views and casts,
-                           indexes an embedding of ``rows`` rows; else zeros
+other integers             ``randint(0, rows)`` if the placeholder indexes an embedding of ``rows``
+                           rows, directly or through views, casts, copies, joins and collectives;
+                           else zeros
 =========================  =====================================================================
 
 Along a dimension of stride 0, as made by ``expand``, all elements are equal to the first. Sizes and
@@ -29,17 +30,24 @@ import torch
 from torch import Tensor, fx
 from torch._functorch._aot_autograd.descriptors import BufferAOTInput, ParamAOTInput
 
+from .aliasing import is_getitem, is_view
 from .errors import CaptureError
+from .execute import is_collective, is_wait
 from .retarget import moved
 from .signature import graph_outputs
 
 _RANK_STEP, _SEED_STEP, _SEEDS = 7919, 1_000_003, 1 << 64
 
-#: Operators that return all or some of the indices in their first argument.
+#: Operators other than views and collectives that return all or some of the indices they read.
 _SAME_INDICES = frozenset(
-    """_to_copy alias clone detach expand permute reshape slice split squeeze t transpose unsqueeze
-    view _unsafe_view convert_element_type all_gather_into_tensor all_to_all_single broadcast
-    wait_tensor""".split()
+    {
+        "aten::_to_copy",
+        "aten::_unsafe_view",
+        "aten::cat",
+        "aten::clone",
+        "aten::split",
+        "prims::convert_element_type",
+    }
 )
 
 
@@ -123,13 +131,18 @@ def _rows(node: fx.Node) -> int | None:
     while todo:
         each = todo.pop()
         for user in each.users:
-            name = getattr(getattr(user.target, "_schema", None), "name", "").rpartition("::")[2]
-            if name == "embedding" and user.args[1] is each:
+            name = getattr(getattr(user.target, "_schema", None), "name", "")
+            if name == "aten::embedding" and user.args[1] is each:
                 return int(user.args[0].meta["val"].shape[0])
-            if name in _SAME_INDICES and user.args[0] is each and user not in seen:
+            if user not in seen and (name in _SAME_INDICES or _passes_on(user)):
                 seen.add(user)
                 todo.append(user)
     return None
+
+
+def _passes_on(node: fx.Node) -> bool:
+    """True for views, elements of lists, collectives and waits."""
+    return is_view(node.target) or is_getitem(node) or is_collective(node) or is_wait(node)
 
 
 def _laid_out(made: Tensor, value: Tensor, device: torch.device) -> Tensor:
