@@ -175,7 +175,7 @@ def test_cuda_captures_run_on_the_cpu(name: str, node: str) -> None:
         return
     assert ended.code == 0, ended.errors
     notes = [note["text"] for note in ended.said("note")]
-    assert any("flash_attention.default by its CPU form" in note for note in notes)
+    assert any("flash_attention.default replaced by its CPU form" in note for note in notes)
 
 
 def request_of(name: str, pair: bool) -> dict[str, Any]:

@@ -69,7 +69,9 @@ def retarget(gm: fx.GraphModule, device: torch.device) -> list[str]:
             module.recompile()
     notes = [f"{count} x {text}" for text, count in replaced.items()]
     if missing:
-        notes.append(f"zeros for constants without data in the capture: {', '.join(missing[:5])}")
+        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        names = ", ".join(missing[:5])
+        notes.append(f"constants without data in the capture are zeros: {names}{more}")
     return notes
 
 
@@ -115,11 +117,11 @@ def _give_cpu_form(node: fx.Node, replaced: Counter[str]) -> None:
     target = node.target
     if form := cpu_form(node):
         substitute(node, form)
-        replaced[f"{target_name(target)} by its CPU form"] += 1
+        replaced[f"{target_name(target)} replaced by its CPU form"] += 1
     elif isinstance(target, OpOverload) and not _runs_on_cpu(target):
         if decomposition := decomposition_table.get(target):
             substitute(node, decomposition)
-            replaced[f"{target_name(target)} by its decomposition"] += 1
+            replaced[f"{target_name(target)} replaced by its decomposition"] += 1
 
 
 def _runs_on_cpu(operator: OpOverload) -> bool:
