@@ -162,7 +162,7 @@ def test_pass_takes_the_rank_from_the_launcher(
 def test_pass_never_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gm = fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2)))
     save = jointer.capture_pass(tmp_path / "a.json")
-    with pytest.warns(RuntimeWarning, match="nothing captured: CaptureError: node _0: a call"):
+    with pytest.warns(RuntimeWarning, match="a graph was not captured: CaptureError: node _0: a call"):
         assert save(gm, []) is gm
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -14,7 +14,7 @@ aten, c10d = torch.ops.aten, torch.ops._c10d_functional
 #: checkpointed regions.
 RESHARD_REGION = 100000
 
-#: Operators that selective checkpointing saves, in addition to every other matrix product.
+#: Operators that selective checkpointing saves, in addition to every second matrix product.
 SAVED = frozenset(
     {
         aten._scaled_dot_product_flash_attention.default,
@@ -49,7 +49,7 @@ def reshard_after_forward(graph: fx.Graph) -> int:
 def selective_checkpoint(graph: fx.Graph) -> int:
     """Tag the forward for selective activation checkpointing.
 
-    Attention, reduce-scatters and every other matrix product are saved, the rest may be
+    Attention, reduce-scatters, ``max`` and every second matrix product are saved, the rest may be
     recomputed. Returns the number of nodes that must be saved.
     """
     products = saved = 0

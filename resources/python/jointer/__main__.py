@@ -5,8 +5,8 @@ with Inductor, ``kernels`` prints the kernels that Inductor makes of a graph, ``
 rank of a benchmark, and ``host`` runs passes in Python.
 
 Exit codes: 0 done, 2 wrong usage, 3 unreadable input, 4 a run or a compilation failed, 130
-terminated. ``run`` returns the exit code of the script, or 1 if the script made no graph to
-capture.
+terminated. ``run`` returns the exit code of the script, or 1 if the script succeeded but no graph
+was captured.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Converts arguments of nodes between torch objects and JSON.
 
-Numbers, strings, ``None`` and lists are written as they are; everything else is an object with one
-key, which is the kind: ``{"n": node}``, ``{"dtype": "bfloat16"}``, ``{"tuple": [...]}``, ...
+Finite real numbers, booleans, strings, ``None`` and lists are written as they are; everything else
+is an object whose first key is the kind: ``{"n": node}``, ``{"dtype": "bfloat16"}``, ``{"tuple":
+[...]}``, ... Only ``{"opaque": type, "repr": text}`` has a second key.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Opaque:
 
 
 def encode_argument(value: Any) -> Json:
-    """The JSON of an argument, including nested ones; keys of dicts become strings."""
+    """The JSON of an argument, which may be nested; keys of dicts become strings."""
     if symbols.is_symbolic(value):
         value = symbols.constant_value(value)
         if symbols.is_symbolic(value):
@@ -143,5 +144,7 @@ def torch_constant(name: str) -> Any:
     """``torch.NAME`` for a dtype, a layout or a memory format."""
     found = getattr(torch, name, None)
     if not isinstance(found, (torch.dtype, torch.layout, torch.memory_format)):
-        raise CaptureError(f"torch {torch.__version__} has no dtype or format {name!r}")
+        raise CaptureError(
+            f"torch {torch.__version__} has no dtype, layout or memory format {name!r}"
+        )
     return found

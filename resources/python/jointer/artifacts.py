@@ -36,8 +36,8 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def cache_folder() -> Path:
-    """The folder of the cache: ``JOINTER_COMPILED`` if set, otherwise a folder in
-    ``XDG_CACHE_HOME``."""
+    """The folder of the cache: ``JOINTER_COMPILED`` if set, otherwise ``jointer/compiled`` in
+    ``XDG_CACHE_HOME`` or ``~/.cache``."""
     if folder := os.environ.get("JOINTER_COMPILED"):
         return Path(folder)
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"

@@ -3,8 +3,8 @@
 This is for graphs with operators that exist only in Python. The program accepts the arguments of
 jointer-runner, reads its rank from torchrun's environment variables (RANK, WORLD_SIZE, LOCAL_RANK,
 MASTER_ADDR, MASTER_PORT), and writes the same messages to its standard output: one JSON object per
-line, as in ``resources/schema/runner.schema.json``. Output of libraries is redirected to the
-standard error.
+line, as in ``resources/schema/runner.schema.json``. Output of libraries is redirected to standard
+error.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .verify import Verdict, compare
 EXIT_DONE, EXIT_USAGE, EXIT_INPUT, EXIT_FAILED, EXIT_CANCELLED = 0, 2, 3, 4, 130
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of jointer-runner (core/bench/request.cpp)."""
+    """The options of jointer-runner (core/bench/request.cpp), except ``--recorded``."""
     parser.add_argument("program", metavar="GRAPH", help="a capture; {rank} stands for the rank")
     for name in ("backward", "baseline", "baseline-backward", "inputs", "expected"):
         parser.add_argument(f"--{name}", metavar="FILE")
@@ -145,7 +145,8 @@ class _Rank:
             raise Failure("device", f"{text}; leave out --nsys")
         captured = self._read(options.program, options.backward)
         if self._alone and self._rank >= captured.world_size:
-            text = f"no rank {self._rank}: the capture has {counted(captured.world_size, 'rank')}"
+            ranks = counted(captured.world_size, "rank")
+            text = f"there is no rank {self._rank}: the capture has {ranks}"
             raise Failure("load", text)
         events.say(
             "started",
@@ -182,7 +183,8 @@ class _Rank:
         if self._options.tf32 == "auto":
             return
         if device.type != "cuda" or torch.cuda.get_device_capability(device)[0] < 8:
-            raise Failure("device", f"{_device_name(device)} has no TF32; leave out --tf32")
+            text = f"{_device_name(device)} does not support TF32; leave out --tf32"
+            raise Failure("device", text)
         torch.backends.cuda.matmul.allow_tf32 = self._options.tf32 == "allow"
         torch.backends.cudnn.allow_tf32 = self._options.tf32 == "allow"
 

@@ -207,7 +207,7 @@ class WarnOnce:
             first = self.reason is None
             self.reason = self.reason or f"{type(error).__name__}: {error}"
         if first:
-            message = f"{self._what}: nothing captured: {self.reason}"
+            message = f"{self._what}: a graph was not captured: {self.reason}"
             warnings.warn(message, RuntimeWarning, stacklevel=2)
         return True
 

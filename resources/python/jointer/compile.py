@@ -65,7 +65,7 @@ class Request:
         if self.torch and self.torch != torch.__version__.partition("+")[0]:
             raise CaptureError(
                 f"packages for torch {self.torch} cannot be compiled by torch {torch.__version__} of "
-                f"{sys.executable}; name a Python with torch {self.torch} in JOINTER_PYTHON"
+                f"{sys.executable}; set JOINTER_PYTHON to a Python with torch {self.torch}"
             )
         if not isinstance(self.rank, int) or self.rank < 0:
             raise CaptureError(f"rank {self.rank!r}: expected an integer of at least 0")
@@ -103,8 +103,8 @@ def compile_program(
 
     Returns:
         ``{"packages": [...], "notes": [...]}``; a package has its paths (``package``,
-        ``manifest``), ``cached`` if it came from the cache, and the content of its manifest, except
-        ``origins``.
+        ``manifest``), ``cached`` (true if it came from the cache), and the content of its manifest,
+        except ``origins``.
 
     Raises:
         CaptureError: the request or a file is invalid.

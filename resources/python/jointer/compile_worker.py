@@ -2,7 +2,7 @@
 
 If no graph is given, it reads requests from its standard input, one JSON object per line, and
 answers with JSON lines on its standard output until the input ends. If a graph is given, it answers
-only that request. Output of libraries is redirected to the standard error.
+only that request. Output of libraries is redirected to standard error.
 
 A request: ``{"id": any, "graph": path, "backward": path, "method": "inductor" | "regional", "on":
 "auto" | "cpu" | "cuda", "out": folder, "rank": number, "mark": [selector], "assume": "u0=64",

@@ -76,7 +76,8 @@ def _laid(tensor: Any, described: Any) -> Any:
 
 
 def _shaped(logsumexp: Tensor, described: Tensor) -> Tensor:
-    """The log-sum-exp, [batch, heads, queries], without padding or a last dimension of one."""
+    """``logsumexp``, which is [batch, heads, queries], with the padding, or the last dimension of
+    one, that ``described`` has."""
     if described.dim() == logsumexp.dim() + 1:
         logsumexp = logsumexp.unsqueeze(-1)
     else:
@@ -147,7 +148,7 @@ def _attend_backward(
 
 
 def _scale(scale: float | None, query: Tensor) -> float:
-    """The kernel's default scale, which depends on the head size before padding."""
+    """``scale``, or the default, which depends on the head size before padding."""
     return 1 / math.sqrt(query.shape[-1]) if scale is None else scale
 
 

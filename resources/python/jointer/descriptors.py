@@ -42,7 +42,8 @@ def encode_descriptor(value: Any) -> Any:
 
 
 def decode_descriptor(value: Any) -> Any:
-    """The descriptor that ``value`` describes; a dict if its type does not exist in this torch."""
+    """The descriptor that ``value`` describes; a dict if its type does not exist in this torch or
+    has other fields."""
     if isinstance(value, list):
         return [decode_descriptor(each) for each in value]
     if not isinstance(value, dict) or "type" not in value:

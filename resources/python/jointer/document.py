@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from .errors import CaptureError
+from .errors import CaptureError, byte_of
 
 FORMAT = "jointer-capture"
 VERSION = 1
@@ -28,7 +28,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the capture at ``path``.
 
     Raises:
-        CaptureError: the file is not a capture, or has a newer version.
+        CaptureError: the file is not a capture, is damaged, or has an unknown version.
         OSError: the file cannot be read.
     """
     raw = Path(path).read_bytes()
@@ -37,7 +37,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise CaptureError(f"{path}: byte {error.start} is not UTF-8 text: not a capture") from None
     except json.JSONDecodeError as error:
-        raise CaptureError(f"{path}: not JSON at byte {error.pos} ({error.msg})") from None
+        raise CaptureError(f"{path}: not JSON at byte {byte_of(error)} ({error.msg})") from None
     check_document(document, path)
     return document
 

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 
 class Events:
-    """Writes events to the standard output, which is reserved for them."""
+    """Writes events to standard output, which is reserved for them."""
 
     PROTOCOL = 1
 
@@ -21,8 +21,7 @@ class Events:
 
     @classmethod
     def take_stdout(cls) -> Events:
-        """Reserve the standard output for events: other output is redirected to the standard
-        error."""
+        """Reserve standard output for events: other output is redirected to standard error."""
         stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
         sys.stdout.flush()
         os.dup2(2, 1)

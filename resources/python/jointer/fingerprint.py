@@ -49,8 +49,8 @@ def first_difference(lines: Sequence[str], recorded: str) -> str | None:
 
 def different_arguments(lines: Sequence[str], recorded: str) -> list[int]:
     """Indices of the nodes whose arguments differ from those in the fingerprint ``recorded`` of a
-    graph with the same nodes. Nodes beyond the end of ``recorded`` count as different. One of 64
-    differences is missed."""
+    graph with the same nodes. Nodes beyond the end of ``recorded`` count as different. One in 64
+    differences is missed on average."""
     here, there = fingerprint(lines)[_ARGUMENTS::_PIECES], recorded[_ARGUMENTS::_PIECES]
     return [index for index, each in enumerate(here) if there[index : index + 1] != each]
 

@@ -96,7 +96,7 @@ def restore_groups(groups: Mapping[str, Mapping[str, Any]], rank: int, world_siz
         name: dist.new_group(list(group["ranks"]), group_desc=group.get("desc"))
         for name, group in groups.items()
     }
-    # Names chosen by torch come first, as a recorded name may be one of them.
+    # Unregister the names that torch chose, since a recorded name may be one of them.
     for automatic in {dist.group.WORLD.group_name, *(group.group_name for group in made.values())}:
         _unregister_process_group(automatic)
     for name, group in made.items():

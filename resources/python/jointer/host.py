@@ -1,7 +1,7 @@
 """``python -m jointer host``: a process that runs Python passes for its parent.
 
 It reads one request from its standard input, a JSON object on one line, and answers with JSON lines
-on its standard output (docs/plugins.md). All output of a pass is redirected to the standard error.
+on its standard output (docs/plugins.md). All output of a pass is redirected to standard error.
 The process answers one request and exits, so that passes cannot affect each other.
 """
 

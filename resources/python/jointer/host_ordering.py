@@ -34,7 +34,7 @@ def _unwrap(gm: fx.GraphModule, node: fx.Node) -> None:
     inside = gm.get_submodule(str(attribute.target)).graph
     calls = [each for each in inside.nodes if each.op not in ("placeholder", "output")]
     if len(calls) != 1 or inside.output_node().args[0] is not calls[0]:
-        raise ValueError(f"{node.name} wraps more than one call in control_deps")
+        raise ValueError(f"{node.name} does not wrap exactly one call in control_deps")
     values = dict(zip(inside.find_nodes(op="placeholder"), given, strict=True))
     node.target = calls[0].target
     node.args = fx.map_arg(calls[0].args, values.__getitem__)

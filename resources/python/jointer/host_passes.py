@@ -173,7 +173,8 @@ def describe(found: Found) -> dict[str, Any]:
     """The declaration of a pass, as plugins/hosted/declaration.h reads it.
 
     Raises:
-        HostError: a required parameter has a type that a pipeline cannot express.
+        HostError: the function has no parameter for the graph, the declaration names a parameter
+            that the function lacks, or a pipeline cannot express a required parameter.
     """
     declaration, function = found.declaration, found.function
     if not _positional(function):
@@ -340,7 +341,8 @@ def arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[st
     """The arguments of ``function`` for the values in a pipeline.
 
     Raises:
-        HostError: a required parameter is missing, or a value has the wrong type.
+        HostError: a required parameter is missing, a value has the wrong type, or an object cannot
+            be found.
     """
     result = {}
     for parameter in parameters(function):

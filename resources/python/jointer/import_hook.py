@@ -31,7 +31,7 @@ def patched_modules(patches: Mapping[str, Patch]) -> Iterator[None]:
 
 def replace_function(module: ModuleType, name: str, wrap: Callable[[Any], Any]) -> None:
     """Replace a module's function with ``wrap(function)``, in this module and in all modules of the
-    same package that imported the function. Does nothing if the module does not have it."""
+    same top-level package that imported the function. Does nothing if the module lacks it."""
     original = getattr(module, name, None)
     if not callable(original):
         return

@@ -70,7 +70,7 @@ class Compiled:
     mutated: list[int]
     #: Layouts of tensor outputs by node name.
     layouts: dict[str, Layout]
-    #: By node of the graph after Inductor's passes: the nodes of the captured graph it computes.
+    #: By node of the graph after Inductor's passes: the captured nodes that it computes.
     origins: dict[str, list[str]]
 
 

@@ -3,7 +3,7 @@
 The answer is one JSON object in the last line; see ``inductor_kernels.kernels_of``. With
 ``--progress``, further JSON objects precede it, one per line: each has the ``stage``, and says that
 ``done`` of ``of`` nodes are done (0 of 0 in stages that do not count nodes). Messages of libraries
-go to the standard error.
+go to standard error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--assume", default="", metavar="SYMBOL=NUMBER,...")
     parser.add_argument(
-        "--torch", default="", help="refuse to run with another version than this, such as 2.15"
+        "--torch", default="", help="require this minor version of torch, such as 2.15"
     )
     parser.add_argument(
         "--progress", action="store_true", help="print the stages before the answer, as JSON lines"
@@ -110,5 +110,7 @@ def _one_graph(loaded: Any, options: argparse.Namespace) -> Any:
     if options.half is not None:
         raise CaptureError(f"{options.graph} is not a pair; leave out --half")
     if isinstance(loaded, dict):
-        raise CaptureError(f"{options.graph} holds stages of a pipeline; give one of its graphs")
+        raise CaptureError(
+            f"{options.graph} contains the stages of a pipeline; give a capture of one graph"
+        )
     return loaded

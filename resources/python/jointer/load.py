@@ -72,7 +72,7 @@ def load(
         ``torch.distributed.destroy_process_group()``.
 
     Raises:
-        CaptureError: the file is not a capture, has a newer version, or is damaged.
+        CaptureError: the file is not a capture, is damaged, or has an unknown version.
         OSError: the file cannot be read.
     """
     return load_document(read_document(path), assume, path)

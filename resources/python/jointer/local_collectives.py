@@ -1,7 +1,8 @@
 """Local replacements of collectives, for a rank that runs alone.
 
-So that one rank can be measured without the others, each result has the real size and is filled
-with copies of this rank's data, which initializes it. The values are not those of a real run.
+So that one rank can be measured without the others, each result has the real size and contains
+copies of this rank's data, followed by zeros if an all-to-all returns more than it was given. The
+values are not those of a real run.
 """
 
 from __future__ import annotations

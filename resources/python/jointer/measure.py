@@ -3,8 +3,8 @@
 Terms: an ordinary step runs the program unchanged. A profiled step records when each node starts
 and ends, and the bytes held after it. A step *apart* runs each collective alone, to measure the
 collective's own time: all ranks of its group synchronize, then the collective starts and is waited
-for immediately. On a GPU, nodes are timed with events, so a step apart also synchronizes with the
-device after each node.
+for immediately. On a GPU, a profiled step times nodes with events; a step apart instead uses the
+host's clock, and synchronizes with the device before and after each node.
 """
 
 from __future__ import annotations

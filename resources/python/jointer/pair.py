@@ -24,7 +24,7 @@ def link_pair(forward: fx.Graph, backward: fx.Graph) -> dict[str, fx.Node]:
     Both have the same name, except for states of random generators, which are matched by order.
 
     Raises:
-        CaptureError: the backward has an input that is neither saved nor a tangent.
+        CaptureError: the backward has an input tensor that is neither saved nor a tangent.
     """
     outputs = [each for each in graph_outputs(forward) if isinstance(each, fx.Node)]
     by_name = {node.name: node for node in outputs}

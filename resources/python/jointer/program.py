@@ -21,7 +21,7 @@ from .load import load_document
 from .symbols import Number
 from .versions import fit_calls, minor_version
 
-#: Keys of a node's record on which compiled code depends, in addition to ``custom`` marks.
+#: Keys of a node's record on which compiled code depends; ``custom`` contains marks of regions.
 _COMPUTATION = ("name", "op", "target", "args", "kwargs", "val", "custom")
 
 

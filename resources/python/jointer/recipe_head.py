@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .errors import RecipeError
+from .errors import RecipeError, byte_of
 
 Json = Any
 
@@ -44,7 +44,7 @@ def load_recipe(source: str | os.PathLike[str] | Mapping[str, Json]) -> tuple[Js
         raise RecipeError(f"{where}: byte {error.start} is not UTF-8 text: not a recipe") from None
     except json.JSONDecodeError as error:
         raise RecipeError(
-            f"{where}: invalid JSON near byte {error.pos}; is the file truncated or damaged?"
+            f"{where}: invalid JSON near byte {byte_of(error)}; is the file truncated or damaged?"
         ) from None
     except RecursionError:
         raise RecipeError(f"{where}: nested too deeply for a recipe") from None

@@ -1,7 +1,7 @@
 """Runs a training script and captures every graph that it compiles or traces.
 
 The script runs unchanged, with the same arguments and results as without capturing. If it succeeds
-without making a graph, the reason is printed and the exit code is ``NO_GRAPH``.
+but no graph was captured, the reason is printed and the exit code is ``NO_GRAPH``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .backend import capturing
 
-#: Exit code of a run that made no graph.
+#: Exit code of a run that captured no graph.
 NO_GRAPH = 1
 
 #: Environment variable for the folder in which each worker reports its captures in a file.
@@ -93,7 +93,7 @@ def _run_here(command: list[str], path: Path, pair: bool, each_pass: bool) -> in
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         sys.argv, sys.path[:] = before
-    if folder := os.environ.get(_NOTES):  # the parent reports if no worker made a graph
+    if folder := os.environ.get(_NOTES):  # the parent reports if no worker captured a graph
         note = {"written": recorder.written, "why": recorder.why_nothing()}
         Path(folder, f"{os.getpid()}.json").write_text(json.dumps(note))
     elif code == 0 and recorder.written == 0:

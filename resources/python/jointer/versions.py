@@ -86,8 +86,8 @@ def _fit(node: fx.Node, schema: str, captured: str) -> None:
         what = f"has no argument {unknown[0]}" if unknown else f"requires argument {missing[0]}"
         raise CaptureError(
             f"node {node.name}: {target_name(node.target)} {what} in torch {torch.__version__}, "
-            f"but the capture is from torch {captured}; name a Python with torch {captured} in "
-            "JOINTER_PYTHON, or capture again"
+            f"but the capture is from torch {captured}; set JOINTER_PYTHON to a Python with torch "
+            f"{captured}, or capture again"
         )
     first_keyword = next((i for i, each in enumerate(ours) if each.kwarg_only), len(ours))
     args = []
