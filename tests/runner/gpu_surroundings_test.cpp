@@ -179,7 +179,7 @@ TEST_F(PinnedMachine, AMissingLibraryIsANote) {
   without.nvml = "libno-such-nvml.so.1";
   const GpuSurroundings surroundings(without);
   EXPECT_THAT(surroundings.notes(),
-              ElementsAre(StartsWith("NVML (libno-such-nvml.so.1) is missing: "),
+              ElementsAre(StartsWith("NVML (libno-such-nvml.so.1) is missing or does not work: "),
                           StartsWith("the rank's threads run on the CPUs")));
   EXPECT_THAT(surroundings.facts(), ElementsAre("GPU 0 at 0000:0A:00.0, NUMA node 1"));
   EXPECT_FALSE(surroundings.monitor().read());
