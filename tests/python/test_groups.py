@@ -12,7 +12,7 @@ from torch import fx
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 import jointer
-from jointer.groups import describe_group, make_twins
+from jointer.groups import describe_group, make_twins, restore_groups
 
 gather = torch.ops._c10d_functional.all_gather_into_tensor.default
 
@@ -53,3 +53,8 @@ def test_a_group_with_an_unknown_name_is_not_created(gathered: fx.GraphModule) -
 def test_nothing_is_created_without_process_groups(gathered: fx.GraphModule) -> None:
     dist.destroy_process_group()
     assert make_twins(gathered) == []
+
+
+def test_nothing_is_restored_if_no_group_contains_the_rank() -> None:
+    restore_groups({"tp": {"ranks": [1, 2]}}, rank=0, world_size=4)
+    assert not dist.is_initialized()

@@ -80,8 +80,8 @@ def describe_group(name: str) -> dict[str, Any] | None:
 def restore_groups(groups: Mapping[str, Mapping[str, Any]], rank: int, world_size: int) -> None:
     """Recreate ``groups`` under their names, with the ``fake`` backend.
 
-    Does nothing if a process group is already initialized. If names cannot be resolved, the graph
-    can be inspected but not run. The groups live until
+    Does nothing if a process group is already initialized, or if no group contains ``rank``. If
+    names cannot be resolved, the graph can be inspected but not run. The groups live until
     ``torch.distributed.destroy_process_group()``.
     """
     if not groups or not dist.is_available() or dist.is_initialized():
@@ -90,6 +90,8 @@ def restore_groups(groups: Mapping[str, Mapping[str, Any]], rank: int, world_siz
     from torch.testing._internal.distributed.fake_pg import FakeStore  # registers the backend
 
     groups = {name: group for name, group in groups.items() if rank in group["ranks"]}
+    if not groups:
+        return
     size = max(world_size, 1 + max(max(group["ranks"], default=0) for group in groups.values()))
     dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=size)
     made = {
