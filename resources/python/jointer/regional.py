@@ -1,8 +1,8 @@
 """Finds the regions of a graph that Inductor compiles; the rest runs operator by operator.
 
 Nodes are marked by ``custom["compile_with_inductor"]`` (upstream's ``regional_inductor``) or by a
-selector. Terms: a *region* is a set of marked nodes that one package computes. It runs at the
-position of its last node; the order of all other nodes stays.
+selector. Terms: a *region* is a set of marked nodes that one package computes. From the position of
+its first node on, it runs as soon as its inputs are available; the order of all other nodes stays.
 
 Steps, in one walk over the program with one open region:
 
@@ -42,7 +42,7 @@ class Region:
     """Nodes computed by one package."""
 
     index: int
-    #: The names of the nodes, in order. The package runs in place of the last node.
+    #: The names of the nodes, in order. The package runs in their place.
     nodes: list[str]
     #: The nodes as a graph, with placeholders named after the inputs, and a tuple of outputs.
     gm: fx.GraphModule

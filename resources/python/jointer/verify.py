@@ -39,7 +39,7 @@ def compare(
         names: names of the outputs.
         outputs: tensors, numbers and ``None``.
         expected: the same; outputs without an entry are not compared.
-        bound: the tolerance, relative to an output's largest magnitude.
+        bound: the tolerance, relative to the largest finite magnitude of the expected output.
     """
     verdict = Verdict(against, bound=bound)
     for place, wanted in sorted(expected.items()):
