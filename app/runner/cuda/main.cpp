@@ -1,5 +1,5 @@
-// jointer-runner-cuda: runs one rank of a benchmark on a CUDA device or, if none can be used and the
-// user did not request one, on the CPU. jointer-runner starts it.
+// jointer-runner-cuda: runs one rank of a benchmark on a CUDA device or, if none can be used and
+// the user did not request one, on the CPU. jointer-runner starts it.
 
 #include <cstdio>
 #include <exception>
