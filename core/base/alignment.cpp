@@ -3,12 +3,12 @@
 // Steps
 //   0. Drop the elements that occur in only one of the sequences.
 //   1. Pair up the common prefix and suffix; both belong to some longest common subsequence.
-//   2. Halve what remains of `a`. The longest common lengths of the first half and every prefix of
-//      `b`, and of the second half and every suffix, show where to split `b`. Align each side
-//      separately (Hirschberg).
+//   2. Halve what remains of `a`. The lengths of the longest common subsequences of the first half
+//      and every prefix of `b`, and of the second half and every suffix, show where to split `b`.
+//      Align each side separately (Hirschberg).
 //   3. Compute those lengths 64 elements of `b` at a time: bit j of V is 0 where the length
-//      increases from b[0..j) to b[0..j]. An element of `a` that occurs at the positions M of `b`
-//      updates V to
+//      increases from b[0..j) to b[0..j + 1). An element of `a` that occurs at the positions M of
+//      `b` updates V to
 //             V = (V + (V & M)) | (V & ~M).
 //
 // Cost: |a| |b| / 32 operations; memory for one bit row of `b` per distinct element of `a`, and two

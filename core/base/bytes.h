@@ -56,8 +56,8 @@ Result<void> write_bytes(const std::string& path, std::string_view bytes);
 Result<void> make_folder(const std::string& path);
 
 // Returns `path` as an absolute path without `.` and `..`, so that it stays valid in another
-// working directory. Each `..` removes the name before it, even if that is a symbolic link. An
-// empty path stays empty, and so does any path if the working directory is unknown.
+// working directory. Each `..` removes the name before it, even if that is a symbolic link. Returns
+// an empty path unchanged, and a relative path if the working directory is unknown.
 std::string absolute_path(const std::string& path);
 
 }  // namespace jointer

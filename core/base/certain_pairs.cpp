@@ -1,8 +1,8 @@
 // Pairs the elements of two sequences by name and order, without guesses.
 //
 // Steps
-//   1. In both whole sequences, collect the elements of each token that have no partner. If a token
-//      has as many in `a` as in `b`, pair them one by one.
+//   1. In both whole sequences, collect the elements of each token that have no partner. If `a` and
+//      `b` have equally many for a token, pair them one by one, in order.
 //   2. Find a longest list of pairs that are in the same order in both sequences
 //      (longest_increasing.h). It cuts both sequences into gaps.
 //   3. Repeat step 1 in each gap. If it made pairs, repeat steps 2 and 3.

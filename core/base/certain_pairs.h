@@ -16,7 +16,8 @@ namespace jointer {
 // elements between two neighboring pairs that are in order, before the first such pair and after
 // the last. All others have no partner.
 //
-// Cost: O(n log n) for each level of pairs between pairs; levels are few.
+// Cost: O(n log n) per round; each round searches the gaps between the pairs of all earlier ones.
+// There are few rounds.
 class CertainPairs {
  public:
   using Pair = std::pair<std::uint32_t, std::uint32_t>;  // index in a, index in b

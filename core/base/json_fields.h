@@ -8,8 +8,8 @@
 //   }
 //
 // Define the function in the struct's namespace, not in an unnamed namespace. A field whose type
-// has such a table is an object. Members are written in the table's order. core/base/json_text.h
-// says which documents are read this way.
+// has such a table is read and written as an object. Members are written in the table's order.
+// core/base/json_text.h says which documents are read this way.
 
 #include <array>
 #include <cstdint>
@@ -49,7 +49,7 @@ class JsonMembers {
   explicit JsonMembers(const OrderedJson& json, std::string place = {});
 
   [[nodiscard]] bool has(std::string_view key) const;
-  // Returns the member, or null if it is missing. `rest` then omits the member.
+  // Returns the member, or null if it is missing. `rest` omits the members that were found.
   const OrderedJson* find(std::string_view key);
   // Like `find`, but also returns null for a JSON null.
   const OrderedJson* find_set(std::string_view key);
@@ -58,7 +58,8 @@ class JsonMembers {
   template <class T>
   void read(std::string_view key, T& value);
   void read(std::string_view key, std::map<std::string, std::string>& value);
-  // Calls `take(const OrderedJson&, std::size_t)` for each element of a list.
+  // Calls `take(element, index)` for each element of a list. Does nothing if the member is missing
+  // or null; if it is not a list, that is recorded as a problem.
   template <class Take>
   void read_list(std::string_view key, Take take);
 

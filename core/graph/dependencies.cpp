@@ -6,10 +6,11 @@
 //            same bytes (memory_order.h). A collective uses memory until its wait: the wait counts
 //            as a reader of the collective's inputs and, if the collective works in place, as a
 //            writer to them. The data rule already keeps reads of the result after the wait.
-//   control  - Nodes that draw from a random generator, or set its state, keep their order. Calls
-//              of subgraphs whose contents are unknown count as such.
+//   control  - Nodes that draw from a random generator, or set its state, keep their order.
+//              Higher-order operators that may run anything, such as with_effects, count as such.
 //            - Nodes that act on something outside the graph keep their order: operators that
-//              return nothing, tokens, calls of subgraphs whose contents are unknown.
+//              return nothing and write to no argument, aten.manual_seed, and higher-order operators
+//              that may run anything.
 //            - A node whose sizes contain a symbol (u0) runs after the node that defines the symbol
 //              (.item(), nonzero), even if it does not read that node.
 //            - A check of symbols (_assert_scalar, sym_constrain_range) runs before every later

@@ -11,7 +11,7 @@
 namespace jointer {
 namespace {
 
-// Higher-order operators whose subgraphs have no effects.
+// Higher-order operators that have none of these effects.
 constexpr std::array<std::string_view, 6> kPure{
     "triton_kernel_wrapper_functional", "auto_functionalized",
     "auto_functionalized_v2",           "flex_attention",
@@ -52,7 +52,7 @@ bool is_named_in_place(const OperatorInfo& op) {
 }
 
 // Collects the arguments that the capture's schema_alias, [[index, is written], ...], marks as
-// written. Used for operators that are not in the table.
+// written. Used for opaque operators.
 void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId>& written) {
   const std::string_view text = graph.text(node.schema_alias);
   const auto json = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);

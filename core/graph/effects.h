@@ -38,7 +38,7 @@ bool may_write(const OperatorInfo& op);
 
 // Appends the nodes whose tensors a call writes to: the arguments that the schema marks as
 // `Tensor(a!)`. If it marks none: every argument of a mutating Triton kernel, the first argument of
-// an operator with an in-place name (`add_`), or, without a schema, the arguments that the
+// an operator with an in-place name (`add_`), or, for an opaque operator, the arguments that the
 // capture's schema_alias marks as written.
 void written_arguments(const Graph& graph, const Node& node, std::vector<NodeId>& written);
 inline std::vector<NodeId> written_arguments(const Graph& graph, const Node& node) {

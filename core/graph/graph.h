@@ -80,7 +80,7 @@ class Graph {
   [[nodiscard]] std::span<const Argument> args(const Node& node) const {
     return children(node.args);
   }
-  // The value of a dict's string key; null if there is none.
+  // The value of a string key in a dict; null if the dict lacks the key.
   [[nodiscard]] const Argument* member(const Argument& dict, std::string_view key) const;
   // The argument that the schema calls `name`, whether passed by keyword or by position. Null if it
   // is not passed.

@@ -32,13 +32,14 @@ const ProcessGroup* twin_of(const Graph& graph, const Part& part, std::string_vi
 // Prefers groups of the capture to derived groups.
 const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group);
 
-// True if a group's ranks are assumed to be consecutive: the capture contains neither the group nor
-// a group of which it is a twin.
+// True if a group's ranks are a guess (consecutive, or rank_stride apart): the capture contains
+// neither the group nor a group of which it is a twin.
 bool has_guessed_ranks(const Graph& graph, const ProcessGroup& group);
 
 // The distance between the ranks of a group with guessed ranks is an assumption, `stride:fsdp=8`.
-// These functions return the name of the assumption for a group; the distance (1 by default; that
-// of the original for a twin); the assumptions without the distances, and the distances alone.
+// In order, these functions return the name of the assumption for a group; the distance (by default
+// that of the original for a twin, and 1 otherwise); the assumptions without the distances; and the
+// distances alone.
 std::string stride_name(std::string_view group);
 std::int64_t rank_stride(const Graph& graph, const ProcessGroup& group);
 Assumptions without_strides(Assumptions assumptions);

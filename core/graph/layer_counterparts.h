@@ -5,7 +5,7 @@
 // Calls of two layers are counterparts if they have the same operator, types and shapes of results,
 // module within the layer (`layers.*.attention.wq`), process group and phase, if both or neither
 // are recomputed, and if they have the same index among such calls of their layers. If two layers
-// have different numbers of such calls, their calls are not counterparts.
+// have different numbers of such calls, none of these calls are counterparts.
 
 #include <cstdint>
 #include <span>

@@ -7,7 +7,7 @@
 // Some frames are not module paths: SimpleFSDP's parametrization appears as
 // `dict(type(L['self'].layers.0...`. Such a frame is a child of the frame before it, named after
 // its parameter and class: `weight (ReplicateComputation)`. A node without a stack is in the module
-// whose path its `custom` has as `module_fqn`.
+// with the path that `module_fqn` in its `custom` gives.
 
 #include <string>
 #include <string_view>

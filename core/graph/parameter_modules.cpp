@@ -5,8 +5,8 @@
 // first call, outside the bucket's module, that reads the parameter's member of the bucket.
 //
 // Steps
-//   1. The first call in a module that reads a parameter decides, unless it reads the parameter in
-//      a list with others.
+//   1. Among the calls that read a parameter, the first one outside the root module decides or, if
+//      all are in the root, the first one; unless it reads the parameter in a list with others.
 //   2. From such a bucket, follow the first reader until a call returns as many tensors as the
 //      bucket has members, or writes to a list of that length. The parameter's member is at the
 //      parameter's index: a getitem of the result, or the storage of an element of the list.

@@ -34,7 +34,7 @@
 // Cost: for each call, its results times the tensors of its inputs.
 //
 // Deviation: torch's memory estimators use storages as captured. Graph::captured_storage returns
-// these for the torch-compatible profile.
+// these for a memory timeline by torch's rules (MemoryRules::torch).
 
 #include "core/graph/storage_rules.h"
 

@@ -29,7 +29,7 @@ struct Argument {
     symbol,         // `expression`
     op,             // `text`: an operator's name
     opaque,         // `text`: type; `detail`: repr
-    raw,            // `text`: JSON of a kind unknown to this version
+    raw,            // `text`: JSON of any other kind, such as an integer of more than 64 bits
   };
 
   Kind kind = Kind::none;
@@ -104,7 +104,7 @@ struct Value {
     symbol,    // `expression`: a symbolic number
     constant,  // `text`: JSON of a plain value
     opaque,    // `text`: type; `detail`: repr
-    raw,       // `text`: JSON of a kind unknown to this version
+    raw,       // `text`: JSON of any other kind, such as a symbolic float
   };
 
   Kind kind = Kind::none;

@@ -76,8 +76,8 @@ class Formulas {
     return multiply_adds(product(*x), (*w)[0]);
   }
 
-  // Dimensions without a group dimension g are divided into groups. The count does not depend on
-  // the sizes of the groups.
+  // Where an operand lacks the group dimension g, one of its dimensions is divided into groups. The
+  // count does not depend on the sizes of the groups.
   //   [m, k] x [g, k, n]: rows grouped       [g, m, k] x [k, n]: columns grouped
   //   [m, k] x [k, n]: k grouped, g results  [g, m, k] x [g, k, n]: batched
   std::int64_t grouped_mm() const {

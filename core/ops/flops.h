@@ -37,8 +37,8 @@ struct Flops {
 
 // True if there is a formula for the packet. Check it first to avoid collecting shapes needlessly.
 bool has_flop_formula(std::string_view packet);
-// True if the registry of this version of torch has an entry for the packet. Torch calls such nodes
-// compute nodes. The top of flops.cpp lists what each version added.
+// True if the registry of this version of torch has an entry for the packet. Torch calls nodes with
+// such operators compute nodes. The top of flops.cpp lists what each version added.
 bool is_in_torch_registry(std::string_view packet, TorchVersion torch = kNewestTorch);
 
 // Returns zero if there is no formula, or the shapes do not fit the operator. Saturates at 64 bits.

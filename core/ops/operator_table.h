@@ -20,8 +20,8 @@ enum class OperatorTag : std::uint32_t {
   reduction = 1 << 1,
   random = 1 << 2,          // draws from a generator
   view_copy = 1 << 3,       // the copying variant of a view
-  inplace_view = 1 << 4,    // changes the shape of its argument
-  data_dependent = 1 << 5,  // the output depends on values, so the CPU waits for them
+  inplace_view = 1 << 4,    // changes only metadata of its argument, such as its shape
+  data_dependent = 1 << 5,  // returns a number read from a tensor, so the CPU waits for it
   dynamic_shape = 1 << 6,   // the shape of the output depends on values
   silent_alias = 1 << 7,    // returns a view although its schema does not say so (_unsafe_view)
   higher_order = 1 << 8,
