@@ -21,7 +21,7 @@ struct AchievedRates {
   friend bool operator==(const AchievedRates&, const AchievedRates&) = default;
 };
 
-// `ns`: how long the call's kernels or its communication took; without it, all rates are 0.
+// `ns`: how long the call's kernels or its communication took; if not positive, all rates are 0.
 // `device`: where it was measured; null if its peaks are not known.
 AchievedRates achieved_rates(const Graph& graph, const Node& call, std::int64_t ns,
                              const DeviceDescription* device, std::int64_t gpus_per_node);

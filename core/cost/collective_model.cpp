@@ -23,8 +23,8 @@
 //
 // Cost: linear in the group's ranks if they ascend; else n log n. Source: the usual alpha-beta
 // model of ring algorithms; NCCL's step latencies (nccl/src/graph/tuning.cc). Deviation from torch
-// 2.11 (torch_nccl.cpp): torch assumes LL, two channels and all of the group's traffic through one
-// card, which makes large collectives between nodes several times too slow.
+// 2.11 (torch_nccl.cpp): torch assumes NCCL's LL protocol, two channels and all of the group's
+// traffic through one card, which makes large collectives between nodes several times too slow.
 
 #include "core/cost/collective_model.h"
 

@@ -45,7 +45,7 @@ Result<void> write_cpu_probe(const std::string& path, const CpuProbe& probe);
 
 // The CPU of a rank with `threads` threads that shares the machine with the other `ranks` - 1
 // ranks: `generic` with the rates of the most similar probed rank, in proportion to the threads. If
-// the ranks have more threads than the machine has cores, they share them.
+// the ranks have more threads than the machine has cores, their threads share the cores.
 DeviceDescription probed_cpu(const CpuProbe& probe, DeviceDescription generic, int threads,
                              int ranks);
 

@@ -225,7 +225,7 @@ Result<DeviceDescription> this_cpu() {
   return device;
 }
 
-// Loads the device of cpu_of_rank_text.
+// Loads a device such as `cpu{threads=2,ranks=4}`.
 Result<DeviceDescription> load_rank(std::string_view text) {
   constexpr std::string_view kRanks = ",ranks=", kEnd = "}";
   constexpr int kMax = 65536;

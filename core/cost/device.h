@@ -56,9 +56,9 @@ struct DeviceDescription {
 };
 
 // Loads a device by id ("h100", case-insensitive; "cpu{cores=4}"), by the path of a JSON file, by
-// the properties of a GPU (device_text in core/cost/gpu_properties.h), or by cpu_of_rank_text.
-// "cpu" is the CPU of this machine with the cores that this program may use. For it and for
-// cpu_of_rank_text, the rates are those of this machine's probe, if there is one
+// the properties of a GPU (device_text in core/cost/gpu_properties.h), or by the result of
+// cpu_of_rank_text. "cpu" is the CPU of this machine with the cores that this program may use. It
+// and the CPUs of cpu_of_rank_text have the rates of this machine's probe, if there is one
 // (core/cost/cpu_probe.h).
 // Error (usage): the device does not exist, or its text is malformed; the message lists the
 // built-in devices or says what to write. Error (input): the file cannot be read, or is not a

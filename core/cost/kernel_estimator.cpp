@@ -1,8 +1,8 @@
 // Estimates the time of a call that runs as one kernel.
 //
-// With FLOPs, the call is an attention or a matrix product, whose rows and columns are the last two
-// dimensions of its result; k follows from its FLOPs. Without, it is a loop over the bytes that
-// node_traffic counts:
+// A call with FLOPs is an attention or a matrix product. The rows and columns of a product are the
+// last two dimensions of its result; k follows from its FLOPs. A call without FLOPs is a loop over
+// the bytes that node_traffic counts:
 //   - inputs of an element-wise operator or a copy are strided if the result's contiguous dimension
 //     is not theirs, and then move whole sectors if none of their dimensions is contiguous;
 //   - a lookup gathers, and a write or an addition at positions scatters;

@@ -33,7 +33,8 @@ struct KernelRates {
   // Shares of the bandwidth by access pattern, and of two kinds of kernels.
   double coalesced = 1, strided = 1, gathered = 1, scattered = 1;
   double row_reduction = 1, column_reduction = 1;
-  // The share of operators that convert to a wider type. Loops of compiled kernels are not slower.
+  // The share that an operator reaches if it converts to a wider type. Loops of compiled kernels are
+  // not slowed by such a conversion.
   double widening = 1;
 
   // The bandwidth of a kernel by the number of bytes that it moves, which is higher if they fit in
@@ -47,8 +48,9 @@ struct KernelRates {
   // Exponentials, logarithms, sines and the like, 1e9 per second; 0: no limit.
   double special_gops = 0;
 
-  // Matrix products. `wave_us`: the start and the end of a tile, during which nothing is
-  // multiplied, for a tile of the first size. Empty: the roofline's efficiency, without tiles.
+  // The tiles of matrix products; if empty, products have the roofline's efficiency, without tiles.
+  // `wave_us`: the start and the end of a tile of the first size, during which nothing is
+  // multiplied.
   struct Tile {
     std::int64_t rows = 0, columns = 0;
     double share = 0;  // of the peak, while it multiplies

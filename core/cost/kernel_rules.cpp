@@ -6,10 +6,10 @@
 //              most its own.
 //   bandwidth  that of the description's levels of cache, interpolated between their sizes. Without
 //              levels, that of the memory.
-//   fill       Little's law: to draw the full bandwidth, a device has bandwidth * latency bytes in
-//              flight. A kernel has at most its own bytes in flight, and at most `block_bytes` for
-//              each of its blocks. So a small kernel takes launch + latency, and a reduction with
-//              few rows, which Inductor therefore splits, has only a part of the bandwidth.
+//   fill       Little's law: to reach the full bandwidth, a device needs bandwidth * latency bytes
+//              in flight. A kernel has at most its own bytes in flight, and at most `block_bytes`
+//              for each of its blocks. So a small kernel takes launch + latency, and a reduction
+//              with few rows, which Inductor therefore splits, has only a part of the bandwidth.
 //   sectors    memory moves in sectors of `sector_bytes`: elements that lie alone move more than
 //              themselves.
 //
@@ -83,7 +83,7 @@ double peak_of_kind(const KernelRates& rates, LoopWork::Kind kind) {
   return 1;
 }
 
-// The fraction of the bandwidth that the kernel's bytes in flight can draw.
+// The fraction of the bandwidth that the kernel reaches with its bytes in flight.
 double filled(const DeviceDescription& device, const LoopWork& work, double bytes) {
   const KernelRates& rates = *device.kernels;
   double in_flight = bytes;

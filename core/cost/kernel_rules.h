@@ -58,8 +58,8 @@ KernelDuration loop_time(const DeviceDescription& device, const LoopWork& work);
 KernelDuration product_time(const DeviceDescription& device, const ProductWork& work);
 KernelDuration attention_time(const DeviceDescription& device, const AttentionWork& work);
 
-// Bytes that an access moves whose neighboring elements lie `stride` elements apart: the sectors
-// that it touches. `bytes`: those of the elements.
+// The bytes that an access moves if its neighboring elements lie `stride` elements apart: those of
+// the sectors that it touches. `bytes`: the size of the elements themselves.
 double sector_traffic(const DeviceDescription& device, double bytes, std::int64_t item_bytes,
                       std::int64_t stride);
 

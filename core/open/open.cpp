@@ -88,8 +88,8 @@ Result<Listing> locate(const std::string& path) {
   JOINTER_TRY(const std::vector<std::string> files, files_of(path));
   Listing listing;
   for (const std::string& file_path : files) {
-    // Ignores files in a folder that are not captures; a file that the user names must be a
-    // capture.
+    // Ignores files in a folder that are not captures; a file that the user names must be a capture
+    // or a workspace.
     if (file_path != path) {
       const NativeStart start = look_at_start(file_path);
       if (start == NativeStart::other) ++listing.ignored;

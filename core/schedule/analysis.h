@@ -20,7 +20,9 @@ namespace jointer {
 
 struct AnalysisOptions {
   MemoryOptions memory;
-  EstimatorRequest estimator;  // no device: one of the type memory.runs_on or of the main device
+  // If it names no device, its device is one of type memory.runs_on or, if that is not set, of the
+  // type of the graph's main device.
+  EstimatorRequest estimator;
   SimulationOptions simulation;
   Execution execution = Execution::eager;  // see `analyze_step` in core/compiled/compiled_step.h
 };

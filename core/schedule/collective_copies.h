@@ -10,7 +10,7 @@ namespace jointer {
 
 // The library that runs collectives.
 enum class CollectiveLibrary : std::uint8_t {
-  none,  // allocates nothing that counts: NCCL, whose buffers are its own, and local copies
+  none,  // allocates nothing that counts: NCCL, whose buffers are its own, or no library
   gloo,  // copies the tensors that it reduces or gathers
 };
 

@@ -66,8 +66,8 @@ class MemoryTimeline {
   [[nodiscard]] static bool is_after_frees(std::size_t index) {
     return index > 0 && index % 2 == 0;
   }
-  // The bytes that are live at all points: parameters, buffers, inputs, constants and optimizer
-  // state.
+  // The bytes that are live at all points: parameters, buffers, inputs, constants, optimizer state
+  // and the tangents of a joint graph.
   [[nodiscard]] std::int64_t static_bytes() const { return static_bytes_; }
 
   // One lifetime per storage, in program order of the producers; then those of the buffers that the

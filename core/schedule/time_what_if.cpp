@@ -7,8 +7,8 @@
 // A move
 //   1. Restarts the run at the chunk of the first call whose position changed.
 //   2. After the last such call, stops before the first chunk that is in sync again: every clock is
-//      later by the same amount (the shift, possibly zero), or its difference has no effect. This
-//      applies to
+//      later by the same amount (the shift, possibly zero), or its difference has no effect. A
+//      difference has no effect in
 //        - a stream's clock that neither was nor is later than both the host and the compute
 //          stream, since the next collective on that stream starts later anyway; the same holds for
 //          a pending collective, which ends no later than its stream's clock;
