@@ -2,16 +2,16 @@
 // from it.
 //
 // Steps
-//   1. Choose the most similar probed rank: if possible, one that shared the machine or ran alone as
-//      this rank does; among these, the one with the most similar number of threads.
-//   2. Multiply its rates of FLOPs, bytes and special functions by the threads of this rank per
-//      thread of that one. The time of a call stays the same.
+//   1. Choose the most similar probed rank: if possible, one that shared the machine or ran alone
+//      as this rank does; among these, the one with the most similar number of threads.
+//   2. Multiply its rates of FLOPs, bytes and special functions by the ratio of this rank's threads
+//      to its threads. The fixed times of a call stay the same.
 //   3. If the ranks have more threads than the machine has cores, everything is slower by that
 //      factor: rates are divided by it, and times are multiplied by it.
 //   4. A collective takes the time that was probed with two ranks: a quarter of it for each step of
 //      a ring, and the rest regardless of the number of ranks.
-// Numbers that the probe does not measure (links between machines, the size of the memory) are those
-// of the generic CPU.
+// Numbers that the probe does not measure (links between machines, the size of the memory) are
+// those of the generic CPU.
 //
 // Cost: reads a small file. Deviations: the rates of a number of threads that was not probed are in
 // proportion to the threads, although a core that runs alone has more bandwidth than its share.

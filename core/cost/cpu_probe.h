@@ -1,7 +1,7 @@
 #pragma once
 
-// The rates of this machine's CPU, as `jointer calibrate --probe` measured them, in a file of the
-// user. Without the file, or on another machine, the CPU has the generic rates of
+// The rates of this machine's CPU, as measured by `jointer calibrate --probe` and stored in a file.
+// Without the file, or on another machine, the CPU has the generic rates of
 // resources/devices/cpu.json.
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct CpuProbe {
 
 // JOINTER_CPU, else $XDG_DATA_HOME/jointer/cpu.json, else ~/.local/share/jointer/cpu.json.
 std::string cpu_probe_path();
-// The probe of this machine. Empty if there is no file, or if it is of another processor or of
-// another number of cores. Error (input): the file cannot be read, or is damaged.
+// The probe of this machine. Empty if there is no file, or if its probe was made on another
+// processor or with another number of cores. Error (input): the file cannot be read, or is damaged.
 Result<std::optional<CpuProbe>> read_cpu_probe(const std::string& path);
 // Creates the folder if it does not exist. Error (run): the file cannot be written.
 Result<void> write_cpu_probe(const std::string& path, const CpuProbe& probe);

@@ -1,6 +1,6 @@
 // Estimates the time of a call that runs as one kernel.
 //
-// A call with FLOPs is an attention or a matrix product. The rows and columns of a product are the
+// A call with FLOPs is attention or a matrix product. The rows and columns of a product are the
 // last two dimensions of its result; k follows from its FLOPs. A call without FLOPs is a loop over
 // the bytes that node_traffic counts:
 //   - inputs of an element-wise operator or a copy are strided if the result's contiguous dimension
@@ -198,7 +198,7 @@ KernelDuration time_of_attention(const Graph& graph, const Node& node, double fl
   return attention_time(device, work);
 }
 
-// The product whose result is the call's, with as many FLOPs.
+// Describes the call as a matrix product with the same result and as many FLOPs.
 ProductWork product_of(const Graph& graph, const Node& node, double flops, double bytes) {
   ProductWork work{.bytes = bytes, .dtype = arithmetic_type(graph, node)};
   const auto results = graph.tensors(node);

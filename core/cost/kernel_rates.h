@@ -20,8 +20,8 @@ enum class AccessPattern : std::uint8_t {
 
 // A share is the fraction of the device's bandwidth, or of its peak FLOP/s.
 struct KernelRates {
-  // The time of a kernel beyond that of its bytes and FLOPs: of a loop, and of a matrix product or
-  // an attention.
+  // The time that a kernel takes in addition to that for its bytes and FLOPs: a loop, and a matrix
+  // product or attention.
   double launch_us = 0, product_us = 0;
   // The time from a load until its data arrive.
   double latency_us = 0;
@@ -33,12 +33,13 @@ struct KernelRates {
   // Shares of the bandwidth by access pattern, and of two kinds of kernels.
   double coalesced = 1, strided = 1, gathered = 1, scattered = 1;
   double row_reduction = 1, column_reduction = 1;
-  // The share that an operator reaches if it converts to a wider type. Loops of compiled kernels are
-  // not slowed by such a conversion.
+  // The share that an operator reaches if it converts to a wider type. Such a conversion does not
+  // slow loops of compiled kernels.
   double widening = 1;
 
-  // The bandwidth of a kernel by the number of bytes that it moves, which is higher if they fit in
-  // a cache. By ascending bytes; interpolated in between. Empty: that of the memory for all sizes.
+  // The bandwidth of a kernel by the number of bytes that it moves; it is higher if they fit in a
+  // cache. In ascending order of bytes; interpolated in between. Empty: the bandwidth of the
+  // memory, for all sizes.
   struct Level {
     std::int64_t bytes = 0;
     double gbps = 0;  // 1e9 B/s
@@ -69,8 +70,8 @@ struct KernelRates {
   };
   std::vector<Attention> attention;
   std::vector<Attention> cudnn_attention;  // of cuDNN's kernels; empty: as `attention`
-  // A sequence takes as long as if it was this much longer, without and with a causal mask: the
-  // start, and the halves of blocks on the diagonal that are computed in vain.
+  // A sequence takes as long as if it were this much longer, without and with a causal mask: the
+  // start, and the masked halves of blocks on the diagonal, which are computed too.
   double extra_tokens = 0, extra_causal_tokens = 0;
 
   friend bool operator==(const KernelRates&, const KernelRates&) = default;

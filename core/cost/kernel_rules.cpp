@@ -26,8 +26,8 @@
 //   launch + max(FLOPs * padding / (peak * share) * (tokens + extra) / tokens, memory)
 //   share      that of the kernel (flash attention or cuDNN) for the size of a head.
 //   padding    kernels exist for a few sizes of heads; smaller heads are padded.
-//   extra      tokens' worth of time for start and end and, with a causal mask, for the halves of
-//              blocks on the diagonal that are computed in vain.
+//   extra      tokens' worth of time for start and end and, with a causal mask, for the masked
+//              halves of blocks on the diagonal, which are computed too.
 //
 // Sources: memory coalescing, sectors and Little's law: CUDA C++ Best Practices Guide, "Coalesced
 // Access to Global Memory"; V. Volkov, "Understanding Latency Hiding on GPUs" (2016). Waves and

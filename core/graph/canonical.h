@@ -20,8 +20,8 @@ struct NamesElsewhere {
   std::map<std::string, std::string, std::less<>> groups, devices;
 };
 
-// One line per node, in program order: `NAME TARGET(ARGS) -> VALUE`. Process groups and devices in
-// arguments have the names that `names` gives them.
+// One line per node of the part, in program order: `NAME TARGET(ARGS) -> VALUE`. Process groups and
+// devices in arguments have the names that `names` gives them.
 std::string canonical_text(const Graph& graph, PartId part, const NamesElsewhere& names = {});
 
 // The node's line of the canonical text, without the node's name: `TARGET(ARGS) -> VALUE`.

@@ -9,13 +9,13 @@
 //   control  - Nodes that draw from a random generator, or set its state, keep their order.
 //              Higher-order operators that may run anything, such as with_effects, count as such.
 //            - Nodes that act on something outside the graph keep their order: operators that
-//              return nothing and write to no argument, aten.manual_seed, and higher-order operators
-//              that may run anything.
+//              return nothing and write to no argument, aten.manual_seed, and higher-order
+//              operators that may run anything.
 //            - A node whose sizes contain a symbol (u0) runs after the node that defines the symbol
 //              (.item(), nonzero), even if it does not read that node.
 //            - A check of symbols (_assert_scalar, sym_constrain_range) runs before every later
-//              node whose sizes contain them. It may move earlier, not later. A check of anything
-//              else counts as an act.
+//              node whose sizes contain them. A check that comes after such a node may move before
+//              it. A check of anything else counts as an act.
 //            - Nothing moves across a stream operator, a change of the grad mode, or a write to
 //              memory that no value describes.
 //   walls    Placeholders, get_attrs and outputs do not move. Nothing moves across a placeholder or

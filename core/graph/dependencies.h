@@ -43,8 +43,8 @@ class Dependencies {
   }
 
   // The last placeholder or output before `node` and the first one after it, or none. They do not
-  // move, and no node moves across them. This alone is not a dependency: `before` and `after` list a
-  // wall only if another rule keeps its order with `node`, for example because `node` reads it.
+  // move, and no node moves across them. This alone is not a dependency: `before` and `after` list
+  // a wall only if another rule keeps its order with `node`, for example because `node` reads it.
   [[nodiscard]] NodeId wall_before(NodeId node) const { return walls_before_[node.index()]; }
   [[nodiscard]] NodeId wall_after(NodeId node) const { return walls_after_[node.index()]; }
 

@@ -10,7 +10,7 @@ namespace jointer {
 // The destination of a tensor.
 struct StorageMove {
   StorageId to;              // none if the tensor stays
-  std::int64_t by = 0;       // elements to add to the offset; a symbolic one becomes unknown
+  std::int64_t by = 0;       // elements to add; if not 0, a symbolic offset becomes unknown
   bool keeps_offset = true;  // if false, the offset becomes unknown
 };
 

@@ -13,7 +13,7 @@ namespace jointer {
 
 struct RankFiles {
   // `{rank}` in a path stands for a rank's number; every rank whose file exists is opened, up to
-  // the world size that the captures record, if they do.
+  // the world size if a capture records it.
   std::string path, backward;
   std::optional<std::size_t> index;  // as in OpenRequest
   Assumptions assumptions;

@@ -1,5 +1,5 @@
-// The tracks of the simulation: the CPU and each stream, with a flow from each collective to its
-// wait, and a memory counter. perfetto_measured.cpp adds those of measured runs.
+// Writes the tracks of the simulation: the CPU and each stream, with a flow from each collective to
+// its wait, and a memory counter. perfetto_measured.cpp adds those of measured runs.
 
 #include "core/base/json_writer.h"
 #include "core/report/export.h"

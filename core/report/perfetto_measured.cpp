@@ -1,10 +1,10 @@
-// The tracks of a measured run in a trace for Perfetto.
+// Writes the tracks of a measured run in a trace for Perfetto.
 //
 // Calls are on one track for each stream of the simulation, and kernels on one track for each
 // stream of the GPU. Perfetto requires that the events of a track do not overlap. Calls that ran on
 // several streams may overlap, and so may kernels that start before the previous one ends
-// (programmatic dependent launch). Such events are spread over several tracks, without a change of
-// their times.
+// (programmatic dependent launch). Such events are spread over several tracks; their times do not
+// change.
 
 #include "core/report/perfetto_measured.h"
 

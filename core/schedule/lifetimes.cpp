@@ -29,8 +29,8 @@
 // those in the capture, so a collective's buffer counts twice (for the start and for the wait); an
 // unused storage is never freed; nothing stays live until a wait; constants, and placeholders with
 // names that do not start with `primals`, are freed after their last use; sizes are not rounded;
-// all devices except the CPU count. They apply to a single graph, since torch has no profile of a
-// pair.
+// all devices except the CPU count. These rules apply to a single graph, since torch has no profile
+// of a pair.
 //
 // Cost: linear in nodes, inputs and tensors.
 

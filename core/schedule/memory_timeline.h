@@ -41,9 +41,9 @@ struct MemoryOptions {
 class MemoryTimeline {
  public:
   explicit MemoryTimeline(const Graph& graph, const MemoryOptions& options = {});
-  // Has these steps and lifetimes instead of those of running operator by operator. `steps`: every
-  // call of the graph at least once, in the order in which they run; a call whose work runs in
-  // several places has several steps, of which `step_of` returns the first.
+  // Uses the given steps and lifetimes instead of those of a graph that runs operator by operator.
+  // `steps`: every call of the graph at least once, in the order in which they run; a call whose
+  // work runs in several places has several steps, of which `step_of` returns the first.
   MemoryTimeline(const Graph& graph, const MemoryOptions& options, std::vector<NodeId> steps,
                  std::vector<Lifetime> lifetimes);
 

@@ -16,7 +16,7 @@
 //    without a program count as always ready.
 //
 // Cost: linear in the nodes of all programs; for collectives and waits, times the programs in the
-// group. The programs of rule 2 may also have to wait for each other many times.
+// group. Rule 2 visits all programs once more each time that they have to wait for each other.
 
 #include "core/schedule/spmd_check.h"
 

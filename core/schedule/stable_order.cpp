@@ -10,8 +10,8 @@
 // Steps. Visit the next pending node. If it needs a node that has no position yet, it waits for
 // that node. Otherwise, it gets the next position, and the nodes that wait for it are pushed onto
 // the stack, so that they are visited next in the order in which they began to wait. The nodes
-// between two walls are placed in this way before those after the second wall. If a node still waits
-// when none is pending, no legal order exists.
+// between two walls are placed in this way before those after the second wall. If a node still
+// waits when none is pending, no such order exists.
 
 #include "core/schedule/stable_order.h"
 

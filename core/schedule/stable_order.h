@@ -24,8 +24,8 @@ using IgnoredDependency = std::function<bool(const Dependency& dependency, NodeI
 // placeholder or an output. `edges`: additional dependencies. `ignores`: returns true for
 // dependencies that do not count; may be empty. Error (usage): the dependencies and edges form a
 // cycle or cross a placeholder or an output; the message names a node.
-// Cost: linear in nodes and their dependencies; the dependencies of a node count once more each time
-// that the node has to wait.
+// Cost: linear in nodes and their dependencies; the dependencies of a node count once more each
+// time that the node has to wait.
 // Source: torch/_dynamo/graph_deduplication.py, _stable_topological_sort, which gives the same
 // order.
 Result<std::vector<NodeId>> stable_order(const Graph& graph, const Dependencies& dependencies,
