@@ -8,8 +8,8 @@
 
 namespace jointer {
 
-// Pairs the elements of two sequences that the same program made; one of them may lack some
-// elements. Elements are named by tokens; a token may occur several times.
+// Pairs the elements of two sequences from the same program; one of them may lack some elements of
+// the other. Elements are named by tokens; a token may occur several times.
 //
 // Makes a pair only if tokens and order leave no choice: the occurrences of a token that is equally
 // frequent in both sequences are paired, the first with the first and so on; the same holds for the

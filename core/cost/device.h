@@ -65,8 +65,8 @@ struct DeviceDescription {
 // device description; or the probe cannot be read, or is damaged.
 Result<DeviceDescription> load_device(std::string_view id_or_path);
 
-// The text by which load_device knows this machine's CPU as it is for one of `ranks` ranks with
-// `threads` threads each: "cpu{threads=2,ranks=4}".
+// The text for which load_device loads this machine's CPU as shared by `ranks` ranks with `threads`
+// threads each: "cpu{threads=2,ranks=4}".
 std::string cpu_of_rank_text(int threads, int ranks);
 
 // Ids of the built-in devices.

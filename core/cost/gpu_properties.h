@@ -26,7 +26,7 @@ struct GpuProperties {
 // True if the properties suffice for a description: the multiprocessors and their clock are known.
 bool can_describe(const GpuProperties& properties);
 
-// The text that stands for such a GPU in load_device, the `id` of its description:
+// The text for which load_device describes such a GPU, and the `id` of the description:
 // `gpu{"name":"NVIDIA L40S",...}`.
 std::string device_text(const GpuProperties& properties);
 // True if load_device passes the text to load_gpu.

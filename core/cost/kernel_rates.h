@@ -27,7 +27,8 @@ struct KernelRates {
   double latency_us = 0;
   // Bytes that a block of threads keeps in flight; 0: no limit.
   std::int64_t block_bytes = 0;
-  // The unit of memory traffic. An element that lies alone moves a whole sector. 0: only itself.
+  // The unit of memory traffic. An element that lies alone moves a whole sector or, if this is 0,
+  // only itself.
   std::int64_t sector_bytes = 0;
 
   // Shares of the bandwidth by access pattern, and of two kinds of kernels.

@@ -62,7 +62,7 @@ void written_by_capture(const Graph& graph, const Node& node, std::vector<NodeId
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number_unsigned() ||
         !entry[1].is_boolean() || !entry[1].get<bool>())
       continue;
-    // Only a schema could tell which keyword argument has this index, so assume any of them.
+    // Only a schema could tell which keyword argument has this index, so it may be any.
     if (const auto index = entry[0].get<std::size_t>(); index < positional.size())
       append_nodes(graph, positional[index], written);
     else

@@ -44,7 +44,7 @@ std::string_view to_string(ExposureReason::Kind kind);
 // The timing of a collective, or of a copy to or from the host.
 struct CollectiveTiming {
   NodeId start, wait;  // `wait`: the first one; none if there is no wait
-  GroupId group;       // none for a copy, or if the capture does not tell
+  GroupId group;       // none for a copy, or if it is unknown
   bool is_transfer = false;
   // When it is launched and all earlier work on the compute stream is done.
   std::int64_t ready_ns = 0;
