@@ -146,10 +146,13 @@ class Parser {
   }
 
   static Result<void> check_phases(const SearchTerm& term) {
-    for (const std::string& text : term.texts)
-      if (!parse_search_phase(text))
+    std::vector<std::string> values = term.texts;
+    // The search compares phases with words only.
+    if (term.pattern) values.push_back("/" + term.pattern->pattern().toStdString() + "/");
+    for (const std::string& value : values)
+      if (!parse_search_phase(value))
         return fail(Error::Kind::usage,
-                    "`{}` is not a phase; write phase:fw, phase:bw or phase:recomputed.", text);
+                    "`{}` is not a phase; write phase:fw, phase:bw or phase:recomputed.", value);
     return {};
   }
 
