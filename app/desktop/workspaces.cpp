@@ -233,7 +233,8 @@ void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edi
   sentences.removeAll(QString());
   if (sentences.isEmpty() && refused.isEmpty()) return;
   auto* bar = new RestoreBar(sentences.join(u' '), refused, was_left, tab);
-  connect(bar, &RestoreBar::discarded, autosave, &Autosave::discard);
+  connect(bar, &RestoreBar::discarded, autosave,
+          [autosave, options = analysis_] { autosave->discard(options); });
   tab->insert_bar(bar);
 }
 

@@ -245,7 +245,7 @@ void Autosave::forget() {
   journal_.reset();
 }
 
-void Autosave::discard() {
+void Autosave::discard(AnalysisOptions options) {
   SavedWork found;
   found.path = path_;
   if (!path_.isEmpty()) {
@@ -253,10 +253,14 @@ void Autosave::discard() {
     if (!workspace) return emit failed(to_qstring(workspace.error().message));
     found.workspace = *std::move(workspace);
     found.workspace.benchmarks.clear();  // these have already been loaded
+    options = with_workspace(std::move(options), found.workspace.options);
   }
   forget();
   is_restoring_ = true;
   if (draft_ != nullptr) draft_->restore(found.workspace.pipeline);
+  // The history is restored after this analysis.
+  if (to_workspace(options) != to_workspace(document_.wanted_options()))
+    document_.analyze_with(options);
   restore(found);
 }
 

@@ -57,8 +57,9 @@ class Autosave : public QObject {
   void restore(const SavedWork& found);
   // Returns true if the opened graph differs from the one that the saved work is based on.
   [[nodiscard]] bool has_changed(const SavedWork& found) const;
-  // Returns to the saved workspace, or to the graph as opened. The options of the estimates stay.
-  void discard();
+  // Returns to the saved workspace, or to the graph as opened. `options`: those of the estimates of
+  // a graph without saved work; a workspace's own replace them.
+  void discard(AnalysisOptions options);
   // Removes the journal. Called when the user closes the document without saving.
   void forget();
 

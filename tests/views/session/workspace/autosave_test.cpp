@@ -81,6 +81,44 @@ TEST(AutosaveTest, SaysWhyAJournalIsNotRestored) {
   EXPECT_EQ(failed.count(), 1);
 }
 
+// The workspace has an option that the user changed before the journal was left.
+TEST(AutosaveTest, DiscardingBringsBackTheOptionsOfTheEstimates) {
+  const QTemporaryDir folder;
+  test::FakeBenchmarks service;
+  Document document(OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::kSmallStep));
+  Benchmarks benchmarks(document, service, BenchmarkHistory(folder.path().toStdString()));
+  Autosave autosave(document, benchmarks, {});
+  const AnalysisOptions as_opened = document.analysis().options;
+  const auto optimizer = [&] { return document.analysis().options.memory.optimizer; };
+  const auto estimate_with = [&](OptimizerState state) {
+    AnalysisOptions options = document.analysis().options;
+    options.memory.optimizer = state;
+    document.analyze_with(options);
+    return QTest::qWaitFor([&] { return optimizer() == state; }, test::kPatienceMs);
+  };
+  const auto discard = [&] {
+    const QSignalSpy restored(&autosave, &Autosave::restored);
+    autosave.discard(as_opened);
+    return QTest::qWaitFor([&] { return restored.count() == 1; }, test::kPatienceMs);
+  };
+  ASSERT_EQ(optimizer(), OptimizerState::none);
+  ASSERT_TRUE(estimate_with(OptimizerState::adamw));
+  EXPECT_TRUE(autosave.is_dirty());
+  ASSERT_TRUE(discard());
+  EXPECT_EQ(optimizer(), OptimizerState::none) << "as the graph was opened";
+  EXPECT_FALSE(autosave.is_dirty());
+
+  ASSERT_TRUE(estimate_with(OptimizerState::adamw));
+  const QSignalSpy saved(&autosave, &Autosave::saved);
+  autosave.save(folder.filePath(QStringLiteral("graph.jointer")), {});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return saved.count() == 1; }, test::kPatienceMs));
+  ASSERT_TRUE(estimate_with(OptimizerState::none));
+  EXPECT_TRUE(autosave.is_dirty());
+  ASSERT_TRUE(discard());
+  EXPECT_EQ(optimizer(), OptimizerState::adamw) << "as in the workspace";
+  EXPECT_FALSE(autosave.is_dirty());
+}
+
 // A document whose kernels are predicted.
 class AutosaveOfKernelMoves : public testing::Test {
  protected:
@@ -166,7 +204,7 @@ TEST_F(AutosaveOfKernelMoves, MovesAreSavedAndRestored) {
   // The file's moves come back.
   order().undo();
   EXPECT_TRUE(autosave().is_dirty());
-  autosave().discard();
+  autosave().discard(document().analysis().options);
   ASSERT_TRUE(wait_for([&] { return order().saved() == moves; }));
   EXPECT_FALSE(autosave().is_dirty());
 }
