@@ -35,15 +35,19 @@ void Partitioned::set_wanted(bool is_wanted) {
   follow();
 }
 
-bool Partitioned::is_current() const {
+bool Partitioned::is_built() const {
   const SacStatePtr state = joint_.sac().state();
   return pair_ && state && built_->base == state->base && built_->plan == state->plan &&
          !building_.is_running();
 }
 
+bool Partitioned::is_current() const {
+  return is_built() && arriving_ == 0;
+}
+
 void Partitioned::follow() {
   const SacStatePtr state = joint_.sac().state();
-  if (!is_wanted_ || !state || is_current()) return;
+  if (!is_wanted_ || !state || is_built()) return;
   building_.start([state] { return pair_of(*state); },
                   [this, state](const Result<SnapshotPtr>& pair) {
                     if (!pair) return emit failed(QString::fromStdString(pair.error().message));
@@ -53,8 +57,14 @@ void Partitioned::follow() {
 
 void Partitioned::take(const SacStatePtr& state, const SnapshotPtr& pair) {
   built_ = state;
-  if (pair_)
-    return pair_->add_job([pair](const DocumentState&) { return DocumentState{pair, pair}; });
+  if (pair_) {
+    ++arriving_;
+    return pair_->add_job(
+        [pair](const DocumentState&) {
+          return DocumentState{pair, pair};
+        },
+        [this](const Result<void>&) { --arriving_; });
+  }
   pair_ = std::make_unique<Document>(joint_.source(), pair);
   pair_->share_marks_of(joint_);
   connect(&joint_.selection(), &Selection::nodes_changed, this, [this] { select(joint_, *pair_); });

@@ -30,7 +30,7 @@ class Partitioned : public QObject {
   [[nodiscard]] bool is_wanted() const { return is_wanted_; }
   // Null until the pair has been built.
   [[nodiscard]] Document* document() const { return pair_.get(); }
-  // Returns true if the document is the pair of the current plan.
+  // Returns true if the document shows the pair of the current plan.
   [[nodiscard]] bool is_current() const;
 
  signals:
@@ -40,13 +40,16 @@ class Partitioned : public QObject {
   void failed(const QString& sentence);
 
  private:
+  // Returns true if the pair of the current plan has been built. The document may not show it yet.
+  [[nodiscard]] bool is_built() const;
   void follow();
   void take(const SacStatePtr& state, const SnapshotPtr& pair);
   void select(const Document& from, Document& to);
 
   Document& joint_;
   std::unique_ptr<Document> pair_;
-  SacStatePtr built_;  // the state that the pair was built for
+  SacStatePtr built_;  // the state that the latest pair was built for
+  int arriving_ = 0;   // number of pairs that the document will show next
   Task<SnapshotPtr> building_;
   bool is_wanted_ = false, is_selecting_ = false;
 };

@@ -54,6 +54,24 @@ TEST_F(APartitionedGraph, HasTheFiguresOfThePlanAndFollowsIt) {
   compare_figures();
 }
 
+// The document shows a new pair only when its job has ended.
+TEST_F(APartitionedGraph, IsCurrentOnceTheDocumentShowsThePair) {
+  partitioned.set_wanted(true);
+  pool.run_all();
+  ASSERT_TRUE(partitioned.is_current());
+  const SnapshotPtr first = partitioned.document()->shared_snapshot();
+  const SacStatePtr plan = joint.sac().state();
+  joint.sac().set_action({node(joint, "mm1"), node(joint, "act1")}, PlanAction::save);
+  for (int round = 0; round < 30; ++round) {
+    pool.run_all(1);
+    if (joint.sac().state()->plan == plan->plan) continue;
+    const bool is_new = partitioned.document()->shared_snapshot() != first;
+    EXPECT_TRUE(is_new || !partitioned.is_current()) << round;
+  }
+  EXPECT_NE(partitioned.document()->shared_snapshot(), first);
+  EXPECT_TRUE(partitioned.is_current());
+}
+
 // The pair lacks the only call with u1, which nothing reads.
 TEST_F(APartitionedGraph, HasTheAssumptionsThatHoldForIt) {
   Document guessed{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(R"(
