@@ -1,5 +1,7 @@
 #include "views/session/tune/tune_session.h"
 
+#include <algorithm>
+
 #include "core/base/bytes.h"
 #include "core/base/counted.h"
 #include "core/base/environment.h"
@@ -176,9 +178,8 @@ void TuneSession::take_news() {
 
 void TuneSession::apply(const Pipeline& pipeline) {
   if (!can_apply()) {
-    emit message(applying_.is_running()
-                     ? tr("A pipeline is already being applied.")
-                     : tr("The graph has changed since the search; search again."));
+    emit message(is_applying() ? tr("A pipeline is already being applied.")
+                               : tr("The graph has changed since the search; search again."));
     return;
   }
   emit message(tr("Running the selected pipeline..."));
@@ -236,11 +237,31 @@ void TuneSession::apply_edits(const std::vector<Edit>& edits, const StepFigures&
   }
   Editing& editing = document_.editing();
   if (edits.empty()) return editing.go_to(*place);
+  edits_wait_ = std::make_unique<QObject>();
+  connect(&editing, &Editing::applied_all, edits_wait_.get(),
+          [this, start = history_, count = edits.size(), figures](int /*applied*/,
+                                                                  const QStringList& refused) {
+            take_applied(start, count, figures, refused);
+          });
   editing.apply_all_from(*place, edits);
-  emit message(tr("Applied %1: step time %2, peak %3.")
-                   .arg(to_qstring(counted(edits.size(), "pipeline step")),
-                        time_text(figures.figures.step_ns),
-                        bytes_text(figures.figures.peak_bytes)));
+}
+
+void TuneSession::take_applied(const EditHistory& start, std::size_t edits,
+                               const StepFigures& figures, const QStringList& refused) {
+  edits_wait_.release()->deleteLater();  // called from one of its slots
+  const EditHistory now = document_.editing().edit_history();
+  const bool is_whole = refused.isEmpty() && now.size() == start.size() + edits &&
+                        std::equal(start.begin(), start.end(), now.begin());
+  if (is_whole)
+    emit message(tr("Applied %1: step time %2, peak %3.")
+                     .arg(to_qstring(counted(edits, "pipeline step")),
+                          time_text(figures.figures.step_ns),
+                          bytes_text(figures.figures.peak_bytes)));
+  else if (refused.isEmpty())
+    emit message(tr("The pipeline could not be applied; search again."));
+  else
+    emit message(tr("The pipeline was not applied completely: %1").arg(refused.front()));
+  emit changed();
 }
 
 }  // namespace jointer::views

@@ -41,9 +41,7 @@ class TuneSession : public QObject {
   // searched graph is not a state in the document's history.
   [[nodiscard]] bool is_outdated() const { return result_ && !makes_a_pair() && !searched_place(); }
   // Returns true if there is a result that is not outdated, and none is being applied.
-  [[nodiscard]] bool can_apply() const {
-    return result_ && !applying_.is_running() && !is_outdated();
-  }
+  [[nodiscard]] bool can_apply() const { return result_ && !is_applying() && !is_outdated(); }
   // Returns true if the searched graph is a joint graph: applying a result then opens a new pair.
   [[nodiscard]] bool makes_a_pair() const;
 
@@ -90,7 +88,13 @@ class TuneSession : public QObject {
   void take_news();
   void publish();
   void find_reserved();
+  [[nodiscard]] bool is_applying() const {
+    return applying_.is_running() || edits_wait_ != nullptr;
+  }
   void apply_edits(const std::vector<Edit>& edits, const StepFigures& figures);
+  // Reports the result of applying `edits` edits to the state that `start` leads to.
+  void take_applied(const EditHistory& start, std::size_t edits, const StepFigures& figures,
+                    const QStringList& refused);
   [[nodiscard]] std::optional<int> searched_place() const;
 
   Document& document_;
@@ -103,6 +107,7 @@ class TuneSession : public QObject {
   EditHistory history_;  // leads to `searched_`
   QTimer timer_;
   Task<PipelineResult> applying_;
+  std::unique_ptr<QObject> edits_wait_;  // set while the document applies a pipeline's edits
   Task<std::int64_t> finding_reserved_;
 };
 

@@ -1,0 +1,71 @@
+#include "views/session/tune/tune_session.h"
+
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+
+#include "core/pass/pipeline_text.h"
+#include "tests/support/held_pool.h"
+#include "tests/support/snapshots.h"
+#include "views/session/document/document.h"
+#include "views/session/edit/editing.h"
+
+namespace jointer::views {
+namespace {
+
+class ATuneSession : public testing::Test {
+ protected:
+  void SetUp() override {
+    session.start({.budget = session.limit(), .evaluations = 2});
+    pool.run_all();
+    ASSERT_TRUE(session.can_apply());
+  }
+  [[nodiscard]] Editing& editing() const { return document.editing(); }
+  static QStringList sentences(const QSignalSpy& said) {
+    QStringList all;
+    for (const QList<QVariant>& arguments : said) all << arguments.front().toString();
+    return all;
+  }
+
+  test::HeldPool pool;
+  Document document{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(R"(
+    kind train_step
+    w: f32[64,64] = parameter
+    x: f32[8,64] = input
+    y: f32[8,64] = aten.mm(x, w)
+    dead: f32[8,64] = aten.relu(x)
+    return [y]
+  )")};
+  TuneSession session{document};
+  Pipeline pipeline = parse_pipeline("eliminate_dead_code").value();
+};
+
+TEST_F(ATuneSession, SaysThatAPipelineIsAppliedOnceItsEditsAre) {
+  const QSignalSpy said(&session, &TuneSession::message);
+  session.apply(pipeline);
+  EXPECT_FALSE(session.can_apply());
+  const auto is_said = [&] {
+    return !said.isEmpty() && sentences(said).back().startsWith(QStringLiteral("Applied 1 "));
+  };
+  for (int round = 0; round < 30 && !is_said(); ++round) pool.run_all(1);
+  ASSERT_TRUE(is_said()) << sentences(said).join(u' ').toStdString();
+  EXPECT_EQ(editing().edits().size(), 1U) << "when the sentence is shown";
+  EXPECT_FALSE(document.has(document.graph().find("dead")));
+  EXPECT_TRUE(session.can_apply());
+}
+
+TEST_F(ATuneSession, AnotherPipelineWaitsUntilTheEditsAreApplied) {
+  const QSignalSpy said(&session, &TuneSession::message);
+  session.apply(pipeline);
+  for (int round = 0; round < 30 && editing().is_settled(); ++round) pool.run_all(1);
+  ASSERT_FALSE(editing().is_settled()) << "the edits are being applied";
+  EXPECT_FALSE(session.can_apply());
+  session.apply(pipeline);
+  EXPECT_EQ(sentences(said).back(), QStringLiteral("A pipeline is already being applied."));
+  pool.run_all();
+  EXPECT_EQ(editing().entry_count(), 1);
+  EXPECT_TRUE(session.can_apply());
+}
+
+}  // namespace
+}  // namespace jointer::views
