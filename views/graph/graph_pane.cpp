@@ -11,6 +11,7 @@ GraphPane::GraphPane(Document& document, QWidget* parent)
   column->addWidget(bar);
   column->addWidget(view_, 1);
   connect(bar, &GraphBar::message, this, &GraphPane::message);
+  connect(&view_->model(), &LadderModel::layout_failed, this, &GraphPane::message);
   setFocusProxy(view_);
   setAccessibleName(tr("Graph"));
 }

@@ -1,7 +1,9 @@
 #include "views/graph/group_queue.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "views/session/translation/qstring.h"
 #include "views/session/work/task.h"
 
 namespace jointer::views {
@@ -11,7 +13,11 @@ constexpr int kSoonMs = 15;
 
 }  // namespace
 
-GroupQueue::GroupQueue() {
+std::vector<GroupLayout> GroupQueue::lay_out_with_dot(std::span<const GroupGraphs> groups) {
+  return lay_out_groups(groups, LayoutStyle{}, DotOptions{});
+}
+
+GroupQueue::GroupQueue(LayOut lay_out) : lay_out_(std::move(lay_out)) {
   pool_.setMaxThreadCount(2);
   laid_out_soon_.setSingleShot(true);
   laid_out_soon_.setInterval(kSoonMs);
@@ -39,10 +45,11 @@ void GroupQueue::start() {
     jobs[i % jobs.size()].push_back(std::move(wanted_[i]));
   wanted_.clear();
   for (std::vector<GroupGraphs>& job : jobs) {
-    const auto work = [job] { return lay_out_groups(job, LayoutStyle{}, DotOptions{}); };
+    const auto work = [job, lay_out = lay_out_] { return lay_out(job); };
     const auto take = [this, job](Result<std::vector<GroupLayout>> layouts) {
       if (layouts) return take_groups(job, *std::move(layouts));
-      for (const GroupGraphs& graphs : job) pending_.erase(graphs);  // the next layout tries again
+      for (const GroupGraphs& graphs : job) pending_.erase(graphs);
+      emit failed(to_qstring(layouts.error().message));
     };
     run_in_background(this, work, take, pool_);
   }

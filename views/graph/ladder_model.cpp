@@ -15,6 +15,10 @@ LadderModel::LadderModel(Document& document, int width)
     relayout();
     if (groups_.pending() == 0) emit settled();
   });
+  connect(&groups_, &GroupQueue::failed, this, [this](const QString& why) {
+    emit layout_failed(tr("Rows whose nodes could not be laid out stay collapsed: %1").arg(why));
+    if (groups_.pending() == 0) emit settled();
+  });
   ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
   show_plan();
   colors_ = std::make_unique<const LadderColors>(*snapshot_, *ladder_, LadderColor::time);

@@ -52,8 +52,11 @@ class LadderModel : public QObject {
   void graph_about_to_change();
   void layout_changed();
   void color_changed(jointer::views::LadderColor color);
-  // All pending layouts are finished and shown.
+  // No layouts are pending: all are finished and shown, or have failed.
   void settled();
+  // The nodes of expanded rows could not be laid out, so the rows are shown collapsed; `sentence`
+  // says why.
+  void layout_failed(const QString& sentence);
 
  private:
   void take_document();
