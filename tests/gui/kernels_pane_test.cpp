@@ -264,10 +264,17 @@ void KernelsPaneTest::an_edit_is_followed() {
   const SnapshotKernelsPtr before = predicted().shown();
   click(model().row_of(node("square")));
   QCOMPARE(document().selection().current(), node("square"));
+  const auto& totals = child<ElidedLabel>(*pane_, "totals");
+  QString meanwhile;  // when the graph has changed, before its kernels are predicted
+  const QObject listener;
+  connect(&document(), &Document::changed, &listener, [&] { meanwhile = totals.text(); });
   QTest::keyClick(&view(), Qt::Key_Home, Qt::AltModifier);
   QTRY_COMPARE_WITH_TIMEOUT(document().editing().entry_count(), 1, kPatienceMs);
   QTRY_VERIFY_WITH_TIMEOUT(predicted().is_current() && predicted().shown() != before, kPatienceMs);
   QTRY_COMPARE(model().kernels(), predicted().shown());
+  QVERIFY2(meanwhile.startsWith("Predicted for Inductor, of an earlier graph: "),
+           qPrintable(meanwhile));
+  QVERIFY(!totals.text().contains("of an earlier graph"));
   QVERIFY(document().graph().position(node("square")) <
           document().graph().position(node("scaled")));
   // The kernel stays selected.

@@ -35,16 +35,21 @@ constexpr qsizetype kMaxSource = 20'000;  // characters of a source that are sho
 constexpr std::size_t kMaxUntied = 200;   // kernels, and calls of a trace, that are named
 constexpr int kMinPageHeight = 40, kMinPageWidth = 160;
 
-// The source of predicted or asked kernels; for asked ones, also whether they are of an earlier
-// graph.
+// The text or, if the shown kernels are of an earlier graph, the text with a remark that says so.
+QString with_state(const QString& text, const ShownKernels& shown) {
+  return shown.is_current() ? text : tr("%1, of an earlier graph").arg(text);
+}
+
+// The source of predicted or asked kernels, and whether they are of an earlier graph.
 QString source_text(const Document& document) {
-  if (document.shown_kernels().source() == ShownKernels::Source::predicted)
-    return tr("Predicted for Inductor");
+  const ShownKernels& shown = document.shown_kernels();
+  if (shown.source() == ShownKernels::Source::predicted)
+    return with_state(tr("Predicted for Inductor"), shown);
   const AskedKernels& asked = document.asked_kernels();
-  const QString text =
+  return with_state(
       tr("Inductor of torch %1, for %2")
-          .arg(to_qstring(asked.answer()->torch), to_qstring(asked.answer()->device).toUpper());
-  return asked.is_of_earlier_graph() ? tr("%1, of an earlier graph").arg(text) : text;
+          .arg(to_qstring(asked.answer()->torch), to_qstring(asked.answer()->device).toUpper()),
+      shown);
 }
 
 // The text or, if it is long, its beginning and the number of characters that are left out. Cuts at
@@ -158,8 +163,7 @@ void KernelsPane::show_compilation(const SnapshotKernels& shown) {
   const QString made_by =
       version.empty() ? tr("Compiled") : tr("Compiled by torch %1").arg(to_qstring(version));
   const QString source = tr("%1 (%2)").arg(made_by, names.join(QStringLiteral("; ")));
-  const bool is_current = document_.shown_kernels().is_current();
-  totals_->setText(tr("%1: %2").arg(is_current ? source : tr("%1, of an earlier graph").arg(source),
+  totals_->setText(tr("%1: %2").arg(with_state(source, document_.shown_kernels()),
                                     kernel_totals_text(shown.totals())));
   per_operator_->setText(
       tr("%1 in these kernels · %2 in none · %3 without a call of the graph")
@@ -186,9 +190,8 @@ void KernelsPane::show_measurement(const SnapshotKernels& shown) {
                              .arg(to_qstring(trace.device), to_qstring(trace.label),
                                   counted_text(runs, tr("1 run"), tr("%1 runs")),
                                   shown.is_compiled() ? tr("compiled") : tr("predicted"));
-  const bool is_current = document_.shown_kernels().is_current();
   totals_->setText(tr("%1: %2 measured, %3 (predicted %4)")
-                       .arg(is_current ? source : tr("%1, of an earlier graph").arg(source),
+                       .arg(with_state(source, document_.shown_kernels()),
                             counted_text(measured, tr("1 kernel"), tr("%1 kernels")),
                             time_text(shown.total_ns()), time_text(estimated_ns)));
   const UntiedNames untied = untied_names(shown);
