@@ -93,6 +93,8 @@ QString KernelTable::empty_text() {
     case ShownKernels::Source::predicted:
       if (!predicted.problem().isEmpty())
         return tr("The kernels cannot be predicted: %1").arg(predicted.problem());
+      if (const QString& problem = document().kernel_order().problem(); !problem.isEmpty())
+        return tr("The order of the kernels cannot be shown: %1").arg(problem);
       return predicted.is_current() && document().kernel_order().is_settled()
                  ? none
                  : tr("Predicting the kernels...");

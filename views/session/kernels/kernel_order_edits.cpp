@@ -27,8 +27,13 @@ std::vector<kernels::KernelOrder> orders_of(const SnapshotKernels& of) {
 
 }  // namespace
 
-KernelOrderEdits::KernelOrderEdits(PredictedKernels& predicted, QObject* parent)
-    : QObject(parent), predicted_(predicted) {
+SnapshotKernelsPtr KernelOrderEdits::make_rows(const SnapshotPtr& snapshot,
+                                               std::vector<CompiledPart> parts) {
+  return std::make_shared<const SnapshotKernels>(snapshot, std::move(parts));
+}
+
+KernelOrderEdits::KernelOrderEdits(PredictedKernels& predicted, MakeRows make, QObject* parent)
+    : QObject(parent), predicted_(predicted), make_(std::move(make)) {
   connect(&predicted_, &PredictedKernels::changed, this, &KernelOrderEdits::follow);
 }
 
@@ -126,6 +131,7 @@ void KernelOrderEdits::replay() {
 }
 
 void KernelOrderEdits::publish() {
+  problem_.clear();
   const bool is_as_predicted = std::ranges::all_of(
       orders_, [](const kernels::KernelOrder& order) { return order.is_as_scheduled(); });
   if (is_as_predicted) {
@@ -137,15 +143,17 @@ void KernelOrderEdits::publish() {
   }
   const auto applied = moves_.begin() + static_cast<std::ptrdiff_t>(place_);
   ordering_.start(
-      [base = base_, base_keys = keys_, moves = std::vector<Move>(moves_.begin(), applied)](
-          const Cancellation& job) { return ordered(base, base_keys, moves, job); },
+      [base = base_, base_keys = keys_, moves = std::vector<Move>(moves_.begin(), applied),
+       make = make_](const Cancellation& job) {
+        return ordered(base, base_keys, moves, make, job);
+      },
       [this](Result<Ordered> made) { take(std::move(made)); });
 }
 
 // Makes new orders and applies the moves to them, since copying `orders_` would cost as much.
 Result<KernelOrderEdits::Ordered> KernelOrderEdits::ordered(
     const SnapshotKernelsPtr& base, const std::vector<std::uint64_t>& base_keys,
-    const std::vector<Move>& moves, const Cancellation& job) {
+    const std::vector<Move>& moves, const MakeRows& make, const Cancellation& job) {
   std::vector<kernels::KernelOrder> orders = orders_of(*base);
   for (const Move& move : moves) apply(orders, move);
   std::vector<CompiledPart> parts = base->parts();
@@ -159,7 +167,7 @@ Result<KernelOrderEdits::Ordered> KernelOrderEdits::ordered(
     parts[part].scheduled = orders[part].reordered();
   }
   if (job.is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
-  made.kernels = std::make_shared<const SnapshotKernels>(base->snapshot(), std::move(parts));
+  made.kernels = make(base->snapshot(), std::move(parts));
   return made;
 }
 
@@ -168,7 +176,7 @@ void KernelOrderEdits::take(Result<Ordered> made) {
     shown_ = std::move(made->kernels);
     shown_keys_ = std::move(made->keys);
   } else {
-    said_ = to_qstring(made.error().message);
+    said_ = problem_ = to_qstring(made.error().message);
   }
   emit changed();
 }

@@ -4,6 +4,7 @@
 #include <QString>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,8 +30,14 @@ class PredictedKernels;
 class KernelOrderEdits : public QObject {
   Q_OBJECT
  public:
+  // Makes the rows of an order on a worker thread; may throw.
+  using MakeRows = std::function<SnapshotKernelsPtr(const SnapshotPtr& snapshot,
+                                                    std::vector<CompiledPart> parts)>;
+  static SnapshotKernelsPtr make_rows(const SnapshotPtr& snapshot, std::vector<CompiledPart> parts);
+
   // `predicted` must outlive this object.
-  explicit KernelOrderEdits(PredictedKernels& predicted, QObject* parent = nullptr);
+  explicit KernelOrderEdits(PredictedKernels& predicted, MakeRows make = make_rows,
+                            QObject* parent = nullptr);
   ~KernelOrderEdits() override;
 
   // The predicted kernels in the order after the moves; null while PredictedKernels::shown is null.
@@ -39,6 +46,9 @@ class KernelOrderEdits : public QObject {
   [[nodiscard]] bool is_current() const {
     return shown_ && base_ && shown_->snapshot() == base_->snapshot();
   }
+  // Why the rows of the current order could not be made, in one sentence; otherwise empty. `shown`
+  // then stays as it was.
+  [[nodiscard]] const QString& problem() const { return problem_; }
   // False while the rows of the current order are being made.
   [[nodiscard]] bool is_settled() const { return !ordering_.is_running(); }
 
@@ -117,7 +127,8 @@ class KernelOrderEdits : public QObject {
   // Runs on a worker thread. `base_keys`: by row of `base`. `moves`: those that are applied.
   static Result<Ordered> ordered(const SnapshotKernelsPtr& base,
                                  const std::vector<std::uint64_t>& base_keys,
-                                 const std::vector<Move>& moves, const Cancellation& job);
+                                 const std::vector<Move>& moves, const MakeRows& make,
+                                 const Cancellation& job);
   void take(Result<Ordered> made);
   // The kernel of a row of `shown`. If it is no longer among those predicted, says so and returns
   // nullopt.
@@ -128,6 +139,7 @@ class KernelOrderEdits : public QObject {
   [[nodiscard]] QString name(const Chosen& kernel) const;
 
   PredictedKernels& predicted_;
+  MakeRows make_;
   SnapshotKernelsPtr base_;
   std::vector<kernels::KernelOrder> orders_;  // by part, of `base_`; made for the first move
   std::vector<std::uint64_t> keys_;           // by row of `base_`; made with `orders_`
@@ -137,7 +149,7 @@ class KernelOrderEdits : public QObject {
   std::vector<Move> moves_;
   std::size_t place_ = 0;  // moves that are applied; those after them can be redone
   std::string extra_;      // members of saved moves that this version does not know
-  QString said_;
+  QString said_, problem_;
 };
 
 }  // namespace jointer::views

@@ -69,7 +69,8 @@ bool ShownKernels::is_current() const {
 
 const QString& ShownKernels::problem() const {
   if (source_ == Source::compiled || source_ == Source::measured) return kNoProblem;
-  return source_ == Source::predicted ? predicted_.problem() : asked_.problem();
+  if (source_ == Source::asked) return asked_.problem();
+  return predicted_.problem().isEmpty() ? order_.problem() : predicted_.problem();
 }
 
 QString ShownKernels::state_text() const {
@@ -77,7 +78,10 @@ QString ShownKernels::state_text() const {
   switch (source_) {
     case Source::predicted:
       if (!predicted_.problem().isEmpty()) return tr("cannot be predicted");
-      return shown() && is_current() ? QString() : tr("predicting...");
+      if (shown() && is_current()) return {};
+      // The rows of the order may be missing although the kernels are known.
+      return predicted_.is_current() && !order_.problem().isEmpty() ? tr("cannot be ordered")
+                                                                    : tr("predicting...");
     case Source::asked:
       if (shown()) return is_current() ? QString() : earlier;
       if (asked_.is_running()) return tr("asking...");

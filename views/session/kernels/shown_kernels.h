@@ -35,8 +35,9 @@ class ShownKernels : public QObject {
   [[nodiscard]] const SnapshotKernelsPtr& shown() const;
   // Returns false if `shown` is known to be of an earlier graph.
   [[nodiscard]] bool is_current() const;
-  // Why the source's last prediction or question failed, in one sentence; otherwise empty. Problems
-  // with artifacts and traces are reported by OpenedKernels::failed and TracedKernels::failed.
+  // Why the source's last prediction or question failed, or why predicted kernels are not shown in
+  // the order after the user's moves, in one sentence; otherwise empty. Problems with artifacts and
+  // traces are reported by OpenedKernels::failed and TracedKernels::failed.
   [[nodiscard]] const QString& problem() const;
   // Why the kernels of the current graph are not shown, in a few words: "predicting...", "of an
   // earlier graph". Empty if they are.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "views/session/edit/editing.h"
 #include "views/session/kernels/kernel_keys.h"
 #include "views/session/kernels/predicted_kernels.h"
+#include "views/session/kernels/shown_kernels.h"
 
 namespace jointer::views {
 namespace {
@@ -118,6 +120,27 @@ TEST_F(KernelOrderEditsTest, AMoveChangesOrderAndPeakAndCanBeUndone) {
   EXPECT_EQ(order(), after);
   edits().reset();
   EXPECT_EQ(order(), before);
+}
+
+// For example, if there is not enough memory for them.
+TEST_F(KernelOrderEditsTest, SaysThatTheRowsOfAnOrderCouldNotBeMade) {
+  move_c_first();
+  KernelOrderEdits other(document->kernels(),
+                         [](const SnapshotPtr& /*snapshot*/,
+                            const std::vector<CompiledPart>& /*parts*/) -> SnapshotKernelsPtr {
+                           throw std::runtime_error("no rows");
+                         });
+  const ShownKernels shown(document->kernels(), other, document->asked_kernels(),
+                           document->opened_kernels(), document->traced_kernels());
+  other.restore(edits().saved());
+  EXPECT_EQ(shown.state_text(), "predicting...");
+  run_all();
+  EXPECT_TRUE(other.is_settled());
+  EXPECT_EQ(shown.state_text(), "cannot be ordered");
+  EXPECT_TRUE(shown.problem().contains("no rows")) << shown.problem().toStdString();
+  other.undo();
+  EXPECT_EQ(shown.state_text(), "") << "the predicted order needs no other rows";
+  EXPECT_TRUE(shown.problem().isEmpty());
 }
 
 TEST_F(KernelOrderEditsTest, DependenciesHoldAKernel) {
