@@ -46,26 +46,41 @@ Result<TracedKernels::Traced> TracedKernels::tie(const Basis& basis,
 }
 
 void TracedKernels::read(const QString& path) {
+  reading_.cancel();
+  wanted_ = path;
+  follow();
+}
+
+void TracedKernels::start_reading(const QString& path) {
   const Basis basis = basis_now();
   reading_.start(
       [basis, file = path.toStdString()](const Cancellation& job) -> Result<Traced> {
         JOINTER_TRY(CompiledTrace trace, read_compiled_trace(file));
         return tie(basis, std::make_shared<const CompiledTrace>(std::move(trace)), job);
       },
-      [this, basis](Result<Traced> result) { take(basis, std::move(result)); });
+      [this, basis](Result<Traced> result) {
+        // Artifacts that were opened while the trace was read may fit it.
+        const bool is_outdated = basis != basis_now() || compiled_.is_reading();
+        if (!result && is_outdated) return follow();
+        wanted_.reset();
+        take(basis, std::move(result));
+      });
 }
 
 void TracedKernels::close() {
   reading_.cancel();
+  wanted_.reset();
   trace_.reset();
   tied_ = {};
   if (std::exchange(shown_, nullptr)) emit changed();
 }
 
-// Ties the trace to the current graph and artifacts. Does nothing while a trace or artifacts are
-// being read or tied: it is called again when that ends.
+// Reads the requested trace, or ties the open one to the current graph and artifacts. Does
+// nothing while a trace or artifacts are being read or tied: it is called again when that ends.
 void TracedKernels::follow() {
-  if (!trace_ || reading_.is_running() || compiled_.is_reading()) return;
+  if (reading_.is_running() || compiled_.is_reading()) return;
+  if (wanted_) return start_reading(*wanted_);
+  if (!trace_) return;
   const Basis basis = basis_now();
   if (basis == tied_) return;
   reading_.start(

@@ -3,6 +3,7 @@
 #include <QObject>
 #include <QString>
 #include <memory>
+#include <optional>
 
 #include "core/capture/compiled_trace.h"
 #include "views/session/kernels/snapshot_kernels.h"
@@ -24,7 +25,7 @@ class TracedKernels : public QObject {
   // Both must outlive this object.
   TracedKernels(OpenGraph& open, const OpenedKernels& compiled, QObject* parent = nullptr);
 
-  // Reads a trace. If that fails, what is open stays.
+  // Reads a trace, once artifacts that are being read are known. If that fails, what is open stays.
   void read(const QString& path);
   // Forgets the trace, and stops reading.
   void close();
@@ -33,7 +34,7 @@ class TracedKernels : public QObject {
   [[nodiscard]] const SnapshotKernelsPtr& shown() const { return shown_; }
   // True if `shown` is of the current graph, or null.
   [[nodiscard]] bool is_current() const;
-  [[nodiscard]] bool is_reading() const { return reading_.is_running(); }
+  [[nodiscard]] bool is_reading() const { return reading_.is_running() || wanted_; }
 
  signals:
   // `shown` has changed.
@@ -59,11 +60,14 @@ class TracedKernels : public QObject {
   static Result<Traced> tie(const Basis& basis, std::shared_ptr<const CompiledTrace> trace,
                             const Cancellation& job);
   void follow();
+  void start_reading(const QString& path);
   void take(const Basis& basis, Result<Traced> result);
 
   OpenGraph& open_;
   const OpenedKernels& compiled_;
   Task<Traced> reading_;
+  std::optional<QString>
+      wanted_;  // the file that `read` was called for, until it is read or refused
   std::shared_ptr<const CompiledTrace> trace_;
   SnapshotKernelsPtr shown_;
   Basis tied_;  // that the trace was tied to last, or could not be tied to

@@ -48,6 +48,14 @@ Trace step_of_log() {
       .op("aten::cumsum", 120, 5);
 }
 
+// Calls that only the compilation in the log makes.
+Trace compiled_calls() {
+  return Trace()
+      .compiled_graph("f", 0, 200)
+      .op("graph_0_cpp_fused_native_layer_norm_0", 1, 40)
+      .op("graph_0_cpp_fused_gelu_sum_1", 90, 20);
+}
+
 class TracedKernelsTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -176,6 +184,30 @@ TEST_F(TracedKernelsTest, ClosingArtifactsThatAreReadEndsTheWait) {
   pool_->run_all(4);
   EXPECT_TRUE(traced().is_current());
   EXPECT_EQ(traced().shown()->snapshot(), document_->shared_snapshot());
+}
+
+// The trace waits for them.
+TEST_F(TracedKernelsTest, ATraceIsTiedToArtifactsThatAreBeingRead) {
+  document_->opened_kernels().read(QString::fromStdString(artifacts_path()));
+  ASSERT_TRUE(document_->opened_kernels().is_reading());
+  read(compiled_calls());
+  pool_->run_all(4);
+  EXPECT_TRUE(message_.isEmpty()) << message_.toStdString();
+  ASSERT_TRUE(traced().shown());
+  EXPECT_TRUE(traced().shown()->is_compiled());
+  EXPECT_FALSE(traced().is_reading());
+  EXPECT_EQ(changes_, 1) << "tied only once";
+}
+
+TEST_F(TracedKernelsTest, ATraceIsTiedToArtifactsThatAreOpenedAfterIt) {
+  const std::string path = folder_ / "trace.json";
+  ASSERT_TRUE(write_bytes(path, compiled_calls().text()));
+  traced().read(QString::fromStdString(path));
+  open_artifacts();
+  EXPECT_TRUE(message_.isEmpty()) << message_.toStdString();
+  ASSERT_TRUE(traced().shown());
+  EXPECT_TRUE(traced().shown()->is_compiled());
+  EXPECT_FALSE(traced().is_reading());
 }
 
 TEST_F(TracedKernelsTest, AFileThatCannotBeReadChangesNothing) {
