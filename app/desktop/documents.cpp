@@ -25,6 +25,7 @@ void Documents::close_all() {
 
 DocumentTab* Documents::open(const OpenRequest& request, const AnalysisOptions& analysis) {
   auto* tab = new DocumentTab(request, analysis, make_session_, &pages_);
+  connect(tab, &DocumentTab::replacing, this, [this, tab] { emit replacing(tab); });
   connect(tab, &DocumentTab::ready, this, [this, tab] { take_loaded(tab); });
   connect(tab, &DocumentTab::several, this,
           [this, tab](const std::vector<GraphEntry>& entries, const Error& error) {

@@ -48,6 +48,7 @@ Workspaces::Workspaces(QMainWindow& window, Documents& documents, RecentFiles& r
       recent_(recent),
       folder_(folder),
       analysis_(std::move(analysis)) {
+  connect(&documents_, &Documents::replacing, this, &Workspaces::keep_saved);
   connect(&documents_, &Documents::loaded, this, &Workspaces::follow);
   connect(&documents_, &Documents::closed, this, [this](DocumentTab* tab) { found_.erase(tab); });
 }
@@ -201,15 +202,17 @@ void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
 }
 
 void Workspaces::reload() {
-  DocumentTab* tab = documents_.tab();
-  if (tab == nullptr) return;
-  // Unsaved edits are restored from the journal, and saved ones from the workspace.
-  const Autosave* autosave = tab->session() == nullptr ? nullptr : &tab->session()->autosave();
-  if (autosave != nullptr && !autosave->is_dirty() && !autosave->path().isEmpty())
-    if (auto workspace = read_workspace(autosave->path().toStdString()))
-      found_.insert_or_assign(
-          tab, SavedWork{.workspace = *std::move(workspace), .path = autosave->path()});
-  tab->load();
+  if (DocumentTab* tab = documents_.tab()) tab->load();
+}
+
+// Unsaved edits are restored from the journal, and saved ones from the workspace. Edits may be
+// saved while the graph is loading, so this is decided afterwards.
+void Workspaces::keep_saved(DocumentTab* tab) {
+  const Autosave& autosave = tab->session()->autosave();
+  if (autosave.is_dirty() || autosave.path().isEmpty()) return;
+  if (auto workspace = read_workspace(autosave.path().toStdString()))
+    found_.insert_or_assign(tab,
+                            SavedWork{.workspace = *std::move(workspace), .path = autosave.path()});
 }
 
 void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edits,

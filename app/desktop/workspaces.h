@@ -53,6 +53,8 @@ class Workspaces : public QObject {
   void open_workspace(const OpenRequest& request);
   void open_found(views::SavedWork found, const OpenRequest& request);
   void ask_for_capture(const std::string& path, const Workspace& workspace);
+  // Notes the saved work of a document that is being reloaded.
+  void keep_saved(views::DocumentTab* tab);
   void follow(views::DocumentTab* tab);
   void restore_found(views::DocumentTab* tab, views::Autosave& autosave);
   void show_restored(views::DocumentTab* tab, const views::SavedWork& found, int edits,

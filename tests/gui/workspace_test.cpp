@@ -55,6 +55,7 @@ class WorkspaceTest : public QObject {
   void discards_restored_edits();
   void closing_loses_nothing();
   void reloading_loses_nothing();
+  void reloading_waits_for_saves();
   void leaves_another_windows_journals_alone();
   void skipped_edits_are_reported();
   void a_stopped_autosave_stays_in_view();
@@ -303,6 +304,27 @@ void WorkspaceTest::reloading_loses_nothing() {
   QTest::keyClick(window.get(), Qt::Key_F5);
   QTRY_VERIFY_WITH_TIMEOUT(!opened.isEmpty(), kPatienceMs);
   QTRY_VERIFY_WITH_TIMEOUT(editing(*window->current_tab()).history() == history, kPatienceMs);
+}
+
+// The edits are saved while the graph is read, and the second save begins when the first one has
+// ended.
+void WorkspaceTest::reloading_waits_for_saves() {
+  const QString first = folder_->filePath("first.jointer");
+  const QString second = folder_->filePath("second.jointer");
+  auto window = make_window();
+  DocumentTab* tab = open(*window, kCapture);
+  edit(*tab);
+  const History history = editing(*tab).history();
+  QSignalSpy opened(window.get(), &MainWindow::opened);
+  autosave(*tab).save(first, {});
+  autosave(*tab).save(second, {});
+  QTest::keyClick(window.get(), Qt::Key_F5);
+  QTRY_VERIFY_WITH_TIMEOUT(!opened.isEmpty(), kPatienceMs);
+  QVERIFY(QFile::exists(first));
+  QVERIFY(QFile::exists(second));
+  QTRY_VERIFY_WITH_TIMEOUT(editing(*window->current_tab()).history() == history, kPatienceMs);
+  QCOMPARE(autosave(*window->current_tab()).path(), second);
+  QVERIFY(!autosave(*window->current_tab()).is_dirty());
 }
 
 void WorkspaceTest::leaves_another_windows_journals_alone() {

@@ -3,6 +3,7 @@
 #include <QFileInfo>
 #include <utility>
 
+#include "views/session/workspace/autosave.h"
 #include "views/widgets/controls.h"
 
 namespace jointer::views {
@@ -51,6 +52,16 @@ void DocumentTab::insert_bar(QWidget* bar) {
 }
 
 void DocumentTab::show_graph(const SnapshotPtr& snapshot) {
+  if (session_ && session_->autosave().is_saving()) {
+    // The saves belong to the old session. If another load begins first, this one ends with its
+    // loader.
+    connect(
+        &session_->autosave(), &Autosave::saves_ended, loader_,
+        [this, snapshot] { show_graph(snapshot); },
+        static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+    return;
+  }
+  if (session_) emit replacing();
   loader_->deleteLater();
   loader_ = nullptr;
   delete std::exchange(page_, nullptr);

@@ -25,8 +25,8 @@ class DocumentTab : public QWidget {
               QWidget* parent = nullptr);
   ~DocumentTab() override;
 
-  // Loads or reloads the file. The current document stays open until the new one has been loaded,
-  // or if loading fails.
+  // Loads or reloads the file. The current document stays open until the new one has been loaded
+  // and the current one's saves have ended, or if loading fails.
   void load();
 
   // The graph's title or, while there is no graph, the file names.
@@ -45,6 +45,8 @@ class DocumentTab : public QWidget {
   void insert_bar(QWidget* bar);
 
  signals:
+  // The current document is about to be replaced by a reloaded one.
+  void replacing();
   // The document was loaded or reloaded. The previous document is deleted afterwards.
   void ready();
   void several(const std::vector<jointer::GraphEntry>& entries, const jointer::Error& error);

@@ -319,8 +319,11 @@ void Autosave::end_save(const Result<void>& written, const Summary& known, const
     take_saved();
   }
   if (!saves_.empty()) begin_save();
-  if (!written) return emit failed(tr("Not saved: %1").arg(to_qstring(written.error().message)));
-  emit saved(path);
+  if (written)
+    emit saved(path);
+  else
+    emit failed(tr("Not saved: %1").arg(to_qstring(written.error().message)));
+  if (saves_.empty()) emit saves_ended();
 }
 
 // Removes the journal, which the file now replaces. If changes were made during the save, starts a

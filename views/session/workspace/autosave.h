@@ -74,6 +74,8 @@ class Autosave : public QObject {
   void restored(int edits, const QStringList& refused);
   void restore_failed(const QString& why);
   void saved(const QString& path);
+  // No save is running or waiting any more; follows the last `saved` or `failed`.
+  void saves_ended();
   // Saving or reading the workspace, or writing the journal, failed; `sentence` says why.
   void failed(const QString& sentence);
 
