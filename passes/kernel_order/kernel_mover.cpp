@@ -125,7 +125,7 @@ std::vector<KernelUnit> KernelMover::move_all(KernelPassReport& report) {
   // last is never moved.
   report.peak_before = memory_.peak();
   const bool is_earlier = direction_ == Direction::earlier;
-  std::int64_t moved = 0;
+  std::int64_t visited = 0;
   KernelUnit unit = order_.empty() ? -1 : is_earlier ? order_.front() : order_.back();
   const auto next_of = [&](KernelUnit from) -> KernelUnit {
     const std::size_t at = place(from);
@@ -136,8 +136,8 @@ std::vector<KernelUnit> KernelMover::move_all(KernelPassReport& report) {
     const KernelUnit next = next_of(unit);
     if (next < 0) break;
     if (is_moved(unit)) {
-      if (options_.max && moved >= *options_.max) break;
-      ++moved;
+      if (options_.max && visited >= *options_.max) break;
+      ++visited;
       move(unit);
       report.moves.push_back(std::move(report_));
     }

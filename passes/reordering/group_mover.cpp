@@ -101,7 +101,7 @@ Result<void> GroupMover::move_all(Graph& graph, std::string title, PassContext& 
       .title = std::move(title), .direction = is_earlier ? "earlier" : "later", .moves = {}};
   std::vector<Stretch> stretches(calls_.stretches().begin(), calls_.stretches().end());
   if (!is_earlier) std::ranges::reverse(stretches);
-  std::int64_t moved = 0;
+  std::int64_t visited = 0;
   std::size_t seen = 0;
   for (const Stretch stretch : stretches) {
     stretch_ = stretch;
@@ -111,8 +111,8 @@ Result<void> GroupMover::move_all(Graph& graph, std::string title, PassContext& 
     for (std::size_t i = 0; i < calls; ++i, ++seen) {
       const Call call = static_cast<Call>(is_earlier ? stretch.first + i : stretch.last - 1 - i);
       if (!is_moved(call)) continue;
-      if (options_.max && moved >= *options_.max) break;
-      ++moved;
+      if (options_.max && visited >= *options_.max) break;
+      ++visited;
       JOINTER_CHECK(context.report(static_cast<double>(seen) / static_cast<double>(calls_.size())));
       report.moves.push_back(move(call));
     }

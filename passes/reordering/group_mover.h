@@ -27,8 +27,9 @@ class GroupMover {
   GroupMover(const GroupMover&) = delete;
   GroupMover& operator=(const GroupMover&) = delete;
 
-  // Moves every call for which `is_moved` returns true, up to the maximum in the options, stretch
-  // by stretch: from first to last if calls move earlier, from last to first if they move later.
+  // Moves every call for which `is_moved` returns true, as far as it can, stretch by stretch: from
+  // first to last if calls move earlier, from last to first if they move later. The maximum in the
+  // options counts these calls, even those that stay in place.
   // Sets the graph's order and reports the moves under `title`. Error (cancelled): the run was
   // cancelled.
   Result<void> move_all(Graph& graph, std::string title, PassContext& context);
@@ -38,6 +39,7 @@ class GroupMover {
   GroupMover(const Graph& graph, const Calls& calls, const IterativeOptions& options,
              LiveOrder& order, Direction direction);
 
+  // Returns true if move_all should visit the call.
   [[nodiscard]] virtual bool is_moved(Call call) const = 0;
   // Begins a new group with this call. Returns the current overlap of the call's collective.
   virtual Overlap begin(Call call) = 0;

@@ -76,7 +76,9 @@ std::vector<Parameter> raise_parameters(bool default_of_unsafe) {
           unsafe_parameter(kRaiseNames, default_of_unsafe),
           flag(kRaiseNames.with_collectives, false,
                "A collective that another collective depends on moves with it."),
-          optional_count(kRaiseNames.max, "Maximum number of collectives to move; none: all."),
+          optional_count(
+              kRaiseNames.max,
+              "Maximum number of collectives to visit, even if they do not move; none: all."),
           collective_factor_parameter(),
           compute_factor_parameter()};
 }
@@ -88,7 +90,8 @@ std::vector<Parameter> sink_parameters(bool default_of_unsafe) {
           flag(kSinkNames.with_collectives, false,
                "A wait may move past the start of another collective."),
           unsafe_parameter(kSinkNames, default_of_unsafe),
-          optional_count(kSinkNames.max, "Maximum number of waits to move; none: all."),
+          optional_count(kSinkNames.max,
+                         "Maximum number of waits to visit, even if they do not move; none: all."),
           collective_factor_parameter(),
           compute_factor_parameter()};
 }
