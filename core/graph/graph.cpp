@@ -484,12 +484,11 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
     const std::string_view text = source == SymbolSource::fallback && any_balanced
                                       ? "the same share as the balanced ones"
                                       : to_string(source);
-    add_fact(Fact::Kind::assumed,
-             fmt::format("{} ({}){}{} = {}; change {} with --assume or, in the window, with Sizes",
-                         counted(count, "size symbol has an assumed value",
-                                 "size symbols have assumed values"),
-                         text, count == 1 ? ": " : ", such as ", first->name, first->value,
-                         count == 1 ? "it" : "them"));
+    add_fact(Fact::Kind::assumed, fmt::format("{} ({}){}{} = {}; change {} with --assume",
+                                              counted(count, "size symbol has an assumed value",
+                                                      "size symbols have assumed values"),
+                                              text, count == 1 ? ": " : ", such as ", first->name,
+                                              first->value, count == 1 ? "it" : "them"));
   }
   if (!values.violated().empty())
     add_fact(Fact::Kind::assumed,
@@ -553,14 +552,12 @@ void Graph::resolve_groups() {
         continue;
       }
       for (std::int32_t rank = 0; rank < size->integer; ++rank) g.ranks.push_back(rank);
-      add_fact(
-          Fact::Kind::derived,
-          fmt::format(
-              "the file lacks the ranks of process group {0}: the group gets {1}, "
-              "according to group_size; to place them N apart, use --assume {2}=N or, in the "
-              "window, Estimates",
-              text(g.name), counted(static_cast<std::size_t>(size->integer), "consecutive rank"),
-              stride_name(text(g.name))));
+      add_fact(Fact::Kind::derived,
+               fmt::format("the file lacks the ranks of process group {0}: the group gets {1}, "
+                           "according to group_size; to place them N apart, use --assume {2}=N",
+                           text(g.name),
+                           counted(static_cast<std::size_t>(size->integer), "consecutive rank"),
+                           stride_name(text(g.name))));
     }
   }
 }

@@ -135,12 +135,12 @@ class Validator {
     for (const Tensor& t : graph_.tensors(n)) {
       for (const Dim& size : graph_.shape(t))
         if (size.value < 0)
-          return input_error("{}: size {} is negative{}", where(graph_, id), size.value,
-                             size.expression
-                                 ? fmt::format(" (`{}` under the assumed sizes; change them with "
-                                               "--assume or, in the window, with Sizes)",
-                                               graph_.expression_text(size.expression))
-                                 : std::string());
+          return input_error(
+              "{}: size {} is negative{}", where(graph_, id), size.value,
+              size.expression
+                  ? fmt::format(" (`{}` under the assumed sizes; change them with --assume)",
+                                graph_.expression_text(size.expression))
+                  : std::string());
       if (t.storage && t.storage.index() >= graph_.storage_count())
         return input_error("{}: storage {} is out of range: the table has size {}",
                            where(graph_, id), t.storage.index(), graph_.storage_count());

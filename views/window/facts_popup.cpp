@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/graph/group_argument.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/session/translation/tr.h"
@@ -33,6 +34,17 @@ QString heading(Fact::Kind kind) {
     case Fact::Kind::derived:
       return FactsPopup::tr("Derived, not recorded in the capture");
   }
+  return {};
+}
+
+// Says where in the window the values that the facts of this kind name can be changed; may be
+// empty.
+QString hint(const Graph& graph, Fact::Kind kind) {
+  if (kind == Fact::Kind::assumed) return FactsPopup::tr("To change these sizes, press Sizes.");
+  if (kind != Fact::Kind::derived) return {};
+  for (std::size_t i = 0; i < graph.group_count(); ++i)
+    if (has_guessed_ranks(graph, graph.group(GroupId(i))))
+      return FactsPopup::tr("To place the ranks of a process group differently, open Estimates.");
   return {};
 }
 
@@ -66,6 +78,8 @@ FactsPopup::FactsPopup(const Graph& graph, QWidget* parent) : QFrame(parent, Qt:
       if (fact.kind == kind)
         html += QStringLiteral("<li>%1</li>").arg(to_qstring(fact.text).toHtmlEscaped());
     html += QStringLiteral("</ul>");
+    if (const QString text_of_hint = hint(graph, kind); !text_of_hint.isEmpty())
+      html += QStringLiteral("<p>%1</p>").arg(text_of_hint);
   }
   if (html.isEmpty()) html = tr("<p>Nothing about this graph had to be derived or assumed.</p>");
   text->setHtml(html);

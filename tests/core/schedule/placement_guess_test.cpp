@@ -52,8 +52,7 @@ TEST(PlacementGuess, TheFactSaysHowToChangeIt) {
   EXPECT_TRUE(std::ranges::any_of(graph.facts(), [](const Fact& fact) {
     return fact.text ==
            "the file lacks the ranks of process group fsdp: the group gets 16 consecutive ranks, "
-           "according to group_size; to place them N apart, use --assume stride:fsdp=N or, in the "
-           "window, Estimates";
+           "according to group_size; to place them N apart, use --assume stride:fsdp=N";
   }));
 }
 

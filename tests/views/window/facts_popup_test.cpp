@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <QTextBrowser>
+#include <algorithm>
+
 #include "tests/support/graphs.h"
 
 namespace jointer::views {
@@ -17,6 +20,24 @@ TEST(GraphSummary, CountsInWords) {
   EXPECT_TRUE(graph_summary(graph).endsWith(" \u00b7 2 warnings"));
   const Graph two = test::parse("x: f32[4] = input\nreturn [x]");
   EXPECT_TRUE((graph_summary(two) + " ").startsWith("2 nodes "));
+}
+
+// The facts themselves name only what the command line also has.
+TEST(FactsPopupTest, SaysWhereTheWindowChangesSizes) {
+  const Graph graph = test::parse(R"(
+    x: f32[u0,8] = input
+    y: f32[u0,8] = aten.relu(x)
+    return [y]
+  )");
+  ASSERT_TRUE(std::ranges::any_of(graph.facts(), [](const Fact& fact) {
+    return fact.kind == Fact::Kind::assumed && fact.text.ends_with("change it with --assume");
+  }));
+  const FactsPopup popup(graph, nullptr);
+  const auto* text = popup.findChild<QTextBrowser*>();
+  ASSERT_NE(text, nullptr);
+  const QString shown = text->toPlainText();
+  EXPECT_TRUE(shown.contains(QStringLiteral("To change these sizes, press Sizes.")))
+      << shown.toStdString();
 }
 
 }  // namespace
