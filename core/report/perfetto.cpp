@@ -1,6 +1,8 @@
 // Writes the tracks of the simulation: the CPU and each stream, with a flow from each collective to
 // its wait, and a memory counter. perfetto_measured.cpp adds those of measured runs.
 
+#include <algorithm>
+
 #include "core/base/json_writer.h"
 #include "core/report/export.h"
 #include "core/report/perfetto_events.h"
@@ -91,14 +93,16 @@ class TraceWriter {
     events_.end();
   }
 
-  // Writes a flow from each collective to its wait.
+  // Writes a flow from each collective to its wait. It ends at the last nanosecond of the wait: at
+  // its end, the slice of the wait is closed, and Perfetto takes the next slice of the track.
   void flows() {
     std::int64_t number = 0;
     for (const CollectiveTiming& c : analysis_.simulation.collectives()) {
       if (!c.wait) continue;
       const std::int32_t stream = analysis_.simulation.timing(c.start).stream;
+      const NodeTiming& wait = analysis_.simulation.timing(c.wait);
       events_.flow("wait", ++number, {.track = track_of(stream), .ns = c.start_ns},
-                   {.track = track_of(0), .ns = analysis_.simulation.timing(c.wait).end});
+                   {.track = track_of(0), .ns = std::max(wait.start, wait.end - 1)});
     }
   }
 

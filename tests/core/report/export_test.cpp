@@ -84,6 +84,33 @@ TEST(Perfetto, FlowsRunFromEachCollectiveToItsWait) {
   EXPECT_DOUBLE_EQ(starts[0]["ts"].get<double>(), static_cast<double>(c.start_ns) / 1e3);
 }
 
+// A slice does not include its end.
+TEST(Perfetto, FlowsEndWithinTheSliceOfTheWait) {
+  const Graph graph = parse(R"(
+    group tp: 0 1
+    x: f32[16777216] = input
+    a: f32[16777216] = aten.relu(x)
+    ar: f32[16777216] = _c10d_functional.all_reduce(a, 'sum', 'tp')
+    w: f32[16777216] = _c10d_functional.wait_tensor(ar)
+    c: f32[16777216] = aten.relu(w)
+    return [c]
+  )");
+  const Analysis analysis = *analyze(graph);
+  const NodeTiming& timing = analysis.simulation.timing(graph.find("w"));
+  ASSERT_GT(timing.end, timing.start) << "the wait must be exposed";
+  const Json trace = Json::parse(export_perfetto(graph, analysis));
+  Json slice, end;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X" && event["name"] == "w" && event["tid"] == 1) slice = event;
+    if (event["ph"] == "f") end = event;
+  }
+  ASSERT_TRUE(slice.is_object() && end.is_object());
+  EXPECT_EQ(end["bp"], "e") << "the enclosing slice";
+  EXPECT_EQ(end["tid"], slice["tid"]);
+  EXPECT_GE(end["ts"].get<double>(), slice["ts"].get<double>());
+  EXPECT_LT(end["ts"].get<double>(), slice["ts"].get<double>() + slice["dur"].get<double>());
+}
+
 // A measurement of kGraph on a GPU: `a` and `b` launch kernels on stream 7, which overlap by
 // 100 ns, and `ar` launches one on stream 21.
 Measurement measured_on_gpu(const Graph& graph) {
