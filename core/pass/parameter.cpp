@@ -59,17 +59,19 @@ std::optional<PassValue> converted(Parameter::Type type, const PassValue& value)
     case Parameter::Type::boolean:
       return value.as<bool>() ? std::optional(value) : std::nullopt;
     case Parameter::Type::integer:
-      return value.as<std::int64_t>() ? std::optional(value) : std::nullopt;
+      if (const auto* whole = value.as<std::int64_t>()) return PassValue(*whole);
+      return std::nullopt;
     case Parameter::Type::number:
       if (const auto number = number_of(value)) return PassValue(*number);
       return std::nullopt;
     case Parameter::Type::bytes:
-      if (value.as<std::int64_t>()) return value;
+      if (const auto* whole = value.as<std::int64_t>()) return PassValue(*whole);
       if (const auto* text = value.as<std::string>())
         if (const auto bytes = parse_byte_count(*text)) return PassValue(*bytes);
       return std::nullopt;
     case Parameter::Type::text:
-      // A text without quotes that looks like a number was parsed as a number.
+      // A text without quotes that looks like a number was parsed as a number. to_text writes it as
+      // it was given.
       if (value.as<std::string>()) return value;
       if (number_of(value)) return PassValue(to_text(value));
       return std::nullopt;

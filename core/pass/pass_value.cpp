@@ -41,7 +41,7 @@ std::string to_text(const PassValue& value) {
       return text + "]";
     }
   };
-  return std::visit(Writer(), value.held);
+  return value.written.empty() ? std::visit(Writer(), value.held) : value.written;
 }
 
 OrderedJson pass_value_json(const PassValue& value, OrderedJson (*number_json)(double)) {

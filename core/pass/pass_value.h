@@ -15,6 +15,9 @@ struct PassValue {
   using List = std::vector<PassValue>;
   // For example: none, true, 3, 0.05, layers.0, [a,[b,c]].
   std::variant<std::monostate, bool, std::int64_t, double, std::string, List> held;
+  // For a number that was read from text: the text, if to_text would write the number differently.
+  // A text parameter takes it as it is: `007`, `1e3`.
+  std::string written;
 
   PassValue() = default;
   PassValue(bool value) : held(value) {}
@@ -34,8 +37,8 @@ struct PassValue {
 };
 
 // The value as text that parse_pipeline reads as the same value; only a number that is not finite
-// is read as a string. A string is quoted as in JSON if it is not a word or would be read as
-// another value.
+// is read as a string. A number is written as it was read. A string is quoted as in JSON if it is
+// not a word or would be read as another value.
 std::string to_text(const PassValue& value);
 
 // The value as JSON. `number_json`, if given, writes floating-point numbers: JSON has only finite

@@ -120,12 +120,16 @@ PassValue value_of_word(std::string_view word) {
   if (word == "none") return {};
   if (word == "true") return true;
   if (word == "false") return false;
-  if (const auto whole = number_of<std::int64_t>(word)) return *whole;
+  const auto as_written = [word](PassValue number) {
+    if (to_text(number) != word) number.written = word;
+    return number;
+  };
+  if (const auto whole = number_of<std::int64_t>(word)) return as_written(*whole);
   // Treat `inf`, `nan` and hexadecimal numbers as text.
   const bool may_be_number = word.find_first_of("0123456789") != std::string_view::npos;
   if (const auto number = may_be_number ? number_of<double>(word) : std::nullopt;
       number && std::isfinite(*number))
-    return *number;
+    return as_written(*number);
   return std::string(word);
 }
 

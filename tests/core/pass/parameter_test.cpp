@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/pass/pipeline_text.h"
+
 namespace jointer::test {
 namespace {
 
@@ -48,6 +50,18 @@ TEST(Parameter, ValuesAreConvertedToTheType) {
   EXPECT_EQ(arguments->texts("save"), (std::vector<std::string>{"a", "b"}));
   EXPECT_TRUE(Arguments::check(declared(), Given{{"limit", {}}}))
       << "allowed, since the default is none";
+}
+
+TEST(Parameter, ATextKeepsNumbersAsTheyWereWritten) {
+  const std::vector<Parameter> label{{.name = "label", .type = Parameter::Type::text, .doc = ""}};
+  for (const char* const written : {"1e3", "007", "0.50", "3", "-0", "0x10"}) {
+    const auto arguments = Arguments::check(label, Given{{"label", value_of_word(written)}});
+    ASSERT_TRUE(arguments) << arguments.error().message;
+    EXPECT_EQ(arguments->text("label"), written);
+  }
+  const auto moves = Arguments::check(declared(), Given{{"moves", value_of_word("007")}});
+  ASSERT_TRUE(moves);
+  EXPECT_EQ(moves->value("moves"), PassValue(7)) << "only a text has a spelling";
 }
 
 TEST(Parameter, ErrorsNameTheMistake) {

@@ -33,12 +33,21 @@ TEST(PipelineText, ContainsStepsAndTheirParameters) {
   EXPECT_TRUE(given[1].second.is_none());
   EXPECT_EQ(given[2].second, PassValue(0.05));
   EXPECT_EQ(given[3].second, PassValue(-3));
-  EXPECT_EQ(given[4].second, PassValue(1000.0));
+  EXPECT_EQ(given[4].second.held, PassValue(1000.0).held);
   EXPECT_EQ(given[5].second, PassValue("5GiB"));
   EXPECT_EQ(given[6].second,
             PassValue(PassValue::List{PassValue::List{"x"}, PassValue(PassValue::List{})}));
   EXPECT_TRUE(parsed("").empty());
   EXPECT_TRUE(parsed(" \n").empty());
+}
+
+TEST(PipelineText, NumbersKeepTheirSpelling) {
+  const char* const kText = "plan{a=1e3,b=007,c=0.50,d=[1E2],e=-0}";
+  const Pipeline pipeline = parsed(kText);
+  EXPECT_EQ(to_text(pipeline), kText);
+  EXPECT_EQ(pipeline[0].given[1].second.held, PassValue(7).held);
+  EXPECT_NE(pipeline[0].given[1].second, PassValue(7)) << "another text";
+  EXPECT_EQ(value_of_word("0.5"), PassValue(0.5));
 }
 
 TEST(PipelineText, ErrorsNameTheLocation) {
