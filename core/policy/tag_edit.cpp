@@ -4,12 +4,23 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/characters.h"
+#include "core/base/json_text.h"
 #include "core/edit/refuse.h"
 #include "core/edit/select.h"
 #include "core/edit/tag_list.h"
 #include "core/policy/python_operator.h"
 
 namespace jointer {
+namespace {
+
+// True for a word that a pipeline reads as a string without quotes, not as none, a boolean or a
+// number (value_of_word in core/pass/pipeline_text.h).
+bool is_plain_text(std::string_view text) {
+  return is_word(text) && is_name_start(text.front()) && text != "none" && text != "true" &&
+         text != "false";
+}
+
+}  // namespace
 
 Result<void> check_taggable(const Graph& graph) {
   if (graph.is_pair())
@@ -66,9 +77,7 @@ std::string pipeline_list(std::span<const std::string> texts) {
   std::string out = "[";
   for (const std::string& text : texts) {
     if (out.size() > 1) out += ',';
-    out += is_word(text) ? text
-                         : nlohmann::json(text).dump(-1, ' ', false,
-                                                     nlohmann::json::error_handler_t::replace);
+    out += is_plain_text(text) ? text : write_json(text);
   }
   return out + "]";
 }
