@@ -183,21 +183,30 @@ class Reader {
   // its last word, or `i - 1` if no such text starts there.
   Result<std::size_t> read_rules(std::size_t i) {
     if (!is_sign(i, '=') || !is_sign(i + 1, '{')) return i - 1;
-    EveryNth rule;
+    EveryNth rule{.op = {}};
     bool has_number = false;
-    const auto finish = [&] {
-      if (!rule.op.empty() && has_number) list_.options.every_nth.push_back(rule);
+    const auto finish = [&]() -> Result<void> {
+      if (rule.op.empty()) return {};
+      if (!has_number)
+        return input_error("RECOMPUTE_EVERY_NTH: {} has no number; write, for example, {}: 2",
+                           rule.op, rule.op);
+      list_.options.every_nth.push_back(rule);
       rule = {.op = {}};
       has_number = false;
+      return {};
     };
-    finish();
     for (i += 2; i < words_.size(); ++i) {
       const Word& word = words_[i];
       if (is_sign(i, '}')) {
-        finish();
+        JOINTER_CHECK(finish());
         return i;
       }
       if (word.kind == Word::Kind::number) {
+        if (rule.op.empty() || has_number)
+          return input_error(
+              "RECOMPUTE_EVERY_NTH: `{}` is not the number of an operator; write, for example, "
+              "torch.ops.aten.mm.default: 2",
+              word.value);
         rule.n = number_of<decltype(rule.n)>(word.value).value_or(0);
         if (rule.n < 1)
           return input_error("RECOMPUTE_EVERY_NTH: `{}` is not a positive number", word.value);
@@ -206,7 +215,7 @@ class Reader {
         rule.counter =
             word.value == "layer" ? EveryNth::Counter::per_layer : EveryNth::Counter::global;
       } else if (std::string op = operator_at(i); !op.empty()) {
-        finish();
+        JOINTER_CHECK(finish());
         rule.op = std::move(op);
       }
     }

@@ -300,6 +300,18 @@ TEST(ReadOperatorSet, AcceptsPlainNamesAndStrings) {
   EXPECT_FALSE(read_operator_set(""));
   EXPECT_FALSE(read_operator_set("RECOMPUTE_EVERY_NTH = {aten.mm: (0, 'layer')}"));
   EXPECT_FALSE(read_operator_set("RECOMPUTE_EVERY_NTH = {aten.mm: 2"));
+  const auto refusal = [](const char* text) {
+    const auto read = read_operator_set(text);
+    return read ? std::string() : read.error().message;
+  };
+  EXPECT_EQ(refusal("RECOMPUTE_EVERY_NTH = {aten.mm: ('layer'), aten.bmm: 2}"),
+            "RECOMPUTE_EVERY_NTH: aten.mm has no number; write, for example, aten.mm: 2");
+  EXPECT_EQ(refusal("RECOMPUTE_EVERY_NTH = {aten.bmm: 2, aten.mm}"),
+            "RECOMPUTE_EVERY_NTH: aten.mm has no number; write, for example, aten.mm: 2");
+  // The number of an unknown operator must not become that of the operator before it.
+  for (const char* const text : {"RECOMPUTE_EVERY_NTH = {aten.mm: 2, my_operator: 3}",
+                                 "RECOMPUTE_EVERY_NTH = {my_operator: 3}"})
+    EXPECT_THAT(refusal(text), HasSubstr("`3` is not the number of an operator"));
 }
 
 TEST(ReadOperatorSet, AcceptsShortNamesOfTorchOps) {
