@@ -1,6 +1,7 @@
 #include "core/open/open_ranks.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "core/bench/request.h"
@@ -11,14 +12,22 @@ namespace {
 // The number of ranks to look for as long as no capture states it.
 constexpr int kMaxUnknownRanks = 1 << 16;
 
-bool is_pattern(const RankFiles& files) {
-  return path_of_rank(files.path, 0) != files.path ||
-         path_of_rank(files.backward, 0) != files.backward;
+bool is_pattern(const std::string& path) {
+  return path_of_rank(path, 0) != path;
 }
 
+bool is_pattern(const RankFiles& files) {
+  return is_pattern(files.path) || is_pattern(files.backward);
+}
+
+// True if a file that is named for the rank exists. If the other file of the rank is missing,
+// opening it says so.
 bool exists(const RankFiles& files, int rank) {
   std::error_code status;
-  return std::filesystem::exists(path_of_rank(files.path, rank), status);
+  return std::ranges::any_of(
+      std::array{&files.path, &files.backward}, [&](const std::string* path) {
+        return is_pattern(*path) && std::filesystem::exists(path_of_rank(*path, rank), status);
+      });
 }
 
 Result<RankProgram> open_rank(const RankFiles& files, std::optional<int> named) {
@@ -53,7 +62,9 @@ Result<void> open_pattern(const RankFiles& files, std::vector<RankProgram>& prog
       most = static_cast<int>(std::clamp<std::int64_t>(*world, 1, kMaxUnknownRanks));
     programs.push_back(std::move(program));
   }
-  if (programs.size() == before) return input_error("{}: no such file for any rank", files.path);
+  if (programs.size() == before)
+    return input_error("{}: no such file for any rank",
+                       is_pattern(files.path) ? files.path : files.backward);
   return {};
 }
 

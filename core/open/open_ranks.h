@@ -12,8 +12,8 @@
 namespace jointer {
 
 struct RankFiles {
-  // `{rank}` in a path stands for a rank's number; every rank whose file exists is opened, up to
-  // the world size if a capture records it.
+  // `{rank}` in a path stands for a rank's number; every rank for which one of the files exists is
+  // opened, up to the world size if a capture records it.
   std::string path, backward;
   std::optional<std::size_t> index;  // as in OpenRequest
   Assumptions assumptions;
