@@ -126,7 +126,7 @@ struct CompiledProgram {
   std::vector<KernelSource> sources;
   std::vector<CompiledKernel> kernels;  // in call order
   std::vector<BufferBlock> blocks;
-  std::vector<CompiledEvent> events;  // in order; begins without events for the inputs
+  std::vector<CompiledEvent> events;  // in order; inputs have no `allocate`
   std::vector<std::string> schedule;  // inductor_collective_schedule: operators, in order
   // The first 100 statements of the wrapper that were not understood, with their line numbers; each
   // is cut off after 120 characters.

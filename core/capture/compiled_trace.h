@@ -8,9 +8,9 @@
 //   compiled graph   the result of one compilation by Inductor: of a half of a pair, of a region
 //   run              one execution of a compiled graph in the trace
 //   call             a statement of the wrapper that launches work: a Triton kernel, a C++
-//                    function, an operator of a library, a collective
-//   launch           a kernel or a copy on the device; a call of a library may launch several. In a
-//                    trace of the CPU, each call is its own launch.
+//                    function, an ATen or library operator, a collective
+//   launch           a kernel or a copy on the device; an operator may launch several. In a trace
+//                    of the CPU, each call is its own launch.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,7 @@ struct TracedLaunch {
 
 struct TracedCall {
   // "triton_poi_fused_add_0", "cpp_fused_add_0", or an operator: "aten::mm". Empty if the trace
-  // does not say, as for kernels of a library in a CUDA graph.
+  // does not say, as for library kernels in a CUDA graph.
   std::string name;
   // Its launches: [first, first + count) in TracedGraph::launches.
   std::size_t first = 0, count = 0;
@@ -62,7 +62,7 @@ struct TracedGraph {
   std::vector<TracedLaunch> launches;
   std::vector<TracedStream> streams;  // ordered by time of kernels, longest first
   std::size_t runs = 0;               // with these calls; times are of these runs
-  std::size_t steps = 0;              // ProfilerStep#N in which they start; 0 if in none
+  std::size_t steps = 0;              // number of ProfilerSteps in which these runs start
   std::size_t other_runs = 0;         // that made other calls and are left out
   std::int64_t span_ns = 0;           // of the run that is shown: the one with the median duration
 };
@@ -72,7 +72,7 @@ struct CompiledTrace {
   std::string device;  // "NVIDIA H200"; "GPU" if the trace does not name it; or "CPU"
   bool is_gpu = false;
   std::vector<TracedGraph> graphs;  // in the order of their first runs
-  std::size_t steps = 0;            // ProfilerStep#N in the trace
+  std::size_t steps = 0;            // number of ProfilerSteps in the trace
   // Launches outside compiled graphs, such as those of the optimizer, in the whole trace; 0 if the
   // trace marks no compiled graphs.
   std::size_t outside_launches = 0;

@@ -1,7 +1,6 @@
 #pragma once
 
-// Splits Python text into statements and comments. Private to core/capture/fx_*.cpp and
-// core/capture/output_code*.cpp.
+// Splits Python text into statements and comments. Private to core/capture.
 
 #include <cstddef>
 #include <string>

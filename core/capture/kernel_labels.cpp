@@ -5,8 +5,8 @@
 // CATEGORY has three letters: `poi` for pointwise loops, `red`, `per`, `spl` and `unk` for
 // reductions, `for` for lists of tensors, `tem` for templates. OPERATORS are those that the model
 // called (`original_aten`), of all nodes in the kernel, sorted, each once. NUMBER counts the
-// distinct kernels of a compilation; kernels with the same source share a name. On the CPU, loops
-// up to the next call of a library are one C++ function.
+// distinct kernels of a compilation; kernels with the same source share a name. On the CPU, all
+// loops up to the next call, view, collective or wait are one C++ function.
 //
 // A prediction has no numbers. Its exact label is the category and the operators or, for lists of
 // tensors, only the category; whether a reduction is `red` or `per` depends on tuning, so both are

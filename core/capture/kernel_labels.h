@@ -30,7 +30,7 @@ struct KernelLabel {
 struct LabeledKernel {
   KernelLabel label;
   bool is_launch = false;   // launches work on the device
-  bool is_library = false;  // a call of a library, not a collective
+  bool is_library = false;  // a call of an ATen or library operator, not a collective
   bool is_collective = false;
   // False if the graph does not say which operators the model called in a predicted kernel; its
   // name is then uncertain.

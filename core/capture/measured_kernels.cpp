@@ -6,12 +6,12 @@
 //      paired in order; if the trace has only two of the calls, they are paired only where kernels
 //      around them say which.
 //   2. The same with rough labels, for predicted kernels that are not tied yet.
-//   3. Kernels of libraries in CUDA graphs have no name that a wrapper knows ("nvjet_tst_...",
-//      "cutlass_..."). If only library kernels and calls without a name are left between two
-//      neighboring pairs, a single kernel gets all calls; if there are as many calls as kernels,
-//      each gets one, since each launches at least once. Only the stream with the most launches is
-//      considered, and no collectives. If the trace marks the compiled graph, this also applies
-//      before the first pair and after the last one.
+//   3. In a CUDA graph, library kernels have names that the wrapper does not contain
+//      ("nvjet_tst_...", "cutlass_..."). If only external kernels and calls without a name are left
+//      between two neighboring pairs, a single kernel gets all calls; if there are as many calls as
+//      kernels, each gets one, since each launches at least once. Only the stream with the most
+//      launches is considered, and no collectives. If the trace marks the compiled graph, this also
+//      applies before the first pair and after the last one.
 //   4. If the graph does not say which operators the model called (`original_aten`), as in FX text,
 //      the names of predicted kernels are uncertain. If one such kernel and one call of the same
 //      category are left in a place as in step 3, they are tied.

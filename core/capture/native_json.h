@@ -1,7 +1,7 @@
 #pragma once
 
 // Errors of the native reader, which parses with simdjson on demand, and functions that read small
-// values. Private to core/capture/native_*.cpp.
+// values. Private to core/capture.
 //
 // Inside the reader, errors are exceptions (simdjson's and its own), because any value can be
 // malformed. The reader's public functions catch them.
@@ -40,8 +40,8 @@ void check_json(std::string_view text);
 std::int64_t to_int(std::string_view token);
 std::int64_t get_int(json::value value);
 // Reads a bound: an integer, or a string that contains one ("0"). Returns nullopt for any other
-// string ("int_oo", an expression) and for null. Fails on a number that is not an integer of 64
-// bits.
+// string ("int_oo", an expression) and for values of other types, such as null. Fails on a number
+// that is not an integer of 64 bits.
 std::optional<std::int64_t> get_bound(json::value value);
 
 // Reads a sequence number or count that torch wrote, same as get_int, but returns nullopt from 2^63

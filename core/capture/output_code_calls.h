@@ -1,6 +1,6 @@
 #pragma once
 
-// Follows the statements of a wrapper's `call`. Private to core/capture/output_code*.cpp.
+// Follows the statements of a wrapper's `call`. Private to core/capture.
 
 #include "core/base/result.h"
 #include "core/capture/compiled_kernels.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts of a wrapper's text. Private to core/capture/output_code*.cpp.
+// The parts of a wrapper's text. Private to core/capture.
 
 #include <cstddef>
 #include <map>

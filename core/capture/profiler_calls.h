@@ -25,7 +25,8 @@ class CallTokens {
   // The nodes that make a call, in program order, and their tokens.
   [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<std::uint32_t>& of_nodes() const { return of_nodes_; }
-  // True if the graph calls the operator with this event name, or a collective that it starts.
+  // True if the graph calls the operator with this event name or, for a method of a process group
+  // (c10d::allreduce_), a collective of the kind that it starts.
   [[nodiscard]] bool knows(StringId event_name) const { return names_[event_name.index()] != 0; }
   // The token of a call; 0 if it matches no node.
   [[nodiscard]] std::uint32_t of(const ProfilerEvent& event) const;

@@ -11,8 +11,8 @@
 //   2. In each pass, align the nodes, in program order, with the calls, ordered by start: compute a
 //      longest common subsequence of (operator, shapes), or a shorter one if that takes too long
 //      (core/base/alignment.h). A call that is not in the graph, or a node that did not run, does
-//      not prevent other matches.
-//      Passes with fewer than half as many matches as the best one are dropped.
+//      not prevent other matches. Passes with fewer than half as many matches as the best one are
+//      dropped.
 //   3. A node's own time is the median over the passes; for a collective, it is the minimum.
 //   4. The lanes are those of one pass. If the trace has kernels, time counts from the first one.
 //

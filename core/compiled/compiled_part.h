@@ -28,7 +28,7 @@ struct CompiledPart {
   kernels::Ir ir;
   kernels::Kernels scheduled;
   std::vector<NodeId> calls = {};  // of a region, in order; empty for a whole part
-  // If Inductor was asked, the part has one op for each kernel, no buffers but inputs, and reasons
+  // If Inductor was asked, the part has one op for each kernel, no buffers but inputs, and refusals
   // only here.
   std::vector<StatedRefusal> stated = {};
 };

@@ -1,14 +1,14 @@
 // Finds how the threads of a kernel access memory.
 //
-// Neighboring threads go along one loop of each op: the one along which most bytes lie side by
-// side. Inductor chooses it by the same rule: it prefers the loops that coalesce most bytes.
+// Neighboring threads go along one loop of each op: the one along which the most bytes lie side by
+// side. Inductor chooses it by the same rule: it prefers the loops that coalesce the most bytes.
 //   - An access that advances by one element along this loop, or not at all, is coalesced.
 //   - If it advances by one along another loop, the kernel transposes.
 //   - If it advances by one along no loop, each element moves a part of a sector.
 //   - A position that is loaded at run time is gathered or, if it is added to, scattered. Rows of
 //     at least a sector move no more than themselves; single elements move a sector each.
-// A reduction goes along rows if the loop is one of the reduced ones. It runs a block for each row
-// or, along columns, for 64 of them.
+// A reduction goes along rows if the loop is one of the reduced ones, and else along columns. It
+// runs one block for each row, or for each 64 columns.
 //
 // A buffer that several ops access counts with its cheapest pattern, since the others find it in
 // registers or caches. A buffer that the kernel writes and reads counts as written.

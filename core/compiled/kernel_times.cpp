@@ -1,16 +1,17 @@
 // Estimates the times of kernels.
 //
-// Calls of libraries, and collectives, take as long as the nodes that run in them are estimated to
-// take, so that a product or an attention costs the same in the compiled program as in eager mode.
-// With the estimator `kernels`, these times depend on the tiles of products and on the head size of
-// attention.
+// External kernels, templates and collectives take as long as the nodes that run in them are
+// estimated to take, so that a product or an attention costs the same in the compiled program as in
+// eager mode. With the estimator `kernels`, these times depend on the tiles of products and on the
+// head size of attention.
 //
-// Loops, and calls without an estimate, follow the rules of core/cost/kernel_rules.h, for the
-// accesses that kernel_accesses.cpp finds. If the estimator's device has no rates of kernels, as
-// with the estimator `roofline`, they take the time of their bytes at the bandwidth that the
-// roofline model assumes, at least the minimum duration of a kernel. Loops of a single call whose
-// time is given (NodeCost::Limit::given: by a measurement, a profile, or the estimators `simple`,
-// `torch-2.11` and `torch-2.15`) take that time, in the first kernel that computes the call.
+// Loops, and external kernels and templates without an estimate, follow the rules of
+// core/cost/kernel_rules.h, for the accesses that kernel_accesses.cpp finds. If the estimator's
+// device has no rates of kernels, as with the estimator `roofline`, they take the time of their
+// bytes at the bandwidth that the roofline model assumes, at least the minimum duration of a
+// kernel. Loops of a single call whose time is given (NodeCost::Limit::given: by a measurement, a
+// profile, or the estimators `simple`, `torch-2.11` and `torch-2.15`) take that time, in the first
+// kernel that computes the call.
 //
 // Loops that are fused into a template run while the template does: it takes as long as its call,
 // or as all its bytes if that is longer.
@@ -35,7 +36,7 @@ namespace {
 using Kind = Kernel::Kind;
 using Limit = NodeCost::Limit;
 
-// Sums and maxima over the nodes of a kernel that calls a library or is a collective.
+// Sums and maxima over the nodes of an external kernel, a template or a collective.
 struct NodeTotals {
   bool has_flops = false, has_estimate = false;
   bool is_counted_before = false;  // a node's time is in an earlier kernel

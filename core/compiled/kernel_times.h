@@ -18,11 +18,12 @@ struct KernelTime {
   NodeCost::Limit limit = NodeCost::Limit::none;
   bool is_launch = false;        // runs on the device
   bool is_memory_bound = false;  // as kernels::is_memory_bound
-  // The sum of the nodes' estimates (libraries, collectives); for a template with fused loops, the
-  // time of all its bytes if that is longer.
+  // True if `ns` is the sum of the nodes' estimates (external kernels, templates, collectives) or,
+  // for a template with fused loops, the time of all its bytes if that is longer.
   bool is_time_of_nodes = false;
-  // The time at the device's peak rates, without launches, at most `ns`. `ns - roofline_ns` is lost
-  // to the roofline. For collectives, and for kernels whose nodes count in an earlier one: `ns`.
+  // The time at the device's peak rates, without launches, at most `ns`; `ns - roofline_ns` is lost
+  // compared with the roofline. For collectives, and for kernels whose nodes count in an earlier
+  // one: `ns`.
   std::int64_t roofline_ns = 0;
 };
 

@@ -6,7 +6,8 @@
 //      not, joins the open region if it reads a call of that region.
 //   2. Another node closes the region if it uses a result of the region, writes memory that the
 //      region touches, or touches memory that the region writes.
-//   3. A mark with other options opens a new region, and so does the other half of a pair.
+//   3. A call marked with other options opens a new region. A region never spans both halves of a
+//      pair.
 //
 // Cost: one walk over nodes and edges, and, for a call that writes memory or while the open region
 // does, the accesses of the open region to the same storages.

@@ -23,9 +23,9 @@ struct InductorAnswer {
 
   std::string torch;  // "2.15.0"
   std::string device;
-  // In the order in which they run: kind, nodes, bytes, iterations and place. Nodes that the graph
-  // does not have, because a pass of Inductor made them, are left out. Buffers and ops are not
-  // known.
+  // In the order in which they run: kind, nodes, bytes, iterations, and whether on the GPU. Nodes
+  // that the graph does not have, because a pass of Inductor made them, are left out. Buffers and
+  // ops are unknown.
   std::vector<kernels::Kernel> scheduled;
   std::vector<std::string> names;  // by kernel: "op4_op7"
   std::vector<NotFused> not_fused;
