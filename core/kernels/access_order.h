@@ -1,8 +1,9 @@
 #pragma once
 
-// Adds the dependencies between ops that no data carries: the order of collectives, and those due
-// to mutations and aliases. Afterwards, each read names the buffer that the last mutation before it
-// defined, each buffer knows its readers, and inputs that nothing reads may not be freed.
+// Adds the dependencies between ops that carry no data: the order of collectives, and those due to
+// mutations and aliases. Afterwards, an access to mutated storage names the buffer that the last
+// mutation before it defined, each buffer lists its readers, and inputs that no op reads are marked
+// as not to be freed.
 //
 // Terms: a mutation defines a new buffer for the same storage; later reads of the old one mean the
 // new one (renaming). A buffer and its aliases share their readers.

@@ -4,8 +4,8 @@
 // they have an id in common.
 //
 // An access has a form: as the op makes it, with merged loops, or with sorted and merged loops.
-// Accesses of different forms are different, like Inductor's, whose variables have other names (d0,
-// c0, t0).
+// Accesses of different forms are never equal, as in Inductor, which names the loop variables of
+// each form differently (d0, c0, t0).
 //
 // Source: torch._inductor.dependencies (`MemoryDep`, `StarDep`, `WeakDep`).
 

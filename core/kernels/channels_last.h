@@ -14,9 +14,9 @@ Sizes channels_last_strides(const Sizes& shape);
 // True for tensors of 4 or 5 dimensions with these strides and more than one channel; strides of
 // dimensions of size 1 do not count.
 bool is_channels_last(const Sizes& shape, const Sizes& stride);
-// By node: true if its tensor should have the channels innermost, because a convolution returns it
-// or is computed from it, directly or not, or because it is computed from such a tensor; empty if
-// Inductor keeps the program's layout. `count_users` must have been called.
+// By node: true if its tensor should have the channels innermost, by the rules in
+// channels_last.cpp; empty if Inductor keeps the program's layout. `count_users` must have been
+// called.
 std::vector<bool> nodes_with_channels_last(const FxGraph& graph, TorchVersion version);
 
 }  // namespace jointer::kernels

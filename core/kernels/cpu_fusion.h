@@ -2,17 +2,17 @@
 
 // The rules of Inductor's C++ backend: which nodes on the CPU may become one kernel.
 //
-// Two nodes have one nest in three cases: their loops are equal; the outer loops of the first are
-// the outer and the reduced loops of the second; or they are pointwise ops of one shape, one of
-// which has merged all its loops while the other could not. In the last case, the loops are merged
-// anew. A node and its reader may also share only their outer loops, with a nest for each inside;
-// such pairs come after all others.
+// Two nodes can run in one loop nest in three cases: their loops are equal; the outer loops of the
+// first are the outer and the reduced loops of the second; or they are pointwise ops of one shape,
+// one of which has merged all its loops while the other could not. In the last case, the loops are
+// merged anew. A node and its reader may also share only their outer loops, with a nest for each
+// inside; such pairs are tried only if no other pair can be fused.
 //
 // Source: torch/_inductor/codegen/cpp.py (`CppScheduling`: `can_fuse_horizontal`,
 // `can_fuse_vertical`, `_why_fuse_nodes`, `_can_fuse_nodes_with_compatible_ranges`,
 // `_align_compatible_range_nodes`, `_get_outer_loop_fusion_depth`, `get_fusion_pair_priority`,
 // `fuse`; `OuterLoopFusedSchedulerNode`), torch/_inductor/config.py (`cpp`).
-// Deviation: templates are not known.
+// Deviation: templates are not modeled.
 
 #include <cstdint>
 #include <vector>

@@ -24,7 +24,7 @@ namespace jointer::kernels {
 // `part` must be the only part of the graph, or a half of a pair.
 FxGraph decompose(const Graph& graph, PartId part, TorchVersion version);
 // Decomposes only these calls, in their order. Values that they read from other nodes are inputs
-// with the names of these nodes; the values of `results` are the outputs.
+// with the names of those nodes; the values of `results` are the outputs.
 FxGraph decompose(const Graph& graph, std::span<const NodeId> calls,
                   std::span<const NodeId> results, TorchVersion version);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Decompositions of the layer norm and of the gradient of GELU.
+// Decompositions of the layer norm, its gradient, and the gradient of GELU.
 // Source: torch/_refs/__init__.py (native_layer_norm), torch/_decomp/decompositions.py.
 
 #include <array>

@@ -1,6 +1,7 @@
 #pragma once
 
-// Decompositions of losses and of gradients of activations.
+// Decompositions of the negative log likelihood loss and its gradient, and of the gradients of
+// sigmoid, tanh and log softmax.
 // Source: torch/_decomp/decompositions.py.
 
 #include <cstdint>

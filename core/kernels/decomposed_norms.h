@@ -1,6 +1,7 @@
 #pragma once
 
-// Decompositions of softmax, SiLU, GELU, the RMS norm, and the gradient of an embedding.
+// Decompositions of softmax, SiLU and the RMS norm with their gradients, of GELU, and of the
+// gradient of an embedding.
 // Source: torch/_decomp/decompositions.py, torch/_inductor/decomposition.py.
 
 #include <cstdint>

@@ -13,8 +13,8 @@
 
 namespace jointer::kernels {
 
-// Returns what the call returns, -1 for a result that is not a tensor; empty if Inductor calls the
-// library for these arguments.
+// Returns what the call returns, -1 for a result that is not a tensor; empty if the call becomes a
+// fallback with these arguments: Inductor calls the operator's eager kernel.
 using Decompose = FxIds (*)(FxBuilder&, const CallArguments&, TorchVersion);
 
 struct Decomposition {

@@ -29,7 +29,7 @@ FxIds index_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   if (b.rank(self) == 0) return {};
   const std::int64_t dim = wrapped_dim(call.integer("dim"), b.rank(self));
   const FxTensor tensor = b.tensor(self);
-  // In bfloat16, Inductor lowers index_add only for GPUs with atomic additions of this type (H100).
+  // Inductor lowers a bfloat16 index_add only for GPUs that add this type atomically, such as H100.
   if (adds && tensor.dtype == DType::bfloat16 && !tensor.is_on_gpu) return {};
   if (b.rank(index) == 0) index = b.unsqueeze(index, 0);
   FxId values = call.tensor("source");
@@ -79,7 +79,7 @@ FxIds scatter_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   made.target = is_of_number                   ? "aten.scatter_.value"
                 : made.kind == FxKind::scatter ? "aten.scatter.src"
                                                : "aten.scatter_.src";
-  // Reductions other than sums are calls of the library.
+  // For reductions other than sums, Inductor calls the eager kernel (ScatterFallback).
   if (!adds) made.op = reduction;
   made.inputs = {self, index, source};
   made.numbers = {dim, adds ? 1 : 0};

@@ -31,8 +31,9 @@ PoolWindows windows_of(const CallArguments& call, std::size_t dims) {
   return made;
 }
 
-// True if a pooling of `dims` dimensions can have these windows, and turns a tensor of this rank
-// into another one. Numbers beyond kMaxNumber could overflow in products.
+// True if the windows are valid for pooling over `dims` dimensions, and the result has the input's
+// `rank` dimensions: the pooled ones, the channels and, optionally, a batch. Numbers beyond
+// kMaxNumber could overflow in products.
 bool is_valid(const PoolWindows& windows, std::size_t dims, std::int64_t rank,
               const FxTensor& result) {
   constexpr std::int64_t kMaxNumber = 1 << 20;
@@ -111,7 +112,7 @@ FxIds average_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const std::size_t dims = call.packet() == "aten.avg_pool3d" ? 3 : 2;
   const PoolWindows windows = windows_of(call, dims);
   if (!is_valid(windows, dims, b.rank(x), call.result())) return {};
-  // Large windows that overlap or leave gaps are calls of the library.
+  // For large windows that overlap or leave gaps, Inductor calls the eager kernel.
   if (product(windows.kernel) > kLargestWindow && windows.kernel != windows.stride) return {};
   return average(b, x, windows, call.real("divisor_override"),
                  call.is_true("count_include_pad", true), call.result());

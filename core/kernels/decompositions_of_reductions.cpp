@@ -15,7 +15,7 @@
 namespace jointer::kernels {
 namespace {
 
-// The dimensions in the argument `dim`, or all if it has none; not negative.
+// The dimensions in the argument `dim`, or all if it is missing or empty; not negative.
 Sizes dims_of(const FxBuilder& b, const CallArguments& call, FxId x) {
   Sizes dims = call.integers("dim");
   if (dims.empty()) {

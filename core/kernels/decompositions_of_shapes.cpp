@@ -216,8 +216,8 @@ FxIds diagonal(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {b.add(std::move(view))};
 }
 
-// Makes rows and columns of a picture of its channels, or the reverse: a view that is permuted and
-// copied.
+// Rearranges channels of an image into rows and columns, or the reverse: a view that is permuted
+// and copied.
 FxIds pixel_shuffle(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const bool is_back = call.packet() == "aten.pixel_unshuffle";

@@ -347,8 +347,8 @@ bool FusionRules::backend_can_fuse(NodeIndex a, NodeIndex b) {
   return pointwise.numel == reduction.numel || refuse(Refusal::reduced_size, a, b);
 }
 
-// Follows the ancestors of both through nodes of several ops, which may have come to depend on one
-// of them since their ancestors were found.
+// Visits the ancestors of both that have several ops: since it was fused, such a node may depend on
+// `a` or `b` through one of its ops that is not among their ancestors.
 bool FusionRules::would_cycle(NodeIndex a, NodeIndex b) {
   constexpr std::size_t kWords = AncestorSets::kWords;
   const AncestorSets& sets = s_.ancestors();

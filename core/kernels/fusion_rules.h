@@ -1,7 +1,7 @@
 #pragma once
 
-// The rules by which two scheduler nodes may become one kernel, the reasons why others may not, and
-// how much data a fusion saves.
+// The rules that decide whether two scheduler nodes may become one kernel, the reasons if they may
+// not, and how much data a fusion saves.
 //
 // Source: torch._inductor.scheduler (`Scheduler.can_fuse`, `can_fuse_vertical`,
 // `fusable_read_and_write`, `fusable_weak_dep`, `score_fusion_memory`,
@@ -12,10 +12,10 @@
 // Versions between 2.11 and 2.15 follow the rules of 2.15.
 //
 // Deviations:
-// - Nested and staged reductions (torch 2.15: a reduction of groups of what another one normalizes,
-//   as in block-wise quantization) stay apart.
-// - No node is fused into the start of a template's kernel; none of the known templates allows it.
-// - Streams are not known.
+// - Nested and staged reductions (torch 2.15: one reduces groups of the elements that the other
+//   normalizes, as in block-wise quantization) are not fused.
+// - No prologue is fused into a template; none of the templates that are modeled allows it.
+// - CUDA streams are not modeled.
 //
 // Ops on the CPU follow cpu_fusion.h where the backend decides.
 
@@ -36,11 +36,12 @@ class FusionRules {
  public:
   explicit FusionRules(Scheduling& scheduling);
 
-  // If `may_change_loops`, also tries other loops of pointwise nodes. They stay changed if the
+  // May change the loops of pointwise nodes (loop_changes.h): with `invert` and `regroup` in torch
+  // 2.12 and later and, if `may_change_loops`, with `reorder_or_regroup`. They stay changed if the
   // answer is yes, and in torch 2.11 also if it is no.
   bool can_fuse(NodeIndex a, NodeIndex b, bool may_change_loops);
-  // True if a path leads from one node to the other through kernels that have been fused after
-  // their ancestors were found.
+  // True if fusing the nodes would create a cycle: a path leads from one to the other through a
+  // third node, which has several ops.
   bool would_cycle(NodeIndex a, NodeIndex b);
   // Makes one node of two that can be fused.
   NodeIndex fuse(NodeIndex a, NodeIndex b);
@@ -48,10 +49,11 @@ class FusionRules {
   [[nodiscard]] bool is_last_choice(NodeIndex a, NodeIndex b) const {
     return !s_.node(a).is_on_gpu && cpu_.shares_outer_loops(a, b);
   }
-  // Bytes that a fusion saves; of a mix-order reduction, elements.
+  // The bytes that a fusion saves; for a mix-order reduction, the number of elements.
   std::int64_t score(NodeIndex a, NodeIndex b);
-  // True if `b` changes a buffer in place with one write that uses all its loops, and `a` reads the
-  // buffer in the same pattern or not at all. `access` is weak.
+  // True if `a` defines the buffer of `access`, a weak read of `b`; `b` changes a buffer in place
+  // with one write that uses all its loops; and `a` reads that buffer in the same pattern or not at
+  // all.
   bool is_fusable_weak(AccessId access, NodeIndex a, NodeIndex b);
 
   [[nodiscard]] const std::vector<RefusedPair>& refused() const { return refused_; }

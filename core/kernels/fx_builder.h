@@ -60,7 +60,7 @@ class FxBuilder {
   [[nodiscard]] FxTensor like(const FxIds& inputs, DType dtype) const;
 };
 
-// The type of an element-wise operation on tensors of these types that have dimensions.
+// The result type of an element-wise operation on tensors of these types, both with dimensions.
 DType promoted(DType left, DType right);
 DType computation_type(DType type);  // float32 for float16 and bfloat16, otherwise the type
 

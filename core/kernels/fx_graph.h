@@ -1,7 +1,7 @@
 #pragma once
 
-// A graph in the operators that Inductor lowers: after decomposition and the passes that run before
-// lowering.
+// A graph of the operators that Inductor lowers. Decomposition makes it, and the passes that run
+// before lowering change it.
 
 #include <cstdint>
 #include <string_view>

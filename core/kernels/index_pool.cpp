@@ -207,8 +207,8 @@ IndexPool::Parts IndexPool::split(ExpressionIndex a, std::int64_t unit) const {
 }
 
 void IndexPool::drop_small(Terms& sum, std::int64_t& constant, std::int64_t divisor) const {
-  // The terms with the smallest coefficients do not matter if their sum stays below a number that
-  // divides all other terms and the divisor.
+  // The terms with the smallest coefficients do not matter if their sum, plus the constant's
+  // remainder, is at least 0 and less than a number that divides all other terms and the divisor.
   std::ranges::sort(sum, {}, &Term::coefficient);
   for (std::size_t small = sum.size(); small > 0; --small) {
     std::int64_t unit = divisor, low = 0, high = 0;

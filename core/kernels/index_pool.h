@@ -45,7 +45,7 @@ class IndexPool {
   ExpressionIndex divide(ExpressionIndex a, std::int64_t divisor);
   // a / divisor % modulus
   ExpressionIndex modular(ExpressionIndex a, std::int64_t divisor, std::int64_t modulus);
-  // Replaces each loop by the expression at its number.
+  // Replaces loop i by `loops[i]`.
   ExpressionIndex substitute(ExpressionIndex a, std::span<const ExpressionIndex> loops);
 
   [[nodiscard]] bool is_constant(ExpressionIndex a) const {
@@ -107,7 +107,8 @@ class IndexPool {
                              Compute compute);
   ExpressionIndex computed_quotient(ExpressionIndex a, std::int64_t divisor);
   ExpressionIndex computed_remainder(ExpressionIndex a, std::int64_t divisor, std::int64_t modulus);
-  // Computes the remainder from two parts of the expression (index_pool.cpp); -1 if it has none.
+  // Computes the remainder from two parts of the expression (index_pool.cpp); -1 if it does not
+  // split into such parts.
   ExpressionIndex remainder_by_parts(ExpressionIndex a, std::int64_t divisor, std::int64_t modulus);
   ExpressionIndex computed_substitution(ExpressionIndex a, std::span<const ExpressionIndex> loops);
   [[nodiscard]] std::span<const Term> terms(ExpressionIndex a) const {

@@ -5,14 +5,14 @@
 //      layers of a split reduction, are paired in order.
 //   2. The others are linked if a node runs in just one of them on each side. A kernel without such
 //      a node, in which only cheap nodes run that others compute too, is linked to the one with
-//      which it shares most nodes. Linked kernels are one difference; the numbers of kernels on
-//      both sides tell its kind.
+//      which it shares the most nodes. Linked kernels are one difference; the numbers of kernels
+//      on both sides tell its kind.
 //   3. Kernels whose nodes are unknown, such as those of Inductor's own passes, are paired with
 //      unlinked kernels of the same kind and bytes, in order.
 //   4. Equal kernels that are not on a longest increasing subsequence of the second list's order
 //      run at another place.
-//   5. A difference belongs to the reason that keeps most of its kernels apart, in the list that
-//      did not fuse what the other one did.
+//   5. A difference belongs to the rule of the most frequent reason that the second list states for
+//      not fusing kernels of the difference or, if it states none, that the first list states.
 
 #include "core/kernels/kernel_differences.h"
 

@@ -8,9 +8,9 @@
 //               kernels of the same kind and bytes
 //   first,      the two lists. A difference is described from the first to the second: one kernel
 //   second      of the first that is several of the second is split
-//   rule        differences of one kind whose kernels were kept apart for the same reason: a reason
-//               that one list states and the other, which fused them, does not. Differences for
-//               which no list states a reason have one rule for each kind
+//   rule        differences of one kind for which the same list states the same reason not to fuse
+//               the kernels: its most frequent one, that of the second list if both state some.
+//               Differences for which no list states a reason have one rule for each kind
 
 #include <cstdint>
 #include <string>
@@ -27,7 +27,7 @@ struct KernelDifference {
   enum class Kind : std::uint8_t {
     split,        // one kernel of the first is several of the second
     merged,       // several kernels of the first are one of the second
-    regrouped,    // nodes run together with others
+    regrouped,    // the nodes are grouped into kernels differently
     only_first,   // kernels that the second does not have
     only_second,  // kernels that the first does not have
     other_kind,   // equal, but of another kind

@@ -71,8 +71,9 @@ void KernelOrder::chain_collectives() {
   }
 }
 
-// Inductor makes each collective depend on the result of the one before it; if the graph has waited
-// for that, it is the result of the wait. Other orders without data name a buffer that is changed.
+// Inductor makes each collective depend on the result of the one before it or, if the graph has
+// waited for that result, on the result of the wait. Other dependencies without data name a buffer
+// that is changed.
 bool KernelOrder::chains_collectives(const Access& read) const {
   return read.kind == Access::Kind::weak && read.mutating >= 0 &&
          ir_.buffers[as_index(read.mutating)].mutates.empty();

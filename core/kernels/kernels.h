@@ -29,11 +29,11 @@ namespace jointer::kernels {
 enum class Refusal : std::uint8_t {
   runs_before,  // the second runs before the first
   is_nop,       // one of them computes nothing
-  is_external,  // one of them calls a library
+  is_external,  // one of them is an external kernel
   other_device,
   no_shared_data,      // they access no data in the same pattern
   too_large,           // more than 64 ops
-  peak_increases,      // a buffer that one could reuse for the other would live longer
+  peak_increases,      // separately, one could reuse the memory of the other's input
   reads_too_little,    // they share less than 10 bytes
   too_far_apart,       // together they span more than 64 ops
   access_differs,      // the second reads what the first writes, in another pattern
@@ -43,13 +43,13 @@ enum class Refusal : std::uint8_t {
   reduced_size,        // a pointwise kernel and a reduction of different sizes
   loops_do_not_split,  // the pointwise loops do not split into those of the reduction
   split_scan,
-  computes_fraction,  // the second computes a half or quarters of what the first reduces
+  computes_fraction,  // the second computes 1/2, 1/4 or 3/4 of what the first reduces
   would_cycle,        // another kernel would have to run between the parts of the new one
   tiles_differ,       // the tiles of one do not fit the other
   parts_differ,       // the parts of a foreach kernel do not fuse in pairs
-  beside_template,    // not an element-wise end of a template's kernel
+  beside_template,    // the second is not an element-wise epilogue for a template's kernel
   loops_differ,       // on the CPU: neither one nest nor the same outer loops
-  too_large_on_cpu,   // on the CPU: more than 16 ops, and none reads another
+  too_large_on_cpu,   // on the CPU: more than 16 ops, and the second does not depend on the first
 };
 inline constexpr std::size_t kRefusalCount = 23;
 
@@ -70,7 +70,7 @@ struct Kernel {
     mix_order_reduction,  // two reductions over different dimensions of the same data
     foreach_,             // element-wise, for each tensor of a list
     template_,
-    external,      // a call of a library
+    external,      // a call of an ATen or library operator (ExternKernel)
     multi_output,  // one result of an external kernel; launches nothing
     view,          // launches nothing
     collective,
@@ -104,7 +104,7 @@ std::string_view to_string(Kernel::Kind kind);
 // True if kernels of this kind are launched: not views, results of calls, waits and no-ops.
 bool is_launch(Kernel::Kind kind);
 // True if memory traffic bounds the kernel, as Inductor counts: it is launched, and is neither a
-// collective nor a template or a call of a library that has FLOPs. `has_flops`: torch's
+// collective nor a template or an external kernel that has FLOPs. `has_flops`: torch's
 // flop_registry has FLOPs for one of its nodes.
 bool is_memory_bound(const Kernel& kernel, bool has_flops);
 
@@ -145,7 +145,7 @@ struct Kernels {
   std::int64_t peak = 0;  // bytes, as `estimate_peak_memory_allocfree` counts them
   std::vector<std::int64_t> after_allocation, after_release;  // bytes, by kernel
   std::vector<std::int32_t>
-      fused_order;  // kernels as they were ordered before the order for low memory
+      fused_order;  // kernels in the order after fusion, before they were reordered for memory
   MemoryOrder order = MemoryOrder::as_fused;
   std::int64_t fused_peak = 0;  // of `fused_order`, counted as `peak`
   std::array<std::int64_t, 4>
@@ -163,7 +163,7 @@ struct Kernels {
 
 class Scheduling;
 
-// Changes the order of kernels after the order for low memory, where Inductor runs
+// Changes the order of kernels after they were reordered for low memory, where Inductor runs
 // `reorder_for_compute_comm_overlap_passes`. `nodes`: nodes of `scheduling` in their order; returns
 // all of them in the new order, each after the nodes that it depends on.
 using Reorder = std::function<std::vector<std::int32_t>(const Scheduling& scheduling,

@@ -4,9 +4,10 @@
 // another node: another order of the loops, the two loops of a reduction, or the loops of the
 // producer.
 //
-// Functions that return bytes return those that the nodes share afterwards, or -1 if they found no
-// change. A change that does not lead to a fusion is undone with `SavedLoops::restore`; torch 2.11
-// keeps it.
+// Functions that return bytes return those that the nodes share afterwards, or -1 if they cannot
+// make the patterns match; if they share none after `invert`, those that the second node can read
+// directly from the first. A change that does not lead to a fusion is undone with
+// `SavedLoops::restore`; torch 2.11 keeps it.
 //
 // Source: torch._inductor.scheduler (`shared_data_after_reordering_loop`,
 // `_try_reorder_loops_for_candidates`, `_try_reindex_pointwise_for_reduction`,
@@ -42,7 +43,7 @@ class SavedLoops {
 class LoopChanges {
  public:
   // `shared_bytes` returns the bytes that two nodes share; `fusable_bytes` those that the second
-  // reads from the first.
+  // can read directly from the first.
   using Bytes = std::function<std::int64_t(NodeIndex, NodeIndex)>;
   LoopChanges(Scheduling& scheduling, Bytes shared_bytes, Bytes fusable_bytes);
 

@@ -38,7 +38,7 @@ std::int64_t stride_of(const Index& index, std::size_t loop);
 // buffer from start to end.
 bool is_contiguous(const Index& index);
 
-// Merges all loops that merge, and removes those of one iteration.
+// Merges all loops that can be merged; removes those of one iteration, and unused ones at the end.
 NestedIndex merge_loops(const Index& index, std::span<const std::int64_t> sizes);
 // Merges loops that merge in all positions, as an op's code has one nest (`_simplify_loops` of
 // several formulas). `loops` are the numbers of the loops in `positions`, outermost first, `sizes`

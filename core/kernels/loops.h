@@ -17,8 +17,8 @@ namespace jointer::kernels {
 using Positions = SmallVector<ExpressionIndex, 6>;  // one per dimension
 using SetId = std::int32_t;                         // a set of nodes: Lowering::origin_sets
 
-// One operation of a loop body. Equal operations of a body are one, but loads are counted, since
-// Inductor weighs each load when it orders the loops.
+// One operation of a loop body. Equal operations of a body are stored once, but loads are counted,
+// since Inductor weighs each load when it orders the loops.
 struct BodyOp {
   std::string_view op;  // "load", "constant", "index_expr", or an operation on earlier ones
   std::int16_t operands[3] = {-1, -1, -1};
@@ -50,7 +50,7 @@ struct Loops {
   Sizes ranges, reduced;     // loops i < ranges.size() are the outer ones, then the reduced ones
   std::vector<BodyOp> body;  // the last is the value
   Positions store;           // scatter: where it writes, in each dimension of the target
-  std::size_t stored_after = 0;  // scatter: the first operations of the body, which compute `store`
+  std::size_t stored_after = 0;  // scatter: number of first operations, which compute `store`
   bool adds = false;             // scatter
   std::int64_t axis = 0;         // scan, sort: the dimension of the reduced loop
   SetId origins = 0;

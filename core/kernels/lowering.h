@@ -11,8 +11,8 @@
 // its loops; loops that read loops take over their body instead (inlining).
 //
 // Steps
-//   1. The capture is written in the operators that Inductor lowers (decompose.h), and simplified
-//      (post_grad.h).
+//   1. The capture is rewritten in terms of the operators that Inductor lowers (decompose.h), and
+//      simplified (post_grad.h).
 //   2. Each node is lowered: element-wise operations become loops, views become index arithmetic,
 //      other calls become operations with buffers. Values become buffers where a call needs them,
 //      where their loops have many operations or reads, and as outputs (lowering_*.cpp).
@@ -24,9 +24,10 @@
 // Cost: near linear in nodes and in the operations of loop bodies.
 // Source: torch/_inductor/graph.py, ir.py, lowering.py, comm_lowering.py, scheduler.py
 // (compute_dependencies). Deviations: sizes are the numbers that the capture assumes; nothing is
-// autotuned, so matrix products and convolutions are calls of the library (`max_autotune` makes
-// templates of some); convolutions on the CPU keep the layout of the program; the gradient of an
-// average over overlapping windows reads positions that count as known only at run time.
+// autotuned, so matrix products and convolutions are external kernels, which call ATen
+// (`max_autotune` makes templates of some); convolutions on the CPU keep the layout of the program;
+// the gradient of an average over overlapping windows reads positions that count as known only at
+// run time.
 
 #include <functional>
 #include <span>
@@ -40,12 +41,12 @@ namespace jointer::kernels {
 
 // The graph must not be a pair. Its operators are lowered as by `version` of torch.
 Ir lower(const Graph& graph, TorchVersion version);
-// Lowers one part of a graph, such as a half of a pair, as if it were a whole graph. Nodes are
-// those of `graph`. `is_cancelled` may be empty. Error (cancelled): it returned true.
+// Lowers one part of a graph, such as a half of a pair, as if it were a whole graph. Op::nodes are
+// nodes of `graph`. `is_cancelled` may be empty. Error (cancelled): it returned true.
 Result<Ir> lower(const Graph& graph, PartId part, TorchVersion version,
                  const std::function<bool()>& is_cancelled);
 // Lowers only these calls, in their order, as if they were a whole graph. Values that they read
-// from other nodes are its inputs, with the names of these nodes; `results`, some of the calls, are
+// from other nodes are its inputs, with the names of those nodes; `results`, some of the calls, are
 // its outputs.
 Result<Ir> lower(const Graph& graph, std::span<const NodeId> calls, std::span<const NodeId> results,
                  TorchVersion version, const std::function<bool()>& is_cancelled);

@@ -1,4 +1,4 @@
-// Calls of libraries and collectives.
+// External kernels, which call ATen and library operators, and collectives.
 // Source: torch/_inductor/ir.py (ExternKernel, FallbackKernel, MultiOutput, _CollectiveKernel,
 // _WaitKernel), torch/_inductor/comm_lowering.py, torch/_inductor/kernel/mm.py, mm_common.py,
 // torch/_inductor/lowering.py (constrain_to_fx_strides, sdpa_constraint, make_fallback).
@@ -132,7 +132,7 @@ Box Lowering::lower_matmul(const FxNode& of) {
   BufferIds reads;
   for (Box& box : inputs) {
     Box realized = realize_input(box);
-    // Libraries need a dimension with the stride 1.
+    // BLAS needs a dimension with the stride 1.
     const Sizes own = strides(realized);
     if (!own.empty() && std::ranges::count(own, 1) == 0) realized = copy_input(realized);
     reads.push_back(buffer_of(realized));
@@ -244,7 +244,7 @@ Box Lowering::lower_wait(const FxNode& of) {
   OpState op = communication_op(Op::Kind::wait, "_WaitKernel", of.target, call_inputs(inputs));
   const BufferId changed = op.reads.front();
   op.is_on_gpu = buffer(changed).is_on_gpu;
-  // The wait also reads the collective's input, which must not change before.
+  // The wait also reads the collective's input, which must not change until then.
   if (const OpId source = buffer(changed).op; source >= 0) {
     const OpState* start = &ops[slot(source)];
     std::size_t which = 0;

@@ -1,4 +1,4 @@
-// Convolutions and their gradients, which the library computes.
+// Convolutions and their gradients, which are external kernels.
 // Source: torch/_inductor/kernel/conv.py (convolution, convolution_backward_lowering).
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Reductions, which are split in two layers where they have too few results to occupy the GPU.
+// Reductions, which are split into two layers where they have too few results to occupy the GPU.
 // Source: torch/_inductor/ir.py (Reduction.create, num_splits, create_multilayer,
 // OnlineSoftmaxReduction), torch/_inductor/choices.py (reduction_split_factor). The numbers are
 // those of an H100.
@@ -24,7 +24,7 @@ std::int64_t up(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-// The divisor of `number` that is nearest to `goal`; the smaller one if two are.
+// The divisor of `number` that is nearest to `goal`; the smaller one if two are equally near.
 std::int64_t nearest_divisor(std::int64_t number, std::int64_t goal) {
   std::int64_t best = 1;
   const auto consider = [&](std::int64_t divisor) {
@@ -236,10 +236,10 @@ int Lowering::dense_dimension(const Loops& made, const Box* input) {
   return -1;
 }
 
-// If a tensor that is not computed yet is reduced to one element, and is computed from results of
-// reductions that all have the same loops, with as many iterations as the tensor has elements: the
-// sizes of these loops, then the number of the last ones that are reduced. Otherwise empty. Source:
-// extract_input_node_reduction_ranges.
+// The sizes of the loops of the reductions from whose results `input` is computed, then the number
+// of reduced loops, which are the last ones. Empty unless `made` reduces `input`, which is not
+// computed yet, to one element, and these reductions all have the same loops, with as many
+// iterations as `input` has elements. Source: extract_input_node_reduction_ranges.
 Sizes Lowering::loops_of_read_reduction(const Loops& made, const Box* input) {
   if (product(made.ranges) != 1 || input == nullptr || input->view >= 0 || is_realized(*input))
     return {};

@@ -171,8 +171,8 @@ class Lowering {
   std::int64_t split_count(const Loops& made);
   // The first layer of a reduction that is split into this many pieces.
   Loops split_layer(const Loops& made, std::int64_t split, int dense = -1);
-  // The second layer, which reduces the results of the first one over loops of these sizes, before
-  // it reads them.
+  // The second layer, which reduces the results of the first one over loops of these sizes. Its
+  // body is empty: the caller adds the operations that read the results.
   static Loops second_layer(const Loops& made, Sizes reduced);
   Sizes loops_of_read_reduction(const Loops& made, const Box* input);
   Loops along_loops(const Loops& made, const Sizes& along);
@@ -267,7 +267,7 @@ class Lowering {
   Box lower_matmul(const FxNode& of);
   Boxes lower_fallback(const FxNode& of);
   Boxes call_library(const FxNode& of, Boxes inputs);
-  // A call of the library that changes its first input.
+  // An external kernel that changes its first input.
   void call_in_place(std::string_view ir, std::string_view target, Boxes inputs);
   static bool lacks_atomic_addition(DType type);
   Box lower_convolution(const FxNode& of);

@@ -5,9 +5,9 @@
 //
 // Source: torch/_inductor/kernel/flex/flex_attention.py (flex_attention, flex_attention_backward),
 // torch/_inductor/ir.py (TritonTemplateBuffer), torch/_inductor/select_algorithm.py.
-// Deviations: all tensors that score and mask are given count as read, used or not; queries shorter
-// than 128 get the same kernel (`flex_decoding` in torch); gradients of what the score reads are
-// not computed; attention on the CPU is a call.
+// Deviations: all tensors passed to the score and the mask count as read, used or not; queries
+// shorter than 128 get the same kernel (`flex_decoding` in torch); gradients of what the score
+// reads are not computed; attention on the CPU is a call.
 
 #include <array>
 #include <numbers>

@@ -222,8 +222,8 @@ std::vector<Place> MemoryPlan::order(MemoryOrder method) const {
   return places;
 }
 
-// Picks from the kernels that are ready one that does not raise the peak and frees most, or else
-// the smallest.
+// Picks from the kernels that are ready one that does not raise the peak, or else the one that
+// allocates least; among those that do not raise it, the one after which the fewest bytes are live.
 std::vector<Place> MemoryPlan::least_peak_first() const {
   const std::size_t count = nodes_.size();
   std::vector<std::int32_t> missing(count), users(buffers_.size(), 0);

@@ -3,11 +3,11 @@
 // Lifetimes of buffers, the peak of an order of kernels, and Inductor's search for an order with a
 // lower peak.
 //
-// Terms: a place is the index of a kernel in the order of which the plan is made, at first the
+// Terms: a place is the index of a kernel in the order for which the plan is made, at first the
 // order as fused. A buffer's users are the kernels that read it; users for ordering include those
-// that only have to run later. A result of an external kernel with several results is allocated by
-// that kernel and freed on its own. A buffer that an op changes in place lives until the last user
-// of the changed one.
+// that only have to run later. If an external kernel has several results, it allocates all of them,
+// and each is freed separately. A buffer that an op changes in place lives until the last user of
+// the changed one.
 //
 // Steps (`reorder_for_peak_memory`): sizes and users of buffers are found; then three orders are
 // tried (least peak first, breadth first, depth first). The one with the lowest peak wins, and the

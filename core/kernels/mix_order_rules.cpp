@@ -137,8 +137,8 @@ bool FusionRules::joins_mix_order(NodeIndex mix, NodeIndex other) {
          joins_part(mix, crossing, s_.node(other).crossing, {});
 }
 
-// True if `other` fuses with a part of a mix-order reduction, without making that part depend on
-// `others` or they on it.
+// True if `other` can be fused with `part` of the mix-order reduction `mix`: neither depends on one
+// of `others`, nor the reverse, and a reduction shares as many elements as the rows have.
 bool FusionRules::joins_part(NodeIndex mix, NodeIndex part, NodeIndex other,
                              std::vector<NodeIndex> others) {
   if (!can_fuse_tracked(part, other, false, false)) return false;

@@ -3,7 +3,7 @@
 // The memory of an order of kernels, kept up to date while kernels swap places with their
 // neighbors.
 //
-// Terms: a group is a row of adjacent kernels. `moved` is the kernel directly before or after the
+// Terms: a group is a run of adjacent kernels. `moved` is the kernel directly before or after the
 // group, with which the group swaps. A buffer is freed after its last user.
 //
 // Steps: `most_if_later` and `most_if_earlier` compute the memory that a swap would lead to, and
@@ -11,14 +11,14 @@
 // user of buffers that the group used last; if it runs earlier, a kernel of the group becomes the
 // last user of buffers that `moved` used last.
 //
-// Cost: linear in the group and in the buffers that `moved` uses.
+// Cost: linear in the group, the buffers that `moved` uses, and their users.
 //
 // Source: torch._inductor.comms (`_initialize_memory_tracking`,
 // `_find_buffers_with_changed_last_use*`, `_calculate_potential_peak_memory_*`,
 // `_update_memory_tracking_after_swap_*`). As there, the last user of a buffer is not updated when
 // a kernel moves earlier, and the caller says how much is allocated at most while the group runs,
-// which counts only if no buffer changes its last user. Inputs count as allocated by the
-// kernel that runs first before any swap.
+// which counts only if no buffer changes its last user. Inputs count as allocated by the kernel
+// that is first in the order of the plan.
 
 #include <cstdint>
 #include <span>
@@ -44,8 +44,9 @@ class OrderMemory {
     return steps_[static_cast<std::size_t>(place)];
   }
 
-  // The most that would be allocated while `moved` and the group run, if `moved`, which runs before
-  // the group, ran after it. `group_peak`: the most that is allocated now while the group runs.
+  // The most that would be allocated while `moved` and the group run if `moved`, which runs
+  // directly before the group, ran after it. `group_peak`: the most that is allocated now while the
+  // group runs.
   std::int64_t most_if_later(Place moved, std::span<const Place> group, std::int64_t group_peak);
   // The same for a kernel that runs after the group, if it ran before it.
   std::int64_t most_if_earlier(Place moved, std::span<const Place> group, std::int64_t group_peak);

@@ -47,7 +47,7 @@ struct SchedulerNode {
   std::int64_t numel = 1, rnumel = 1;
   std::int32_t min_order = 0, max_order = 0;
   bool is_reduction = false;
-  bool is_extern = false;  // calls a library, communicates, or computes nothing
+  bool is_extern = false;  // an external kernel, a collective, or a node that computes nothing
   bool is_on_gpu = true;
   bool is_template = false;         // has an op of a template, which is the first
   std::vector<NodeIndex> parallel;  // parts of a foreach kernel, which run side by side
@@ -126,12 +126,13 @@ class Scheduling {
   void refresh(NodeIndex id);
   // Sets the accesses of an op, and its unmet dependencies.
   void set_accesses(OpId id, AccessIds reads, AccessIds writes);
-  // Removes dependencies that only order, where another one orders as well.
+  // Removes dependencies without data that are implied: those on the node itself, and those on a
+  // node whose data it also reads if `is_fusable(access, that node, id)`.
   template <class IsFusable>
   void prune_redundant(NodeIndex id, IsFusable is_fusable);
 
-  // Nodes in topological order: each after the nodes that it reads from, ties by buffer name, then
-  // by place in `nodes`.
+  // Nodes in topological order: visits them depth first, in the order of `nodes`, and before each
+  // node those that it reads from, in the order of the names of the buffers.
   [[nodiscard]] std::vector<NodeIndex> sorted(std::span<const NodeIndex> nodes) const;
   // The nodes before fusion, one for each op or foreach kernel, in topological order.
   [[nodiscard]] const std::vector<NodeIndex>& first_order() const { return order_; }

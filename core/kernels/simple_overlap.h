@@ -1,7 +1,7 @@
 #pragma once
 
 // Torch 2.15 moves collectives earlier and waits later where that does not raise the peak, so that
-// compute can hide them. Torch 2.11 does not; versions in between are assumed to do so.
+// compute can hide communication. Torch 2.11 does not; versions in between are assumed to do so.
 //
 // Steps: each collective, in order, moves past the kernels before it, up to one that must run
 // before it, another collective, or a swap that would increase the peak. Then each wait, from the

@@ -21,8 +21,8 @@ constexpr std::int64_t kGoodSize = 32;  // is_good_size: a multiple of it
 
 }  // namespace
 
-// Two-dimensional tiles are for accesses that advance by 1 along a loop, and by any other step
-// along a loop inside it.
+// Two-dimensional tiles are for accesses that advance by 1 along a loop, and also advance along a
+// loop inside it.
 FusionRules::Tiling FusionRules::tiling(std::span<const OpId> ops) const {
   struct Candidate {
     Tiling tiling;
