@@ -227,11 +227,9 @@ LayoutDeriver::Derived LayoutDeriver::sliced(const Node& node, const Base& base,
   if (packet == "slice") {
     const auto every = integer(node, "step", 1);
     from = integer(node, "start", 0);
-    if (every) {
-      const auto stride = multiply(step, number(*every));
-      if (!stride) return std::nullopt;
-      layout.stride[*dim] = *stride;
-    }
+    const auto stride = every ? multiply(step, number(*every)) : std::nullopt;
+    if (!stride) return std::nullopt;
+    layout.stride[*dim] = *stride;
   } else if (packet == "select" || packet == "unbind") {
     from = packet == "select" ? integer(node, "index", 0)
                               : std::optional(static_cast<std::int64_t>(output));

@@ -271,6 +271,15 @@ TEST(FxText, SymbolicSizes) {
   EXPECT_EQ(graph.storage(made.storage).bytes.value, 2 * 64 * 4 * 4);  // s0 defaults to 64
 }
 
+TEST(FxText, SliceWithSymbolicStepIsAssumedDense) {
+  const Graph graph = must_read(R"py(class f(torch.nn.Module):
+    def forward(self, x: "f32[8, 4]cuda:0", s0: "Sym(s0)"):
+        slice_1: "f32[4, 4]cuda:0" = torch.ops.aten.slice.Tensor(x, 0, 0, 8, s0)
+        return (slice_1,)
+)py");
+  EXPECT_TRUE(has_fact(graph, "but 1 view and all other tensors are assumed dense"));
+}
+
 TEST(FxText, PythonCallsOfGraphsBeforeAten) {
   const Graph graph = must_read(R"py(class GraphModule(torch.nn.Module):
     def forward(self, L_x_: "DTensor(f32[8, 4][4, 1]cpu, S(0))"):
