@@ -29,7 +29,7 @@ namespace {
 constexpr std::string_view kModels = "data/aotinductor/", kWrapperEnd = ".wrapper.cpp",
                            kKernelEnd = ".kernel.cpp", kLibraryEnd = ".so",
                            kInformation = "kernel_information.json";
-// Wrappers of large models have tens of megabytes.
+// Wrappers of large models are tens of megabytes long.
 constexpr std::size_t kMaxTexts = std::size_t{512} << 20;
 constexpr std::size_t kMaxModels = 1000;
 
@@ -160,7 +160,7 @@ void find_nodes_of_operators(CompiledProgram& program) {
 }
 
 // Removes from Inductor's kernels the nodes that calls of operators run: for kernels in C++,
-// provenance also names the calls that read their results in a fixed layout.
+// provenance also names the calls of operators that read the kernels' results in a fixed layout.
 void leave_nodes_to_operators(CompiledProgram& program) {
   std::set<std::string> run_by_call;
   for (const CompiledKernel& kernel : program.kernels)

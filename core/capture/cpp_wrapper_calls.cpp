@@ -18,8 +18,8 @@
 //   output_handles[0] = buf0.release()                        return (buf0, )
 //
 // Arrays of sizes, and handles that only give a tensor another name, are replaced by what they
-// stand for. Branches and loops are read as if each ran once; conditions are listed as not
-// understood.
+// stand for. Branches and loops are read as if each ran once; their heads are listed as not
+// understood, except `else` and the test whether to check the inputs.
 
 #include "core/capture/cpp_wrapper_calls.h"
 

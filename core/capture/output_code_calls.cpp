@@ -5,11 +5,11 @@
 //   1. `get_args` (2.15) or `benchmark_compiled_module` gives the shapes and data types of the
 //      inputs, and values for symbols.
 //   2. The statements of `call` are read in order. `empty_strided_cuda(...)` allocates a block;
-//      `reinterpret_tensor`, `buf1 = buf0` and `buf1 = buf0[1]` give a block another name; `del`
-//      removes a name, and the last one releases the block. Calls of kernels become kernels.
+//      `reinterpret_tensor` and `buf1 = buf0` give a block another name; `del` removes a name, and
+//      with the last one the block is released. Calls of kernels become kernels.
 //   3. The result of a call that allocates it gets its shape from the assertion that follows.
 //
-// Deviation: `buf1 = buf0[1]`, which takes an element of a call's result, allocates the block; the
+// Deviation: `buf1 = buf0[1]`, which takes an element of a call's result, allocates a block; the
 // event is put before that call.
 
 #include "core/capture/output_code_calls.h"

@@ -17,9 +17,8 @@
 //   4. The lanes are those of one pass. If the trace has kernels, time counts from the first one.
 //
 // On a CPU, the call of a collective only starts it, on threads that the profiler does not record.
-// If the wait had to block, that is, took more than a twentieth of the time from the start of the
-// call to the end of the wait, this is the collective's time. If it did not block, the end is
-// unknown.
+// The collective's time lasts from the start of the call to the end of the wait if the wait had to
+// block, that is, took more than a twentieth of it. If the wait did not block, the end is unknown.
 //
 // Cost: linear if the trace is of this graph; otherwise see core/base/alignment.h.
 
