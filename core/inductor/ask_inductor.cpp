@@ -32,7 +32,7 @@ std::string capture_of(const Graph& graph, PartId part) {
   return graph.is_pair() ? write_native(graph, part) : write_native(graph);
 }
 
-// A digest of the worker's source: the worker of another version may answer differently.
+// A digest of the worker's source: a worker of another version may answer differently.
 std::string digest_of_worker() {
   std::vector<fs::path> files;
   std::error_code error;

@@ -207,8 +207,8 @@ FxIds cross_entropy_of_logits(FxBuilder& b, const CallArguments& call, TorchVers
   return w.result(reduced_loss(w, loss, call.integer("reduction", 1)));
 }
 
-// self + value * tensor1 * tensor2, or with / tensor2. On the GPU, torch 2.12 and later fuse the
-// addition with the last multiplication: fma.
+// self + value * tensor1 * tensor2, or self + value * tensor1 / tensor2. On the GPU, torch 2.12 and
+// later compute the addition and the last multiplication, if there is one, as an fma.
 FxIds add_product(FxBuilder& b, const CallArguments& call, TorchVersion version) {
   const FxId self = call.tensor("self"), left = call.tensor("tensor1"),
              right = call.tensor("tensor2");

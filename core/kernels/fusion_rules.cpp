@@ -74,7 +74,7 @@ bool FusionRules::can_fuse_tracked(NodeIndex a, NodeIndex b, bool may_change_loo
   if (s_.node(b).is_mix_order()) return false;
   SavedLoops saved(s_, a, b);
   const bool answer = can_fuse_plain(a, b, may_change_loops, allow_mix, saved);
-  // Before torch 2.12, loops that were changed in vain stayed changed.
+  // Before torch 2.12, the loops stayed changed even if the nodes could not fuse.
   if (!answer && s_.has(kRegroups)) saved.restore();
   return answer;
 }
@@ -295,8 +295,8 @@ bool FusionRules::can_end_template(NodeIndex id) const {
          });
 }
 
-// A buffer that only `a` reads could be reused for one that only `b` reads, if they ran one after
-// the other.
+// True if fusing could raise the peak of memory: a buffer that only `a` reads could be reused for
+// one that only `b` reads if they ran one after the other.
 bool FusionRules::increases_peak(NodeIndex a, NodeIndex b) {
   const ReuseKeys first = reuse_keys(a);
   if (first.empty()) return false;

@@ -143,7 +143,7 @@ std::int64_t LoopChanges::reorder(NodeIndex a, NodeIndex b, SavedLoops& saved) {
     const AccessId other_read = last_access(table, s_.node(b).reads, id);
     const AccessId own = own_write >= 0 ? own_write : own_read;
     const AccessId other = other_write >= 0 ? other_write : other_read;
-    // Torch 2.11 does not tell such buffers from others.
+    // Torch 2.11 does not distinguish buffers that one node writes and the other reads.
     const bool is_passed_on = s_.has({2, 12}) && ((own_write >= 0 && other_read >= 0) ||
                                                   (other_write >= 0 && own_read >= 0));
     if (s_.table.sorted(own) == s_.table.sorted(other)) {
