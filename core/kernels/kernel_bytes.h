@@ -3,10 +3,11 @@
 // Bytes that a kernel reads and writes.
 //
 // Per buffer: the iterations of the kernel times its accesses to the buffer, at most the buffer's
-// size. For a kernel of several ops and an external kernel, the whole buffer counts. A buffer that
-// does not leave its kernel counts nothing. Neither does a kernel that computes nothing, or that
-// only selects a result of an external kernel, since the external kernel counts it. As in Inductor,
-// a dependency that only orders counts as a read of the buffer.
+// size. Kernels of several ops and external kernels count as 10^9 iterations, so they access whole
+// buffers, if these have at most 10^9 elements. A buffer that does not leave its kernel counts
+// nothing. Neither does a kernel that computes nothing, or that only selects a result of an
+// external kernel, since the external kernel counts it. A dependency that only orders counts as a
+// read of the buffer. All of this is as in Inductor.
 //
 // Source: torch._inductor.scheduler (`BaseSchedulerNode.get_read_write_buffer_accesses`).
 

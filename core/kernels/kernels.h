@@ -3,8 +3,9 @@
 // The kernels that Inductor makes of a graph, in the order in which they run, with the buffers
 // between them.
 //
-// Terms: a kernel is one launch, or a call that launches none (a view, one result of an external
-// kernel, a wait, a no-op). An op is an element of `Ir::ops`. The source of all rules is
+// Terms: a kernel is code that Inductor generates, a call of an operator (an external kernel or a
+// collective), or a call that launches nothing (a view, one result of an external kernel, a wait, a
+// no-op). An op is an element of `Ir::ops`. The source of most rules is
 // torch._inductor.{scheduler, memory, choices}; each file of this folder names its part.
 
 #include <array>

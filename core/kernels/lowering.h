@@ -2,9 +2,9 @@
 
 // The loops and calls that Inductor makes of a graph, before it fuses them.
 //
-// Result: the state of `torch._inductor` when fusion begins, for an H100: operations with their
-// loops, the positions that they read and write, buffers with their bytes, and the order that
-// mutations and collectives demand.
+// Result: the state of `torch._inductor` when fusion begins, with an H100 as the GPU: operations
+// with their loops, the positions that they read and write, buffers with their bytes, and the order
+// that mutations and collectives demand.
 //
 // Terms: a *box* is a tensor while the graph is lowered: a storage, seen through views. A storage
 // holds loops that are not computed yet, or a buffer. To *realize* a storage is to make a buffer of
