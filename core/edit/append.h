@@ -4,8 +4,8 @@
 
 namespace jointer {
 
-// Appends the changes of `more`, which then apply after those of `edit`, and its notes. Ignores the
-// other members of `more`.
+// Appends the changes and the notes of `more` to those of `edit`. Ignores the other members of
+// `more`.
 inline void append(Edit& edit, const Edit& more) {
   edit.changes.insert(edit.changes.end(), more.changes.begin(), more.changes.end());
   edit.notes.insert(edit.notes.end(), more.notes.begin(), more.notes.end());

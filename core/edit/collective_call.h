@@ -22,7 +22,7 @@ struct CollectiveCall {
 };
 
 // Reads an all_gather_into_tensor, reduce_scatter_tensor or all_reduce of one tensor. Error
-// (usage): `start` is a different node, or lacks a process group or a tensor argument.
+// (usage): `start` is not such a call, or lacks a process group or a tensor argument.
 Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start);
 
 // Returns the only reader of the start, which must be a wait. Error (usage): the start has no

@@ -21,8 +21,8 @@ struct Decision {
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
-// Limits on the decisions that an edit keeps: more than the largest graphs have nodes, but few
-// enough that writing a workspace is fast.
+// Limits on the decisions that an edit keeps: enough for one decision per node of the largest
+// graphs, but few enough that writing a workspace is fast.
 inline constexpr std::size_t kMaxDecisions = 100'000;
 inline constexpr std::size_t kMaxDecisionBytes = 16 << 20;
 

@@ -1,10 +1,10 @@
 // Compares two graphs, and computes the edit that turns one into the other.
 //
-// Nodes are matched by name, unless a match is given (core/edit/node_match.h). List the common
-// nodes in the order of `after`: the nodes of a longest subsequence with increasing positions in
-// `before` stay; the others move, and those between two nodes that stay move together.
-// Placeholders, constants and outputs cannot move, so a node can belong to the subsequence only if
-// the same number of common ones precede it in both graphs.
+// Nodes are matched by name, unless a match is given (core/edit/node_match.h). If the common nodes
+// are listed in the order of `after`, the nodes of a longest subsequence with increasing positions
+// in `before` stay; the others move, and those between two nodes that stay move together.
+// Placeholders, constants and outputs cannot move, so another node can belong to the subsequence
+// only if the same number of common placeholders, constants and outputs precede it in both graphs.
 //
 // The edit lists moves first, each to the position right before the next node that stays; then
 // insertions and replacements, in the order of `after`, with each insertion before the next common

@@ -31,8 +31,8 @@ class RankNames {
   [[nodiscard]] NamesElsewhere recorded() const;
 
   // These functions replace recorded names in a call's positional arguments, keyword arguments, and
-  // value. A group name with a suffix `_...`, as passes give to a twin of the group, keeps the
-  // suffix. They leave unknown names unchanged and return an error text; empty on success.
+  // value. A group name keeps a suffix `_...`, which passes append to name another group of the
+  // same ranks. They leave unknown names unchanged and return an error text; empty on success.
   std::string rename_args(const OperatorInfo& op, ArgumentRecords& args) const;
   std::string rename_kwargs(ArgumentRecords& kwargs) const;
   std::string rename_value(ValueRecord& value) const;

@@ -7,8 +7,7 @@
 //   layers.*.attention::aten.mm       such calls within matching modules and their submodules
 //
 // Patterns follow glob_matches. In a pair, the last two forms accept the prefixes `forward:` and
-// `backward:`.
-// Module paths are those of ModuleTree. An empty part before `::` matches any module.
+// `backward:`. Module paths are those of ModuleTree. An empty part before `::` matches any module.
 
 #include <string>
 #include <string_view>

@@ -79,9 +79,8 @@ bool exchanges_tokens(const Graph& graph) {
   });
 }
 
-// True for ep_overlap_chunk if it requires modules that exchange tokens, as it does by default.
-// False if its pattern has no `*`: the pattern then names one module, and the pass itself reports a
-// better error.
+// True for ep_overlap_chunk, unless the step sets require_all_to_all to false or its pattern has no
+// `*`: such a pattern names one module, and the pass itself reports a better error.
 bool needs_experts(const PipelineStep& step) {
   if (step.pass != "ep_overlap_chunk") return false;
   return std::ranges::none_of(step.given, [](const auto& argument) {

@@ -15,9 +15,10 @@ struct GraphMistake {
   std::string message;   // one sentence
 };
 
-// Returns the enabled pipeline steps that are certain to fail on this graph: passes that would get
-// the wrong kind of graph, such as a partitioner whose input is no longer a joint graph, and passes
-// that split experts in a model without experts. Runs no pass. After a pass that may return any
+// Returns the enabled pipeline steps that do not fit this graph: passes that would get the wrong
+// kind of graph, such as a partitioner whose input is no longer a joint graph, and
+// ep_overlap_chunk if the graph has no all_to_all_single, unless the step sets require_all_to_all
+// to false or its pattern names one module. Runs no pass. After a pass that may return any
 // kind of graph, such as one that is not built in, steps are not checked until the kind is known
 // again. Cost: linear in the nodes.
 std::vector<GraphMistake> find_graph_mistakes(const Graph& graph, const Pipeline& pipeline,

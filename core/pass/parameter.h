@@ -32,7 +32,7 @@ struct Parameter {
   bool is_of_texts = false;          // for a list: all elements must be strings
   std::optional<double> min, max;    // of an integer, a number or bytes; inclusive
   std::vector<std::string> choices;  // allowed strings or list elements; empty: any
-  std::string doc;                   // one sentence, with the unit
+  std::string doc;                   // its meaning, in sentences, with the unit
 
   [[nodiscard]] bool takes_none() const { return may_be_none || default_value.is_none(); }
 };

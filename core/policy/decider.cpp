@@ -2,7 +2,7 @@
 // with their parameters, whose first entry may also be `search`, `user` or `import_policy`. The
 // first pass sets the tags; later passes add FSDP's tags or solve the graph. One of upstream's
 // policies counts as a preset if it is unmodified, and as a list if the user added operators or
-// selectors. Passes after `search` or `user` reorder the graph, as was found best for the plan.
+// selectors. Passes after `search` or `user` reorder the graph; a search found them for the plan.
 
 #include "core/policy/decider.h"
 

@@ -13,7 +13,7 @@ enum class Decider : std::uint8_t {
   partitioner,  // solved the graph, possibly under an activation budget
   search,       // a search for the best plan within a limit
   preset,       // one of upstream's policies
-  list,         // operators or selectors from the user, or another imported policy
+  list,         // operators or selectors from the user, or an imported policy
   user,         // one value at a time
   capture,      // a tag in the capture, or an already partitioned capture
   untagged,     // a flat training step as captured, without tags

@@ -8,8 +8,8 @@
 //      partitioner, one that returns a symbolic float is not). The policy's rule decides about the
 //      rest.
 //   2. A recomputed call becomes MUST_SAVE if a recomputed call of the forward in a later layer
-//      reads it. Otherwise, the whole layer would have to be recomputed for that call. Calls in no
-//      layer count as in a layer before all others.
+//      reads it. Otherwise, the whole layer would have to be recomputed for that call. A call in
+//      no layer counts as if it were in a layer before all others.
 // The rules:
 //   default           saves the results of the operators in titan_save_ops; the rest is
 //                     PREFER_RECOMPUTE

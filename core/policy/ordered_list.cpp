@@ -5,11 +5,11 @@
 // (ordered_search.cpp).
 //
 // Steps
-//   1. Find the fastest order within the target. If the plan exceeds the target in its own order,
-//      this is an order that lowers the peak.
-//   2. If there is none, and the plan exceeds the target, find the fastest order that does not
-//      raise the peak. A list without changes skips this step, since the order would be its only
-//      effect and would not reach the target.
+//   1. Search for the fastest order within the target. If the plan exceeds the target in its own
+//      order, this is an order that lowers the peak.
+//   2. If none is found, and the plan exceeds the target, search for the fastest order that does
+//      not raise the peak. A list without changes skips this step, since the order would be its
+//      only effect and would not reach the target.
 // FindOrder returns only orders that shorten the step, so an order that lowers the peak but not the
 // step is not found.
 //

@@ -18,11 +18,11 @@ namespace jointer {
 // order.
 bool needs_order(const ChangeList& list);
 
-// Finds the fastest order for the plan of a list within the target. If there is none, and the list
-// has changes but exceeds the target, finds the fastest order that does not raise the peak.
-// Otherwise, returns the own order, with the estimates of the list. `make_graph` returns the graph
-// of the plan in its own order; it is not called if `find_order` is empty or the list needs no
-// order. Errors: same as `make_graph` and `find_order`.
+// Searches for the fastest order within the target for the plan of a list. If none is found, and
+// the list has changes but exceeds the target, searches for the fastest order that does not raise
+// the peak. If neither is found, returns the plan's own order, with the estimates of the list.
+// `make_graph` returns the graph of the plan in its own order; it is not called if `find_order` is
+// empty or the list needs no order. Errors: same as `make_graph` and `find_order`.
 Result<PlanOrder> order_of_list(const ChangeList& list, const PlanTarget& target,
                                 const std::function<Result<Graph>()>& make_graph,
                                 const FindOrder& find_order);

@@ -32,8 +32,8 @@ struct OrderLimit {
   bool wants_communication = false;  // PlanOrder::communication is read, which takes a simulation
 };
 
-// Finds an order of a graph with the shortest step within the limit. Returns the graph's own order
-// if no other order is faster. Error (cancelled): the search was cancelled.
+// Searches for the order of a graph with the shortest step within the limit. Returns the graph's
+// own order if no faster one is found. Error (cancelled): the search was cancelled.
 using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const OrderLimit& limit)>;
 
 // These are TradeOff::fastest_within, smallest_within and curve for plans whose graphs may be

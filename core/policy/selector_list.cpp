@@ -13,9 +13,9 @@
 // If more is saved, `full` may stop saving values at borders. These values get selectors in another
 // round; there are at most kMaxRounds.
 //
-// The number of selectors is within a factor of ln(calls) of the minimum; for plans made by
-// policies, it is the minimum. Cost per round: the calls times the depth of their modules, times
-// the selectors.
+// For each operator, a round adds at most 1 + ln(calls) times as many selectors as the fewest of
+// these patterns that match its calls. Cost per round: the calls times the depth of their modules,
+// times the selectors.
 
 #include <algorithm>
 #include <map>

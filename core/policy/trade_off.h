@@ -72,7 +72,8 @@ class TradeOff {
   // Thread-safe unless `found` is set.
 
   // The best plans found, from the lowest peak to the shortest step. Includes budgets, presets and
-  // the current plan unless another plan is better, or they offload and must not.
+  // the current plan, except those that another plan improves on and, if TradeOffOptions::offload
+  // is false, those that offload values without a tag or a policy that requires it.
   [[nodiscard]] Result<ParetoCurve> curve(const HiddenShares& hidden = {}) const;
   // Upstream's presets that fit the graph, with their estimates.
   [[nodiscard]] const std::vector<ParetoPoint>& presets() const { return presets_; }
