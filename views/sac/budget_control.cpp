@@ -59,7 +59,7 @@ BudgetControl::BudgetControl(QWidget* parent) : QWidget(parent) {
          "only inputs; in between, a knapsack solver decides which values are worth saving. In a "
          "flat training step, 1 saves the values that the backward reads as traced, and 0 only "
          "those that cannot be recomputed.\n"
-         "Peak: the fastest plan within this peak memory.\n"
+         "Peak: the fastest plan found within this peak memory.\n"
          "Reserved: the same for the memory that torch's caching allocator reserves."),
       tr("Quantity to limit"));
   unit_->addItem(tr("Budget"), static_cast<int>(Unit::budget));

@@ -38,7 +38,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   memory_->addItem(tr("Reserved up to"), static_cast<int>(LimitedMemory::reserved));
   limit_ = add_control(*row, new ByteBox(controls), "limit", {}, tr("Limit"));
   fastest_ = add_control(*row, new QPushButton(tr("Fastest"), controls), "fastest",
-                         tr("Use the fastest plan within the limit"));
+                         tr("Search for the fastest plan within the limit, and use it"));
   add_label(tr("Step up to"));
   percent_ = add_control(*row, new QDoubleSpinBox(controls), "percent",
                          tr("Maximum slowdown relative to the step time of the current plan"),
@@ -49,7 +49,8 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   percent_->setSuffix(tr("% slower"));
   smallest_ =
       add_control(*row, new QPushButton(tr("Smallest"), controls), "smallest",
-                  tr("Use the plan that needs the least memory with at most this slowdown"));
+                  tr("Search for the plan that needs the least memory with at most this slowdown, "
+                     "and use it"));
   offload_ = add_control(*row, new QCheckBox(tr("Offload"), controls), "offload",
                          tr("Allow plans to offload values to the host"));
   offload_->setChecked(true);

@@ -64,7 +64,7 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
       *row, new QPushButton(tr("Solve"), this), "solve",
       tr("Partition again with these settings, using your choices as tags. For a flat training "
          "step, set the tags of the plan for this budget.\n"
-         "With a limit, use the fastest plan within it."));
+         "With a limit, search for the fastest plan within it, and use it."));
   solve_->setFixedWidth(std::max(fontMetrics().horizontalAdvance(solve_->text()),
                                  fontMetrics().horizontalAdvance(tr("Cancel"))) +
                         3 * kMargin);

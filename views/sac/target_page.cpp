@@ -205,7 +205,7 @@ QString TargetPage::order_text() const {
   if (search_->is_ordering()) return tr("Searching for an order of this plan...");
   const auto& order = search_->found()->order;
   if (!order) return {};
-  if (order->passes.empty()) return tr("No other order of this plan is faster.");
+  if (order->passes.empty()) return tr("No better order of this plan was found.");
   return tr("Reordered: %1%2.").arg(figures_text(order->figures), ordered_by(order->passes));
 }
 

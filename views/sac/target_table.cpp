@@ -11,9 +11,9 @@ TargetTable::TargetTable(Document& document, QWidget* parent)
   view().setRootIsDecorated(false);
   apply_ = add_control(controls(), new QPushButton(tr("Apply List"), this), "apply_list",
                        tr("Apply all changes in the list as one history entry"));
-  set_empty_text(
-      tr("Press Find Changes for the shortest list of changes that frees this much memory, or that "
-         "lowers the peak to this value."));
+  set_empty_text(tr(
+      "Press Find Changes to search for the shortest list of changes that frees this much memory, "
+      "or that lowers the peak to this value."));
 }
 
 void TargetTable::show_list(const ChangeList& list, const SnapshotPtr& snapshot) {

@@ -42,7 +42,7 @@ void LanesPainter::paint(QPainter& painter) const {
   painter.restore();
 }
 
-// Paints thin lines below the lane where its nodes were in the graph as opened.
+// Paints thin lines below the lane, at the positions of its nodes in the graph as opened.
 void LanesPainter::paint_ghost(QPainter& painter, std::size_t row) const {
   const Snapshot* opened = scene_.content.ghost();
   const TimelineContent::Row& shown = scene_.content.rows()[row];

@@ -54,7 +54,7 @@ class SacSession : public QObject {
   [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
   // The estimates of the state's plan in the order that a search found for it.
   [[nodiscard]] const PlanOrdered& ordered() const { return ordered_; }
-  // The same without waiting: those in the plan's own order until the others are known. Requires a
+  // The estimates in that order or, until they are known, those in the plan's own order. Requires a
   // state.
   [[nodiscard]] const Figures& figures_in_order() const {
     return ordered_.figures() ? ordered_.figures()->figures : state_->figures.figures;

@@ -5,7 +5,7 @@
 // entry: an edit whose `by` ends with a partitioner, in pipeline syntax:
 //
 //   min_cut_partition{activation_budget=0.5,ignore_tags=true,solver=greedy}
-//   tag_with_memory_policy{preset=full},min_cut_partition
+//   tag_with_memory_policy{policy=full},min_cut_partition
 //
 // Missing parameters have the defaults of SolveSettings. No Qt.
 

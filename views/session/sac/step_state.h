@@ -17,10 +17,10 @@ namespace jointer::views {
 Graph step_with_own_tags(const SacState& state);
 
 // The nodes to tag when the user chooses a policy for these tensors, without settled ones. If the
-// policy is to recompute, this includes, for an element of a tuple, the call that returns the
-// tuple, since otherwise no memory would be freed; and in a flat training step, the values from
-// which these are computed, back to saved ones, but not the nodes that cannot be recomputed, unless
-// none of them can.
+// policy is to recompute, the call that returns a tuple is added for each element of the tuple,
+// since otherwise no memory would be freed. In a flat training step, recomputing also adds the
+// values from which the nodes are computed, back to saved ones, and leaves out nodes that cannot be
+// recomputed, unless none of them can.
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
                                  std::optional<PlanAction> action);
 

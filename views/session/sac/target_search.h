@@ -25,9 +25,9 @@ class TargetSearch : public QObject {
     SacStatePtr state;  // before the changes
     PlanTarget target;
     ChangeList list;
-    // The order found for the list's plan; if it has no passes, the plan's own order is the best.
-    // nullopt until it is found, and if none is searched for: because the settings rule that out,
-    // the graph does not communicate, or the list needs none.
+    // The order found for the list's plan; if it has no passes, no better order than the plan's own
+    // was found. nullopt until the search ends, and if there is no search: because the settings
+    // rule it out, the graph does not communicate, or the list needs no order.
     std::optional<PlanOrder> order = {};
 
     // The estimates after the list, in its order if that is known.
