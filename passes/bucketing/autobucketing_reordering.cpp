@@ -691,7 +691,7 @@ std::vector<Parameter> bucketing_parameters() {
       flag("prioritize_bucketing_during_scheduling", true,
            "Start collectives that could share a bucket directly after one another."),
       flag("torch_compatible", false,
-           "Make exactly the decisions that torch makes, even if memory exceeds the limit."),
+           "Make the decisions that torch makes, even if memory exceeds the limit."),
   };
   for (const Foreign& foreign : foreign_parameters()) {
     const bool is_flag = foreign.default_value.as<bool>() != nullptr;

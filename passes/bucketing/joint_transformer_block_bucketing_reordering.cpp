@@ -74,7 +74,7 @@ using Places = std::vector<std::uint32_t>;
 // The role of a bucket's node in steps 2 and 3.
 enum class BucketRole : std::uint8_t { none, gather, gather_wait, scatter, scatter_wait };
 
-// The wish that `nodes` run before `target`.
+// An order to bring about: `nodes` run before `target`.
 struct Wish {
   NodeId target;
   std::vector<NodeId> nodes;
@@ -378,8 +378,8 @@ class BlockBucketing {
     return program_.sort_if_needed(moved);
   }
 
-  // Removes nodes that would have to cross a placeholder or an output, and then wishes without
-  // nodes.
+  // Removes nodes that would have to cross a placeholder or an output, and then wishes that have no
+  // nodes left.
   static std::vector<Wish> possible(std::vector<Wish> wishes, const Dependencies& dependencies) {
     for (Wish& wish : wishes)
       std::erase_if(wish.nodes, [&](NodeId id) {

@@ -31,7 +31,7 @@ struct OverlapOptions {
   // Indexed by collective: the time saved if it can join a collective in flight. If empty, no time
   // is saved.
   std::vector<std::int64_t> latency_ns;
-  bool is_torch = false;  // makes exactly torch's decisions
+  bool is_torch = false;  // makes torch's decisions; overlap_scheduler.cpp lists exceptions
 };
 
 // Why a collective does not overlap with a node (torch's WhyNoOverlap).

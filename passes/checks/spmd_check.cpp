@@ -207,7 +207,8 @@ Result<void> run_spmd_check(Graph& graph, const Arguments& arguments, PassContex
 Pass spmd_check_pass() {
   return {
       .info = {.name = "spmd_check",
-               .summary = "Checks that other ranks run the same calls as this graph.",
+               .summary =
+                   "Checks that the captures of other ranks have the same calls as this graph.",
                .source = "torch/_inductor/fx_passes/spmd_check.py",
                .stage = PassStage::check,
                .parameters =

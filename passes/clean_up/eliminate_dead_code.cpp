@@ -1,4 +1,4 @@
-// eliminate_dead_code: removes calls whose results have no readers.
+// eliminate_dead_code: removes calls without readers, unless they are impure.
 //
 // Steps: in reverse program order, remove each call or constant without readers unless it is
 // impure. A removed node no longer counts as a reader, so nodes that only removed nodes read are
@@ -51,7 +51,7 @@ Result<void> run_eliminate_dead_code(Graph& graph, const Arguments& arguments,
 Pass eliminate_dead_code_pass() {
   return {
       .info = {.name = "eliminate_dead_code",
-               .summary = "Removes calls whose results have no readers.",
+               .summary = "Removes calls without readers, unless they are impure.",
                .source = "torchtitan/experiments/graph_trainer/remove_noop_passes.py",
                .stage = PassStage::clean_up,
                .parameters = {flag("drop_asserts", true,

@@ -29,9 +29,9 @@ ChunkOutputs::ChunkOutputs(ChunkBody& body) : body_(body), p_(body.program), pla
   }
 }
 
-// True if the user reads halves: the value is from a forward, and the user belongs to the backward
-// of the same module, or has no module, depends on the chunk symbol and lies only between nodes
-// that are of that module or have none.
+// True if the user reads halves: the value is computed in the forward of a module, and the user
+// belongs to the backward of that module. A backward call without a module belongs to it if the
+// call depends on the chunk symbol, and its inputs and users are in the module or have no module.
 bool ChunkOutputs::takes_chunks(NodeId user) {
   const ChunkPlan* owner = nullptr;
   for (const ChunkPlan& plan : body_.plans)

@@ -280,7 +280,7 @@ Pass place_collectives_pass() {
   return {
       .info = {.name = "place_collectives",
                .summary = "Moves exposed collectives, one at a time, to the position with the "
-                          "shortest step time. Each move is an edit.",
+                          "shortest step time; each move is a separate edit.",
                .source = "Jointer",
                .stage = PassStage::reordering,
                .parameters =

@@ -517,16 +517,18 @@ Result<void> run_schedule_fsdp_comms_to_dense_regions(Graph& graph, const Argume
 }  // namespace
 
 Pass schedule_fsdp_comms_to_dense_regions_pass() {
-  return {.info = {.name = "schedule_fsdp_comms_to_dense_regions",
-                   .summary = "Overlaps FSDP buckets with the dense compute of the neighboring "
-                              "block, and waits for gradients at the end.",
-                   .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
-                   .stage = PassStage::reordering,
-                   .parameters = {flag("strict", false,
-                                       "Fail if a bucket cannot move, as torchtitan does, instead "
-                                       "of leaving the bucket in place.")}},
-          .run = or_kept("The graph has no FSDP all-gather or reduce-scatter.",
-                         run_schedule_fsdp_comms_to_dense_regions)};
+  return {
+      .info = {.name = "schedule_fsdp_comms_to_dense_regions",
+               .summary = "Overlaps FSDP buckets with the dense compute of the neighboring "
+                          "block, and waits for gradients at the end.",
+               .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
+               .stage = PassStage::reordering,
+               .parameters = {flag("strict", false,
+                                   "Fail, as torchtitan does, if a bucket cannot move or a block "
+                                   "has unequal numbers of all-gathers and reduce-scatters; "
+                                   "false: buckets that cannot move stay.")}},
+      .run = or_kept("The graph has no FSDP all-gather or reduce-scatter.",
+                     run_schedule_fsdp_comms_to_dense_regions)};
 }
 
 }  // namespace jointer

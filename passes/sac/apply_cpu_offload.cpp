@@ -54,12 +54,13 @@ Pass apply_cpu_offload_pass() {
            .source = "torchtitan/experiments/graph_trainer/cpu_offload.py",
            .stage = PassStage::joint,
            .parameters =
-               {count("defer_layers", 1, 0,
-                      "Number of forward layers between a result's last use and the wait for its "
-                      "copy to the host."),
-                count(
-                    "prefetch_layers", 1, 0,
-                    "Number of backward layers between the start of a reload and its first use.")},
+               {count(
+                    "defer_layers", 1, 0,
+                    "Number of forward layers between a result's own layer and the wait for its "
+                    "copy to the host; the wait also follows the layer of the result's last use."),
+                count("prefetch_layers", 1, 0,
+                      "Number of layers that the backward visits between the start of a reload and "
+                      "the result's layer.")},
            .is_idempotent = true,
            .saves_memory = true},
       .run = run_apply_cpu_offload};

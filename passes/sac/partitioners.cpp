@@ -66,8 +66,9 @@ Pass min_cut_partition_pass() {
   return {
       .info = info_of(
           "min_cut_partition",
-          "Splits a joint graph so that the fewest bytes are saved for backward, and recomputes "
-          "the rest.",
+          "Splits a joint graph by a minimum cut: saves the fewest bytes from which the backward "
+          "can "
+          "recompute the rest cheaply.",
           {choice("region_budget", {"whole", "part", "ignore"}, "whole",
                   "Activation budgets annotated on regions of the model (torch 2.15). whole: they "
                   "must cover the whole forward; part: they apply to the whole graph even if they "
@@ -107,24 +108,25 @@ Pass knapsack_budget_pass() {
       "saving what the min cut saves (1). Overrides the budgets of regions.");
   budget.min = 0;
   budget.max = 1;
-  return {.info = info_of("knapsack_budget",
-                          "Splits a joint graph within an activation budget, saving the values "
-                          "that cost the most to recompute.",
-                          {std::move(budget),
-                           choice("solver", knapsack_solver_names(), "dp",
-                                  "The knapsack solver that decides what to save."),
-                           flag("strict", false,
-                                "Stay within the budget even if torch's rounding would exceed it."),
-                           ignore_tags()}),
-          .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
-            PartitionOptions options;
-            options.activation_budget = arguments.number("budget");
-            options.solver = *parse_knapsack_solver(arguments.text("solver"));
-            options.rounding =
-                arguments.boolean("strict") ? BudgetRounding::within : BudgetRounding::torch;
-            options.ignore_tags = arguments.boolean("ignore_tags");
-            return run_partitioner(graph, options, context);
-          }};
+  return {
+      .info = info_of("knapsack_budget",
+                      "Splits a joint graph for an activation budget: a knapsack solver decides "
+                      "which values are worth saving.",
+                      {std::move(budget),
+                       choice("solver", knapsack_solver_names(), "dp",
+                              "The knapsack solver that decides what to save."),
+                       flag("strict", false,
+                            "Stay within the budget even if torch's rounding would exceed it."),
+                       ignore_tags()}),
+      .run = [](Graph& graph, const Arguments& arguments, PassContext& context) {
+        PartitionOptions options;
+        options.activation_budget = arguments.number("budget");
+        options.solver = *parse_knapsack_solver(arguments.text("solver"));
+        options.rounding =
+            arguments.boolean("strict") ? BudgetRounding::within : BudgetRounding::torch;
+        options.ignore_tags = arguments.boolean("ignore_tags");
+        return run_partitioner(graph, options, context);
+      }};
 }
 
 }  // namespace jointer

@@ -1,5 +1,5 @@
-// remove_tags: removes the memory policies of all nodes, so that the partitioner alone decides.
-// Upstream has no such pass.
+// remove_tags: removes the tags of all calls, that is, their memory policies and checkpointed
+// regions. Upstream has no such pass.
 
 #include "core/policy/tagging.h"
 #include "passes/sac/sac.h"
@@ -18,13 +18,11 @@ Result<void> run_remove_tags(Graph& graph, const Arguments&, PassContext& contex
 
 Pass remove_tags_pass() {
   return {
-      .info =
-          {.name = "remove_tags",
-           .summary =
-               "Removes the memory policies of all nodes, so that the partitioner alone decides.",
-           .source = "Jointer",
-           .stage = PassStage::joint,
-           .is_idempotent = true},
+      .info = {.name = "remove_tags",
+               .summary = "Removes the memory policies and the checkpointed regions of all calls.",
+               .source = "Jointer",
+               .stage = PassStage::joint,
+               .is_idempotent = true},
       .run = or_kept("No call is tagged.", run_remove_tags)};
 }
 

@@ -24,7 +24,8 @@ struct IterativeOptions {
   bool with_collectives = false;
   double extra_overlap = 0;  // a collective is hidden if compute exceeds its time by this fraction
   double budget = 0;         // allowed growth of the peak, as a fraction of it
-  std::optional<std::int64_t> max;  // maximum number of calls or kernels to visit; nullopt: all
+  // Maximum number of collectives or waits to try to move; nullopt: all.
+  std::optional<std::int64_t> max;
   double collective_factor = 1, compute_factor = 1;  // of estimated times
 };
 

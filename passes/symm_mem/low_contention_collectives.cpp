@@ -227,9 +227,9 @@ Pass low_contention_collectives_pass() {
                .source = "torch/_inductor/fx_passes/low_contention_collectives.py",
                .stage = PassStage::bucketing,
                .parameters =
-                   {bytes(
-                        "min_bytes", kMinBytes,
-                        "Replace only collectives in which a rank sends at least this many bytes."),
+                   {bytes("min_bytes", kMinBytes,
+                          "Replace only collectives in which a rank sends at least this many "
+                          "bytes, or an unknown number."),
                     flag("skip_overlap_check", false,
                          "Replace collectives without checking what overlaps with them."),
                     flag("ce_multicast", false,

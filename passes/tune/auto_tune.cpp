@@ -1,5 +1,5 @@
 // auto_tune: searches for the passes that give the shortest step time within a memory budget, and
-// runs them.
+// runs the best ones found.
 //
 // Steps
 //   1. Search (passes/tune/tuner.h) orders, buckets and, if the graph is not partitioned yet,
@@ -228,7 +228,7 @@ std::vector<Parameter> tune_parameters() {
 Pass auto_tune_pass(RegistryMaker make_registry) {
   return {.info = {.name = "auto_tune",
                    .summary = "Searches for the orders, buckets and policies with the shortest "
-                              "step time within a memory budget, and applies them.",
+                              "step time within a memory budget, and applies the best ones found.",
                    .source = "Jointer",
                    .stage = PassStage::search,
                    .parameters = tune_parameters()},

@@ -133,9 +133,9 @@ std::vector<NamedCandidate> SearchSpace::starts() const {
       if (known.candidate == candidate) return;
     found.push_back({std::move(name), std::move(candidate)});
   };
-  // The plans that `jointer sac --budget` finds within the limit come first, with and without
-  // --keep-order, so that the result is never slower than theirs. Since orders may raise the peak,
-  // a plan with a lower limit is also tried.
+  // Plans like those that `jointer sac --budget` finds within the limit come first, with and
+  // without --keep-order, so that the result is rarely slower than theirs. Since orders may raise
+  // the peak, a plan with a lower limit is also tried.
   if (kind_ == Kind::joint)
     for (const std::string_view rest :
          {"fastest_plan", "fastest_plan{hidden=0.8},place_collectives",

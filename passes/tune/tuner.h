@@ -53,11 +53,12 @@ struct TuneResult {
 
   TunePoint unedited;
   std::optional<std::int64_t> budget;
-  // The Pareto-optimal points in step time and peak, by ascending peak. The unedited graph counts
-  // as a point if it can run as it is.
+  // The evaluated points that are Pareto-optimal in step time and peak, by ascending peak. The
+  // unedited graph counts as a point if it can run as it is.
   std::vector<TunePoint> frontier;
   std::vector<TunePoint> presets;  // evaluated without failure, in the order of pipeline_presets()
-  // The point with the shortest step time within the budget; nullopt if no point is within it.
+  // The evaluated point with the shortest step time within the budget; nullopt if none is within
+  // the budget.
   std::optional<TunePoint> winner;
   std::vector<TuneStep> steps;      // the pipeline steps of the winner
   std::optional<TunePoint> lowest;  // the point with the lowest peak, if there is no winner
