@@ -31,8 +31,9 @@ class RankNames {
   [[nodiscard]] NamesElsewhere recorded() const;
 
   // These functions replace recorded names in a call's positional arguments, keyword arguments, and
-  // value. A group name keeps a suffix `_...`, which passes append to name another group of the
-  // same ranks. They leave unknown names unchanged and return an error text; empty on success.
+  // value. A group name keeps a suffix `_...`, which passes append to name a twin: another group
+  // with the same ranks. They leave unknown names unchanged and return an error text; empty on
+  // success.
   std::string rename_args(const OperatorInfo& op, ArgumentRecords& args) const;
   std::string rename_kwargs(ArgumentRecords& kwargs) const;
   std::string rename_value(ValueRecord& value) const;

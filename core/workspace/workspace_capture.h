@@ -16,7 +16,7 @@ bool is_workspace_file(const std::string& path);
 
 // The request to open a workspace's capture: at the saved path relative to the workspace or, if
 // there is no file there, at the saved absolute path. Error (input): there is no file at either
-// path; the message names both. Other errors: those of Assumptions::parse.
+// path; the message names them. Other errors: those of Assumptions::parse.
 Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path);
 
 // Checks by its hash that the graph is the one that the workspace was saved for. Accepts any graph

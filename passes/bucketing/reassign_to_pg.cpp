@@ -114,24 +114,26 @@ Result<void> run_on_all(Graph& graph, const Arguments& arguments, PassContext& c
 }  // namespace
 
 Pass reassign_collective_pgs() {
-  return {.info = {.name = "reassign_collective_pgs",
-                   .summary =
-                       "Moves the all-gathers in every group that gathers FSDP parameters to a "
-                       "twin of the group, so that they overlap with the group's reduce-scatters.",
-                   .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
-                   .stage = PassStage::bucketing,
-                   .parameters = {text("suffix", "_fsdp_extra",
-                                       "Appended to the group's name for the twin.")},
-                   .is_idempotent = true},
-          .run = run_on_all};
+  return {
+      .info = {.name = "reassign_collective_pgs",
+               .summary = "Moves the all-gathers in every group that gathers FSDP parameters to a "
+                          "twin, another group with the same ranks, so that they overlap with the "
+                          "group's reduce-scatters.",
+               .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
+               .stage = PassStage::bucketing,
+               .parameters = {text("suffix", "_fsdp_extra",
+                                   "Appended to the group's name for the twin.")},
+               .is_idempotent = true},
+      .run = run_on_all};
 }
 
 Pass reassign_to_pg() {
   return {
       .info = {.name = "reassign_to_pg",
-               .summary = "Moves FSDP's all-gathers to a twin of their process group, so that "
-                          "they overlap with the group's reduce-scatters (removed from "
-                          "torchtitan in May 2026; use reassign_collective_pgs).",
+               .summary = "Moves FSDP's all-gathers to a twin of their process group, another "
+                          "group with the same ranks, so that they overlap with the group's "
+                          "reduce-scatters (removed from torchtitan in May 2026; use "
+                          "reassign_collective_pgs).",
                .source = "torchtitan/experiments/compiler_toolkit",
                .stage = PassStage::bucketing,
                .parameters =

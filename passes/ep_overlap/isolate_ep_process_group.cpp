@@ -96,7 +96,7 @@ Pass isolate_ep_process_group_pass() {
                    .source = "torchtitan/experiments/graph_trainer/ep_process_group_pass.py",
                    .stage = PassStage::bucketing,
                    .parameters = {text("suffix", "_ep_extra",
-                                       "Appended to the group's name for the twin.")},
+                                       "Appended to the group's name for the separate group.")},
                    .is_idempotent = true},
           .run = run_isolate_ep_process_group};
 }

@@ -46,10 +46,10 @@ void TwinGroupsBox::show_for(const SacStatePtr& state) {
 
 QString TwinGroupsBox::explanation() {
   return tr(
-      "Allow orders in which FSDP's all-gathers run in a twin of their process group, so that they "
-      "overlap with the reduce-scatters. Every rank must create the twin, and the estimates do not "
-      "count the memory of its communicator. The Tune pane allows this unless its own box is "
-      "cleared.");
+      "Allow orders in which FSDP's all-gathers run in a twin of their process group, another "
+      "group with the same ranks, so that they overlap with the reduce-scatters. Every rank must "
+      "create the twin, and the estimates do not count the memory of its communicator. The Tune "
+      "pane allows this unless its own box is cleared.");
 }
 
 }  // namespace jointer::views

@@ -39,7 +39,7 @@ bool keeps_calls(const Edit& edit);
 
 // A history entry: one action of a user, a pass or a recipe.
 struct EditEntry {
-  QString title, by;  // by: empty for the user
+  QString title, by;  // `by`: as Edit::by
   QStringList notes;
   EditHistory before, after;
   std::optional<Metrics> metrics;  // after this entry; nullopt until they are computed

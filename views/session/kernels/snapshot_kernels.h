@@ -137,8 +137,8 @@ class SnapshotKernels {
   [[nodiscard]] std::size_t first_row_of_part(std::size_t row) const {
     return row - static_cast<std::size_t>(rows_[row].kernel);
   }
-  // The sum of the times of all rows. It is not the step time, since collectives overlap with other
-  // kernels.
+  // The sum of the times of all kernels that launch. It is not the step time, since collectives
+  // overlap with other kernels.
   [[nodiscard]] std::int64_t total_ns() const { return total_ns_; }
 
   [[nodiscard]] const KernelTotals& totals() const { return totals_; }
