@@ -54,6 +54,17 @@ def test_apply_replays_and_writes(tmp_path: Path) -> None:
     assert people.code == 0 and "by hand" in people.out and "peak memory" in people.out
 
 
+def test_apply_without_passes_and_a_recipe_converts(tmp_path: Path) -> None:
+    text, out = tmp_path / "a.txt", tmp_path / "b.json"
+    graph = write(tmp_path / "a.json", capture())
+    assert run("export", graph, "--format", "fx-text", "-o", text).code == 0
+    answer = run("apply", text, "-o", out, "--json").json
+    assert answer["passes"] == [] and answer["before"] == answer["after"]
+    assert order(out) == order(graph)
+    assert run("diff", text, out).code == 0
+    assert order(Path(graph)) == [each["name"] for each in json.loads(run("apply", text, "-o", "-").out)["nodes"]]
+
+
 def test_apply_refuses_in_one_line_and_writes_nothing(tmp_path: Path) -> None:
     graph = write(tmp_path / "a.json", capture())
     out = tmp_path / "b.json"

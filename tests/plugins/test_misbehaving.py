@@ -183,7 +183,7 @@ def test_a_reproducer_is_run_as_the_pass_was(tmp_path: Path) -> None:
     reproducer = tmp_path / "here" / "jointer-reproducer.mine.json.zst"
     said = jointer("apply", reproducer, cwd=tmp_path)
     assert said.returncode == 2 and said.stderr.rstrip().endswith(
-        f"(--recipe); this is a reproducer: {command}"
+        f"(-o); this is a reproducer: {command}"
     ), said
 
 

@@ -1,4 +1,5 @@
-// jointer apply FILE: replays the edits of a recipe on a graph, or runs passes on it.
+// jointer apply FILE: replays the edits of a recipe on a graph, runs passes on it, or only writes it
+// as a native capture.
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -127,22 +128,23 @@ std::optional<Reproduced> reproduced_at(const std::string& path) {
   return graph ? reproduced(*graph) : std::nullopt;
 }
 
-// Returns the usage error for a command line with neither passes nor a recipe. If FILE is a
+// Returns the usage error for a command line with no passes, no recipe and no output. If FILE is a
 // reproducer, the message shows the command that runs it. Jointer does not run that command itself,
 // since third-party code runs only if the user names it.
 Error nothing_to_do(const GraphOptions& options) {
   Error error{Error::Kind::usage,
-              "apply needs passes (--passes, --preset or --graph-trainer-flags) or a recipe "
-              "(--recipe)"};
+              "apply needs passes (--passes, --preset or --graph-trainer-flags), a recipe (--recipe) "
+              "or a file to write (-o)"};
   if (const auto again = options.file == "-" ? std::nullopt : reproduced_at(options.file))
     error.message += fmt::format("; this is a reproducer: {}", again_command(options.file, *again));
   return error;
 }
 
 Result<int> run(const ApplyCommand& options, const CLI::App& command) {
-  if (options.recipe.empty() && !options.common.pipeline.any())
+  const bool has_passes = options.common.pipeline.any();
+  if (options.recipe.empty() && !has_passes && options.common.output.empty())
     return tl::unexpected(nothing_to_do(options.common.graph));
-  if (options.recipe.empty() != options.common.pipeline.any())
+  if (!options.recipe.empty() && has_passes)
     return fail(Error::Kind::usage,
                 "apply runs passes (--passes, --preset or --graph-trainer-flags) or replays a "
                 "recipe (--recipe), but not both");
@@ -178,8 +180,9 @@ void add_apply_command(CLI::App& program, int& exit_code) {
       ->needs(lenient);
   command
       ->add_option("-o,--output", common.output,
-                   "Write the edited graph as a native capture, compressed if the name ends in "
-                   ".zst; `-` is standard output, and nothing else is printed")
+                   "Write the resulting graph (without passes and a recipe, that of FILE) as a "
+                   "native capture, compressed if the name ends in .zst; `-` is standard output, "
+                   "and nothing else is printed")
       ->type_name("FILE");
   const auto of_passes = [&](CLI::Option* option) { return option->excludes(recipe); };
   CLI::Option* saved = of_passes(

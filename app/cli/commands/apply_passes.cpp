@@ -157,7 +157,7 @@ void print_steps(const PassesAnswer& a) {
                format_count(s.merged), format_count(s.decisions.size()),
                format_bytes(s.after.figures.peak_bytes), format_ns(s.after.figures.step_ns),
                format_ns(s.after.figures.exposed_ns)});
-  fmt::print("{}\n{}", a.name, steps.text());
+  fmt::print("{}\n{}", a.name, steps.empty() ? std::string() : steps.text());
   for (const StepResult& s : a.run.steps)
     if (is_unchanged(s)) fmt::print("{} changed nothing: {}\n", pass_of(s), why_unchanged(s));
 }
@@ -280,6 +280,15 @@ Result<void> write_files(const ApplyPasses& options, const Graph& graph, const P
 }  // namespace
 
 Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
+  const bool has_passes = options.pipeline.any();
+  if (!has_passes) {
+    constexpr std::string_view kNeedsPasses = "needs passes; add --passes";
+    JOINTER_CHECK(PluginOptions::refuse(command, kNeedsPasses));
+    JOINTER_CHECK(refuse_options(command,
+                                 {"--save-recipe", "--save-graph-trainer", "--save-pipeline",
+                                  "--snapshots", "--budget", "--decisions", "--reproducer"},
+                                 kNeedsPasses));
+  }
   if (!options.graph_trainer.empty() && options.recipe == "-")
     return fail(Error::Kind::usage,
                 "option --save-graph-trainer: needs --save-recipe with a file name");
@@ -296,7 +305,10 @@ Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
     JOINTER_CHECK(refuse_options(command, {"--json", "--decisions"}, kNoFigures));
   JOINTER_CHECK(check_output_folder(options.snapshots));
   JOINTER_TRY(const PassRegistry passes, registry(options.pipeline.plugins));
-  JOINTER_TRY(const Pipeline pipeline, options.pipeline.pipeline(passes));
+  Pipeline pipeline;
+  if (has_passes) {
+    JOINTER_TRY(pipeline, options.pipeline.pipeline(passes));
+  }
   JOINTER_TRY(const std::optional<std::int64_t> limit, limit_of(options.budget));
   JOINTER_TRY(const Graph graph, options.graph.open(options.json));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));

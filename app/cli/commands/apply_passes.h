@@ -20,7 +20,8 @@ struct ApplyPasses {
   bool decisions = false, json = false;
 };
 
-// Returns the exit code. `command` is the command that defines the options.
+// Without passes, the graph is only written. Returns the exit code. `command` is the command that
+// defines the options.
 Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command);
 
 }  // namespace jointer::cli

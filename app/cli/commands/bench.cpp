@@ -164,9 +164,10 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
     if (!is_native)
       return fail(Error::Kind::usage,
                   "{}: expected a native capture, the only format that ranks on other machines can "
-                  "read; write one with `jointer apply {}{} --passes ... -o OUT.json`{}",
+                  "read; write one with `jointer apply {}{}{} -o OUT.json`{}",
                   file, request.program.graph,
                   request.program.backward.empty() ? "" : " --backward " + request.program.backward,
+                  options.graph.graph ? fmt::format(" --graph {}", *options.graph.graph) : "",
                   path_of_rank(file, 0) == file ? "" : " for each rank");
   }
   make_absolute(request);
@@ -192,7 +193,9 @@ Result<void> check_memory(const Graph& graph, const BenchmarkRequest& request) {
   if (!shortage) return {};
   return fail(Error::Kind::usage, "{}: {}; {}--any-size runs the graph anyway", graph.title(),
               to_text(*shortage),
-              shortage->ranks > 1 ? "--solo 0 runs one of them alone, and " : "");
+              shortage->ranks > 1 && shortage->device == DeviceType::cpu
+                  ? "--solo 0 runs one rank alone, and "
+                  : "");
 }
 
 Result<BenchmarkOutcome> run_ranks(const BenchCommand& options, const Graph& graph,
@@ -263,8 +266,8 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   if (!options.print_command.empty() && options.pipeline.any())
     return fail(
         Error::Kind::usage,
-        "option --print-command: the printed command runs a graph file and no passes; write "
-        "the result of the passes with `jointer apply --passes ... -o OUT.json` first");
+        "option --print-command: the printed command runs no passes; first write their result "
+        "with `jointer apply FILE --passes ... -o OUT.json`, then give OUT.json");
   if (!options.print_command.empty()) {
     JOINTER_CHECK(check_options(command, options, request));
     // The machines on which the command runs are assumed to have GPUs.
