@@ -6,6 +6,7 @@
 
 #include "core/base/counted.h"
 #include "core/graph/size_text.h"
+#include "core/graph/title_in_text.h"
 
 namespace jointer {
 namespace {
@@ -49,17 +50,20 @@ bool fits(const Graph& graph, const OutputEntry& entry, const Graph& baseline,
 }  // namespace
 
 Result<void> check_baseline(const Graph& graph, const Graph& baseline) {
+  const auto after_space = [](std::string_view title) {
+    return title.empty() ? std::string() : fmt::format(" {}", title);
+  };
   const auto outputs = outputs_of(graph), expected = outputs_of(baseline);
   if (outputs.size() != expected.size())
-    return fail(Error::Kind::usage, "cannot compare outputs: the baseline {} has {}, but {} has {}",
-                baseline.title(), counted(expected.size(), "output"), graph.title(),
-                outputs.size());
+    return fail(Error::Kind::usage, "cannot compare outputs: the baseline{} has {}, but {} has {}",
+                after_space(baseline.title()), counted(expected.size(), "output"),
+                title_in_text(graph), outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!fits(graph, *outputs[i], baseline, *expected[i]))
       return fail(Error::Kind::usage,
-                  "cannot compare outputs: output {} is {} in the baseline {}, but {} in {}", i,
-                  text(baseline, *expected[i]), baseline.title(), text(graph, *outputs[i]),
-                  graph.title());
+                  "cannot compare outputs: output {} is {} in the baseline{}, but {} in {}", i,
+                  text(baseline, *expected[i]), after_space(baseline.title()),
+                  text(graph, *outputs[i]), title_in_text(graph));
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include "app/launch/nsys.h"
 #include "core/base/counted.h"
+#include "core/graph/title_in_text.h"
 
 namespace jointer {
 namespace {
@@ -25,7 +26,7 @@ bool knows_its_groups(const Graph& graph) {
 Result<void> check_rank_count(const Graph& graph, const BenchmarkRequest& request, int world,
                               const RunHints& hints) {
   if (request.ranks == world || !has_collectives(graph) || !knows_its_groups(graph)) return {};
-  return fail(Error::Kind::usage, "the collectives of {} need {}, not {}; {}", graph.title(),
+  return fail(Error::Kind::usage, "the collectives of {} need {}, not {}; {}", title_in_text(graph),
               counted(static_cast<std::size_t>(world), "rank"), request.ranks, hints.alone);
 }
 
@@ -71,11 +72,11 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
   const int world = world_size(graph);
   if (request.solo) {
     if (request.ranks > 1)
-      return fail(Error::Kind::usage, "rank {} cannot run alone and as one of {} ranks; {}",
+      return fail(Error::Kind::usage, "rank {} cannot run both alone and as one of {} ranks; {}",
                   *request.solo, request.ranks, hints.all_or_one);
     if (*request.solo >= world && has_collectives(graph) && knows_its_groups(graph))
       return fail(Error::Kind::usage, "there is no rank {}: {} has {}, {}", *request.solo,
-                  graph.title(), counted(static_cast<std::size_t>(world), "rank"),
+                  title_in_text(graph), counted(static_cast<std::size_t>(world), "rank"),
                   world == 1 ? "numbered 0" : fmt::format("numbered 0 to {}", world - 1));
     request.ranks = 0;
     JOINTER_CHECK(check_nsys(request, machine));

@@ -9,6 +9,7 @@
 #include "core/compiled/compiled_calls.h"
 #include "core/compiled/compiled_lives.h"
 #include "core/compiled/regions.h"
+#include "core/graph/title_in_text.h"
 #include "core/graph/torch_version.h"
 
 namespace jointer {
@@ -72,14 +73,14 @@ Result<void> check_execution(const Graph& graph, Execution execution) {
   if (execution == Execution::cudagraph && graph.main_device() == DeviceType::cpu)
     return fail(Error::Kind::usage,
                 "{} runs on the CPU, which has no CUDA graphs; choose `inductor` instead",
-                graph.title());
+                title_in_text(graph));
   if (execution == Execution::regional && find_regions(graph).empty())
     return fail(Error::Kind::usage,
-                "no call of {} is marked with compile_with_inductor, so its regions are not known; "
-                "mark calls with the pass annotate_flex_attention_for_regional_inductor or "
-                "annotate_rmsnorm_for_regional_inductor, or choose `inductor`, which compiles all "
-                "of it",
-                graph.title());
+                "no call of {} is marked with compile_with_inductor, so there is no region to "
+                "compile; mark calls with the pass annotate_flex_attention_for_regional_inductor "
+                "or annotate_rmsnorm_for_regional_inductor, or choose `inductor`, which compiles "
+                "the whole graph",
+                title_in_text(graph));
   return {};
 }
 

@@ -327,11 +327,14 @@ class EditWriter {
 }  // namespace
 
 Result<void> check_comparable(const Graph& before, const Graph& after) {
+  const auto in_parentheses = [](std::string_view title) {
+    return title.empty() ? std::string() : fmt::format(" ({})", title);
+  };
   if (before.part_count() != after.part_count())
     return fail(Error::Kind::usage,
-                "the {} graph ({}) is a forward/backward pair, but the other is a single graph",
+                "the {} graph{} is a forward/backward pair, but the other is a single graph",
                 before.is_pair() ? "first" : "second",
-                before.is_pair() ? before.title() : after.title());
+                in_parentheses(before.is_pair() ? before.title() : after.title()));
   return {};
 }
 

@@ -43,6 +43,7 @@
 
 #include "core/base/json_text.h"
 #include "core/graph/complete.h"
+#include "core/graph/title_in_text.h"
 #include "core/graph/tuple_call.h"
 #include "core/partition/joined_order.h"
 #include "core/partition/joint_parts.h"
@@ -328,8 +329,7 @@ class PairJoiner {
 Result<JoinedPair> join_with_plan(const Graph& pair) {
   if (!pair.is_pair()) {
     const CaptureKind kind = pair.part(kForwardPart).kind;
-    return fail(Error::Kind::usage, "only a pair can be joined, but {} is {}",
-                pair.title().empty() ? "this" : pair.title(),
+    return fail(Error::Kind::usage, "only a pair can be joined, but {} is {}", title_in_text(pair),
                 kind == CaptureKind::forward    ? "a forward graph; open it with its backward"
                 : kind == CaptureKind::backward ? "a backward graph; open it with its forward"
                 : kind == CaptureKind::joint    ? "already a joint graph"

@@ -19,6 +19,7 @@
 #include "core/base/name_table.h"
 #include "core/base/units.h"
 #include "core/edit/recipe.h"
+#include "core/graph/title_in_text.h"
 #include "core/partition/pair_order.h"
 #include "core/partition/plan_memory.h"
 #include "core/partition/plan_what_if.h"
@@ -52,7 +53,7 @@ std::string write_python(const Graph& joint, const SacOptions& options) {
   std::string text = fmt::format(
       "# Results that the forward of {} saves for backward; every other result is recomputed.\n"
       "import torch\n\n",
-      joint.title().empty() ? "this graph" : joint.title());
+      title_in_text(joint));
   if (options.save.empty()) {
     text += "SAVE_OPS = set()\n";
   } else {

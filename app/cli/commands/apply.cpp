@@ -132,9 +132,10 @@ std::optional<Reproduced> reproduced_at(const std::string& path) {
 // reproducer, the message shows the command that runs it. Jointer does not run that command itself,
 // since third-party code runs only if the user names it.
 Error nothing_to_do(const GraphOptions& options) {
-  Error error{Error::Kind::usage,
-              "apply needs passes (--passes, --preset or --graph-trainer-flags), a recipe (--recipe) "
-              "or a file to write (-o)"};
+  Error error{
+      Error::Kind::usage,
+      "apply needs passes (--passes, --preset or --graph-trainer-flags), a recipe (--recipe) "
+      "or a file to write (-o)"};
   if (const auto again = options.file == "-" ? std::nullopt : reproduced_at(options.file))
     error.message += fmt::format("; this is a reproducer: {}", again_command(options.file, *again));
   return error;

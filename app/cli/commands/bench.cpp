@@ -29,6 +29,7 @@
 #include "core/base/json_text.h"
 #include "core/bench/calibrate.h"
 #include "core/bench/rank_measurement.h"
+#include "core/graph/title_in_text.h"
 #include "core/open/open.h"
 #include "core/workspace/workspace_capture.h"
 
@@ -157,7 +158,8 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
         "--nodes {} with {} per machine starts {} in total, but the collectives of {} need {}; "
         "change --nodes or --ranks-per-node",
         options.nodes, counted(static_cast<std::size_t>(per_node), "rank"),
-        counted(static_cast<std::size_t>(per_node * options.nodes), "rank"), graph.title(), world);
+        counted(static_cast<std::size_t>(per_node * options.nodes), "rank"), title_in_text(graph),
+        world);
   for (const std::string& file : {request.program.graph, request.program.backward}) {
     if (file.empty()) continue;
     JOINTER_TRY(const bool is_native, is_native_file(path_of_rank(file, request.solo.value_or(0))));
@@ -191,8 +193,8 @@ int exit_code_of(const BenchmarkResult& result) {
 Result<void> check_memory(const Graph& graph, const BenchmarkRequest& request) {
   const auto shortage = memory_shortage(graph, request, this_machine());
   if (!shortage) return {};
-  return fail(Error::Kind::usage, "{}: {}; {}--any-size runs the graph anyway", graph.title(),
-              to_text(*shortage),
+  return fail(Error::Kind::usage, "{}: {}; {}--any-size runs the graph anyway",
+              title_in_text(graph), to_text(*shortage),
               shortage->ranks > 1 && shortage->device == DeviceType::cpu
                   ? "--solo 0 runs one rank alone, and "
                   : "");
