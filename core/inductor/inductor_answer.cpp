@@ -30,10 +30,9 @@ class AnswerReader {
       read_pair(members, each, index);
     });
     if (!members.problem().empty())
-      return fail(
-          Error::Kind::run,
-          "{}; Jointer and its Python package are of different versions: install both again",
-          members.problem());
+      return fail(Error::Kind::run,
+                  "{}; Jointer and its Python package may be of different versions; reinstall both",
+                  members.problem());
     return std::move(answer_);
   }
 

@@ -207,7 +207,7 @@ Result<std::vector<Layout>> read_dot_plain(std::span<const LayoutGraph> graphs,
   for (const LayoutGraph& graph : graphs) {
     PlainReader reader(graph, style);
     if (at >= lines.size())
-      return fail(Error::Kind::run, "dot's output contains only {}, but it was given {}",
+      return fail(Error::Kind::run, "dot's output contains only {} for {}",
                   counted(layouts.size(), "layout"), counted(graphs.size(), "graph"));
     if (!lines[at].starts_with("graph ")) return garbage(lines[at]);
     for (; at < lines.size() && lines[at] != "stop"; ++at)

@@ -70,8 +70,8 @@ class Reader {
           *budgets_.begin(), *budgets_.rbegin());
     if (coverage == BudgetCoverage::whole && uncovered_ > 0)
       return fail(Error::Kind::usage,
-                  "the regions with an activation budget of {} do not cover {} of the forward, the "
-                  "first of which is {}; wrap the whole forward, or set region_budget=part",
+                  "the regions with an activation budget of {} do not cover {} of the forward "
+                  "(first: {}); wrap the whole forward, or set region_budget=part",
                   *budgets_.begin(), counted(static_cast<std::size_t>(uncovered_), "call"),
                   first_uncovered_);
     return std::optional(*budgets_.begin());

@@ -45,8 +45,7 @@ Result<PlanChange> checkpoint(const Graph& graph, const PlanWhatIf& what_if, con
       if (is_tensor(id)) inside.push_back(id);
     }
   if (inside.empty())
-    return fail(Error::Kind::usage,
-                "the calls to checkpoint compute no activations in the forward");
+    return fail(Error::Kind::usage, "the checkpointed calls compute no activations in the forward");
   for (const NodeId id : graph.order()) {
     if (group_of[id.index()] == 0) continue;
     for (const NodeId input : graph.inputs(id)) {

@@ -57,7 +57,8 @@ class RangeFinder {
                     "{} is {}: placeholders, constants and outputs stay where they are",
                     graph_.name(id), kind_text(n.kind));
       if (n.part != first.part)
-        return fail(Error::Kind::usage, "{} and {} are in different halves of the pair",
+        return fail(Error::Kind::usage,
+                    "{} and {} cannot be moved together: they are in different halves of the pair",
                     graph_.name(block_.front()), graph_.name(id));
     }
     return {};

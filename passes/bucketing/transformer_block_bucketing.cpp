@@ -306,9 +306,9 @@ Result<void> run_transformer_block_bucketing(Graph& graph, const Arguments& argu
   const std::string& mode = arguments.text("bucket_mode");
   if (!is_new && mode != "auto")
     return fail(Error::Kind::usage,
-                "bucket_mode requires a graph captured with torch 2.13 or later; this graph was "
+                "bucket_mode={} requires a graph captured with torch 2.13 or later; this graph was "
                 "captured with torch {}",
-                graph.part(PartId(0)).torch_version);
+                mode, graph.part(PartId(0)).torch_version);
   const Graph before = graph;
   bool changed = false;
   JOINTER_TRY(const std::optional<ModulePlan> given, given_module_plan(graph, arguments));

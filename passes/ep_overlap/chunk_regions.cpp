@@ -43,8 +43,8 @@ Result<ChunkedRegions> find_chunked_regions(const Graph& graph, Annotations& mar
     if (root.empty() || chunk == nullptr || !chunk->is_number_integer() ||
         (*chunk != 0 && *chunk != 1))
       return fail(Error::Kind::usage,
-                  "{} is marked as part of a chunk's body, but the chunk is unknown; custom must "
-                  "contain chunked_region_fqn and a chunk_id of 0 or 1",
+                  "{} is marked as part of a chunk's body, but the chunk is unknown; its "
+                  "annotations (`custom`) must contain chunked_region_fqn and a chunk_id of 0 or 1",
                   graph.name(id));
     if (!glob_matches(module_pattern, root)) continue;
     const OrderedJson* said = marks.find(id, "chunked_region_is_backward");

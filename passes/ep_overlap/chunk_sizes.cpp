@@ -160,7 +160,7 @@ const std::optional<ChunkSizes::Sum>& ChunkSizes::parse(ExpressionId id) {
 }
 
 tl::unexpected<Error> ChunkSizes::unsupported(ExpressionId id, std::string_view expected) const {
-  return fail(Error::Kind::usage, "{}: the size {} cannot be split; expected {}", where,
+  return fail(Error::Kind::usage, "{}: the size {} is not supported; expected {}", where,
               graph_.expression_text(id), expected);
 }
 

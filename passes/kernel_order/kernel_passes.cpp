@@ -26,7 +26,7 @@ Result<std::vector<CheckedPass>> checked_passes(const Pipeline& pipeline) {
     if (found == all.end()) {
       std::vector<std::string_view> names;
       for (const KernelPass& each : all) names.emplace_back(each.name);
-      return fail(Error::Kind::usage, "there is no pass {} on kernels{} the passes are {}",
+      return fail(Error::Kind::usage, "there is no kernel pass {}{} the kernel passes are {}",
                   step.pass, nearest_name_question(step.pass, names), some_names(step.pass, names));
     }
     auto arguments = Arguments::check(found->parameters, step.given);

@@ -140,8 +140,8 @@ class Parser {
     }
     if (!word.starts_with(kPrefix))
       return fail(Error::Kind::usage,
-                  "`{}` is not a graph_trainer flag that selects passes; these begin with {}", word,
-                  kPrefix);
+                  "`{}` is not a graph_trainer flag that selects passes; such flags begin with {}",
+                  word, kPrefix);
     std::string name = word.substr(kPrefix.size());
     // The command line accepts dashes in place of underscores.
     std::replace(name.begin(), name.end(), '-', '_');

@@ -403,7 +403,8 @@ class DenseRegionScheduler {
       if (at != comm.wait)
         if (const std::string why = why_not_tail(at, tail); !why.empty()) {
           if (strict_)
-            return fail(Error::Kind::usage, "{} cannot be waited for at the end: {}",
+            return fail(Error::Kind::usage,
+                        "the wait for {} cannot move to the end of the graph: {}",
                         graph_.name(comm.launch), why);
           context_.decide(graph_, comm.wait, "kept", fmt::format("It stays in place: {}.", why));
           return {};

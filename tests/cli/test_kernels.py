@@ -290,7 +290,7 @@ def test_moves_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         assert done.code == 2 and message in done.err, done.err
         assert not path.exists()
     other = run("kernels", PAIR, "--half", "forward", "--move", "a before b")
-    assert other.code == 2 and "add --source predicted" in other.err
+    assert other.code == 2 and "use --source predicted" in other.err
     assert run(*FORWARD, "--export", tmp_path / "order.json").code == 2
 
 
@@ -330,7 +330,7 @@ def test_passes_that_do_not_fit_are_refused() -> None:
     other = run(*request, "--passes", "sink_waits")
     assert other.code == 2 and "--source predicted" in other.err
     unknown = run(*request, "--source", "predicted", "--passes", "sink_wait")
-    assert unknown.code == 2 and "there is no pass sink_wait on kernels" in unknown.err
+    assert unknown.code == 2 and "there is no kernel pass sink_wait; did you mean sink_waits?" in unknown.err
     option = run(*request, "--source", "predicted", "--passes", "sink_waits{budget=1}")
     assert option.code == 2 and "sink_waits: " in option.err
     text = run(*request, "--source", "predicted", "--passes", "sink_waits{")

@@ -34,7 +34,7 @@ def test_budgets_without_a_choice_need_no_solver(option: list[str], budget: str)
 @pytest.mark.parametrize("budget", ["0", "0.5", "1"])
 def test_the_default_partitioner_has_no_budget(budget: str) -> None:
     assert refused(["--partitioner", "default", "--budget", budget]).startswith(
-        "option --budget: the default partitioner has no activation budget"
+        "option --budget: the partitioner `default` has no activation budget; use --partitioner min_cut"
     )
 
 
@@ -140,7 +140,7 @@ def test_a_half_is_only_shown(option: list[str], tmp_path: Path) -> None:
     pair, half = tmp_path / "pair.json", tmp_path / "fw.json"
     assert run("sac", JOINT, "-o", pair).code == 0
     half.write_text(json.dumps(json.loads(pair.read_text())["forward"]))
-    assert "cannot change without its other half; open both with `jointer sac FORWARD" in refused(option, half)
+    assert "cannot change without its other half; open the pair with `jointer sac FORWARD" in refused(option, half)
 
 
 @pytest.mark.parametrize(

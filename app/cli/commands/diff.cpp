@@ -269,11 +269,11 @@ std::optional<Result<PlanComparison>> compare_plans_of(const DiffCommand& option
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)
-    return fail(Error::Kind::usage, "options --b-backward and --b-graph: need a second graph, B");
+    return fail(Error::Kind::usage, "options --b-backward and --b-graph need a second graph, B");
   if (!options.a.graph)
     return fail(Error::Kind::usage,
-                "diff needs two graphs, or a log of passes and --graph N, to compare graph N with "
-                "the input of the pass that made it");
+                "diff needs a second graph, B, or --graph N, which compares graph N of a log of "
+                "passes with the input of the pass that made it");
   JOINTER_TRY(const OpenRequest before, request_before({.path = options.a.file,
                                                         .backward = options.a.backward,
                                                         .index = options.a.graph}));

@@ -71,8 +71,10 @@ Result<MovedKernels> move_kernels(const Graph& graph, const kernels::Ir& ir,
     JOINTER_TRY(const std::int32_t kernel, kernel_named(graph, moved.before, move.kernel));
     JOINTER_TRY(const std::int32_t anchor, kernel_named(graph, moved.before, move.anchor));
     if (kernel == anchor)
-      return fail(Error::Kind::usage,
-                  "option --move `{}`: both names refer to the same kernel; name two different kernels", text);
+      return fail(
+          Error::Kind::usage,
+          "option --move `{}`: both names refer to the same kernel; name two different kernels",
+          text);
     const std::int32_t to = order.place_next_to(kernel, anchor, move.before);
     if (!order.move(kernel, to)) {
       const kernels::KernelOrder::Range range = order.range(kernel);

@@ -251,7 +251,7 @@ Result<void> check_options(const CLI::App& command, const KernelsCommand& option
                                  "kernels are predicted for an H100; leave out the option"));
   } else {
     JOINTER_CHECK(refuse_options(command, {"--passes"},
-                                 "only predicted kernels can be reordered; add --source "
+                                 "only predicted kernels can be reordered; use --source "
                                  "predicted"));
   }
   if (options.source != "inductor")
@@ -259,7 +259,7 @@ Result<void> check_options(const CLI::App& command, const KernelsCommand& option
                                  "only --source inductor asks Inductor; leave out the option"));
   if (!options.moves.empty() && options.source != "predicted")
     return fail(Error::Kind::usage,
-                "option --move: only predicted kernels can be moved; add --source predicted");
+                "option --move: only predicted kernels can be moved; use --source predicted");
   if (!options.order.empty())
     JOINTER_CHECK(check_outputs({{"--export", options.order}}, options.graph.inputs()));
   if (options.order == "-") JOINTER_CHECK(refuse_options(command, {"--json"}, kNoFigures));

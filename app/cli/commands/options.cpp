@@ -187,7 +187,7 @@ Result<Analysis> ExecutionOption::analyze(const Graph& graph,
   if (trace.empty()) return analyze_step(graph, options);
   if (options.execution != Execution::inductor && options.execution != Execution::cudagraph)
     return fail(Error::Kind::usage,
-                "option --kernel-trace: needs a step that is compiled as a whole; add "
+                "option --kernel-trace: needs a step that is compiled as a whole; use "
                 "--execution inductor or --execution cudagraph");
   JOINTER_TRY(const CompiledTrace read, read_compiled_trace(trace));
   JOINTER_TRY(const MeasuredKernelTimes times, measured_kernel_times(read, graph));

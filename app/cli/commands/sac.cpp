@@ -84,11 +84,10 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
         "{} is a subgraph, whose saved values are fixed; policies need a joint graph, a pair or a "
         "flat training step",
         options.graph.file);
-  return fail(
-      Error::Kind::usage,
-      "{} is a {} graph, whose saved values cannot change without its other half; open both "
-      "with `jointer sac FORWARD --backward BACKWARD`",
-      options.graph.file, to_string(kind));
+  return fail(Error::Kind::usage,
+              "{} is a {} graph, whose saved values cannot change without its other half; open the "
+              "pair with `jointer sac FORWARD --backward BACKWARD`",
+              options.graph.file, to_string(kind));
 }
 
 void add_plan_options(CLI::App& command, SacCommand& options) {

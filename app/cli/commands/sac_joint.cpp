@@ -89,7 +89,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   if (budget <= 1 && !options.budget.empty() &&
       partitioning.partitioner == Partitioner::default_partition)
     return fail(Error::Kind::usage,
-                "option --budget: the default partitioner has no activation budget; use "
+                "option --budget: the partitioner `default` has no activation budget; use "
                 "--partitioner min_cut");
   const bool has_own_plan = own != nullptr && !decides_anew(options, command);
   if (has_own_plan) partitioning.partitioner = own->partitioner;

@@ -45,7 +45,8 @@ Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& pack
   const PartId part = part_of(graph, package);
   if (!part)
     return fail(Error::Kind::run,
-                "{}: the package was compiled from a {} graph, which this capture does not contain",
+                "{}: the package was compiled from a {} graph, but this graph is a "
+                "forward/backward pair",
                 package.path, package.phase == "region" ? package.of : package.phase);
   CompiledRegion region;
   const auto find = [&](const std::string& name, std::vector<NodeId>& into) -> Result<void> {
@@ -85,8 +86,8 @@ Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
   if (request.graph_index)
     return fail(
         Error::Kind::run,
-        "the runner cannot compile one graph of a file that contains several; use `jointer bench`, "
-        "which writes the graph to its own file");
+        "option --graph: the runner compiles only files that contain a single graph or pair; use "
+        "`jointer bench`, which writes the graph to its own file");
   const CompilerListener listener{
       .progress = [&](const std::string&, std::int64_t done,
                       std::int64_t total) { reporter.stage("compile", done, total); },

@@ -187,8 +187,11 @@ Result<std::unique_ptr<ProcessGroups>> ProcessGroups::make(const Graph& graph,
     for (const auto& [name, ranks] : wanted) groups->add(options, name, ranks);
   } catch (const std::exception& error) {
     const auto* of_torch = dynamic_cast<const c10::Error*>(&error);
-    return fail(Error::Kind::run, "rendezvous at {}:{} failed: {}", options.world.master_address,
-                options.world.master_port,
+    const std::string where =
+        options.alone ? std::string()
+                      : fmt::format(" (rendezvous at {}:{})", options.world.master_address,
+                                    options.world.master_port);
+    return fail(Error::Kind::run, "cannot create the process groups{}: {}", where,
                 of_torch != nullptr ? summary(*of_torch) : first_line(error.what()));
   }
   return groups;

@@ -84,7 +84,7 @@ c10::DataPtr CountingAllocator::allocate(std::size_t bytes) {
   try {
     block = c10::alloc_cpu(bytes + sizeof(Header));
   } catch (const c10::Error&) {
-    live.fail("the system has no memory left");
+    live.fail("the operating system refused the allocation");
   }
   live.keep();
   if (counted) {

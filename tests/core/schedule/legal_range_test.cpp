@@ -180,7 +180,8 @@ TEST(LegalRange, NodesOfBothHalvesAreNotABlock) {
   const auto range =
       legal_range(graph, Dependencies(graph), std::vector{graph.find("gather"), other});
   ASSERT_FALSE(range.has_value());
-  EXPECT_EQ(range.error().message, "gather and other are in different halves of the pair");
+  EXPECT_EQ(range.error().message,
+            "gather and other cannot be moved together: they are in different halves of the pair");
 }
 
 }  // namespace
