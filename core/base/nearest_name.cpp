@@ -61,9 +61,10 @@ std::string some_names(std::string_view name, std::span<const std::string_view> 
   return text;
 }
 
-std::string nearest_name_question(std::string_view name, std::span<const std::string_view> names) {
+std::string nearest_name_question(std::string_view name, std::span<const std::string_view> names,
+                                  std::string_view before, std::string_view after) {
   const std::string_view nearest = nearest_name(name, names);
-  return nearest.empty() ? ";" : "; did you mean " + std::string(nearest) + "?";
+  return nearest.empty() ? ";" : fmt::format("; did you mean {}{}{}?", before, nearest, after);
 }
 
 }  // namespace jointer

@@ -17,7 +17,9 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 std::string some_names(std::string_view name, std::span<const std::string_view> names);
 
 // Returns "; did you mean NEAREST?", or ";" if no name is similar. Goes between a message and a
-// list of the names.
-std::string nearest_name_question(std::string_view name, std::span<const std::string_view> names);
+// list of the names. NEAREST is shown between `before` and `after`, which users write with every
+// name.
+std::string nearest_name_question(std::string_view name, std::span<const std::string_view> names,
+                                  std::string_view before = {}, std::string_view after = {});
 
 }  // namespace jointer

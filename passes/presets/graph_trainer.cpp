@@ -160,7 +160,7 @@ class Parser {
       known += fmt::format("{}{}{}", known.empty() ? "" : ", ", kPrefix, each);
     return fail(Error::Kind::usage,
                 "{}: not a graph_trainer flag that selects passes{} known flags: {}", word,
-                nearest_name_question(name, names()), known);
+                nearest_name_question(name, names(), kPrefix), known);
   }
 
   // `ep_overlap.no_enabled` switches off `ep_overlap.enabled`.
@@ -243,9 +243,9 @@ class Parser {
       const std::string ours =
           name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : std::string();
       if (std::ranges::find(kPasses, ours) == kPasses.end()) {
-        return fail(Error::Kind::usage, "{}: graph_trainer has no pass {}{} pass names end with {}",
-                    word, name, nearest_name_question(ours.empty() ? name : ours, kPasses),
-                    kSuffix);
+        return fail(
+            Error::Kind::usage, "{}: graph_trainer has no pass {}{} pass names end with {}", word,
+            name, nearest_name_question(ours.empty() ? name : ours, kPasses, {}, kSuffix), kSuffix);
       }
       flags_.disabled.push_back(ours);
     }

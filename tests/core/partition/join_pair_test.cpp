@@ -322,6 +322,9 @@ TEST(JoinPair, OnlyAPairIsJoined) {
   EXPECT_THAT(refusal(parse(kTwoProducts)), HasSubstr("only a pair can be joined"));
   EXPECT_THAT(refusal(parse("kind forward\nx: f32[8] = input\nreturn [x]")),
               HasSubstr("is a forward graph; open it with its backward"));
+  Graph untitled = parse("kind forward\nx: f32[8] = input\nreturn [x]");
+  untitled.set_title("");
+  EXPECT_THAT(refusal(untitled), HasSubstr("but the graph is a forward graph"));
 }
 
 TEST(JoinPair, AnInputFromElsewhereIsRefused) {

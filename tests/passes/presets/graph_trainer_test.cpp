@@ -73,12 +73,13 @@ TEST(GraphTrainerFlags, HaveSeveralSpellings) {
 
 TEST(GraphTrainerFlags, MistakesAreNamed) {
   const std::vector<std::pair<std::string_view, std::string_view>> cases{
-      {"--compile.memory_polcy full", "did you mean memory_policy?"},
+      {"--compile.memory_polcy full", "did you mean --compile.memory_policy?"},
       {"--compile.memory_policy most", "default, full, eager, sac_and_offload, got `most`"},
       {"--compile.memory_policy", "expected a value"},
       {"--training.steps 3", "begin with --compile."},
       {"--compile.mode jit", "not a graph_trainer flag that selects passes"},
-      {"--compile.disable_passes cudgraph_pass", "did you mean cudagraph?"},
+      {"--compile.disable_passes cudgraph_pass", "did you mean cudagraph_pass?"},
+      {"--compile.disable_passes cudagraph", "did you mean cudagraph_pass?"},
       {"--compile.enable_fsdp_ag_rs_overlap=2", "True or False"},
       {"--compile.cpu_offload_budget_gb 3", "memory_policy sac_and_offload"},
       {"--compile.ep_overlap.enabled --compile.ep_overlap.chunk_dim seq", "layers.*.moe"},
