@@ -1,5 +1,5 @@
-// jointer apply FILE: replays the edits of a recipe on a graph, runs passes on it, or only writes it
-// as a native capture.
+// jointer apply FILE: replays the edits of a recipe on a graph, runs passes on it, or writes it as
+// a native capture.
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
