@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "core/base/checked.h"
 #include "core/base/is_one_of.h"
+#include "core/graph/argument_nodes.h"
 #include "core/graph/memory_access.h"
 
 namespace jointer {
@@ -45,6 +47,50 @@ bool may_copy(std::string_view packet) {
   return packet == "aten.reshape" || packet == "prims.inductor_force_stride_order";
 }
 
+// True if the operator marks an argument as written but does not write its bytes.
+bool changes_no_bytes(std::string_view packet) {
+  static constexpr std::array<std::string_view, 3> kPackets{"aten.record_stream",
+                                                            "aten.retain_grad", "aten.set_data"};
+  return is_one_of(packet, kPackets);
+}
+
+// True if the call writes the argument. A fused optimizer writes its gradients only to divide them
+// by `grad_scale`.
+bool writes(const Graph& graph, const Node& node, const SchemaArgument& argument) {
+  if (!argument.writes) return false;
+  if (argument.name != "grads" || graph.op(node).argument_index("grad_scale") < 0) return true;
+  const Argument* scale = graph.argument(node, "grad_scale");
+  return scale != nullptr && scale->kind == Argument::Kind::node;
+}
+
+// The tensors that a call without results writes to, according to the schema of its operator.
+struct WrittenTensors {
+  std::vector<Tensor> tensors;
+  std::int64_t unread_bytes = 0;  // of those given as `out`, which the call does not read
+};
+
+WrittenTensors tensors_written_by(const Graph& graph, const Node& node) {
+  WrittenTensors result;
+  const OperatorInfo& op = graph.op(node);
+  if (op.has(OperatorTag::higher_order) || changes_no_bytes(op.packet())) return result;
+  std::set<NodeId> seen;
+  for (const SchemaArgument& argument : op.arguments) {
+    const Argument* given = graph.argument(node, argument.name);
+    if (given == nullptr || !writes(graph, node, argument)) continue;
+    std::vector<NodeId> nodes;
+    append_nodes(graph, *given, nodes);
+    for (const NodeId id : nodes) {
+      if (!seen.insert(id).second) continue;
+      for (const Tensor& t : graph.tensors(id)) {
+        result.tensors.push_back(t);
+        if (argument.name == "out")
+          result.unread_bytes = saturating_add(result.unread_bytes, touched_bytes(graph, t));
+      }
+    }
+  }
+  return result;
+}
+
 bool any_on(const Graph& graph, std::span<const Tensor> tensors, DeviceType device) {
   return std::any_of(tensors.begin(), tensors.end(),
                      [&](const Tensor& t) { return graph.device_type(t) == device; });
@@ -58,7 +104,7 @@ Traffic node_traffic(const Graph& graph, const Node& node) {
   if (op.is_wait || op.is_getitem || op.has(OperatorTag::python)) return {};
   const std::string_view packet = op.packet();
   if (is_allocation(packet)) return {};
-  const auto outputs = graph.tensors(node);
+  std::span<const Tensor> outputs = graph.tensors(node);
   if (may_copy(packet) && outputs.size() == 1 && outputs.front().storage) {
     const auto holds = [&](NodeId input) { return is_in_memory_of(graph, outputs.front(), input); };
     if (std::ranges::any_of(graph.inputs(node), holds)) return {};
@@ -74,6 +120,12 @@ Traffic node_traffic(const Graph& graph, const Node& node) {
     any_input = any_input || !tensors.empty();
     input_on_device = input_on_device || any_on(graph, tensors, device);
     for (const Tensor& t : tensors) read = saturating_add(read, touched_bytes(graph, t));
+  }
+  WrittenTensors arguments;
+  if (outputs.empty()) {
+    arguments = tensors_written_by(graph, node);
+    outputs = arguments.tensors;
+    read -= std::min(read, arguments.unread_bytes);
   }
   std::int64_t written = 0;
   for (const Tensor& t : outputs) written = saturating_add(written, touched_bytes(graph, t));

@@ -21,8 +21,10 @@ struct Traffic {
 
 // The minimum number of bytes that a node's kernel must move: each input tensor once (broadcast
 // dimensions count once) and each output once, so that a mutated tensor that the call returns
-// counts twice. A lookup counts the rows that it reads, not the whole table. A call that returns no
-// tensor moves nothing, unless it reads a number from the device.
+// counts twice. A lookup counts the rows that it reads, not the whole table. If a call returns no
+// tensor, the arguments that its schema marks as written count as outputs (`_foreach_add_`,
+// `_fused_adamw_`), and those named `out` not as inputs; without any, it moves nothing, unless it
+// reads a number from the device.
 Traffic node_traffic(const Graph& graph, const Node& node);
 
 }  // namespace jointer

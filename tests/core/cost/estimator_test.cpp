@@ -10,6 +10,7 @@
 #include "core/base/environment.h"
 #include "core/cost/collective_model.h"
 #include "core/cost/throughput.h"
+#include "core/cost/traffic.h"
 #include "core/process/temporary_folder.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
@@ -271,6 +272,39 @@ TEST(Roofline, CountsHalfOfACausalSquare) {
     return static_cast<double>(estimator("roofline")->estimate(graph, graph.find("y")).ns);
   };
   EXPECT_NEAR(ns("True") * 2, ns("False"), 2);
+}
+
+// The call returns nothing, but reads both lists and writes the first.
+TEST(Roofline, CountsListsThatAreChangedInPlace) {
+  const Graph graph = parse(R"(
+    a: f32[4096,4096] = input
+    b: f32[4096,4096] = input
+    c: f32[4096,4096] = input
+    d: f32[4096,4096] = input
+    step: f32[] = input
+    scale: f32[] = input
+    make: (f32[4096,4096], f32[4096,4096]) = aten._foreach_add.List([a, b], [c, d])
+    change: none = aten._foreach_add_.List([a, b], [c, d])
+    adamw: none = aten._fused_adamw_([a], [b], [c], [d], [], [step], lr=0.1, beta1=0.9, beta2=0.9, weight_decay=0.1, eps=0.1, amsgrad=False, maximize=False)
+    scaled: none = aten._fused_adamw_([a], [b], [c], [d], [], [step], lr=0.1, beta1=0.9, beta2=0.9, weight_decay=0.1, eps=0.1, amsgrad=False, maximize=False, grad_scale=scale)
+    copy: none = fsdp.split_with_sizes_copy(a, [2048, 2048], out=[b])
+    check: none = aten._assert_async(step)
+    return [a]
+  )");
+  constexpr std::int64_t kTensor = std::int64_t{4096} * 4096 * 4;
+  const auto bytes = [&](const char* name) { return node_traffic(graph, node(graph, name)).bytes; };
+  EXPECT_EQ(bytes("make"), 6 * kTensor);
+  EXPECT_EQ(bytes("change"), 6 * kTensor);
+  EXPECT_EQ(bytes("adamw"), 7 * kTensor + 4) << "reads four, writes all but the gradient";
+  EXPECT_EQ(bytes("scaled"), 8 * kTensor + 8) << "divides the gradient";
+  EXPECT_EQ(bytes("copy"), 2 * kTensor) << "does not read what it writes";
+  EXPECT_EQ(bytes("check"), 0);
+
+  const auto roofline = estimator("roofline");
+  const NodeCost made = roofline->estimate(graph, graph.find("make"));
+  const NodeCost changed = roofline->estimate(graph, graph.find("change"));
+  EXPECT_EQ(changed.lane, NodeCost::Lane::compute);
+  EXPECT_EQ(changed.ns, made.ns);
 }
 
 // However a fused call splits a product, it computes it once and moves the rows once. On a CPU the
