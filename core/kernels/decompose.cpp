@@ -481,6 +481,7 @@ void Decomposer::getitem_rule(NodeId id, const Node& node) {
   const auto arguments = graph_.args(node);
   if (arguments.size() != 2 || arguments[0].kind != Argument::Kind::node) return;
   const Node& tuple = graph_.node(arguments[0].node());
+  const FxIds& values = env_[arguments[0].node().index()];
   std::size_t which = 0;
   if (arguments[1].kind == Argument::Kind::string) {
     const auto elements = graph_.children(tuple.value);
@@ -488,9 +489,9 @@ void Decomposer::getitem_rule(NodeId id, const Node& node) {
       if (elements[i].kind == Value::Kind::key && elements[i].text() == arguments[1].text())
         which = i / 2;
   } else {
-    which = static_cast<std::size_t>(arguments_.integer(arguments[1]));
+    which = static_cast<std::size_t>(
+        wrapped_dim(arguments_.integer(arguments[1]), static_cast<std::int64_t>(values.size())));
   }
-  const FxIds& values = env_[arguments[0].node().index()];
   if (which < values.size()) env_[id.index()] = {values[which]};
 }
 

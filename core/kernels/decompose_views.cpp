@@ -52,11 +52,13 @@ void Decomposer::slice_rule(const Node& node) {
   const FxId from = input(node, "self");
   const std::int64_t dim = wrapped_dim(number(node, "dim"), builder_.rank(from));
   const std::int64_t size = builder_.shape(from)[static_cast<std::size_t>(dim)];
-  const std::int64_t given = number(node, "start");
-  const Argument* length = arg(node, "length");
-  const auto [start, end] = slice_bounds(
-      given, length != nullptr ? given + arguments_.integer(*length) : number(node, "end", size),
-      size);
+  const std::int64_t first = number(node, "start");
+  const Argument* length = arg(node, "length");  // of narrow, which has no end
+  const auto [start, end] =
+      slice_bounds(first,
+                   length != nullptr ? wrapped_dim(first, size) + arguments_.integer(*length)
+                                     : number(node, "end", size),
+                   size);
   FxNode view = made(FxKind::slice, node, {from}, {dim, start, end, number(node, "step", 1)});
   view.is_view = true;
   give_made(std::move(view));

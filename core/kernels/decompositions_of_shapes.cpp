@@ -129,8 +129,8 @@ FxIds select_scatter(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxTensor result = call.result();
   const auto rank = static_cast<std::int64_t>(result.shape.size());
   const std::int64_t dim = wrapped_dim(call.integer("dim"), rank);
-  std::int64_t index = call.integer("index");
-  if (index < 0) index += result.shape[static_cast<std::size_t>(dim)];
+  const std::int64_t index =
+      wrapped_dim(call.integer("index"), result.shape[static_cast<std::size_t>(dim)]);
   const FxId self =
       is_gradient ? b.full(result.shape, result.dtype, result.is_on_gpu, 0) : call.tensor("self");
   const FxId source = call.tensor(is_gradient ? "grad_output" : "src");

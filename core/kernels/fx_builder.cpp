@@ -46,8 +46,8 @@ DType computation_type(DType type) {
 
 std::pair<std::int64_t, std::int64_t> slice_bounds(std::int64_t start, std::int64_t end,
                                                    std::int64_t size) {
-  const std::int64_t first = std::clamp<std::int64_t>(start < 0 ? start + size : start, 0, size);
-  return {first, std::clamp(end < 0 ? end + size : end, first, size)};
+  const std::int64_t first = std::clamp<std::int64_t>(wrapped_dim(start, size), 0, size);
+  return {first, std::clamp(wrapped_dim(end, size), first, size)};
 }
 
 NormDims::NormDims(const Sizes& shape, std::int64_t normalized) {

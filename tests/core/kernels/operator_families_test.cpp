@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/graph/literal.h"
+#include "core/kernels/decompose.h"
 #include "core/kernels/kernels.h"
 #include "core/kernels/lowering.h"
 #include "core/kernels/pool_windows.h"
@@ -56,6 +57,27 @@ TEST(OperatorFamilies, ActivationsBecomeLoops) {
     EXPECT_THAT(classes(given + "y: f32[64,32] = " + call + "\nreturn [y]\n"),
                 ElementsAre("Pointwise"))
         << call;
+}
+
+TEST(OperatorFamilies, NegativePositionsCountFromTheEnd) {
+  const auto numbers = [](const std::string& call, const std::string& shape, FxKind kind) {
+    const Graph graph = parse_literal("x: f32[64,32] = input\ng: f32[64] = input\ny: f32[" + shape +
+                                      "] = " + call + "\nreturn [y]\n")
+                            .value();
+    for (const FxNode& each : decompose(graph, PartId(0), kNewestTorch).nodes)
+      if (each.kind == kind)
+        return std::vector<std::int64_t>(each.numbers.begin(), each.numbers.end());
+    return std::vector<std::int64_t>();
+  };
+  EXPECT_THAT(numbers("aten.narrow(x, -2, -8, 8)", "8,32", FxKind::slice),
+              ElementsAre(0, 56, 64, 1));
+  EXPECT_THAT(numbers("aten.narrow(x, 0, 4, 8)", "8,32", FxKind::slice), ElementsAre(0, 4, 12, 1));
+  EXPECT_THAT(numbers("aten.slice.Tensor(x, -1, -8, -2)", "64,6", FxKind::slice),
+              ElementsAre(1, 24, 30, 1));
+  EXPECT_THAT(numbers("aten.slice.Tensor(x, 0, -70, 8)", "8,32", FxKind::slice),
+              ElementsAre(0, 0, 8, 1));
+  EXPECT_THAT(numbers("aten.select_scatter(x, g, -1, -2)", "64,32", FxKind::select_scatter),
+              ElementsAre(1, 30));
 }
 
 TEST(OperatorFamilies, LossesAreReduced) {
