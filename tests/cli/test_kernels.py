@@ -122,6 +122,24 @@ def test_the_package_of_the_graph_comes_from_the_cache(
     assert answer["file"] == str(tmp_path / "a.pt2")
 
 
+def test_a_region_that_cannot_be_read_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JOINTER_COMPILED", str(tmp_path))
+    graph_hash = json.loads(run("info", JOINT, "--json").out)["hash"]
+    for number, name in enumerate(("a", "b")):
+        write_package(tmp_path / f"{name}.pt2")
+        manifest = {"format": "jointer-compiled", "version": 1, "graph": "llama", "of": "joint", "region": number}
+        (tmp_path / f"{name}.json").write_text(json.dumps({**manifest, "hash": graph_hash}))
+    (tmp_path / "b.pt2").write_bytes(b"PK\x03\x04 cut off")
+    answer = json.loads(run("kernels", JOINT, "--source", "compiled", "--json").out)
+    assert answer["file"] == str(tmp_path / "a.pt2") and len(answer["compilations"]) == 1
+    [problem] = answer["problems"]
+    assert str(tmp_path / "b.pt2") in problem
+    assert "1 artifact that could not be read: " in run("kernels", JOINT, "--source", "compiled").out
+    (tmp_path / "a.pt2").write_bytes(b"PK\x03\x04 cut off")
+    none = run("kernels", JOINT, "--source", "compiled")
+    assert (none.code, none.out) == (3, "") and none.err.count("\n") == 1
+
+
 def test_a_prediction_needs_no_torch() -> None:
     done = run("kernels", PAIR, "--half", "forward", "--source", "predicted", "--torch", "2.11", "--json")
     assert done.code == 0, done.err

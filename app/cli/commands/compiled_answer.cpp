@@ -118,22 +118,28 @@ Json sources_json(const CompiledProgram& program) {
   return sources;
 }
 
-// The compiled packages of this part in the cache.
+// The compiled packages of this part in the cache. A package that cannot be read is a problem, and
+// an error only if none can be read.
 Result<CompileArtifacts> cached_artifacts(const Graph& graph, PartId part) {
   const std::string folder = compiled_cache_folder();
   CompileArtifacts artifacts;
   for (const std::string& path : cached_packages(folder, graph_hash(graph, part))) {
-    JOINTER_TRY(CompileArtifacts found, read_compile_artifacts(path));
-    std::move(found.programs.begin(), found.programs.end(), std::back_inserter(artifacts.programs));
+    auto found = read_compile_artifacts(path);
+    if (!found) {
+      artifacts.problems.push_back(std::move(found.error().message));
+      continue;
+    }
+    std::ranges::move(found->programs, std::back_inserter(artifacts.programs));
+    std::ranges::move(found->problems, std::back_inserter(artifacts.problems));
   }
-  if (artifacts.programs.empty())
-    return fail(Error::Kind::usage,
-                "option --source: {} has no package of this graph, so the source `compiled` needs "
-                "--artifacts (the TORCH_TRACE folder or log of the compilation, a wrapper that "
-                "Inductor wrote, or a .pt2 package); `jointer bench --backend inductor` makes a "
-                "package",
-                folder);
-  return artifacts;
+  if (!artifacts.programs.empty()) return artifacts;
+  if (!artifacts.problems.empty()) return input_error("{}", artifacts.problems.front());
+  return fail(Error::Kind::usage,
+              "option --source: {} has no package of this graph, so the source `compiled` needs "
+              "--artifacts (the TORCH_TRACE folder or log of the compilation, a wrapper that "
+              "Inductor wrote, or a .pt2 package); `jointer bench --backend inductor` makes a "
+              "package",
+              folder);
 }
 
 }  // namespace
