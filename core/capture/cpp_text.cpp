@@ -9,6 +9,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/trimmed.h"
+#include "core/capture/bracketed_text.h"
 
 namespace jointer::cpp {
 namespace {
@@ -48,19 +49,7 @@ std::size_t after_quoted(std::string_view text, std::size_t at) {
     }
     return text.size();
   }
-  const char quote = text[at];
-  if (quote != '"' && quote != '\'') return at;
-  std::size_t end = at + 1;
-  while (end < text.size() && text[end] != quote && text[end] != '\n')
-    end += text[end] == '\\' ? 2U : 1U;
-  return std::min(end + 1, text.size());
-}
-
-bool opens(char c) {
-  return c == '(' || c == '[' || c == '{';
-}
-bool closes(char c) {
-  return c == ')' || c == ']' || c == '}';
+  return text[at] == '"' || text[at] == '\'' ? after_string(text, at) : at;
 }
 
 // The position after the template arguments whose `<` is at `at`; `at` if no known template is
@@ -117,8 +106,8 @@ class StatementReader {
     }
     if (is_outside && c == '{' && opens_block(pending())) return open_block();
     begin();
-    if (opens(c)) ++depth_;
-    if (closes(c) && depth_ > 0) --depth_;
+    if (opens_bracket(c)) ++depth_;
+    if (closes_bracket(c) && depth_ > 0) --depth_;
     skip_to(at_ + 1);
   }
 
@@ -171,41 +160,13 @@ std::vector<Statement> statements_of(std::string_view body, std::size_t first_nu
 }
 
 std::optional<std::size_t> closing_bracket(std::string_view text, std::size_t open) {
-  int depth = 0;
-  for (std::size_t at = open; at < text.size();) {
-    if (const std::size_t after = after_quoted(text, at); after != at) {
-      at = after;
-      continue;
-    }
-    if (opens(text[at])) ++depth;
-    if (closes(text[at]) && --depth <= 0) return at;
-    ++at;
-  }
-  return std::nullopt;
+  return find_closing_bracket(text, open, after_quoted);
 }
 
 std::vector<std::string_view> split_arguments(std::string_view text) {
-  std::vector<std::string_view> parts;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t after = after_quoted(text, at);
-    if (after == at && text[at] == '<') after = after_template(text, at);
-    if (after != at) {
-      at = after;
-      continue;
-    }
-    if (opens(text[at])) ++depth;
-    if (closes(text[at])) --depth;
-    if (text[at] == ',' && depth == 0) {
-      parts.push_back(trimmed(text.substr(begin, at - begin)));
-      begin = at + 1;
-    }
-    ++at;
-  }
-  if (const std::string_view last = trimmed(text.substr(begin)); !last.empty())
-    parts.push_back(last);
-  return parts;
+  return split_outside_brackets(text, ',', [](std::string_view all, std::size_t at) {
+    return all[at] == '<' ? after_template(all, at) : after_quoted(all, at);
+  });
 }
 
 std::optional<Call> call_in(std::string_view text) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Splits C++ text that Inductor has generated into statements and calls. Private to
-// core/capture/cpp_*.cpp. The returned views point into the text.
+// Splits C++ text that Inductor has generated into statements and calls. Private to core/capture.
+// The returned views point into the text.
 
 #include <cstddef>
 #include <optional>

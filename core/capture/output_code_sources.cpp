@@ -6,6 +6,8 @@
 #include "core/base/characters.h"
 #include "core/base/take_part.h"
 #include "core/base/trimmed.h"
+#include "core/capture/bracketed_text.h"
+#include "core/capture/cpp_text.h"
 #include "core/capture/output_code_parts.h"
 
 namespace jointer::wrapper {
@@ -14,22 +16,15 @@ namespace {
 constexpr std::string_view kTriple = "'''", kTripleDouble = R"(""")";
 constexpr std::string_view kCompile = "async_compile.";
 
-// The position after the triple-quoted string that starts at `at`, or `at` if none starts there.
-std::size_t after_triple(std::string_view text, std::size_t at) {
+// The position after the string in Python that starts at `at`, or `at` if none starts there.
+std::size_t after_literal(std::string_view text, std::size_t at) {
+  if (text[at] != '\'' && text[at] != '"') return at;
   for (const std::string_view quote : {kTriple, kTripleDouble})
     if (text.substr(at).starts_with(quote)) {
       const std::size_t end = text.find(quote, at + quote.size());
       return end == std::string_view::npos ? text.size() : end + quote.size();
     }
-  return at;
-}
-
-// The position after the string that starts at `at` with a single quote character.
-std::size_t after_string(std::string_view text, std::size_t at) {
-  const char quote = text[at++];
-  while (at < text.size() && text[at] != quote && text[at] != '\n')
-    at += text[at] == '\\' ? 2U : 1U;
-  return std::min(at + 1, text.size());
+  return after_string(text, at);
 }
 
 std::vector<std::string> names_in(std::string_view list) {
@@ -64,13 +59,11 @@ std::vector<std::string> triton_parameters(std::string_view text) {
 std::vector<std::string> cpp_parameters(std::string_view text) {
   std::vector<std::string> parameters;
   const std::size_t at = text.find("kernel(");
-  CallText call;
-  if (at == std::string_view::npos || !split_call(text.substr(at), call)) return parameters;
-  for (const std::string_view parameter : split_list(call.arguments)) {
-    std::size_t begin = parameter.size();
-    while (begin > 0 && is_name_character(parameter[begin - 1])) --begin;
-    parameters.emplace_back(parameter.substr(begin));
-  }
+  if (at == std::string_view::npos) return parameters;
+  const auto call = cpp::call_in(text.substr(at));
+  if (!call) return parameters;
+  for (const std::string_view parameter : cpp::split_arguments(call->arguments))
+    parameters.emplace_back(cpp::last_name(parameter));
   return parameters;
 }
 
@@ -236,12 +229,10 @@ class PartsReader {
     int depth = 0;
     while (at_ < text_.size()) {
       const char c = text_[at_];
-      if (c == '\'' || c == '"') {
-        const std::size_t before = at_;
-        at_ = after_triple(text_, at_);
-        if (at_ == before) at_ = after_string(text_, at_);
+      if (const std::size_t after = after_literal(text_, at_); after != at_) {
         number_ +=
-            static_cast<std::size_t>(std::ranges::count(text_.substr(before, at_ - before), '\n'));
+            static_cast<std::size_t>(std::ranges::count(text_.substr(at_, after - at_), '\n'));
+        at_ = after;
         continue;
       }
       if (c == '#') {
@@ -249,8 +240,8 @@ class PartsReader {
         continue;
       }
       ++at_;
-      if (c == '(' || c == '[' || c == '{') ++depth;
-      if (c == ')' || c == ']' || c == '}') --depth;
+      if (opens_bracket(c)) ++depth;
+      if (closes_bracket(c)) --depth;
       if (c == '\n') {
         if (depth <= 0) return;
         ++number_;
@@ -297,34 +288,13 @@ void KernelComment::add(std::string_view line) {
 }
 
 std::vector<std::string_view> split_list(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const char c = text[at];
-    if (c == '\'' || c == '"') {
-      const std::size_t next = after_triple(text, at);
-      at = next == at ? after_string(text, at) : next;
-      continue;
-    }
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
-    if (c == separator && depth == 0) {
-      parts.push_back(trimmed(text.substr(begin, at - begin)));
-      begin = at + 1;
-    }
-    ++at;
-  }
-  if (const std::string_view last = trimmed(text.substr(begin)); !last.empty())
-    parts.push_back(last);
-  return parts;
+  return split_outside_brackets(text, separator, after_literal);
 }
 
 std::string_view without_comment(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    if (text[at] == '\'' || text[at] == '"') {
-      const std::size_t next = after_triple(text, at);
-      at = next == at ? after_string(text, at) : next;
+    if (const std::size_t after = after_literal(text, at); after != at) {
+      at = after;
     } else if (text[at] == '#' && text.find('\n', at) == std::string_view::npos) {
       return trimmed(text.substr(0, at));
     } else {
@@ -345,24 +315,12 @@ bool split_call(std::string_view text, CallText& call) {
   std::size_t open = 0;
   while (open < text.size() && is_dotted_name_character(text[open])) ++open;
   if (open == 0 || open == text.size() || text[open] != '(') return false;
-  int depth = 0;
-  for (std::size_t at = open; at < text.size();) {
-    const char c = text[at];
-    if (c == '\'' || c == '"') {
-      at = after_string(text, at);
-      continue;
-    }
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
-    if (depth == 0) {
-      call = {.callee = text.substr(0, open),
-              .arguments = text.substr(open + 1, at - open - 1),
-              .rest = text.substr(at + 1)};
-      return true;
-    }
-    ++at;
-  }
-  return false;
+  const auto close = find_closing_bracket(text, open, after_literal);
+  if (!close) return false;
+  call = {.callee = text.substr(0, open),
+          .arguments = text.substr(open + 1, *close - open - 1),
+          .rest = text.substr(*close + 1)};
+  return true;
 }
 
 }  // namespace jointer::wrapper
