@@ -22,17 +22,13 @@
 #include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/capture/pickle.h"
+#include "core/schedule/cuda_allocator.h"
 
 namespace jointer {
 namespace {
 
-constexpr std::int64_t kBlock = 512;
 // More memory than any device has. The limit keeps sums of damaged sizes within 64 bits.
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;
-
-std::int64_t rounded(std::int64_t size) {
-  return (size + kBlock - 1) / kBlock * kBlock;
-}
 
 std::optional<std::int64_t> size_of(const Pickle& pickle, const PickleValue& entry,
                                     std::string_view key) {
@@ -63,7 +59,7 @@ Result<Level> final_level(const Pickle& pickle, const PickleValue& segments, std
       if (!size) return input_error("{}: not a memory snapshot: a block lacks its size", name);
       const auto asked = size_of(pickle, block, "requested_size").value_or(*size);
       level.counted = saturating_add(level.counted, *size);
-      level.allocated = saturating_add(level.allocated, rounded(asked));
+      level.allocated = saturating_add(level.allocated, CudaAllocator::rounded(asked));
     }
   }
   return level;
@@ -74,8 +70,8 @@ struct Change {
 };
 
 Change change_of(std::string_view action, std::int64_t size) {
-  if (action == "alloc") return {.allocated = rounded(size)};
-  if (action == "free_requested") return {.allocated = -rounded(size)};
+  if (action == "alloc") return {.allocated = CudaAllocator::rounded(size)};
+  if (action == "free_requested") return {.allocated = -CudaAllocator::rounded(size)};
   if (action == "segment_alloc" || action == "segment_map") return {.reserved = size};
   if (action == "segment_free" || action == "segment_unmap") return {.reserved = -size};
   return {};

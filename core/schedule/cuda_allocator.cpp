@@ -8,7 +8,7 @@
 //   block    a piece of a segment, allocated or free; adjacent free blocks are one block.
 //   pool     small (requests up to 1 MiB) or large; a block stays in the pool of its segment.
 //
-// Steps, for a request that is already rounded up to a multiple of 512 bytes
+// Steps, after a request is rounded up to a multiple of 512 bytes
 //   1. Find the best fit: the smallest free block in the pool that is large enough or, among
 //      equals, the one at the lowest address.
 //   2. If there is none, reserve a new segment: 2 MiB for small requests, 20 MiB for requests under
@@ -38,7 +38,6 @@ constexpr std::int64_t kSmallSegment = 2 * kMiB;
 constexpr std::int64_t kLargeSegment = 20 * kMiB;
 constexpr std::int64_t kLargeRequest = 10 * kMiB;
 constexpr std::int64_t kSegmentRounding = 2 * kMiB;
-constexpr std::int64_t kSmallestRest = 512;
 // With expandable segments, the first address of the large pool; the small pool ends far below it.
 constexpr std::int64_t kLargePool = std::int64_t{1} << 52;
 
@@ -49,6 +48,7 @@ std::int64_t round_up(std::int64_t bytes, std::int64_t unit) {
 }  // namespace
 
 CudaAllocator::BlockId CudaAllocator::allocate(std::int64_t bytes) {
+  bytes = rounded(bytes);
   const bool small = bytes <= kSmallRequest;
   BlockId id = take_free(bytes, small);
   if (id == kNone)
@@ -127,7 +127,7 @@ CudaAllocator::BlockId CudaAllocator::expand_segment(std::int64_t bytes, bool sm
 void CudaAllocator::split(BlockId id, std::int64_t bytes) {
   const std::int64_t rest = at(id).size - bytes;
   const bool to_the_byte = at(id).small || options_.expandable_segments;
-  if (to_the_byte ? rest < kSmallestRest : rest <= kSmallRequest) return;
+  if (to_the_byte ? rest < kRounding : rest <= kSmallRequest) return;
   const auto rest_id = static_cast<BlockId>(blocks_.size());
   const Block whole = at(id);
   blocks_.push_back({.address = whole.address + bytes,

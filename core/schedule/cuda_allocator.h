@@ -20,9 +20,15 @@ class CudaAllocator {
   using BlockId = std::int32_t;
   static constexpr BlockId kNone = -1;
 
+  // The bytes of the block for a request, unless the rest of a larger block stays with it.
+  static constexpr std::int64_t kRounding = 512;
+  static constexpr std::int64_t rounded(std::int64_t bytes) {
+    return (bytes + kRounding - 1) / kRounding * kRounding;
+  }
+
   explicit CudaAllocator(const AllocatorOptions& options = {}) : options_(options) {}
 
-  // `bytes` is positive and a multiple of 512 (allocated_bytes).
+  // `bytes`, which is positive, is rounded up to a multiple of 512.
   BlockId allocate(std::int64_t bytes);
   void free(BlockId block);
   // Returns segments without allocated blocks to the device, as empty_cache() does; an expandable

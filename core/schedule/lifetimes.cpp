@@ -40,6 +40,7 @@
 #include <array>
 
 #include "core/graph/from_parameters.h"
+#include "core/schedule/cuda_allocator.h"
 #include "core/schedule/memory_walk.h"
 
 namespace jointer {
@@ -49,8 +50,6 @@ StorageId counted_storage(const Graph& graph, const Tensor& tensor, bool is_torc
 }
 
 namespace {
-
-constexpr std::int64_t kCudaRounding = 512;
 
 // Uses that determine the category of a storage.
 enum Use : std::uint8_t {
@@ -253,8 +252,7 @@ std::string_view to_string(MemoryCategory category) {
 }
 
 std::int64_t allocated_bytes(std::int64_t requested, DeviceType device) {
-  if (device != DeviceType::cuda) return requested;
-  return (requested + kCudaRounding - 1) / kCudaRounding * kCudaRounding;
+  return device == DeviceType::cuda ? CudaAllocator::rounded(requested) : requested;
 }
 
 std::vector<Lifetime> find_lifetimes(const Graph& graph, MemoryRules rules, DeviceType runs_on,

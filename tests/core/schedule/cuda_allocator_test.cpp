@@ -81,6 +81,19 @@ TEST(CudaAllocator, ABlockMayBeLargerThanItsRequest) {
   EXPECT_EQ(allocator.size(allocator.allocate(1024)), 1024);
 }
 
+TEST(CudaAllocator, RoundsRequests) {
+  CudaAllocator allocator;
+  EXPECT_EQ(allocator.size(allocator.allocate(100)), 512);
+  EXPECT_EQ(allocator.size(allocator.allocate(513)), 1024);
+  // The rounded requests fill the segment of 2 MiB.
+  allocator.allocate(kMiB - 100);
+  EXPECT_EQ(allocator.reserved(), 2 * kMiB);
+  allocator.allocate(kMiB - 1536);
+  EXPECT_EQ(allocator.reserved(), 2 * kMiB);
+  allocator.allocate(1);
+  EXPECT_EQ(allocator.reserved(), 4 * kMiB);
+}
+
 // For any requests: live blocks do not overlap, reserved memory covers them and never shrinks, and
 // once everything is freed, a request that succeeded before succeeds again without reserving more.
 RC_GTEST_PROP(CudaAllocatorProperty, ReservedCoversLiveBlocks, (bool expandable)) {

@@ -17,16 +17,6 @@
 #include "core/base/units.h"
 
 namespace jointer::test {
-namespace {
-
-constexpr std::int64_t kRounding = 512;
-
-std::int64_t rounded(std::int64_t bytes) {
-  return (bytes + kRounding - 1) / kRounding * kRounding;
-}
-
-}  // namespace
-
 class FakeMemory::Arena {
  public:
   Arena() {
@@ -79,11 +69,11 @@ void* FakeMemory::allocate(std::int64_t bytes, PoolKey pool) {
   std::unique_ptr<Arena>& arena = arenas_[pool];
   if (!arena) arena = std::make_unique<Arena>();
   CudaAllocator& model = arena->model();
-  CudaAllocator::BlockId id = model.allocate(rounded(bytes));
+  CudaAllocator::BlockId id = model.allocate(bytes);
   if (reserved() > limit_) {
     model.free(id);
     release_cache();
-    id = model.allocate(rounded(bytes));
+    id = model.allocate(bytes);
     if (reserved() > limit_) {
       model.free(id);
       release_cache();
