@@ -92,22 +92,27 @@ class Finder {
     if (symbol_count_ > 0 && n.kind != NodeKind::output)
       order_symbols(id, n, effects.has(Effects::checks));
     else if (effects.has(Effects::checks))
-      chain(acted_, id);
-    if (effects.has(Effects::draws)) chain(drawn_, id);
-    if (effects.has(Effects::acts)) chain(acted_, id);
+      chain(acted_, id, ControlReason::acts);
+    if (effects.has(Effects::draws)) chain(drawn_, id, ControlReason::draws);
+    if (effects.has(Effects::acts)) chain(acted_, id, ControlReason::acts);
     if (n.kind == NodeKind::call) order_separators(id, effects);
     lists_[id.index()] = {begin, static_cast<std::ptrdiff_t>(found_.size())};
   }
 
-  void add(NodeId before, NodeId node, DependencyKind kind) {
+  void add(NodeId before, NodeId node, DependencyKind kind,
+           ControlReason reason = ControlReason::none) {
     if (!before || before == node || marks_[before.index()] == node) return;
     if (graph_.node(before).part != graph_.node(node).part) return;
     marks_[before.index()] = node;
-    found_.push_back({before, kind});
+    found_.push_back({before, kind, reason});
   }
 
-  void chain(NodeId& last, NodeId id) {
-    add(last, id, DependencyKind::control);
+  void control(NodeId before, NodeId node, ControlReason reason) {
+    add(before, node, DependencyKind::control, reason);
+  }
+
+  void chain(NodeId& last, NodeId id, ControlReason reason) {
+    control(last, id, reason);
     last = id;
   }
 
@@ -141,15 +146,15 @@ class Finder {
     for (const NodeId input : graph_.inputs(n))
       if (const Node& scalar = graph_.node(input); scalar.value.kind == Value::Kind::symbol)
         note(scalar.value.expression());
-    if (checks && expressions_.empty()) chain(acted_, id);
+    if (checks && expressions_.empty()) chain(acted_, id, ControlReason::acts);
     for (const ExpressionId e : expressions_) {
       const NodeId carrier = carrier_of(n, e);
       for (const std::uint32_t s : symbols_of_[e.index()]) {
         Symbol& symbol = symbols_[n.part.index() * symbol_count_ + s];
-        if (!carrier) add(symbol.origin, id, DependencyKind::control);
+        if (!carrier) control(symbol.origin, id, ControlReason::symbol);
         if (!symbol.origin) symbol.origin = id;
         if (symbol.last_check && (!carrier || is_later(symbol.last_check, carrier)))
-          add(symbol.last_check, id, DependencyKind::control);
+          control(symbol.last_check, id, ControlReason::check);
       }
     }
     if (!checks) return;
@@ -180,9 +185,9 @@ class Finder {
       separator_ = {};
       since_separator_.clear();
     }
-    add(separator_, id, DependencyKind::control);
+    control(separator_, id, ControlReason::separates);
     if (effects.has(Effects::separates)) {
-      for (const NodeId earlier : since_separator_) add(earlier, id, DependencyKind::control);
+      for (const NodeId earlier : since_separator_) control(earlier, id, ControlReason::separates);
       since_separator_.clear();
       separator_ = id;
     } else {
@@ -222,7 +227,7 @@ void Dependencies::invert() {
   after_ = Lists<Dependency>::of_each(nodes, [&](auto emit) {
     for (std::size_t i = 0; i < nodes; ++i)
       for (const Dependency& d : before(NodeId(i)))
-        emit(d.node.index(), Dependency{NodeId(i), d.kind});
+        emit(d.node.index(), Dependency{NodeId(i), d.kind, d.reason});
   });
 }
 

@@ -18,9 +18,20 @@ enum class DependencyKind : std::uint8_t {
   control,  // another reason: random draws, side effects, checks, symbols, stream operators
 };
 
+// Why a dependency is of kind `control`; if there are several reasons, one of them.
+enum class ControlReason : std::uint8_t {
+  none,       // it is of another kind
+  draws,      // both may draw from a random generator or set its state
+  acts,       // both may act on something outside the graph, or check something other than symbols
+  symbol,     // one defines a symbol that the other uses
+  check,      // one checks a symbol that the other uses
+  separates,  // nothing moves across one of them
+};
+
 struct Dependency {
   NodeId node;
   DependencyKind kind = DependencyKind::data;
+  ControlReason reason = ControlReason::none;
 };
 
 // True if no node may move across this node.

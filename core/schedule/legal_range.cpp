@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/graph/effects.h"
-
 namespace jointer {
 namespace {
 
@@ -112,6 +110,7 @@ class RangeFinder {
     range_.after = d.node;
     range_.held_after = held;
     range_.after_kind = d.kind;
+    range_.after_reason = d.reason;
   }
 
   void bound_above(const Dependency& d, NodeId held) {
@@ -123,6 +122,7 @@ class RangeFinder {
     range_.before = d.node;
     range_.held_before = held;
     range_.before_kind = d.kind;
+    range_.before_reason = d.reason;
   }
 
   const Graph& graph_;
@@ -135,26 +135,29 @@ class RangeFinder {
 };
 
 // Explains why two nodes must keep their order although neither reads the other's result.
-std::string_view reason_of_control(const Graph& graph, NodeId first, NodeId second) {
-  const Effects a = effects_of(graph, graph.node(first));
-  const Effects b = effects_of(graph, graph.node(second));
-  if (a.has(Effects::separates) || b.has(Effects::separates))
-    return "nothing moves across a stream operator or a write to unknown memory";
-  if (a.has(Effects::draws) && b.has(Effects::draws)) return "both draw from the random generator";
-  if (a.has(Effects::acts) && b.has(Effects::acts)) return "both have side effects";
-  if (a.has(Effects::checks)) return "one checks values that the other uses";
-  return "one computes a size that the other uses";
+std::string_view text_of(ControlReason reason) {
+  switch (reason) {
+    case ControlReason::none:
+      return "one of them writes to memory that the other uses";
+    case ControlReason::draws:
+      return "both may draw from a random generator or set its state";
+    case ControlReason::acts:
+      return "both may have side effects or fail a check";
+    case ControlReason::symbol:
+      return "one defines a symbol that the other uses";
+    case ControlReason::check:
+      return "one checks a symbol that the other uses";
+    case ControlReason::separates:
+      break;
+  }
+  return "nothing moves across a stream operator, a change of the grad mode or a write to unknown "
+         "memory";
 }
 
-std::string kept(const Graph& graph, NodeId holder, NodeId held, DependencyKind kind,
+std::string kept(const Graph& graph, NodeId holder, NodeId held, ControlReason reason,
                  std::string_view side) {
-  const bool first = side == "after";
-  const std::string_view why =
-      kind == DependencyKind::write
-          ? "one of them writes to memory that the other uses"
-          : reason_of_control(graph, first ? holder : held, first ? held : holder);
   return fmt::format("Held by {}: {} must stay {} it, because {}.", graph.name(holder),
-                     graph.name(held), side, why);
+                     graph.name(held), side, text_of(reason));
 }
 
 }  // namespace
@@ -177,7 +180,7 @@ Result<LegalRange> legal_range(const Graph& graph, const Dependencies& dependenc
 std::string earliest_reason(const Graph& graph, const LegalRange& range) {
   if (!range.after) return {};
   if (range.after_kind != DependencyKind::data)
-    return kept(graph, range.after, range.held_after, range.after_kind, "after");
+    return kept(graph, range.after, range.held_after, range.after_reason, "after");
   return fmt::format("Held by {}: earlier, {} would read it before it exists.",
                      graph.name(range.after), graph.name(range.held_after));
 }
@@ -185,7 +188,7 @@ std::string earliest_reason(const Graph& graph, const LegalRange& range) {
 std::string latest_reason(const Graph& graph, const LegalRange& range) {
   if (!range.before) return {};
   if (range.before_kind != DependencyKind::data)
-    return kept(graph, range.before, range.held_before, range.before_kind, "before");
+    return kept(graph, range.before, range.held_before, range.before_reason, "before");
   return fmt::format("Held by {}: later, it would read {} before that exists.",
                      graph.name(range.before), graph.name(range.held_before));
 }

@@ -27,6 +27,7 @@ struct LegalRange {
   // an output, or nothing, bounds it.
   NodeId after, held_after, before, held_before;
   DependencyKind after_kind = DependencyKind::data, before_kind = DependencyKind::data;
+  ControlReason after_reason = ControlReason::none, before_reason = ControlReason::none;
 };
 
 // Error (usage): the block is empty; a node is a placeholder, a constant or an output, or is not in

@@ -143,10 +143,48 @@ TEST(LegalRange, NamesWritesAndEffectsThatHold) {
   EXPECT_EQ(range_of(kText, {"view"}).latest(),
             "Held by early: later, it would read view before that exists.");
   EXPECT_EQ(range_of(kText, {"again"}).earliest(),
-            "Held by draw: again must stay after it, because both draw from the random generator.");
-  EXPECT_EQ(
-      range_of(kText, {"draw"}).latest(),
-      "Held by again: draw must stay before it, because both draw from the random generator.");
+            "Held by draw: again must stay after it, because both may draw from a random generator "
+            "or set its state.");
+  EXPECT_EQ(range_of(kText, {"draw"}).latest(),
+            "Held by again: draw must stay before it, because both may draw from a random "
+            "generator or set its state.");
+}
+
+TEST(LegalRange, NamesTheReasonOfAnOrderWithoutMemory) {
+  constexpr std::string_view kActs = R"(
+    x: f32[4] = input
+    print: none = aten._print('a')
+    check: none = aten._assert_async(x)
+    again: none = aten._assert_async(x)
+    warn: none = aten.warn('b')
+    b: f32[4] = aten.relu(x)
+    return [b]
+  )";
+  constexpr std::string_view kWhy = "because both may have side effects or fail a check.";
+  EXPECT_EQ(range_of(kActs, {"check"}).earliest(),
+            fmt::format("Held by print: check must stay after it, {}", kWhy));
+  EXPECT_EQ(range_of(kActs, {"check"}).latest(),
+            fmt::format("Held by again: check must stay before it, {}", kWhy));
+  EXPECT_EQ(range_of(kActs, {"warn"}).earliest(),
+            fmt::format("Held by again: warn must stay after it, {}", kWhy));
+  constexpr std::string_view kSizes = R"(
+    x: f32[4] = input
+    found: i64[u0,1] = aten.nonzero(x)
+    made: f32[u0] = aten.ones([4])
+    return [made]
+  )";
+  EXPECT_EQ(range_of(kSizes, {"made"}).earliest(),
+            "Held by found: made must stay after it, because one defines a symbol that the other "
+            "uses.");
+  constexpr std::string_view kStreams = R"(
+    x: f32[4] = input
+    event: none = streams.record_event(1, 2)
+    b: f32[4] = aten.relu(x)
+    return [b]
+  )";
+  EXPECT_EQ(range_of(kStreams, {"b"}).earliest(),
+            "Held by event: b must stay after it, because nothing moves across a stream operator, "
+            "a change of the grad mode or a write to unknown memory.");
 }
 
 TEST(LegalRange, IsIndependentOfTheOrderOfQueries) {
