@@ -101,6 +101,15 @@ def test_bytes_without_a_unit_are_those_of_a_peak() -> None:
     assert value["limit"]["kind"] == "peak" and value["limit"]["asked"] == 1 << 30
 
 
+@pytest.mark.parametrize("budget", ["1B", "0.5 KiB"])
+def test_a_number_with_a_unit_is_a_peak(budget: str) -> None:
+    done = run("sac", JOINT, "--budget", budget, "--json")
+    assert done.code == 1, done.err  # no plan is that small
+    limit = json.loads(done.out)["limit"]
+    assert limit["kind"] == "peak" and limit["asked"] == {"1B": 1, "0.5 KiB": 512}[budget]
+    assert not limit["met"]
+
+
 def test_points_of_no_budget_have_none() -> None:
     value = answer("sac", JOINT, "--pareto")
     budgets = {(point["peak_bytes"], point["step_ms"]) for point in value["budgets"]}

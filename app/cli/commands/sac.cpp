@@ -98,8 +98,8 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
   command
       .add_option(
           "--budget", options.budget,
-          "Up to 1: torch's activation budget. Larger, or with a unit: maximum peak memory, "
-          "for which the fastest plan is found")
+          "Up to 1 without a unit: torch's activation budget. With a unit, or larger: maximum "
+          "peak memory, for which the fastest plan is found")
       ->type_name("FRACTION|BYTES");
   command
       .add_option("--slower", options.slower,

@@ -10,6 +10,7 @@
 #include "app/cli/commands/unused_options.h"
 #include "core/base/byte_units.h"
 #include "core/base/bytes.h"
+#include "core/base/checked.h"
 #include "core/base/counted.h"
 #include "core/policy/import.h"
 #include "passes/built_in.h"
@@ -41,9 +42,9 @@ Result<KnownPlan> other_plan(const SacCommand& options, Graph opened) {
 
 }  // namespace
 
-Result<double> budget_of(const SacCommand& options) {
+Result<Budget> budget_of(const SacCommand& options) {
   const std::string& text = options.budget;
-  if (text.empty()) return 1;
+  if (text.empty()) return Budget();
   constexpr double kMinBytes = kMiB;
   double number = 0;
   const char* const end = text.data() + text.size();
@@ -51,15 +52,15 @@ Result<double> budget_of(const SacCommand& options) {
   if (error == std::errc() && std::isfinite(number) && number >= 0) {
     std::string_view unit(rest, static_cast<std::size_t>(end - rest));
     if (unit.starts_with(' ')) unit.remove_prefix(1);
-    if (unit.empty() && number > 1 && (number < kMinBytes || number != std::floor(number)))
+    if (unit.empty() && number <= 1) return Budget{.activation = number, .peak_bytes = {}};
+    if (unit.empty() && (number < kMinBytes || number != std::floor(number)))
       return fail(Error::Kind::usage,
                   "option --budget: `{}` has no unit; for peak memory, add one, such as {}GiB; "
                   "torch's activation budget is a number from 0 to 1",
                   text, text);
-    for (const auto& [name, factor] : kBytesPerUnit) {
-      const double budget = number * factor;
-      if (name == unit && budget < 9e18 && (unit.empty() || budget > 1)) return budget;
-    }
+    for (const auto& [name, factor] : kBytesPerUnit)
+      if (const double bytes = number * factor; name == unit && bytes >= 1 && bytes < 9e18)
+        return Budget{.activation = 1, .peak_bytes = saturating_whole(bytes)};
   }
   return fail(Error::Kind::usage,
               "option --budget: expected a number from 0 to 1 (torch's activation budget) or a "
@@ -99,24 +100,24 @@ Result<PolicyFormat> format_of(const SacCommand& options) {
 }
 
 Result<void> check_search_options(const SacCommand& options, const CLI::App& command) {
-  JOINTER_TRY(const double budget, budget_of(options));
+  JOINTER_TRY(const Budget budget, budget_of(options));
   if (options.slower && !options.budget.empty())
     return fail(Error::Kind::usage,
                 "options --budget and --slower cannot be used together: each sets a limit");
-  if (!options.checkpointed.empty() && (options.slower || budget > 1))
+  if (!options.checkpointed.empty() && (options.slower || budget.peak_bytes))
     return fail(Error::Kind::usage,
                 "options --checkpoint and {} cannot be used together: the search makes its own "
                 "plan; use --checkpoint with a policy or an activation budget",
                 options.slower ? "--slower" : "--budget BYTES");
   const bool frees = !options.target.free.empty();
-  if (frees && (options.slower || budget > 1))
+  if (frees && (options.slower || budget.peak_bytes))
     return fail(Error::Kind::usage,
                 "options --free and {} cannot be used together: each sets a limit",
                 options.slower ? "--slower" : "--budget BYTES");
-  if (!options.slower && budget <= 1)
+  if (!options.slower && !budget.peak_bytes)
     JOINTER_CHECK(
         refuse_options(command, {"--limit-of"}, "needs --slower, or a --budget in bytes"));
-  const bool has_limit = budget > 1 || frees;
+  const bool has_limit = budget.peak_bytes || frees;
   if (!has_limit)
     JOINTER_CHECK(refuse_options(command,
                                  {"--at-most", "--by", "--same-in-all-layers", "--no-recompute"},
@@ -132,15 +133,16 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
   JOINTER_CHECK(refuse_options(
       command, {"--points", "--no-offload", "--effort", "--keep-order", "--twin-groups"},
       "needs --pareto, --slower, --free, or a --budget in bytes"));
-  if (budget > 0 && budget < 1) return {};
+  if (budget.activation > 0 && budget.activation < 1) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
                         options.budget.empty() ? "needs --budget, --slower or --pareto"
                                                : "has no effect on the budgets 0 and 1");
 }
 
 Result<std::optional<PlanTarget>> target_of(const SacCommand& options, const CLI::App& command) {
-  JOINTER_TRY(const double budget, budget_of(options));
-  if (options.target.free.empty() && (budget <= 1 || !options.target.has_conditions(command)))
+  JOINTER_TRY(const Budget budget, budget_of(options));
+  if (options.target.free.empty() &&
+      (!budget.peak_bytes || !options.target.has_conditions(command)))
     return std::nullopt;
   JOINTER_TRY(PlanTarget target, options.target.target(command, options.no_offload));
   JOINTER_CHECK(

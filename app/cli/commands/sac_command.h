@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,10 +46,15 @@ struct SacCommand {
   [[nodiscard]] bool needs_opened() const { return !format.empty() || compares(); }
 };
 
-// Returns the budget in the options, or 1 if there is none. It is either torch's activation budget,
-// from 0 to 1, or a number of bytes, which has a unit or is an integer of at least 1 MiB. Error
+struct Budget {
+  double activation = 1;                   // torch's activation budget, from 0 to 1
+  std::optional<std::int64_t> peak_bytes;  // set if the budget is a limit of peak memory instead
+};
+
+// Returns the budget in the options: torch's activation budget, a number from 0 to 1 without a
+// unit; or a limit of peak memory, a number with a unit or an integer of at least 1 MiB. Error
 // (usage): the text is neither.
-Result<double> budget_of(const SacCommand& options);
+Result<Budget> budget_of(const SacCommand& options);
 PartitionOptions partition_options(const SacCommand& options);
 LimitedMemory memory_of(const SacCommand& options);
 AnalysisOptions analysis_options(const SacCommand& options);

@@ -7,7 +7,6 @@
 #include "app/cli/commands/sac_limit.h"
 #include "app/cli/commands/sac_pair.h"
 #include "core/base/bytes.h"
-#include "core/base/checked.h"
 #include "core/capture/native_writer.h"
 #include "core/partition/search_reasons.h"
 #include "core/pass/pipeline_run.h"
@@ -78,15 +77,15 @@ Result<void> checkpoint_modules(const SacCommand& options, Solved& solved,
 
 Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command,
                       const PairPlan* own) {
-  JOINTER_TRY(const double budget, budget_of(options));
+  JOINTER_TRY(const Budget budget, budget_of(options));
   JOINTER_CHECK(check_search_options(options, command));
   JOINTER_TRY(std::optional<PlanTarget> target, target_of(options, command));
   const Graph opened = options.needs_opened() ? graph : Graph{};
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
   JOINTER_TRY(AppliedPolicy policy, options.policy.apply_to(graph, options.ignore_tags));
   PartitionOptions partitioning = partition_options(options);
-  if (budget <= 1) partitioning.activation_budget = budget;
-  if (budget <= 1 && !options.budget.empty() &&
+  partitioning.activation_budget = budget.activation;
+  if (!budget.peak_bytes && !options.budget.empty() &&
       partitioning.partitioner == Partitioner::default_partition)
     return fail(Error::Kind::usage,
                 "option --budget: the partitioner `default` has no activation budget; use "
@@ -111,7 +110,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                 .what_if = &what_if,
                 .partitioner = partitioning.partitioner,
                 .decider = has_own_plan ? Decider::capture : Decider::partitioner,
-                .budget = budget < 1 ? std::optional(budget) : std::nullopt,
+                .budget = budget.activation < 1 ? std::optional(budget.activation) : std::nullopt,
                 .policies = policies_of(graph),
                 .costs = costs,
                 .transfers = estimator->transfer_costs()};
@@ -126,7 +125,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
     JOINTER_CHECK(checkpoint_modules(options, solved, policy.notes));
   std::optional<TargetAnswer> met;
   if (target) {
-    target->peak_bytes = saturating_whole(budget);
+    target->peak_bytes = budget.peak_bytes.value_or(0);
     if (!options.target.free.empty()) {
       JOINTER_TRY(const PlanFigures now, what_if.figures(solved.partition.plan));
       JOINTER_TRY(const std::int64_t bytes, options.target.free_bytes());
@@ -135,7 +134,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
     JOINTER_TRY(met, meet_target(options, *target, solved));
   }
   std::unique_ptr<TradeOff> trade_off;
-  if (budget > 1 || options.slower || options.pareto || met) {
+  if (budget.peak_bytes || options.slower || options.pareto || met) {
     JOINTER_TRY(ParetoPoint now, point_of(solved));
     const TradeOff::Estimates estimates{
         .costs = costs, .flops = flops, .memory = memory, .transfers = estimator->transfer_costs()};
@@ -146,7 +145,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   std::optional<LimitAnswer> limit;
   if (met) {
     JOINTER_TRY(limit, compare_with_best(options, *trade_off, solved.partitioner, *met));
-  } else if (budget > 1 || options.slower) {
+  } else if (budget.peak_bytes || options.slower) {
     JOINTER_TRY(limit, meet_limit(options, budget, *trade_off, solved));
   }
   JOINTER_TRY(SacAnswer answer, describe_plan(solved.partition.joint, solved.partition.plan,

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "core/base/checked.h"
 #include "core/base/units.h"
 
 namespace jointer::cli {
@@ -76,11 +75,11 @@ TradeOffOptions trade_off_options(const SacCommand& options, ParetoPoint now, Me
           .effort = options.effort};
 }
 
-Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
-                               Solved& solved) {
+Result<LimitAnswer> meet_limit(const SacCommand& options, const Budget& budget,
+                               const TradeOff& trade_off, Solved& solved) {
   const FindOrder find_order = find_order_of(options, trade_off.partition().joint);
   if (!options.slower) {
-    const auto limit = saturating_whole(budget);
+    const std::int64_t limit = budget.peak_bytes.value_or(0);
     JOINTER_TRY(Fit fit, fastest_ordered(trade_off, limit, find_order));
     keep_own_if_better(options, solved, trade_off, PlanLimit::of_peak(limit), fit);
     JOINTER_CHECK(

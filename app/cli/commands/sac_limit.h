@@ -41,10 +41,10 @@ struct Solved {
 // only to the list.
 TradeOffOptions trade_off_options(const SacCommand& options, ParetoPoint now, MemoryPolicy fsdp,
                                   bool has_target);
-// Changes the plan to meet the limit in the options: `budget`, the peak in bytes, or the slowdown.
+// Changes the plan to meet the limit in the options: the budget's peak, or the slowdown.
 // Error (usage): the search fails.
-Result<LimitAnswer> meet_limit(const SacCommand& options, double budget, const TradeOff& trade_off,
-                               Solved& solved);
+Result<LimitAnswer> meet_limit(const SacCommand& options, const Budget& budget,
+                               const TradeOff& trade_off, Solved& solved);
 // Replaces the plan of a partition. `why` becomes the reason for each call whose decision changes.
 void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why);
 // Changes the plan by the shortest list of changes that meets a target, and finds an order for it

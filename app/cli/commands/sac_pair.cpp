@@ -77,7 +77,7 @@ Result<void> judge(const SacCommand& options, bool is_described, PairPlan& found
 
 bool decides_anew(const SacCommand& options, const CLI::App& command) {
   const auto budget = budget_of(options);
-  const bool is_activation_budget = !options.budget.empty() && budget && *budget <= 1;
+  const bool is_activation_budget = !options.budget.empty() && budget && !budget->peak_bytes;
   return options.policy.any() || options.ignore_tags || is_activation_budget ||
          command.count("--partitioner") > 0;
 }

@@ -10,7 +10,6 @@
 #include "app/cli/commands/sac_limit.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
-#include "core/base/checked.h"
 #include "core/base/units.h"
 #include "core/capture/native_writer.h"
 #include "core/partition/kept_values.h"
@@ -60,9 +59,9 @@ Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged
 // Chooses a plan according to the options and, with --pareto, finds the trade-off.
 Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp,
                               std::optional<PlanTarget> target, std::vector<std::string>& notes) {
-  JOINTER_TRY(const double budget, budget_of(options));
+  JOINTER_TRY(const Budget budget, budget_of(options));
   PlannedStep planned{.tagged = std::move(tagged), .why = {}, .limit = std::nullopt, .pareto = {}};
-  const bool has_limit = budget > 1 || options.slower || target;
+  const bool has_limit = budget.peak_bytes || options.slower || target;
   if (!has_limit && !options.pareto && options.budget.empty() && options.checkpointed.empty())
     return planned;
   const Graph graph = planned.tagged;
@@ -74,10 +73,11 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     const PlanWhatIf what_if(graph, costs, flops, memory_options(options.optimizer), {},
                              {.transfers = transfers});
     JOINTER_TRY(StepBudget budgets, StepBudget::make(graph, what_if, partition_options(options)));
-    JOINTER_TRY(const SavePlan plan, budgets.plan(budget));
-    JOINTER_CHECK(tag_step(planned, plan, fmt::format("an activation budget of {}", budget)));
+    JOINTER_TRY(const SavePlan plan, budgets.plan(budget.activation));
+    JOINTER_CHECK(
+        tag_step(planned, plan, fmt::format("an activation budget of {}", budget.activation)));
     planned.chosen_by = Decider::partitioner;
-    planned.budget = budget;
+    planned.budget = budget.activation;
   }
   if (!options.checkpointed.empty()) {
     JOINTER_TRY(const ParetoPoint now, point_of_step(options, planned.tagged));
@@ -92,7 +92,7 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
   JOINTER_TRY(ParetoPoint now, point_of_step(options, planned.tagged));
   const SavePlan current = now.plan;
   if (target) {
-    target->peak_bytes = saturating_whole(budget);
+    target->peak_bytes = budget.peak_bytes.value_or(0);
     if (!options.target.free.empty()) {
       JOINTER_TRY(const std::int64_t bytes, options.target.free_bytes());
       target->peak_bytes = now.figures.figures.peak_bytes - bytes;
