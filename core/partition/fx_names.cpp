@@ -1,7 +1,5 @@
 #include "core/partition/fx_names.h"
 
-#include <algorithm>
-#include <array>
 #include <optional>
 
 #include "core/base/number_text.h"
@@ -10,19 +8,48 @@
 namespace jointer {
 namespace {
 
-// Some Python builtins that operators are named after; torch.fx avoids all builtins.
-constexpr std::array<std::string_view, 8> kBuiltins{"abs", "all", "any",   "max",
-                                                    "min", "pow", "round", "slice"};
+// The names that torch.fx avoids (`_illegal_names` in torch/fx/graph.py), between spaces: the
+// keywords and builtins of Python 3.10 to 3.14 except None, and the globals of generated code. A
+// few exceptions are builtins only since 3.11 or 3.13.
+constexpr std::string_view kIllegal =
+    " ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup "
+    "BlockingIOError BrokenPipeError BufferError BytesWarning ChildProcessError "
+    "ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError "
+    "DeprecationWarning EOFError Ellipsis EncodingWarning EnvironmentError Exception "
+    "ExceptionGroup False FileExistsError FileNotFoundError FloatingPointError FutureWarning "
+    "GeneratorExit IOError ImportError ImportWarning IndentationError IndexError "
+    "InterruptedError IsADirectoryError KeyError KeyboardInterrupt LookupError MemoryError "
+    "ModuleNotFoundError NameError NoneType NotADirectoryError NotImplemented "
+    "NotImplementedError OSError OverflowError PendingDeprecationWarning PermissionError "
+    "ProcessLookupError PythonFinalizationError RecursionError ReferenceError ResourceWarning "
+    "RuntimeError RuntimeWarning StopAsyncIteration StopIteration SyntaxError SyntaxWarning "
+    "SystemError SystemExit TabError TimeoutError True TypeError UnboundLocalError "
+    "UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError UnicodeWarning "
+    "UserWarning ValueError Warning ZeroDivisionError _IncompleteInputError __build_class__ "
+    "__debug__ __doc__ __import__ __loader__ __name__ __package__ __spec__ abs aiter all and "
+    "anext any as ascii assert async await bin bool break breakpoint bytearray bytes callable "
+    "chr class classmethod compile complex continue copyright credits def del delattr device "
+    "dict dir divmod elif else enumerate eval except exec exit filter finally float for format "
+    "from frozenset fx_pytree getattr global globals hasattr hash help hex id if import in inf "
+    "input int is isinstance issubclass iter lambda len license list locals map max memoryview "
+    "min nan next nonlocal not object oct open or ord pass pow print property pytree quit raise "
+    "range repr return reversed round set setattr slice sorted staticmethod str sum super torch "
+    "try tuple type vars while with yield zip ";
+
+bool is_illegal(std::string_view name) {
+  return kIllegal.find(fmt::format(" {} ", name)) != std::string_view::npos;
+}
 
 struct Parts {
   std::string_view base;
   std::optional<long long> number;
 };
 
-// Splits a name: relu_12 into relu and 12.
+// Splits a name: relu_12 into relu and 12. A name such as _12 has no number.
 Parts split(std::string_view name) {
   const auto underscore = name.rfind('_');
-  if (underscore == std::string_view::npos || underscore + 1 == name.size()) return {name, {}};
+  if (underscore == std::string_view::npos || underscore == 0 || underscore + 1 == name.size())
+    return {name, {}};
   const auto number = number_of<long long>(name.substr(underscore + 1));
   if (!number || name[underscore + 1] == '-') return {name, {}};
   return {name.substr(0, underscore), *number};
@@ -68,12 +95,20 @@ std::string fx_attribute_name(std::string_view target) {
 }
 
 std::string FxNames::create(std::string_view candidate) {
+  return take(candidate, /*avoids=*/is_illegal(candidate));
+}
+
+void FxNames::use(std::string_view name) {
+  take(name, /*avoids=*/false);
+}
+
+std::string FxNames::take(std::string_view candidate, bool avoids) {
   std::string name(candidate);
   const auto [base, given] = split(candidate);
   long long number = given.value_or(0);
   if (!given || used_.find(candidate)) {
     number = last_number(goes_on_ ? base : candidate);
-    if (std::ranges::find(kBuiltins, candidate) != kBuiltins.end()) name = numbered(base, ++number);
+    if (avoids) name = numbered(base, ++number);
   }
   while (used_.find(name)) name = numbered(base, ++number);
   used_.intern(name);
@@ -91,7 +126,7 @@ long long FxNames::last_number(std::string_view base) const {
 FxNames names_of(const Graph& graph, PartId part) {
   FxNames names(torch_version_of(graph.part(part)));
   for (const NodeId id : graph.order())
-    if (graph.node(id).part == part) names.create(graph.name(id));
+    if (graph.node(id).part == part) names.use(graph.name(id));
   return names;
 }
 

@@ -11,8 +11,8 @@
 namespace jointer {
 
 // Names the new nodes of one graph as torch.fx does: by a candidate, with a number appended if that
-// name is taken or is a Python builtin (`max`). The number depends on the names that were assigned
-// before and on their order.
+// name is taken, or is a keyword or builtin of Python (`max`). The number depends on the names that
+// were assigned before and on their order.
 class FxNames {
  public:
   // If a numbered name is taken, torch continues after the last number that it assigned; before
@@ -22,8 +22,12 @@ class FxNames {
 
   // Returns a unique name derived from `candidate`, and takes it.
   std::string create(std::string_view candidate);
+  // Takes the name of a node that the graph already has.
+  void use(std::string_view name);
 
  private:
+  // `avoids`: the candidate itself must not be taken.
+  std::string take(std::string_view candidate, bool avoids);
   [[nodiscard]] long long last_number(std::string_view base) const;
 
   bool goes_on_;

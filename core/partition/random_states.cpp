@@ -52,9 +52,9 @@ bool is_on_cuda(const Graph& graph, NodeId id) {
 // Registers names in the order in which torch.fx assigned them.
 void use_names(const Graph& joint, std::span<const NodeId> inputs, const Half& half,
                FxNames& names) {
-  for (const NodeId id : inputs) names.create(joint.name(id));
-  for (const NodeId id : half.reached) names.create(joint.name(id));
-  names.create("output");
+  for (const NodeId id : inputs) names.use(joint.name(id));
+  for (const NodeId id : half.reached) names.use(joint.name(id));
+  names.use("output");
 }
 
 StorageId new_storage(PartCopy& copy, const RandomCall& call) {

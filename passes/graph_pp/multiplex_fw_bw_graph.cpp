@@ -94,7 +94,7 @@ class Multiplexer {
     names_.resize(pair_.node_count());
     FxNames names;
     for (const NodeId id : pair_.order())
-      if (pair_.node(id).part == kForwardPart) names.create(pair_.name(id));
+      if (pair_.node(id).part == kForwardPart) names.use(pair_.name(id));
     for (const NodeId id : placeholders(pair_, kBackwardPart))
       names_[id.index()] = names.create(fmt::format("bw_{}", pair_.name(id)));
     for (const NodeId id : calls(kBackwardPart)) names_[id.index()] = names.create(pair_.name(id));

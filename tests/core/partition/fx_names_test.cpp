@@ -27,6 +27,19 @@ TEST(FxNames, ContinueTheNumbersOfTheGraph) {
   EXPECT_EQ(names.create(fx_call_name("_operator.pow")), "pow_1");
 }
 
+TEST(FxNames, AvoidKeywordsAndBuiltins) {
+  FxNames names;
+  for (const char* name : {"sum", "slice", "lambda", "id", "True", "device", "inf", "__import__"})
+    EXPECT_EQ(names.create(name), std::string(name) + "_1");
+  for (const char* name : {"None", "sums", "relu", "match", "sum_7", "_3"})
+    EXPECT_EQ(names.create(name), name);
+  EXPECT_EQ(names.create("_3"), "_3_1");
+  // A node that the graph already has keeps its name.
+  const Graph graph = parse("x: f32[4] = input\nsum: f32[] = aten.sum(x)\nreturn [sum]");
+  EXPECT_EQ(names_of(graph, PartId(0)).create("sum"), "sum_1");
+  EXPECT_EQ(names_of(graph, PartId(0)).create("sum_1"), "sum_1");
+}
+
 // Before torch 2.13, FX numbers a name that is taken from 1, by the whole name.
 TEST(FxNames, OlderTorchCountsFromOne) {
   FxNames older({.major = 2, .minor = 11}), newer({.major = 2, .minor = 15});
