@@ -111,21 +111,29 @@ FlowNetwork MinCut::network(const Bans& bans) const {
 }
 
 Error MinCut::conflict(const FlowNetwork& network) const {
-  // The first and the last node on the path: a value that cannot be recomputed, and the node that
-  // needs it.
+  // The first and the last node on the path: a value that is not recomputed, and one that the
+  // backward computes (the path ends where it is entered) or reads.
   const std::vector<FlowNetwork::Vertex> path = network.infinite_path();
   const auto at = [&](FlowNetwork::Vertex vertex) { return NodeId((vertex - 2) / 2); };
-  const NodeId from = at(path[1]), to = at(path[path.size() - 2]);
+  const FlowNetwork::Vertex last = path[path.size() - 2];
+  const NodeId from = at(path[1]), to = at(last);
+  const std::string_view use = last == entry(to) ? "computes" : "reads";
   const auto with_tag = [&](NodeId id) {
     const MemoryPolicy tag = joint_.node(id).policy;
     return tag == MemoryPolicy::none
                ? std::string(joint_.name(id))
                : fmt::format("{} (tagged {})", joint_.name(id), to_string(tag));
   };
+  if (from == to)
+    return {Error::Kind::usage,
+            fmt::format("{} is not recomputed and cannot be saved, but the backward {} it; change "
+                        "its tag",
+                        with_tag(from), use)};
   return {Error::Kind::usage,
-          fmt::format("{} is not recomputed, and nothing between it and {} in the backward can be "
-                      "saved; change the tag of one of the two, or of a value between them",
-                      with_tag(from), with_tag(to))};
+          fmt::format("{} is not recomputed, the backward {} {}, and no value from the one to the "
+                      "other can be saved; change the tag of one of the two, or of a value between "
+                      "them",
+                      with_tag(from), use, with_tag(to))};
 }
 
 Result<CutSolution> MinCut::solve(const BanOptions& options, const std::vector<bool>& allowed,

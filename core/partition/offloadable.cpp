@@ -50,16 +50,17 @@ std::string Offloadable::why_not(NodeId value) const {
     case Obstacle::none:
       return {};
     case Obstacle::not_a_result:
-      return fmt::format("{} is not a tensor that a forward call returns", name);
+      return fmt::format("{} is not a call that returns a single tensor", name);
     case Obstacle::unfinished:
-      return fmt::format("{} is still being written; offload the result of its wait", name);
-    case Obstacle::partial:
       return fmt::format(
-          "{} covers only a part of its storage, or has gaps; offload the tensor it is a view of",
+          "the collective or copy that {} starts may be incomplete; offload the result of its wait",
           name);
+    case Obstacle::partial:
+      return fmt::format("{} does not fill a storage without gaps; offload a tensor that does",
+                         name);
     case Obstacle::written: {
       const Tensor& tensor = *graph_.single_tensor(graph_.node(value));
-      return fmt::format("{} is written to later, by {}", name,
+      return fmt::format("the memory of {} is written to later, last by {}", name,
                          graph_.name(writes_.of(graph_.real_storage(tensor.storage))));
     }
   }

@@ -119,9 +119,9 @@ TEST(SolveAgain, NamesTagsThatContradictEachOther) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, Error::Kind::usage);
   EXPECT_EQ(done.error().message,
-            "s (tagged MUST_SAVE) is not recomputed, and nothing between it and p (tagged "
-            "MUST_RECOMPUTE) in the backward can be saved; change the tag of one of the two, or of "
-            "a value between them");
+            "s (tagged MUST_SAVE) is not recomputed, the backward computes p (tagged "
+            "MUST_RECOMPUTE), and no value from the one to the other can be saved; change the tag "
+            "of one of the two, or of a value between them");
 }
 
 class Ticked : public testing::TestWithParam<const char*> {
