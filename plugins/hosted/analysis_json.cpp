@@ -1,5 +1,7 @@
 #include "plugins/hosted/analysis_json.h"
 
+#include <array>
+
 #include "core/base/json_fields.h"
 
 namespace jointer {
@@ -24,9 +26,14 @@ constexpr auto kEstimator =
 constexpr auto kMemory = std::tuple(
     flag<MemoryRules::torch, MemoryRules::runtime>("torch_memory", &MemoryOptions::rules),
     flag<OptimizerState::adamw, OptimizerState::none>("adamw", &MemoryOptions::optimizer),
-    flag<CollectiveLibrary::gloo, CollectiveLibrary::none>("gloo", &MemoryOptions::collectives));
+    flag<CollectiveLibrary::gloo, CollectiveLibrary::none>("gloo", &MemoryOptions::collectives),
+    json_field("rounds_sizes", &MemoryOptions::rounds_sizes));
 constexpr auto kSimulation = std::tuple(
     json_field("one_communication_stream", &SimulationOptions::one_communication_stream));
+constexpr std::array kExecutions{Execution::eager, Execution::regional, Execution::inductor,
+                                 Execution::cudagraph};
+constexpr auto kOptions =
+    std::tuple(json_choice("execution", &AnalysisOptions::execution, kExecutions, &to_string));
 
 }  // namespace
 
@@ -35,6 +42,7 @@ OrderedJson to_json(const AnalysisOptions& o) {
   write_fields(json, o.estimator, kEstimator);
   write_fields(json, o.memory, kMemory);
   write_fields(json, o.simulation, kSimulation);
+  write_fields(json, o, kOptions);
   if (o.memory.runs_on) add_member(json, "runs_on", static_cast<std::int64_t>(*o.memory.runs_on));
   return json;
 }
@@ -45,6 +53,7 @@ Result<AnalysisOptions> read_analysis_options(const OrderedJson& json) {
   read_fields(members, o.estimator, kEstimator);
   read_fields(members, o.memory, kMemory);
   read_fields(members, o.simulation, kSimulation);
+  read_fields(members, o, kOptions);
   std::int64_t device = -1;
   members.read("runs_on", device);
   if (device > kMaxDevice) members.expect("runs_on", "a device type");

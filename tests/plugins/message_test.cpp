@@ -104,14 +104,24 @@ TEST(MessageTest, OptionsOfAnAnalysisRoundTrip) {
   options.memory.optimizer = OptimizerState::adamw;
   options.memory.runs_on = DeviceType::cpu;
   options.memory.collectives = CollectiveLibrary::gloo;
+  options.memory.rounds_sizes = false;
   options.simulation.one_communication_stream = true;
+  options.execution = Execution::inductor;
   const OrderedJson json = to_json(options);
   const auto again = read_analysis_options(json);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(to_json(*again), json);
+  EXPECT_EQ(again->memory, options.memory);
+  EXPECT_EQ(again->execution, Execution::inductor);
   EXPECT_NE(to_json(AnalysisOptions()), json);
   EXPECT_FALSE(read_analysis_options(OrderedJson{{"device", 3}}));
   EXPECT_FALSE(read_analysis_options(OrderedJson{{"runs_on", 77}}));
+  EXPECT_FALSE(read_analysis_options(OrderedJson{{"execution", "soon"}}));
+  // A version before these members does not write them.
+  const auto older = read_analysis_options(OrderedJson::object());
+  ASSERT_TRUE(older) << older.error().message;
+  EXPECT_TRUE(older->memory.rounds_sizes);
+  EXPECT_EQ(older->execution, Execution::eager);
 }
 
 TEST(MessageTest, InvalidMessagesAreRefused) {
