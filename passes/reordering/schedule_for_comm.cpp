@@ -69,8 +69,15 @@ std::vector<std::uint32_t> first_blocked(const Calls& calls, ListAims aims) {
   return blocks;
 }
 
-Result<std::vector<Call>> scheduled_calls(const Graph& graph, const Calls& calls, ListAims aims,
-                                          PassContext& context) {
+// A call that runs during a collective of which `left` nanoseconds were still exposed.
+struct DuringCollective {
+  Call compute, start;
+  std::int64_t left;
+};
+
+Result<std::vector<Call>> scheduled_calls(const Calls& calls, ListAims aims,
+                                          std::vector<DuringCollective>& placed,
+                                          const PassContext& context) {
   const ScheduledCalls units(calls);
   const std::vector<std::uint32_t> blocks = first_blocked(calls, aims);
   ListScheduler scheduler(units, aims);
@@ -78,19 +85,15 @@ Result<std::vector<Call>> scheduled_calls(const Graph& graph, const Calls& calls
     if (count % 1024 != 0) return {};
     return context.report(static_cast<double>(count) / static_cast<double>(calls.size()));
   };
-  const auto explain = [&](Call beside, Call start, std::int64_t left) {
-    if (calls.ns(beside) == 0) return;
-    context.decide(
-        graph, calls.node(beside), "placed",
-        fmt::format("It runs during {}, of which {} are still exposed.",
-                    graph.name(calls.node(start)), format_ns(std::max<std::int64_t>(left, 0))));
+  const auto note = [&](Call compute, Call start, std::int64_t left) {
+    if (calls.ns(compute) != 0) placed.push_back({compute, start, std::max<std::int64_t>(left, 0)});
   };
   for (const Stretch stretch : calls.stretches()) {
     for (std::size_t i = stretch.first; i < stretch.last; ++i) {
       const Call call = static_cast<Call>(i);
       scheduler.add(call, units.count_before(call), blocks[call]);
     }
-    JOINTER_CHECK(scheduler.run(report, explain));
+    JOINTER_CHECK(scheduler.run(report, note));
   }
   return scheduler.take_order();
 }
@@ -98,9 +101,14 @@ Result<std::vector<Call>> scheduled_calls(const Graph& graph, const Calls& calls
 Pass make_pass(std::string name, std::string summary, ListAims aims) {
   const auto run = [aims](Graph& graph, const Arguments&, PassContext& context) -> Result<void> {
     JOINTER_TRY(const Calls calls, Calls::of(graph, context.analysis()));
-    JOINTER_TRY(const std::vector<Call> order, scheduled_calls(graph, calls, aims, context));
+    std::vector<DuringCollective> placed;
+    JOINTER_TRY(const std::vector<Call> order, scheduled_calls(calls, aims, placed, context));
+    if (!keep_within_limit(graph, calls, order, context)) return {};
+    for (const DuringCollective& each : placed)
+      context.decide(graph, calls.node(each.compute), "placed",
+                     fmt::format("It runs during {}, of which {} are still exposed.",
+                                 graph.name(calls.node(each.start)), format_ns(each.left)));
     explain_places(graph, calls, order, {.starts = aims.raise, .waits = aims.sink}, context);
-    keep_within_limit(graph, calls, order, context);
     return {};
   };
   return {.info = {.name = std::move(name),

@@ -108,6 +108,7 @@ TEST(ReorderingTest, EveryPassKeepsTheLimitOfTheRun) {
   const auto steps = run_pipeline_text(graph, "raise_comms", options);
   EXPECT_EQ(graph_hash(*steps[0].graph), graph_hash(graph));
   EXPECT_THAT(reason_of(steps[0], ""), HasSubstr("Left unchanged: the peak would grow"));
+  for (const Decision& each : steps[0].decisions) EXPECT_NE(each.action, "moved") << each.node;
 }
 
 TEST(ReorderingTest, APrefetchLimitLimitsMovesUp) {
