@@ -18,13 +18,16 @@ namespace {
 // Tracks the copies while the graph's calls run.
 class Copies : public GraphCalls {
  public:
-  Copies(const Graph& graph, DeviceType device)
-      : GraphCalls(graph), device_(device), copy_of_(graph.node_count(), -1) {}
+  Copies(const Graph& graph, DeviceType device, bool rounds_sizes)
+      : GraphCalls(graph),
+        device_(device),
+        rounds_sizes_(rounds_sizes),
+        copy_of_(graph.node_count(), -1) {}
 
   void allocate(Call, std::int32_t) {}
   void use_inputs(Call, std::int32_t) {}
   void start(Call call, std::int32_t step) {
-    const std::int64_t bytes = collective_copy_bytes(graph_, *call.node, device_);
+    const std::int64_t bytes = collective_copy_bytes(graph_, *call.node, device_, rounds_sizes_);
     if (bytes <= 0) return;
     copy_of_[index(call)] = static_cast<std::int32_t>(found_.size());
     found_.push_back({.storage = {},
@@ -42,17 +45,21 @@ class Copies : public GraphCalls {
 
  private:
   DeviceType device_;
+  bool rounds_sizes_;
   std::vector<std::int32_t> copy_of_;  // indexed by node id of the start
   std::vector<Lifetime> found_;
 };
 
 }  // namespace
 
-std::int64_t collective_copy_bytes(const Graph& graph, const Node& start, DeviceType device) {
+std::int64_t collective_copy_bytes(const Graph& graph, const Node& start, DeviceType device,
+                                   bool rounds_sizes) {
   std::int64_t bytes = 0;
   const auto add = [&](const Node& node) {
-    for (const Tensor& tensor : graph.tensors(node))
-      bytes += allocated_bytes(graph.bytes(tensor), device);
+    for (const Tensor& tensor : graph.tensors(node)) {
+      const std::int64_t requested = graph.bytes(tensor);
+      bytes += rounds_sizes ? allocated_bytes(requested, device) : requested;
+    }
   };
   switch (graph.op(start).collective) {
     case CollectiveKind::all_gather:
@@ -71,9 +78,9 @@ std::int64_t collective_copy_bytes(const Graph& graph, const Node& start, Device
 }
 
 std::vector<Lifetime> find_collective_copies(const Graph& graph, CollectiveLibrary library,
-                                             DeviceType device) {
+                                             DeviceType device, bool rounds_sizes) {
   if (library == CollectiveLibrary::none) return {};
-  Copies copies(graph, device);
+  Copies copies(graph, device, rounds_sizes);
   MemoryWalk walk(copies, graph.node_count());
   for (const NodeId id : graph.order())
     if (const Node& node = graph.node(id); node.kind == NodeKind::call) walk.run({id, &node});

@@ -16,11 +16,12 @@ enum class CollectiveLibrary : std::uint8_t {
 
 // Finds the lifetimes of memory that the library allocates in addition to the outputs of
 // collectives. These lifetimes have no storage. Steps are numbered as in lifetimes.h. The rules are
-// at the top of collective_copies.cpp.
+// at the top of collective_copies.cpp. Without `rounds_sizes`, no size is rounded.
 std::vector<Lifetime> find_collective_copies(const Graph& graph, CollectiveLibrary library,
-                                             DeviceType device);
+                                             DeviceType device, bool rounds_sizes = true);
 
 // The bytes that Gloo allocates for one collective in addition to its output.
-std::int64_t collective_copy_bytes(const Graph& graph, const Node& start, DeviceType device);
+std::int64_t collective_copy_bytes(const Graph& graph, const Node& start, DeviceType device,
+                                   bool rounds_sizes = true);
 
 }  // namespace jointer

@@ -24,7 +24,8 @@ MemoryTimeline::MemoryTimeline(const Graph& graph, const MemoryOptions& options)
   number_steps(graph);
   lifetimes_ = find_lifetimes(graph, options.rules, device_, options.rounds_sizes);
   find_storages(graph);
-  const auto copies = find_collective_copies(graph, options.collectives, device_);
+  const auto copies =
+      find_collective_copies(graph, options.collectives, device_, options.rounds_sizes);
   lifetimes_.insert(lifetimes_.end(), copies.begin(), copies.end());
   if (options.optimizer != OptimizerState::none) add_optimizer_state(graph);
   build_profile();
@@ -72,7 +73,7 @@ void MemoryTimeline::find_storages(const Graph& graph) {
 
 void MemoryTimeline::add_optimizer_state(const Graph& graph) {
   const auto end = static_cast<std::int32_t>(steps_.size());
-  for (const ParameterState& state : optimizer_states(graph, device_))
+  for (const ParameterState& state : optimizer_states(graph, device_, options_.rounds_sizes))
     lifetimes_.push_back({.storage = {},
                           .producer = state.parameter,
                           .bytes = state.bytes,

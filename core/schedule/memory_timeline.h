@@ -29,9 +29,8 @@ struct MemoryOptions {
   // the graph's main device then count as moved to that device, sizes are rounded by its rules, and
   // tensors that are already there in the capture count too. The torch rules ignore this.
   std::optional<DeviceType> runs_on;
-  // If true, sizes are rounded up as by the device's allocator; if false, storages have the
-  // requested sizes. The torch rules ignore this. Optimizer state and buffers of the collective
-  // library are always rounded.
+  // If true, sizes are rounded up as by the device's allocator; if false, they are the requested
+  // ones. The torch rules round no storage in any case.
   bool rounds_sizes = true;
   // The library that runs collectives, which may allocate memory in addition to the outputs.
   CollectiveLibrary collectives = CollectiveLibrary::none;

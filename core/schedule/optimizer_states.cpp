@@ -8,11 +8,15 @@
 
 namespace jointer {
 
-std::vector<ParameterState> optimizer_states(const Graph& graph, DeviceType device) {
+std::vector<ParameterState> optimizer_states(const Graph& graph, DeviceType device,
+                                             bool rounds_sizes) {
   constexpr std::int64_t kMomentBytes = 4, kStepBytes = 4;
   // Limits the states of absurd shapes, so that their sum with the graph's storages, of up to 2^62
   // bytes, does not overflow.
   std::int64_t room = std::int64_t{1} << 61;
+  const auto allocated = [&](std::int64_t bytes) {
+    return rounds_sizes ? allocated_bytes(bytes, device) : bytes;
+  };
   std::vector<ParameterState> states;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
@@ -21,8 +25,8 @@ std::vector<ParameterState> optimizer_states(const Graph& graph, DeviceType devi
     for (const Tensor& t : graph.tensors(n)) {
       if (!counts_on(graph, graph.device_type(t), device)) continue;
       const std::int64_t moment =
-          allocated_bytes(std::min(saturating_mul(graph.numel(t), kMomentBytes), room / 4), device);
-      states.push_back({id, 2 * moment + allocated_bytes(kStepBytes, device), moment});
+          allocated(std::min(saturating_mul(graph.numel(t), kMomentBytes), room / 4));
+      states.push_back({id, 2 * moment + allocated(kStepBytes), moment});
       room = std::max<std::int64_t>(room - states.back().bytes, 0);
     }
   }

@@ -17,7 +17,8 @@ struct ParameterState {
 
 // Returns the states for the parameters on the graph's main device or on a device of type `device`,
 // in program order. Parameters that a pair's backward receives again do not count. `device`
-// determines the rounding.
-std::vector<ParameterState> optimizer_states(const Graph& graph, DeviceType device);
+// determines the rounding; without `rounds_sizes`, nothing is rounded.
+std::vector<ParameterState> optimizer_states(const Graph& graph, DeviceType device,
+                                             bool rounds_sizes = true);
 
 }  // namespace jointer

@@ -62,6 +62,20 @@ TEST(Explanation, TheAllocatorsRoundingIsReportedSeparately) {
   EXPECT_FALSE(e.first_different);
 }
 
+TEST(Explanation, TheOptimizersStateIsComparedWithoutRounding) {
+  const Graph graph = parse("w: f32[10] = parameter\na: f32[10] = aten.relu(w)\nreturn [a]");
+  const MemoryTimeline memory(graph, {.optimizer = OptimizerState::adamw});
+  ASSERT_EQ(memory.peak_bytes(), 5 * 512);
+  RankMeasured m;
+  m.peak_bytes = 5 * 512;
+  m.requested_peak_bytes = m.resident_peak_bytes = 4 * 40 + 4;
+  const PeakExplanation e = explain_peak(graph, memory, m);
+  EXPECT_EQ(e.difference, 0);
+  EXPECT_EQ(e.held, 0);
+  EXPECT_EQ(e.scratch, 0);
+  EXPECT_EQ(e.rounding, 0);
+}
+
 TEST(Explanation, ScratchNamesItsOperator) {
   const Graph graph = three_calls();
   const MemoryTimeline memory(graph);
