@@ -8,6 +8,7 @@
 #include "app/launch/memory_need.h"
 #include "app/launch/nsys.h"
 #include "core/base/bytes.h"
+#include "core/bench/memory_of_run.h"
 #include "core/bench/step_of_run.h"
 #include "core/capture/native_writer.h"
 #include "core/cost/device.h"
@@ -90,11 +91,9 @@ Result<void> check_outputs(const Graph& graph, const BenchmarkRequest& request) 
 }
 
 // The device type that the ranks reported or, if none did, the one that they most likely used.
-DeviceType device_that_ran(const BenchmarkResult& result) {
-  for (const RankResult& rank : result.ranks)
-    if (rank.started)
-      return rank.started->device_type == "cpu" ? DeviceType::cpu : DeviceType::cuda;
-  return device_of_run(result.request, this_machine());
+DeviceType likely_device(const BenchmarkResult& result) {
+  const auto reported = device_that_ran(result);
+  return reported ? *reported : device_of_run(result.request, this_machine());
 }
 
 // The first GPU properties from a rank that suffice to describe the GPU; null if there are none.
@@ -107,7 +106,7 @@ const GpuProperties* gpu_of(const BenchmarkResult& result) {
 
 Result<Analysis> estimate(const Graph& graph, const BenchmarkResult& result,
                           EstimatorRequest estimator) {
-  const DeviceType runs_on = device_that_ran(result);
+  const DeviceType runs_on = likely_device(result);
   if (estimator.device.empty()) estimator.device = device_id_in(result.device());
   if (const GpuProperties* gpu = gpu_of(result); estimator.device.empty() && gpu != nullptr)
     estimator.device = device_text(*gpu);
@@ -125,7 +124,7 @@ std::string other_device(const BenchmarkResult& result, const EstimatorRequest& 
                          const Analysis& analysis, const RunHints& hints) {
   const std::string ran = result.device();
   if (ran.empty() || !estimator.device.empty() || !device_id_in(ran).empty() ||
-      device_that_ran(result) == DeviceType::cpu || estimator.name.starts_with("measured"))
+      likely_device(result) == DeviceType::cpu || estimator.name.starts_with("measured"))
     return {};
   const std::string_view advice = hints.device, before_advice = advice.empty() ? "" : "; ";
   if (gpu_of(result) != nullptr)

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "core/base/units.h"
+#include "core/bench/memory_of_run.h"
 #include "core/process/free_memory.h"
+#include "core/schedule/memory_timeline.h"
 
 namespace jointer {
 
@@ -13,12 +15,6 @@ DeviceType device_of_run(const BenchmarkRequest& request, const Machine& machine
   if (request.on == RunOn::cpu) return DeviceType::cpu;
   if (request.on == RunOn::cuda) return DeviceType::cuda;
   return machine.gpus > 0 ? DeviceType::cuda : DeviceType::cpu;
-}
-
-MemoryOptions memory_of_run(const BenchmarkRequest& request, DeviceType runs_on) {
-  MemoryOptions options{.runs_on = runs_on};
-  if (runs_on == DeviceType::cpu && !request.solo) options.collectives = CollectiveLibrary::gloo;
-  return options;
 }
 
 std::optional<MemoryShortage> memory_shortage(const Graph& graph, const BenchmarkRequest& request,

@@ -9,15 +9,11 @@
 #include "app/launch/machine.h"
 #include "core/bench/request.h"
 #include "core/graph/graph.h"
-#include "core/schedule/memory_timeline.h"
 
 namespace jointer {
 
 // The type of device that the ranks will most likely use.
 DeviceType device_of_run(const BenchmarkRequest& request, const Machine& machine);
-
-// Returns the options for predicting the memory of a run on that type of device.
-MemoryOptions memory_of_run(const BenchmarkRequest& request, DeviceType runs_on);
 
 struct MemoryShortage {
   std::int64_t need_bytes = 0;   // predicted peak per rank

@@ -5,6 +5,7 @@
 #include "core/bench/drift.h"
 #include "core/bench/explanation.h"
 #include "core/bench/kernel_time.h"
+#include "core/bench/memory_of_run.h"
 #include "core/bench/skew.h"
 #include "views/session/benchmark/benchmark_text.h"
 #include "views/session/edit/metrics.h"
@@ -129,17 +130,14 @@ class Describer {
   }
 
   // The predicted memory on the type of device that ran the benchmark.
-  [[nodiscard]] MemoryTimeline memory_of_run() const {
-    MemoryOptions options = snapshot_.analysis.memory.options();
-    for (const RankResult& rank : result_.ranks)
-      if (rank.started)
-        options.runs_on = rank.started->device_type == "cpu" ? DeviceType::cpu : DeviceType::cuda;
-    return MemoryTimeline(graph_, options);
+  [[nodiscard]] MemoryTimeline memory() const {
+    const DeviceType device = device_that_ran(result_).value_or(snapshot_.analysis.memory.device());
+    return MemoryTimeline(graph_, memory_of_run(result_.request, device));
   }
 
   // Breaks down the difference between the measured and the predicted peak by cause.
   void explain(InspectorSection& s, const RankMeasured& m) {
-    const PeakExplanation peak = explain_peak(graph_, memory_of_run(), m);
+    const PeakExplanation peak = explain_peak(graph_, memory(), m);
     if (peak.scratch != 0)
       add(s, tr("in calls"), bytes_difference_text(0, peak.scratch),
           tr("Difference due to memory that calls allocate and free before they return. The "
