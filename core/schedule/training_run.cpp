@@ -8,12 +8,13 @@
 //              fp32 copy and the log-softmax, which one kernel computes; under loss_parallel
 //              (torch/distributed/tensor/parallel/loss.py), it also allocates the shifted logits
 //              and their exponential, for the sum. Then the logits are freed (torchtitan's `del
-//              pred`). Its backward allocates the gradients of the nll loss and of the log-softmax,
-//              while the log-softmax is still saved (3 F bytes in total); under loss_parallel, it
-//              allocates the gradient's zeros, the exponential, their sum, and its product with the
-//              incoming gradient (4 F bytes). Then the tangent is allocated in the type of the
-//              logits, and the rest is freed. Results with one value per row are omitted, since
-//              they are smaller by a factor of the vocabulary's size.
+//              pred`), and so are other results of the forward that the backward does not read. Its
+//              backward allocates the gradients of the nll loss and of the log-softmax, while the
+//              log-softmax is still saved (3 F bytes in total); under loss_parallel, it allocates
+//              the gradient's zeros, the exponential, their sum, and its product with the incoming
+//              gradient (4 F bytes). Then the tangent is allocated in the type of the logits, and
+//              the rest is freed. Results with one value per row are omitted, since they are
+//              smaller by a factor of the vocabulary's size.
 //   backward   the backward's lifetimes. In the first step of a pair, cuBLAS allocates another
 //              workspace, for autograd's thread. Gradients become those of the parameters without a
 //              copy, since autograd takes ownership of gradients without other references. If
@@ -110,8 +111,28 @@ class Loop {
 
   [[nodiscard]] DeviceType device() const { return timeline_.device(); }
 
+  // By lifetime: the last step of a pair's backward that reads it, or the number of steps if the
+  // backward returns it; -1 if the backward does neither.
+  [[nodiscard]] std::vector<std::int32_t> uses_in_backward() const {
+    std::vector<std::int32_t> last(timeline_.lifetimes().size(), -1);
+    if (!graph_.is_pair()) return last;
+    const auto use = [&](NodeId value, std::size_t step) {
+      for (const Tensor& t : graph_.tensors(value))
+        if (const auto i =
+                t.storage ? timeline_.lifetime_of(counted_storage(graph_, t, false)) : std::nullopt)
+          last[*i] = std::max(last[*i], static_cast<std::int32_t>(step));
+    };
+    const auto steps = timeline_.steps();
+    for (std::size_t s = boundary_; s < steps.size(); ++s)
+      for (const NodeId input : graph_.inputs(steps[s])) use(input, s);
+    for (const OutputEntry& entry : graph_.part(kBackwardPart).outputs)
+      if (entry.node) use(entry.node, steps.size());
+    return last;
+  }
+
   void sort_lifetimes() {
     const auto lifetimes = timeline_.lifetimes();
+    const std::vector<std::int32_t> uses = uses_in_backward();
     const auto end = static_cast<std::int32_t>(timeline_.steps().size());
     const auto boundary = static_cast<std::int32_t>(boundary_);
     spans_.allocated.resize(timeline_.steps().size());
@@ -132,16 +153,22 @@ class Loop {
       }
       spans_.allocated[static_cast<std::size_t>(l.first)].push_back(i);
       const bool in_forward = l.first < boundary;
-      if (l.last >= end)
-        (in_forward && graph_.is_pair() ? spans_.results : spans_.gradients).push_back(i);
-      else if (in_forward && l.last >= boundary && !loop_.boxed)
+      // A result of the forward lives on only if the backward needs it.
+      const bool is_result = l.last >= end && in_forward && graph_.is_pair();
+      const std::int32_t last = is_result ? uses[i] : l.last;
+      if (last < 0)
+        spans_.results.push_back(i);
+      else if (last >= end)
+        spans_.gradients.push_back(i);
+      else if (in_forward && last >= boundary && !loop_.boxed)
         spans_.saved.push_back(i);
       else
-        spans_.freed[static_cast<std::size_t>(l.last)].push_back(i);
+        spans_.freed[static_cast<std::size_t>(last)].push_back(i);
     }
   }
 
   void run_step() {
+    phase_ = LoopPhase::setup;
     for (const std::size_t i : spans_.gradients) release(i);
     for (const std::size_t i : spans_.inputs) {
       release(i);
@@ -171,8 +198,8 @@ class Loop {
     node_ = {};
   }
 
-  // Allocates and frees the memory of the loss. Also frees the results of the forward: the logits
-  // and any other values that it returns to the loop.
+  // Allocates and frees the memory of the loss. Also frees the results of the forward that the
+  // backward does not need: the logits and any other values that it returns to the loop.
   void run_loss() {
     const std::int64_t f = logits_bytes_;
     Held saved{CudaAllocator::kNone, 0};

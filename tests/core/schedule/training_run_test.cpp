@@ -71,6 +71,28 @@ TEST(TrainingRun, TheLossTakesMultiplesOfTheLogitsInFp32) {
   EXPECT_EQ(run({.steps = 2, .loss = LossModel::cross_entropy}).peak_bytes, 8 * K + 512);
 }
 
+// The forward returns y, and the backward reads it last.
+TEST(TrainingRun, AResultThatTheBackwardReadsLivesOn) {
+  const Graph joint = parse(R"(
+    device cuda
+    w: f32[256] = parameter
+    x: f32[256] = input
+    dy: f32[256] = tangent
+    a: f32[256] = aten.mul.Tensor(x, w)
+    y: f32[256] = aten.sin(a)
+    c: f32[256] = aten.cos(a)                  {backward}
+    da: f32[256] = aten.mul.Tensor(dy, c)      {backward}
+    gw: f32[256] = aten.mul.Tensor(da, y)      {backward}
+    return [y, gw]
+  )");
+  const auto partitioned = must(partition(joint, {.partitioner = Partitioner::default_partition}));
+  const Graph pair = must(emit_pair(partitioned.joint, partitioned.plan));
+  // w, x, state, a, y, dy, c.
+  EXPECT_EQ(must(simulate_training(pair, {.steps = 2})).peak_bytes, 8 * K + 512);
+  // Also da, allocated while all saved values are held.
+  EXPECT_EQ(must(simulate_training(pair, {.steps = 2, .boxed = false})).peak_bytes, 9 * K + 512);
+}
+
 TEST(TrainingRun, WithoutAnOptimizerAllStepsAreEqual) {
   const TrainingRun run_of_many = run({.steps = 5, .optimizer = OptimizerState::none});
   EXPECT_EQ(run_of_many.peak_bytes, 5 * K);
