@@ -196,6 +196,8 @@ Result<CostDatabase::Handle> CostDatabase::connect(const std::string& path, bool
                           : SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
   const int status = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
   Handle handle(raw);
+  if (status != SQLITE_OK && !write)
+    return input_error("{}: the cost database cannot be read: {}", path, sqlite3_errmsg(raw));
   if (status != SQLITE_OK) return sqlite_error(raw, path);
   sqlite3_busy_timeout(raw, kBusyMs);
   sqlite3_exec(raw, "PRAGMA foreign_keys = ON", nullptr, nullptr, nullptr);
@@ -262,6 +264,8 @@ Result<CostDatabase> CostDatabase::open(const std::string& path) {
   const bool is_there = std::filesystem::exists(path, status);
   if (status) return input_error("{}: {}", path, status.message());
   if (!is_there) return CostDatabase(path, nullptr);
+  if (std::filesystem::is_directory(path, status))
+    return input_error("{}: expected a file, got a folder", path);
   JOINTER_TRY(Handle handle, connect(path, false));
   CostDatabase database(path, std::move(handle));
   JOINTER_TRY(const int version, database.version());

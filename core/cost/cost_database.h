@@ -4,9 +4,10 @@
 // schema is resources/schema/cost_database.sql. Several programs may read and write one file at the
 // same time: a writer locks the file for one short transaction, and others wait.
 //
-// Errors (input): the file is damaged, is not a cost database, or has another major version. Errors
-// (run): the file cannot be opened or written to, or remains locked. Each of these errors is one
-// line that names the file.
+// Errors (input): the file cannot be opened for reading, is damaged, is not a cost database, or has
+// another major version. Errors (run): the file cannot be opened for writing or written to, remains
+// locked, or the system fails while it is used. Each of these errors is one line that names the
+// file.
 
 #include <cstdint>
 #include <map>

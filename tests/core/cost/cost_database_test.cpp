@@ -401,6 +401,21 @@ TEST(CostDatabase, AReadOnlyFileCanBeReadButNotWritten) {
   fs::permissions(folder.path(), fs::perms::owner_all);
 }
 
+TEST(CostDatabase, AFileThatCannotBeReadIsAnInputError) {
+  const TemporaryFolder folder;
+  const std::string is_folder = folder.path().string(), path = folder / "costs.sqlite";
+  store(path, one_node(42));
+  std::filesystem::permissions(path, std::filesystem::perms::none);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  const Unprivileged nobody;
+  for (const std::string& unreadable : {is_folder, path}) {
+    const auto opened = CostDatabase::open(unreadable);
+    ASSERT_FALSE(opened.has_value()) << unreadable;
+    EXPECT_EQ(opened.error().kind, Error::Kind::input) << opened.error().message;
+    expect_one_line(opened.error(), unreadable);
+  }
+}
+
 TEST(CostDatabase, TheEnvironmentSetsThePath) {
   const auto path = [](const char* costs, const char* data) {
     ::setenv("JOINTER_COSTS", costs, 1);
