@@ -11,11 +11,19 @@ std::string_view group_name(const Graph& graph, GroupId group) {
   return group ? graph.text(graph.group(group).name) : std::string_view();
 }
 
-// The fraction of the additional time that is hidden; 0 if there is no additional time.
-double hidden_part(const GroupTimes& additional) {
-  if (additional.total_ns <= 0) return 0;
-  const auto exposed = static_cast<double>(additional.exposed_ns);
-  return std::clamp(1 - exposed / static_cast<double>(additional.total_ns), 0.0, 1.0);
+// The fraction of the time that is hidden; 0 if there is no time.
+double hidden_part(const GroupTimes& times) {
+  if (times.total_ns <= 0) return 0;
+  const auto exposed = static_cast<double>(times.exposed_ns);
+  return std::clamp(1 - exposed / static_cast<double>(times.total_ns), 0.0, 1.0);
+}
+
+// The additional communication may be a small part of all, and its hidden fraction then depends on
+// details of two orders. An order that hides nearly all communication is expected to hide more.
+double share_of(const GroupTimes& whole, const GroupTimes& additional) {
+  constexpr double kNearlyAll = 0.9;
+  const double part = std::max(hidden_part(additional), hidden_part(whole));
+  return part >= kNearlyAll ? 1 : part;
 }
 
 }  // namespace
@@ -40,7 +48,7 @@ HiddenShares::HiddenShares(const GroupTimesByName& less, const GroupTimesByName&
       additional.exposed_ns -= found->second.exposed_ns;
     }
     if (additional.total_ns <= 0) continue;
-    by_group_[name] = hidden_part(additional);
+    by_group_[name] = share_of(times, additional);
     all.total_ns = saturating_add(all.total_ns, additional.total_ns);
     all.exposed_ns = saturating_add(all.exposed_ns, additional.exposed_ns);
   }

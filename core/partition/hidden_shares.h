@@ -1,6 +1,6 @@
 #pragma once
 
-// The fraction of additional communication that an order hides, by process group.
+// The fraction of the communication that an order hides, by process group.
 
 #include <cstdint>
 #include <functional>
@@ -33,8 +33,10 @@ class HiddenShares {
   // The same fraction, from 0 to 1, in every group.
   explicit HiddenShares(double share) : rest_(share) {}
   // Compares two steps of the same program. The second communicates more, for example because it
-  // recomputes more. A group that does not communicate more gets the fraction of the groups that
-  // do, taken together; 0 if none does.
+  // recomputes more. The fraction of a group is that of its additional communication or that of all
+  // its communication in the second step, whichever is greater; 1 if it is at least 0.9. A group
+  // that does not communicate more gets the fraction of the additional communication of all groups
+  // taken together; 0 if there is none.
   HiddenShares(const GroupTimesByName& less, const GroupTimesByName& more);
 
   [[nodiscard]] bool hides_nothing() const;

@@ -75,6 +75,7 @@ class Search {
                                    {.policies = request.policies,
                                     .offload = request.offload,
                                     .effort = request.effort,
+                                    .exhaustive = request.exhaustive,
                                     .go_on = [s = search.get()] { return s->go_on(); }}));
     for (const ParetoPoint& point : search->known_) {
       EvaluatedPlan plan{point.plan, point.figures};

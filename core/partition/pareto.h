@@ -64,6 +64,7 @@ struct ParetoRequest {
   bool offload = true;                              // values may be offloaded to the host
   LimitedMemory memory = LimitedMemory::allocated;  // the memory that limits and peaks count
   std::size_t effort = PlanFrontier::kEffort;       // plans to evaluate for each limit
+  bool exhaustive = true;                           // see PlanFrontier::Options
   // Called with each given point, each point of a budget and the result of each search, as soon as
   // it is known. Return false to end the search with the points found so far.
   std::function<bool(const ParetoPoint&)> found;

@@ -394,7 +394,7 @@ Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit, std::size_t eff
   const std::vector<EvaluatedPlan> starts = plans_of(brackets, limit);
   for (std::size_t i = 0; i < starts.size() && !is_over(); ++i) improve(starts[i], limit, false);
   wander(limit, end);
-  if (effort >= options_.effort) improve(*best_so_far(limit), limit, true);
+  if (options_.exhaustive && effort >= options_.effort) improve(*best_so_far(limit), limit, true);
   if (limit.limited == &Figures::peak_bytes && !is_cancelled_)
     tighten_bound(*best_so_far(limit),
                   std::max(limit.value, best_so_far(limit)->figures.figures.peak_bytes));

@@ -28,6 +28,7 @@ class PlanFrontier {
     std::vector<MemoryPolicy> policies;  // the user's, indexed by node id; may be empty
     bool offload = true;                 // values may be offloaded
     std::size_t effort = kEffort;        // plans to evaluate for one limit; see plan_frontier.cpp
+    bool exhaustive = true;              // ends with step 5
     std::function<bool()> go_on;         // called before each plan; false ends the search
   };
 

@@ -14,14 +14,14 @@
 // judging a plan, so the search cannot find one for every plan.
 //
 // Steps
-//   1. Find orders for the plan that the search begins with and for one that recomputes all that it
-//      may, without a limit on the memory. The difference gives the hidden shares of this graph.
+//   1. Find good orders for the plan that the search begins with and for one that recomputes all
+//      that it may, without a limit on the memory. The difference gives the hidden shares of this graph.
 //      They do not depend on the limit: otherwise, neighboring limits would be judged differently.
 //   2. Search with these shares, and find an order for the plan.
-//   3. If a faster order of that plan needs more memory than the limit allows, mostly for buckets,
-//      give up a part of the plan for it: find an order for the best plan found on the way whose
-//      peak is lower by the difference. Continue if that is not enough; at most three plans are
-//      tried. Plans are compared in allocated bytes, also if the limit is of reserved memory.
+//   3. If a faster order of that plan needs more memory than the limit allows, for example for
+//      buckets, give up a part of the plan for it: find an order for the best plan found on the way
+//      whose peak is lower by the difference. Continue if that is not enough; at most three plans
+//      are tried. Plans are compared in allocated bytes, also if the limit is of reserved memory.
 // For a limit on the step time, the smallest plan with the hidden shares gives the lowest peak to
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
 // bisection searches between this peak and that of the smallest plan without hidden shares. Plans

@@ -28,8 +28,10 @@ struct PlanOrder {
 
 struct OrderLimit {
   LimitedMemory memory = LimitedMemory::allocated;
-  std::int64_t bytes = 0;            // maximum at the peak
-  bool wants_communication = false;  // PlanOrder::communication is read, which takes a simulation
+  std::int64_t bytes = 0;  // maximum at the peak
+  // PlanOrder::communication is read, which takes a simulation, and the order need not be the best
+  // that can be found.
+  bool wants_communication = false;
 };
 
 // Searches for the order of a graph with the shortest step within the limit. Returns the graph's

@@ -100,7 +100,8 @@ void TradeOff::find_presets(const Graph& graph) {
   }
 }
 
-ParetoRequest TradeOff::request(bool with_presets) const {
+// With hidden shares, estimates are too rough for the changes that an exhaustive search finds.
+ParetoRequest TradeOff::request(bool with_presets, const HiddenShares& hidden) const {
   ParetoRequest request{.partition = options_.partition,
                         .given = {options_.now},
                         .max_budgets = options_.max_budgets,
@@ -108,6 +109,7 @@ ParetoRequest TradeOff::request(bool with_presets) const {
                         .offload = options_.offload,
                         .memory = options_.memory,
                         .effort = options_.effort,
+                        .exhaustive = hidden.hides_nothing(),
                         .found = options_.found};
   // The joint graph already has the tags in effect.
   request.partition.ignore_tags = false;
@@ -145,7 +147,7 @@ Result<void> TradeOff::restore_figures(ParetoPoint& point) const {
 
 Result<ParetoCurve> TradeOff::curve(const HiddenShares& hidden) const {
   return with_hidden(hidden, [&](const PlanWhatIf& what_if) -> Result<ParetoCurve> {
-    JOINTER_TRY(ParetoCurve curve, pareto(partition_.joint, what_if, request(true)));
+    JOINTER_TRY(ParetoCurve curve, pareto(partition_.joint, what_if, request(true, hidden)));
     if (hidden.hides_nothing()) return curve;
     for (auto* points : {&curve.points, &curve.budgets})
       for (ParetoPoint& point : *points) JOINTER_CHECK(restore_figures(point));
@@ -156,7 +158,7 @@ Result<ParetoCurve> TradeOff::curve(const HiddenShares& hidden) const {
 Result<Fit> TradeOff::fastest_within(std::int64_t peak_bytes, const HiddenShares& hidden) const {
   return with_hidden(hidden, [&](const PlanWhatIf& what_if) -> Result<Fit> {
     JOINTER_TRY(Fit fit, jointer::fastest_within(partition_.joint, what_if, peak_bytes,
-                                                 request(!options_.has_policy)));
+                                                 request(!options_.has_policy, hidden)));
     if (hidden.hides_nothing()) return fit;
     JOINTER_CHECK(restore_figures(fit.point));
     fit.bound_ns = 0;
@@ -177,7 +179,7 @@ Result<Fit> TradeOff::smallest_within(double percent) const {
 Result<Fit> TradeOff::smallest_within_step(std::int64_t step_ns, const HiddenShares& hidden) const {
   return with_hidden(hidden, [&](const PlanWhatIf& what_if) -> Result<Fit> {
     JOINTER_TRY(Fit fit, jointer::smallest_within(partition_.joint, what_if, step_ns,
-                                                  request(!options_.has_policy)));
+                                                  request(!options_.has_policy, hidden)));
     if (!hidden.hides_nothing()) JOINTER_CHECK(restore_figures(fit.point));
     return fit;
   });

@@ -116,7 +116,7 @@ class TradeOff {
       : options_(std::move(options)), estimates_(estimates), partition_(std::move(partition)) {}
   static Result<Partition> partition_of(const Graph& graph, const TradeOffOptions& options);
   void find_presets(const Graph& graph);
-  [[nodiscard]] ParetoRequest request(bool with_presets) const;
+  [[nodiscard]] ParetoRequest request(bool with_presets, const HiddenShares& hidden) const;
   [[nodiscard]] std::unique_ptr<PlanWhatIf> what_if_for(std::span<const NodeCost> costs) const;
   template <class Search>
   auto with_hidden(const HiddenShares& hidden, const Search& search) const;

@@ -25,7 +25,7 @@ using Trace = ProfilerTraceText;
 constexpr const char *kAdd = "triton_poi_fused_add_0", *kMul = "triton_poi_fused_mul_1",
                      *kNorm = "triton_per_fused_add_mean_2";
 
-CompiledTrace read(const Trace& trace) {
+CompiledTrace read_trace(const Trace& trace) {
   return must(read_compiled_trace("trace.json", PaddedBytes(trace.text())));
 }
 
@@ -73,7 +73,7 @@ TEST(MeasuredKernels, AreTiedByNameAndOperator) {
       .call("aten::_scaled_dot_product_flash_attention", 31,
             {{"void flash_fwd_kernel<Flash_fwd_kernel_traits<64>>", 120, 30}});
   const MeasuredKernels measured = must(tie_measured(
-      read(trace),
+      read_trace(trace),
       program_of({"torch.ops._c10d_functional.all_gather_into_tensor.default", kAdd,
                   "torch.ops._c10d_functional.wait_tensor.default", "extern_kernels.mm",
                   "torch.ops.aten._scaled_dot_product_flash_attention.default"})));
@@ -89,7 +89,7 @@ TEST(MeasuredKernels, RepeatedNamesAreTiedInOrder) {
     trace.call(kAdd, 1 + 20 * i, {{kAdd, 100.0 + 20 * i, 4.0 + i}})
         .call("aten::mm", 11 + 20 * i, {{"nvjet_tst", 110.0 + 20 * i, 5.0 + i}});
   const std::string mm = "extern_kernels.mm";
-  EXPECT_THAT(times(must(tie_measured(read(trace), program_of({kAdd, mm, kAdd, mm, kAdd, mm})))),
+  EXPECT_THAT(times(must(tie_measured(read_trace(trace), program_of({kAdd, mm, kAdd, mm, kAdd, mm})))),
               ElementsAre("4 name", "5 name", "5 name", "6 name", "6 name", "7 name"));
 }
 
@@ -102,7 +102,7 @@ TEST(MeasuredKernels, WhatCannotBeTiedIsListedAndNotGuessed) {
       .call("aten::bmm", 21, {{"nvjet_tst", 120, 6}});
   // One of the two calls of kAdd is missing in the trace.
   const MeasuredKernels measured =
-      must(tie_measured(read(trace), program_of({kAdd, kAdd, kMul, "extern_kernels.mm"})));
+      must(tie_measured(read_trace(trace), program_of({kAdd, kAdd, kMul, "extern_kernels.mm"})));
   EXPECT_THAT(times(measured), ElementsAre("-", "-", "5 name", "-"));
   EXPECT_THAT(measured.untied_kernels, ElementsAre(0U, 1U, 3U));
   EXPECT_THAT(measured.untied_calls, ElementsAre(0U, 2U));
@@ -127,7 +127,7 @@ TEST(MeasuredKernels, LibrariesInACudaGraphAreTiedByTheirNeighbors) {
   kernel("nvjet_e", 160, 3);
   const std::string mm = "extern_kernels.mm";
   const MeasuredKernels measured = must(tie_measured(
-      read(trace), program_of({kAdd, mm, "torch.ops._c10d_functional.reduce_scatter_tensor.default",
+      read_trace(trace), program_of({kAdd, mm, "torch.ops._c10d_functional.reduce_scatter_tensor.default",
                                kMul, mm, mm, kNorm, mm, mm})));
   EXPECT_THAT(times(measured), ElementsAre("4 name", "11 neighbors", "60 name", "4 name",
                                            "3 neighbors", "5 neighbors", "4 name", "-", "-"))
@@ -142,7 +142,7 @@ TEST(MeasuredKernels, TheGraphWithMostKernelsIsTaken) {
   trace.compiled_graph("backward", 200, 90)
       .call(kAdd, 201, {{kAdd, 300, 8}})
       .call(kMul, 211, {{kMul, 310, 9}});
-  const CompiledTrace both = read(trace);
+  const CompiledTrace both = read_trace(trace);
   const MeasuredKernels backward = must(tie_measured(both, program_of({kAdd, kMul})));
   EXPECT_EQ(both.graphs[backward.graph].key, "backward");
   EXPECT_THAT(times(backward), ElementsAre("8 name", "9 name"));
@@ -152,7 +152,7 @@ TEST(MeasuredKernels, TheGraphWithMostKernelsIsTaken) {
 TEST(MeasuredKernels, ATraceOfAnotherModelIsAnError) {
   Trace trace;
   trace.gpu().compiled_graph("f", 0, 90).call(kAdd, 1, {{kAdd, 100, 4}});
-  const auto other = tie_measured(read(trace), program_of({kMul}));
+  const auto other = tie_measured(read_trace(trace), program_of({kMul}));
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("trace.json: no compiled graph in the trace"));
 }
@@ -192,7 +192,7 @@ TEST(MeasuredKernels, PredictedOnesAreTiedByKindAndOperators) {
       .call("aten::mm", 11, {{"nvjet_tst", 110, 9}})
       .call("triton_poi_fused_mul_relu_1", 21, {{"triton_poi_fused_mul_relu_1", 120, 5}});
   const MeasuredKernels measured =
-      must(tie_measured(read(trace), predicted.graph, predicted.ir, predicted.made));
+      must(tie_measured(read_trace(trace), predicted.graph, predicted.ir, predicted.made));
   EXPECT_THAT(times(measured), ElementsAre("4 operators", "9 name", "5 operators"));
 }
 
@@ -205,7 +205,7 @@ TEST(MeasuredKernels, WithoutOperatorsNeighborsDecide) {
       .call("triton_poi_fused_linear_0", 1, {{"triton_poi_fused_linear_0", 100, 4}})
       .call("aten::mm", 11, {{"nvjet_tst", 110, 9}})
       .call("triton_poi_fused_gelu_1", 21, {{"triton_poi_fused_gelu_1", 120, 5}});
-  EXPECT_THAT(times(must(tie_measured(read(trace), predicted.graph, predicted.ir, predicted.made))),
+  EXPECT_THAT(times(must(tie_measured(read_trace(trace), predicted.graph, predicted.ir, predicted.made))),
               ElementsAre("4 neighbors", "9 name", "5 neighbors"));
 
   // If the capture says so, a kernel with another name is another kernel.
@@ -215,7 +215,7 @@ TEST(MeasuredKernels, WithoutOperatorsNeighborsDecide) {
     changed.original_aten = named.intern("aten.add.Tensor");
   }
   const kernels::Ir ir = kernels::lower(named, kNewestTorch);
-  EXPECT_THAT(times(must(tie_measured(read(trace), named, ir, kernels::schedule(ir)))),
+  EXPECT_THAT(times(must(tie_measured(read_trace(trace), named, ir, kernels::schedule(ir)))),
               ElementsAre("-", "9 name", "-"));
 }
 
@@ -229,7 +229,7 @@ TEST(MeasuredKernels, OtherKindsAndOperatorsAreOtherKernels) {
       .call("triton_poi_fused_relu_1", 21, {{"triton_poi_fused_relu_1", 120, 5}})
       .call("triton_poi_fused_cos_2", 31, {{"triton_poi_fused_cos_2", 130, 5}});
   const MeasuredKernels measured =
-      must(tie_measured(read(trace), predicted.graph, predicted.ir, predicted.made));
+      must(tie_measured(read_trace(trace), predicted.graph, predicted.ir, predicted.made));
   EXPECT_THAT(times(measured), ElementsAre("-", "9 name", "-"));
   EXPECT_THAT(measured.untied_calls, ElementsAre(0U, 2U, 3U));
 }
@@ -281,7 +281,7 @@ TEST(MeasuredKernels, OnTheCpuKernelsOfOneFunctionAreMeasuredTogether) {
   EXPECT_THAT(functions, ElementsAre(-1, 0, -1, -1));
   EXPECT_EQ(labels.kernels()[0].label.exact, "cpp fused_add_cos");
   const MeasuredKernels measured =
-      must(tie_measured(read(Trace()
+      must(tie_measured(read_trace(Trace()
                                  .compiled_graph("f", 0, 90)
                                  .op("graph_0_cpp_fused_add_cos_0", 1, 6)
                                  .op("aten::mm", 10, 20)

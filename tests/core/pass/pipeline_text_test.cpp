@@ -42,9 +42,9 @@ TEST(PipelineText, ContainsStepsAndTheirParameters) {
 }
 
 TEST(PipelineText, NumbersKeepTheirSpelling) {
-  const char* const kText = "plan{a=1e3,b=007,c=0.50,d=[1E2],e=-0}";
-  const Pipeline pipeline = parsed(kText);
-  EXPECT_EQ(to_text(pipeline), kText);
+  const char* const text = "plan{a=1e3,b=007,c=0.50,d=[1E2],e=-0}";
+  const Pipeline pipeline = parsed(text);
+  EXPECT_EQ(to_text(pipeline), text);
   EXPECT_EQ(pipeline[0].given[1].second.held, PassValue(7).held);
   EXPECT_NE(pipeline[0].given[1].second, PassValue(7)) << "another text";
   EXPECT_EQ(value_of_word("0.5"), PassValue(0.5));

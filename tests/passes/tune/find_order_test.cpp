@@ -287,14 +287,20 @@ TEST(FindOrder, TellsTheMemoryOfAFasterOrderBeyondTheLimit) {
 
 TEST(HiddenShares, AreThoseOfTheAdditionalCommunication) {
   const GroupTimesByName less{{"a", {.total_ns = 100, .exposed_ns = 80}},
-                              {"b", {.total_ns = 50, .exposed_ns = 0}}};
+                              {"b", {.total_ns = 50, .exposed_ns = 0}},
+                              {"d", {.total_ns = 100, .exposed_ns = 3}},
+                              {"e", {.total_ns = 100, .exposed_ns = 20}}};
   const GroupTimesByName more{{"a", {.total_ns = 300, .exposed_ns = 130}},
                               {"b", {.total_ns = 50, .exposed_ns = 0}},
-                              {"c", {.total_ns = 100, .exposed_ns = 100}}};
+                              {"c", {.total_ns = 100, .exposed_ns = 100}},
+                              {"d", {.total_ns = 110, .exposed_ns = 8}},
+                              {"e", {.total_ns = 120, .exposed_ns = 30}}};
   const HiddenShares hidden(less, more);
   EXPECT_DOUBLE_EQ(hidden.of("a"), 0.75);
-  EXPECT_DOUBLE_EQ(hidden.of("b"), 0.5);  // as for all groups: 150 of 300 ns
+  EXPECT_DOUBLE_EQ(hidden.of("b"), 0.5);  // as for all groups: 165 of 330 ns
   EXPECT_DOUBLE_EQ(hidden.of("c"), 0);
+  EXPECT_DOUBLE_EQ(hidden.of("d"), 1);     // 102 of 110 ns are hidden
+  EXPECT_DOUBLE_EQ(hidden.of("e"), 0.75);  // 90 of 120 ns, but 10 of the additional 20
   EXPECT_FALSE(hidden.hides_nothing());
   EXPECT_TRUE(HiddenShares(more, more).hides_nothing());
 }
