@@ -30,7 +30,8 @@
 //      the plan's peak (plan_moment.cpp).
 //
 // The effort is counted in plans and changes that are tried, not in time, so the result is the same
-// on every machine. A descent, and the tuning, run to their end even if they exceed the effort.
+// on every machine. A descent, and the tuning, run to their end even if they exceed the effort, and
+// the brackets of different copy prices, which are mixed at the same time, may exceed it together.
 //
 // Cost with offloading: 7 * 14 minimum cuts and plans once; for each limit at most 152 cuts
 // more, and 20 in step 6; and `effort` evaluations of a plan plus those of the last descent and of
@@ -44,7 +45,7 @@
 #include <random>
 #include <utility>
 
-#include "core/partition/plan_mixing.h"
+#include "core/base/parallel.h"
 #include "core/partition/plan_tuning.h"
 #include "core/partition/recompute_tags.h"
 
@@ -111,27 +112,39 @@ std::int64_t PlanFrontier::bound_ns(std::int64_t peak_bytes) const {
 }
 
 bool PlanFrontier::go_on() {
+  const std::lock_guard lock(go_on_mutex_);
   is_cancelled_ = is_cancelled_ || (options_.go_on && !options_.go_on());
   if (!is_cancelled_) ++evaluated_;
   return !is_cancelled_;
 }
 
-std::optional<Result<EvaluatedPlan>> PlanFrontier::evaluate(SavePlan plan) {
+std::optional<Result<EvaluatedPlan>> PlanFrontier::evaluate(SavePlan plan, Found& found) {
   if (!go_on()) return std::nullopt;
+  ++found.evaluated;
   auto figures = what_if_.figures(plan);
   if (!figures) return tl::unexpected(figures.error());
-  EvaluatedPlan judged{std::move(plan), *figures};
-  add(judged);
+  return found.plans.emplace_back(std::move(plan), *figures);
+}
+
+std::optional<Result<EvaluatedPlan>> PlanFrontier::evaluate(SavePlan plan) {
+  Found found;
+  auto judged = evaluate(std::move(plan), found);
+  keep(found);
   return judged;
 }
 
-Result<PlanFrontier::Sample> PlanFrontier::sample(const PlanPrices& prices) {
+void PlanFrontier::keep(const Found& found) {
+  bounds_.insert(bounds_.end(), found.bounds.begin(), found.bounds.end());
+  for (const EvaluatedPlan& plan : found.plans) add(plan);
+}
+
+Result<PlanFrontier::Sample> PlanFrontier::sample(const PlanPrices& prices, Found& found) {
   Sample sample{.prices = prices, .solution = {}, .plan = std::nullopt};
   JOINTER_TRY(sample.solution, relaxation_.solve(prices));
   // The cost of a solution without offloading does not bound plans that offload.
-  if (prices.copy || !options_.offload) bounds_.push_back({prices, sample.solution.cost_ns});
+  if (prices.copy || !options_.offload) found.bounds.push_back({prices, sample.solution.cost_ns});
   if (const auto plan = relaxation_.plan(sample.solution.actions))
-    if (auto judged = evaluate(*plan); judged && *judged) sample.plan = **std::move(judged);
+    if (auto judged = evaluate(*plan, found); judged && *judged) sample.plan = **std::move(judged);
   return sample;
 }
 
@@ -140,38 +153,51 @@ Result<void> PlanFrontier::find_samples() {
   std::vector<std::optional<double>> copies{std::nullopt};
   if (options_.offload) copies.insert(copies.end(), kCopyPrices.begin(), kCopyPrices.end());
   const double mean = std::max(relaxation_.mean_byte_ns(), 1e-9);
-  for (const auto& copy : copies) {
-    std::vector<Sample>& series = samples_.emplace_back();
-    for (int e = kMinExponent; e <= kMaxExponent && !is_cancelled_; ++e) {
-      JOINTER_TRY(Sample found, sample({.byte_ns = std::ldexp(mean, e), .copy = copy}));
-      series.push_back(std::move(found));
-    }
+  constexpr std::size_t kPrices = kMaxExponent - kMinExponent + 1;
+  struct Job {
+    Result<Sample> sample;
+    Found found;
+  };
+  std::vector<Job> jobs(copies.size() * kPrices);
+  (void)first_true(jobs.size(), [&](std::size_t i) {
+    const int exponent = kMinExponent + static_cast<int>(i % kPrices);
+    jobs[i].sample =
+        sample({.byte_ns = std::ldexp(mean, exponent), .copy = copies[i / kPrices]}, jobs[i].found);
+    return is_cancelled_ || !jobs[i].sample;
+  });
+  samples_.resize(copies.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    JOINTER_TRY(Sample made, std::move(jobs[i].sample));
+    samples_[i / kPrices].push_back(std::move(made));
+    keep(jobs[i].found);
+    if (is_cancelled_) break;
   }
   return {};
 }
 
 std::optional<PlanFrontier::Bracket> PlanFrontier::bracket(std::size_t series,
-                                                           const PlanLimit& limit) {
+                                                           const PlanLimit& limit, Found& found) {
   const auto holds = [&](const Sample& s) { return limit.holds(s.plan->figures.figures); };
   std::vector<Sample> known;
   for (const Sample& each : samples_[series])
     if (each.plan) known.push_back(each);
-  std::optional<Bracket> found;
+  std::optional<Bracket> bracket;
   for (std::size_t i = 1; i < known.size(); ++i) {
     if (holds(known[i - 1]) == holds(known[i])) continue;
     const bool first = holds(known[i - 1]);
-    found = Bracket{known[first ? i - 1 : i], known[first ? i : i - 1]};
+    bracket = Bracket{known[first ? i - 1 : i], known[first ? i : i - 1]};
     if (!first) break;
   }
-  if (found) found = narrowed(*std::move(found), limit);
-  return found;
+  if (bracket) bracket = narrowed(*std::move(bracket), limit, found);
+  return bracket;
 }
 
-PlanFrontier::Bracket PlanFrontier::narrowed(Bracket bracket, const PlanLimit& limit) {
+PlanFrontier::Bracket PlanFrontier::narrowed(Bracket bracket, const PlanLimit& limit,
+                                             Found& found) {
   for (int i = 0; i < kHalvings && !is_cancelled_; ++i) {
     PlanPrices middle = bracket.within.prices;
     middle.byte_ns = std::sqrt(middle.byte_ns * bracket.beyond.prices.byte_ns);
-    auto between = sample(middle);
+    auto between = sample(middle, found);
     if (!between || !between->plan) break;
     const bool holds = limit.holds(between->plan->figures.figures);
     (holds ? bracket.within : bracket.beyond) = *std::move(between);
@@ -182,58 +208,92 @@ PlanFrontier::Bracket PlanFrontier::narrowed(Bracket bracket, const PlanLimit& l
 
 std::optional<PlanFrontier::Bracket> PlanFrontier::bracket_between(const Bracket& a,
                                                                    const Bracket& b,
-                                                                   const PlanLimit& limit) {
+                                                                   const PlanLimit& limit,
+                                                                   Found& found) {
   if (!a.within.prices.copy || !b.within.prices.copy) return std::nullopt;
   const double copy = std::sqrt(*a.within.prices.copy * *b.within.prices.copy);
   const auto [low, high] = std::minmax({a.within.prices.byte_ns, a.beyond.prices.byte_ns,
                                         b.within.prices.byte_ns, b.beyond.prices.byte_ns});
-  auto cheap = sample({.byte_ns = low, .copy = copy});
-  auto expensive = sample({.byte_ns = high, .copy = copy});
+  auto cheap = sample({.byte_ns = low, .copy = copy}, found);
+  auto expensive = sample({.byte_ns = high, .copy = copy}, found);
   if (!cheap || !expensive || !cheap->plan || !expensive->plan) return std::nullopt;
   const auto holds = [&](const Sample& s) { return limit.holds(s.plan->figures.figures); };
   if (holds(*cheap) == holds(*expensive)) return std::nullopt;
   if (holds(*cheap)) std::swap(cheap, expensive);
-  return narrowed({.within = *std::move(expensive), .beyond = *std::move(cheap)}, limit);
+  return narrowed({.within = *std::move(expensive), .beyond = *std::move(cheap)}, limit, found);
+}
+
+std::optional<Figures> PlanFrontier::judge(std::span<const PlanAction> actions, std::size_t effort,
+                                           Found& found) {
+  if (found.evaluated >= effort) return std::nullopt;
+  auto plan = relaxation_.plan(actions);
+  if (!plan) return std::nullopt;
+  const auto judged = evaluate(*std::move(plan), found);
+  return judged && *judged ? std::optional((*judged)->figures.figures) : std::nullopt;
+}
+
+MixedPlan PlanFrontier::mixed_plan(const Bracket& bracket, const PlanLimit& limit,
+                                   std::size_t effort, Found& found) {
+  const auto plan_of = [](const Sample& sample) {
+    return MixedPlan{sample.solution.actions, sample.plan->figures.figures};
+  };
+  return mixed_within(
+      plan_of(bracket.within), plan_of(bracket.beyond), limit,
+      [&](std::span<const PlanAction> actions) { return judge(actions, effort, found); });
 }
 
 std::vector<PlanFrontier::Bracket> PlanFrontier::mix(const PlanLimit& limit, std::size_t end) {
-  const JudgeActions judge = [&](std::span<const PlanAction> actions) -> std::optional<Figures> {
-    if (evaluated_ >= end) return std::nullopt;
-    auto plan = relaxation_.plan(actions);
-    if (!plan) return std::nullopt;
-    const auto judged = evaluate(*std::move(plan));
-    return judged && *judged ? std::optional((*judged)->figures.figures) : std::nullopt;
+  struct Job {
+    std::size_t place = 0;  // among the brackets
+    std::optional<Bracket> bracket;
+    MixedPlan mixed;
+    Found found;
   };
-  const auto mixed_plan = [&](const Bracket& bracket) {
-    const auto plan_of = [](const Sample& sample) {
-      return MixedPlan{sample.solution.actions, sample.plan->figures.figures};
-    };
-    return mixed_within(plan_of(bracket.within), plan_of(bracket.beyond), limit, judge);
+  const auto effort = [&] { return end - std::min<std::size_t>(evaluated_, end); };
+  // Finds a bracket for each job and mixes its plans; drops the jobs without a bracket.
+  const auto run = [&](std::vector<Job>& jobs, const auto& find_bracket) {
+    const std::size_t left = effort();
+    (void)first_true(jobs.size(), [&](std::size_t i) {
+      Job& job = jobs[i];
+      job.bracket = find_bracket(job);
+      if (job.bracket) job.mixed = mixed_plan(*job.bracket, limit, left, job.found);
+      return is_cancelled_.load();
+    });
+    for (const Job& job : jobs) keep(job.found);
+    std::erase_if(jobs, [](const Job& job) { return !job.bracket; });
   };
-  std::vector<Bracket> brackets;
-  std::vector<MixedPlan> mixed;
-  for (std::size_t i = 0; i < samples_.size() && !is_cancelled_; ++i)
-    if (auto found = bracket(i, limit)) {
-      mixed.push_back(mixed_plan(*found));
-      brackets.push_back(*std::move(found));
-    }
-  if (mixed.empty()) return brackets;
-  const auto is_better = [&](const MixedPlan& a, const MixedPlan& b) {
-    return limit.is_better(a.figures, b.figures);
+  std::vector<Job> jobs(samples_.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].place = i;
+  run(jobs, [&](Job& job) { return bracket(job.place, limit, job.found); });
+  if (jobs.empty()) return {};
+  const auto is_better = [&](const Job& a, const Job& b) {
+    return limit.is_better(a.mixed.figures, b.mixed.figures);
   };
   const auto best =
-      static_cast<std::size_t>(std::ranges::min_element(mixed, is_better) - mixed.begin());
-  // The later position first, so that the earlier one stays where it is.
-  for (const std::size_t at : {best + 1, best}) {
-    if (at == 0 || at >= brackets.size()) continue;
-    auto between = bracket_between(brackets[at - 1], brackets[at], limit);
-    if (!between) continue;
-    const auto place = static_cast<std::ptrdiff_t>(at);
-    mixed.insert(mixed.begin() + place, mixed_plan(*between));
-    brackets.insert(brackets.begin() + place, *std::move(between));
+      static_cast<std::size_t>(std::ranges::min_element(jobs, is_better) - jobs.begin());
+  // On both sides of the best bracket, one at a copy price between it and its neighbor.
+  std::vector<Job> between;
+  for (const std::size_t at : {best, best + 1})
+    if (at > 0 && at < jobs.size()) between.emplace_back().place = at;
+  run(between, [&](Job& job) {
+    return bracket_between(*jobs[job.place - 1].bracket, *jobs[job.place].bracket, limit,
+                           job.found);
+  });
+  // The later place first, so that the earlier one stays valid.
+  for (std::size_t i = between.size(); i-- > 0;)
+    jobs.insert(jobs.begin() + static_cast<std::ptrdiff_t>(between[i].place),
+                std::move(between[i]));
+  MixedPlan blend = jobs.front().mixed;
+  for (const Job& next : jobs) {
+    Found found;
+    const std::size_t left = effort();
+    blend = blended(blend, next.mixed, limit, [&](std::span<const PlanAction> actions) {
+      return judge(actions, left, found);
+    });
+    keep(found);
   }
-  MixedPlan blend = mixed.front();
-  for (const MixedPlan& next : mixed) blend = blended(blend, next, limit, judge);
+  std::vector<Bracket> brackets;
+  for (Job& job : jobs) brackets.push_back(*std::move(job.bracket));
   return brackets;
 }
 
@@ -381,7 +441,9 @@ Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit, std::size_t eff
   JOINTER_CHECK(find_samples());
   const std::size_t end = evaluated_ + effort;
   const auto is_over = [&] { return is_cancelled_ || evaluated_ >= end; };
-  if (points_.empty()) return fail(Error::Kind::cancelled, "cancelled");
+  if (points_.empty())
+    return is_cancelled_ ? fail(Error::Kind::cancelled, "cancelled")
+                         : fail(Error::Kind::usage, "found no legal plan for this graph");
   PlanLimit tighter = limit;
   tighter.value = limit.value / 10 * kTighterTenths;
   (void)mix(tighter, end);

@@ -4,10 +4,12 @@
 // Saving, recomputing and offloading are searched together. The top of plan_frontier.cpp describes
 // the search.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "core/graph/graph.h"
 #include "core/partition/plan_descent.h"
 #include "core/partition/plan_limit.h"
+#include "core/partition/plan_mixing.h"
 #include "core/partition/plan_relaxation.h"
 #include "core/partition/plan_what_if.h"
 
@@ -29,7 +32,8 @@ class PlanFrontier {
     bool offload = true;                 // values may be offloaded
     std::size_t effort = kEffort;        // plans to evaluate for one limit; see plan_frontier.cpp
     bool exhaustive = true;              // ends with step 5
-    std::function<bool()> go_on;         // called before each plan; false ends the search
+    // Called before each plan, on any thread but never concurrently; false ends the search.
+    std::function<bool()> go_on;
   };
 
   // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`. Error
@@ -68,17 +72,40 @@ class PlanFrontier {
   struct Bracket {
     Sample within, beyond;
   };
+  struct Bound {
+    PlanPrices prices;
+    double cost_ns = 0;
+  };
+  // The results of a part of the search that runs at the same time as others.
+  struct Found {
+    std::vector<Bound> bounds;
+    std::vector<EvaluatedPlan> plans;
+    std::size_t evaluated = 0;
+  };
 
   PlanFrontier(const Graph& joint, const PlanWhatIf& what_if, PlanRelaxation relaxation,
                Options options);
-  Result<Sample> sample(const PlanPrices& prices);
-  std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit);
+  // These functions are thread-safe.
+  Result<Sample> sample(const PlanPrices& prices, Found& found);
+  std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit, Found& found);
   // Moves both plans of a bracket closer to the limit.
-  Bracket narrowed(Bracket bracket, const PlanLimit& limit);
+  Bracket narrowed(Bracket bracket, const PlanLimit& limit, Found& found);
   // A bracket at a copy price between those of two others; nullopt if one of them has no copy
   // price, or if none is found.
-  std::optional<Bracket> bracket_between(const Bracket& a, const Bracket& b,
-                                         const PlanLimit& limit);
+  std::optional<Bracket> bracket_between(const Bracket& a, const Bracket& b, const PlanLimit& limit,
+                                         Found& found);
+  // Mixes the plans of a bracket, unless that takes more than `effort` plans.
+  MixedPlan mixed_plan(const Bracket& bracket, const PlanLimit& limit, std::size_t effort,
+                       Found& found);
+  std::optional<Figures> judge(std::span<const PlanAction> actions, std::size_t effort,
+                               Found& found);
+  // Computes the estimates; nullopt if the search was cancelled.
+  std::optional<Result<EvaluatedPlan>> evaluate(SavePlan plan, Found& found);
+  // Counts a plan to evaluate; returns false if the search was cancelled.
+  bool go_on();
+
+  // Adds the results of a part of the search.
+  void keep(const Found& found);
   // Evaluates plans between those of brackets of the limit, until `end` plans are evaluated.
   // Returns the brackets, in the order of their copy prices.
   std::vector<Bracket> mix(const PlanLimit& limit, std::size_t end);
@@ -92,8 +119,6 @@ class PlanFrontier {
   void improve(const EvaluatedPlan& plan, const PlanLimit& limit, bool all);
   void tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_bytes);
   [[nodiscard]] std::shared_ptr<const PlanMoment> moment_of_peak(const SavePlan& plan) const;
-  // Counts a plan to evaluate; returns false if the search was cancelled.
-  bool go_on();
   // Computes the estimates and adds the plan; nullopt if the search was cancelled.
   std::optional<Result<EvaluatedPlan>> evaluate(SavePlan plan);
   // The best plan so far; nullptr if there is none.
@@ -106,14 +131,11 @@ class PlanFrontier {
   PlanDescent descent_;
   // Indexed by copy price; each list has ascending byte prices.
   std::vector<std::vector<Sample>> samples_;
-  struct Bound {
-    PlanPrices prices;
-    double cost_ns = 0;
-  };
   std::vector<Bound> bounds_;
   std::map<std::int64_t, EvaluatedPlan> points_;  // by peak; see points()
-  std::size_t evaluated_ = 0;
-  bool is_cancelled_ = false;
+  std::mutex go_on_mutex_;
+  std::atomic<std::size_t> evaluated_ = 0;
+  std::atomic<bool> is_cancelled_ = false;
 };
 
 }  // namespace jointer

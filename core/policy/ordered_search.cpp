@@ -46,6 +46,7 @@
 #include <vector>
 
 #include "core/base/checked.h"
+#include "core/base/parallel.h"
 #include "core/partition/budget_sweep.h"
 
 namespace jointer {
@@ -60,11 +61,14 @@ class OrderedSearch {
       : trade_off_(trade_off), find_order_(find_order), memory_(trade_off.memory()) {}
 
   Result<Fit> fastest(std::int64_t peak_bytes) {
-    JOINTER_TRY(Fit best, fastest_plan(peak_bytes));
+    Result<Fit> found;
+    Result<OrderBound> made;
+    run_both([&] { found = fastest_plan(peak_bytes); }, [&] { made = trade_off_.order_bound(); });
+    JOINTER_TRY(Fit best, std::move(found));
+    JOINTER_TRY(const OrderBound bound, std::move(made));
     for (const ParetoPoint& known : trade_off_.known())
       if (bytes(known) <= peak_bytes && (!best.fits || step_ns(known) < step_ns(best.point)))
         best = {.point = known, .fits = true};
-    JOINTER_TRY(const OrderBound bound, trade_off_.order_bound());
     set_bound(best.point, bound);
     if (best.fits) best.bound_ns = std::min(bound.bound_ns(peak_bytes), step_ns(best.point));
     return best;
