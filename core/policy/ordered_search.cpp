@@ -5,8 +5,8 @@
 //   own order       the order in which the partitioner, or the passes that apply tags to a flat
 //                   training step, place the calls of a plan.
 //   order           the passes that then move or bucket collectives (FindOrder).
-//   hidden share    the fraction of the communication of recomputed values that an order is
-//                   expected to hide, by process group (hidden_shares.h).
+//   hidden share    the fraction of the communication that an order is expected to hide, by process
+//                   group (hidden_shares.h).
 //
 // A search for plans judges each plan in its own order, in which most communication is exposed. It
 // therefore saves values whose recomputation requires communication. If an order hides this
@@ -15,8 +15,9 @@
 //
 // Steps
 //   1. Find good orders for the plan that the search begins with and for one that recomputes all
-//      that it may, without a limit on the memory. The difference gives the hidden shares of this graph.
-//      They do not depend on the limit: otherwise, neighboring limits would be judged differently.
+//      that it may, without a limit on the memory. Their communication gives the hidden shares of
+//      this graph. They do not depend on the limit: otherwise, neighboring limits would be judged
+//      differently.
 //   2. Search with these shares, and find an order for the plan.
 //   3. If a faster order of that plan needs more memory than the limit allows, for example for
 //      buckets, give up a part of the plan for it: find an order for the best plan found on the way
