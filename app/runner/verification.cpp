@@ -29,7 +29,8 @@ Verification::Verification(const BenchmarkRequest& request, int rank, at::Device
                            Reporter& reporter)
     : request_(request), rank_(rank), device_(device), reporter_(reporter) {}
 
-// On CUDA, attention has a fixed order only if operators without a fixed order are errors.
+// On CUDA, torch chooses a deterministic backward of attention only if nondeterministic operators
+// are errors, not warnings.
 void Verification::fixed_order() const {
   // Without this variable, calls to cuBLAS are errors, too. The variable is read when cuBLAS is
   // first used.

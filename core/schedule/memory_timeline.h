@@ -81,7 +81,7 @@ class MemoryTimeline {
   // The bytes by category at one point; their sum is the profile's value there. Cost: linear in the
   // storages.
   [[nodiscard]] BytesByCategory at(std::size_t index) const;
-  // The indices in lifetimes() of the storages that are live at a point, largest first.
+  // The indices in lifetimes() of those that contain a point, largest first.
   [[nodiscard]] std::vector<std::size_t> alive_at(std::size_t index) const;
   // One profile per category; their sum is the profile at every point.
   [[nodiscard]] std::array<std::vector<std::int64_t>, kMemoryCategories> by_category() const;

@@ -156,8 +156,9 @@ Result<void> ChunkInputs::clone(NodeId id, std::span<const Dim> shape, NodeId be
     if (i == 0) break;
     if (shape[i].expression && step.expression)
       return fail(Error::Kind::usage,
-                  "{} reads {}, which cannot be split in two: several of its dimensions are "
-                  "symbolic, but only one may be",
+                  "{} reads {}, which cannot be split in two: the halves must be copied, and at "
+                  "most one dimension after the first may be symbolic; trace the step with fewer "
+                  "dynamic dimensions",
                   body_.where(), p_.name(id));
     JOINTER_TRY(const Dim size, p_.sizes.at_least_one(shape[i]));
     JOINTER_TRY(step, size.expression ? p_.sizes.times(size, step.value)

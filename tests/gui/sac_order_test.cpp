@@ -183,7 +183,7 @@ void SacOrderTest::the_preview_of_a_limit_is_in_the_order_found() {
   const auto& preview = session().shown_preview();
   QTRY_VERIFY_WITH_TIMEOUT(preview && preview->ordered, kSearchMs);
   // First in the plan's own order, which is known earlier.
-  QVERIFY2(names.contains("preview in its own order"), qPrintable(names.join(u';')));
+  QVERIFY2(names.contains("preview, not reordered"), qPrintable(names.join(u';')));
   QCOMPARE(names.last(), QStringLiteral("preview, reordered"));
   // The curves and all numbers are those of the point that the search found.
   const Figures found = preview->plan_request->fit->point.figures.figures;

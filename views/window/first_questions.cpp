@@ -9,7 +9,7 @@ FirstQuestions::FirstQuestions(QWidget* parent) : NoticeBar(parent, Tone::hint) 
     connect(add_button(text, name), &QPushButton::clicked, this,
             [this, question] { emit asked(question); });
   };
-  add(Question::peak, tr("Why Is the Peak There?"), "ask_peak");
+  add(Question::peak, tr("What Causes the Peak?"), "ask_peak");
   add(Question::communication, tr("Which Communication Costs Most?"), "ask_communication");
   add(Question::what_if, tr("What If I Move It?"), "ask_what_if");
   QPushButton* dismiss = add_button(tr("Don't Show Again"), "dismiss_questions");

@@ -31,8 +31,8 @@ struct CalibrateCommand {
   bool list = false, probe = false, json = false;
 };
 
-// Returns a UTC time in ISO 8601 format. Times out of range, as in a damaged database, become the
-// start of 1970.
+// Returns a UTC time in ISO 8601 format. A time after the year 9900, as in a damaged database,
+// becomes the Unix epoch.
 std::string date(std::int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
   std::tm parts{};

@@ -186,8 +186,8 @@ Result<int> run(const OverlapCommand& options) {
   JOINTER_TRY(const Execution execution, options.execution.of(graph));
   if (options.text && execution != Execution::eager)
     return fail(Error::Kind::usage,
-                "option --text: lists the calls of a graph that runs operator by operator; leave "
-                "out --execution");
+                "option --text: only the calls of a graph that runs operator by operator can be "
+                "listed; leave out --execution");
   JOINTER_TRY(Analysis analysis,
               options.execution.analyze(
                   graph, {.memory = {},

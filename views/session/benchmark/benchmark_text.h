@@ -19,7 +19,8 @@ QString verified_text(const std::optional<RankVerified>& verified);
 // "done", or why the run failed.
 QString status_text(const BenchmarkResult& result);
 
-// True if the run failed or its outputs differ from the expected ones.
+// True unless all ranks finished and their outputs, if they were compared, are equal within the
+// bound.
 bool is_bad(const BenchmarkResult& result);
 // The difference between the measurement and the estimate, relative to the estimate, in parts per
 // million. nullopt if either is unknown; an estimate of 0 counts as unknown.

@@ -45,7 +45,7 @@ QString kernel_kind_text(kernels::Kernel::Kind kind) {
     case Kind::reduction:
       return tr("reduction");
     case Kind::mix_order_reduction:
-      return tr("two reductions");
+      return tr("mix-order reduction");
     case Kind::foreach_:
       return tr("for each");
     case Kind::template_:

@@ -237,8 +237,7 @@ void SacSession::show(const Answer& answer, const std::optional<PolicyChoice>& c
 
 QString SacSession::Preview::name() const {
   if (!has_order()) return SacSession::tr("preview");
-  return ordered ? SacSession::tr("preview, reordered")
-                 : SacSession::tr("preview in its own order");
+  return ordered ? SacSession::tr("preview, reordered") : SacSession::tr("preview, not reordered");
 }
 
 // Starts computing the outcome of the preview in the order found for its plan, unless it is cached.

@@ -94,7 +94,7 @@ class SacSession : public QObject {
     }
     // The outcome to show: that in the order found for the plan, once it is known.
     [[nodiscard]] const PlanOutcomePtr& shown() const { return ordered ? ordered : outcome; }
-    // Says which of the two is shown: "preview, reordered", "preview in its own order", or
+    // Says which of the two is shown: "preview, reordered", "preview, not reordered", or
     // "preview" if there is no order.
     [[nodiscard]] QString name() const;
   };

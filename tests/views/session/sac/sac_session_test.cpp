@@ -104,7 +104,7 @@ TEST_F(SacSessionTest, APreviewIsShownInItsOrderOnceThatIsKnown) {
     run();
     QTest::qWait(10);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"preview in its own order", "preview, reordered"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"preview, not reordered", "preview, reordered"}));
   const auto& preview = session().shown_preview();
   ASSERT_TRUE(preview && preview->outcome && preview->ordered);
   EXPECT_EQ(preview->shown(), preview->ordered);
