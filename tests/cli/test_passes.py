@@ -581,7 +581,7 @@ def test_bench_refuses_passes_that_do_not_fit(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     for arguments, word in (
         (["--passes", "no_such_pass"], "no_such_pass"),
-        (["--passes", "remove_tags", "--print-command", "torchrun"], "jointer apply --passes"),
+        (["--passes", "remove_tags", "--print-command", "torchrun"], "jointer apply FILE --passes"),
         (["--passes", FAILS, "--backend", "interpret"], "no_such_node"),
     ):
         ran = bench.run(JOINT, *arguments)

@@ -173,7 +173,7 @@ def test_options_for_joint_graphs_are_refused_on_a_flat_step(option: list[str]) 
 
 def test_the_help_of_sac_lists_the_options_for_each_kind_of_graph() -> None:
     text = run("sac", "--help").out
-    assert "\nPlan (a pair is joined first):\n" in text and "Up to 1: torch's activation budget" in text
+    assert "\nPlan (a pair is joined first):\n" in text and "Up to 1 without a unit: torch's" in text
     assert "\nShortest list of changes:\n" in text
     assert "all but --partitioner to a flat training step" in text
 

@@ -95,7 +95,7 @@ TEST(RegionBudget, EqualsThatOfSubgraphs) {
   EXPECT_TRUE(with_body(R"(, "custom": {"_region_activation_memory_budget": 0.5})"));
   const auto uncovered = with_body("");
   ASSERT_FALSE(uncovered);
-  EXPECT_THAT(uncovered.error().message, HasSubstr("the first of which is m"));
+  EXPECT_THAT(uncovered.error().message, HasSubstr("1 call of the forward (first: m)"));
   const auto other = with_body(R"(, "custom": {"_region_activation_memory_budget": 0.1})");
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("budgets (0.1 and 0.5)"));
