@@ -165,12 +165,13 @@ Result<void> PlanFrontier::find_samples() {
         sample({.byte_ns = std::ldexp(mean, exponent), .copy = copies[i / kPrices]}, jobs[i].found);
     return is_cancelled_ || !jobs[i].sample;
   });
+  for (const Job& job : jobs)
+    if (!job.sample) return tl::unexpected(job.sample.error());
+  // After a cancellation, jobs that have not run have no plan and are ignored.
   samples_.resize(copies.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    JOINTER_TRY(Sample made, std::move(jobs[i].sample));
-    samples_[i / kPrices].push_back(std::move(made));
+    samples_[i / kPrices].push_back(*std::move(jobs[i].sample));
     keep(jobs[i].found);
-    if (is_cancelled_) break;
   }
   return {};
 }
@@ -225,7 +226,7 @@ std::optional<PlanFrontier::Bracket> PlanFrontier::bracket_between(const Bracket
 
 std::optional<Figures> PlanFrontier::judge(std::span<const PlanAction> actions, std::size_t effort,
                                            Found& found) {
-  if (found.evaluated >= effort) return std::nullopt;
+  if (is_cancelled_ || found.evaluated >= effort) return std::nullopt;
   auto plan = relaxation_.plan(actions);
   if (!plan) return std::nullopt;
   const auto judged = evaluate(*std::move(plan), found);
@@ -249,14 +250,14 @@ std::vector<PlanFrontier::Bracket> PlanFrontier::mix(const PlanLimit& limit, std
     MixedPlan mixed;
     Found found;
   };
-  const auto effort = [&] { return end - std::min<std::size_t>(evaluated_, end); };
+  const auto left_effort = [&] { return end - std::min<std::size_t>(evaluated_, end); };
   // Finds a bracket for each job and mixes its plans; drops the jobs without a bracket.
   const auto run = [&](std::vector<Job>& jobs, const auto& find_bracket) {
-    const std::size_t left = effort();
+    const std::size_t effort = left_effort();
     (void)first_true(jobs.size(), [&](std::size_t i) {
       Job& job = jobs[i];
       job.bracket = find_bracket(job);
-      if (job.bracket) job.mixed = mixed_plan(*job.bracket, limit, left, job.found);
+      if (job.bracket) job.mixed = mixed_plan(*job.bracket, limit, effort, job.found);
       return is_cancelled_.load();
     });
     for (const Job& job : jobs) keep(job.found);
@@ -265,7 +266,7 @@ std::vector<PlanFrontier::Bracket> PlanFrontier::mix(const PlanLimit& limit, std
   std::vector<Job> jobs(samples_.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].place = i;
   run(jobs, [&](Job& job) { return bracket(job.place, limit, job.found); });
-  if (jobs.empty()) return {};
+  if (jobs.empty() || is_cancelled_) return {};
   const auto is_better = [&](const Job& a, const Job& b) {
     return limit.is_better(a.mixed.figures, b.mixed.figures);
   };
@@ -286,9 +287,9 @@ std::vector<PlanFrontier::Bracket> PlanFrontier::mix(const PlanLimit& limit, std
   MixedPlan blend = jobs.front().mixed;
   for (const Job& next : jobs) {
     Found found;
-    const std::size_t left = effort();
+    const std::size_t effort = left_effort();
     blend = blended(blend, next.mixed, limit, [&](std::span<const PlanAction> actions) {
-      return judge(actions, left, found);
+      return judge(actions, effort, found);
     });
     keep(found);
   }

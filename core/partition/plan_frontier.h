@@ -42,13 +42,14 @@ class PlanFrontier {
                                                     Options options);
 
   // Solves the relaxation for a range of prices, which bounds the step time for every peak. The
-  // first call of `best` does this if necessary. Error (usage): same as `best`.
+  // first call of `best` does this if necessary. If the search is cancelled, keeps the samples that
+  // were complete. Error (usage): the tags leave no legal plan.
   Result<void> find_samples();
   // Seeds the search with an already evaluated plan.
   void add(const EvaluatedPlan& plan);
   // The best plan found within the limit or, if none was found, the nearest one. Deterministic:
-  // depends only on earlier plans and limits. Error (usage): the tags leave no legal plan. Error
-  // (cancelled): the search was cancelled before there was a plan.
+  // depends only on earlier plans and limits. Error (usage): the tags leave no legal plan, or none
+  // was found. Error (cancelled): the search was cancelled before there was a plan.
   Result<EvaluatedPlan> best(const PlanLimit& limit) { return best(limit, options_.effort); }
   // The same with a different effort. If it is less than the effort in the options, step 5 is
   // skipped.
@@ -94,9 +95,11 @@ class PlanFrontier {
   // price, or if none is found.
   std::optional<Bracket> bracket_between(const Bracket& a, const Bracket& b, const PlanLimit& limit,
                                          Found& found);
-  // Mixes the plans of a bracket, unless that takes more than `effort` plans.
+  // Mixes the plans of a bracket until `found` has `effort` evaluated plans.
   MixedPlan mixed_plan(const Bracket& bracket, const PlanLimit& limit, std::size_t effort,
                        Found& found);
+  // The estimates of a plan; nullopt if it is not legal, or if the search was cancelled or `found`
+  // has `effort` evaluated plans.
   std::optional<Figures> judge(std::span<const PlanAction> actions, std::size_t effort,
                                Found& found);
   // Computes the estimates; nullopt if the search was cancelled.
@@ -107,7 +110,7 @@ class PlanFrontier {
   // Adds the results of a part of the search.
   void keep(const Found& found);
   // Evaluates plans between those of brackets of the limit, until `end` plans are evaluated.
-  // Returns the brackets, in the order of their copy prices.
+  // Returns the brackets, in the order of their copy prices; none if the search was cancelled.
   std::vector<Bracket> mix(const PlanLimit& limit, std::size_t end);
   void tune(const PlanLimit& limit);
   // Runs rounds of random changes, each followed by a descent, until `end` plans are evaluated.
