@@ -19,7 +19,7 @@ double hidden_part(const GroupTimes& times) {
 }
 
 // The additional communication may be a small part of all, and its hidden fraction then depends on
-// details of two orders. An order that hides nearly all communication is expected to hide more.
+// details of two orders. If an order hides nearly all communication, it is expected to hide all.
 double share_of(const GroupTimes& whole, const GroupTimes& additional) {
   constexpr double kNearlyAll = 0.9;
   const double part = std::max(hidden_part(additional), hidden_part(whole));

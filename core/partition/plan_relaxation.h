@@ -43,8 +43,8 @@ struct PlanPrices {
 class PlanRelaxation {
  public:
   // `what_if` must outlive this object. `policies`: the user's, indexed by node id; may be empty.
-  // Where that is possible, values tagged MUST_SAVE are not recomputed, but may be offloaded; those
-  // tagged MUST_CPU_OFFLOAD are offloaded, and those tagged MUST_RECOMPUTE or PREFER_RECOMPUTE
+  // Where that is possible, values tagged MUST_SAVE stay on the device, those tagged
+  // MUST_CPU_OFFLOAD are offloaded, and those tagged MUST_RECOMPUTE or PREFER_RECOMPUTE are
   // recomputed. Error (usage): no plan is legal.
   static Result<PlanRelaxation> make(const PlanWhatIf& what_if,
                                      std::span<const MemoryPolicy> policies);
