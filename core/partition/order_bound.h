@@ -18,8 +18,9 @@ namespace jointer {
 class OrderBound {
  public:
   // `joint` and what `make_what_if` refers to must outlive this object. `make_what_if` returns an
-  // object that evaluates plans of `joint` with the given costs, which this object keeps. Error
-  // (usage): no plan is legal.
+  // object that evaluates plans of `joint` with the given costs, which this object keeps. If
+  // `options.go_on` ends the search, the bounds are lower, possibly 0. Error (usage): no plan is
+  // legal.
   static Result<OrderBound> make(
       const Graph& joint, std::span<const NodeCost> costs,
       const std::function<std::unique_ptr<PlanWhatIf>(std::span<const NodeCost>)>& make_what_if,

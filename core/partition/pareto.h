@@ -50,7 +50,7 @@ std::optional<std::int64_t> bytes_of(const ParetoPoint& point, LimitedMemory mem
 
 struct ParetoRequest {
   // Options for min_cut; the budget is ignored. Cancelling ends the search with the points found so
-  // far.
+  // far. The watcher is called on any thread, but never concurrently.
   PartitionOptions partition;
   // Presets and plans that the user has kept. The search computes their estimates, except for pairs
   // of other partitioners or in a different order, whose estimates must be given. If `offload` is

@@ -110,7 +110,8 @@ class PlanFrontier {
   // Adds the results of a part of the search.
   void keep(const Found& found);
   // Evaluates plans between those of brackets of the limit, until `end` plans are evaluated.
-  // Returns the brackets, in the order of their copy prices; none if the search was cancelled.
+  // Returns the brackets, in the order of their copy prices; possibly none if the search was
+  // cancelled.
   std::vector<Bracket> mix(const PlanLimit& limit, std::size_t end);
   void tune(const PlanLimit& limit);
   // Runs rounds of random changes, each followed by a descent, until `end` plans are evaluated.

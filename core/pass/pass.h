@@ -72,10 +72,11 @@ struct RanSteps {
 class PassContext {
  public:
   struct Options {
-    AnalysisOptions analysis;                 // the estimator and memory rules for decisions
-    std::optional<std::int64_t> peak_limit;   // bytes; the maximum peak after a pass
-    std::function<void(double done)> report;  // 0 .. 1; may be empty
-    std::function<bool()> is_cancelled;       // may be empty
+    AnalysisOptions analysis;                // the estimator and memory rules for decisions
+    std::optional<std::int64_t> peak_limit;  // bytes; the maximum peak after a pass
+    // Both may be empty. A pass calls them on any of its threads, but never concurrently.
+    std::function<void(double done)> report;  // 0 .. 1
+    std::function<bool()> is_cancelled;
     PythonRunner python;  // for passes that exist only in Python; empty if there is no Python
   };
   // `options` must outlive the context.

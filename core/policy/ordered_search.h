@@ -41,8 +41,8 @@ using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const Orde
 // These are TradeOff::fastest_within, smallest_within and curve for plans whose graphs may be
 // reordered. The points have the estimates after reordering; ParetoPoint::order has the passes. The
 // points in TradeOff::known must have such estimates, too. Without `find_order` (an empty
-// function), every plan keeps its own order. Deterministic if `find_order` is. Errors: same as
-// those functions and `find_order`.
+// function), every plan keeps its own order. The `is_cancelled` of the trade-off's watcher must be
+// thread-safe. Deterministic if `find_order` is. Errors: same as those functions and `find_order`.
 Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
                             const FindOrder& find_order);
 Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent,

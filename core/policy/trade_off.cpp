@@ -188,7 +188,10 @@ Result<Fit> TradeOff::smallest_within_step(std::int64_t step_ns, const HiddenSha
 Result<OrderBound> TradeOff::order_bound() const {
   return OrderBound::make(partition_.joint, estimates_.costs,
                           [&](std::span<const NodeCost> costs) { return what_if_for(costs); },
-                          {.policies = policies_, .offload = options_.offload, .go_on = {}});
+                          {.policies = policies_, .offload = options_.offload, .go_on = [this] {
+                             const auto& is_cancelled = options_.partition.watcher.is_cancelled;
+                             return !is_cancelled || !is_cancelled();
+                           }});
 }
 
 Result<Graph> TradeOff::graph_of(const SavePlan& plan) const {

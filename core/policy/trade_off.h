@@ -26,6 +26,7 @@ namespace jointer {
 
 struct TradeOffOptions {
   // Options for tags, the solver and its rounding. Budgets are always solved by min_cut_partition.
+  // Searches use the watcher on any thread; each search makes one call at a time.
   PartitionOptions partition;
   // The current plan, in its own order: its name, its estimates, and the partitioner of its pair.
   ParetoPoint now;
@@ -69,7 +70,7 @@ class TradeOff {
   // In the functions below, `hidden` is the fraction of the collectives' time that an order found
   // later is expected to hide, by process group (ordered_search.cpp). It affects the choice of
   // plans; the estimates of the resulting points do not hide it, except those of Fit::found.
-  // Thread-safe unless `found` is set.
+  // Thread-safe if the watcher is and `found` is not set.
 
   // The best plans found, from the lowest peak to the shortest step. Includes budgets, presets and
   // the current plan, except those that another plan improves on and, if TradeOffOptions::offload
@@ -91,7 +92,9 @@ class TradeOff {
   // fraction `hidden` of the collectives' time.
   [[nodiscard]] Result<Fit> smallest_within_step(std::int64_t step_ns,
                                                  const HiddenShares& hidden) const;
-  // Lower bounds for any order of the graphs. The result refers to this object.
+  // Lower bounds for any order of the graphs; lower ones, possibly 0, if the watcher reports that
+  // the user has cancelled. The result refers to this object. May run at the same time as a search
+  // if the watcher's `is_cancelled` is thread-safe.
   [[nodiscard]] Result<OrderBound> order_bound() const;
 
   // The graph that results from a plan: the pair of a joint graph, or the flat training step with

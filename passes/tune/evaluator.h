@@ -30,7 +30,8 @@ struct Evaluation {
 class Evaluator {
  public:
   struct Options {
-    PassContext::Options context;  // passed to the passes; `report` is not called
+    // Passed to the passes. `report` is not called; `is_cancelled` must be thread-safe.
+    PassContext::Options context;
     std::size_t kept_graphs = 64;  // maximum number of intermediate graphs; 0: none
   };
   // `graph` and `registry` must outlive the evaluator. Errors: same as make_estimator.

@@ -15,7 +15,7 @@ struct OrderFinderOptions {
   // Allows reassign_to_pg, which makes the graph require an additional process group: the same
   // switch as auto_tune's `twin_groups`, but off by default. find_order.cpp gives the reason.
   bool twin_groups = false;
-  std::function<bool()> is_cancelled = {};  // may be empty
+  std::function<bool()> is_cancelled = {};  // may be empty; must be thread-safe
 };
 
 // Returns a function that finds an order. `registry` must contain the built-in passes. `analysis`
