@@ -14,10 +14,10 @@
 // judging a plan, so the search cannot find one for every plan.
 //
 // Steps
-//   1. Find good orders for the plan that the search begins with and for one that recomputes all
-//      that it may, without a limit on the memory. Their communication gives the hidden shares of
-//      this graph. They do not depend on the limit: otherwise, neighboring limits would be judged
-//      differently.
+//   1. Find good orders for min_cut's plan (of a flat training step, for the current plan) and for
+//      one that recomputes all that it may, without a limit on the memory. Their communication
+//      gives the hidden shares of this graph. They do not depend on the limit: otherwise,
+//      neighboring limits would be judged differently.
 //   2. Search with these shares, and find an order for the plan.
 //   3. If a faster order of that plan needs more memory than the limit allows, for example for
 //      buckets, give up a part of the plan for it: find an order for the best plan found on the way
@@ -30,7 +30,8 @@
 // that the search finds, in the orders found for them, and of budgets, presets and the current
 // plan, which keep their own order there, since they show what torch does.
 //
-// The lower bound holds for any order, since it counts compute and copies but no communication.
+// The lower bound holds for any order, since it counts compute and copies but no communication. For
+// a limit on the peak, it is found at the same time as the plan.
 //
 // Cost: searches for a plan (trade_off.cpp) and orders to find, two of them for the hidden shares.
 // A limit on the peak takes one search and at most 6 orders; a limit on the step time, at most 6
