@@ -123,7 +123,8 @@ std::optional<Result<EvaluatedPlan>> PlanFrontier::evaluate(SavePlan plan, Found
   ++found.evaluated;
   auto figures = what_if_.figures(plan);
   if (!figures) return tl::unexpected(figures.error());
-  return found.plans.emplace_back(std::move(plan), *figures);
+  found.plans.push_back({std::move(plan), *figures});
+  return found.plans.back();
 }
 
 std::optional<Result<EvaluatedPlan>> PlanFrontier::evaluate(SavePlan plan) {
