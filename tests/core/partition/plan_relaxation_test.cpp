@@ -9,7 +9,9 @@
 #include <random>
 
 #include "core/partition/plan_frontier.h"
+#include "tests/support/graphs.h"
 #include "tests/support/judged_plan.h"
+#include "tests/support/one_core.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/slow.h"
 
@@ -136,6 +138,88 @@ TEST(PlanFrontier, IsMonotoneAndAboveItsBound) {
     peak = plan.figures.figures.peak_bytes;
     EXPECT_EQ(judged.what_if->figures(plan.plan).value(), plan.figures);
   }
+}
+
+// Samples and brackets are evaluated on several threads.
+TEST(PlanFrontier, DoesNotDependOnTheNumberOfThreads) {
+  const Judged& judged = judged_sample();
+  struct Answer {
+    std::vector<SavePlan> plans;
+    std::vector<PlanFigures> figures;
+    std::vector<std::int64_t> bounds;
+    bool operator==(const Answer&) const = default;
+  };
+  const std::int64_t peak = judged.what_if->figures(judged.partition.plan)->figures.peak_bytes;
+  const auto search = [&] {
+    Answer answer;
+    const auto frontier =
+        PlanFrontier::make(judged.partition.joint, *judged.what_if, {.policies = {}, .effort = 60})
+            .value();
+    const auto add = [&](const EvaluatedPlan& plan) {
+      answer.plans.push_back(plan.plan);
+      answer.figures.push_back(plan.figures);
+      answer.bounds.push_back(frontier->bound_ns(plan.figures.figures.peak_bytes));
+    };
+    const auto add_points = [&] {
+      for (const EvaluatedPlan& plan : frontier->points()) add(plan);
+    };
+    EXPECT_TRUE(frontier->find_samples());
+    add_points();
+    for (const std::int64_t percent : {60, 90})
+      add(frontier->best(PlanLimit::of_peak(peak * percent / 100)).value());
+    add_points();
+    return answer;
+  };
+  Answer alone;
+  if (!run_on_one_core([&] { alone = search(); })) GTEST_SKIP() << "cannot set the affinity";
+  EXPECT_GT(alone.plans.size(), 4U);
+  EXPECT_TRUE(alone == search());
+}
+
+TEST(PlanFrontier, ACancelledSearchUsesWhatItHasFound) {
+  const Judged& judged = judged_sample();
+  for (const int end : {0, 30}) {
+    int asked = 0;
+    const auto frontier =
+        PlanFrontier::make(judged.partition.joint, *judged.what_if,
+                           {.policies = {}, .go_on = [&] { return ++asked <= end; }})
+            .value();
+    ASSERT_TRUE(frontier->find_samples());
+    const std::size_t found = frontier->points().size();
+    const auto best = frontier->best(PlanLimit::of_peak(0));
+    EXPECT_EQ(asked, end + 1) << "it continues after the cancellation";
+    EXPECT_EQ(frontier->points().size(), found);
+    if (end == 0) {
+      EXPECT_EQ(found, 0U);
+      ASSERT_FALSE(best);
+      EXPECT_EQ(best.error().kind, Error::Kind::cancelled);
+      continue;
+    }
+    EXPECT_GT(found, 1U);
+    ASSERT_TRUE(best);
+    EXPECT_EQ(best->plan, frontier->points().front().plan);
+  }
+}
+
+// The backward reads an input after the copy that overwrites it, whatever is saved.
+TEST(PlanFrontier, AGraphWithoutALegalPlanIsRefused) {
+  Graph joint = parse(R"(
+    x: f32[64] = input
+    state: f32[64] = buffer
+    dy: f32[64] = tangent
+    y: f32[64] = aten.mul.Tensor(x, state)
+    next: f32[64] = aten.add.Tensor(state, 1)
+    g: f32[64] = aten.mul.Tensor(dy, state)  {backward}
+    update: f32[64] = aten.copy_(state, next)
+    return [y, g, None]
+  )");
+  joint.node(joint.find("update")).partitioner_tag = joint.intern("must_be_in_forward");
+  const std::vector<NodeCost> costs(joint.node_count());
+  const std::vector<Flops> flops(joint.node_count());
+  const PlanWhatIf what_if(joint, costs, flops);
+  const auto frontier = PlanFrontier::make(joint, what_if, {});
+  ASSERT_FALSE(frontier);
+  EXPECT_EQ(frontier.error().kind, Error::Kind::usage);
 }
 
 // Whatever single decision is changed, the plan within the limit is not faster.

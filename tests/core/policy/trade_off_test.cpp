@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 
 #include "core/open/open.h"
 #include "core/policy/with_fsdp.h"
@@ -51,6 +53,7 @@ struct Asked {
                               found.push_back(point.name);
                               return true;
                             }};
+    options.partition.watcher.is_cancelled = is_cancelled;
     return TradeOff::make(graph, {costs, flops, {}, {}, {}}, std::move(options)).value();
   }
 
@@ -62,6 +65,7 @@ struct Asked {
   Partition solved;
   PlanFigures figures;
   std::vector<std::string> found;  // names of points, in the order of their discovery
+  std::function<bool()> is_cancelled;
 };
 
 class TradeOffOf : public testing::TestWithParam<Partitioner> {};
@@ -139,6 +143,19 @@ TEST(TradeOff, EveryPresetThatFitsHasItsFigures) {
     EXPECT_EQ(point.figures, asked.judged(taken.joint, taken.plan, Partitioner::min_cut));
   }
   EXPECT_THAT(names, UnorderedElementsAreArray(upstream_presets()));
+}
+
+TEST(TradeOff, TheBoundOfAnyOrderCanBeCancelled) {
+  std::atomic<bool> stop = false;
+  std::atomic<int> polls = 0;  // since the cancellation
+  Asked asked(Partitioner::min_cut);
+  asked.is_cancelled = [&] { return stop && ++polls > 0; };
+  const auto trade_off = asked.make();
+  const std::int64_t peak = asked.figures.figures.peak_bytes;
+  EXPECT_GT(trade_off->order_bound()->bound_ns(peak), 0);
+  stop = true;
+  EXPECT_EQ(trade_off->order_bound()->bound_ns(peak), 0);
+  EXPECT_EQ(polls, 1) << "it continues after the cancellation";
 }
 
 }  // namespace
