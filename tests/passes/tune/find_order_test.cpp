@@ -2,8 +2,14 @@
 
 #include "passes/tune/find_order.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,6 +17,7 @@
 #include "core/pass/pipeline_run.h"
 #include "core/policy/ordered_list.h"
 #include "core/policy/with_fsdp.h"
+#include "core/schedule/caching_allocator.h"
 #include "passes/built_in.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
@@ -18,6 +25,8 @@
 
 namespace jointer::test {
 namespace {
+
+using testing::ElementsAre;
 
 constexpr std::string_view kCosts = "simple{tflops=5,mem_gbs=40}";
 
@@ -93,6 +102,83 @@ TEST(FindOrder, KeepsTheOrderIfNothingFits) {
   EXPECT_NE(find(pair, {.bytes = asked.figures.figures.peak_bytes})->passes, "");
   EXPECT_EQ(find(pair, {.bytes = 1})->passes, "");
   EXPECT_EQ(in_order(pair, "", built_in_passes(), analysis())->order().size(), pair.order().size());
+}
+
+// The values of the parameters for the growth of the peak with which a finder runs its passes.
+using Growths = std::map<std::string, std::set<double>, std::less<>>;
+
+Growths growths_of(const Graph& graph, const OrderLimit& limit) {
+  Growths growths;
+  std::mutex mutex;  // pipelines run at the same time
+  const PassRegistry built_in = built_in_passes();
+  PassRegistry recording;
+  for (Pass pass : built_in.passes()) {
+    pass.run = [&](Graph&, const Arguments& arguments, PassContext&) -> Result<void> {
+      const std::lock_guard lock(mutex);
+      for (const char* parameter : {"peak_memory_budget", "reorder_iterative_peak_memory_budget",
+                                    "max_memory_increase_ratio", "max_memory_increase_gb"})
+        if (arguments.has_value(parameter)) growths[parameter].insert(arguments.number(parameter));
+      return {};
+    };
+    EXPECT_TRUE(recording.add(std::move(pass)));
+  }
+  const auto order = order_finder(std::move(recording), analysis())(graph, limit);
+  EXPECT_TRUE(order);
+  return growths;
+}
+
+TEST(FindOrder, PassesGetTheRoomAsAParameter) {
+  const Asked asked(sample());
+  const Graph pair = asked.trade_off->graph_of(asked.whole.plan).value();
+  const std::int64_t peak = step_figures(pair, analysis())->figures.peak_bytes;
+  const std::int64_t reserved = reserved_peak_bytes(pair, analysis().memory);
+  const auto more = [](std::int64_t bytes) { return bytes * 11234 / 10000; };
+  for (const OrderLimit& limit :
+       {OrderLimit{.bytes = more(peak)},
+        OrderLimit{.memory = LimitedMemory::reserved, .bytes = more(reserved)}}) {
+    const Growths some = growths_of(pair, limit);
+    EXPECT_THAT(some.at("peak_memory_budget"), ElementsAre(0, 0.123));
+    EXPECT_THAT(some.at("reorder_iterative_peak_memory_budget"), ElementsAre(0.123));
+    EXPECT_THAT(some.at("max_memory_increase_ratio"), ElementsAre(0.123));
+    EXPECT_THAT(some.at("max_memory_increase_gb"), ElementsAre(0));
+  }
+  for (const std::int64_t bytes : {peak, peak / 2, std::numeric_limits<std::int64_t>::min()}) {
+    const Growths none = growths_of(pair, {.bytes = bytes});
+    EXPECT_THAT(none.at("peak_memory_budget"), ElementsAre(0));
+    EXPECT_THAT(none.at("reorder_iterative_peak_memory_budget"), ElementsAre(0));
+    EXPECT_THAT(none.at("max_memory_increase_ratio"), ElementsAre(0));
+  }
+  const Growths most = growths_of(
+      pair, {.bytes = std::numeric_limits<std::int64_t>::max(), .wants_communication = true});
+  EXPECT_THAT(most.at("peak_memory_budget"), ElementsAre(0, 0.2));
+  EXPECT_THAT(most.at("reorder_iterative_peak_memory_budget"), ElementsAre(0.2));
+  EXPECT_FALSE(most.contains("max_memory_increase_ratio")) << "takes too long";
+}
+
+TEST(FindOrder, AnOrderWithRoomFits) {
+  const Asked asked(sample());
+  const Graph pair = asked.trade_off->graph_of(asked.whole.plan).value();
+  const Figures own = step_figures(pair, analysis())->figures;
+  const FindOrder find = order_finder(built_in_passes(), analysis());
+  for (const auto memory : {LimitedMemory::allocated, LimitedMemory::reserved})
+    for (const std::int64_t percent : {102, 110}) {
+      const bool counts_reserved = memory == LimitedMemory::reserved;
+      const std::int64_t bytes =
+          counts_reserved ? reserved_peak_bytes(pair, analysis().memory) : own.peak_bytes;
+      const OrderLimit limit{.memory = memory, .bytes = bytes * percent / 100};
+      const PlanOrder order = find(pair, limit).value();
+      if (order.passes.empty()) {
+        EXPECT_TRUE(counts_reserved) << "place_collectives fits without more memory";
+        EXPECT_EQ(order.figures, own);
+        continue;
+      }
+      EXPECT_LT(order.figures.step_ns, own.step_ns);
+      EXPECT_LE(counts_reserved ? order.reserved_bytes : order.figures.peak_bytes, limit.bytes);
+      // The parameters are part of the pipeline.
+      const Graph after = in_order(pair, order.passes, built_in_passes(), analysis()).value();
+      EXPECT_EQ(step_figures(after, analysis())->figures, order.figures);
+      EXPECT_EQ(reserved_peak_bytes(after, analysis().memory), order.reserved_bytes);
+    }
 }
 
 TEST(FindOrder, StopsWhenCancelled) {
