@@ -89,8 +89,9 @@ TEST(MeasuredKernels, RepeatedNamesAreTiedInOrder) {
     trace.call(kAdd, 1 + 20 * i, {{kAdd, 100.0 + 20 * i, 4.0 + i}})
         .call("aten::mm", 11 + 20 * i, {{"nvjet_tst", 110.0 + 20 * i, 5.0 + i}});
   const std::string mm = "extern_kernels.mm";
-  EXPECT_THAT(times(must(tie_measured(read_trace(trace), program_of({kAdd, mm, kAdd, mm, kAdd, mm})))),
-              ElementsAre("4 name", "5 name", "5 name", "6 name", "6 name", "7 name"));
+  EXPECT_THAT(
+      times(must(tie_measured(read_trace(trace), program_of({kAdd, mm, kAdd, mm, kAdd, mm})))),
+      ElementsAre("4 name", "5 name", "5 name", "6 name", "6 name", "7 name"));
 }
 
 TEST(MeasuredKernels, WhatCannotBeTiedIsListedAndNotGuessed) {
@@ -126,8 +127,9 @@ TEST(MeasuredKernels, LibrariesInACudaGraphAreTiedByTheirNeighbors) {
   kernel("nvjet_d", 155, 3);
   kernel("nvjet_e", 160, 3);
   const std::string mm = "extern_kernels.mm";
-  const MeasuredKernels measured = must(tie_measured(
-      read_trace(trace), program_of({kAdd, mm, "torch.ops._c10d_functional.reduce_scatter_tensor.default",
+  const MeasuredKernels measured = must(
+      tie_measured(read_trace(trace),
+                   program_of({kAdd, mm, "torch.ops._c10d_functional.reduce_scatter_tensor.default",
                                kMul, mm, mm, kNorm, mm, mm})));
   EXPECT_THAT(times(measured), ElementsAre("4 name", "11 neighbors", "60 name", "4 name",
                                            "3 neighbors", "5 neighbors", "4 name", "-", "-"))
@@ -205,8 +207,9 @@ TEST(MeasuredKernels, WithoutOperatorsNeighborsDecide) {
       .call("triton_poi_fused_linear_0", 1, {{"triton_poi_fused_linear_0", 100, 4}})
       .call("aten::mm", 11, {{"nvjet_tst", 110, 9}})
       .call("triton_poi_fused_gelu_1", 21, {{"triton_poi_fused_gelu_1", 120, 5}});
-  EXPECT_THAT(times(must(tie_measured(read_trace(trace), predicted.graph, predicted.ir, predicted.made))),
-              ElementsAre("4 neighbors", "9 name", "5 neighbors"));
+  EXPECT_THAT(
+      times(must(tie_measured(read_trace(trace), predicted.graph, predicted.ir, predicted.made))),
+      ElementsAre("4 neighbors", "9 name", "5 neighbors"));
 
   // If the capture says so, a kernel with another name is another kernel.
   Graph named = parse(kTracedGraph);
@@ -282,10 +285,10 @@ TEST(MeasuredKernels, OnTheCpuKernelsOfOneFunctionAreMeasuredTogether) {
   EXPECT_EQ(labels.kernels()[0].label.exact, "cpp fused_add_cos");
   const MeasuredKernels measured =
       must(tie_measured(read_trace(Trace()
-                                 .compiled_graph("f", 0, 90)
-                                 .op("graph_0_cpp_fused_add_cos_0", 1, 6)
-                                 .op("aten::mm", 10, 20)
-                                 .op("graph_0_cpp_fused_relu_1", 40, 5)),
+                                       .compiled_graph("f", 0, 90)
+                                       .op("graph_0_cpp_fused_add_cos_0", 1, 6)
+                                       .op("aten::mm", 10, 20)
+                                       .op("graph_0_cpp_fused_relu_1", 40, 5)),
                         predicted.graph, predicted.ir, predicted.made));
   EXPECT_THAT(times(measured), ElementsAre("6 operators", "? operators", "20 name", "5 operators"));
   EXPECT_EQ(measured.kernels[1].counted_in, 0);
