@@ -15,7 +15,7 @@
 
 namespace jointer {
 
-// torch's heuristics that a budget may disable (MinCutOptions).
+// The heuristics that a budget may disable, as in torch's MinCutOptions.
 struct BanOptions {
   bool used_far_apart = true;
   bool long_fusible_chains = true;

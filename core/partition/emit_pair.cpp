@@ -10,8 +10,8 @@
 // value is a placeholder of the same name in the backward. Each half has its own storages, symbols,
 // module stacks and stack traces.
 //
-// If the joint graph has no partitioner tags, the halves get them from its phases, so that the file
-// still shows what is recomputed.
+// If the joint graph has no partitioner tags, the halves get them from its phases, so that a file
+// of the pair still shows what is recomputed.
 //
 // Cost: linear in the size of the graph.
 

@@ -1,6 +1,6 @@
 // Groups equal values, as equal_values.h defines them.
 //
-// The position in a layer consists of the module's path without the layer's number and the index
+// The position in a layer is the module's path without the layer's number, together with an index
 // among the otherwise equal calls of the layer, since two matrix products in one module may play
 // different roles.
 

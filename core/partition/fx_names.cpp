@@ -10,7 +10,7 @@ namespace {
 
 // The names that torch.fx avoids (`_illegal_names` in torch/fx/graph.py), between spaces: the
 // keywords and builtins of Python 3.10 to 3.14 except None, and the globals of generated code. A
-// few exceptions are builtins only since 3.11 or 3.13.
+// few of the exception classes are builtins only since 3.11 or 3.13.
 constexpr std::string_view kIllegal =
     " ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup "
     "BlockingIOError BrokenPipeError BufferError BytesWarning ChildProcessError "

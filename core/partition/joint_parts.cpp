@@ -7,9 +7,9 @@
 //
 // The first outputs are the forward's. With descriptors, these are the outputs up to the last one
 // that a forward returns (such as a result, a mutated input, a forward's token or random offset).
-// Without descriptors, if the targets name primals, but fewer than there are outputs, they are all
-// outputs but the last ones, one per primal; otherwise, they are the outputs up to the last one
-// that is neither null nor a gradient.
+// Without descriptors, if some placeholders are named primals, but fewer than there are outputs,
+// the last outputs, one per such placeholder, are the backward's. Otherwise, the forward's are the
+// outputs up to the last one that is neither null nor a gradient.
 //
 // Backward: tangents, nodes that must be in it because of writes or their partitioner tags, and
 // everything that reads from these; also the outputs of the backward, which may be computed

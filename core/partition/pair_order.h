@@ -121,7 +121,7 @@ class PairOrders {
     is_functional_collective = 1 << 14,
     is_overtaken = 1 << 15,  // NodePlaces::overtaken_by finds a write
     // Flat training step. in_region: a call in the part of the backward that may recompute values.
-    // read_outside: a value that a call reads which is neither in that part nor in the forward.
+    // read_outside: a value that is read by a call outside that part and outside the forward.
     in_region = 1 << 16,
     read_outside = 1 << 17,
     keeps_state = 1 << 18,  // can_keep_state

@@ -57,7 +57,7 @@ struct PlanReason {
     cut,              // saved: the cheapest cut passes through it; recomputed: it does not
     banned,           // the partitioner may not recompute it: `text` says why
     read_by_forward,  // default: computed in the forward, read by the backward
-    knapsack,         // the solver of the budget chose it to be saved, or left it
+    knapsack,         // the solver of the budget saved it, or left it to be recomputed
     searched,         // a search for a plan within a limit chose it
     user,             // the user chose it
     chain,            // recomputed because `node`, a call of the backward, reads it

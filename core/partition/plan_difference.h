@@ -90,8 +90,8 @@ std::vector<PlanTransition> transitions(const PlanDifference& difference,
                                         std::span<const std::size_t> rows);
 
 enum class PlanGrouping : std::uint8_t { layer, target };
-// Layers in their order, then values outside of layers; operators like transitions, by the size of
-// their changes.
+// Layers are in their order, then come values outside of layers; operators are sorted by the size
+// of their changes, largest first.
 std::vector<PlanChangeGroup> groups(const PlanDifference& difference, PlanGrouping grouping);
 // The groups by layer. Adjacent layers are folded into one element if their values have the same
 // modules below the layer and the same operators, and changed in the same way.

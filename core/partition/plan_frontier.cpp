@@ -14,8 +14,10 @@
 //   1. For each of a few copy prices, sample a series of byte prices from far below to far above
 //      the mean cost of a byte.
 //   2. Bracket the limit in each series and halve the interval between the two prices.
-//   3. Mix the two plans of each bracket, and then the mixed plans of neighboring copy prices: a
-//      price treats equal layers alike, but the best plan need not (plan_mixing.cpp).
+//   3. Mix the two plans of each bracket; repeat both steps at up to two more copy prices, between
+//      the best one and its neighbors; then mix the mixed plans of neighboring copy prices: a price
+//      treats equal layers alike, but the best plan need not (plan_mixing.cpp). Steps 2 and 3 run
+//      first for a limit that is a tenth tighter, since plans within it are within the limit.
 //   4. Improve the best plan so far: change decisions until it is within the limit and no change
 //      makes it better (plan_descent.cpp). Then, until the effort is spent:
 //      - tune the best plans tensor by tensor (plan_tuning.cpp), and improve the best of them;
@@ -55,7 +57,7 @@ namespace {
 constexpr std::array kCopyPrices{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
 constexpr int kMinExponent = -7, kMaxExponent = 6;  // of byte prices, relative to the mean
 constexpr int kHalvings = 8;
-constexpr std::int64_t kTighterTenths = 9;  // of the limit, for the tighter one of step 3
+constexpr std::int64_t kTighterTenths = 9;  // of the limit: the tighter one of step 3
 constexpr std::size_t kMaxKicks = 3;        // random changes at once
 
 }  // namespace

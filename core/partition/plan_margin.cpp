@@ -2,8 +2,8 @@
 //
 // Terms
 //   density   the bytes that recomputing a value frees, per microsecond of its chain.
-//   cut-off   the density from which on the plan recomputes values, with the fewest exceptions
-//             (cut_off.cpp).
+//   cut-off   a density: the plan recomputes values of this density or more and saves the others,
+//             with the fewest exceptions (cut_off.cpp).
 //
 // The density and the cut-off explain the decision, since a search weighs bytes against time. The
 // effect of a decision on the step is not estimated from them: for each requested value, the
@@ -15,8 +15,8 @@
 // shorter, and the value might pass the cut-off. The margin names the smallest such value, if the
 // chain has at most kMaxChain members.
 //
-// Cost: the candidates of a plan once; for each value, one walk over its chain per member of the
-// chain, and the evaluation of three plans.
+// Cost: an evaluation of the plan and its candidates once; for each value, one walk over its chain
+// per member of the chain, and the evaluation of three plans.
 
 #include "core/partition/plan_margin.h"
 

@@ -23,8 +23,8 @@ struct ValueMargin {
   // The bytes freed by recomputing the value, per microsecond. nullopt if it cannot be recomputed,
   // or if that would free nothing, for instance because its memory is occupied anyway.
   std::optional<double> bytes_per_us;
-  // The density from which on the plan recomputes values, with the fewest exceptions
-  // (CutOff::density). nullopt if the plan does not decide by density.
+  // The plan recomputes values of this density or more and saves the others, with the fewest
+  // exceptions (CutOff::density). nullopt if the plan does not decide by density.
   std::optional<double> cutoff_bytes_per_us;
   std::int64_t copy_ns = 0;  // of a copy to the host, or back
 
@@ -55,16 +55,16 @@ struct ValueMargin {
   // does, or if the chain is too long to search (plan_margin.cpp).
   NodeId if_saved_too;
   // For a recomputed value: the only value that is recomputed from it. If that value were saved,
-  // this one would not be needed. None if there are several, or if the backward's own calls or
-  // outputs read the value.
+  // this one would not be needed. None if there are several, if that value cannot be saved, or if
+  // the backward's own calls or outputs read this one.
   NodeId only_for;
 };
 
 // The margins of one plan.
 class PlanMargins {
  public:
-  // `what_if` must outlive this object. Error (usage): same as emit_pair. Cost: that of finding the
-  // plan's candidates.
+  // `what_if` must outlive this object. Error (usage): same as emit_pair. Cost: an evaluation of
+  // the plan, and finding its candidates.
   static Result<PlanMargins> make(const PlanWhatIf& what_if, SavePlan plan);
 
   // nullopt if the plan does not decide by density.

@@ -57,8 +57,8 @@ class PlanMemory {
   [[nodiscard]] std::int64_t bytes(std::uint32_t storage) const { return storage_bytes_[storage]; }
   // The first node with a tensor in the storage: the one that allocates it, or an input.
   [[nodiscard]] Place producer(std::uint32_t storage) const { return storage_producer_[storage]; }
-  // The bytes of the held storages, except those that only the backward has, and of the optimizer's
-  // state.
+  // The bytes of the optimizer's state and of the held storages, except those that only the
+  // backward has.
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
   [[nodiscard]] std::size_t storage_count() const { return storage_bytes_.size(); }
 
@@ -102,8 +102,8 @@ class PlanMemory {
   bool host_counts_ = false;  // host memory counts as device memory
   CollectiveLibrary collectives_;
   std::vector<std::uint32_t> storages_;  // by slot
-  // Indexed by slot: an earlier slot in the same storage that belongs to an input or to the same
-  // node; -1 if there is none.
+  // Indexed by slot: an earlier slot in the same storage that belongs to an input of the slot's
+  // node or to the node itself; -1 if there is none.
   std::vector<std::int32_t> aliases_;
   std::vector<std::uint32_t> first_slot_;       // by position
   std::vector<Place> place_;                    // by slot

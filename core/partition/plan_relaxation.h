@@ -30,8 +30,8 @@ struct PlanPrices {
   double byte_ns = 0;    // for each byte that is live between the halves
   double moment_ns = 0;  // for each byte that is live at `moment`, if there is one
   std::shared_ptr<const PlanMoment> moment;
-  // Price per nanosecond of copying to the host, 0 to 1; nullopt if only values that a tag requires
-  // to be offloaded may be. If the CPU determines the step, every other price counts as 1.
+  // Price per nanosecond of copying to the host, 0 to 1; if the CPU determines the step, every
+  // price counts as 1. nullopt if only values that a tag requires to be offloaded may be offloaded.
   std::optional<double> copy;
 
   // The price of saving a value with these bytes, and of recomputing a call, in addition to the
@@ -43,8 +43,8 @@ struct PlanPrices {
 class PlanRelaxation {
  public:
   // `what_if` must outlive this object. `policies`: the user's, indexed by node id; may be empty.
-  // Where that is possible, values tagged MUST_SAVE stay on the device, those tagged
-  // MUST_CPU_OFFLOAD are offloaded, and those tagged MUST_RECOMPUTE or PREFER_RECOMPUTE are
+  // Values tagged MUST_SAVE are neither recomputed nor offloaded; where that is possible, those
+  // tagged MUST_CPU_OFFLOAD are offloaded, and those tagged MUST_RECOMPUTE or PREFER_RECOMPUTE are
   // recomputed. Error (usage): no plan is legal.
   static Result<PlanRelaxation> make(const PlanWhatIf& what_if,
                                      std::span<const MemoryPolicy> policies);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds the shortest list of changes after which the peak of a plan is within a limit. The top of
-// plan_target.cpp describes the search.
+// Searches for the shortest list of changes after which the peak of a plan is within a limit. The
+// top of plan_target.cpp describes the search.
 
 #include <cstdint>
 #include <functional>
@@ -49,7 +49,7 @@ struct ChangeList {
   struct Count {
     // The bytes freed by the most effective changes, each in a different unit, in descending order.
     std::vector<std::int64_t> freed;
-    std::int64_t tagged = 0;  // bytes there of saved values whose policy is fixed by tags
+    std::int64_t tagged = 0;  // bytes at that peak of saved values that tags require to be saved
     // The smallest number of changes that together free `bytes`; nullopt if even all of them free
     // less.
     [[nodiscard]] std::optional<std::size_t> needed_for(std::int64_t bytes) const;

@@ -17,9 +17,9 @@
 namespace jointer {
 
 struct CpuOffloadOptions {
-  // `defer_layers`: number of layers, or runs of calls outside of layers, that the forward
-  // completes after the one that computes a value before it waits for the value's copy to the host;
-  // it always completes the one that last reads the value. 0: the wait follows the last reader.
+  // `defer_layers`: before the forward waits for the copy of a value to the host, it completes this
+  // many layers, or runs of calls outside of layers, after the one that computes the value; it
+  // always completes the one that last reads the value. 0: the wait follows the last reader.
   // `prefetch_layers`: number of layers that the backward visits between starting the copy back and
   // reaching the value's layer. 0: the copy back starts right before the first reader. Neither may
   // be negative.

@@ -24,7 +24,7 @@ class WriteOrder {
   // Among the calls for which `counts` is true, the first after `id` that writes to memory that
   // `id` uses; none if there is no such call.
   [[nodiscard]] NodeId next_write(NodeId id, const std::function<bool(NodeId)>& counts) const;
-  // True if a call for which `counts` is true writes to memory that `id` uses before `id` runs.
+  // True if a call before `id` for which `counts` is true writes to memory that `id` uses.
   [[nodiscard]] bool any_before(NodeId id, const std::function<bool(NodeId)>& counts) const;
   // Checks the calls of each half, given in the order in which they run. Error (usage): a call
   // would use memory with other contents than in the joint graph, memory that is written to would
