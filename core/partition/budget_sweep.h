@@ -25,9 +25,9 @@ class BudgetSweep {
   // Adds the given points; if the request forbids offloading, only those that offload on demand.
   // Then solves budgets 1 and 0 and, until the request's max_budgets are reached, others between
   // the points that are furthest apart. If the user cancels, or the request's `found` returns
-  // false, stops with the points found so far. Error (usage): a given plan is not legal; or there
-  // are no points, because no budget has a legal plan (the message is that of the last budget).
-  // Error (cancelled): the user cancelled before there was a point.
+  // false, stops with the points found so far. Error (usage): a given plan is not legal; or no
+  // point was found, because no budget has a legal plan (the message is that of the last budget).
+  // Error (cancelled): the user cancelled before a point was found.
   Result<void> run();
   // The points in the order in which they were found: first given points, then those of the
   // budgets.

@@ -8,7 +8,7 @@
 //   bucketing_benchmark [--backward] [--layers 2,8,32,61] [--estimator simple] CAPTURE...
 //
 // --backward: takes the backward half of a joint graph's minimum cut.
-// --layers: measures the first N / max(N) of the graph for each number N.
+// --layers: measures a share of the graph for each number; the last number is the whole graph.
 
 #include <fmt/core.h>
 #include <sys/resource.h>

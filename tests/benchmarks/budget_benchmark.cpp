@@ -1,9 +1,10 @@
-// Budgets on real joint graphs: prints one JSON object with, for each capture, in ms of CPU time
+// Budgets on real joint graphs: prints one JSON object with, for each capture, in ms of CPU time of
+// the main thread
 //   budget_ms     one activation budget of 0.5, from the graph to the plan with its reasons
-//   pareto_ms     a sweep over 64 budgets with their numbers, and the number of points on the curve
-//   fastest_ms    the fastest plan within the middle of the curve's peaks; `gain_ms` is the step
-//                 time that it saves compared with the best budget that fits
-//   smallest_ms   the smallest plan at most 3% slower than the fastest
+//   pareto_ms     the curve, with a sweep over up to 64 budgets; `points` counts its points
+//   fastest_ms    the fastest plan found within the middle of the curve's peaks; `gain_ms` is the
+//                 step time that it saves compared with the fastest point of the curve that fits
+//   smallest_ms   the plan with the lowest peak found that is at most 3% slower than the fastest
 //
 //   budget_benchmark CAPTURE...
 

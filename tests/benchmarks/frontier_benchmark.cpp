@@ -1,6 +1,8 @@
-// Checks the plans that `jointer sac --budget` finds for joint graphs: at ten limits, from the
-// lowest peak found to that of the plan without a limit (or, if that is lower, of the budget that
-// needs most). Each answer is a separate search, as on the command line. It fails if
+// Checks the plans that `jointer sac --budget` finds for joint graphs: at ten limits, or `--peaks`,
+// from the lowest peak found to that of the plan without a limit or, if that is not higher, of the
+// budget or preset that needs most. Each answer is a separate search, as on the command line. It
+// fails if
+//   - no plan found fits the limit;
 //   - one of torch's activation budgets, by any solver, or one of upstream's presets fits the limit
 //     and is faster;
 //   - one of `--flips` random changes of one decision, as far as tags allow them, fits the limit

@@ -1,5 +1,5 @@
-// Computations of the panes on real captures: building the tables, changing the moment, searching.
-// Skipped without the shared captures.
+// Computations of the panes: building the tables, changing the moment, searching, on the shared
+// captures if they are available; sorting and filtering a large table.
 
 #include <benchmark/benchmark.h>
 

@@ -2,7 +2,7 @@
 //   nodes, candidates   their number
 //   prepare_ms          the arrays that are computed once per graph
 //   evaluate_*_ms       numbers and profile of torch's minimum cut; with everything recomputed that
-//                       can be; with every second saved value offloaded
+//                       can be; with every second candidate offloaded
 //   candidates_*_ms     the values that can be decided, for the first two
 //   tick_*_ms           changing the decision on one candidate: the plan, its numbers and profile;
 //                       median and maximum over candidates from the whole graph

@@ -3,8 +3,8 @@
 
     ratios.py --bin BUILD/bin [--shared DIR] [--rounds N]
 
-Ours and torch's take turns, and the minimum for each counts, since other work on the machine only adds
-time. Prints a table. Exits with 1 if a requirement is not met, with 3 if the captures are missing.
+Most measurements are repeated, and the minimum counts, since other work on the machine only adds time. Prints a
+table. Exits with 1 if a requirement is not met, with 3 if the captures are missing.
 """
 
 from __future__ import annotations

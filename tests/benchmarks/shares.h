@@ -29,8 +29,8 @@ inline std::vector<int> numbers(std::string_view text) {
   return found;
 }
 
-// The first `share`/`of` of a graph's calls, with their inputs; returns the values that nothing
-// reads any more.
+// A graph of the first `share`/`of` of the calls of `graph`, with their inputs. Its outputs are the
+// values that none of them reads.
 inline Result<Graph> first_share(Graph graph, int share, int of) {
   if (share >= of) return graph;
   const std::vector<NodeId> order(graph.order().begin(), graph.order().end());

@@ -4,7 +4,8 @@
 //                    and within the unedited peak
 //   tuned            the result of a search within the unedited peak: its steps, step and peak;
 //                    the number of candidates, and candidates per second of wall and CPU time
-//   as_good_after_s  when it was as good as the best preset, over the unedited peak or not
+//   as_good_after_s  when its step was as short as that of the fastest preset, whose peak may be
+//                    higher than the unedited one; -1 if never
 //   unasked_ms       the longest CPU time in which a search does not check for cancellation
 //   cancel_ms        from cancelling to the end of the search, the maximum of several
 //   peak_rss_bytes   of the process

@@ -1,4 +1,4 @@
-// FX graphs as text. A written text must read back as the same graph.
+// FX graphs as text. A written text must read back as a graph with the same number of nodes.
 
 #include "core/capture/fx_text.h"
 

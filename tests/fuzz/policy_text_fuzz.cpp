@@ -1,5 +1,5 @@
 // Policies from other programs: operator sets, selectors, logs of torch's partitioner. A policy
-// that was read tags the graph and can be undone; one that is refused leaves the graph unchanged.
+// that was read tags the graph and can be undone.
 
 #include "core/edit/edit.h"
 #include "core/graph/literal.h"

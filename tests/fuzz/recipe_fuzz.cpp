@@ -1,5 +1,5 @@
-// Recipes: a recipe that was read is written the same, and its replay leaves the graph sound and
-// can be undone.
+// Recipes: a recipe that was read can be written and read again. Its replay leaves the graph sound
+// and can be undone, or is refused and leaves the graph unchanged.
 
 #include "core/edit/replay.h"
 #include "core/graph/literal.h"

@@ -19,7 +19,7 @@ inline bool is_alive(pid_t pid) {
          text[name_end + 2] != 'X';
 }
 
-// Waits up to two seconds until the process has ended.
+// True if the process ends within two seconds; waits for that.
 inline bool dies_soon(pid_t pid) {
   for (int i = 0; i < 200 && is_alive(pid); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

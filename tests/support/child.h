@@ -5,8 +5,8 @@
 
 namespace jointer::test {
 
-// The part of a window or pane with this object name, or the only one of its type if no name is
-// given. Without it the test ends with a message.
+// The part of a window or pane of this type and, if given, with this object name. If there is not
+// exactly one, the test program ends with a message.
 template <class T>
 T& child(const QObject& parent, const char* name = nullptr) {
   const auto found = parent.findChildren<T*>(QString::fromLatin1(name));

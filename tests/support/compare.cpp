@@ -163,7 +163,8 @@ class Comparer {
                           : std::to_string(dim.value);
   }
 
-  // The partitions are equal if each storage of one graph has exactly one counterpart in the other.
+  // Tensors share storages alike if each storage of one graph has exactly one counterpart in the
+  // other.
   void alias(std::string_view name, StorageId a, StorageId b) {
     const auto [to, is_new_a] = to_b_.try_emplace(a, b);
     const auto [from, is_new_b] = to_a_.try_emplace(b, a);

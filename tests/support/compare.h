@@ -15,10 +15,11 @@ struct Difference {
   std::string detail;  // the node, and what each graph has
 };
 
-// Compares names in order, targets, edges, arguments, kinds of values, shapes, dtypes, devices,
-// strides, offsets, and which tensors share a storage. `b` is the reading that may lack
-// information: a value that only `a` has is of the kind "unknown value" or, inside a tuple,
-// "unknown element".
+// Compares the nodes in order: names, kinds, targets, edges, arguments, policy tags, phases, kinds
+// of values, shapes, dtypes, devices, strides, offsets, and which tensors share a storage. If the
+// numbers of nodes differ, compares nothing else. `b` is the reading that may lack information: a
+// value that only `a` has is of the kind "unknown value" or, inside a tuple, "unknown element", and
+// an offset that `b` lacks is an "unknown offset".
 std::vector<Difference> compare_graphs(const Graph& a, const Graph& b);
 
 std::map<std::string, std::size_t> count_kinds(const std::vector<Difference>& differences);

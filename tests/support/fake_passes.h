@@ -1,7 +1,7 @@
 #pragma once
 
-// Passes for tests, in addition to the built-in ones: one fails, one runs until it is cancelled,
-// one belongs to a plugin, one prints.
+// Passes for tests, in addition to the built-in ones, such as one that fails, one that runs until
+// it is cancelled, and one that belongs to a plugin.
 
 #include <QSet>
 #include <atomic>

@@ -20,7 +20,7 @@ inline const Node& node(const Graph& graph, std::string_view name) {
   return graph.node(id);
 }
 
-// The storage that holds a node's first tensor, after replacements by views and waits.
+// The real storage (Graph::real_storage) of a node's first tensor.
 inline StorageId storage_of(const Graph& graph, std::string_view name) {
   return graph.real_storage(graph.tensors(node(graph, name)).front().storage);
 }

@@ -6,7 +6,8 @@
 
 namespace jointer::test {
 
-// Two products, whose recomputed inputs are needed in the backward one after the other.
+// Two products, each followed by an activation that is recomputed. The backward needs the
+// recomputed values one after the other.
 inline constexpr const char* kTwoProducts = R"(
   w1: f32[8,8] = parameter
   w2: f32[8,8] = parameter

@@ -16,7 +16,7 @@ struct Judged {
   std::unique_ptr<PlanWhatIf> what_if;
 };
 
-// With the `simple` estimator. Empty if the graph has nothing to partition, or no legal cut.
+// Uses the `simple` estimator. Null if min_cut fails, or if its plan cannot be evaluated.
 std::unique_ptr<Judged> judge(const Graph& graph);
 
 // The sample llama_debug_tp2_fsdp2.

@@ -319,7 +319,7 @@ class ReferenceReader {
     }
   }
 
-  // Scheduler.compute_dependencies.
+  // As Inductor's Scheduler.compute_dependencies does.
   void find_users() {
     std::vector<std::int32_t> list_of(ir_.buffers.size());
     std::iota(list_of.begin(), list_of.end(), 0);

@@ -1,11 +1,11 @@
 #pragma once
 
-// Ir of a file of the reference kernels, which `inductor_oracle.py` makes: the ops as Inductor
-// scheduled them, without our lowering.
+// The Ir in a file of the reference kernels, which `inductor_oracle.py` makes: the ops as Inductor
+// scheduled them, without Jointer's lowering.
 //
-// Derived, as the file does not state them: readers of buffers (as `Scheduler.compute_dependencies`
-// does), the buffer that an order is about, and reductions that were split in two layers. Modes of
-// writes are not known.
+// Derived, since the file does not state them: the readers of buffers (as
+// `Scheduler.compute_dependencies` does), the result that a weak access orders (Access::mutating),
+// and which reductions were split in two layers. The modes of writes are unknown.
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -11,7 +11,8 @@ namespace jointer::test {
 LayoutGraph random_layout_graph(std::uint32_t seed, std::uint32_t most);
 
 // Describes the first fault in a layout of `graph`: boxes that overlap or lie outside, ranks that
-// are out of order, lines that do not join their boxes or cross others. Empty if there is none.
+// are out of order, lines that do not join their boxes, straight lines that lead through a box.
+// Empty if there is none.
 std::string layout_mistake(const LayoutGraph& graph, const Layout& layout,
                            const LayoutStyle& style);
 

@@ -12,8 +12,8 @@ namespace jointer::test {
 // The small step with a measurement of every node.
 class MeasuredSmallStep : public ::testing::Test {
  protected:
-  // Each step takes 100 us after the previous one, except the collective, which runs until its
-  // wait.
+  // Each node takes 100 us and starts when the previous one has ended, except that the collective
+  // takes 150 us, and the node after it starts 10 us after it has started.
   static Measurement measurement_of_all(const views::Snapshot& s) {
     Measurement m{.label = "rank 0, interpret", .device = "A CPU"};
     std::int64_t at = 0;

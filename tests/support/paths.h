@@ -15,10 +15,12 @@ std::vector<std::string> sample_captures();
 // The folder of shared captures and references; empty if there is none.
 std::string shared_directory();
 
-// All captures in the shared folder and its subfolder `executable`, sorted; empty if there is none.
+// All captures in the folders `captures` and `captures/executable` of the shared folder, sorted;
+// empty if there is no shared folder.
 std::vector<std::string> shared_captures();
 
-// A test's name for a file: its letters and digits, without the folder.
+// A test's name for a file: the file's name without the folder, with underscores for all characters
+// but letters and digits.
 template <class ParamInfo>
 std::string parameter_name(const ParamInfo& parameter) {
   std::string name = parameter.param.substr(parameter.param.rfind('/') + 1);

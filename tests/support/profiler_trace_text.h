@@ -24,7 +24,7 @@ class ProfilerTraceText {
   ProfilerTraceText& annotation(const char* name, int tid, double ts, double dur) {
     return add("user_annotation", name, tid, ts, dur, {{"External id", ++external_}});
   }
-  // External ids of calls count up from 1.
+  // The external ids of calls and annotations count up from 1.
   ProfilerTraceText& op(const char* name, double ts, double dur, const Json& dims = nullptr,
                         int tid = 10) {
     Json args{{"External id", ++external_}, {"Record function id", 0}};

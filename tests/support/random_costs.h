@@ -13,9 +13,9 @@ namespace jointer::test {
 inline constexpr TransferCosts kTransfers{
     .ns_per_byte = 0.05, .min_ns = 20, .host_ns = 7, .wait_host_ns = 3};
 
-// One cost per node. The same seed gives the same costs: from a CPU that is never late to one that
-// always is, with some kernels that the CPU waits for, and collectives that are short or long
-// compared with them.
+// One cost per node. The same seed gives the same costs. Depending on the seed, the CPU is never
+// late, always late, or in between; it waits for some kernels, and collectives are short or
+// long compared with kernels.
 std::vector<NodeCost> random_costs(const Graph& graph, std::uint64_t seed);
 
 }  // namespace jointer::test

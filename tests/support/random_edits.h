@@ -13,8 +13,8 @@ namespace jointer::test {
 
 struct RandomEditOptions {
   bool illegal = true;  // also moved placeholders, removed nodes with readers, ...
-  // Only edits that do not change the outputs: moves, inserted copies, buckets, tags. If false, all
-  // others as well.
+  // Only edits that do not change the outputs: no call is replaced, and no call that writes is
+  // removed.
   bool same_outputs = false;
   std::size_t reach = 40;  // maximum distance of a move
 };

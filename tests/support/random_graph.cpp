@@ -78,8 +78,8 @@ class Builder {
     graph_.add_node(n);
   }
 
-  // Values computed since, as far as they can be returned.
   [[nodiscard]] std::size_t value_count() const { return values_.size(); }
+  // One of the values added after the first `first` ones; none if there are none.
   NodeId value_since(std::size_t first) {
     const auto count = static_cast<std::int64_t>(values_.size());
     if (static_cast<std::int64_t>(first) == count) return {};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Graphs for property tests: sound ones, with everything that occurs in captures.
+// Sound graphs for property tests, with most of what occurs in captures.
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Changes of calls from JSON, as recipes hold it.
+// Reads inserted nodes, arguments and values from JSON as in recipes.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// JOINTER_IS_SANITIZED is 1 under AddressSanitizer, which makes measured times meaningless and long
-// tests slow.
+// JOINTER_IS_SANITIZED is 1 if clang compiles with AddressSanitizer, which makes measured times
+// meaningless and long tests slow.
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -9,7 +9,7 @@
 
 namespace jointer::test {
 
-// A graph of 40,000 nodes.
+// True for the captures of DeepSeek-V3 671B, with tens of thousands of nodes.
 inline bool is_large_capture(std::string_view name) {
   return name.find("671b") != std::string_view::npos;
 }

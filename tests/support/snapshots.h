@@ -9,8 +9,8 @@ namespace jointer::test {
 // A snapshot of a graph literal; the test fails if the literal is invalid.
 views::SnapshotPtr snapshot_of(std::string_view literal);
 
-// A small transformer step: two identical layers with a parameter each, a collective with its wait,
-// forward and backward.
+// A small step, forward and backward: two layers, each a product with a parameter and a relu, then
+// a collective with its wait.
 extern const std::string_view kSmallStep;
 
 }  // namespace jointer::test

@@ -12,9 +12,9 @@
 namespace jointer::test {
 
 // The contents of the graph's outputs after a run, in order; for a pair, those of the forward's
-// results and of the backward's outputs, without the values saved for backward. 0 for None. The
-// contents of inputs that were written to follow. Placeholders are distinguished by name. Random
-// operators draw no random numbers: equal calls with equal arguments give equal results.
+// results and of the backward's outputs, without the values saved for backward. 0 for None. Then
+// come the contents of the inputs that were written to. Placeholders are distinguished by name.
+// Random operators draw no random numbers: equal calls with equal arguments give equal results.
 std::vector<std::uint64_t> symbolic_run(const Graph& graph);
 
 }  // namespace jointer::test

@@ -9,7 +9,8 @@
 
 namespace jointer::test {
 
-// Two collectives of one group, with compute that depends on neither between them and their waits.
+// Two collectives of one group, each directly followed by its wait. The compute between them
+// depends on neither.
 class TwoGathers : public testing::Test {
  protected:
   void SetUp() override {
