@@ -26,7 +26,7 @@ class FxNames {
   void use(std::string_view name);
 
  private:
-  // `avoids`: the candidate itself must not be taken.
+  // `avoids`: if true, the candidate itself must not be the name.
   std::string take(std::string_view candidate, bool avoids);
   [[nodiscard]] long long last_number(std::string_view base) const;
 

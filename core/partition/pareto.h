@@ -1,7 +1,7 @@
 #pragma once
 
-// Computes the trade-off between peak memory and step time, and finds the best plan within a limit.
-// The top of pareto.cpp describes the algorithm.
+// Searches for the best trade-offs between peak memory and step time, and for the best plan within
+// a limit. The top of pareto.cpp describes the algorithm.
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Finds the best plans of a joint graph or a flat training step: the shortest step at every peak.
-// Saving, recomputing and offloading are searched together. The top of plan_frontier.cpp describes
-// the search.
+// Searches for the best plans of a joint graph or a flat training step: the shortest step at every
+// peak. Saving, recomputing and offloading are searched together. The top of plan_frontier.cpp
+// describes the search.
 
 #include <atomic>
 #include <cstdint>

@@ -23,12 +23,12 @@ struct MixedPlan {
 // over: cancelled, or without effort left.
 using JudgeActions = std::function<std::optional<Figures>(std::span<const PlanAction>)>;
 
-// The best plan within the limit on the way from `within`, which is within it, to `beyond`, which
-// is not. `within` itself if no other plan is better.
+// The best plan found within the limit on the way from `within`, which is within it, to `beyond`,
+// which is not. `within` itself if no better one is found.
 MixedPlan mixed_within(const MixedPlan& within, const MixedPlan& beyond, const PlanLimit& limit,
                        const JudgeActions& judge);
 
-// The best plan on the way from `a` to `b`. One of them if no other plan is better.
+// The best plan found on the way from `a` to `b`, including both.
 MixedPlan blended(const MixedPlan& a, const MixedPlan& b, const PlanLimit& limit,
                   const JudgeActions& judge);
 

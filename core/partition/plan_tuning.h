@@ -28,11 +28,11 @@ class PlanTuning {
 
   using Holds = std::function<bool(const Figures&)>;
 
-  // Lower `aim`, which is the peak or the step time, by changing the best candidates first.
-  // lower_until ends when `enough` returns true or nothing helps; lower_while makes only changes
-  // after which `allowed` still returns true. For the peak, both recompute or offload saved values
-  // that are live there; for the step time, they save recomputed and offloaded values, or offload
-  // recomputed ones.
+  // Lower `aim`, which is the peak or the step time, by changing the best candidates first, in a
+  // limited number of rounds. lower_until ends when `enough` returns true or nothing helps;
+  // lower_while makes only changes after which `allowed` still returns true. For the peak, both
+  // recompute or offload saved values that are live there; for the step time, they save recomputed
+  // and offloaded values, or offload recomputed ones.
   [[nodiscard]] EvaluatedPlan lower_until(EvaluatedPlan from, std::int64_t Figures::*aim,
                                           const Holds& enough);
   [[nodiscard]] EvaluatedPlan lower_while(EvaluatedPlan from, std::int64_t Figures::*aim,
