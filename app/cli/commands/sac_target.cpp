@@ -42,9 +42,10 @@ std::string best_text(const TargetAnswer& answer) {
 void TargetOptions::add_to(CLI::App& command) {
   const HelpGroup group(command, "Shortest list of changes");
   command
-      .add_option("--free", free,
-                  "Free this much of the peak with the shortest list of changes; with one of the "
-                  "options below, --budget BYTES also produces a list")
+      .add_option(
+          "--free", free,
+          "Free this much of the peak with the shortest list of changes found; with one of the "
+          "options below, --budget BYTES also produces a list")
       ->type_name("BYTES");
   command.add_option("--at-most", at_most, "Maximum number of changes in the list")
       ->type_name("N")

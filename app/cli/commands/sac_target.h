@@ -1,6 +1,6 @@
 #pragma once
 
-// `jointer sac --free` and `--budget` with conditions: the shortest list of changes to the plan
+// `jointer sac --free` and `--budget` with conditions: the shortest list found of changes to the plan
 // that reduces its peak to a limit.
 
 #include <CLI/CLI.hpp>

@@ -40,8 +40,7 @@ TEST(RegionBudget, IsRefusedForAPartUnlessAllowed) {
   annotate(graph, "a", 0.25);
   const auto refused = region_budget(graph);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message,
-              HasSubstr("do not cover 1 call of the forward (first: b)"));
+  EXPECT_THAT(refused.error().message, HasSubstr("do not cover 1 call of the forward (first: b)"));
   const auto budget = must(region_budget(graph, BudgetCoverage::part));
   EXPECT_EQ(budget, std::optional(0.25));
 }
