@@ -1,7 +1,7 @@
 #pragma once
 
-// `jointer sac --free` and `--budget` with conditions: the shortest list found of changes to the plan
-// that reduces its peak to a limit.
+// `jointer sac --free` and `--budget` with conditions: the shortest list of changes found that
+// reduces the peak of the plan to a limit.
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
