@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -139,6 +140,8 @@ class PlanFrontier {
   std::map<std::int64_t, EvaluatedPlan> points_;  // by peak; see points()
   std::mutex go_on_mutex_;
   std::atomic<std::size_t> evaluated_ = 0;
+  static constexpr std::size_t kNoEnd = std::numeric_limits<std::size_t>::max();
+  std::size_t descent_end_ = kNoEnd;  // of plans to evaluate, for a descent that may end early
   std::atomic<bool> is_cancelled_ = false;
 };
 

@@ -157,7 +157,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
 def trained() -> list[dict[str, dict[str, Any]]]:
     """The results of every scenario, by rank."""
     script = Path(__file__).with_name("trainer_in_order.py")
-    ended = run_ranks([str(script), json.dumps(list(SCENARIOS.values()))], 2, timeout=300)
+    ended = run_ranks([str(script), json.dumps(list(SCENARIOS.values()))], 2, timeout=900)
     for each in ended:
         assert each.code == 0, each.errors
     return [dict(zip(SCENARIOS, each.lines, strict=True)) for each in ended]
