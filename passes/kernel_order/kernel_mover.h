@@ -30,8 +30,8 @@ class KernelMover {
   KernelMover(const KernelMover&) = delete;
   KernelMover& operator=(const KernelMover&) = delete;
 
-  // Moves the kernels for which `is_moved` returns true, as far as they can, except for the one that
-  // is visited last. The maximum in the options counts these kernels, even those that stay in
+  // Moves the kernels for which `is_moved` returns true, as far as they can, except for the one
+  // that is visited last. The maximum in the options counts these kernels, even those that stay in
   // place. Adds the moves and the peak before them to the report. Returns the new order.
   std::vector<KernelUnit> move_all(KernelPassReport& report);
 

@@ -47,8 +47,8 @@ Result<LimitAnswer> meet_limit(const SacCommand& options, const Budget& budget,
                                const TradeOff& trade_off, Solved& solved);
 // Replaces the plan of a partition. `why` becomes the reason for each call whose decision changes.
 void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why);
-// Changes the plan by the shortest list of changes found that meets a target, and finds an order for
-// it unless the options exclude orders. Error (usage): find_changes or emit_pair fails.
+// Changes the plan by the shortest list of changes found that meets a target, and finds an order
+// for it unless the options exclude orders. Error (usage): find_changes or emit_pair fails.
 Result<TargetAnswer> meet_target(const SacCommand& options, PlanTarget target, Solved& solved);
 // Adds the best plan for the target without the target's conditions. `partitioner`: that of the
 // list's pair. Returns how well the list meets the limit.
