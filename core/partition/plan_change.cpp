@@ -63,6 +63,11 @@ std::vector<std::uint8_t> PlanWhatIf::State::find_keeps_state() const {
   return keeps;
 }
 
+std::vector<Place> PlanWhatIf::State::elements(NodeId call) const {
+  if (graph.node(call).value.kind != Value::Kind::list) return {};
+  return orders.getitems(orders.place(call));
+}
+
 Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
                                              const Decisions& decisions) const {
   PlanChange change;
@@ -104,13 +109,12 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
   };
   for (const auto& [id, action] : decisions) {
     if (!graph.is_live(id)) continue;
-    const Place p = orders.place(id);
-    const std::vector<Place> parts = orders.getitems(p);
+    const std::vector<Place> parts = elements(id);
     for (const Place part : parts) {
       is_part[part] = 1;
       decide_one(part, action);
     }
-    if (parts.empty()) decide_one(p, action);
+    if (parts.empty()) decide_one(orders.place(id), action);
   }
 
   JOINTER_TRY(const PairOrder order, orders.backward_calls(given));
@@ -179,7 +183,7 @@ Result<PlanChange> PlanWhatIf::change_all(const SavePlan& plan, std::span<const 
   for (const PlanChange::Note& note : change.refused) refused.insert(note.node);
   const auto is_refused = [&](NodeId id) {
     if (!state_->graph.is_live(id)) return true;
-    const std::vector<Place> parts = state_->orders.getitems(state_->orders.place(id));
+    const std::vector<Place> parts = state_->elements(id);
     return parts.empty() ? refused.contains(id) : std::ranges::all_of(parts, [&](Place part) {
       return refused.contains(state_->orders.node(part));
     });

@@ -50,7 +50,7 @@ class Grouping {
     }
     Shared& shared = shared_[index];
     shared.values.nodes.push_back(candidate.node);
-    // A storage's bytes are those of the first of its saved values, but of each recomputed one.
+    // Only the first saved value in a storage has its bytes; every recomputed value has them.
     shared.values.bytes = candidate.action == PlanAction::recompute
                               ? std::max(shared.values.bytes, candidate.bytes)
                               : shared.values.bytes + candidate.bytes;

@@ -33,6 +33,9 @@ struct PlanWhatIf::State {
   // True if the backward has the value without recomputing it, or could only receive it because it
   // cannot be recomputed under this plan. `order` is the plan's.
   [[nodiscard]] bool is_available(const SavePlan& plan, const PairOrder& order, Place place) const;
+  // The elements of a call that returns a tuple, as far as the graph reads them; empty for other
+  // nodes.
+  [[nodiscard]] std::vector<Place> elements(NodeId call) const;
   // Fills in `steps` and `forward_steps` of a flat training step.
   void describe_steps(const PairOrder& order, Outcome& outcome) const;
   // The reason why the value cannot be saved or offloaded, in one sentence; empty if it can be.

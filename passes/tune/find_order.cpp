@@ -70,8 +70,8 @@ constexpr std::array<Order, 7> kOrders{{
 
 constexpr std::size_t kLarge = 30'000;
 
-// The growth from `bytes` that a limit allows, as a fraction. More than the maximum hardly hides
-// more communication.
+// The growth from `bytes` that a limit allows, as a fraction. More growth than the maximum rarely
+// hides more communication.
 double growth_within(std::int64_t limit_bytes, std::int64_t bytes) {
   constexpr double kMaxGrowth = 0.2, kSteps = 1000;
   if (bytes <= 0) return 0;
