@@ -65,13 +65,17 @@ std::string stride_name(std::string_view group) {
   return std::string(kStride) + std::string(group);
 }
 
-std::int64_t rank_stride(const Graph& graph, const ProcessGroup& group) {
+std::optional<std::int64_t> assumed_stride(const Graph& graph, const ProcessGroup& group) {
   const auto& named = graph.assumptions().named;
-  if (named.empty() || !has_guessed_ranks(graph, group)) return 1;
+  if (named.empty() || !has_guessed_ranks(graph, group)) return std::nullopt;
   for (const ProcessGroup* each = &group; each != nullptr; each = original_of(graph, *each))
     if (const auto found = named.find(stride_name(graph.text(each->name))); found != named.end())
       return found->second;
-  return 1;
+  return std::nullopt;
+}
+
+std::int64_t rank_stride(const Graph& graph, const ProcessGroup& group) {
+  return assumed_stride(graph, group).value_or(1);
 }
 
 Assumptions without_strides(Assumptions assumptions) {

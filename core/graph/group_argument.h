@@ -5,6 +5,7 @@
 // capture does not describe the group.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,10 +38,11 @@ const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group);
 bool has_guessed_ranks(const Graph& graph, const ProcessGroup& group);
 
 // The distance between the ranks of a group with guessed ranks is an assumption, `stride:fsdp=8`.
-// In order, these functions return the name of the assumption for a group; the distance (by default
-// that of the original for a twin, and 1 otherwise); the assumptions without the distances; and the
-// distances alone.
+// In order, these functions return the name of the assumption for a group; the assumed distance, if
+// any (for a twin without its own, that of its original); the same or, if there is none, 1; the
+// assumptions without the distances; and the distances alone.
 std::string stride_name(std::string_view group);
+std::optional<std::int64_t> assumed_stride(const Graph& graph, const ProcessGroup& group);
 std::int64_t rank_stride(const Graph& graph, const ProcessGroup& group);
 Assumptions without_strides(Assumptions assumptions);
 Assumptions only_strides(const Assumptions& assumptions);

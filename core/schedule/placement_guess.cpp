@@ -11,8 +11,7 @@ namespace {
 constexpr double kNotable = 0.01;
 
 bool is_guessed(const Graph& graph, const ProcessGroup& group) {
-  return group.ranks.size() > 1 && has_guessed_ranks(graph, group) &&
-         !graph.assumptions().named.contains(stride_name(graph.text(group.name)));
+  return group.ranks.size() > 1 && has_guessed_ranks(graph, group) && !assumed_stride(graph, group);
 }
 
 }  // namespace

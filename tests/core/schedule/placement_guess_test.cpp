@@ -70,6 +70,22 @@ TEST(PlacementGuess, TheStepDependsOnIt) {
   EXPECT_FALSE(guess(graph).matters());
 }
 
+// A twin of a group has the group's stride, so an assumption about the group places both.
+TEST(PlacementGuess, AnAssumptionPlacesTheTwinsOfAGroup) {
+  Graph graph = test::must(parse_literal(R"(
+    x: bf16[4096,4096] = input
+    g: bf16[65536,4096] = _c10d_functional.all_gather_into_tensor(x, 16, 'fsdp')
+    w: bf16[65536,4096] = _c10d_functional.wait_tensor(g)
+    h: bf16[65536,4096] = _c10d_functional.all_gather_into_tensor(x, 16, 'fsdp_extra')
+    v: bf16[65536,4096] = _c10d_functional.wait_tensor(h)
+    return [w, v]
+  )"));
+  EXPECT_EQ(guess(graph).groups.size(), 2U);
+  ASSERT_TRUE(graph.assume(strides("stride:fsdp=8")));
+  EXPECT_EQ(place_group(graph, graph.node(graph.find("h")), 8).nodes, 16);
+  EXPECT_TRUE(guess(graph).groups.empty());
+}
+
 // They give the same time wherever the ranks are, so the guess need not be reported.
 TEST(PlacementGuess, TorchsFormulasUseOnlyTheSizesOfGroups) {
   const Graph graph = gather();
