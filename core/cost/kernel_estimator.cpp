@@ -183,9 +183,9 @@ KernelDuration time_of_attention(const Graph& graph, const Node& node, double fl
                      .bytes = bytes,
                      .dtype = arithmetic_type(graph, node)};
   work.is_causal = work.flops < flops;
-  // [batch, heads, tokens, size], or [batch, tokens, heads, size] without `scaled_dot_product`.
-  const std::size_t tokens = packet.find("_attention_") != std::string_view::npos &&
-                                     packet.find("scaled_dot") == std::string_view::npos
+  // [batch, tokens, heads, size] for these operators, [batch, heads, tokens, size] for all others.
+  const std::size_t tokens = packet.starts_with("aten._flash_attention_") ||
+                                     packet.starts_with("aten._efficient_attention_")
                                  ? 1
                                  : 2;
   for (const NodeId input : graph.inputs(node)) {

@@ -124,6 +124,25 @@ TEST(KernelEstimator, CausalAttentionComputesHalf) {
   EXPECT_LT(ns("False"), 2 * ns("True")) << "blocks on the diagonal are computed in vain";
 }
 
+TEST(KernelEstimator, FlexAttentionHasTokensAfterHeads) {
+  const Graph graph = parse(R"(
+    q: bf16[1,8,4096,128] = input
+    o: bf16[1,8,4096,128] = input
+    l: f32[1,8,4096] = input
+    y: (bf16[1,8,4096,128], f32[1,8,4096]) = flex_attention(q, q, q)
+    z: bf16[1,8,4096,128] = flex_attention_backward(q, q, q, o, l, o)
+    return [q]
+  )");
+  const DeviceDescription h100 = must(load_device("h100"));
+  constexpr double kProduct = 2.0 * 8 * 4096 * 4096 * 128;
+  AttentionWork work{
+      .flops = 2 * kProduct, .head_size = 128, .tokens = 4096, .dtype = DType::bfloat16};
+  EXPECT_NEAR(ns_on_h100(graph, "y"), attention_time(h100, work).ns, 1);
+  work.flops = 5 * kProduct;
+  work.is_backward = true;
+  EXPECT_NEAR(ns_on_h100(graph, "z"), attention_time(h100, work).ns, 1);
+}
+
 TEST(KernelEstimator, EverythingElseIsTheRooflines) {
   const Graph graph = parse(R"(
     group tp: 0 1
