@@ -34,6 +34,7 @@
 #include "core/base/median.h"
 #include "core/base/units.h"
 #include "core/capture/profiler_calls.h"
+#include "core/graph/title_in_text.h"
 
 namespace jointer {
 namespace {
@@ -303,7 +304,7 @@ Result<TraceMatch> match_profiler_trace(const Graph& graph, std::string_view nam
         name,
         std::ranges::count_if(events.events,
                               [](const auto& e) { return e.kind == ProfilerEvent::Kind::op; }),
-        graph.title());
+        title_in_text(graph));
   TraceMatch match;
   match.passes = matcher.passes.size();
   match.nodes = tokens.nodes().size();

@@ -389,9 +389,14 @@ TEST(ProfilerTrace, OtherFilesAreRefusedInOneLine) {
     EXPECT_THAT(m.error().message, StartsWith("dir/trace.json: "));
     EXPECT_THAT(m.error().message, Not(HasSubstr("\n")));
   }
-  const auto other = read(graph, Trace().op("aten::conv2d", 0, 1).text());
+  const std::string foreign = Trace().op("aten::conv2d", 0, 1).text();
+  const auto other = read(graph, foreign);
   ASSERT_FALSE(other.has_value());
   EXPECT_THAT(other.error().message, HasSubstr("is this a trace of that graph?"));
+  Graph untitled = graph;
+  untitled.set_title({});
+  EXPECT_THAT(read(untitled, foreign).error().message,
+              HasSubstr("matches a node of the graph; is this a trace of that graph?"));
 }
 
 std::string a_trace() {
