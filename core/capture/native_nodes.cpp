@@ -182,8 +182,8 @@ Argument NodeReader::read_object_argument(json::value value, int depth) {
     } else if (key == "slice" || key == "complex") {
       result =
           read_children(key == "slice" ? Kind::slice : Kind::complex, member.get_array(), depth);
-      if (result->count != (key == "slice" ? 3U : 2U))
-        give_up("a {} cannot have {}", key, counted(result->count, "element"));
+      if (const std::uint32_t wanted = key == "slice" ? 3U : 2U; result->count != wanted)
+        give_up("`{}` has {} instead of {}", key, counted(result->count, "element"), wanted);
     } else if (key == "f") {
       const std::string_view text = get_text(member);
       if (text != "inf" && text != "-inf" && text != "nan") give_up("`{}` is not a float", text);
@@ -414,7 +414,8 @@ Dim NodeReader::read_dim(json::value value) {
 
 void NodeReader::read_dims(json::array array, std::vector<Dim>& dims) {
   for (json::value element : array) dims.push_back(read_dim(element));
-  if (dims.size() > kMaxRank) give_up("a tensor has {} dimensions, which is too many", dims.size());
+  if (dims.size() > kMaxRank)
+    give_up("a tensor has {} dimensions, but at most {} are supported", dims.size(), kMaxRank);
 }
 
 StringId NodeReader::intern_raw(json::value value) {

@@ -76,8 +76,10 @@ class BodyReader {
 
   Result<void> read(std::string_view file, const Function& function, int depth) {
     if (depth > kMaxCallDepth)
-      return input_error("{}: line {}: functions call each other too deeply for Inductor's output",
-                         file, function.first_number);
+      return input_error(
+          "{}: line {}: functions call each other too deeply: more than {} levels; is this a "
+          "wrapper that Inductor wrote?",
+          file, function.first_number, kMaxCallDepth);
     fx::LineReader reader(function.body, function.first_number);
     fx::Line line;
     while (reader.next(line)) {

@@ -149,7 +149,8 @@ Result<ArgumentRecord> read_object(const Json& json, int depth) {
       JOINTER_TRY(ArgumentRecords children, read_list(member, key, depth));
       if (const std::size_t wanted = key == "slice" ? 3 : 2;
           key != "tuple" && children.size() != wanted)
-        return input_error("a {} cannot have {}", key, counted(children.size(), "element"));
+        return input_error("`{}` has {} instead of {}", key, counted(children.size(), "element"),
+                           wanted);
       result = ArgumentRecord::of_children(*list, std::move(children));
     } else if (key == "dict") {
       JOINTER_TRY(ArgumentRecords children, read_dict(member, depth));
@@ -239,7 +240,8 @@ Json sizes_json(const std::vector<SizeRecord>& sizes) {
 Result<std::vector<SizeRecord>> read_sizes(const Json& json) {
   if (!json.is_array()) return input_error("expected a list");
   if (json.size() > kMaxRank)
-    return input_error("a tensor has {} dimensions, which is too many", json.size());
+    return input_error("a tensor has {} dimensions, but at most {} are supported", json.size(),
+                       kMaxRank);
   std::vector<SizeRecord> sizes;
   sizes.reserve(json.size());
   for (const Json& each : json) {

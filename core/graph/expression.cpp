@@ -65,7 +65,8 @@ class ExpressionParser {
 
   Result<Expression> run() {
     if (text_.size() > kMaxLength)
-      return input_error("an expression of {} characters is too long", text_.size());
+      return input_error("an expression of {} characters is too long: at most {} can be read",
+                         text_.size(), kMaxLength);
     disjunction(0);
     skip_space();
     if (!error_ && at_ != text_.size()) report("unexpected character");

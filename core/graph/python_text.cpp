@@ -92,8 +92,10 @@ std::string_view PythonText::rest() {
 }
 
 std::int64_t PythonText::integer() {
+  peek();
+  const std::size_t begin = column();
   const Argument n = argument();
-  if (n.kind != Argument::Kind::integer) text_mistake("expected an integer");
+  if (n.kind != Argument::Kind::integer) text_mistake("expected an integer at column {}", begin);
   return n.integer;
 }
 
@@ -428,7 +430,8 @@ TensorText PythonText::tensor_type() {
   tensor.dtype = *dtype;
   tensor.shape = dims();
   if (tensor.shape.size() > kMaxRank)
-    text_mistake("a tensor has {} dimensions, which is too many", tensor.shape.size());
+    text_mistake("a tensor has {} dimensions, but at most {} are supported", tensor.shape.size(),
+                 kMaxRank);
   if (peek() == '[') {
     tensor.stride = dims();
     tensor.has_stride = true;

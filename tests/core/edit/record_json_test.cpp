@@ -56,8 +56,8 @@ TEST(RecordJson, SaysWhatIsWrong) {
     const auto read = read_args(tree(json));
     return read ? "" : read.error().message;
   };
-  EXPECT_EQ(of_args(R"([{"slice":[1,2]}])"), "a slice cannot have 2 elements");
-  EXPECT_EQ(of_args(R"([{"complex":[1]}])"), "a complex cannot have 1 element");
+  EXPECT_EQ(of_args(R"([{"slice":[1,2]}])"), "`slice` has 2 elements instead of 3");
+  EXPECT_EQ(of_args(R"([{"complex":[1]}])"), "`complex` has 1 element instead of 2");
   EXPECT_EQ(of_args(R"([{"f":"much"}])"), "`much` is not a float");
   EXPECT_EQ(of_args(R"([{"n":3}])"), "`n`: expected a string");
   EXPECT_EQ(of_args("[{}]"), "an empty object is not an argument");
