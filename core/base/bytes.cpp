@@ -111,7 +111,7 @@ Result<PaddedBytes> unpack_gzip(std::string_view packed, std::string_view name) 
     stream.avail_out = static_cast<uInt>(chunk.size());
     status = inflate(&stream, Z_NO_FLUSH);
     if (status != Z_OK && status != Z_STREAM_END)
-      return input_error("{}: damaged gzip data near byte {}: {}", name, at,
+      return input_error("{}: damaged gzip data near byte {}: {}; copy the file again", name, at,
                          stream.msg == nullptr ? "unexpected end" : stream.msg);
     text.append(chunk.data(), chunk.size() - stream.avail_out);
     if (text.size() > limit) return too_large(packed, name);
@@ -144,8 +144,8 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
     ZSTD_outBuffer output{chunk.data(), chunk.size(), 0};
     rest = ZSTD_decompressStream(context.get(), &output, &input);
     if (ZSTD_isError(rest) != 0)
-      return input_error("{}: damaged zstd data near byte {}: {}", name, input.pos,
-                         ZSTD_getErrorName(rest));
+      return input_error("{}: damaged zstd data near byte {}: {}; copy the file again", name,
+                         input.pos, ZSTD_getErrorName(rest));
     text.append(chunk.data(), output.pos);
     if (text.size() > limit) return too_large(packed, name);
   }
@@ -163,7 +163,7 @@ Result<PaddedBytes> read_all(std::FILE* file, std::string_view name) {
     if (packed.empty()) return input_error("{}: the file is empty", name);
     return unpack(packed, name);
   } catch (const std::bad_alloc&) {
-    return input_error("{}: not enough memory", name);
+    return input_error("{}: not enough memory to read the file", name);
   }
 }
 

@@ -25,7 +25,8 @@ Result<std::string> start_of_zstd(std::FILE* file, const std::string& path, std:
     while (input.pos < input.size && output.pos < output.size)
       if (const std::size_t rest = ZSTD_decompressStream(context.get(), &output, &input);
           ZSTD_isError(rest) != 0)
-        return input_error("{}: damaged zstd data: {}", path, ZSTD_getErrorName(rest));
+        return input_error("{}: damaged zstd data: {}; copy the file again", path,
+                           ZSTD_getErrorName(rest));
     packed.resize(std::fread(packed.data(), 1, packed.size(), file));
   }
   text.resize(output.pos);
@@ -46,7 +47,7 @@ Result<std::string> read_start(const std::string& path, std::size_t size) {
   if (!packed.starts_with(kGzipMagic)) return packed;
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   const int count = file ? gzread(file.get(), text.data(), static_cast<unsigned>(size)) : -1;
-  if (count < 0) return input_error("{}: damaged gzip data", path);
+  if (count < 0) return input_error("{}: damaged gzip data; copy the file again", path);
   text.resize(static_cast<std::size_t>(count));
   return text;
 }

@@ -107,7 +107,8 @@ Result<ZipArchive> ZipArchive::open(const std::string& path) {
   struct stat status {};
   if (::fstat(::fileno(file.get()), &status) != 0)
     return input_error("{}: {}", path, std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) return input_error("{}: expected a file", path);
+  if (!S_ISREG(status.st_mode))
+    return input_error("{}: expected a regular file, not a folder, a pipe or a device", path);
   Result<ZipArchive> archive =
       ZipArchive(path, {}, std::move(file), static_cast<std::uint64_t>(status.st_size));
   JOINTER_CHECK(archive->read_directory());

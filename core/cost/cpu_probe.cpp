@@ -102,10 +102,9 @@ Result<std::optional<CpuProbe>> read_cpu_probe(const std::string& path) {
 }
 
 Result<void> write_cpu_probe(const std::string& path, const CpuProbe& probe) {
-  std::error_code status;
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder, status);
-  if (status) return fail(Error::Kind::run, "{}: {}", folder.string(), status.message());
+  if (const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+      !folder.empty())
+    JOINTER_CHECK(make_folder(folder.string()));
   return write_bytes(path, json_of(probe).dump(2) + '\n');
 }
 

@@ -40,7 +40,7 @@ std::string cpu_probe_path();
 // The probe of this machine. Empty if there is no file, or if its probe was made on another
 // processor or with another number of cores. Error (input): the file cannot be read, or is damaged.
 Result<std::optional<CpuProbe>> read_cpu_probe(const std::string& path);
-// Creates the folder if it does not exist. Error (run): the file cannot be written.
+// Creates the folder if it does not exist. Error (run): the folder or the file cannot be written.
 Result<void> write_cpu_probe(const std::string& path, const CpuProbe& probe);
 
 // The CPU of a rank with `threads` threads that shares the machine with the other `ranks` - 1
