@@ -17,7 +17,7 @@ namespace jointer {
 // the last. All others have no partner.
 //
 // Cost: O(n log n) per round; each round searches the gaps between the pairs of all earlier ones.
-// There are few rounds.
+// In practice, there are few rounds.
 class CertainPairs {
  public:
   using Pair = std::pair<std::uint32_t, std::uint32_t>;  // index in a, index in b

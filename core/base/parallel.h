@@ -9,7 +9,7 @@ namespace jointer {
 
 // Calls work(i) for each i in [0, count), on up to one thread per core (usable_cores). The caller's
 // thread starts alone; the others join it after a moment, so that short work does not pay for
-// starting threads. Once a call has returned true, no calls with higher indices are started.
+// starting threads. Once a call has returned true, no thread goes on to a call with a higher index.
 // Returns the lowest index whose call returned true, or `count` if there is none. All calls with
 // lower indices have then returned, so the result does not depend on the number of threads. If
 // calls throw, rethrows one of the exceptions. Calls run concurrently: none may change what another

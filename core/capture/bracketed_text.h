@@ -1,6 +1,6 @@
 #pragma once
 
-// Splits the text of programs in Python or C++ outside of brackets. The languages differ in what
+// Splits text in Python or C++ at separators outside of brackets. The languages differ in what
 // counts as a whole, such as a string or a comment: `after_whole(text, at)` returns the position
 // after the one that starts at `at`, or `at` if none does. Cost: linear.
 

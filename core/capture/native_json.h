@@ -44,8 +44,8 @@ std::int64_t get_int(json::value value);
 // that is not an integer of 64 bits.
 std::optional<std::int64_t> get_bound(json::value value);
 
-// Reads a sequence number or count that torch wrote, same as get_int, but returns nullopt from 2^63
-// to 2^64 - 1: autograd uses 2^64 - 1 for a call without a sequence number.
+// Reads a sequence number or count that torch wrote. Like get_int, but returns nullopt for numbers
+// from 2^63 to 2^64 - 1: autograd uses 2^64 - 1 for a call without a sequence number.
 std::optional<std::int64_t> get_count(json::value value);
 
 // Returns the hint of a symbolic size, as written. Fails unless it is an integer or null.

@@ -6,10 +6,11 @@
 //              most its own.
 //   bandwidth  that of the description's levels of cache, interpolated between their sizes. Without
 //              levels, that of the memory.
-//   fill       Little's law: to reach the full bandwidth, a device needs bandwidth * latency bytes
-//              in flight. A kernel has at most its own bytes in flight, and at most `block_bytes`
-//              for each of its blocks. So a small kernel takes launch + latency, and a reduction
-//              with few rows, which Inductor therefore splits, has only a part of the bandwidth.
+//   fill       Little's law: to reach the full bandwidth, a device needs the memory's bandwidth *
+//              latency bytes in flight. A kernel has at most its own bytes in flight, and at most
+//              `block_bytes` for each of its blocks. So a small kernel takes launch + latency, and
+//              a reduction with few rows, which Inductor therefore splits, has only a part of the
+//              bandwidth.
 //   sectors    memory moves in sectors of `sector_bytes`: elements that lie alone move more than
 //              themselves.
 //

@@ -23,8 +23,8 @@ struct Traffic {
 // dimensions count once) and each output once, so that a mutated tensor that the call returns
 // counts twice. A lookup counts the rows that it reads, not the whole table. If a call returns no
 // tensor, the arguments that its schema marks as written count as outputs (`_foreach_add_`,
-// `_fused_adamw_`), and those named `out` not as inputs; without any, it moves nothing, unless it
-// reads a number from the device.
+// `_fused_adamw_`); those named `out` do not count as inputs. A call without results or such
+// arguments moves nothing, unless it reads a number from the device.
 Traffic node_traffic(const Graph& graph, const Node& node);
 
 }  // namespace jointer

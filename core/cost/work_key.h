@@ -19,7 +19,7 @@ namespace jointer {
 //   Layout is part of the work because matrix products choose their kernels by layout, and copies
 //   and pointwise kernels lose coalescing in some layouts. The width of gaps matters little and is
 //   omitted.
-//   Numbers: integers, booleans, types and strings determine the work (dimensions, reductions).
+//   Others: integers, booleans, dtypes and strings determine the work (dimensions, reductions).
 //   Real and complex numbers, such as a scale or an epsilon, do not, and are written `#`; real
 //   exponents of powers are the exception.
 void append_work(const Graph& graph, const Node& node, std::string& text);

@@ -29,7 +29,7 @@ const T& of_table(const PerTable<T>& each, ConstantTable table) {
 }
 
 // Returns the id of the part's first entry in each table, or of the next entry to be added if the
-// part has none. Cost: linear in the entries of earlier parts.
+// part has none. Cost: linear in the entries before that one.
 PerTable<std::size_t> first_entries(const Graph& graph, PartId part);
 
 // Calls `visit` with each number in `constants` that refers to a table; `visit` may change it.

@@ -20,7 +20,7 @@ enum class DependencyKind : std::uint8_t {
 
 // Why a dependency is of kind `control`; if there are several reasons, one of them.
 enum class ControlReason : std::uint8_t {
-  none,       // it is of another kind
+  none,       // the dependency is of another kind
   draws,      // both may draw from a random generator or set its state
   acts,       // both may act on something outside the graph, or check something other than symbols
   symbol,     // one defines a symbol that the other uses

@@ -10,7 +10,7 @@ namespace jointer {
 
 // Stores each string once, under a dense id. All bytes are in one buffer and the index is a flat
 // table of ids, so copying a graph copies only a few arrays. Views stay valid until the next
-// `intern`.
+// `intern` or `reserve`.
 class StringTable {
  public:
   StringTable();

@@ -24,7 +24,8 @@
 //      the same x.
 //   5. Route edges: straight between ranks, vertical through them. No line crosses a box.
 //
-// Cost: steps 3 and 4 are O(sweeps * (items + segments * log)); items are at most nodes * ranks.
+// Cost: steps 3 and 4 take O(s (i + e) log i) for s sweeps, e segments and i items; there are at
+// most nodes * ranks items.
 // Source: K. Sugiyama, S. Tagawa, M. Toda, "Methods for visual understanding of hierarchical system
 // structures" (1981). Deviations: shared chains, and step 4.
 

@@ -15,8 +15,8 @@ struct ReservedProfile {
   std::int64_t peak_bytes = 0;
 };
 
-// Replays the lifetimes through a model of torch's CUDACachingAllocator with its default settings,
-// which rounds sizes that the timeline does not, as those of compiled kernels.
+// Replays the lifetimes through a model of torch's CUDACachingAllocator with its default settings.
+// The model also rounds sizes that the timeline does not, such as those of compiled kernels.
 // On devices other than cuda, reserved bytes equal live bytes.
 ReservedProfile simulate_reserved(const MemoryTimeline& timeline, DeviceType device);
 // The peak of reserved bytes on the device type memory.runs_on or, if that is not set, on the

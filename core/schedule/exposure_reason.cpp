@@ -12,7 +12,7 @@
 //             for the chains, it is independent of the collective.
 //
 // Rules. The first one that holds gives the reason.
-//   tail         the collective ends after the last kernel.
+//   tail         the collective ends after the host and the compute stream are done.
 //   stream_busy  the collective was queued behind another one on its stream for at least half of
 //                the exposed time.
 //   order        the range contains kernel time outside the window (at least a tenth of the exposed

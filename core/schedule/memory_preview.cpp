@@ -16,8 +16,8 @@
 // gap therefore follows from three sums, which are computed from their changes at the ends of
 // intervals, and from running maxima from the left (block after) and from the right (block before).
 //
-// Cost: the nodes in the block times the length of the window and the number of items that the
-// block touches, plus the makers and users of these items.
+// Cost: for each node in the block, the length of the window plus the number of items that the
+// block touches; and once, the makers and users of these items.
 
 #include <algorithm>
 #include <limits>

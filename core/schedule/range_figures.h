@@ -55,7 +55,7 @@ class RangeFigures {
   [[nodiscard]] std::int64_t ns(NodeId node) const {
     return contains(node) ? ns_[node.index()] : 0;
   }
-  // The exposed time in the range of the collective or copy that the node starts; 0 for other
+  // The exposed time, within the range, of the collective or copy that the node starts; 0 for other
   // nodes.
   [[nodiscard]] std::int64_t exposed_ns(NodeId start) const { return exposed_ns_[start.index()]; }
 

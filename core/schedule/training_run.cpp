@@ -12,9 +12,9 @@
 //              backward allocates the gradients of the nll loss and of the log-softmax, while the
 //              log-softmax is still saved (3 F bytes in total); under loss_parallel, it allocates
 //              the gradient's zeros, the exponential, their sum, and its product with the incoming
-//              gradient (4 F bytes). Then the tangent is allocated in the type of the logits, and
-//              the rest is freed. Results with one value per row are omitted, since they are
-//              smaller by a factor of the vocabulary's size.
+//              gradient (with the log-softmax, at most 4 F bytes at a time). Then the tangent is
+//              allocated in the type of the logits, and the rest is freed. Results with one value
+//              per row are omitted, since they are smaller by a factor of the vocabulary's size.
 //   backward   the backward's lifetimes. In the first step of a pair, cuBLAS allocates another
 //              workspace, for autograd's thread. Gradients become those of the parameters without a
 //              copy, since autograd takes ownership of gradients without other references. If

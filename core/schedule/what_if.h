@@ -72,8 +72,9 @@ class WhatIf {
   [[nodiscard]] Result<RangePreview> preview(std::span<const NodeId> block) const;
   // Like preview(), but only for the gaps [first, last] of the block's legal range. Leaves out gaps
   // at the end if they have the same times as the last gap before them and no lower peak. If few
-  // gaps remain, the cost does not depend on the graph's size, because the block is moved through
-  // them and back. Errors: those of legal_range. Error (usage): a gap is outside the legal range.
+  // gaps remain, the block is moved through them and back, which costs as much as these moves;
+  // otherwise, the cost is that of preview(). Errors: those of legal_range. Error (usage): a gap is
+  // outside the legal range, or `first` is greater than `last`.
   [[nodiscard]] Result<NearPreview> preview_near(std::span<const NodeId> block, std::size_t first,
                                                  std::size_t last);
   // Moves the block into a gap of its legal range. Cost: for memory, linear in the distance; for
