@@ -14,7 +14,7 @@ namespace jointer {
 struct TiedKernels {
   std::vector<std::vector<NodeId>> nodes;  // by kernel, each in program order; views are left out
   std::vector<std::size_t> untied;         // kernels without a call in the graph
-  std::vector<std::string> unknown;  // names of kernels' nodes that the graph lacks, each once
+  std::vector<std::string> unknown;        // names of kernels' nodes that match no call, each once
   // Calls of the graph that no kernel computes, in program order. Views, getitem and calls whose
   // result nothing uses are left out.
   std::vector<NodeId> without_kernel;

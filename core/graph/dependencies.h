@@ -1,7 +1,7 @@
 #pragma once
 
 // Dependencies: the pairs of nodes whose order every legal reordering preserves. dependencies.cpp
-// states the rules. Valid as long as the graph's arguments do not change, even if its order does.
+// states the rules. Valid as long as no node of the graph changes, even if the order does.
 
 #include <cstdint>
 #include <span>

@@ -32,11 +32,11 @@ class Expression {
   // The distinct symbols, in order of first appearance.
   [[nodiscard]] const std::vector<std::string>& symbols() const { return symbols_; }
 
-  // Returns the total and the symbols of `Eq(a + b + ..., N)`; nullopt for any other expression.
   struct SymbolSum {
     std::int64_t total;
     std::vector<std::string> symbols;
   };
+  // Returns the total and the symbols of `Eq(a + b + ..., N)`; nullopt for any other expression.
   [[nodiscard]] std::optional<SymbolSum> as_sum_of_symbols() const;
 
   // The operations of the postfix program. The first three push an operand; the others replace the

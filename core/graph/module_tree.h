@@ -26,9 +26,9 @@ struct Module {
   std::vector<ModuleId> children;  // in order of first appearance
   int depth = 0;                   // up to kMaxModuleDepth
 };
-// Real models are about ten levels deep. Deeper modules are merged into their ancestor at this
-// depth: every module stores its path, so without a limit, a long path would take memory quadratic
-// in its length.
+// Real models are about ten levels deep. Modules deeper than this limit are merged into their
+// ancestor at the limit: every module stores its path, so without a limit, a long path would take
+// memory quadratic in its length.
 inline constexpr int kMaxModuleDepth = 64;
 
 class ModuleTree {
