@@ -20,7 +20,7 @@ NodeKind node_kind(std::string_view op) {
 
 MemoryPolicy memory_policy(std::string_view name) {
   const auto policy = parse_memory_policy(name);
-  if (!policy) give_up("unknown policy tag `{}`", name);
+  if (!policy) give_up("unknown policy tag `{}`; expected one of {}", name, memory_policy_names());
   return *policy;
 }
 

@@ -203,7 +203,8 @@ SetPolicy read_policy(JsonMembers& members) {
     if (read_json(*policy, name) != nullptr) members.expect("policy", "a string or null");
     const auto known = parse_memory_policy(name);
     if (!known || *known == MemoryPolicy::none)
-      members.refuse(fmt::format("{}: unknown policy `{}`", members.place(), name));
+      members.refuse(fmt::format("{}: unknown policy `{}`; expected null or one of {}",
+                                 members.place(), name, memory_policy_names()));
     else
       set.policy = *known;
   }

@@ -425,7 +425,8 @@ Result<std::optional<MemoryPolicy>> read_tag(const Json& json) {
   if (const char* expected = jointer::read_json(json, name))
     return input_error("expected {}", expected);
   const auto policy = parse_memory_policy(name);
-  if (!policy) return input_error("unknown policy tag `{}`", name);
+  if (!policy)
+    return input_error("unknown policy tag `{}`; expected one of {}", name, memory_policy_names());
   return policy;
 }
 

@@ -47,7 +47,7 @@ class LiteralParser {
       graph_.part(part_).kind = kind;
       return;
     }
-    text_mistake("unknown kind `{}`", name);
+    text_mistake("unknown kind `{}`; expected joint, forward, backward or train_step", name);
   }
 
   void add_group(PythonText& line) {
@@ -86,7 +86,7 @@ class LiteralParser {
       call = line.call_arguments();
       node = make_node(name, full_target(target), NodeKind::call);
       if (!graph_.op(node).known && !is_custom_operator(graph_.target(node)))
-        text_mistake("unknown operator {}", target);
+        text_mistake("unknown operator `{}`", target);
     } else if (line.take('[')) {
       const NodeId tuple = graph_.find(part_, target);
       if (!tuple) text_mistake("`{}` is not the name of an earlier node", target);

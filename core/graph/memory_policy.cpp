@@ -23,4 +23,13 @@ std::optional<MemoryPolicy> parse_memory_policy(std::string_view name) {
   return value_in(kPolicyNames, name);
 }
 
+std::string memory_policy_names() {
+  std::string names;
+  for (const auto& [name, policy] : kPolicyNames) {
+    if (!names.empty()) names += ", ";
+    names += name;
+  }
+  return names;
+}
+
 }  // namespace jointer

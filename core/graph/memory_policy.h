@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace jointer {
@@ -25,5 +26,7 @@ constexpr bool is_recomputed(MemoryPolicy policy) {
 std::string_view to_string(MemoryPolicy policy);
 // Returns nullopt if there is no policy with this name.
 std::optional<MemoryPolicy> parse_memory_policy(std::string_view name);
+// The names that parse_memory_policy knows, for messages: "MUST_SAVE, PREFER_SAVE, ...".
+std::string memory_policy_names();
 
 }  // namespace jointer

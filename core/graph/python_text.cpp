@@ -314,11 +314,14 @@ Argument PythonText::dictionary(int depth) {
   std::vector<Argument> pairs;
   while (!take('}')) {
     if (!pairs.empty()) expect(',');
+    peek();
+    const std::size_t key_column = column();
     Argument key = argument(depth + 1);
     // The capture format allows only strings as keys.
     if (key.kind == Argument::Kind::integer && style_ == Style::fx)
       key = Argument::of_text(Argument::Kind::string, graph_.intern(std::to_string(key.integer)));
-    if (key.kind != Argument::Kind::string) text_mistake("a dictionary's keys must be strings");
+    if (key.kind != Argument::Kind::string)
+      text_mistake("the dictionary key at column {} is not a string", key_column);
     expect(':');
     pairs.push_back(key);
     pairs.push_back(element(depth + 1));
@@ -354,6 +357,7 @@ PythonText::Call PythonText::call_arguments() {
 std::string PythonText::quoted() {
   const char quote = peek();
   if (quote != '\'' && quote != '"') text_mistake("expected a string at column {}", column());
+  const std::size_t begin = column();
   ++at_;
   std::string text;
   while (at_ < text_.size() && text_[at_] != quote) {
@@ -364,7 +368,7 @@ std::string PythonText::quoted() {
     }
     text += c;
   }
-  if (at_ >= text_.size()) text_mistake("a string lacks its closing quote");
+  if (at_ >= text_.size()) text_mistake("the string at column {} lacks its closing quote", begin);
   ++at_;
   return text;
 }
@@ -396,6 +400,7 @@ void PythonText::escape(std::string& text) {
 std::vector<Dim> PythonText::dims() {
   // Sizes may be expressions with commas and parentheses: Max(1, u0).
   expect('[');
+  const std::size_t shape_column = column() - 1;
   std::vector<Dim> result;
   if (take(']')) return result;
   std::size_t begin = at_;
@@ -419,7 +424,7 @@ std::vector<Dim> PythonText::dims() {
       return result;
     }
   }
-  text_mistake("a shape lacks its closing `]`");
+  text_mistake("the shape at column {} lacks its closing `]`", shape_column);
 }
 
 TensorText PythonText::tensor_type() {

@@ -57,11 +57,11 @@ class PythonText : public PythonCursor {
   // or inf. In a literal, any other name must be that of an earlier node. Does not read a following
   // infix operator.
   Argument argument() { return argument(0); }
-  // Reads the arguments of a call up to and including the closing parenthesis.
   struct Call {
     Argument args, kwargs;
     bool has_kwargs = false;
   };
+  // Reads the arguments of a call up to and including the closing parenthesis.
   Call call_arguments();
   // Reads `f32[8, u0][8, 1]cuda:0`; strides and device are optional.
   TensorText tensor_type();

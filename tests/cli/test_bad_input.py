@@ -182,7 +182,7 @@ CASES: dict[str, tuple[Change, list[str]]] = {
     "seq_nr of wrong type": (put(1.5, "@t", "seq_nr"), ["node t", "`seq_nr`"]),
     "tag of wrong type": (put(1, "@t", "partitioner_tag"), ["node t", "`partitioner_tag`"]),
     "flag of wrong type": (put(1, "@t", "module_from_fwd"), ["node t", "`module_from_fwd`"]),
-    "unknown policy tag": (put("MAYBE", "@mm", "recompute"), ["node mm", "`MAYBE`"]),
+    "unknown policy tag": (put("MAYBE", "@mm", "recompute"), ["node mm", "`MAYBE`", "MUST_SAVE"]),
     "no output": (lambda d: d["nodes"].pop(), ["0 output nodes"]),
     "two outputs": (lambda d: d["nodes"].append(node("output_1", "output", "output", [[]], None)),
                     ["2 output nodes"]),

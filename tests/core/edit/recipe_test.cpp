@@ -332,8 +332,10 @@ TEST(Recipe, ErrorsNameTheLocation) {
   EXPECT_EQ(error_of(R"([{"changes":[]},{"changes":[{"move":"a","before":"b"}]}])"),
             "edit 1, change 0: `move`: expected a list of strings");
   EXPECT_THAT(error_of(R"([{"changes":[{"fuse":["a"]}]}])"), HasSubstr("use a newer Jointer"));
-  EXPECT_EQ(error_of(R"([{"changes":[{"policy":"SAVE","select":"a"}]}])"),
-            "edit 0, change 0: unknown policy `SAVE`");
+  EXPECT_EQ(
+      error_of(R"([{"changes":[{"policy":"SAVE","select":"a"}]}])"),
+      "edit 0, change 0: unknown policy `SAVE`; expected null or one of MUST_SAVE, PREFER_SAVE, "
+      "PREFER_RECOMPUTE, MUST_RECOMPUTE, MUST_CPU_OFFLOAD");
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":null,"select":[]}]}])"),
             "edit 0, change 0: `select`: expected at least one node");
   EXPECT_EQ(error_of(R"([{"changes":[{"policy":null,"select":"a","ac_graph_id":1.5}]}])"),

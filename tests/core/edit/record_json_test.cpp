@@ -80,8 +80,10 @@ TEST(RecordJson, SaysWhatIsWrong) {
   EXPECT_EQ(read_node(tree(R"({"name":"a","op":"call"})"), "node").error().message,
             "node: `op`: unknown op `call`; expected placeholder, call_function, get_attr or "
             "output");
-  EXPECT_EQ(read_node(tree(R"({"recompute":"ALWAYS"})"), "node").error().message,
-            "node: `recompute`: unknown policy tag `ALWAYS`");
+  EXPECT_EQ(
+      read_node(tree(R"({"recompute":"ALWAYS"})"), "node").error().message,
+      "node: `recompute`: unknown policy tag `ALWAYS`; expected one of MUST_SAVE, PREFER_SAVE, "
+      "PREFER_RECOMPUTE, MUST_RECOMPUTE, MUST_CPU_OFFLOAD");
 }
 
 // A call that has every form is the same after a record of it was made, written, read and added.

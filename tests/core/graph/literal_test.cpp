@@ -44,6 +44,9 @@ TEST(Literal, ErrorsNameTheLine) {
   EXPECT_EQ(message("a: f32[2] = aten.mm(b)\nreturn [a]"),
             "line 1: `b` is neither an earlier node nor a known name");
   EXPECT_EQ(message("a: f99[2] = input\nreturn [a]"), "line 1: unknown dtype `f99`");
+  EXPECT_EQ(message("a: f32[2 = input"), "line 1: the shape at column 7 lacks its closing `]`");
+  EXPECT_EQ(message("kind sideways"),
+            "line 1: unknown kind `sideways`; expected joint, forward, backward or train_step");
   EXPECT_EQ(message("a: f32[2] = input"),
             "the graph has 0 output nodes instead of one; is the file truncated?");
   EXPECT_NE(message("a: f32[2] = input\nb: f32[2] = aten.frobnicate.default(a)\nreturn [b]")

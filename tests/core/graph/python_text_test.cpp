@@ -7,6 +7,22 @@
 namespace jointer {
 namespace {
 
+TEST(PythonText, MistakesNameTheColumn) {
+  const auto mistake = [](const char* text) -> std::string {
+    Graph graph;
+    const PartId part = graph.add_part({});
+    PythonText reader(graph, part, text, PythonText::Style::fx);
+    try {
+      static_cast<void>(reader.argument());
+    } catch (const TextMistake& caught) {
+      return caught.message;
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(mistake("{'a': 1, 2.5: 3}"), "the dictionary key at column 10 is not a string");
+  EXPECT_EQ(mistake("[1, 'ab"), "the string at column 5 lacks its closing quote");
+}
+
 class OpaqueText : public testing::TestWithParam<const char*> {};
 
 TEST_P(OpaqueText, EndsAtItsDelimiter) {
