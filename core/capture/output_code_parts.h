@@ -52,10 +52,10 @@ std::vector<std::string_view> split_list(std::string_view text, char separator =
 std::string_view without_comment(std::string_view text);
 // The content of a tuple or list, trimmed; the text itself if it does not start with a bracket.
 std::string_view inside(std::string_view text);
-// Splits `callee(arguments)rest`. False if the text is not a call of a dotted name.
 struct CallText {
   std::string_view callee, arguments, rest;
 };
+// Splits `callee(arguments)rest`. False if the text is not a call of a dotted name.
 bool split_call(std::string_view text, CallText& call);
 
 }  // namespace jointer::wrapper

@@ -20,8 +20,8 @@ class CudaAllocator {
   using BlockId = std::int32_t;
   static constexpr BlockId kNone = -1;
 
-  // The bytes of the block for a request, unless the rest of a larger block stays with it.
   static constexpr std::int64_t kRounding = 512;
+  // The bytes of the block for a request, unless the rest of a larger block stays with it.
   static constexpr std::int64_t rounded(std::int64_t bytes) {
     return (bytes + kRounding - 1) / kRounding * kRounding;
   }

@@ -12,8 +12,9 @@
 //   2. It is freed after its last use or, if it is unused, after the node that allocated it, as in
 //      a reference-counted runtime.
 //   3. Placeholders and constants are live throughout, except saved tensors and tangents of a
-//      backward, which are freed after their last use. Outputs are live to the end, except, in a
-//      pair, values that the forward returns only for the backward.
+//      backward, which are freed after their last use. In a pair, tangents are allocated when the
+//      backward starts. Outputs are live to the end, except, in a pair, values that the forward
+//      returns only for the backward.
 //   4. The inputs of a collective stay live until its wait or, if there is no wait, to the end,
 //      because the communication stream may still read them. If the backward recomputes a wait for
 //      a collective that the forward has already waited for, the collective is complete there
@@ -23,7 +24,6 @@
 //   6. Storages on other devices, such as constants on the CPU in a cuda graph, do not count. If a
 //      graph runs on a different type of device than it was captured on, the storages on its main
 //      device count as moved to that device.
-//   In a pair, tangents are allocated when the backward starts.
 //
 // The rules of torch 2.11 (torch/_inductor/fx_passes/memory_estimator.py) differ: storages are
 // those in the capture, so a collective's buffer counts twice (for the start and for the wait); an
