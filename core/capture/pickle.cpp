@@ -156,7 +156,8 @@ class PickleReader {
   }
 
   void push_text(std::uint64_t size, ValueKind kind) {
-    if (size > 0xffffffffU) refuse("a string of {} bytes is too long", size);
+    if (size > 0xffffffffU)
+      refuse("a string has {} bytes; strings of 4 GiB or more cannot be read", size);
     PickleValue v;
     v.kind = kind;
     v.offset = next_;

@@ -154,7 +154,7 @@ Result<DeviceDescription> load_gpu(std::string_view text) {
                 text, why);
   };
   const auto json = parse_tree(text.substr(kPrefix.size()));
-  if (!json) return refuse("not JSON");
+  if (!json) return refuse("the text after `gpu` is not JSON");
   JsonMembers members(*json);
   GpuProperties gpu;
   read_fields(members, gpu);
