@@ -17,8 +17,8 @@ namespace jointer {
 // True if the archive contains files of AOTInductor.
 bool is_aoti_package(const ZipArchive& archive);
 
-// Returns the program of each model, in the order of the archive. Those of a package that `python
-// -m jointer compile` wrote are tied to the captured graph by its manifest, the file next to it.
+// Returns the program of each model, in the order of the archive. If `python -m jointer
+// compile` wrote the package, its manifest, a file next to it, ties them to the captured graph.
 // Error (input): the file cannot be read, is not such a package, is damaged, has no wrapper, or has
 // more than 1000 models or 512 MiB of texts.
 Result<std::vector<CompiledProgram>> read_aoti_package(const std::string& path);

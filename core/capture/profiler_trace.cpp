@@ -18,7 +18,7 @@
 //
 // On a CPU, the call of a collective only starts it, on threads that the profiler does not record.
 // The collective's time lasts from the start of the call to the end of the wait if the wait had to
-// block, that is, took more than a twentieth of it. If the wait did not block, the end is unknown.
+// block, that is, took more than a twentieth of this time. If it did not block, the end is unknown.
 //
 // Cost: linear if the trace is of this graph; otherwise see core/base/alignment.h.
 
@@ -201,7 +201,7 @@ struct Matcher {
     }
     for (std::size_t i = 0; i < tokens.nodes().size(); ++i) {
       match.matched += is_matched(i) ? 1 : 0;
-      // A node without a call in the representative pass does not appear in the lanes.
+      // A node without times in the representative pass does not appear in the lanes.
       if (const auto t = times(lanes, i))
         m.nodes.push_back({.node = tokens.nodes()[i],
                            .start_ns = t->start - origin,

@@ -1,10 +1,10 @@
 // Updates live bytes when calls move.
 //
 // Terms
-//   item    memory that is allocated and freed once: a storage, or a collective's copy. Its
-//           lifetime begins at the first call that returns a tensor in it, and ends after the last
-//           call that uses it. MemoryTimeline::lifetimes determines which items exist and what else
-//           keeps them live.
+//   item    memory that is allocated and freed once: a storage, a collective's copy, or optimizer
+//           state. Unless fixed, its lifetime begins at the first call that returns a tensor in it,
+//           and ends after the last call that uses it. MemoryTimeline::lifetimes determines which
+//           items exist and what else keeps them live.
 //   fixed   describes the beginning or the end of a lifetime if no move changes it: parameters
 //           begin with the step, outputs end with it, and tangents begin with the backward. Nothing
 //           moves across placeholders and outputs, so these keep their positions in the order of
