@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/base/characters.h"
+#include "core/base/nearest_name.h"
 #include "core/base/number_text.h"
 #include "core/base/take_part.h"
 #include "core/graph/expression.h"
@@ -202,9 +203,13 @@ Result<SymbolValues> SymbolValues::resolve(Tables tables, const Assumptions& ass
     for (const auto& [name, value] : table->assumed) JOINTER_CHECK(add(name));
   }
   for (const auto& [name, value] : assumptions.named)
-    if (!result.index_.contains(name))
-      return fail(Error::Kind::usage, "cannot assume a value for {}: the graph has no such symbol",
-                  name);
+    if (!result.index_.contains(name)) {
+      std::vector<std::string_view> known;
+      for (const SymbolValue& each : result.values_) known.push_back(each.name);
+      return fail(Error::Kind::usage, "cannot assume a value for {}: the graph has no {}", name,
+                  known.empty() ? std::string("symbols")
+                                : "such symbol; its symbols are " + some_names(name, known));
+    }
 
   for (const Expression& assertion : asserts) {
     const auto holds = assertion.evaluate([&](std::string_view s) { return result.find(s); });

@@ -76,6 +76,16 @@ TEST(Symbols, ViolationsAreReported) {
   EXPECT_THAT(values->violated(), testing::ElementsAre("u0 <= 5"));
 }
 
+TEST(Symbols, UnknownAssumptionsAreErrors) {
+  const auto error = [](const SymbolTable& table) {
+    const SymbolTable* const tables[] = {&table};
+    return SymbolValues::resolve(tables, *Assumptions::parse("u9=1")).error().message;
+  };
+  EXPECT_EQ(error({.variables = {{.name = "u0"}, {.name = "s1"}}}),
+            "cannot assume a value for u9: the graph has no such symbol; its symbols are u0, s1");
+  EXPECT_EQ(error({}), "cannot assume a value for u9: the graph has no symbols");
+}
+
 TEST(Symbols, ReplacementsMayReplaceEachOther) {
   SymbolTable table{.variables = {{.name = "s0", .hint = 1}}};
   // a30 = 2^30 by doubling thirty times: exponential if each were resolved again.
