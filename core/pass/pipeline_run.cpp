@@ -51,7 +51,7 @@ Judgment judge(const Graph& graph, const Estimator& estimator, const AnalysisOpt
                                         .exposed_ns = simulation.exposed_ns()},
                             .communication_ns = simulation.communication_ns(),
                             .hidden = simulation.hidden_count(),
-                            .collectives = simulation.collectives().size()};
+                            .collectives = simulation.collective_count()};
   return Judgment{figures, std::move(simulation)};
 }
 

@@ -18,8 +18,9 @@ namespace jointer {
 // The metrics by which a pipeline step is judged, for one graph.
 struct StepFigures {
   Figures figures;
+  // Copies to and from the host do not count.
   std::int64_t communication_ns = 0;        // the sum over collectives
-  std::size_t hidden = 0, collectives = 0;  // number of hidden collectives; of all
+  std::size_t hidden = 0, collectives = 0;  // the number of hidden ones, and of all
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };
 // Errors: same as make_estimator.

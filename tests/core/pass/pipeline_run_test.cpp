@@ -283,6 +283,24 @@ TEST_F(PipelineRunTest, ASingleStepRunsAsInAPipeline) {
   EXPECT_EQ(graph_hash(graph_), hash_);
 }
 
+TEST(PipelineRun, CountsCollectivesWithoutCopies) {
+  const Graph graph = parse(R"(
+    group fsdp: 0 1
+    w: f32[512,512] = parameter
+    x: f32[512,512] = input
+    g: f32[1024,512] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
+    v: f32[1024,512] = _c10d_functional.wait_tensor(g)
+    device cpu
+    off: f32[512,512] = ao.offload(x)
+    host: f32[512,512] = ao.wait_tensor(off, x)
+    return [v, host]
+  )");
+  const auto figures = step_figures(graph, AnalysisOptions());
+  ASSERT_TRUE(figures) << figures.error().message;
+  EXPECT_EQ(figures->collectives, 1U);
+  EXPECT_LE(figures->hidden, figures->collectives);
+}
+
 TEST(PipelineRules, NameTheMisplacedStep) {
   const auto wrong = [](std::string_view text) {
     const auto mistakes = find_order_mistakes(*parse_pipeline(text));
