@@ -35,9 +35,11 @@ using std::chrono::milliseconds;
 
 constexpr const char* kMark = "JOINTER_CHILD";
 constexpr std::size_t kBlock = std::size_t{64} << 10;
-// Maximum number of blocks to read from one child before the others get a turn.
+// Maximum number of blocks to read from each of a child's two outputs before the other children get
+// a turn.
 constexpr int kBlocksAtOnce = 16;
-// The interval between checks whether children have ended, on kernels without pidfd.
+// The interval between checks whether children have ended, on kernels without pidfd, and between
+// attempts to kill a child.
 constexpr milliseconds kTick{10};
 
 std::string new_mark() {

@@ -90,8 +90,8 @@ class Child {
   // Sends SIGTERM to the child's process group. If the child is still running after `grace`, `pump`
   // kills the group. If this is called several times, the earliest deadline applies.
   void terminate(std::chrono::milliseconds grace);
-  // Immediately kills the child and its process group. `pump` then kills everything else that it
-  // started.
+  // Immediately kills the child and its process group. `pump` then kills everything else that the
+  // child started.
   void kill();
 
   // Waits up to `timeout` until one of `children` produces output, accepts queued input, ends or
