@@ -159,8 +159,9 @@ std::string_view compilation(const GraphEntry& entry) {
 }
 
 // The index of the graph to open as a half: the only graph in the file, or the only graph of this
-// kind. If there are several, the graph that AOTAutograd made in the same compilation as the other
-// half.
+// kind. If there are several, those from the compilation of the other half are preferred, and then
+// those that AOTAutograd logged (`aot_forward_graph`, `aot_backward_graph`). Error (usage): no
+// graph is of this kind, or several remain.
 Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<GraphEntry>& entries,
                                 CaptureKind kind, const GraphEntry* beside) {
   if (entries.size() == 1) return std::size_t{0};

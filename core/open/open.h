@@ -31,7 +31,8 @@ Result<std::vector<GraphEntry>> list_graphs(const std::string& path);
 Result<Graph> open_graph(const OpenRequest& request);
 
 // `request` opens the output of a pass; returns a request that opens the input of this pass. Error
-// (usage): the file does not contain the input. Other errors: same as list_graphs.
+// (usage): the file does not contain the input, or `request.index` is out of range or missing
+// although the file contains several graphs. Other errors: same as list_graphs.
 Result<OpenRequest> request_before(const OpenRequest& request);
 
 }  // namespace jointer

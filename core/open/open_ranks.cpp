@@ -9,8 +9,9 @@
 namespace jointer {
 namespace {
 
-// The number of ranks to look for as long as no capture states it.
-constexpr int kMaxUnknownRanks = 1 << 16;
+// The number of ranks to look for as long as no capture records the world size. A larger recorded
+// size counts as this one.
+constexpr int kMaxRanks = 1 << 16;
 
 bool is_pattern(const std::string& path) {
   return path_of_rank(path, 0) != path;
@@ -53,13 +54,13 @@ Result<RankProgram> open_rank(const RankFiles& files, std::optional<int> named) 
 }
 
 Result<void> open_pattern(const RankFiles& files, std::vector<RankProgram>& programs) {
-  int most = kMaxUnknownRanks;
+  int most = kMaxRanks;
   const std::size_t before = programs.size();
   for (int rank = 0; rank < most; ++rank) {
     if (!exists(files, rank)) continue;
     JOINTER_TRY(RankProgram program, open_rank(files, rank));
     if (const auto world = program.graph.part(PartId(std::size_t{0})).world_size)
-      most = static_cast<int>(std::clamp<std::int64_t>(*world, 1, kMaxUnknownRanks));
+      most = static_cast<int>(std::clamp<std::int64_t>(*world, 1, kMaxRanks));
     programs.push_back(std::move(program));
   }
   if (programs.size() == before)
