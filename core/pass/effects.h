@@ -17,8 +17,8 @@ struct JudgedGraph {
 };
 
 // Sets the `effect` of each decision that names a node, such as "412 positions earlier; exposed
-// 3.40 ms -> 1.21 ms", "removed" or "policy MUST_SAVE". It is empty if neither the node nor the
-// exposed time of its collective changed. `difference`: the difference between the two graphs.
+// 3.40 ms -> 1.21 ms", "removed" or "policy MUST_SAVE". The effect is empty if neither the node nor
+// the exposed time of its collective changed. `difference`: the difference between the two graphs.
 void note_effects(const JudgedGraph& before, const JudgedGraph& after,
                   const GraphDifference& difference, std::vector<Decision>& decisions);
 

@@ -47,7 +47,7 @@ std::string default_text(const Parameter& parameter);
 class Arguments {
  public:
   // Parameters that are not given have their defaults. Error (usage): a parameter is unknown, or a
-  // value has the wrong type or is out of range.
+  // value has the wrong type, is out of range, or is not one of the choices.
   static Result<Arguments> check(std::span<const Parameter> declared,
                                  const std::vector<std::pair<std::string, PassValue>>& given);
 

@@ -34,7 +34,8 @@ Result<PipelineFile> read_pipeline_file(std::string_view text, std::string_view 
 // Writes one pipeline step per line, with the name and the summary in comments at the top. Reading
 // the text yields the same steps.
 std::string write_pipeline_text(const PipelineFile& file);
-// Writes the JSON form. Reading it yields an equal file if all numbers are finite.
+// Writes the JSON form. Reading it yields a file with the same values if all numbers are finite;
+// how a number was written in a text is lost.
 std::string write_pipeline_json(const PipelineFile& file);
 // Writes JSON if the path ends in `.json`, else text. Error (run): the file cannot be written.
 Result<void> write_pipeline_file(const std::string& path, const PipelineFile& file);
