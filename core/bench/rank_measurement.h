@@ -24,8 +24,9 @@ Measurement measurement_of(const Graph& graph, const BenchmarkResult& result,
                            const RankResult& rank);
 
 // The measurements of the ranks that ran `graph` and were profiled: those with times of calls or of
-// compiled blocks. If every rank ran its own file, those count whose graph is that of the first
-// rank. Error (input): the result has no hash or is of another graph, or no rank was profiled.
+// compiled blocks. If every rank ran its own file, only the ranks count whose graph is that of the
+// first rank. Error (input): the result has no hash or is of another graph, or no rank was
+// profiled.
 Result<std::vector<Measurement>> profiled_ranks(const Graph& graph, const BenchmarkResult& result);
 
 }  // namespace jointer

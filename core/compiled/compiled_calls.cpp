@@ -101,7 +101,7 @@ class OrderBuilder {
       result_.costs[id.index()] = cost;
   }
 
-  // Places what the node reads and no kernel computes, and then the node.
+  // Places the inputs of the node that no kernel computes, and then the node.
   void place_with_inputs(NodeId id) {
     open_.assign(1, id);
     while (!open_.empty()) {
@@ -198,7 +198,8 @@ class OrderBuilder {
     steps.push_back(step);
   }
 
-  // For a kernel in which no call begins: the call that it continues.
+  // For a kernel in which no call begins: the call that it continues; if it continues none, the
+  // call of the previous step. None at the start.
   [[nodiscard]] NodeId continued_by(const Kernel& kernel) const {
     for (const NodeId id : kernel.nodes)
       if (is_placed_[id.index()] && !starts_or_waits(id)) return id;

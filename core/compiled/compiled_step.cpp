@@ -38,7 +38,7 @@ Result<std::vector<CompiledPart>> parts_of(const Graph& graph, Execution executi
 }
 
 // Replaces estimates with measured times, of kernels and of the collectives that they start.
-// Returns the number of kernels that launch work, and the number of measured ones.
+// Returns the number of kernels that launch work, and the number of those that were measured.
 std::pair<std::size_t, std::size_t> use_measured(const Graph& graph,
                                                  const MeasuredKernelTimes& measured,
                                                  CompiledStep& step, std::vector<NodeCost>& costs) {

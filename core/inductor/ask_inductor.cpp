@@ -99,7 +99,7 @@ Result<OrderedJson> parse_answer(const std::string& text) {
   return *std::move(answer);
 }
 
-// Runs the worker on a capture, and returns what it prints.
+// Runs the worker on a capture. Returns its answer, without the lines that report progress.
 Result<std::string> run_worker(const ProgramCommand& python, const std::string& capture,
                                const AskOptions& options) {
   JOINTER_TRY(const TemporaryFolder folder, TemporaryFolder::make("jointer-kernels-"));

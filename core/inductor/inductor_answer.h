@@ -29,7 +29,7 @@ struct InductorAnswer {
   std::vector<kernels::Kernel> scheduled;
   std::vector<std::string> names;  // by kernel: "op4_op7"
   std::vector<NotFused> not_fused;
-  std::int64_t peak = 0;
+  std::int64_t peak = 0;  // bytes
 };
 
 // Reads the JSON that ask_inductor returned about this part of the graph. Error (run): it has

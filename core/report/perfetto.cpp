@@ -93,8 +93,9 @@ class TraceWriter {
     events_.end();
   }
 
-  // Writes a flow from each collective to its wait. It ends at the last nanosecond of the wait: at
-  // its end, the slice of the wait is closed, and Perfetto takes the next slice of the track.
+  // Writes a flow from each collective to its wait. The flow ends at the last nanosecond of the
+  // wait: when the wait has ended, its slice is closed, and Perfetto would bind the flow to the
+  // next slice of the track.
   void flows() {
     std::int64_t number = 0;
     for (const CollectiveTiming& c : analysis_.simulation.collectives()) {

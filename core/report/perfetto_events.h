@@ -2,7 +2,7 @@
 
 // Writes events in Chrome's trace format, which Perfetto reads: complete events (X) on the tracks
 // of processes and threads, metadata (M) with their names, flows (s, f) and counters (C). Times are
-// in microseconds.
+// given in nanoseconds, and written in microseconds.
 
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The journal of an open graph. It records every change of a JournalState as it happens, so that a
+// The journal of an open graph. It records every change to a JournalState as it happens, so that a
 // program that is killed loses only its last moments.
 //
 // A journal is an append-only file with one `CRC32 JSON` record per line: first the initial state,
