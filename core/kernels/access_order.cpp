@@ -121,7 +121,7 @@ void Ordering::rename(Op& op) const {
   };
   for (Access& write : op.writes)
     if (is_renamed(write)) write.buffer = renamed(write.buffer);
-  if (std::ranges::none_of(op.reads, is_renamed)) return;  // they are distinct
+  if (std::ranges::none_of(op.reads, is_renamed)) return;  // the reads are distinct
   std::vector<Access> reads;
   reads.reserve(op.reads.size());
   for (Access& read : op.reads) {

@@ -33,8 +33,8 @@ struct KernelMove {
   friend bool operator==(const KernelMove&, const KernelMove&) = default;
 };
 
-// The node by which texts name a kernel: its collective if it is one, or else its first node. None
-// if no node of the graph runs in the kernel.
+// The node by which texts name a kernel: the start of the collective if the kernel has one, or else
+// its first node. None if no node of the graph runs in the kernel.
 NodeId main_node(const Graph& graph, const Kernel& kernel);
 // "mm_3", or "kernel 12", counted from 1, for one in which no node runs.
 std::string kernel_label(const Graph& graph, const Kernels& kernels, std::int32_t kernel);

@@ -170,7 +170,7 @@ bool Decomposer::has_valid_dims(const Node& node) const {
                                                           "dim1", "dim2", "dimension"};
   const OperatorInfo& info = graph_.op(node);
   if (info.arguments.empty() || graph_.tensors(node).empty()) return true;
-  // For an operator that joins a list, and for a gradient, it is a dimension of the result.
+  // An operator that joins a list, and a gradient, name dimensions of the result.
   const bool is_of_result =
       info.arguments.front().type != "Tensor" || info.packet().ends_with("_backward");
   const std::int64_t rank = is_of_result ? static_cast<std::int64_t>(captured(node).shape.size())

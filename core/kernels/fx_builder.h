@@ -64,7 +64,8 @@ class FxBuilder {
 DType promoted(DType left, DType right);
 DType computation_type(DType type);  // float32 for float16 and bfloat16, otherwise the type
 
-// A dimension of `rank`, or a position of that many: a negative one counts from the end.
+// A dimension of a tensor of this rank, or an index into this many elements: a negative one counts
+// from the end.
 inline std::int64_t wrapped_dim(std::int64_t dim, std::int64_t rank) {
   return dim < 0 ? dim + rank : dim;
 }

@@ -31,7 +31,7 @@ struct KernelDifference {
     only_first,   // kernels that the second does not have
     only_second,  // kernels that the first does not have
     other_kind,   // equal, but of another kind
-    other_bytes,  // equal, but they read and write other bytes
+    other_bytes,  // equal, but they read and write a different number of bytes
     order,        // equal, but it runs at another place among the equal kernels
   };
   Kind kind = Kind::split;
@@ -54,7 +54,7 @@ struct KernelComparison {
   struct Figures {
     std::int64_t kernels = 0;  // that are launched, with collectives
     std::int64_t bytes = 0;    // read and written by them
-    std::int64_t peak = 0;
+    std::int64_t peak = 0;     // bytes
     friend bool operator==(const Figures&, const Figures&) = default;
   };
   Figures first, second;

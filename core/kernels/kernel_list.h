@@ -1,7 +1,7 @@
 #pragma once
 
 // Kernels as they are compared: the nodes that run in each, its bytes, and the pairs that were not
-// fused. A list has the same form whoever made the kernels.
+// fused. A list has the same form for predicted kernels and for Inductor's.
 
 #include <cstdint>
 #include <string>

@@ -179,7 +179,7 @@ Box Lowering::concatenate(const Boxes& inputs, std::size_t dim) {
   if (is_joined_last(inputs)) whole.stride = channels_last_strides(sizes);
   whole.shape = sizes;
   BufferIds parts;
-  std::vector<OpId> copies;  // of inputs of the graph, which one foreach kernel makes
+  std::vector<OpId> copies;  // of inputs of the graph; one foreach kernel makes them all
   for (const Box& input : inputs) {
     Box part = input;
     const auto can_be_placed = [&](const Box& box) {

@@ -2,7 +2,7 @@
 // Source: torch/_inductor/lowering.py (_max_pool_with_offsets, _pool_offsets_to_indices,
 // _avg_poolnd, avg_pool2d_backward, constant_boundary_condition).
 // Deviation: where padding changes the divisor of an average, placeholders replace the operations
-// that compute it.
+// that compute this divisor, but not in the gradient.
 
 #include <array>
 #include <utility>

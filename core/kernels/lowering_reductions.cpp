@@ -305,8 +305,8 @@ Loops Lowering::along_loops(const Loops& made, const Sizes& along) {
   return second;
 }
 
-// True where the first of two values, each with its position, is the extreme. Source:
-// get_reduction_combine_fn.
+// Adds the operations of a mask that is true where the first of two values, each with its position,
+// is the extreme. Returns the mask. Source: get_reduction_combine_fn.
 std::int16_t Lowering::is_better(Loops& into, std::string_view op, DType compared,
                                  std::array<std::int16_t, 2> a, std::array<std::int16_t, 2> b) {
   std::int16_t mask = append(into, op.starts_with("argmin") ? "lt" : "gt", std::array{a[0], b[0]});

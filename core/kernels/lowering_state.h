@@ -21,7 +21,7 @@ class Lowering {
  public:
   Lowering(const FxGraph& fx, TorchVersion version);
 
-  // Lowers all nodes, decides all layouts.
+  // Lowers all nodes, and then decides all layouts. Returns early if cancelled.
   void run(CancellationPoll& poll);
 
   // The result. `buffers` has the inputs first, then the buffers that operations define.
@@ -30,7 +30,7 @@ class Lowering {
   std::vector<Loops> loops;
   std::vector<FxIds> origin_sets{{}};
   std::vector<BufferId> outputs;
-  std::vector<std::vector<OpId>> lists;  // ops of one call on lists
+  std::vector<std::vector<OpId>> lists;  // by call on lists: the ops made for it
   std::vector<bool> is_call;             // by node: an operation other than loops was made for it
   std::size_t input_count = 0;
   IndexPool pool;
@@ -259,7 +259,7 @@ class Lowering {
   BufferIds call_inputs(Boxes& inputs);
   // The op of a call that is made for the node being lowered. `ir`, `target`: must outlive it.
   [[nodiscard]] OpState call_op(Op::Kind kind, std::string_view ir, std::string_view target) const;
-  // The op of a call that communicates, or waits for it.
+  // The op of a call that communicates, or that waits for communication.
   [[nodiscard]] OpState communication_op(Op::Kind kind, std::string_view ir,
                                          std::string_view target, BufferIds reads) const;
   // Adds the op and the only buffer that it defines.

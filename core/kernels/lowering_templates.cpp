@@ -1,7 +1,7 @@
 // Kernels that come from a template: attention with a score and a mask that the program defines.
 //
-// The kernel returns one tensor and fills others that were made for it; the score and the mask
-// become part of it, and so does what is computed element by element from its result.
+// Such a kernel returns one tensor and fills others that were made for it; the score and the mask
+// become part of the kernel, and so does what is computed element by element from its result.
 //
 // Source: torch/_inductor/kernel/flex/flex_attention.py (flex_attention, flex_attention_backward),
 // torch/_inductor/ir.py (TritonTemplateBuffer), torch/_inductor/select_algorithm.py.

@@ -11,8 +11,8 @@
 //
 // Steps (`reorder_for_peak_memory`): sizes and users of buffers are found; then three orders are
 // tried (least peak first, breadth first, depth first). The one with the lowest peak wins, and the
-// order as fused wins ties. Cost: linear in dependencies; for the first order, the number of
-// kernels times the number of those that are ready at a time.
+// order as fused wins ties. Cost: linear in dependencies, up to sorting; for the first order, the
+// number of kernels times the number of those that are ready at a time.
 //
 // Source: torch._inductor.memory.
 
@@ -34,9 +34,9 @@ class MemoryPlan {
   MemoryPlan(const Scheduling& scheduling, std::span<const NodeIndex> nodes);
 
   struct Peak {
-    std::int64_t peak = 0;
-    std::vector<std::int64_t> after_allocation, after_release;  // by step
-    std::vector<BufferLife> lives;                              // steps instead of kernels
+    std::int64_t peak = 0;                                      // bytes
+    std::vector<std::int64_t> after_allocation, after_release;  // bytes, by step
+    std::vector<BufferLife> lives;  // `first` and `last` are steps, not indices of kernels
   };
   // As `estimate_peak_memory_allocfree`.
   [[nodiscard]] Peak peak(std::span<const Place> order) const;

@@ -137,8 +137,10 @@ bool FusionRules::joins_mix_order(NodeIndex mix, NodeIndex other) {
          joins_part(mix, crossing, s_.node(other).crossing, {});
 }
 
-// True if `other` can be fused with `part` of the mix-order reduction `mix`: neither depends on one
-// of `others`, nor the reverse, and a reduction shares as many elements as the rows have.
+// True if `other` can be fused with `part` of the mix-order reduction `mix`: the rules for any two
+// nodes allow it; `other` reads along the rows if `part` does, or else its reductions may run
+// across them; neither depends on one of `others`, nor the reverse; and a reduction shares with
+// `part` at least as many elements as the rows have.
 bool FusionRules::joins_part(NodeIndex mix, NodeIndex part, NodeIndex other,
                              std::vector<NodeIndex> others) {
   if (!can_fuse_tracked(part, other, false, false)) return false;

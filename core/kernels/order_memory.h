@@ -30,7 +30,7 @@ namespace jointer::kernels {
 
 class OrderMemory {
  public:
-  struct Step {
+  struct Step {                             // in bytes
     std::int64_t allocated = 0, freed = 0;  // by the kernel
     std::int64_t after_allocation = 0, after_release = 0;
   };
@@ -44,11 +44,11 @@ class OrderMemory {
     return steps_[static_cast<std::size_t>(place)];
   }
 
-  // The most that would be allocated while `moved` and the group run if `moved`, which runs
+  // The most bytes that would be allocated while `moved` and the group run if `moved`, which runs
   // directly before the group, ran after it. `group_peak`: the most that is allocated now while the
   // group runs.
   std::int64_t most_if_later(Place moved, std::span<const Place> group, std::int64_t group_peak);
-  // The same for a kernel that runs after the group, if it ran before it.
+  // The same if `moved`, which runs directly after the group, ran before it.
   std::int64_t most_if_earlier(Place moved, std::span<const Place> group, std::int64_t group_peak);
   // Makes the swap that was asked about last.
   void accept();

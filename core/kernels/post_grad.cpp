@@ -114,8 +114,8 @@ void remove_what_changes_nothing(FxGraph& graph) {
   remove_nodes(graph, is_removed, replacement);
 }
 
-// The first wait for a value replaces the other waits for it. A wait for the result of a wait is
-// replaced by the latter.
+// The first wait for a value replaces the other waits for it. A wait for the result of another wait
+// is replaced by that other wait.
 void remove_repeated_waits(FxGraph& graph) {
   const std::size_t count = graph.nodes.size();
   std::vector<bool> is_removed(count, false);

@@ -5,7 +5,7 @@
 //
 // Steps of the constructor (`Scheduler._init` up to fusion): topological order of the ops, removal
 // of dead ops, ancestors, foreach kernels (`create_foreach_nodes`), order. Cost: linear in
-// accesses, plus that of the ancestors (ancestor_sets.h).
+// accesses, up to the sorting of names, plus that of the ancestors (ancestor_sets.h).
 //
 // Terms: a scheduler node (`NodeIndex`) is one op, or several that will be one kernel. Unmet
 // dependencies are reads of buffers that the graph itself computes.
