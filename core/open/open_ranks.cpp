@@ -46,9 +46,10 @@ Result<RankProgram> open_rank(const RankFiles& files, std::optional<int> named) 
                 "contains {{rank}}",
                 program.path);
   if (said && named && *said != *named)
-    return fail(Error::Kind::usage,
-                "{}: the capture records rank {}, but the file is named for rank {}", program.path,
-                *said, *named);
+    return fail(
+        Error::Kind::usage,
+        "{}: the capture records rank {}, but the file is named for rank {}; rename the file",
+        program.path, *said, *named);
   program.rank = named.value_or(static_cast<int>(said.value_or(0)));
   return program;
 }

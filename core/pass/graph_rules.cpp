@@ -117,7 +117,7 @@ std::vector<GraphMistake> find_graph_mistakes(const Graph& graph, const Pipeline
     else if (shape != Shape::unknown && needs_experts(step) && !exchanges_tokens(graph))
       found.push_back(
           {i, fmt::format("{} splits modules that exchange tokens, but the graph uses no "
-                          "expert parallelism: it has no all_to_all_single",
+                          "expert parallelism: it has no all_to_all_single; leave the step out",
                           step.pass)});
     if (rule->makes != Shape::unknown) {
       shape = rule->makes;
