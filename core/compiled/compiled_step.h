@@ -25,7 +25,7 @@ namespace jointer {
 struct CompiledStep {
   // The graph, or the halves of a pair; with Execution::regional, the regions in program order.
   std::vector<CompiledPart> parts;
-  std::vector<std::vector<kernels::KernelTime>> times;  // by part, by kernel
+  std::vector<std::vector<kernels::KernelTime>> times;  // by part, then by kernel
 };
 
 // Measured times of kernels. core/capture/measured_step.h finds them in a trace.

@@ -7,8 +7,8 @@
 //   - If it advances by one along no loop, each element moves a part of a sector.
 //   - A position that is loaded at run time is gathered or, if it is added to, scattered. Rows of
 //     at least a sector move no more than themselves; single elements move a sector each.
-// A reduction goes along rows if the loop is one of the reduced ones, and else along columns. It
-// runs one block for each row, or for each 64 columns.
+// A reduction goes along rows if the loop is one of the reduced ones, and along columns otherwise.
+// It runs one block for each row, or for each 64 columns.
 //
 // A buffer that several ops access counts with its cheapest pattern, since the others find it in
 // registers or caches. A buffer that the kernel writes and reads counts as written.

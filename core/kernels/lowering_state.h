@@ -54,7 +54,7 @@ class Lowering {
   std::vector<Boxes> env;                // by node
   std::vector<bool> with_channels_last;  // nodes_with_channels_last
   SetId current = 0;                     // origins of what is made now
-  FxId node = -1;                        // that is being lowered
+  FxId node = -1;                        // the one that is being lowered
 
   SetId union_of(SetId a, SetId b);
   void add_gathered_origins(const Box& box);
