@@ -14,8 +14,8 @@ constexpr std::array kStatuses{RankResult::Status::running, RankResult::Status::
                                RankResult::Status::failed,  RankResult::Status::died,
                                RankResult::Status::hung,    RankResult::Status::stopped};
 
-// Returns 0 for times that are not finite, or of 4.5e9 ms (52 days) or more, whose conversion may be
-// wrong by a nanosecond.
+// Returns 0 for times that are not finite, or of 4.5e9 ms (52 days) or more, whose conversion may
+// be wrong by a nanosecond.
 std::int64_t to_ns(double ms) {
   return std::isfinite(ms) && std::abs(ms) < 4.5e9 ? std::llround(ms * 1e6) : 0;
 }

@@ -126,8 +126,8 @@ void Ordering::rename(Op& op) const {
   reads.reserve(op.reads.size());
   for (Access& read : op.reads) {
     if (const BufferId last = renamed_[slot(read.buffer)]; last >= 0) {
-      // A read of the whole storage counts as the buffer that the mutation defines, which is one
-      // element if that buffer has no layout.
+      // A read of the whole storage counts the bytes of the buffer that the mutation defines: those
+      // of one element if that buffer has no layout.
       const bool is_whole =
           read.kind == Access::Kind::star ||
           (read.kind == Access::Kind::memory &&

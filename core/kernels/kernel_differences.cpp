@@ -222,7 +222,7 @@ class Comparer {
     return key;
   }
 
-  // By side, the reasons for which kernels of a group were not fused, with their counts.
+  // By side, the reasons why kernels of a group were not fused, with their counts.
   using Reasons = std::array<std::map<std::string, int>, 2>;
 
   std::map<std::size_t, Reasons> reasons_of_groups() const {

@@ -20,7 +20,7 @@ struct ListedKernel {
   std::int64_t bytes = 0;  // read and written
 };
 
-// A reason for which two kernels were not fused; they may have several.
+// A reason why two kernels were not fused; there may be several.
 struct ListedRefusal {
   std::int32_t first = -1, second = -1;  // indices of kernels
   std::string reason;                    // as rule_of_reason returns it

@@ -21,7 +21,7 @@
 //      (operations.cpp).
 //   5. Collectives are chained, and mutations and aliases become dependencies (access_order.cpp).
 //
-// Cost: near linear in nodes and in the operations of loop bodies.
+// Cost: nearly linear in nodes and in the operations of loop bodies.
 // Source: torch/_inductor/graph.py, ir.py, lowering.py, comm_lowering.py, scheduler.py
 // (compute_dependencies). Deviations: sizes are the numbers that the capture assumes; nothing is
 // autotuned, so matrix products and convolutions are external kernels, which call ATen

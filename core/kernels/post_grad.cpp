@@ -161,8 +161,8 @@ bool is_bias(const FxNode& addend, const FxTensor& sum, TorchVersion version) {
          std::ranges::find(addend.result().stride, 0) != addend.result().stride.end();
 }
 
-// An addmm becomes a product and a sum if it adds a bias and the sum can be fused with its readers
-// (`unfuse_bias_add_to_pointwise`).
+// On the GPU, an addmm becomes a product and a sum if it adds a bias and the sum can be fused with
+// its readers (`unfuse_bias_add_to_pointwise`).
 void take_out_biases(FxGraph& graph, TorchVersion version) {
   count_users(graph);
   bool any = false;
@@ -201,8 +201,8 @@ void take_out_biases(FxGraph& graph, TorchVersion version) {
   graph.nodes = std::move(nodes);
 }
 
-// A matrix product and a sum that is its only reader become an addmm, unless the sum adds a bias
-// and can be fused with its readers.
+// A matrix product and a sum that is its only reader become an addmm. On the GPU, they do not if
+// the sum adds a bias and can be fused with its readers.
 void join_products_and_sums(FxGraph& graph, TorchVersion version) {
   count_users(graph);
   std::vector<bool> is_removed(graph.nodes.size(), false);
