@@ -8,7 +8,7 @@
 // at a collective whose wait lies between the two: while such a collective runs, the wait's
 // collective does not.
 //
-// Cost: linear in the number of kernels between the two.
+// Cost: linear in the number of kernels between the two and of their dependencies.
 //
 // Source: torch._inductor.comms (`_coll_exposed_communication_time`,
 // `_wait_exposed_communication_time`). The first is also meant to stop at the wait of a later

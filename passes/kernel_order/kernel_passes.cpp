@@ -97,10 +97,10 @@ std::string limit_sentence(const KernelPassMove& move, std::string_view name) {
     case collective_order:
       return with_why(fmt::format("It keeps its order with the collective {}", name));
     case data_dependency:
-      return with_why(fmt::format("{} is tied to it by data and cannot move along", name));
+      return fmt::format("{}, {}, is tied to it by data and cannot move along.", name, move.why);
     case waits_exposed:
-      return with_why(
-          fmt::format("If it moved past {}, waits would lose more overlap than it gains", name));
+      return with_why(fmt::format(
+          "If it moved past {}, waits would lose more overlap than it would gain", name));
     case candidate_exposed:
       return with_why(
           fmt::format("If it moved past {}, the collective of that kernel would be exposed "
@@ -108,7 +108,7 @@ std::string limit_sentence(const KernelPassMove& move, std::string_view name) {
                       name));
     case group_exposed:
       return with_why(fmt::format(
-          "If it moved past {}, collectives would lose more overlap than it gains", name));
+          "If it moved past {}, collectives would lose more overlap than it would gain", name));
     case collective_ahead:
       return with_why(fmt::format("{} is a collective, which waits do not pass", name));
     case memory:

@@ -4,8 +4,8 @@
 // Terms: a group is the collective and the kernels that move with it because it depends on them;
 // the candidate is the kernel directly before the group.
 //
-// Steps. Visit the collectives in their order. If times are used, a collective stops once it is
-// hidden with enough surplus compute. Until then, for each candidate:
+// Steps. Visit the asynchronous collectives in their order. If times are used, a collective stops
+// once it is hidden with enough surplus compute. Until then, for each candidate:
 //   1. A collective stops the group, unless reorder_iterative_unsafe_collectives_reorder is set.
 //   2. If the group needs data of a candidate, the candidate joins the group, unless it is an
 //      asynchronous collective (reorder_iterative_group_with_collectives lets it join) or, if times
@@ -53,9 +53,9 @@ class KernelRaiser final : public KernelMover {
 
   bool take_along(KernelUnit candidate) {
     if (!options_.with_collectives && units_.is_asynchronous(candidate))
-      return stop(KernelLimit::data_dependency, candidate, "it is a collective");
+      return stop(KernelLimit::data_dependency, candidate, "a collective");
     if (!options_.use_times && units_.is_gemm_like(candidate))
-      return stop(KernelLimit::data_dependency, candidate, "it takes long");
+      return stop(KernelLimit::data_dependency, candidate, "a long-running kernel");
     join(candidate);
     if (options_.use_times) {
       if (units_.is_wait(candidate)) group_waits_.push_back(times().of_wait(place(candidate)));

@@ -62,11 +62,11 @@ class KernelSinker final : public KernelMover {
   }
 
   [[nodiscard]] std::string bar_to_join(KernelUnit candidate) const {
-    if (units_.is_wait(candidate)) return "it is a wait";
-    if (units_.is_asynchronous(candidate)) return "it is a collective";
+    if (units_.is_wait(candidate)) return "a wait";
+    if (units_.is_asynchronous(candidate)) return "a collective";
     if (options_.use_times) return {};
-    if (units_.is_collective(candidate)) return "it is a collective";
-    return units_.is_gemm_like(candidate) ? "it takes long" : "";
+    if (units_.is_collective(candidate)) return "a collective";
+    return units_.is_gemm_like(candidate) ? "a long-running kernel" : "";
   }
 
   bool take_along(KernelUnit candidate) {
