@@ -15,7 +15,8 @@
 //      block.
 //   3. Put blocks and other calls in a topological order. Among those that are ready, the block or
 //      call that begins earliest in the original order comes first.
-// Cost: n log n for n calls, plus the number of their dependencies.
+// Cost: n log n for n calls, plus the number of their dependencies, plus, for each all-gather and
+// chunk_cat, the number of calls that it depends on or that depend on it.
 //
 // Source: torch/_inductor/comms.py up to torch 2.12, for graphs of traceable FSDP2. Later versions
 // lack it. Deviations:

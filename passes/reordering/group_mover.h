@@ -29,9 +29,8 @@ class GroupMover {
 
   // Moves every call for which `is_moved` returns true, as far as it can, stretch by stretch: from
   // first to last if calls move earlier, from last to first if they move later. The maximum in the
-  // options counts these calls, even those that stay in place.
-  // Sets the graph's order and reports the moves under `title`. Error (cancelled): the run was
-  // cancelled.
+  // options counts these calls, even those that stay in place. Sets the graph's order and reports
+  // the moves under `title`. Error (cancelled): the run was cancelled.
   Result<void> move_all(Graph& graph, std::string title, PassContext& context);
 
  protected:
@@ -61,6 +60,10 @@ class GroupMover {
   [[nodiscard]] bool is_ordered(Call candidate) const;
   [[nodiscard]] bool is_in_stretch(Call call) const;
   [[nodiscard]] std::string_view name(Call call) const { return graph_.name(calls_.node(call)); }
+  // A start in words.
+  [[nodiscard]] std::string_view kind(Call start) const {
+    return calls_.is_transfer(start) ? "a copy to or from the host" : "a collective";
+  }
 
   const Calls& calls_;
   const IterativeOptions& options_;

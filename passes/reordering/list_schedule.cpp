@@ -59,7 +59,8 @@ class PlaceExplainer {
     });
     if (last == kNoCall) return ": it depends on no other call";
     if (last == rows_.previous(call))
-      return fmt::format(": it follows {}, because collectives keep their order", name(last));
+      return fmt::format(": it follows {}, because {} keep their order", name(last),
+                         calls_.is_transfer(call) ? "copies to and from the host" : "collectives");
     return fmt::format(": it depends on {}", name(last));
   }
 

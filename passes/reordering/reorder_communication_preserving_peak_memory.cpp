@@ -78,20 +78,20 @@ class Raiser final : public GroupMover {
 
   bool may_go_on() override {
     if (!raise_.prefetch_limit || move_.moves < *raise_.prefetch_limit) return true;
-    return stop(fmt::format("the limit of {}", calls_text(*raise_.prefetch_limit)));
+    return stop(fmt::format("reorder_prefetch_limit ({})", calls_text(*raise_.prefetch_limit)));
   }
 
   bool meet(Call candidate) override {
     if (is_tied(candidate)) return take_along(candidate);
     if (!options_.unsafe && is_ordered(candidate))
-      return stop(fmt::format("{} is a collective on the same stream", name(candidate)));
+      return stop(fmt::format("{} is {} on the same stream", name(candidate), kind(candidate)));
     if (options_.use_times && !pays_off(candidate)) return false;
     return pass(candidate);
   }
 
   bool take_along(Call candidate) {
     if (!raise_.with_collectives && calls_.is_asynchronous(candidate))
-      return stop(fmt::format("it depends on {}, a collective", name(candidate)));
+      return stop(fmt::format("it depends on {}, {}", name(candidate), kind(candidate)));
     if (!options_.use_times && calls_.is_gemm_like(candidate))
       return stop(fmt::format("it depends on {}, a long-running call", name(candidate)));
     join(candidate);

@@ -75,7 +75,7 @@ class Sinker final : public GroupMover {
 
   bool meet(Call candidate) override {
     if (!options_.with_collectives && calls_.is_asynchronous(candidate))
-      return stop(fmt::format("{} is a collective", name(candidate)));
+      return stop(fmt::format("{} is {}", name(candidate), kind(candidate)));
     const bool needs = is_tied(candidate);
     if (needs || is_ordered(candidate)) {
       const std::string_view bar = bar_to_join(candidate);
@@ -86,7 +86,7 @@ class Sinker final : public GroupMover {
       }
       if (needs) return stop(fmt::format("{} depends on the wait and is {}", name(candidate), bar));
       if (!options_.unsafe)
-        return stop(fmt::format("{} is a collective on the same stream", name(candidate)));
+        return stop(fmt::format("{} is {} on the same stream", name(candidate), kind(candidate)));
     }
     if (options_.use_times && calls_.is_wait(candidate)) {
       const std::int64_t worse = overlap(start_of(candidate)).change(-group_ns_);
@@ -99,7 +99,7 @@ class Sinker final : public GroupMover {
 
   [[nodiscard]] std::string_view bar_to_join(Call candidate) const {
     if (calls_.is_wait(candidate)) return "a wait";
-    if (calls_.is_asynchronous(candidate)) return "a collective";
+    if (calls_.is_asynchronous(candidate)) return kind(candidate);
     if (options_.use_times) return "";
     if (calls_.is_start(candidate)) return "a collective";
     return calls_.is_gemm_like(candidate) ? "a long-running call" : "";

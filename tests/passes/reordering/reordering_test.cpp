@@ -44,6 +44,30 @@ TEST(ReorderingTest, RaiseCommsStartsCollectivesEarly) {
             "4 calls earlier: it follows g1, because collectives keep their order.");
 }
 
+TEST(ReorderingTest, CopiesToTheHostKeepTheirOrderAndTheReasonSaysSo) {
+  const Graph graph = parse(R"(
+    x: f32[262144] = input
+    y: f32[262144] = input
+    device cpu
+    o1: f32[262144] = ao.offload(x)
+    h1: f32[262144] = ao.wait_tensor(o1, x)
+    device cuda:0
+    a: f32[262144] = aten.sin(x)
+    device cpu
+    o2: f32[262144] = ao.offload(y)
+    h2: f32[262144] = ao.wait_tensor(o2, y)
+    return [h1, a, h2]
+  )");
+  const auto steps =
+      run_pipeline_text(graph, "raise_comms,reorder_communication_preserving_peak_memory");
+  EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("o1", "o2", "h1", "a", "h2"));
+  EXPECT_EQ(
+      reason_of(steps[0], "o2"),
+      "2 calls earlier: it follows o1, because copies to and from the host keep their order.");
+  EXPECT_THAT(reason_of(steps[1], "o2"),
+              HasSubstr("o1 is a copy to or from the host on the same stream"));
+}
+
 TEST(ReorderingTest, SinkWaitsPutsWaitsRightBeforeTheirReaders) {
   const Graph graph = parse(kTwoGathers);
   const auto steps = run_pipeline_text(graph, "sink_waits");
@@ -116,7 +140,7 @@ TEST(ReorderingTest, APrefetchLimitLimitsMovesUp) {
   const auto steps = run_pipeline_text(
       graph, "reorder_communication_preserving_peak_memory{reorder_prefetch_limit=2}");
   EXPECT_THAT(calls_of(*steps[0].graph), ElementsAre("g1", "a", "v1", "g2", "b", "y1", "v2", "y2"));
-  EXPECT_THAT(reason_of(steps[0], "g2"), HasSubstr("the limit of 2 calls"));
+  EXPECT_THAT(reason_of(steps[0], "g2"), HasSubstr("limit: reorder_prefetch_limit (2 calls)"));
 }
 
 // A collective is held only by others of its group; within a group they may be reordered if
