@@ -6,9 +6,10 @@
 //            start that directly follows its inputs or depends on another collective does not move.
 //            The spine's order does not change. Its clock at a position is the compute time before
 //            that position, plus stalls.
-//   release  the position after the last of a collective's inputs, or of its start if that does not
-//            move. Its use is the position of the first reader of its result, or the end, and its
-//            window is the clock time between the two. The caller's bounds may narrow the window.
+//   release  the position after the last of a collective's inputs or, if its start does not move,
+//            the position of the start. Its use is the position of the first reader of its result,
+//            or the end, and its window is the clock time between the two. The caller's bounds may
+//            narrow the window.
 //   stall    time during which compute waits. It is added to the clock at the wait and at every
 //            later position.
 //   slot     the interval that a collective occupies on the single stream that all collectives

@@ -447,9 +447,8 @@ class BlockBucketing {
           *std::ranges::max_element(wish.nodes, {}, [&](NodeId id) { return places[id.index()]; });
       context_.decide(
           graph_, wish.target, "deferred",
-          fmt::format(
-              "It moves after {}, so that its collective overlaps with the backward of that block.",
-              graph_.name(behind)));
+          fmt::format("It moves after {}, so that its collective overlaps with the next block.",
+                      graph_.name(behind)));
       std::vector<NodeId> chain{wish.target};
       std::vector<bool> is_in(graph_.node_count(), false);
       is_in[wish.target.index()] = true;

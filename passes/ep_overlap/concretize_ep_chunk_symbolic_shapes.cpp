@@ -7,10 +7,9 @@
 // assumes.
 //
 // Steps. Every size, stride, offset and argument that contains only these symbols becomes its
-// value, except in placeholders.
-// Readers of a call that returns such a number read the number instead. Calls that compute sizes,
-// and checks, are removed if they have no readers; a check that is false is an error. Cost: linear
-// in the size of the graph.
+// value, except in placeholders. Readers of a call that returns such a number read the number
+// instead. Calls that compute sizes, and checks, are removed if they have no readers; a check that
+// is false is an error. Cost: linear in the size of the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py. Deviations: the sizes of
 // placeholders stay symbolic, because edits cannot change inputs, and the symbols' values become
