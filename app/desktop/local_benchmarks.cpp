@@ -45,7 +45,7 @@ Result<LocalBenchmarks::Outcome> LocalBenchmarks::run_job(
     reporter.report(std::move(so_far));
   };
   const Graph& graph = job.snapshot->graph;
-  // The estimator chosen in the window, but for the device that runs the benchmark.
+  // The estimator is the one chosen in the window; the device is the one that runs the benchmark.
   EstimatorRequest estimator = job.snapshot->analysis.options.estimator;
   estimator.device.clear();
   const Machine machine = this_machine();

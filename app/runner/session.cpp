@@ -77,7 +77,7 @@ class Session {
   Or<Graph> open(const ProgramFiles& files) const;
   Done prepare(MakePlatform make_platform);
   Or<std::unique_ptr<Runnable>> make(Graph graph, const ProgramFiles& files, Backend backend);
-  // Makes the inputs and constants and sets them. `counted`: true if they count as memory.
+  // Makes the inputs and constants and sets them. `counted`: true if their memory counts.
   Done feed(Runnable& runnable, bool counted);
   Or<std::vector<at::Tensor>> outputs_of(Runnable& runnable);
   Or<std::vector<at::Tensor>> replayed_outputs_of(Runnable& runnable);
@@ -120,8 +120,9 @@ class Session {
   std::unique_ptr<DeviceProgress> progress_;  // null on the CPU, where calls run synchronously
   std::unique_ptr<Verification> verification_;
   std::optional<NamedTensors> given_;
-  std::int64_t workspace_bytes_ = 0;                // of libraries, on the device
-  std::unique_ptr<Runnable> baseline_, runnable_;   // `baseline_`: the unedited graph, until it ran
+  std::int64_t workspace_bytes_ = 0;  // of libraries, on the device
+  // `baseline_`: the unedited graph; null before and after its run.
+  std::unique_ptr<Runnable> baseline_, runnable_;
   std::atomic<const Runnable*> running_ = nullptr;  // `baseline_` or `runnable_`
   std::atomic<bool> is_baseline_ = false, is_replay_ = false;
 };

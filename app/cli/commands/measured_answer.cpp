@@ -57,7 +57,7 @@ Result<PredictedTimes> predict_times(const MeasuredRequest& request, const Compi
                         kernels::kernel_times(graph, ir, made, costs, estimator->device())};
 }
 
-// The kernels that the trace is tied to, from another source.
+// The kernels of a compilation, or predicted ones, to which the calls in the trace are tied.
 struct Base {
   Json answer;
   MeasuredKernels measured;
@@ -129,7 +129,8 @@ struct Function {
   std::int64_t bytes = 0, predicted_ns = 0;
 };
 
-// By kernel; the one that has the measured time stands for its function.
+// Indexed by kernel. Each function is at the index of its kernel that has the measured time; the
+// entries of its other kernels are empty.
 std::vector<Function> functions_of(const Base& base, const Json& kernels) {
   std::vector<Function> functions(base.measured.kernels.size());
   for (std::size_t i = 0; i < functions.size(); ++i) {

@@ -128,7 +128,7 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
                    "With --pareto, --slower, --free or a --budget in bytes: offload nothing to the "
                    "host");
   command.add_flag("--keep-order", options.keep_order,
-                   "With --pareto, --slower, --free or a --budget in bytes: search plans only, "
+                   "With --pareto, --slower, --free or a --budget in bytes: search only for plans, "
                    "without moving or bucketing collectives afterwards");
   command.add_flag("--twin-groups", options.twin_groups,
                    "With --pareto, --slower, --free or a --budget in bytes: also try orders in "

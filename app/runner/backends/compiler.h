@@ -43,7 +43,7 @@ struct CompilerListener {
   std::function<void(const std::string& text)> note;
 };
 
-// Error (run): Python was not found (python_program), or the compiler fails; the message is on one
+// Error (run): Python is not found (python_program), or the compiler fails; the message is on one
 // line.
 Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request,
                                                   const CompilerListener& listener);

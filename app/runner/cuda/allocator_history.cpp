@@ -40,7 +40,7 @@ AllocatorHistory::AllocatorHistory() : state_(std::make_shared<State>()) {
   };
   try {
     c10::cuda::CUDACachingAllocator::attachOutOfMemoryObserver(observe);
-  } catch (const c10::Error& error) {  // by backends such as cudaMallocAsync
+  } catch (const c10::Error& error) {  // thrown by backends such as cudaMallocAsync
     state_->unusable = summary(error);
   }
 }

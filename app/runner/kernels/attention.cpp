@@ -6,9 +6,9 @@
 //   backward  P = exp(S - L), dV = P^T dO, dP = dO V^T, dS = P * (dP - rowsum(dO * O)),
 //             dQ = scale * dS K, dK = scale * dS^T Q
 // Cost: O(batch * heads * queries * keys) memory, and that times the head size in time. On the CPU,
-// torch's fused kernel, which never stores S, is used if it supports the tensors, that is, if they
-// are not empty, head sizes and numbers of heads are equal, and there is no bias, unless the user
-// chose `math`. On CUDA, torch's kernels are used in the same way (kernel_on_cuda).
+// torch's fused kernel, which never stores S, is used if it supports the tensors, that is, if the
+// query is not empty, head sizes and numbers of heads are equal, and there is no bias, unless the
+// user chose `math`. On CUDA, torch's kernels are used in the same way (kernel_on_cuda).
 // Source: Dao et al., FlashAttention (2022), section 3 and appendix B; the operators' signatures
 // are torch 2.11's.
 // Deviations: dropout is refused, since every kernel draws different random numbers.

@@ -49,7 +49,7 @@ using InputOr = tl::expected<T, InputError>;
 // Creates a program's inputs. The memory of inputs that are released at their last use does not
 // count, since steps that measure memory copy these inputs (Interpreter::copy_released_inputs).
 // tensors.cpp describes how values are generated. Error: for example, a given tensor does not fit
-// its placeholder, is missing while others are given, or memory ran out.
+// its placeholder, is missing while others are given, or memory runs out.
 InputOr<Inputs> make_inputs(const Graph& graph, const Program& program,
                             const InputOptions& options);
 
