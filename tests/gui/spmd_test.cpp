@@ -73,8 +73,10 @@ void SpmdTest::reports_matching_ranks() {
   auto* dialog = new SpmdDialog(*document);
   dialog->show();
   QVERIFY(!dialog->findChild<QPushButton*>("check")->isEnabled());
+  QCOMPARE(dialog->answer(), QStringLiteral("Add the captures of other ranks."));
   dialog->add_files({write(1, kSum, kSmall)});
   QVERIFY(dialog->findChild<QPushButton*>("check")->isEnabled());
+  QCOMPARE(dialog->answer(), QString());
   const QString answer = check(*dialog);
   QVERIFY2(answer.startsWith("All ranks make the same calls in the same order."),
            qPrintable(answer));

@@ -57,8 +57,8 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
   resize(760, 480);
   auto* column = new QVBoxLayout(this);
   auto* about = new QLabel(
-      tr("All ranks of a process group must call its collectives in the same order; otherwise they "
-         "can hang or compute wrong results."),
+      tr("All ranks of a process group must call its collectives in the same order; otherwise the "
+         "ranks can hang or compute wrong results."),
       this);
   about->setWordWrap(true);
   column->addWidget(about);
@@ -130,7 +130,11 @@ void SpmdDialog::choose_files() {
 void SpmdDialog::refresh() {
   const int programs = files_->count() + (with_own_->isChecked() ? 1 : 0);
   check_->setEnabled(!checking_.is_running() && programs >= 2);
-  if (programs < 2) answer_->setText(tr("Add the captures of other ranks."));
+  const QString hint = tr("Add the captures of other ranks.");
+  if (programs < 2)
+    answer_->setText(hint);
+  else if (answer_->text() == hint)
+    answer_->clear();
 }
 
 void SpmdDialog::check() {
