@@ -68,7 +68,7 @@ class MovePlanner : public QObject {
   // or `refused` follows. Ignored if the node no longer exists, or while a dropped block is held.
   void take(jointer::NodeId node);
   void move_to(std::size_t gap);
-  // Includes or excludes the chains of the picked up nodes. Initially, the chain of a collective's
+  // Includes or excludes the chains of the picked-up nodes. Initially, the chain of a collective's
   // start or wait is included.
   void set_carry(bool carry);
   void drop();

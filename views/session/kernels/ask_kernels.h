@@ -39,9 +39,9 @@ struct AskedAnswer {
 };
 using AskedAnswerPtr = std::shared_ptr<const AskedAnswer>;
 
-// Asks Inductor about the snapshot's graph, in one worker process for each half of a pair. For
-// worker threads, since it can take minutes. Errors: see ask_inductor, read_inductor_answer and
-// half_graph.
+// Asks Inductor about the snapshot's graph in a worker process; for a pair, about one half after
+// the other, each in its own process. For worker threads, since it can take minutes. Errors: see
+// ask_inductor, read_inductor_answer and half_graph.
 Result<AskedAnswerPtr> ask_kernels(const SnapshotPtr& snapshot, const Reporter<AskedProgress>& job);
 
 // The answer for another snapshot if its graph equals the one that was asked about; otherwise null.

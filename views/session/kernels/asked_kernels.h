@@ -56,7 +56,7 @@ class AskedKernels : public QObject {
   void take_age(const SnapshotPtr& snapshot, const Result<AskedAnswerPtr>& same);
 
   OpenGraph& open_;
-  QThreadPool pool_;  // one thread, since a question would occupy one that other work needs
+  QThreadPool pool_;  // one thread for questions, which would keep a shared one busy for minutes
   Task<AskedAnswerPtr, AskedProgress> asking_{pool_};
   Task<AskedAnswerPtr> comparing_;
   AskedProgress progress_;

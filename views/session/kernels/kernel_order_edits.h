@@ -40,7 +40,8 @@ class KernelOrderEdits : public QObject {
                             QObject* parent = nullptr);
   ~KernelOrderEdits() override;
 
-  // The predicted kernels in the order after the moves; null while PredictedKernels::shown is null.
+  // The predicted kernels in the order after the moves; null while PredictedKernels::shown is null,
+  // and while restored moves wait for the kernels of the current graph.
   [[nodiscard]] const SnapshotKernelsPtr& shown() const { return shown_; }
   // True if `shown` is of the same snapshot as the predicted kernels.
   [[nodiscard]] bool is_current() const {

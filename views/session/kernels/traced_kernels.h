@@ -25,7 +25,7 @@ class TracedKernels : public QObject {
   // Both must outlive this object.
   TracedKernels(OpenGraph& open, const OpenedKernels& compiled, QObject* parent = nullptr);
 
-  // Reads a trace, once artifacts that are being read are known. If that fails, what is open stays.
+  // Reads a trace, after any artifacts that are being read. If that fails, what is open stays.
   void read(const QString& path);
   // Forgets the trace, and stops reading.
   void close();

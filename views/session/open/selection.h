@@ -34,7 +34,7 @@ class Selection : public QObject {
  public slots:
   // A null node clears the selection.
   void select(jointer::NodeId node);
-  // `current` must be one of `nodes`; the default is the first of them.
+  // `current` must be one of `nodes`; the default is the one with the lowest id.
   void select_all(std::vector<jointer::NodeId> nodes, jointer::NodeId current = {});
   void toggle(jointer::NodeId node);
   // Clears the nodes, the moment and the range, but not the hits.

@@ -458,9 +458,10 @@ void PipelineSession::apply(const QString& message, bool is_error) {
   const auto place = goes_back ? editing.place_of(base) : std::optional(editing.place());
   if (!place) {
     applying_.reset();
-    return end_run(tr("The state in which the pipeline began is no longer in the history. Run the "
-                      "pipeline again."),
-                   true);
+    return end_run(
+        tr("The state from which this run continued is no longer in the history. Run the "
+           "pipeline again."),
+        true);
   }
   if (edits.empty())
     editing.go_to(*place);

@@ -66,7 +66,7 @@ struct SacTensor {
   PlanAction action = PlanAction::recompute;
   Decider decider = Decider::partitioner;
   bool is_needed = true;   // by this plan; if false, it was needed by the plan as solved
-  std::int32_t edit = -1;  // index of the edit that decided; -1 if none did, or a pending one
+  std::int32_t edit = -1;  // index of the edit that decided; -1 if none did, or if it is pending
   StepReason reason = StepReason::untagged;  // for a flat training step
 
   // Returns true if choices can no longer change the policy.

@@ -15,7 +15,8 @@ namespace jointer::views {
 namespace {
 
 constexpr std::size_t kHostLane = 0, kComputeLane = 1, kFirstGroupLane = 2;
-// A wait of at least this duration is a stall. If its result is ready, wait_tensor returns sooner.
+// In program order, a measured wait of at least this duration is shown as a stall. If the result is
+// ready, wait_tensor returns sooner.
 constexpr std::int64_t kMinStallNs = 10'000;
 
 ItemColor collective_color(CollectiveKind kind) {
