@@ -316,6 +316,7 @@ KeysGroup GraphView::keys() {
            {tr("Double-click a node"),
             tr("Select all nodes that run in its kernel, if kernels are outlined")},
            {tr("Up, Down"), tr("Go to the row or node above or below")},
+           {tr("Home, End"), tr("Go to the first or last row")},
            {tr("Right, Left"), tr("Expand a row and step into it; step out and collapse it")},
            {tr("Ctrl+Left, Ctrl+Right"), tr("Go to the forward or backward side of a row")},
            {tr("[, ]"), tr("Go to the first input or user of the node")},
