@@ -48,7 +48,8 @@ void StateTable::set_choices(const std::vector<StateChoice>& choices, std::size_
   set_headline(
       choices_.size() == choices.size()
           ? QString()
-          : tr("Only the last %1 history entries of each document are listed, and the first state.")
+          : tr("Only the last %1 history entries of each document are listed. The first state is "
+               "always listed.")
                 .arg(kMaxEntries));
   request_refresh();
 }

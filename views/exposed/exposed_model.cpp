@@ -67,7 +67,9 @@ ExposedModel::ExposedModel(QObject* parent)
        .total_title = tr("of communication")});
   add({.title = tr("message"),
        .unit = Unit::bytes,
-       .meaning = tr("Size of a rank's input or output, whichever is larger.")});
+       .meaning =
+           tr("Size of a rank's input or output, whichever is larger; for a copy, the size of "
+              "its output.")});
   add({.title = tr("kind")});
   add({.title = tr("group"), .meaning = tr("Process group and its number of ranks.")});
   add({.title = tr("module"),

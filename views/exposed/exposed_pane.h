@@ -20,7 +20,8 @@ class ExposedPane : public TablePaneOf<ExposedModel> {
   [[nodiscard]] static KeysGroup keys();
 
  public slots:
-  // Move the current row's collective to its best position, alone or also in all identical layers.
+  // Move the current row's collective to its best position, or those of all identical layers to
+  // theirs.
   void apply_best() { apply(std::nullopt); }
   void apply_in_all_layers() { apply(FixKind::all_layers); }
 

@@ -14,9 +14,9 @@
 namespace jointer::views {
 
 // Finds nodes as the user types. Enter and Shift+Enter, or F3 and Shift+F3, go to the next and the
-// previous match; Up and Down recall earlier searches; Esc closes the bar. The current match is the
-// document's selected node. While the bar is open, views mark all matches, and a list of them can
-// be shown.
+// previous match; Ctrl+Enter selects all matches; Up and Down recall earlier searches; Esc closes
+// the bar. The current match is the document's selected node. While the bar is open, views mark all
+// matches, and a list of them can be shown.
 class FindBar : public QWidget {
   Q_OBJECT
  public:

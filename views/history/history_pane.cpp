@@ -54,8 +54,9 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
   go_ = add_button(row, tr("Go To"),
                    tr("Return to the selected state; the current one stays in the history"),
                    &HistoryPane::go);
-  rename_ = add_button(row, tr("Rename"), tr("Rename the selected state to this name"),
-                       &HistoryPane::rename);
+  rename_ =
+      add_button(row, tr("Rename"), tr("Rename the selected state to the name in the field above"),
+                 &HistoryPane::rename);
   remove_ =
       add_button(row, tr("Delete"), tr("Delete the selected state; the graph does not change"),
                  &HistoryPane::remove);

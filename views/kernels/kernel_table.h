@@ -6,7 +6,8 @@
 namespace jointer::views {
 
 // A table of the document's ShownKernels. Selecting a row selects the nodes that run in the kernel.
-// Alt+Up and Alt+Down move the selected kernel if it is a predicted one.
+// Alt+Up and Alt+Down move the selected kernel if it is a predicted one; with Shift, as far as
+// possible.
 class KernelTable : public TablePaneOf<KernelModel> {
   Q_OBJECT
  public:

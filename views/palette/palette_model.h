@@ -11,8 +11,9 @@
 
 namespace jointer::views {
 
-// The rows of the command palette for a query: matching actions, best first, and, if only a few
-// actions match, matching modules and nodes. A leading `@` excludes actions.
+// The rows of the command palette for a query: matching actions, enabled ones first and the best of
+// them on top, and, if only a few actions match, matching modules and nodes. A leading `@` excludes
+// actions.
 class PaletteModel : public QAbstractListModel {
   Q_OBJECT
  public:
