@@ -31,8 +31,8 @@ class Closing : public QObject {
   void ask(views::DocumentTab* tab);
   void take_answer(views::DocumentTab* tab, int button);
   void save_and_close(views::DocumentTab* tab);
-  // Closes the document once no save is running or waiting, unless the returned object is deleted
-  // first.
+  // Closes the document once no save is running or waiting, unless a save fails or the returned
+  // object is deleted first. If the document then has unsaved edits, asks about them instead.
   QObject* close_when_saved(views::DocumentTab* tab);
   void close_now(views::DocumentTab* tab);
 

@@ -10,7 +10,8 @@
 namespace jointer::views {
 
 // Exports policies to the clipboard or a file, and imports them. If a format cannot express the
-// plan, a dialog says so before anything is copied or saved, and offers formats that come closer.
+// plan, a dialog says so before anything is copied or saved, and offers formats that come closer,
+// if there are any.
 class PolicyExchange : public QObject {
   Q_OBJECT
  public:

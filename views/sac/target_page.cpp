@@ -200,7 +200,7 @@ QString TargetPage::answer() const {
 }
 
 // The estimates of the list's plan in the order found for it, or the progress of that search; empty
-// if no order is searched.
+// if no order is searched for.
 QString TargetPage::order_text() const {
   if (search_->is_ordering()) return tr("Searching for an order of this plan...");
   const auto& order = search_->found()->order;

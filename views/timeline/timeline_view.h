@@ -30,10 +30,11 @@ class MoveTool;
 // Mouse: a click selects, a drag selects a range, a drag with the middle button (or with Space
 // held) pans, Ctrl+wheel zooms at the pointer, the wheel pans, and a double-click zooms to the item
 // under the pointer. Over the memory curve, Ctrl+Shift+wheel zooms its vertical axis, Shift+wheel
-// pans it, and a double-click shows all of it. The strip at the bottom shows the whole step;
-// dragging in it moves the visible range. Dragging a node that can be moved, or pressing on it for
-// a moment, picks it up (see move_tool.h); while it is held, the curve and lanes show the graph
-// with the node at its current position. The graph as opened is drawn behind an edited graph.
+// pans it if it is zoomed, and a double-click shows all of it. Otherwise, Shift+wheel scrolls lanes
+// that do not fit. The strip at the bottom shows the whole step; dragging in it moves the visible
+// range. Dragging a node that can be moved, or pressing on it for a moment, picks it up (see
+// move_tool.h); while it is held, the curve and lanes show the graph with the node at its current
+// position. The graph as opened is drawn behind an edited graph.
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
  public:

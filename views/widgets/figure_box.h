@@ -31,7 +31,7 @@ class FigureBox : public QWidget {
   // Moves the text next to the name, or the change next to the value, into the tooltip. For narrow
   // windows.
   void leave_out(bool was, bool change);
-  // Adds lines to the tooltip, such as those about figures that are left out.
+  // Sets further lines of the tooltip, such as those about figures that are left out.
   void set_note(const QString& note);
   // Shows a text in the warning color after the value, or none if the text is empty.
   void show_warning(const QString& text);

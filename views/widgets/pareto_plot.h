@@ -24,9 +24,9 @@ struct ParetoScale {
 
 // Plots step time (y) against peak or reserved memory (x), with the lower bound as a dashed line.
 // One line connects the Pareto front of the plans, and another that of the pipelines. Hovering over
-// a mark shows its numbers, and clicking chooses it; the arrow keys move between marks, and Enter
-// chooses. The axes do not change while marks appear, move and disappear, except that they grow if
-// a mark is beyond them.
+// a mark shows its numbers, and clicking chooses it; Left and Right move between marks, and Enter
+// or Space chooses. The axes do not change while marks appear, move and disappear, except that they
+// grow if a mark is beyond them.
 class ParetoPlot : public QWidget {
   Q_OBJECT
  public:
@@ -44,7 +44,7 @@ class ParetoPlot : public QWidget {
   [[nodiscard]] std::vector<ParetoKind> legend() const;
   // Sets the sentence on a plan's card that says what a click does.
   void set_plan_action(const QString& sentence) { plan_action_ = sentence; }
-  // Highlights a mark, as the arrow keys do.
+  // Highlights a mark, as Left and Right do.
   void set_current(std::size_t mark);
   [[nodiscard]] std::optional<std::size_t> current() const { return current_; }
   // Sets the text that is shown while there are no marks.

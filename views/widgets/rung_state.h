@@ -17,6 +17,7 @@ enum class RungState : std::uint8_t {
 };
 inline constexpr std::size_t kRungStates = 4;
 
+// The state that a policy tag requests; nullopt for nodes without a tag.
 std::optional<RungState> rung_state(MemoryPolicy policy);
 
 }  // namespace jointer::views

@@ -26,7 +26,7 @@ class DocumentTab : public QWidget {
   ~DocumentTab() override;
 
   // Loads or reloads the file. The current document stays open until the new one has been loaded
-  // and the current one's saves have ended, or if loading fails.
+  // and the current one's saves have ended; if loading fails, it stays open.
   void load();
 
   // The graph's title or, while there is no graph, the file names.

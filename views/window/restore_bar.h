@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// A bar above a graph that says what was restored and what was skipped, with buttons to keep or
-// discard the restored work.
+// A bar above a graph that says what was restored and what was skipped, or why nothing was. Its
+// buttons keep or discard the restored work; if it cannot be discarded, there is only Close.
 class RestoreBar : public QFrame {
   Q_OBJECT
  public:
