@@ -64,7 +64,7 @@ void GraphMenu::run_benchmark(void (Benchmarks::*start)()) {
 void GraphMenu::choose_measurement() {
   const QStringList paths = QFileDialog::getOpenFileNames(
       &context_.window, tr("Import Profiler Trace or Memory Snapshot"), context_.folder.path,
-      tr("Measurements (*.json *.json.gz *.pickle *.pkl);;All files (*)"));
+      tr("Measurements (*.json *.json.gz *.json.zst *.pickle *.pkl);;All files (*)"));
   if (paths.isEmpty()) return;
   context_.folder.remember(paths.front());
   for (const QString& path : paths) import_measurement(path);

@@ -52,9 +52,10 @@ SacBar::SacBar(SacSession& session, QWidget* parent) : QWidget(parent), session_
   add_solver(KnapsackSolver::sliding_hirschberg,
              tr("like dp, but the solver itself uses less memory: torch's "
                 "dp_knapsack_sliding_hirschberg"));
-  add_solver(KnapsackSolver::knee_point,
-             tr("stops where more memory would avoid only little recomputation, so it may use less "
-                "than the budget: torch's dynamic_memory_budget_dp"));
+  add_solver(
+      KnapsackSolver::knee_point,
+      tr("stops where more memory would avoid only a little recomputation, so it may use less "
+         "than the budget: torch's dynamic_memory_budget_dp"));
   solver_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   solver_->setMinimumContentsLength(kSolverLetters);
   solver_->view()->setMinimumWidth(solver_->view()->sizeHintForColumn(0) + kMargin);

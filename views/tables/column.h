@@ -13,7 +13,7 @@ enum class Unit : std::uint8_t {
   bytes,
   time,         // nanoseconds
   flops,        // floating-point operations
-  step,         // position in program order
+  step,         // number of a call, or a number of positions, in program order
   share,        // part of Column::whole, in the same unit
   thousandths,  // real number multiplied by 1,000
   fraction,     // parts per million: 412,000 is "41.2%"

@@ -6,7 +6,7 @@
 namespace jointer::views {
 namespace {
 
-// The maximum zoom shows four nodes or four nanoseconds.
+// The maximum zoom shows four calls or four nanoseconds.
 constexpr double kMinSpan = 4;
 
 // The smallest number that is at least `min` and is 1, 2 or 5 times a power of ten.

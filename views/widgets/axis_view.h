@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// The visible range of an axis and its position on screen: converts between axis positions (nodes
+// The visible range of an axis and its position on screen: converts between axis positions (calls
 // or nanoseconds) and pixels. Plain numbers, so that zooming can be tested without a window.
 class AxisView {
  public:

@@ -17,8 +17,8 @@
 
 namespace jointer::views {
 
-// The horizontal axes. A position is an integer: the index of a node in program order, or an
-// estimated or measured time in nanoseconds since the start of the step.
+// The horizontal axes. A position is an integer: the number of a call, from 0, in program order, or
+// an estimated or measured time in nanoseconds since the start of the step.
 enum class AxisKind : std::uint8_t { program_order, estimated_time, measured_time };
 
 // The meaning of a color in a lane.
