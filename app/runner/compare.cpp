@@ -79,6 +79,7 @@ RankVerified compare_outputs(std::string against, std::span<const at::Tensor> ou
     if (difference.relative <= worst) return;
     worst = difference.relative;
     verified.max_abs_diff = difference.absolute;
+    verified.max_rel_diff = difference.relative;
     verified.element = difference.element;
     verified.output = i < names.size() ? names[i] : fmt::format("{}", i);
   };

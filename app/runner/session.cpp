@@ -163,7 +163,8 @@ Done Session::prepare(MakePlatform make_platform) {
   return {};
 }
 
-// `files`: the files from which the graph was opened. The compiler reads them too.
+// `files`: the files from which the graph was opened. The compiler reads them too. Ends in the stage
+// "inputs".
 Or<std::unique_ptr<Runnable>> Session::make(Graph graph, const ProgramFiles& files,
                                             Backend backend) {
   auto runnable = std::make_unique<Runnable>();
@@ -181,6 +182,7 @@ Or<std::unique_ptr<Runnable>> Session::make(Graph graph, const ProgramFiles& fil
     if (!compiled) return failure("compile", compiled.error().message);
     regions = std::move(*compiled);
   }
+  stage("inputs");
   auto program = build_program(
       runnable->graph, {.device = platform_->device(),
                         .regions = regions,
@@ -485,6 +487,13 @@ Done Session::run(MakePlatform make_platform) {
       [this] { return reporter_.count() + status_.count(); }, [this] { return platform_->now(); },
       [this] { gave_up_waiting(); });
 
+  if (!request_.inputs.empty()) {
+    const Uncounted uncounted;
+    auto given = read_safetensors(path_of_rank(request_.inputs, world_.rank));
+    if (!given) return failure("load", given.error().message);
+    given_ = std::move(*given);
+  }
+
   stage("groups");
   auto groups = ProcessGroups::make(
       *graph, {.world = world_,
@@ -495,13 +504,6 @@ Done Session::run(MakePlatform make_platform) {
   if (!groups) return failure("collective", groups.error().message);
   groups_ = std::move(*groups);
 
-  stage("inputs");
-  if (!request_.inputs.empty()) {
-    const Uncounted uncounted;
-    auto given = read_safetensors(path_of_rank(request_.inputs, world_.rank));
-    if (!given) return failure("load", given.error().message);
-    given_ = std::move(*given);
-  }
   if (!request_.baseline.empty())
     if (auto ran = run_baseline(); !ran) return ran;
   auto made = make(std::move(*graph), request_.program, request_.backend);
@@ -515,7 +517,6 @@ Done Session::run(MakePlatform make_platform) {
   for (const std::string& note : runnable_->program.notes) reporter_.note(note);
   platform_->limit_memory(request_.memory_limit);
   workspace_bytes_ = platform_->start_counting();
-  stage("inputs");
   if (auto fed = feed(*runnable_, true); !fed) return fed;
   if (compares())
     if (auto verified = verify(*runnable_); !verified) return verified;

@@ -92,6 +92,7 @@ constexpr auto json_fields(const RankVerified* /*of*/) {
       json_field("against", &RankVerified::against), json_field("bitwise", &RankVerified::bitwise),
       json_field("equal", &RankVerified::equal),
       json_field("max_abs_diff", &RankVerified::max_abs_diff),
+      json_field("max_rel_diff", &RankVerified::max_rel_diff),
       json_field("bound", &RankVerified::bound), json_field("output", &RankVerified::output),
       json_field("element", &RankVerified::element),
       json_field("compared", &RankVerified::compared));

@@ -23,14 +23,17 @@ bool may_be_a_consequence(const RankResult& rank) {
   return rank.kind == "collective";
 }
 
-// Orders by severity: not equal is worst, then not bitwise equal, then the largest difference,
-// where NaN exceeds any number.
+// Orders by severity: not equal is worst, then not bitwise equal, then the largest relative
+// difference, as within a rank (see RankVerified). Results of earlier versions have only absolute
+// differences. NaN exceeds any number.
 bool is_worse(const RankVerified& a, const RankVerified& b) {
-  if (a.equal != b.equal) return !a.equal;
-  if (a.bitwise != b.bitwise) return !a.bitwise;
-  if (std::isnan(a.max_abs_diff) || std::isnan(b.max_abs_diff))
-    return std::isnan(a.max_abs_diff) && !std::isnan(b.max_abs_diff);
-  return a.max_abs_diff > b.max_abs_diff;
+  const auto key = [](const RankVerified& verified) {
+    const double relative = verified.max_rel_diff, absolute = verified.max_abs_diff;
+    return std::tuple(!verified.equal, !verified.bitwise, std::isnan(relative),
+                      std::isnan(relative) ? 0 : relative, std::isnan(absolute),
+                      std::isnan(absolute) ? 0 : absolute);
+  };
+  return key(a) > key(b);
 }
 
 }  // namespace

@@ -23,10 +23,10 @@ namespace jointer {
 inline constexpr const char* kStatusFileVariable = "JOINTER_STATUS_FILE";
 inline constexpr std::int64_t kStatusMagic = 0x4a4e5452;
 
-// The stages of a rank; RankProgress::stage is one of these names. The outputs are verified before
-// the warm-up, although "verify" follows it here: a status file contains indices into this list.
+// The stages of a rank, in the order in which they run; RankProgress::stage is one of these names.
+// If there is a baseline, it runs after "groups", with its own "inputs" and "verify".
 inline constexpr std::string_view kRunStages[] = {
-    "load", "groups", "inputs", "compile", "warm up", "measure", "profile", "verify", "finish"};
+    "load", "groups", "compile", "inputs", "verify", "warm up", "measure", "profile", "finish"};
 
 struct RankStatus {
   std::int64_t stage = -1, position = -1, count = 0;

@@ -12,6 +12,8 @@ from conftest import ROOT, SHARED
 from processes import check_ranks, run_ranks
 from support import call, document, output, placeholder, tensor
 
+from jointer.status_file import _STAGES
+
 EXECUTABLE = SHARED / "captures" / "executable"
 SAMPLES = ROOT / "resources" / "samples"
 
@@ -82,6 +84,16 @@ def test_failures_are_one_line(
     assert "Traceback" not in ended.errors
 
 
+def test_stages_run_in_the_order_of_the_schema(tmp_path: Path) -> None:
+    schema = json.loads((ROOT / "resources" / "schema" / "runner.schema.json").read_text())
+    stages = schema["$defs"]["progress"]["properties"]["stage"]["enum"]
+    assert stages == list(_STAGES)
+    graph = small(tmp_path / "g.json")
+    (ended,) = bench(graph, "--baseline", graph, "--profile", "--iterations", "1")
+    seen = [stages.index(progress["stage"]) for progress in ended.said("progress")]
+    assert seen == sorted(seen) and {"verify", "warm up"} <= {stages[each] for each in seen}
+
+
 @pytest.mark.slow
 def test_an_edited_graph_compared_with_the_unedited_one(tmp_path: Path) -> None:
     graph, other = small(tmp_path / "a.json"), small(tmp_path / "b.json", "aten.gelu.default")
@@ -138,7 +150,7 @@ def test_the_status_file_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (ended,) = bench(small(tmp_path / "g.json"), "--iterations", "1", "--warmup", "0")
     assert ended.code == 0
     magic, stage, position, count = struct.unpack("4q", path.read_bytes())
-    assert (magic, stage, position) == (0x4A4E5452, 5, 2)  # measure, the last call
+    assert (magic, stage, position) == (0x4A4E5452, 6, 2)  # measure, the last call
     assert count > 6
 
 

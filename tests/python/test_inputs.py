@@ -152,11 +152,16 @@ def test_comparisons_say_where() -> None:
     differs = compare("expected", names, [a, None, a], {0: a, 2: b})
     assert not differs.bitwise and not differs.equal
     assert (differs.output, differs.element, differs.max_abs_diff) == ("r", 4, 0.5)
+    assert differs.max_rel_diff == 0.05
     assert compare("expected", names, [a], {0: b}, bound=0.05).equal
     assert not compare("expected", names, [a], {0: b}, bound=0.04).equal
     nan = torch.full((2,), float("nan"))
     assert compare("expected", names, [nan], {0: nan.clone()}).bitwise
     assert compare("expected", names, [nan], {0: torch.zeros(2)}).max_abs_diff == math.inf
+    # A gradient that is all wrong matters more than the rounding of a large sum.
+    outputs, wanted = [torch.tensor([1001.0]), torch.tensor([0.5])], [[1000.0], [1.0]]
+    both = compare("expected", names, outputs, dict(enumerate(map(torch.tensor, wanted))))
+    assert (both.output, both.max_abs_diff, both.max_rel_diff) == ("q", 0.5, 0.5)
     # Zeros of both signs are equal, but not bitwise.
     signs = compare("expected", names, [torch.tensor([0.0])], {0: torch.tensor([-0.0])})
     assert not signs.bitwise and signs.equal and signs.max_abs_diff == 0

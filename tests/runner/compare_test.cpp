@@ -44,6 +44,17 @@ TEST(Compare, TheBoundIsRelativeToTheMaximum) {
   EXPECT_FALSE(compare(at::tensor({10.0F, 1.5F}), at::tensor({10.0F, 1.0F}), 0.01).equal);
 }
 
+// A gradient that is all wrong matters more than the rounding of a large sum.
+TEST(Compare, NamesTheOutputWithTheLargestRelativeDifference) {
+  const std::vector<at::Tensor> outputs{at::tensor({1001.0F}), at::tensor({0.5F})};
+  const std::vector<at::Tensor> expected{at::tensor({1000.0F}), at::tensor({1.0F})};
+  const std::vector<std::string> names{"sum", "gradient"};
+  const RankVerified answer = compare_outputs("expected", outputs, expected, names, 0);
+  EXPECT_EQ(answer.output, "gradient");
+  EXPECT_DOUBLE_EQ(answer.max_abs_diff, 0.5);
+  EXPECT_DOUBLE_EQ(answer.max_rel_diff, 0.5);
+}
+
 TEST(Compare, NansDiffer) {
   EXPECT_FALSE(compare(at::tensor({NAN}), at::tensor({1.0F}), 1).equal);
   EXPECT_TRUE(std::isinf(compare(at::tensor({NAN}), at::tensor({1.0F}), 1).max_abs_diff));

@@ -72,7 +72,7 @@ class FakeBenchmarks : public views::BenchmarkService {
       }
       m.scratch = {{position(memory.steps().front()), 4096}};
       rank.apply(m);
-      rank.apply(RankVerified{"baseline", true, true, 0, 0, "", 0, 3});
+      rank.apply(RankVerified{"baseline", true, true, 0, 0, 0, "", 0, 3});
       rank.apply(RankNote{"attention ran as its CPU form"});
       rank.status = RankResult::Status::done;
     }

@@ -18,9 +18,11 @@ import struct
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
-STAGES = ["load", "groups", "inputs", "compile", "warm up", "measure", "profile", "verify", "finish"]
+SCHEMA = Path(__file__).resolve().parents[2] / "resources" / "schema" / "runner.schema.json"
+STAGES = json.loads(SCHEMA.read_text())["$defs"]["progress"]["properties"]["stage"]["enum"]
 RANK = int(os.environ.get("RANK", "0"))
 WORLD_SIZE = int(os.environ.get("WORLD_SIZE", "1"))
 

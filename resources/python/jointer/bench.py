@@ -143,6 +143,7 @@ class _Rank:
         if options.nsys and device.type == "cpu":
             text = "this rank runs on the CPU, but Nsight Systems records what GPUs do"
             raise Failure("device", f"{text}; leave out --nsys")
+        self._progress("load")
         captured = self._read(options.program, options.backward)
         if self._alone and self._rank >= captured.world_size:
             ranks = counted(captured.world_size, "rank")
@@ -216,7 +217,6 @@ class _Rank:
         return torch.device("cuda", local)
 
     def _read(self, graph: str, backward: str | None) -> Program:
-        self._progress("load")
         assume = parse_assumptions(self._options.assume)
         return read_program(graph, backward, rank=self._rank, assume=assume)
 

@@ -11,8 +11,9 @@ import os
 
 _VARIABLE = "JOINTER_STATUS_FILE"
 _WORD, _WORDS, _MAGIC = 8, 4, 0x4A4E5452
+#: ``kRunStages``: the index of a stage is in the file.
 _STAGES = (
-    "load", "groups", "inputs", "compile", "warm up", "measure", "profile", "verify", "finish",
+    "load", "groups", "compile", "inputs", "verify", "warm up", "measure", "profile", "finish",
 )  # fmt: skip
 
 

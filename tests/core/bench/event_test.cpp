@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/bench/status_file.h"
 #include "tests/support/paths.h"
 #include "tests/support/processor_time.h"
 #include "tests/support/sanitized.h"
@@ -91,8 +92,9 @@ RankEvent any_event() {
     case 3:
       return any_measured();
     case 4:
-      return RankVerified{any_text(),    any<bool>(), any<bool>(),         any<double>(),
-                          any<double>(), any_text(),  any<std::int64_t>(), any<std::int64_t>()};
+      return RankVerified{any_text(),    any<bool>(),         any<bool>(),
+                          any<double>(), any<double>(),       any<double>(),
+                          any_text(),    any<std::int64_t>(), any<std::int64_t>()};
     case 5:
       return RankFailed{any_text(), any_text(), any_text(), any_text()};
     default:
@@ -266,6 +268,8 @@ TEST(Event, TheSchemaDescribesEveryEvent) {
   std::ifstream file(source_path("resources/schema/runner.schema.json"));
   const auto schema = nlohmann::json::parse(file, nullptr, false);
   ASSERT_TRUE(schema.is_object());
+  EXPECT_EQ(schema["$defs"]["progress"]["properties"]["stage"]["enum"],
+            nlohmann::json(std::vector<std::string>(std::begin(kRunStages), std::end(kRunStages))));
   std::set<std::string> seen;
   const std::vector<RankEvent> events{RankStarted{},
                                       RankProgress{},

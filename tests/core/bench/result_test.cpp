@@ -40,7 +40,8 @@ BenchmarkResult two_ranks() {
                             .memory_profile = {0, 1, 2},
                             .nodes = {{0, 5, 9, 3}},
                             .scratch = {{0, 64}}});
-    each.apply(RankVerified{"baseline", rank == 0, true, rank * 0.5, 0.1, rank ? "o1" : "", 7, 3});
+    each.apply(RankVerified{"baseline", rank == 0, true, rank * 0.5, rank * 0.05, 0.1,
+                            rank ? "o1" : "", 7, 3});
     each.apply(RankDone{});
     each.status = Status::done;
     each.ended_ns = 5 + rank;
@@ -224,6 +225,13 @@ TEST(Verified, TheWorstOfAllRanksCounts) {
   EXPECT_EQ(r.verified()->output, "o0");
   r.ranks[1].verified.push_back({.equal = false, .max_abs_diff = NAN, .output = "o2"});
   EXPECT_EQ(r.verified()->output, "o2");
+}
+
+TEST(Verified, TheLargestRelativeDifferenceOfAllRanksCounts) {
+  BenchmarkResult r = two_ranks();
+  r.ranks[0].verified = {{.max_abs_diff = 0.5, .max_rel_diff = 0.5, .output = "gradient"}};
+  r.ranks[1].verified = {{.max_abs_diff = 1, .max_rel_diff = 0.001, .output = "sum"}};
+  EXPECT_EQ(r.verified()->output, "gradient");
 }
 
 TEST(Notes, EachAppearsOnce) {

@@ -22,12 +22,12 @@ TEST(StatusFile, TheReaderSeesWhatTheWriterWrites) {
   auto writer = must(StatusWriter::open(folder.path("status")));
   writer.set_stage("measure");
   writer.set_position(54'680);
-  EXPECT_EQ(reader.read(), (RankStatus{5, 54'680, 2}));
+  EXPECT_EQ(reader.read(), (RankStatus{6, 54'680, 2}));
   EXPECT_EQ(reader.read().stage_name(), "measure");
   writer.beat();
   EXPECT_EQ(reader.read().count, 3);
   writer.set_stage("verify");
-  EXPECT_EQ(reader.read(), (RankStatus{7, -1, 4}));
+  EXPECT_EQ(reader.read(), (RankStatus{4, -1, 4}));
   writer.set_stage("another");
   EXPECT_EQ(reader.read().stage, -1);
 }
