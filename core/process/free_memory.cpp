@@ -37,44 +37,58 @@ constexpr ControlFiles kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes
                                  "total_inactive_file"};
 constexpr ControlFiles kVersion2{"memory.max", "memory.current", "inactive_file"};
 
-// The memory that is left within the limits of a control group and its ancestors; nullopt without a
-// limit. Page cache that the kernel can reclaim counts as free.
-std::optional<std::int64_t> left_in_groups(const fs::path& top, const std::string& group,
-                                           const ControlFiles& files) {
-  std::optional<std::int64_t> left;
-  fs::path folder = (top / fs::path(group).relative_path()).lexically_normal();
-  const fs::path end = top.parent_path();
-  for (; !folder.empty() && folder != end; folder = folder.parent_path()) {
-    const auto limit = number_in(folder / files.limit), used = number_in(folder / files.used);
-    if (!limit || !used) continue;
-    const std::int64_t reclaimable =
-        value_in(folder / "memory.stat", files.reclaimable).value_or(0);
-    const std::int64_t here = std::max<std::int64_t>(*limit - *used + reclaimable, 0);
-    left = std::min(left.value_or(here), here);
-  }
-  return left;
-}
-
-}  // namespace
-
-std::int64_t free_memory(const std::string& root) {
-  const fs::path base(root);
-  std::optional<std::int64_t> bytes = value_in(base / "proc/meminfo", "MemAvailable:");
-  if (bytes) *bytes *= 1024;
+// Calls `visit(folder, files)` for each control group of this process and each of their ancestors.
+template <class Visit>
+void for_each_group(const fs::path& root, Visit visit) {
   // Lines such as "0::/user.slice" (version 2) and "4:memory:/docker/1f" (version 1).
-  std::ifstream groups(base / "proc/self/cgroup");
+  std::ifstream groups(root / "proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     const auto name = line.find(':');
     const auto path = name == std::string::npos ? name : line.find(':', name + 1);
     if (path == std::string::npos) continue;
     const std::string_view controller = std::string_view(line).substr(name + 1, path - name - 1);
-    std::optional<std::int64_t> left;
-    if (controller.empty())
-      left = left_in_groups(base / "sys/fs/cgroup", line.substr(path + 1), kVersion2);
-    else if (controller == "memory")
-      left = left_in_groups(base / "sys/fs/cgroup/memory", line.substr(path + 1), kVersion1);
-    if (left) bytes = std::min(bytes.value_or(*left), *left);
+    if (!controller.empty() && controller != "memory") continue;
+    const fs::path top = root / (controller.empty() ? "sys/fs/cgroup" : "sys/fs/cgroup/memory");
+    // A group outside of the process's namespace has a path such as "/../other".
+    const fs::path group = fs::path(line.substr(path + 1)).lexically_normal().relative_path();
+    fs::path folder = (top / group).lexically_normal();
+    for (const fs::path end = top.parent_path(); !folder.empty() && folder != end;
+         folder = folder.parent_path())
+      visit(folder, controller.empty() ? kVersion2 : kVersion1);
   }
+}
+
+// The lower of two numbers, either of which may be unknown.
+std::optional<std::int64_t> lower(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
+// A number of kilobytes in proc/meminfo, in bytes.
+std::optional<std::int64_t> machine_bytes(const fs::path& root, std::string_view key) {
+  const auto kilobytes = value_in(root / "proc/meminfo", key);
+  return kilobytes ? std::optional(*kilobytes * 1024) : std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t free_memory(const std::string& root) {
+  std::optional<std::int64_t> bytes = machine_bytes(root, "MemAvailable:");
+  for_each_group(root, [&](const fs::path& folder, const ControlFiles& files) {
+    const auto limit = number_in(folder / files.limit), used = number_in(folder / files.used);
+    if (!limit || !used) return;
+    // Page cache that the kernel can reclaim counts as free.
+    const std::int64_t reclaimable =
+        value_in(folder / "memory.stat", files.reclaimable).value_or(0);
+    bytes = lower(bytes, std::max<std::int64_t>(*limit - *used + reclaimable, 0));
+  });
+  return bytes.value_or(0);
+}
+
+std::int64_t memory_limit(const std::string& root) {
+  std::optional<std::int64_t> bytes = machine_bytes(root, "MemTotal:");
+  for_each_group(root, [&](const fs::path& folder, const ControlFiles& files) {
+    bytes = lower(bytes, number_in(folder / files.limit));
+  });
   return bytes.value_or(0);
 }
 

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "core/base/characters.h"
+#include "core/process/free_memory.h"
 
 namespace jointer {
 namespace {
@@ -55,11 +55,8 @@ std::int64_t group_resident_bytes(std::int64_t group) {
 }
 
 std::int64_t default_memory_limit() {
-  std::int64_t bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
-  if (bytes <= 0) bytes = std::numeric_limits<std::int64_t>::max();
-  std::ifstream group("/sys/fs/cgroup/memory.max");
-  if (std::int64_t limit = 0; group >> limit && limit > 0) bytes = std::min(bytes, limit);
-  return bytes / 4 * 3;
+  const std::int64_t bytes = memory_limit();
+  return (bytes > 0 ? bytes : std::numeric_limits<std::int64_t>::max()) / 4 * 3;
 }
 
 }  // namespace jointer

@@ -10,8 +10,8 @@ std::int64_t resident_bytes(std::int64_t pid);
 // which takes milliseconds.
 std::int64_t group_resident_bytes(std::int64_t group);
 
-// Three quarters, in bytes, of the machine's memory or of the limit in /sys/fs/cgroup/memory.max,
-// whichever is lower. In a container, that file usually has the container's limit.
+// Three quarters, in bytes, of the memory that this process may use (memory_limit in
+// core/process/free_memory.h).
 std::int64_t default_memory_limit();
 
 }  // namespace jointer

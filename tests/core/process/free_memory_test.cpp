@@ -19,6 +19,7 @@ class FreeMemory : public testing::Test {
     std::ofstream(file) << text;
   }
   [[nodiscard]] std::int64_t bytes() const { return free_memory(folder_.path()); }
+  [[nodiscard]] std::int64_t limit() const { return memory_limit(folder_.path()); }
 
  private:
   jointer::TemporaryFolder folder_ = *jointer::TemporaryFolder::make("jointer-machine-");
@@ -53,6 +54,32 @@ TEST_F(FreeMemory, ReadsTheFirstVersionOfControlGroups) {
   EXPECT_EQ(bytes(), 3000 * 1024);
   write("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "1077\n");
   EXPECT_EQ(bytes(), 1000);
+}
+
+TEST_F(FreeMemory, HasALimitInEveryEnclosingControlGroup) {
+  EXPECT_EQ(limit(), 0) << "unknown";
+  write("proc/meminfo", "MemTotal:  4000 kB\nMemAvailable:   3000 kB\n");
+  write("proc/self/cgroup", "4:memory:/x/y\n0::/a/b\n");
+  EXPECT_EQ(limit(), 4000 * 1024);
+  write("sys/fs/cgroup/memory.max", "3000000\n");
+  write("sys/fs/cgroup/a/memory.max", "500000\n");
+  write("sys/fs/cgroup/a/b/memory.max", "max\n");
+  EXPECT_EQ(limit(), 500000);
+  write("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "400000\n");
+  write("sys/fs/cgroup/memory/x/y/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(limit(), 400000);
+  write("sys/fs/cgroup/a/b/memory.max", "300000\n");
+  EXPECT_EQ(limit(), 300000);
+}
+
+// In a container that does not see its group's path, or whose group is outside of its namespace.
+TEST_F(FreeMemory, AGroupThatIsNotVisibleHasTheLimitOfTheTop) {
+  write("proc/meminfo", "MemTotal:  4000 kB\n");
+  write("sys/fs/cgroup/memory.max", "500000\n");
+  for (const char* group : {"/docker/1f", "/../1f"}) {
+    write("proc/self/cgroup", std::string("0::") + group + "\n");
+    EXPECT_EQ(limit(), 500000) << group;
+  }
 }
 
 TEST(MemoryShare, LeavesATenthForTheRest) {
