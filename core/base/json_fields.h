@@ -136,8 +136,14 @@ requires HasJsonFields<T> OrderedJson json_of(const std::vector<T>& objects) {
 
 // --- Fields ---
 
+// A type that read_json reads: neither a struct with a table of fields nor a list of such structs.
+template <class Value>
+concept IsPlainJson = requires(const OrderedJson& json, Value& value) {
+  read_json(json, value);
+};
+
 // `if_set`: omitted if the value is unset, empty, zero or false. `required`: an error if it is
-// missing or null. `lenient`: a value of the wrong type counts as missing.
+// missing or null. `lenient`: a value of the wrong type counts as missing; only for plain values.
 template <class Struct, class Value>
 struct JsonField {
   std::string_view key;
@@ -154,7 +160,7 @@ struct JsonField {
     field.is_required = true;
     return field;
   }
-  [[nodiscard]] constexpr JsonField lenient() const {
+  [[nodiscard]] constexpr JsonField lenient() const requires IsPlainJson<Value> {
     JsonField field = *this;
     field.is_lenient = true;
     return field;
@@ -165,7 +171,7 @@ struct JsonField {
       members.expect(key, {});
     } else if (!is_lenient) {
       members.read(key, object.*member);
-    } else if constexpr (kIsPlain) {
+    } else if constexpr (IsPlainJson<Value>) {
       if (const OrderedJson* json = members.find_set(key)) read_json(*json, object.*member);
     }
   }
@@ -174,11 +180,6 @@ struct JsonField {
   }
 
  private:
-  // False for objects and lists of objects, which have no lenient form.
-  static constexpr bool kIsPlain = requires(const OrderedJson& json, Value& value) {
-    read_json(json, value);
-  };
-
   static bool is_set(const Value& value) {
     if constexpr (requires { value.has_value(); })
       return value.has_value();

@@ -95,6 +95,18 @@ TEST(JsonFields, MissingMembersHaveTheirDefaults) {
             R"("delay_us":0,"options":{}})");
 }
 
+// A lenient field must read what it can, and objects have no lenient form.
+template <class Field>
+concept CanBeLenient = requires(const Field& field) {
+  field.lenient();
+};
+static_assert(CanBeLenient<JsonField<Car, std::string>>);
+static_assert(CanBeLenient<JsonField<Car, std::optional<std::int64_t>>>);
+static_assert(CanBeLenient<JsonField<Car, std::vector<std::string>>>);
+static_assert(!CanBeLenient<JsonField<Car, Wheel>>);
+static_assert(!CanBeLenient<JsonField<Car, std::optional<Wheel>>>);
+static_assert(!CanBeLenient<JsonField<Car, std::vector<Wheel>>>);
+
 TEST(JsonFields, ErrorsNameTheLocation) {
   const auto problem = [](std::string_view members) {
     const auto car = read("{" + std::string(members) + "}");
