@@ -118,9 +118,7 @@ Result<PaddedBytes> unpack_gzip(std::string_view packed, std::string_view name) 
   }
 }
 
-}  // namespace
-
-Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
+Result<PaddedBytes> unpack_any(std::string_view packed, std::string_view name) {
   if (packed.starts_with(kGzipMagic)) return unpack_gzip(packed, name);
   if (!packed.starts_with(kZstdMagic)) return PaddedBytes(packed);
   const std::size_t limit = unpacked_limit(packed.size());
@@ -136,6 +134,7 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
 
   const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),
                                                                         ZSTD_freeDCtx);
+  if (!context) throw std::bad_alloc();
   std::string text;
   std::vector<char> chunk(ZSTD_DStreamOutSize());
   ZSTD_inBuffer input{packed.data(), packed.size(), 0};
@@ -155,16 +154,22 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
   return PaddedBytes(text);
 }
 
-namespace {
-
-Result<PaddedBytes> read_all(std::FILE* file, std::string_view name) {
+// The result of `read`, or an error if it throws because memory runs out.
+template <class Read>
+Result<PaddedBytes> within_memory(std::string_view name, Read read) {
   try {
-    JOINTER_TRY(const std::string packed, read_stream(file, name));
-    if (packed.empty()) return input_error("{}: the file is empty", name);
-    return unpack(packed, name);
+    return read();
   } catch (const std::bad_alloc&) {
     return input_error("{}: not enough memory to read the file", name);
   }
+}
+
+Result<PaddedBytes> read_all(std::FILE* file, std::string_view name) {
+  return within_memory(name, [&]() -> Result<PaddedBytes> {
+    JOINTER_TRY(const std::string packed, read_stream(file, name));
+    if (packed.empty()) return input_error("{}: the file is empty", name);
+    return unpack_any(packed, name);
+  });
 }
 
 // Pipes, sockets and devices are written to directly, because renaming a file over one would
@@ -219,6 +224,10 @@ int write_temporary(const std::string& path, std::string_view bytes) {
 }
 
 }  // namespace
+
+Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
+  return within_memory(name, [&] { return unpack_any(packed, name); });
+}
 
 Result<PaddedBytes> read_bytes(const std::string& path) {
   if (path == "-") {

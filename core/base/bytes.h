@@ -13,7 +13,7 @@
 namespace jointer {
 
 // Owns `size` bytes, followed by `kPadding` zero bytes that are safe to read. A default-constructed
-// object owns no memory.
+// object owns no memory. Like containers, throws std::bad_alloc if memory runs out.
 class PaddedBytes {
  public:
   static constexpr std::size_t kPadding = 64;
@@ -41,7 +41,8 @@ class PaddedBytes {
 Result<PaddedBytes> read_bytes(const std::string& path);
 
 // Decompresses zstd or gzip data; copies anything else. `name` is used in messages. Error (input):
-// the data is damaged, truncated or, once decompressed, too large (see read_bytes).
+// the data is damaged, truncated or, once decompressed, too large (see read_bytes); or memory runs
+// out.
 Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 
 // Writes to a temporary file in the same folder and renames it, so that a reader sees either the

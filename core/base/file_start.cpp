@@ -18,6 +18,7 @@ Result<std::string> start_of_zstd(std::FILE* file, const std::string& path, std:
                                   std::size_t size) {
   const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),
                                                                         ZSTD_freeDCtx);
+  if (!context) return input_error("{}: not enough memory", path);
   std::string text(size, '\0');
   ZSTD_outBuffer output{text.data(), text.size(), 0};
   while (!packed.empty() && output.pos < output.size) {

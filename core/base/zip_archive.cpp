@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -25,6 +26,7 @@ constexpr std::uint64_t kEndSize = 22, kEnd64Size = 56, kLocatorSize = 20, kEntr
                         kLocalSize = 30;
 constexpr std::uint64_t kMaxComment = 0xffff;
 constexpr std::uint64_t kMaxEntries = 100'000, kMaxDirectory = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMaxRatio = 1032;  // of deflate: 258 bytes for 2 bits
 constexpr std::uint16_t kZip64Field = 1, kStored = 0, kDeflated = 8, kEncrypted = 1;
 // Placeholders for a number that is in the ZIP64 record or field.
 constexpr std::uint64_t kIn64 = 0xffffffff, kCountIn64 = 0xffff;
@@ -209,15 +211,23 @@ Result<std::string> ZipArchive::read(const ZipEntry& entry, std::size_t limit) c
   // No usual encoder makes data longer than this.
   if (entry.packed_size > entry.size + entry.size / 1000 + 1024) return damaged();
   if (entry.method == kStored && entry.packed_size != entry.size) return damaged();
-  JOINTER_TRY(const std::string header, bytes_at(entry.at, kLocalSize));
-  if (!header.starts_with(kZipMagic)) return damaged();
-  JOINTER_TRY(std::string packed,
-              bytes_at(entry.at + kLocalSize + two_bytes(header, 26) + two_bytes(header, 28),
-                       entry.packed_size));
-  std::optional<std::string> text =
-      entry.method == kStored ? std::optional(std::move(packed)) : inflated(packed, entry.size);
-  if (!text || checksum_of(*text) != entry.checksum) return damaged();
-  return *std::move(text);
+  // Whatever the directory states, no more memory is allocated than the data can fill.
+  if (entry.size / kMaxRatio > entry.packed_size)
+    return input_error("{}: {} is damaged: {} bytes cannot unpack to {}; copy the file again",
+                       name_, entry.name, entry.packed_size, entry.size);
+  try {
+    JOINTER_TRY(const std::string header, bytes_at(entry.at, kLocalSize));
+    if (!header.starts_with(kZipMagic)) return damaged();
+    JOINTER_TRY(std::string packed,
+                bytes_at(entry.at + kLocalSize + two_bytes(header, 26) + two_bytes(header, 28),
+                         entry.packed_size));
+    std::optional<std::string> text =
+        entry.method == kStored ? std::optional(std::move(packed)) : inflated(packed, entry.size);
+    if (!text || checksum_of(*text) != entry.checksum) return damaged();
+    return *std::move(text);
+  } catch (const std::bad_alloc&) {
+    return input_error("{}: not enough memory for {}", name_, entry.name);
+  }
 }
 
 }  // namespace jointer

@@ -39,8 +39,8 @@ class ZipArchive {
   [[nodiscard]] const std::vector<ZipEntry>& entries() const { return entries_; }
 
   // Returns the content of an entry of this archive. Error (input): it is larger than `limit`
-  // bytes, damaged, encrypted, or compressed by a method other than deflate; or the file cannot be
-  // read.
+  // bytes, damaged, encrypted, or compressed by a method other than deflate; the file cannot be read;
+  // or memory runs out.
   [[nodiscard]] Result<std::string> read(const ZipEntry& entry, std::size_t limit) const;
 
  private:

@@ -9,8 +9,12 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "tests/support/sanitized.h"
 
 namespace jointer {
 namespace {
@@ -86,6 +90,27 @@ TEST_F(Bytes, GzipIsDecompressed) {
       EXPECT_THAT(read.error().message, testing::Not(HasSubstr("\n")));
     }
   }
+}
+
+// Ends with the message of the error.
+[[noreturn]] void unpack_without_memory(const std::string& packed) {
+  std::ifstream statm("/proc/self/statm");
+  rlim_t pages = 0;
+  statm >> pages;
+  const rlim_t bytes = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (rlim_t{16} << 20);
+  const rlimit limit{.rlim_cur = bytes, .rlim_max = bytes};
+  ::setrlimit(RLIMIT_AS, &limit);
+  const auto read = unpack(packed, "a.zst");
+  std::fprintf(stderr, "%s\n", read ? "unpacked" : read.error().message.c_str());
+  std::_Exit(0);
+}
+
+TEST_F(Bytes, WithoutMemoryUnpackingIsAnError) {
+  if (JOINTER_IS_SANITIZED) GTEST_SKIP() << "the sanitizer ends the process instead";
+  ASSERT_TRUE(write_bytes(file("a.zst"), std::string(std::size_t{48} << 20, 'x')).has_value());
+  const std::string packed = content(file("a.zst"));
+  EXPECT_EXIT(unpack_without_memory(packed), testing::ExitedWithCode(0),
+              "a.zst: not enough memory");
 }
 
 TEST_F(Bytes, WritesReplaceTheWholeFileAndLeaveNoOtherFile) {

@@ -86,6 +86,16 @@ TEST(ZipArchive, NoEntryUnpacksToMoreThanTheLimit) {
   EXPECT_THAT(damaged.error().message, HasSubstr("is damaged"));
 }
 
+TEST(ZipArchive, AnEntryCannotStateMoreThanItsDataCanFill) {
+  std::string bytes = zip_bytes({{"name", std::string(1000, 'x')}}, ZipForm::deflated);
+  const std::size_t directory = bytes.rfind("PK\x01\x02");
+  bytes[directory + 27] = 0x1f;  // about 500 MiB
+  const ZipArchive archive = opened(bytes);
+  const auto text = archive.read(archive.entries()[0], std::size_t{1} << 30);
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error().message, HasSubstr("cannot unpack to 520094696; copy the file again"));
+}
+
 TEST(ZipArchive, AbsurdDirectoriesAreRefused) {
   std::string bytes = zip_bytes({{"a", "text"}});
   const std::size_t end = bytes.rfind("PK\x05\x06");
