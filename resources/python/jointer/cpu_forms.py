@@ -41,7 +41,7 @@ def _forward(node: fx.Node, attend: Callable[..., tuple[Tensor, Tensor]]) -> Cal
     def form(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
         out, logsumexp = attend(*args, **kwargs)
         rest = [_zeros(each) for each in described[2:]]
-        return _laid(out, described[0]), _shaped(logsumexp, described[1]), *rest
+        return laid_out(out, described[0]), _shaped(logsumexp, described[1]), *rest
 
     form.__name__ = "cpu_form"
     return form
@@ -52,7 +52,7 @@ def _backward(node: fx.Node, gradients: Callable[..., tuple[Any, ...]]) -> Calla
     described = list(node.meta.get("val") or [])
 
     def form(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        return tuple(map(_laid, gradients(*args, **kwargs), described))
+        return tuple(map(laid_out, gradients(*args, **kwargs), described))
 
     form.__name__ = "cpu_form_of_backward"
     return form
@@ -64,7 +64,7 @@ def _zeros(described: Any) -> Any:
     return described
 
 
-def _laid(tensor: Any, described: Any) -> Any:
+def laid_out(tensor: Any, described: Any) -> Any:
     """``tensor`` with its dimensions in the memory order of ``described``, on which later views
     rely."""
     if not isinstance(tensor, Tensor) or not isinstance(described, Tensor):
@@ -100,12 +100,12 @@ def _attend(
     size = max(query.shape[-1], value.shape[-1])
     out, logsumexp = _ATEN._scaled_dot_product_flash_attention_for_cpu(
         _pad(query, size),
-        _pad(_expand(key, query), size),
-        _pad(_expand(value, query), size),
+        _pad(expand_heads(key, query), size),
+        _pad(expand_heads(value, query), size),
         0.0,
         causal,
         attn_mask=bias,
-        scale=_scale(scale, query),
+        scale=scale_of(query, scale),
     )
     return out[..., : value.shape[-1]], logsumexp
 
@@ -130,24 +130,24 @@ def _attend_backward(
     of_query, of_key, of_value = _ATEN._scaled_dot_product_flash_attention_for_cpu_backward(
         _pad(grad, size),
         _pad(query, size),
-        _pad(_expand(key, query), size),
-        _pad(_expand(value, query), size),
+        _pad(expand_heads(key, query), size),
+        _pad(expand_heads(value, query), size),
         _pad(out, size),
         # The kernel expects [batch, queries, heads] in memory.
         logsumexp.transpose(1, 2).contiguous().transpose(1, 2),
         0.0,
         causal,
         attn_mask=bias,
-        scale=_scale(scale, query),
+        scale=scale_of(query, scale),
     )
     return (
         of_query[..., : query.shape[-1]],
-        _sum_heads(of_key[..., : key.shape[-1]], key),
-        _sum_heads(of_value[..., : value.shape[-1]], value),
+        sum_heads(of_key[..., : key.shape[-1]], key),
+        sum_heads(of_value[..., : value.shape[-1]], value),
     )
 
 
-def _scale(scale: float | None, query: Tensor) -> float:
+def scale_of(query: Tensor, scale: float | None) -> float:
     """``scale``, or the default, which depends on the head size before padding."""
     return 1 / math.sqrt(query.shape[-1]) if scale is None else scale
 
@@ -163,12 +163,14 @@ def _no_dropout(dropout: float) -> None:
         raise CaptureError("attention with dropout has no CPU form; run it on cuda")
 
 
-def _expand(shared: Tensor, query: Tensor) -> Tensor:
+def expand_heads(shared: Tensor, query: Tensor) -> Tensor:
+    """Keys or values with one head per head of ``query``."""
     times = query.shape[1] // shared.shape[1]
     return shared if times == 1 else shared.repeat_interleave(times, dim=1)
 
 
-def _sum_heads(gradient: Tensor, shared: Tensor) -> Tensor:
+def sum_heads(gradient: Tensor, shared: Tensor) -> Tensor:
+    """The gradient of ``shared`` from that of ``expand_heads(shared, ...)``."""
     if gradient.shape[1] == shared.shape[1]:
         return gradient
     return gradient.unflatten(1, (shared.shape[1], -1)).sum(2)

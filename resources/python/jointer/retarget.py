@@ -1,7 +1,8 @@
 """Adapts a graph to the device on which it runs, which may differ from that of the capture.
 
 Devices in arguments and constants are replaced. Operators that do not exist for the device are
-replaced by an equivalent (``cpu_forms``), or by torch's decomposition. Notes list the replacements.
+replaced by an equivalent (``cpu_forms``, ``cuda_forms``), or by torch's decomposition. Notes list
+the replacements.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import tree_leaves
 
 from .cpu_forms import cpu_form
-from .errors import CaptureError
+from .cuda_forms import cuda_form
 from .targets import target_name
-from .values import captured_device
+from .values import captured_device, set_device
 
 #: An operator with a kernel for any of these keys can run on the CPU.
 _CPU_KERNELS = (
@@ -31,6 +32,12 @@ _CPU_KERNELS = (
     "CompositeImplicitAutograd",
     "BackendSelect",
 )
+
+#: By the type of a device: its name in notes, and the forms of operators that it lacks.
+_FORMS = {"cpu": ("CPU", cpu_form), "cuda": ("CUDA", cuda_form)}
+
+#: Maps a device in a graph to that on which the graph runs.
+Move = Callable[[torch.device], torch.device]
 
 #: Key of ``Node.meta``.
 _CAPTURED = "captured_target"
@@ -42,30 +49,33 @@ _PIN = "pin_memory"
 def retarget(gm: fx.GraphModule, device: torch.device) -> list[str]:
     """Make ``gm`` and the graphs inside it run on ``device``.
 
-    The device of values in ``meta["val"]`` stays that of the capture. Constants without data in the
-    capture become zeros.
+    If the graph was captured on the CPU and ``device`` is another one, everything moves to
+    ``device``, the device of values in ``meta["val"]`` included. In other graphs, tensors on the
+    CPU stay there, and the device of values stays that of the capture.
+    Constants without data in the capture become zeros.
 
     Returns:
         notes on the replacements, without repetitions.
-
-    Raises:
-        CaptureError: the graph was captured on the CPU, but ``device`` is another device.
     """
-    if device.type != "cpu" and _is_on_cpu(gm):
-        raise CaptureError(
-            "captured on the CPU: only the backends interpret and cudagraph move such a graph to "
-            f"{device.type.upper()}; use one of them, or --on cpu"
-        )
+    leaves_cpu = device.type != "cpu" and _is_on_cpu(gm)
+
+    def move(each: torch.device) -> torch.device:
+        return device if leaves_cpu and each.type == "cpu" else moved(each, device)
+
+    # Only memory of the host can be pinned, and only if there is a GPU.
+    unpin = leaves_cpu or (device.type == "cpu" and not torch.cuda.is_available())
     replaced: Counter[str] = Counter()
     missing: list[str] = []
     for module in gm.modules():
         if isinstance(module, fx.GraphModule):
             for node in module.graph.nodes:
-                _move_arguments(node, device)
-                if node.op == "call_function" and device.type == "cpu":
-                    _give_cpu_form(node, replaced)
+                _move_arguments(node, move, unpin)
+                if node.op == "call_function" and (leaves_cpu or device.type == "cpu"):
+                    _give_form(node, device.type, replaced)
                 if node.op == "get_attr":
-                    missing += _move_constant(module, node, device)
+                    missing += _move_constant(module, node, move)
+                if leaves_cpu:
+                    _move_values(node, move)
             module.recompile()
     notes = [f"{count} x {text}" for text, count in replaced.items()]
     if missing:
@@ -103,22 +113,29 @@ def _is_on_cpu(gm: fx.GraphModule) -> bool:
     return bool(devices) and devices <= {"cpu", "meta"}
 
 
-def _move_arguments(node: fx.Node, target: torch.device) -> None:
-    def move(value: Any) -> Any:
-        return moved(value, target) if isinstance(value, torch.device) else value
+def _move_arguments(node: fx.Node, move: Move, unpin: bool) -> None:
+    def move_device(value: Any) -> Any:
+        return move(value) if isinstance(value, torch.device) else value
 
-    node.args = fx.node.map_aggregate(node.args, move)
-    node.kwargs = fx.node.map_aggregate(node.kwargs, move)
-    if target.type == "cpu" and node.kwargs.get(_PIN) and not torch.cuda.is_available():
+    node.args = fx.node.map_aggregate(node.args, move_device)
+    node.kwargs = fx.node.map_aggregate(node.kwargs, move_device)
+    if unpin and node.kwargs.get(_PIN):
         node.kwargs = {**node.kwargs, _PIN: False}
 
 
-def _give_cpu_form(node: fx.Node, replaced: Counter[str]) -> None:
+def _move_values(node: fx.Node, move: Move) -> None:
+    for value in tree_leaves(node.meta.get("val")):
+        if isinstance(value, FakeTensor) and (device := move(value.device)) != value.device:
+            set_device(value, device)
+
+
+def _give_form(node: fx.Node, on: str, replaced: Counter[str]) -> None:
     target = node.target
-    if form := cpu_form(node):
+    name, form_of = _FORMS[on]
+    if form := form_of(node):
         substitute(node, form)
-        replaced[f"{target_name(target)} replaced by its CPU form"] += 1
-    elif isinstance(target, OpOverload) and not _runs_on_cpu(target):
+        replaced[f"{target_name(target)} replaced by its {name} form"] += 1
+    elif on == "cpu" and isinstance(target, OpOverload) and not _runs_on_cpu(target):
         if decomposition := decomposition_table.get(target):
             substitute(node, decomposition)
             replaced[f"{target_name(target)} replaced by its decomposition"] += 1
@@ -129,13 +146,13 @@ def _runs_on_cpu(operator: OpOverload) -> bool:
     return any(has_kernel(operator.name(), key) for key in _CPU_KERNELS)
 
 
-def _move_constant(gm: fx.GraphModule, node: fx.Node, target: torch.device) -> list[str]:
+def _move_constant(gm: fx.GraphModule, node: fx.Node, move: Move) -> list[str]:
     value = attrgetter(node.target)(gm)
     if not isinstance(value, torch.Tensor):
         return []
     *path, name = node.target.split(".")
     owner = gm.get_submodule(".".join(path))
-    device = moved(captured_device(value), target)
+    device = move(captured_device(value))
     if isinstance(value, FakeTensor):
         real = torch.zeros(tuple(value.shape), dtype=value.dtype, device=device)
     else:

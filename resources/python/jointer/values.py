@@ -345,6 +345,12 @@ def captured_sizes(tensor: torch.Tensor) -> CapturedSizes | None:
     return getattr(tensor, _SIZES, None)
 
 
+def set_device(tensor: FakeTensor, device: torch.device) -> None:
+    """Let ``tensor`` describe a tensor on ``device``; its ``captured_device`` stays the same."""
+    setattr(tensor, _DEVICE, captured_device(tensor))
+    tensor.fake_device = device
+
+
 def captured_device(tensor: torch.Tensor) -> torch.device:
     """The device of ``tensor`` when it was captured, which may differ from its current one."""
     return getattr(tensor, _DEVICE, tensor.device)

@@ -1,4 +1,6 @@
-"""Runs CUDA captures on the CPU: operators, devices, memory, groups of other ranks."""
+"""Runs CUDA captures on the CPU, and CPU captures on CUDA as far as this is possible without a GPU: operators,
+devices, memory, groups of other ranks.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,22 @@ import torch
 import torch.nn.functional as F
 from support import call, document, output, placeholder, tensor, trace
 from torch import fx
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from jointer.cpu_forms import cpu_form
+from jointer.cuda_forms import cuda_form
 from jointer.errors import CaptureError
 from jointer.execute import Ledger
 from jointer.load import load_document
 from jointer.real_groups import group_of
 from jointer.retarget import retarget
+from jointer.values import captured_device
 
 ATEN = torch.ops.aten
-CPU = torch.device("cpu")
+CPU, CUDA = torch.device("cpu"), torch.device("cuda", 0)
+OF_CPU = ATEN._scaled_dot_product_flash_attention_for_cpu.default
+OF_CPU_BACKWARD = ATEN._scaled_dot_product_flash_attention_for_cpu_backward.default
 B, H, S = 2, 4, 33
 
 
@@ -175,3 +183,80 @@ def test_traced_forms_are_operators() -> None:
     gm = trace(lambda q: form(q, q, q, 0.0, True)[0], torch.randn(1, 2, 8, 4))
     targets = {n.target for n in gm.graph.nodes if n.op == "call_function"}
     assert ATEN._scaled_dot_product_flash_attention_for_cpu.default in targets
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("heads", [H, 2])
+def test_attention_of_the_cpu_in_parts(heads: int, masked: bool) -> None:
+    """CUDA's kernels do not support float64 or a mask. The same parts run on the CPU."""
+    torch.manual_seed(0)
+    q = torch.randn(B, H, S, 16, dtype=torch.float64)
+    k, v = torch.randn(2, B, heads, S, 16, dtype=torch.float64)
+    mask = torch.randn(B, 1, S, S, dtype=torch.float64) if masked else None
+    given = {"attn_mask": mask, "scale": 0.3}
+    described = (transposed(B, H, S, 16), torch.empty(B, S, H).transpose(1, 2))
+    out, lse = cuda_form(node(OF_CPU, *described))(q, k, v, 0.0, not masked, **given)
+    wanted = [each.clone().requires_grad_() for each in (q, k, v)]
+    shared = [each.repeat_interleave(H // heads, 1) for each in wanted[1:]]
+    options = {"is_causal": not masked, "attn_mask": mask, "scale": 0.3}
+    reference = F.scaled_dot_product_attention(wanted[0], *shared, **options)
+    torch.testing.assert_close(out, reference)
+    assert [each.stride() for each in (out, lse)] == [each.stride() for each in described]
+    grad = torch.randn_like(reference)
+    reference.backward(grad)
+    likes = [transposed(*each.shape) for each in (q, k, v)]
+    form = cuda_form(node(OF_CPU_BACKWARD, *likes))
+    for gradient, each, like in zip(
+        form(grad, q, k, v, out, lse, 0.0, not masked, **given), wanted, likes, strict=True
+    ):
+        torch.testing.assert_close(gradient, each.grad)
+        assert gradient.stride() == like.stride()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kernel"), [(torch.bfloat16, "flash"), (torch.float32, "efficient")]
+)
+def test_attention_of_the_cpu_becomes_a_kernel_of_cuda(dtype: torch.dtype, kernel: str) -> None:
+    """With fake tensors, which need no GPU."""
+    with FakeTensorMode():
+        q, k, v, grad = (torch.empty(B, H, S, 16, dtype=dtype, device=CUDA) for _ in range(4))
+    like = [torch.empty(B, S, H, 16).transpose(1, 2), torch.empty(B, S, H).transpose(1, 2)]
+    forward, backward = cuda_form(node(OF_CPU, *like)), cuda_form(node(OF_CPU_BACKWARD, *like[:1] * 3))
+
+    def step(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, grad: torch.Tensor) -> Any:
+        out, lse = forward(q, k, v, 0.0, True)
+        return backward(grad, q, k, v, out, lse, 0.0, True), lse
+
+    gm = make_fx(step)(q, k, v, grad)
+    targets = {n.target for n in gm.graph.nodes if n.op == "call_function"}
+    name = f"_scaled_dot_product_{kernel}_attention"
+    assert {getattr(ATEN, name).default, getattr(ATEN, name + "_backward").default} <= targets
+    gradients, lse = step(q, k, v, grad)
+    assert {(each.shape, each.device) for each in gradients} == {(q.shape, CUDA)}
+    assert (lse.shape, lse.stride()) == (like[1].shape, like[1].stride())
+
+
+def test_a_graph_of_the_cpu_moves_to_cuda() -> None:
+    sizes = [1, 2, 4, 8]
+    x = placeholder("x", tensor(sizes))
+    full = call("f", "aten.full.default", sizes, 1.0, val=tensor(sizes, storage=1))
+    full["kwargs"] = {"device": {"device": "cpu"}, "pin_memory": True}
+    results = {"list": [tensor(sizes, storage=2), tensor([1, 2, 4], storage=3)]}
+    name = "aten._scaled_dot_product_flash_attention_for_cpu.default"
+    attention = call("a", name, *[{"n": "x"}, {"n": "f"}, {"n": "x"}], val=results)
+    made = document(x, full, attention, output({"n": "f"}), storages=[256, 256, 256, 32])
+    gm = load_document(made)
+    assert retarget(gm, CUDA) == [f"1 x {name} replaced by its CUDA form"]
+    of_x, of_f, of_a, _ = gm.graph.nodes
+    assert dict(of_f.kwargs) == {"device": CUDA, "pin_memory": False}
+    assert of_a.target.__name__ == "cuda_form"
+    values = [of_x.meta["val"], of_f.meta["val"], *of_a.meta["val"]]
+    assert {each.device for each in values} == {CUDA}
+    assert {captured_device(each) for each in values} == {CPU}
+    # Tensors of a graph for CUDA that are on the host stay there, and it has no other forms.
+    full["val"] = tensor(sizes, storage=1, device="cuda:0")
+    gm = load_document(made)
+    assert retarget(gm, CUDA) == []
+    of_x, of_f, of_a, _ = gm.graph.nodes
+    assert of_f.kwargs["device"] == CPU and of_x.meta["val"].device == CPU and of_a.target is OF_CPU
+    assert retarget(load_document(document(x, output({"n": "x"}), storages=[256])), CPU) == []
