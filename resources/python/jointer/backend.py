@@ -1,7 +1,8 @@
-"""Captures graphs that ``torch.compile`` compiles.
+"""Captures graphs that a process compiles, exports or traces.
 
 ``capturing`` intercepts AOTAutograd: every joint graph is captured just before it is partitioned,
-for any backend. ``backend`` does this for a single ``torch.compile``. Neither changes the results.
+for any backend. It also captures what is exported or traced without ``torch.compile``. ``backend``
+captures the joint graphs of a single ``torch.compile``. Neither changes the results.
 While either is active, AOTAutograd's cache is disabled, since with cached results no graph is made.
 """
 

@@ -1,10 +1,10 @@
 """``python -m jointer bench``: one rank of a benchmark, run by Python.
 
 This is for graphs with operators that exist only in Python. The program accepts the arguments of
-jointer-runner, reads its rank from torchrun's environment variables (RANK, WORLD_SIZE, LOCAL_RANK,
-MASTER_ADDR, MASTER_PORT), and writes the same messages to its standard output: one JSON object per
-line, as in ``resources/schema/runner.schema.json``. Output of libraries is redirected to standard
-error.
+jointer-runner, except ``--recorded``, reads its rank from torchrun's environment variables (RANK,
+WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT), and writes the same messages to its standard
+output: one JSON object per line, as in ``resources/schema/runner.schema.json``. Output of libraries
+is redirected to standard error.
 """
 
 from __future__ import annotations

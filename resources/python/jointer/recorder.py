@@ -1,4 +1,4 @@
-"""Captures all graphs that a process makes.
+"""Captures the joint graphs that a process compiles, and the graphs that it exports or traces.
 
 A ``Recorder`` wraps AOTAutograd (``torch.compile`` with any backend), the functions that export or
 trace graphs on demand (``aot_export_joint_with_descriptors``, ``make_fx``), and torchtitan's

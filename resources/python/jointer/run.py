@@ -1,7 +1,9 @@
-"""Runs a training script and captures every graph that it compiles or traces.
+"""Runs a training script and captures each joint graph that it compiles, and each graph that it
+exports or traces (``backend.capturing``).
 
 The script runs unchanged, with the same arguments and results as without capturing. If it succeeds
-but no graph was captured, the reason is printed and the exit code is ``NO_GRAPH``.
+but no graph was captured, the reason is printed and the exit code is ``NO_GRAPH``; under
+``torchrun``, if no worker captured a graph.
 """
 
 from __future__ import annotations
@@ -44,8 +46,9 @@ def run(
     """Run ``command`` with captures into the folder ``out``.
 
     Args:
-        command: ``[python] script.py ...``, ``[python] -m module ...`` or ``torchrun ... script.py
-            ...``; the latter starts its workers with captures.
+        command: ``[python] script.py ...``, ``[python] -m module ...``, or ``torchrun`` (also
+            ``[python] -m torch.distributed.run``) with its options and a script or a module; the
+            latter starts its workers with captures.
         out: created if missing; files are named ``rank{rank}.{n}.{kind}.json.zst``.
         pair: also capture the pair that the partitioner makes of each joint graph.
         each_pass: also capture graph_trainer's training step after each of its passes; these files
