@@ -119,7 +119,13 @@ std::vector<std::uint64_t> ModuleModel::signatures() const {
   for (std::size_t i = 0; i < all.size(); ++i) names[i] = std::hash<std::string>{}(all[i].name);
   for (const NodeId id : graph.order()) {
     if (!figures_->contains(id)) continue;
-    std::uint64_t hash = node_signature(graph, graph.node(id));
+    const Node& node = graph.node(id);
+    std::uint64_t hash = node_signature(graph, node);
+    if (node.kind == NodeKind::call && !graph.is_wait(node)) {
+      const NodeTiming& timing = snapshot_->analysis.simulation.timing(id);
+      const std::int64_t part = figures_->ns(id);
+      if (part != timing.end - timing.start) hash = joined(hash, static_cast<std::uint64_t>(part));
+    }
     for (int place = places_.of(id); place >= 0; place = all[as_index(place)].parent) {
       signatures[as_index(place)] += mixed(hash);
       hash = joined(hash, names[as_index(place)]);  // the position relative to the parent
@@ -204,7 +210,7 @@ QString ModuleModel::note(int row, int column) const {
     return tr(
         "Identical modules call the same operators in the same submodules, with outputs of the "
         "same shapes and dtypes, in both the forward and the backward. The order of the calls may "
-        "differ.");
+        "differ. If a range is selected, only calls in it are compared, by their time in it too.");
   }
   const auto value = number(row, column);
   if (r.members == 1 || !value) return {};

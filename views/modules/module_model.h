@@ -11,7 +11,8 @@ namespace jointer::views {
 
 // The module tree with totals per subtree. Adjacent identical elements of a list, such as
 // `layers.0..31`, are grouped under one row. Identical elements call the same operators, with
-// outputs of the same shapes and dtypes, in corresponding submodules and phases, in any order.
+// outputs of the same shapes and dtypes, in corresponding submodules and phases, in any order. In a
+// range, only calls that run in it count, and a call that the range cuts differs from a whole one.
 class ModuleModel : public TableModel {
   Q_OBJECT
  public:

@@ -7,6 +7,7 @@
 
 #include "tests/support/model_rows.h"
 #include "tests/support/snapshots.h"
+#include "views/session/snapshot/range_figures.h"
 
 namespace jointer::views {
 namespace {
@@ -82,6 +83,30 @@ TEST_F(ModuleModelTest, TheOrderOfNodesDoesNotMatter) {
     return [c, d]
   )");
   EXPECT_EQ(names().front(), "layers.0..1  ×2");
+}
+
+TEST_F(ModuleModelTest, ALayerThatARangeCutsIsNotIdenticalToWholeOnes) {
+  show(R"(
+    x: f32[8,64] = input
+    a: f32[8,64] = aten.relu(x)  {layers.0}
+    b: f32[8,64] = aten.relu(a)  {layers.1}
+    c: f32[8,64] = aten.relu(b)  {layers.2}
+    return [c]
+  )");
+  const Simulation& simulation = snapshot_->analysis.simulation;
+  const NodeTiming& first = simulation.timing(snapshot_->graph.find("a"));
+  const std::int64_t half = (first.end - first.start) / 2;
+  ASSERT_GT(half, 0);
+  const auto show_from = [&](std::int64_t begin) {
+    model_.set_snapshot(snapshot_,
+                        range_figures(*snapshot_, {.begin = begin, .end = simulation.step_ns()}));
+    return names();
+  };
+  EXPECT_EQ(show_from(first.start).front(), "layers.0..2  ×3");
+  const std::vector<std::string> cut = show_from(first.start + half);
+  ASSERT_GE(cut.size(), 2U);
+  EXPECT_EQ(cut[0], "layers.0");
+  EXPECT_EQ(cut[1], "layers.1..2  ×2");
 }
 
 TEST_F(ModuleModelTest, NumbersLayersInOrderNotAsText) {
