@@ -136,6 +136,7 @@ void PipelineDraft::restore(const WorkspacePipeline& saved) {
   extra_ = saved.extra;
   if (const auto pipeline = parse_step_lines(saved.text)) set_pipeline(*pipeline);
   past_.clear();
+  last_change_.clear();
 }
 
 QString PipelineDraft::source_of(const QString& pass) const {

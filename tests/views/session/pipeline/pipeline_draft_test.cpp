@@ -95,6 +95,17 @@ TEST_F(Draft, StoresTheSourcesOfPasses) {
   EXPECT_EQ(again.saved(), kept);
 }
 
+TEST_F(Draft, AChangeAfterARestoreIsUndoneAlone) {
+  set("a");
+  draft.set_argument(0, "k", 1);
+  draft.restore(draft.saved());
+  EXPECT_FALSE(draft.can_undo());
+  draft.set_argument(0, "k", 12);
+  ASSERT_TRUE(draft.can_undo());
+  draft.undo();
+  EXPECT_EQ(text(), "a{k=1}");
+}
+
 RC_GTEST_PROP(DraftProperty, EveryChangeCanBeUndone, (const std::vector<std::uint8_t>& changes)) {
   PipelineDraft draft;
   std::vector<Pipeline> states{draft.pipeline()};
