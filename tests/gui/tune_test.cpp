@@ -60,6 +60,7 @@ class TuneTest : public test::SacWindow {
   void joint_graph_opens_as_a_pair();
   void the_best_pipeline_is_saved_for_training();
   void twin_groups_may_be_excluded();
+  void settings_are_fixed_during_a_search();
   void search_belongs_to_the_shown_graph();
   void a_limit_of_the_sac_pane_is_tuned();
   void plans_of_the_sac_pane_are_shown();
@@ -119,6 +120,21 @@ void TuneTest::twin_groups_may_be_excluded() {
   QVERIFY(search(60));
   for (const TunePoint& point : pane().session().result()->frontier)
     for (const PipelineStep& step : point.pipeline) QVERIFY(step.pass != "reassign_to_pg");
+}
+
+void TuneTest::settings_are_fixed_during_a_search() {
+  QVERIFY(open_tune(test::kPair));
+  auto& evaluations = test::child<QSpinBox>(pane(), "evaluations");
+  const auto& twins = test::child<QCheckBox>(pane(), "twin_groups");
+  evaluations.setValue(100'000);
+  QVERIFY(evaluations.isEnabled() && twins.isEnabled());
+  test::press(button("start"));
+  QVERIFY(pane().session().is_running());
+  QVERIFY(!evaluations.isEnabled());
+  QVERIFY(!twins.isEnabled());
+  test::press(button("start"));
+  QTRY_VERIFY_WITH_TIMEOUT(!pane().session().is_running(), kPatienceMs);
+  QVERIFY(evaluations.isEnabled() && twins.isEnabled());
 }
 
 void TuneTest::clicking_points_applies_them() {

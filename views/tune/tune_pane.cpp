@@ -199,9 +199,10 @@ void TunePane::refresh() {
                              "instead. Run it with `jointer apply --passes`.")
                         : tr("Save the edits that lead from the graph as opened to the best "
                              "pipeline's result, for training code to apply"));
-  for (QWidget* box : {static_cast<QWidget*>(budget_), static_cast<QWidget*>(evaluations_),
-                       static_cast<QWidget*>(seconds_), static_cast<QWidget*>(seed_)})
-    box->setEnabled(!session_.is_running());
+  for (QWidget* control : {static_cast<QWidget*>(budget_), static_cast<QWidget*>(evaluations_),
+                           static_cast<QWidget*>(seconds_), static_cast<QWidget*>(seed_),
+                           static_cast<QWidget*>(twin_groups_)})
+    control->setEnabled(!session_.is_running());
   hint_->setVisible(result == nullptr && !session_.is_running());
   steps_->setVisible(result != nullptr);
   status_->setText(status_text());
