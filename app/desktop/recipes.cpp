@@ -69,9 +69,8 @@ void Recipes::apply(const QString& path, Document& document) {
     } else {
       document.editing().apply_all(done->done);
       text = tr("%1: applied %2 of %3 edits.")
-                 .arg(name)
-                 .arg(done->done.size())
-                 .arg(done->done.size() + done->skipped.size());
+                 .arg(name, QString::number(done->done.size()),
+                      QString::number(done->done.size() + done->skipped.size()));
       if (!done->other_rank.empty()) text += tr(" Note: %1.").arg(to_qstring(done->other_rank));
       for (const SkippedEdit& skipped : done->skipped)
         details += tr("%1: %2\n").arg(to_qstring(skipped.title), to_qstring(skipped.why));

@@ -12,6 +12,7 @@
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
 #include "tests/gui/gui_test.h"
+#include "tests/support/child.h"
 #include "tests/support/graphs.h"
 #include "views/spmd/spmd_dialog.h"
 
@@ -43,6 +44,7 @@ class SpmdTest : public QObject {
   void reports_the_first_mismatch();
   void reports_unreadable_files();
   void compares_only_files();
+  void a_title_is_not_a_pattern();
 
  private:
   QString write(int rank, std::string_view first, std::string_view second) {
@@ -130,6 +132,17 @@ void SpmdTest::compares_only_files() {
   dialog->add_files({write(0, kSum, kSmall), write(1, kSum, kSmall)});
   QVERIFY(check(*dialog).startsWith("All ranks make the same calls"));
   dialog->close();
+}
+
+void SpmdTest::a_title_is_not_a_pattern() {
+  Graph graph = program(0, kSum, kSmall);
+  graph.set_title("llama %2 of %1");
+  auto snapshot = make_snapshot(std::move(graph), {});
+  QVERIFY(snapshot.has_value());
+  Document document(OpenRequest{.path = "/tmp/graph.json"}, *snapshot);
+  const SpmdDialog dialog(document);
+  QCOMPARE(test::child<QCheckBox>(dialog).text(),
+           QString("Use llama %2 of %1, as currently edited, for rank 0"));
 }
 
 }  // namespace jointer

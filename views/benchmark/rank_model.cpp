@@ -89,7 +89,9 @@ std::optional<std::int64_t> RankModel::number(int row, int column) const {
 QString RankModel::text(int row, int /*column*/) const {
   const Rank& r = rank(row);
   if (r.status == RankResult::Status::running)
-    return r.total > 0 ? tr("%1, %2 of %3").arg(r.stage).arg(r.done).arg(r.total) : r.stage;
+    return r.total > 0
+               ? tr("%1, %2 of %3").arg(r.stage, QString::number(r.done), QString::number(r.total))
+               : r.stage;
   const QString status = to_qstring(to_string(r.status));
   return r.reason.isEmpty() ? status : tr("%1: %2").arg(status, r.reason);
 }

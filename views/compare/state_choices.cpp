@@ -52,7 +52,8 @@ std::vector<StateChoice> state_choices(const Document& document, const ComparedF
     const QString title = other->title();
     const int use = ++uses[title];
     if (other == &document) continue;
-    const QString name = use == 1 ? title : QStringLiteral("%1 (%2)").arg(title).arg(use);
+    const QString name =
+        use == 1 ? title : QStringLiteral("%1 (%2)").arg(title, QString::number(use));
     add_states(*other, nullptr, name + QStringLiteral(": "), other, choices);
   }
   for (const ComparedFile& file : files) {

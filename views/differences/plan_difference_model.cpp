@@ -79,14 +79,12 @@ void PlanDifferenceModel::add_layers(PlanChangeLayers layers) {
     PlanAmounts change;
     for (const std::size_t index : entry) change += all[index].change;
     const std::vector<std::size_t> members = entry;
-    add_row(
-        {.values = std::move(entry),
-         .group =
-             tr("%1  ×%2").arg(to_qstring(first.name)).arg(static_cast<qulonglong>(members.size())),
-         .change = change,
-         .key = QStringLiteral("entry ") + to_qstring(first.name),
-         .is_entry = true},
-        fold);
+    add_row({.values = std::move(entry),
+             .group = tr("%1  ×%2").arg(to_qstring(first.name), QString::number(members.size())),
+             .change = change,
+             .key = QStringLiteral("entry ") + to_qstring(first.name),
+             .is_entry = true},
+            fold);
     add_leaves(members, parent);
   }
 }

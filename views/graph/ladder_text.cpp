@@ -23,7 +23,7 @@ QStringList row_lines(const LadderModel& model, int row, LadderSide side) {
   QStringList all;
   all << full_name(r);
   if (r.members > 1)
-    all.front() = tr("%1, %2 identical").arg(row_name(r)).arg(r.members);
+    all.front() = tr("%1, %2 identical").arg(row_name(r), QString::number(r.members));
   else if (r.kind == LadderRow::Kind::nodes && r.type == "itself")
     all.front() += tr(", own nodes");
   if (!r.type.empty() && r.type != "itself") all << to_qstring(r.type);
@@ -75,8 +75,8 @@ QStringList link_lines(const LadderModel& model, const LadderLink& link) {
                             rung.is_saved ? rung_word(rung.state) : tr("recomputed"));
     if (rung.reader_count > 0)
       line += tr(", read by %1%2")
-                  .arg(to_qstring(graph.name(model.ladder().readers(rung).front())))
-                  .arg(rung.reader_count > 1 ? tr(" and %1 more").arg(rung.reader_count - 1)
+                  .arg(to_qstring(graph.name(model.ladder().readers(rung).front())),
+                       rung.reader_count > 1 ? tr(" and %1 more").arg(rung.reader_count - 1)
                                              : QString());
     all << line;
   }

@@ -72,7 +72,7 @@ std::int64_t distance_of(const PolicyExport& made) {
 QString first_of(const std::vector<std::string>& sentences) {
   const QString first = to_qstring(sentences.front());
   if (sentences.size() == 1) return first;
-  return PolicyExchange::tr("%1 (and %2 more)").arg(first).arg(sentences.size() - 1);
+  return PolicyExchange::tr("%1 (and %2 more)").arg(first, QString::number(sentences.size() - 1));
 }
 
 // For example, "Copied. Not exported: 3 tensors ...".

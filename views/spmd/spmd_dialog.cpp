@@ -78,7 +78,8 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
   column->addLayout(row, 1);
 
   with_own_ = new QCheckBox(
-      tr("Use %1, as currently edited, for rank %2").arg(document.title()).arg(rank_), this);
+      tr("Use %1, as currently edited, for rank %2").arg(document.title(), QString::number(rank_)),
+      this);
   with_own_->setChecked(true);
   column->addWidget(with_own_);
   answer_ = make_text_label(this);

@@ -11,7 +11,8 @@ namespace jointer::views {
 // the first member.
 inline QString folded_name(const QString& name, int number, int members) {
   if (members == 1 || number < 0) return name;
-  return tr("%1..%2  ×%3").arg(name).arg(number + members - 1).arg(members);
+  return tr("%1..%2  ×%3")
+      .arg(name, QString::number(number + members - 1), QString::number(members));
 }
 
 }  // namespace jointer::views

@@ -90,7 +90,7 @@ void EstimatesDialog::add_groups(QFormLayout& form) {
     box->setValue(known == assumed.end() ? kUnknown : static_cast<int>(known->second));
     const QString name = to_qstring(graph.text(group.name));
     box->setObjectName(QStringLiteral("stride_of_") + name);
-    form.addRow(tr("%1, %2 ranks:").arg(name).arg(group.ranks.size()), box);
+    form.addRow(tr("%1, %2 ranks:").arg(name, QString::number(group.ranks.size())), box);
     strides_.emplace_back(graph.text(group.name), box);
   }
 }

@@ -18,7 +18,8 @@ GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& e
   resize(560, 420);
   auto* column = new QVBoxLayout(this);
   column->addWidget(new QLabel(
-      tr("%1 contains %2 graphs. Choose one or more:").arg(file).arg(entries.size()), this));
+      tr("%1 contains %2 graphs. Choose one or more:").arg(file, QString::number(entries.size())),
+      this));
   list_ = new QListWidget(this);
   list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   int joint = -1;

@@ -251,6 +251,11 @@ TEST_F(Results, RanksShowProgressAndRemainingTime) {
   EXPECT_EQ(cell(0, RankModel::left_column), "3.000 s");
   EXPECT_NEAR(model.index(0, RankModel::progress_column).data(TableModel::bar_role).toDouble(), 0.4,
               1e-9);
+  BenchmarkResult next = so_far;
+  next.ranks[0].apply(RankProgress{"measure %2", 5, 10});
+  RankModel other;
+  other.update(next, 3000);
+  EXPECT_EQ(other.text(0, RankModel::stage_column), "measure %2, 5 of 10");
   // No progress yet, so the remaining time is unknown.
   EXPECT_EQ(cell(1, RankModel::left_column), "");
   model.tick(5000);

@@ -24,9 +24,8 @@ QString value_text(const Graph& graph, const Node& node) {
         node.tensor_count == 1 ? tr("1 tensor") : tr("%1 tensors").arg(node.tensor_count),
         bytes_text(graph.output_bytes(node)));
   if (node.value.kind == Value::Kind::symbol)
-    return tr("%1 = %2")
-        .arg(to_qstring(graph.expression_text(node.value.expression())))
-        .arg(graph.expression_value(node.value.expression()));
+    return tr("%1 = %2").arg(to_qstring(graph.expression_text(node.value.expression())),
+                             QString::number(graph.expression_value(node.value.expression())));
   return {};
 }
 
