@@ -105,9 +105,34 @@ void take_picture(MainWindow& window, const QString& path) {
                                 : "its folder does not exist; create it, or choose another one")}));
 }
 
-// Exits after the first frame or, to take a picture, once every document has loaded. Also exits,
-// with an error, if a document cannot be opened, or if the user would have to choose one of several
-// graphs.
+void end_with_time(const QElapsedTimer& since_start) {
+  fmt::print("first frame after {} ms\n", since_start.elapsed());
+  QCoreApplication::exit(0);
+}
+
+// Ends the program once a widget has been painted.
+class EndAfterPaint : public QObject {
+ public:
+  EndAfterPaint(const QElapsedTimer& since_start, QObject* parent)
+      : QObject(parent), since_start_(since_start) {
+    qApp->installEventFilter(this);
+  }
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() != QEvent::Paint || !watched->isWidgetType()) return false;
+    qApp->removeEventFilter(this);
+    // The filter runs before the widget paints.
+    QMetaObject::invokeMethod(
+        this, [this] { end_with_time(since_start_); }, Qt::QueuedConnection);
+    return false;
+  }
+
+ private:
+  const QElapsedTimer& since_start_;
+};
+
+// Exits after the first frame of a graph (without a graph, of the window) or, to take a picture,
+// once every document has loaded. Also exits, with an error, if a document cannot be opened, or if
+// the user would have to choose one of several graphs.
 void end_when_shown(MainWindow& window, const Options& options, const QElapsedTimer& since_start) {
   const auto give_up = [](views::DocumentTab* /*tab*/, const Error& error) {
     QCoreApplication::exit(complain(error));
@@ -115,15 +140,12 @@ void end_when_shown(MainWindow& window, const Options& options, const QElapsedTi
   QObject::connect(&window, &MainWindow::open_failed, &window, give_up);
   QObject::connect(&window, &MainWindow::choosing, &window, give_up);  // there is no one to answer
   if (options.exit_after_first_frame) {
+    if (options.open.empty()) new EndAfterPaint(since_start, &window);
     QObject::connect(&window, &MainWindow::opened, &window,
                      [&since_start](views::DocumentTab* tab) {
                        QObject::connect(
                            tab->timeline(), &views::TimelineView::painted, tab,
-                           [&since_start] {
-                             fmt::print("first frame after {} ms\n", since_start.elapsed());
-                             QCoreApplication::exit(0);
-                           },
-                           Qt::QueuedConnection);
+                           [&since_start] { end_with_time(since_start); }, Qt::QueuedConnection);
                      });
     return;
   }

@@ -115,6 +115,15 @@ def test_both_programs_list_the_same_devices() -> None:
     assert listed[0] and listed[1] and listed[0][1] == listed[1][1]
 
 
+@pytest.mark.skipif(not (BIN / "jointer-desktop").exists(), reason="there is no desktop here")
+@pytest.mark.parametrize("files", [[], [JOINT]], ids=["no file", "a file"])
+def test_the_desktop_ends_after_its_first_frame(files: list[Any]) -> None:
+    done = subprocess.run([BIN / "jointer-desktop", *files, "--exit-after-first-frame"], capture_output=True,
+                          text=True, timeout=60, env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"first frame after \d+ ms\n", done.stdout)
+
+
 def test_interrupt_of_a_search() -> None:
     """A search over budgets ends immediately."""
     command = [BIN / "jointer", "sac", LARGE, "--pareto", "--points", "1000", "--json"]
