@@ -237,12 +237,15 @@ void LocalPasses::add_python(const ForeignCode& code) {
     emit failed(tr("%1 has not been allowed to run.").arg(code.source));
     return;
   }
+  if (adding_.contains(code)) return;
+  adding_ << code;
   const auto declare = [spec = code.source.toStdString(), host = host_]() -> Result<std::string> {
     PassRegistry alone;
     JOINTER_CHECK(add_python_passes(alone, std::span(&spec, 1), host));
     return infos_text(alone);
   };
   const auto take = [this, code](const Result<std::string>& declared) {
+    adding_.removeOne(code);
     if (!declared) {
       emit failed(QString::fromStdString(declared.error().message));
       return;

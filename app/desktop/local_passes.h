@@ -26,6 +26,7 @@ class LocalPasses : public views::PassService {
   [[nodiscard]] PythonRunner python() const override;
   [[nodiscard]] std::optional<views::ForeignCode> unallowed(const QString& pass) const override;
   [[nodiscard]] std::optional<views::ForeignCode> code_at(const QString& source) const override;
+  [[nodiscard]] bool is_allowed(const views::ForeignCode& code) const override;
   void allow(const views::ForeignCode& code) override;
   void add(const views::ForeignCode& code) override;
 
@@ -45,15 +46,15 @@ class LocalPasses : public views::PassService {
   void add_all(PassRegistry& registry, const std::vector<Pass>& passes);
   void add_plugin(const views::ForeignCode& code);
   void add_python(const views::ForeignCode& code);
-  [[nodiscard]] bool is_allowed(const views::ForeignCode& code) const;
 
   QSettings& settings_;
   views::Mailbox output_;  // receives the output of passes
   HostOptions host_;
   QStringList plugins_;  // folders that were added
   std::vector<PythonSource> python_;
-  QSet<QString> allowed_;          // "HASH FILE"
-  QSet<QString> allowed_modules_;  // allowed until the program exits
+  QList<views::ForeignCode> adding_;  // Python passes whose declarations are being made
+  QSet<QString> allowed_;             // "HASH FILE"
+  QSet<QString> allowed_modules_;     // allowed until the program exits
   std::shared_ptr<const PassRegistry> registry_;
   QStringList problems_;
 };

@@ -74,6 +74,7 @@ class PipelineTest : public QObject {
   void a_wrong_order_is_refused_at_its_step();
   void steps_that_cannot_apply_are_refused_before_anything_runs();
   void third_party_code_needs_permission();
+  void python_passes_are_asked_about_once();
   void document_may_be_closed_during_a_run();
 
  private:
@@ -605,6 +606,37 @@ void PipelineTest::third_party_code_needs_permission() {
   QVERIFY(session_->mistake(0).contains("/somewhere"));
   pages().setCurrentWidget(&form());
   QVERIFY(button("load").isVisible());
+}
+
+void PipelineTest::python_passes_are_asked_about_once() {
+  service_ = std::make_unique<test::FakePasses>();
+  QWidget window;
+  window.show();
+  CodeQuestions questions(*service_, &window);
+  const ForeignCode code{.kind = ForeignCode::Kind::python,
+                         .source = "/somewhere/mine.py",
+                         .file = "/somewhere/mine.py",
+                         .hash = "0123456789abcdef",
+                         .passes = {}};
+  const auto boxes = [&] { return window.findChildren<QMessageBox*>("code_question"); };
+  questions.load(code);
+  questions.load(code);
+  QCOMPARE(boxes().size(), 1);
+  QTest::keyClick(boxes().front(), Qt::Key_Escape);
+  QTRY_VERIFY(boxes().isEmpty());
+  QVERIFY(service_->added().isEmpty());
+  questions.load(code);
+  QCOMPARE(boxes().size(), 1);
+  const QMessageBox* box = boxes().front();
+  for (auto* button : box->buttons())
+    if (box->buttonRole(button) == QMessageBox::AcceptRole)
+      QTest::mouseClick(button, Qt::LeftButton);
+  QTRY_VERIFY(boxes().isEmpty());
+  QCOMPARE(service_->added(), QStringList{code.source});
+  // Allowed code is added again without a question.
+  questions.load(code);
+  QVERIFY(boxes().isEmpty());
+  QCOMPARE(service_->added().size(), 2);
 }
 
 void PipelineTest::document_may_be_closed_during_a_run() {

@@ -72,6 +72,8 @@ class FakePasses : public views::PassService {
   // The number of runs of `slow` that have not ended.
   [[nodiscard]] int running() const { return *running_; }
   [[nodiscard]] int allowed_count() const { return static_cast<int>(allowed_.size()); }
+  // The sources of the code that was added, in order.
+  [[nodiscard]] const QStringList& added() const { return added_; }
   void set_problems(const QStringList& problems) {
     problems_ = problems;
     emit changed();
@@ -91,7 +93,7 @@ class FakePasses : public views::PassService {
     const Pass* known = registry_->find(pass.toStdString());
     auto code =
         known == nullptr ? std::nullopt : code_at(QString::fromStdString(known->info.source));
-    if (!code || allowed_.contains(code->source)) return std::nullopt;
+    if (!code || is_allowed(*code)) return std::nullopt;
     code->passes = {pass};
     return code;
   }
@@ -103,11 +105,14 @@ class FakePasses : public views::PassService {
                               .hash = QStringLiteral("0123456789abcdef"),
                               .passes = {}};
   }
+  [[nodiscard]] bool is_allowed(const views::ForeignCode& code) const override {
+    return allowed_.contains(code.source);
+  }
   void allow(const views::ForeignCode& code) override {
     allowed_ << code.source;
     emit changed();
   }
-  void add(const views::ForeignCode& /*code*/) override {}
+  void add(const views::ForeignCode& code) override { added_ << code.source; }
 
  private:
   static constexpr std::chrono::milliseconds kNap{5};
@@ -128,7 +133,7 @@ class FakePasses : public views::PassService {
   std::shared_ptr<std::atomic<int>> running_ = std::make_shared<std::atomic<int>>(0);
   std::shared_ptr<const PassRegistry> registry_ =
       std::make_shared<const PassRegistry>(built_in_passes());
-  QStringList problems_;
+  QStringList problems_, added_;
   QSet<QString> allowed_;
 };
 

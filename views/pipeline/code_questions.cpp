@@ -10,7 +10,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
-#include <QMessageBox>
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -46,6 +45,11 @@ CodeQuestions::CodeQuestions(PassService& service, QWidget* window)
     : QObject(window), service_(service), window_(window) {}
 
 void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void()>& then) {
+  show_question(code, then);
+}
+
+QMessageBox* CodeQuestions::show_question(const QList<ForeignCode>& code,
+                                          const std::function<void()>& then) {
   QStringList all;
   for (const ForeignCode& each : code) all << code_text(each);
   const bool any_file =
@@ -71,11 +75,16 @@ void CodeQuestions::ask(const QList<ForeignCode>& code, const std::function<void
     then();
   });
   box->open();
+  return box;
 }
 
 void CodeQuestions::load(const ForeignCode& code) {
-  if (code.kind == ForeignCode::Kind::plugin) return service_.add(code);  // runs no code
-  ask({code}, [this, code] { service_.add(code); });
+  const bool runs_code = code.kind == ForeignCode::Kind::python;
+  if (!runs_code || service_.is_allowed(code)) return service_.add(code);
+  if (to_load_.contains(code)) return;
+  to_load_ << code;
+  const QMessageBox* box = show_question({code}, [this, code] { service_.add(code); });
+  connect(box, &QDialog::finished, this, [this, code] { to_load_.removeOne(code); });
 }
 
 void CodeQuestions::choose_plugin() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QList>
+#include <QMessageBox>
 #include <QObject>
 #include <QWidget>
 #include <functional>
@@ -23,18 +24,21 @@ class CodeQuestions : public QObject {
   // Asks one question about all of the code, and calls `then` if the user allows it.
   void ask(const QList<jointer::views::ForeignCode>& code, const std::function<void()>& then);
   // Adds the passes of this code: those of a plugin immediately, and Python passes once the user
-  // allows them to run, which is asked every time.
+  // has allowed them to run. Asks only about code that is not allowed yet, and only one question
+  // about it at a time.
   void load(const jointer::views::ForeignCode& code);
   // Asks the user which plugin or pass to add.
   void choose_plugin();
   void choose_python();
 
  private:
+  QMessageBox* show_question(const QList<ForeignCode>& code, const std::function<void()>& then);
   void load_python(const QString& spec);
 
   PassService& service_;
   QWidget* window_;
   QString last_folder_;
+  QList<ForeignCode> to_load_;  // code whose passes are added if the user allows it
 };
 
 // Describes third-party code in a question: its source, passes and file.

@@ -56,12 +56,14 @@ class PassService : public QObject {
   // Parses a source as written in a registry or workspace: "plugin: FOLDER" or "Python: SPEC".
   // Returns nullopt for anything else. Runs nothing.
   [[nodiscard]] virtual std::optional<ForeignCode> code_at(const QString& source) const = 0;
+  // True if the user has allowed this code, and its file has not changed since.
+  [[nodiscard]] virtual bool is_allowed(const ForeignCode& code) const = 0;
   // Allows the code to run on this machine: a file until it changes, a Python module until the
   // program exits.
   virtual void allow(const ForeignCode& code) = 0;
   // Adds the passes of this code and emits `changed` or `failed`. Adding a Python pass runs its
-  // module to determine the parameters, so the module must have been allowed. Adding a plugin runs
-  // nothing.
+  // module to determine the parameters, so the module must have been allowed; code whose module is
+  // already running for this is not added again. Adding a plugin runs nothing.
   virtual void add(const ForeignCode& code) = 0;
 
  signals:
