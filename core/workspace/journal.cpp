@@ -118,6 +118,11 @@ bool apply_record(const OrderedJson& record, JournalState& state) {
     if (moves) state.workspace.kernel_moves = *std::move(moves);
     return moves.has_value();
   }
+  if (record.contains("assume")) {
+    const OrderedJson& assume = record["assume"];
+    if (assume.is_string()) state.workspace.capture.assume = assume.get<std::string>();
+    return assume.is_string();
+  }
   if (take_settings(record, state.workspace)) return true;
   state.is_closed = record.contains("closed") && record["closed"] == true;
   return record.contains("closed");
@@ -278,6 +283,10 @@ void Journal::set_kernel_moves(const NamedKernelMoves& moves) {
 
 void Journal::set_options(const WorkspaceOptions& options) {
   append({{"options", options_to_json(options)}});
+}
+
+void Journal::set_assume(const std::string& assume) {
+  append({{"assume", assume}});
 }
 
 void Journal::set_closed(bool closed) {

@@ -69,6 +69,7 @@ class Journal {
   void set_marks(const std::vector<MarkedMoment>& marks);
   void set_kernel_moves(const NamedKernelMoves& moves);
   void set_options(const WorkspaceOptions& options);
+  void set_assume(const std::string& assume);  // CaptureReference::assume
   void set_closed(bool closed);
 
   // Waits until everything is on disk. Returns false if writing failed.

@@ -64,6 +64,8 @@ TEST(Journal, ContainsEveryChange) {
     path = (*journal)->path();
     histories = fill(**journal);
     (*journal)->set_options({.device = "b200"});
+    (*journal)->set_assume("u0=8");
+    (*journal)->set_assume("u0=64,stride:fsdp=8");
     const WorkspacePipeline pipeline{.text = "apply_sac\n", .sources = {{"a", "Python: b"}}};
     (*journal)->set_pipeline(pipeline);
     const std::vector<MarkedMoment> marks{{.node = "a", .is_after_release = true}};
@@ -79,7 +81,9 @@ TEST(Journal, ContainsEveryChange) {
     EXPECT_EQ(state->workspace.kernel_moves, moves);
     EXPECT_EQ(state->workspace.history, histories.back());
     EXPECT_EQ(state->workspace.options.device, "b200");
-    EXPECT_EQ(state->workspace.capture, start().workspace.capture);
+    CaptureReference capture = start().workspace.capture;
+    capture.assume = "u0=64,stride:fsdp=8";
+    EXPECT_EQ(state->workspace.capture, capture);
     EXPECT_GT(state->changed_at, 0);
     EXPECT_FALSE(state->is_closed);
     (*journal)->set_closed(true);
