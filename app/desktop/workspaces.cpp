@@ -164,9 +164,12 @@ void Workspaces::follow(DocumentTab* tab) {
 void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
   SavedWork found;
   bool is_found = false;
+  // A tab that reopens work was opened with the work's assumptions.
+  Assumptions as_asked = tab->request().assumptions;
   if (auto node = found_.extract(tab)) {
     found = std::move(node.mapped());
     is_found = true;
+    as_asked = {};
   } else if (!journal_folder_.isEmpty()) {
     const std::vector<LeftJournal> left = left_journals(journal_folder_.toStdString());
     const LeftJournal* journal = journal_of(left, tab->request());
@@ -183,8 +186,8 @@ void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
   if (!is_found) return;
   connect(
       &autosave, &Autosave::restored, this,
-      [this, tab, found](int edits, const QStringList& refused) {
-        show_restored(tab, found, edits, refused);
+      [this, tab, found, as_asked](int edits, const QStringList& refused) {
+        show_restored(tab, found, as_asked, edits, refused);
       },
       Qt::SingleShotConnection);
   connect(
@@ -215,8 +218,8 @@ void Workspaces::keep_saved(DocumentTab* tab) {
                             SavedWork{.workspace = *std::move(workspace), .path = autosave.path()});
 }
 
-void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edits,
-                               const QStringList& refused) {
+void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found,
+                               const Assumptions& as_asked, int edits, const QStringList& refused) {
   documents_.refresh_texts(tab);
   Autosave* autosave = &tab->session()->autosave();
   const bool was_left = !found.journal.isEmpty();
@@ -237,7 +240,7 @@ void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edi
   if (sentences.isEmpty() && refused.isEmpty()) return;
   auto* bar = new RestoreBar(sentences.join(u' '), refused, was_left, tab);
   connect(bar, &RestoreBar::discarded, autosave,
-          [autosave, options = analysis_] { autosave->discard(options); });
+          [autosave, options = analysis_, as_asked] { autosave->discard(options, as_asked); });
   tab->insert_bar(bar);
 }
 

@@ -57,8 +57,9 @@ class Workspaces : public QObject {
   void keep_saved(views::DocumentTab* tab);
   void follow(views::DocumentTab* tab);
   void restore_found(views::DocumentTab* tab, views::Autosave& autosave);
-  void show_restored(views::DocumentTab* tab, const views::SavedWork& found, int edits,
-                     const QStringList& refused);
+  // `as_asked`: the assumptions that the user opened the graph with.
+  void show_restored(views::DocumentTab* tab, const views::SavedWork& found,
+                     const Assumptions& as_asked, int edits, const QStringList& refused);
 
   QMainWindow& window_;
   Documents& documents_;

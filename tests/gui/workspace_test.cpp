@@ -53,6 +53,7 @@ class WorkspaceTest : public QObject {
   void restores_open_documents();
   void document_on_the_command_line_opens_once();
   void discards_restored_edits();
+  void estimates_are_restored_with_the_edits();
   void closing_loses_nothing();
   void reloading_loses_nothing();
   void reloading_waits_for_saves();
@@ -276,6 +277,48 @@ void WorkspaceTest::discards_restored_edits() {
   QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).entry_count(), 0, kPatienceMs);
   QTRY_VERIFY_WITH_TIMEOUT(!autosave(*tab).is_dirty(), kPatienceMs);
   QVERIFY(journal_files().isEmpty());
+}
+
+// The user opens the capture after a crash, or the next start reopens it.
+void WorkspaceTest::estimates_are_restored_with_the_edits() {
+  const auto device = [](const DocumentTab& tab) {
+    return QString::fromStdString(tab.document()->analysis().options.estimator.device);
+  };
+  for (const bool is_reopened : {false, true}) {
+    auto window = make_window();
+    DocumentTab* tab = open(*window, kCapture);
+    const QString before = device(*tab);
+    QVERIFY(before != "b200");
+    edit(*tab);
+    AnalysisOptions options = tab->document()->wanted_options();
+    options.estimator.device = "b200";
+    tab->document()->analyze_with(options);
+    QTRY_COMPARE_WITH_TIMEOUT(device(*tab), QString("b200"), kPatienceMs);
+    const std::int64_t step_ns = tab->document()->analysis().simulation.step_ns();
+    QTRY_COMPARE_WITH_TIMEOUT(
+        read_journal(QDir(journals()).filePath(journal_files().front()).toStdString())
+            ->workspace.options.device,
+        std::string("b200"), kPatienceMs);
+    kill(window);
+
+    window = make_window();
+    if (is_reopened) {
+      QSignalSpy opened(window.get(), &MainWindow::opened);
+      window->restore_left();
+      QTRY_VERIFY_WITH_TIMEOUT(!opened.isEmpty(), kPatienceMs);
+      tab = window->current_tab();
+    } else {
+      tab = open(*window, kCapture);
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
+    QCOMPARE(device(*tab), QString("b200"));
+    QCOMPARE(tab->document()->analysis().simulation.step_ns(), step_ns);
+    QTest::mouseClick(bar(*window)->findChild<QPushButton*>("discard"), Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).entry_count(), 0, kPatienceMs);
+    QCOMPARE(device(*tab), before);
+    window.reset();
+    QDir(journals()).removeRecursively();
+  }
 }
 
 void WorkspaceTest::closing_loses_nothing() {

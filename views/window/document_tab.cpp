@@ -24,7 +24,9 @@ DocumentTab::~DocumentTab() {
 
 void DocumentTab::load() {
   delete loader_;
-  loader_ = new Loader(request_, session_ ? document()->analysis().options : options_, this);
+  OpenRequest request = request_;
+  if (session_) request.assumptions = document()->wanted_assumptions();
+  loader_ = new Loader(request, session_ ? document()->wanted_options() : options_, this);
   connect(loader_, &Loader::loaded, this, &DocumentTab::show_graph);
   connect(loader_, &Loader::several, this, &DocumentTab::several);
   connect(loader_, &Loader::failed, this, &DocumentTab::show_error);

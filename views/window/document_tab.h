@@ -25,8 +25,9 @@ class DocumentTab : public QWidget {
               QWidget* parent = nullptr);
   ~DocumentTab() override;
 
-  // Loads or reloads the file. The current document stays open until the new one has been loaded
-  // and the current one's saves have ended; if loading fails, it stays open.
+  // Loads or reloads the file; a reloaded document keeps its options and assumptions. The current
+  // document stays open until the new one has been loaded and the current one's saves have ended;
+  // if loading fails, it stays open.
   void load();
 
   // The graph's title or, while there is no graph, the file names.

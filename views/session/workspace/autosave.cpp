@@ -79,6 +79,7 @@ Autosave::Summary Autosave::current_summary() const {
 
 Autosave::Setup Autosave::current_setup() const {
   return {.options = to_workspace(document_.analysis().options),
+          .assume = document_.graph().assumptions().text(),
           .pipeline = draft_ == nullptr ? WorkspacePipeline() : draft_->saved(),
           .marks = document_.marks().all(),
           .kernel_moves = document_.kernel_order().saved()};
@@ -95,10 +96,10 @@ Workspace Autosave::workspace() {
   workspace.capture = {.path = absolute_path(source.path),
                        .backward = absolute_path(source.backward),
                        .graph = source.index,
-                       .assume = document_.graph().assumptions().text(),
                        .hash = hash()};
   workspace.history = document_.editing().history();
   Setup setup = current_setup();
+  workspace.capture.assume = std::move(setup.assume);
   workspace.options = std::move(setup.options);
   workspace.pipeline = std::move(setup.pipeline);
   workspace.marks = std::move(setup.marks);
@@ -124,7 +125,8 @@ bool Autosave::differs_from_saved() const {
     setup.kernel_moves.moves.resize(setup.kernel_moves.place);
     return setup;
   };
-  return done(known_) != done(saved_known_) || moved(known_setup_) != moved(saved_setup_);
+  return !is_saved_known_ || done(known_) != done(saved_known_) ||
+         moved(known_setup_) != moved(saved_setup_);
 }
 
 // Replaces the current journal, if any, with a new one that begins with `start`.
@@ -179,6 +181,7 @@ void Autosave::write_difference(const Summary& now, const Setup& setup) {
   if (now.place != place) journal_->set_place(now.place);
   if (now.states != known_.states) journal_->set_states(document_.editing().history().states);
   if (setup.options != known_setup_.options) journal_->set_options(setup.options);
+  if (setup.assume != known_setup_.assume) journal_->set_assume(setup.assume);
   if (setup.pipeline != known_setup_.pipeline) journal_->set_pipeline(setup.pipeline);
   if (setup.marks != known_setup_.marks) journal_->set_marks(setup.marks);
   if (setup.kernel_moves != known_setup_.kernel_moves)
@@ -188,6 +191,22 @@ void Autosave::write_difference(const Summary& now, const Setup& setup) {
 // --- Restoring ---
 
 void Autosave::restore(const SavedWork& found) {
+  restore_with(found, document_.wanted_options());
+}
+
+void Autosave::restore_estimates(const Workspace& found, const AnalysisOptions& options) {
+  const AnalysisOptions wanted = with_workspace(options, found.options);
+  auto assumptions = Assumptions::parse(found.capture.assume);
+  if (!assumptions) {
+    emit failed(to_qstring(assumptions.error().message));
+    assumptions = document_.wanted_assumptions();
+  }
+  if (to_workspace(wanted) != to_workspace(document_.wanted_options()) ||
+      assumptions->text() != document_.wanted_assumptions().text())
+    document_.analyze_with(wanted, *assumptions);
+}
+
+void Autosave::restore_with(const SavedWork& found, const AnalysisOptions& options) {
   path_ = found.path;
   extra_ = found.workspace.extra;
   is_restoring_ = true;
@@ -207,6 +226,7 @@ void Autosave::restore(const SavedWork& found) {
   document_.marks().set(found.workspace.marks);
   found_moves_ = found.workspace.kernel_moves;
   if (!found.workspace.benchmarks.empty()) benchmarks_.add(found.workspace.benchmarks);
+  restore_estimates(found.workspace, options);  // the history is restored after this analysis
   restoring_ = std::make_unique<QObject>();
   connect(&document_.editing(), &Editing::applied_all, restoring_.get(),
           [this](int edits, const QStringList& refused) { take_restored(edits, refused); });
@@ -230,13 +250,14 @@ void Autosave::take_restored(int edits, const QStringList& refused) {
   known_ = current_summary();
   known_setup_ = current_setup();
   if (is_found_dirty_) {
+    is_saved_known_ = false;
     start_journal(workspace());
   } else {
     Setup in_file = known_setup_;
     in_file.kernel_moves = found_moves_;  // some may have been dropped
     remember(known_, in_file, document_.editing().history());
   }
-  set_dirty(is_found_dirty_ || !refused.isEmpty() || differs_from_saved());
+  set_dirty(!refused.isEmpty() || differs_from_saved());
   emit restored(edits, refused);
 }
 
@@ -245,28 +266,27 @@ void Autosave::forget() {
   journal_.reset();
 }
 
-void Autosave::discard(AnalysisOptions options) {
+void Autosave::discard(const AnalysisOptions& options, const Assumptions& assumptions) {
   SavedWork found;
   found.path = path_;
+  found.workspace.options = to_workspace(options);
+  found.workspace.capture.assume = assumptions.text();
   if (!path_.isEmpty()) {
     auto workspace = read_workspace(path_.toStdString());
     if (!workspace) return emit failed(to_qstring(workspace.error().message));
     found.workspace = *std::move(workspace);
     found.workspace.benchmarks.clear();  // these have already been loaded
-    options = with_workspace(std::move(options), found.workspace.options);
   }
   forget();
   is_restoring_ = true;
   if (draft_ != nullptr) draft_->restore(found.workspace.pipeline);
-  // The history is restored after this analysis.
-  if (to_workspace(options) != to_workspace(document_.wanted_options()))
-    document_.analyze_with(options);
-  restore(found);
+  restore_with(found, options);
 }
 
 // --- Saving ---
 
 void Autosave::remember(const Summary& known, const Setup& setup, History history) {
+  is_saved_known_ = true;
   saved_known_ = known;
   saved_setup_ = setup;
   saved_history_ = std::move(history);

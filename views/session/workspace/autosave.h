@@ -52,14 +52,15 @@ class Autosave : public QObject {
   // Returns true if there are changes that are not in a workspace file.
   [[nodiscard]] bool is_dirty() const { return is_dirty_; }
 
-  // Replays saved work, then emits `restored` once, with the number of applied edits and one
-  // sentence for each skipped edit, or `restore_failed`.
+  // Estimates with the options and assumptions of saved work and replays its edits, then emits
+  // `restored` once, with the number of applied edits and one sentence for each skipped edit, or
+  // `restore_failed`.
   void restore(const SavedWork& found);
   // Returns true if the opened graph differs from the one that the saved work is based on.
   [[nodiscard]] bool has_changed(const SavedWork& found) const;
-  // Returns to the saved workspace, or to the graph as opened. `options`: those of the estimates of
-  // a graph without saved work; a workspace's own replace them.
-  void discard(AnalysisOptions options);
+  // Returns to the saved workspace, or to the graph as opened. `options`, `assumptions`: those of
+  // the estimates of a graph without saved work; a workspace's own replace them.
+  void discard(const AnalysisOptions& options, const Assumptions& assumptions);
   // Removes the journal. Called when the user closes the document without saving.
   void forget();
 
@@ -103,6 +104,7 @@ class Autosave : public QObject {
   // The other changes that a journal stores.
   struct Setup {
     WorkspaceOptions options;
+    std::string assume;  // CaptureReference::assume
     WorkspacePipeline pipeline;
     std::vector<MarkedMoment> marks;
     NamedKernelMoves kernel_moves;
@@ -118,6 +120,10 @@ class Autosave : public QObject {
   void write_difference(const Summary& now, const Setup& setup);
   void start_journal(const Workspace& start);
   [[nodiscard]] bool differs_from_saved() const;
+  // Restores saved work. `options`: those that it does not contain.
+  void restore_with(const SavedWork& found, const AnalysisOptions& options);
+  // Estimates with these options and the work's own, and with its assumptions.
+  void restore_estimates(const Workspace& found, const AnalysisOptions& options);
   void set_dirty(bool dirty) {
     if (std::exchange(is_dirty_, dirty) != dirty) emit dirty_changed();
   }
@@ -145,6 +151,8 @@ class Autosave : public QObject {
   QString folder_, path_;
   Precomputed<std::string> hash_;  // of the graph as opened
   std::unique_ptr<Journal> journal_;
+  // False after work was restored from a journal: the saved state is then unknown until a save.
+  bool is_saved_known_ = true;
   Summary known_, saved_known_;  // in the journal (or the file, if there is none); in the file
   Setup known_setup_, saved_setup_;
   History saved_history_;               // the base of a new journal

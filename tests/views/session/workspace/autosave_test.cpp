@@ -98,7 +98,7 @@ TEST(AutosaveTest, DiscardingBringsBackTheOptionsOfTheEstimates) {
   };
   const auto discard = [&] {
     const QSignalSpy restored(&autosave, &Autosave::restored);
-    autosave.discard(as_opened);
+    autosave.discard(as_opened, {});
     return QTest::qWaitFor([&] { return restored.count() == 1; }, test::kPatienceMs);
   };
   ASSERT_EQ(optimizer(), OptimizerState::none);
@@ -117,6 +117,94 @@ TEST(AutosaveTest, DiscardingBringsBackTheOptionsOfTheEstimates) {
   ASSERT_TRUE(discard());
   EXPECT_EQ(optimizer(), OptimizerState::adamw) << "as in the workspace";
   EXPECT_FALSE(autosave.is_dirty());
+}
+
+// A document whose sizes are assumed, with a journal.
+class AutosaveOfEstimates : public testing::Test {
+ protected:
+  struct Open {
+    Open(const SnapshotPtr& snapshot, test::FakeBenchmarks& service, const QTemporaryDir& folder)
+        : document(OpenRequest{.path = "/tmp/graph.json"}, snapshot),
+          benchmarks(document, service, BenchmarkHistory(folder.path().toStdString())),
+          autosave(document, benchmarks, folder.filePath(QStringLiteral("journals"))) {}
+
+    [[nodiscard]] std::string sizes() const { return document.graph().assumptions().text(); }
+    [[nodiscard]] std::string device() const {
+      return document.analysis().options.estimator.device;
+    }
+    [[nodiscard]] bool estimate_with(const std::string& device, const std::string& sizes) {
+      AnalysisOptions options = document.analysis().options;
+      options.estimator.device = device;
+      document.analyze_with(options, Assumptions::parse(sizes).value());
+      return has(device, sizes);
+    }
+    [[nodiscard]] bool has(const std::string& device, const std::string& sizes) const {
+      return QTest::qWaitFor([&] { return this->device() == device && this->sizes() == sizes; },
+                             test::kPatienceMs);
+    }
+
+    Document document;
+    Benchmarks benchmarks;
+    Autosave autosave;
+  };
+
+  std::unique_ptr<Open> open() {
+    return std::make_unique<Open>(
+        test::snapshot_of("x: f32[u0,8] = input\ny: f32[u0,8] = aten.relu(x)\nreturn [y]"),
+        service_, folder_);
+  }
+  // The only journal left.
+  [[nodiscard]] SavedWork left() const {
+    const std::vector<LeftJournal> all =
+        left_journals(folder_.filePath(QStringLiteral("journals")).toStdString());
+    EXPECT_EQ(all.size(), 1U);
+    if (all.empty()) return {};
+    return {.workspace = all[0].state.workspace, .journal = QString::fromStdString(all[0].path)};
+  }
+  static bool restore(Autosave& autosave, const SavedWork& found) {
+    const QSignalSpy restored(&autosave, &Autosave::restored);
+    autosave.restore(found);
+    return QTest::qWaitFor([&] { return restored.count() == 1; }, test::kPatienceMs);
+  }
+
+  QTemporaryDir folder_;
+  test::FakeBenchmarks service_;
+};
+
+TEST_F(AutosaveOfEstimates, TheJournalFollowsOptionsAndAssumptions) {
+  auto first = open();
+  ASSERT_TRUE(first->estimate_with("b200", "u0=3"));
+  EXPECT_TRUE(first->autosave.is_dirty());
+  // Later changes follow too.
+  ASSERT_TRUE(first->estimate_with("a100", "u0=5"));
+  first.reset();
+  const SavedWork found = left();
+  EXPECT_EQ(found.workspace.options.device, "a100");
+  EXPECT_EQ(found.workspace.capture.assume, "u0=5");
+}
+
+// A graph can be opened before its journal is found, and with other options.
+TEST_F(AutosaveOfEstimates, RestoringBringsBackOptionsAndAssumptions) {
+  auto first = open();
+  const AnalysisOptions as_opened = first->document.analysis().options;
+  ASSERT_TRUE(first->estimate_with("b200", "u0=3"));
+  first.reset();
+  const SavedWork found = left();
+  const auto again = open();
+  ASSERT_NE(again->device(), "b200");
+  ASSERT_TRUE(restore(again->autosave, found));
+  EXPECT_EQ(again->device(), "b200");
+  EXPECT_EQ(again->sizes(), "u0=3");
+  EXPECT_TRUE(again->autosave.is_dirty());
+  // The graph was not necessarily saved with the options that it was opened with.
+  ASSERT_TRUE(again->estimate_with(as_opened.estimator.device, ""));
+  EXPECT_TRUE(again->autosave.is_dirty());
+  ASSERT_TRUE(again->estimate_with("b200", "u0=3"));
+  const QSignalSpy restored(&again->autosave, &Autosave::restored);
+  again->autosave.discard(as_opened, {});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return restored.count() == 1; }, test::kPatienceMs));
+  EXPECT_TRUE(again->has(as_opened.estimator.device, ""));
+  EXPECT_FALSE(again->autosave.is_dirty());
 }
 
 // A document whose kernels are predicted.
@@ -204,7 +292,7 @@ TEST_F(AutosaveOfKernelMoves, MovesAreSavedAndRestored) {
   // The file's moves come back.
   order().undo();
   EXPECT_TRUE(autosave().is_dirty());
-  autosave().discard(document().analysis().options);
+  autosave().discard(document().analysis().options, {});
   ASSERT_TRUE(wait_for([&] { return order().saved() == moves; }));
   EXPECT_FALSE(autosave().is_dirty());
 }
