@@ -414,7 +414,7 @@ class Fusion {
     });
     const auto is_scaled = [](const TpMatmul& one) { return one.is_scaled; };
     if (found.empty()) {
-      why = "no matmul reads the gathered tensor as its left operand";
+      why = "no matmul reads the gathered tensor as its left operand only";
     } else if (std::ranges::any_of(found, is_scaled) && !std::ranges::all_of(found, is_scaled)) {
       why = "both scaled and unscaled matmuls read it";
     } else if (last && program_.users(match.result).size() > found.size()) {
@@ -722,7 +722,7 @@ class Fusion {
   FxProgram program_;
   FxReaders readers_;
   FxNames names_;
-  std::size_t given_count_;  // number of nodes before the pass
+  std::size_t given_count_;  // number of nodes before the first fusion in this part
   std::vector<bool> is_gone_, is_returned_;
   std::map<NodeId, NodeId> replaced_;
 };

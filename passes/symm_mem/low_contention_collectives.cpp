@@ -150,10 +150,13 @@ class Replacement {
       if (!other && is_collective(id) && group_of(id) != group) other = id;
     }
     if (!has_compute) return "no compute overlaps with it";
-    if (other)
-      return fmt::format("{} of group {} overlaps with it on the same links", graph_.name(other),
-                         group_of(other));
-    return {};
+    if (!other) return {};
+    if (group_of(other).empty())
+      return fmt::format(
+          "{}, whose group is computed in the graph, overlaps with it, perhaps on the same links",
+          graph_.name(other));
+    return fmt::format("{} of group {} overlaps with it on the same links", graph_.name(other),
+                       group_of(other));
   }
 
   // A copy of the value for another node.

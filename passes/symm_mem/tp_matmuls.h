@@ -26,7 +26,8 @@ struct TpMatmul {
   [[nodiscard]] bool is_reshaped() const { return calls.size() == 3; }
 };
 
-// The positional argument at this index; none if it is not a node.
+// The node at this index of the positional arguments; none if there is no such argument, or if it
+// is not a node.
 NodeId node_argument(const Graph& graph, NodeId call, std::size_t at);
 
 // The readers of a node in torch.fx's order: by the time of the last change to their arguments.

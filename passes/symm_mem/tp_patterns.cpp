@@ -1,6 +1,6 @@
-// Matches tensor-parallel collectives along any dimension. Collectives move whole rows, that is,
-// along dimension 0. For another dimension, a gathered tensor is split and concatenated after the
-// collective, and a scattered tensor before it.
+// Matches tensor-parallel collectives along any dimension. Collectives gather and scatter whole
+// rows, that is, along dimension 0. For another dimension, a gathered tensor is split and
+// concatenated after the collective, and a scattered tensor before it.
 //
 // An all-gather is one of
 //   along 0   w = wait_tensor(all_gather_into_tensor(x, ranks, group))
@@ -15,7 +15,7 @@
 //             d produce the parts
 //
 // The forms with slices check no readers. In the others, calls before the last one have one reader,
-// with two exceptions: all parts of a split read it, also those that are not concatenated; and
+// with two exceptions: a split may have any readers besides the parts that are concatenated, and
 // reduce_scatter_tensor may have two readers, as the output of a forward may save its result.
 // Nodes are matched from the end, so the match of an all-gather that ends last wins; thus, if one
 // match contains another, the longer one does.

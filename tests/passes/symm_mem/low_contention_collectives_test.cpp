@@ -95,6 +95,25 @@ TEST(LowContention, KeepsCollectivesThatShareTheirLinks) {
   EXPECT_EQ(target_of(*step.graph, "more"), "symm_mem._low_contention_all_gather.default");
 }
 
+TEST(LowContention, NamesNoGroupThatIsComputedInTheGraph) {
+  const StepResult step = run_pass(parse(R"(
+  group dp: 0 1
+  x: f32[64,64] = input
+  w: f32[32,64] = parameter
+  tp: i64[] = input
+  ag: f32[64,64] = _c10d_functional.all_gather_into_tensor(w, 2, 'dp')
+  other: f32[64,64] = _c10d_functional.all_gather_into_tensor(w, 2, tp)
+  mm: f32[64,64] = aten.mm(x, x)
+  full: f32[64,64] = _c10d_functional.wait_tensor(ag)
+  more: f32[64,64] = _c10d_functional.wait_tensor(other)
+  return [mm, full, more]
+)"),
+                                   "low_contention_collectives{min_bytes=0}");
+  EXPECT_THAT(reason_of(step, "ag", "kept"),
+              HasSubstr("other, whose group is computed in the graph, overlaps with it"));
+  EXPECT_EQ(reason_of(step, "other", "kept"), "its group is computed in the graph");
+}
+
 TEST(LowContention, GathersIntoGivenMemoryByMulticast) {
   const Graph graph = parse(R"(
   group dp: 0 1
