@@ -10,6 +10,7 @@
 #include "passes/bucketing/greedy_buckets.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "passes/bucketing/augmented_graph.h"
 #include "passes/bucketing/overlap_plan.h"
@@ -40,6 +41,10 @@ void fill_buckets(const OverlapGraph& g, const Ancestors& ancestors,
   const auto refuse = [&](Number c, NoBucket why) {
     bucketing.why[c] = why;
     bucketing.with[c] = bucket.front();
+    // The reason also holds for the first member, if it stays alone.
+    if (bucketing.why[bucket.front()] != NoBucket::alone) return;
+    bucketing.why[bucket.front()] = why;
+    bucketing.with[bucket.front()] = c;
   };
   for (const Number c : alike) {
     const Place start = g.collectives[c].start;
@@ -58,6 +63,20 @@ void fill_buckets(const OverlapGraph& g, const Ancestors& ancestors,
     bucket.push_back(c);
   }
   close();
+}
+
+// Records the reason for collectives that stay alone although others have the same key.
+void note_other_neighbors(const OverlapGraph& g, CollectiveKind kind, Bucketing& bucketing) {
+  std::unordered_map<std::uint32_t, std::size_t> count;  // by key
+  for (const OverlapCollective& collective : g.collectives) ++count[collective.key];
+  for (Number c = 0; c < g.collectives.size(); ++c) {
+    const OverlapCollective& collective = g.collectives[c];
+    const bool is_of_kind =
+        g.graph->op(g.graph->node(g.nodes[collective.start])).collective == kind;
+    if (is_of_kind && bucketing.why[c] == NoBucket::alone && collective.key != kNever &&
+        count[collective.key] > 1)
+      bucketing.why[c] = NoBucket::no_neighbor;
+  }
 }
 
 }  // namespace
@@ -83,6 +102,7 @@ Bucketing find_greedily(const OverlapGraph& g, std::span<const Place> order, Col
     row.push_back(c);
   }
   fill_buckets(g, ancestors, row, cap, plan.bucketing);
+  note_other_neighbors(g, kind, plan.bucketing);
   return std::move(plan.bucketing);
 }
 

@@ -86,6 +86,8 @@ class Bucketer {
       exposed_first_ = options_.exposed_first.value_or(g_.gathers_parameters[group]);
       if (!options_.only_parameter_groups || g_.gathers_parameters[group])
         for (const std::vector<Number>& alike : by_key(group)) find_buckets_of(alike);
+      else
+        exclude(group);
       for (const TimelineEvent& e : timeline_->events()) event_of_[e.place] = TimelineEvent::kNone;
       JOINTER_CHECK(
           proceed(static_cast<double>(group + 1) / static_cast<double>(g_.groups.size())));
@@ -131,6 +133,11 @@ class Bucketer {
       lists[at].push_back(c);
     }
     return lists;
+  }
+
+  void exclude(std::uint32_t group) {
+    for (Number c = 0; c < g_.collectives.size(); ++c)
+      if (collective(c).group == group) result_.why[c] = NoBucket::no_parameters;
   }
 
   // The fraction of the collective's time that is hidden.

@@ -27,8 +27,10 @@ struct BucketerOptions {
 // Why a collective does not share a bucket (torch's WhyNoBucket).
 enum class NoBucket : std::uint8_t {
   none,
-  alone,         // no other collective has its key
-  hides_others,  // its start or wait hides another collective
+  alone,          // no other collective has its key
+  no_neighbor,    // greedy buckets: other keys come before and after it
+  no_parameters,  // its group gathers no parameters, and only such groups get buckets
+  hides_others,   // its start or wait hides another collective
   too_large,
   far,      // the other collective is too far away
   needed,   // one collective, or a node that hides it, depends on the other

@@ -47,7 +47,11 @@ std::string why_not_with(NoBucket why, std::string_view other) {
     case NoBucket::none:
       return {};
     case NoBucket::alone:
-      return "no other collective has its kind, group and dtype";
+      return "no other collective of its kind has the same group, dtype and reduction";
+    case NoBucket::no_neighbor:
+      return "the collectives of its kind before and after it differ in group, dtype or reduction";
+    case NoBucket::no_parameters:
+      return "its group gathers no parameters (bucket_only_internode_comms=true)";
     case NoBucket::hides_others:
       return "it or its wait hides another collective";
     case NoBucket::too_large:

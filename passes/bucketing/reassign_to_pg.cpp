@@ -75,7 +75,11 @@ void reassign(Graph& graph, StringId source, std::string_view suffix, PassContex
                    fmt::format("It runs in group {}, separate from the other collectives in {}.",
                                twin_name, graph.text(source)));
   }
-  context.decide(moved > 0 ? "reassigned" : "kept",
+  if (moved == 0) {
+    context.decide("kept", fmt::format("Group {} has no all-gather.", group));
+    return;
+  }
+  context.decide("reassigned",
                  fmt::format("{} in its twin {}. Every rank must create that group.",
                              counted(moved, fmt::format("all-gather of group {} runs", group),
                                      fmt::format("all-gathers of group {} run", group)),

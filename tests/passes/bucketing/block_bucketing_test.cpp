@@ -190,6 +190,43 @@ TEST(GreedyBucketing, FillsUpToTheCap) {
   EXPECT_EQ(starts(*none.graph, CollectiveKind::reduce_scatter).size(), 1U);
 }
 
+TEST(GreedyBucketing, SaysWhyACollectiveStaysAlone) {
+  // Each all-gather is larger than the cap, so the first one is also alone because of its size.
+  const StepResult small = run_pass(parse(kModel), "greedy_bucketing_by_mb{bucket_cap_mb=0.00001}");
+  EXPECT_THAT(reason_of(small, "ag_e", "apart"),
+              HasSubstr("a bucket with ag_a would be too large"));
+  const StepResult step = run_pass(parse(R"(
+    group dp: 0 1
+    group tp: 0 2
+    a: bf16[2,4] = parameter
+    ag_a: bf16[4,4] = _c10d_functional.all_gather_into_tensor(a, 2, 'dp')
+    ag_b: bf16[4,4] = _c10d_functional.all_gather_into_tensor(a, 2, 'tp')
+    ag_c: bf16[4,4] = _c10d_functional.all_gather_into_tensor(a, 2, 'dp')
+    wt_a: bf16[4,4] = _c10d_functional.wait_tensor(ag_a)
+    wt_b: bf16[4,4] = _c10d_functional.wait_tensor(ag_b)
+    wt_c: bf16[4,4] = _c10d_functional.wait_tensor(ag_c)
+    return [wt_a, wt_b, wt_c]
+  )"),
+                                   "greedy_bucketing_by_mb");
+  EXPECT_THAT(reason_of(step, "ag_a", "apart"), HasSubstr("before and after it differ"));
+  EXPECT_THAT(reason_of(step, "ag_b", "apart"), HasSubstr("no other collective of its kind"));
+  EXPECT_THAT(reason_of(step, "ag_c", "apart"), HasSubstr("before and after it differ"));
+}
+
+TEST(Autobucketing, SaysThatAGroupGathersNoParameters) {
+  const StepResult step =
+      run_pass(parse(kModel),
+               "autobucketing_reordering{torch_compatible=true,bucket_only_internode_comms=true,"
+               "pre_bucketing_fsdp_collectives=false}");
+  EXPECT_THAT(reason_of(step, "ar", "apart"), HasSubstr("its group gathers no parameters"));
+}
+
+TEST(ReassignToPg, KeepsAGroupWithoutAllGathers) {
+  const StepResult step = run_pass(parse(kModel), "reassign_to_pg{group=tp}");
+  EXPECT_EQ(step.changed, 0U);
+  EXPECT_EQ(reason_of(step, "", "kept"), "Group tp has no all-gather.");
+}
+
 TEST(ReassignToPg, GathersInATwinGroup) {
   const StepResult step = run_pass(parse(kModel), "reassign_to_pg");
   const Graph& graph = *step.graph;
