@@ -1,8 +1,9 @@
-// Passes that choose how the graph is run. inductor_decomposition changes the graph. It does so in
-// Python, because only torch has the decomposition table. The other passes in this file change
-// nothing. Except custom_codegen, they select a backend of the runner or a CUDA graph; `jointer
-// bench --passes` reads this choice from the pipeline (pipeline_backend.h). Upstream's rules for
-// the order of these passes are in core/pass/pipeline_rules.h.
+// Passes that choose how the graph is run, and inductor_decomposition, which changes the graph. It
+// does so in Python, because only torch has the decomposition table. The other passes in this file
+// change nothing. All of them except custom_codegen, which has no effect here, select a backend of
+// the runner or a CUDA graph; `jointer bench --passes` reads this choice from the pipeline
+// (pipeline_backend.h). Upstream's rules for the order of these passes are in
+// core/pass/pipeline_rules.h.
 //
 // Source: torchtitan 0.3.0, graph_trainer; for inductor_decomposition, its predecessor, the
 // compiler toolkit. Deviations of cudagraph: it is ignored on the CPU, which has no CUDA graphs.

@@ -6,8 +6,9 @@
 
 namespace jointer {
 
-// Passes that choose how the runner runs the graph, that mark nodes for compilation, or that
-// decompose operators. They have the same names as upstream.
+// Passes that choose how the runner runs the graph, mark nodes for compilation or decompose
+// operators, and two that change nothing here (custom_codegen, insert_kernel_annotations). They
+// have the same names as upstream.
 std::vector<Pass> compile_passes();
 
 // Passes that mark nodes for regional_inductor.

@@ -40,7 +40,8 @@ Result<std::optional<PipelineBackend>> backend_of(const Pipeline& pipeline) {
                   by, step.pass, to_string(found->backend), to_string(*backend));
     if (!found) found.emplace();
     found->backend = *backend;
-    found->marked = marked_by(step);
+    if (const std::string marked = marked_by(step); !marked.empty())
+      found->marked += (found->marked.empty() ? "" : ";") + marked;
     by = step.pass;
   }
   return found;

@@ -12,7 +12,8 @@ namespace jointer {
 // The backend that a pipeline selects for the runner.
 struct PipelineBackend {
   Backend backend = Backend::interpret;
-  std::string marked;        // for regional_inductor: as BenchmarkRequest::marked
+  // The `mark` parameters of all steps of regional_inductor, as in BenchmarkRequest::marked.
+  std::string marked;
   bool is_recorded = false;  // captured as a CUDA graph, in addition to any backend
 };
 

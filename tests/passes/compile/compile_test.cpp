@@ -36,6 +36,7 @@ TEST(PipelineBackend, IsThatOfTheCompilePass) {
   EXPECT_TRUE((*backend("regional_inductor,cudagraph"))->is_recorded);
   EXPECT_EQ((*backend(R"(regional_inductor{mark=[a,"layers.0::aten.mm"]})"))->marked,
             "a;layers.0::aten.mm");
+  EXPECT_EQ((*backend("regional_inductor{mark=[a]},regional_inductor{mark=[b]}"))->marked, "a;b");
 }
 
 TEST(PipelineBackend, IsUnique) {
