@@ -1,6 +1,6 @@
 // Splits each live-in with the chunk symbol in its shape, before the first node of the body that
-// needs it; makes the halves contiguous unless they are known to be; and halves sizes. Values that
-// a previously lowered module already computes per chunk are used directly.
+// needs it; copies halves that are not known to be contiguous; and halves sizes. Values that a
+// previously lowered module already computes per chunk are used directly.
 
 #include "passes/ep_overlap/chunk_inputs.h"
 

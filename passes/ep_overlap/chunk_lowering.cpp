@@ -237,7 +237,7 @@ class Lowering {
     body_.storages[chunk].emplace(tensor.storage, made);
     return made;
   }
-  // Removes copies that nothing reads.
+  // Removes copies that nothing reads, unless they write or are passed on as halves.
   void erase_unused() {
     std::vector<NodeId> copies;
     for (const auto& by_origin : body_.copies)

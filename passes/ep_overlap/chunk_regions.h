@@ -14,8 +14,8 @@
 
 namespace jointer {
 
-// The default pattern, which matches mixture-of-experts blocks. It is the only pattern that may
-// match nothing.
+// The default pattern, which matches mixture-of-experts blocks. Unlike other patterns, it is not
+// refused if no module matches it.
 inline constexpr std::string_view kMoeModules = "layers.*.moe";
 
 struct ChunkedRegion {

@@ -29,8 +29,8 @@ enum class ChunkMode : std::uint8_t { batch, seq };
 // values, or one that is not an integer.
 Result<void> add_marked_hints(const Graph& graph, NodeId id, Annotations& marks, ChunkHints& hints);
 // The chunk symbols in a part of the graph: the symbols in the split dimension of placeholders, and
-// those named by marks on nodes. Error (usage): a symbol has two different values or none, or the
-// size of a split dimension is not a multiple of one symbol.
+// those named by marks on nodes. Error (usage): a symbol has two different values, none, or one
+// that is not an integer, or the size of a split dimension is not a multiple of one symbol.
 Result<ChunkHints> find_chunk_hints(const Graph& graph, PartId part, Annotations& marks,
                                     ChunkMode mode);
 
@@ -65,7 +65,7 @@ class ChunkSizes {
   // True if the size contains a chunk symbol.
   [[nodiscard]] bool depends(ExpressionId id);
   [[nodiscard]] bool depends(const Dim& dim) { return dim.expression && depends(dim.expression); }
-  // The value of the size, if all its symbols are chunk symbols.
+  // The value of the size; std::nullopt if it is not a linear sum of chunk symbols, or overflows.
   [[nodiscard]] std::optional<std::int64_t> hint(const Dim& dim);
 
   // The size with chunk symbols halved and other symbols renamed. Error (usage): it is not a linear

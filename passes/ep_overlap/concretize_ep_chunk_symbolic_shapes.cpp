@@ -8,8 +8,8 @@
 //
 // Steps. Every size, stride, offset and argument that contains only these symbols becomes its
 // value, except in placeholders. Readers of a call that returns such a number read the number
-// instead. Calls that compute sizes, and checks, are removed if they have no readers; a check that
-// is false is an error. Cost: linear in the size of the graph.
+// instead. Calls that compute sizes, and checks, are removed if they have no readers, even checks
+// whose value is unknown; a check that is false is an error. Cost: linear in the size of the graph.
 //
 // Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py. Deviations: the sizes of
 // placeholders stay symbolic, because edits cannot change inputs, and the symbols' values become
@@ -273,6 +273,16 @@ class Concretizer {
     return {};
   }
 
+  // The reason why a check is removed. By now, its condition is a constant if its value is known; a
+  // constant that is false has been refused.
+  [[nodiscard]] std::string why_check_goes(const Node& assertion) const {
+    const auto args = graph_.args(assertion);
+    return !args.empty() && args[0].kind == Argument::Kind::boolean
+               ? "The check holds for the sizes of the chunks."
+               : "The value of the check is unknown, but checks of sizes are removed, as in "
+                 "torchtitan.";
+  }
+
   void remove_dead(const std::vector<NodeId>& order) {
     const Users users(graph_);
     std::vector<bool> is_gone(graph_.node_count(), false);
@@ -289,7 +299,7 @@ class Concretizer {
       gone.push_back(id);
       context_.decide(graph_, id, "removed",
                       target == kCheck
-                          ? "The check holds for the sizes of the chunks."
+                          ? why_check_goes(n)
                           : "Nothing reads this size any more, because readers use its value.");
     }
     graph_.erase(gone);

@@ -61,7 +61,9 @@ Result<void> run_isolate_ep_process_group(Graph& graph, const Arguments& argumen
     const std::string group(graph.text(name->text()));
     const Uses uses = groups[{n.part, group}];
     if (uses.other == 0) {
-      context.decide(graph, id, "kept", fmt::format("Group {} has only all-to-alls.", group));
+      context.decide(
+          graph, id, "kept",
+          fmt::format("No all-gather, reduce-scatter or all-reduce uses group {}.", group));
       continue;
     }
     const std::string twin = group + suffix;
@@ -82,7 +84,8 @@ Result<void> run_isolate_ep_process_group(Graph& graph, const Arguments& argumen
   if (std::ranges::none_of(context.decisions(), is_moved))
     context.decide("kept", context.decisions().empty()
                                ? "The graph has no all_to_all_single."
-                               : "No all_to_all_single shares its group with other collectives.");
+                               : "No all_to_all_single shares its group with an all-gather, a "
+                                 "reduce-scatter or an all-reduce.");
   JOINTER_CHECK(graph.finish());
   return context.report(1);
 }

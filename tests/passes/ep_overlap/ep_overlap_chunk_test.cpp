@@ -195,6 +195,23 @@ TEST(PopulateChunkDimMetadata, MarksInputsWithTheSizeAndItsIndex) {
               HasSubstr("whose value is not in the capture"));
 }
 
+TEST(ConcretizeChunkSizes, SaysWhichChecksHold) {
+  Graph graph = parse(R"(
+  x: f32[s0,4] = input
+  other: f32[] = input
+  item: none = aten._local_scalar_dense(other)
+  known: none = aten._assert_scalar(True, 's0 >= 2')
+  unknown: none = aten._assert_scalar(item, 'u0 >= 0')
+  y: f32[s0,4] = aten.sin(x)
+  return [y]
+)");
+  graph.part(PartId(0)).symbols.variables.push_back({.name = "s0", .min = 2, .max = 8, .hint = 8});
+  annotate(graph, "x", R"({"torchtitan_chunk_symbol_hints":{"s0":8}})");
+  const StepResult step = run_pass(graph, "concretize_ep_chunk_symbolic_shapes");
+  EXPECT_THAT(reason_of(step, "known", "removed"), HasSubstr("holds"));
+  EXPECT_THAT(reason_of(step, "unknown", "removed"), HasSubstr("unknown"));
+}
+
 TEST(ChunkSizes, ReadsOnlySumsOfMultiples) {
   EXPECT_EQ(parse_size("512*u0")->front().factor, 512);
   EXPECT_EQ(parse_size("u1 + u2 + 39")->size(), 3U);

@@ -211,7 +211,7 @@ TEST(IsolateEpProcessGroup, AllToAllsLeaveASharedGroup) {
   EXPECT_EQ(group("c"), "dp");
   EXPECT_THAT(reason_of(step, "a", "reassigned"),
               HasSubstr("separate from 1 other collective in ep"));
-  EXPECT_THAT(reason_of(step, "c", "kept"), HasSubstr("dp has only all-to-alls"));
+  EXPECT_THAT(reason_of(step, "c", "kept"), HasSubstr("all-reduce uses group dp"));
   const GroupId twin = graph.node(graph.find("a")).group;
   EXPECT_THAT(graph.group(twin).ranks, ElementsAre(0, 1));
   EXPECT_EQ(run_pass(graph, "isolate_ep_process_group").changed, 0U);
