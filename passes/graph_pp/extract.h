@@ -32,8 +32,8 @@ Result<Extraction> extract(const Graph& graph, PartId part, std::vector<NodeId> 
 // Erases calls and constants that nothing depends on, by the same rule as extract().
 void drop_dead_calls(Graph& graph);
 
-// The nodes that a part returns, in order; a null becomes none. Error (usage): the part returns
-// something that is neither a node nor null.
+// The nodes that a part returns, in order; a null becomes none. Error (usage): the part has no
+// output, or returns something that is neither a node nor null.
 Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part);
 std::vector<NodeId> placeholders(const Graph& graph, PartId part);
 

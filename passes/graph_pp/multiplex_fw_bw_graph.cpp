@@ -5,7 +5,7 @@
 // their names. Inputs of the backward get the prefix bw_, and its constants the prefix bw. Its
 // calls keep their names, or get the next number if a name is taken. The halves are not connected:
 // the values that the forward saves are for a later backward, that of the same microbatch. Calls
-// that nothing depends on are dropped.
+// that nothing depends on are dropped unless they are impure.
 //
 // Cost: linear in the size of the graph.
 //
