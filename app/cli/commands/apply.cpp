@@ -181,9 +181,9 @@ void add_apply_command(CLI::App& program, int& exit_code) {
       ->needs(lenient);
   command
       ->add_option("-o,--output", common.output,
-                   "Write the resulting graph (without passes and a recipe, that of FILE) as a "
-                   "native capture, compressed if the name ends in .zst; `-` is standard output, "
-                   "and nothing else is printed")
+                   "Write the resulting graph (that of FILE if there are neither passes nor a "
+                   "recipe) as a native capture, compressed if the name ends in .zst; `-` is "
+                   "standard output, and nothing else is printed")
       ->type_name("FILE");
   const auto of_passes = [&](CLI::Option* option) { return option->excludes(recipe); };
   CLI::Option* saved = of_passes(

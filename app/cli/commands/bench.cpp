@@ -74,7 +74,7 @@ struct BenchCommand {
        "Run every rank under Nsight Systems, which records the measured steps; folder for one "
        "report per rank"},
       {"--iterations", "N", "Number of measured steps; default: 10"},
-      {"--warmup", "N", "Number of unmeasured steps before --iterations; default: 3"},
+      {"--warmup", "N", "Number of unmeasured steps before the measured ones; default: 3"},
       {"--threads", "N",
        "Number of threads per rank; default: the machine's cores divided among the ranks"},
       {"--seed", "N", "Seed for random numbers and generated inputs; default: 0"},

@@ -115,12 +115,12 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
       ->delimiter(',');
   set_choices(
       command.add_option("--solver", options.solver,
-                         "With --budget, --slower or --pareto: torch's algorithm for meeting an "
-                         "activation budget"),
+                         "With --budget, --slower, --free or --pareto: torch's algorithm for "
+                         "meeting an activation budget"),
       knapsack_solver_names());
   command.add_flag("--strict-budget", options.strict_budget,
-                   "With --budget, --slower or --pareto: never exceed the activation budget, even "
-                   "by torch's rounding");
+                   "With --budget, --slower, --free or --pareto: never exceed the activation "
+                   "budget, even by torch's rounding");
   command.add_flag(
       "--pareto", options.pareto,
       "Show peak memory against step time, for a range of budgets and torchtitan's policies");
@@ -140,9 +140,9 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
               {"allocated", "reserved"});
   command
       .add_option("--effort", options.effort,
-                  "With --pareto, --slower or a --budget in bytes: number of plans to evaluate for "
-                  "each limit before the search stops trying new starting points. Higher values "
-                  "find better plans")
+                  "With --pareto, --slower, --free or a --budget in bytes: number of plans to "
+                  "evaluate for each limit before the search stops trying new starting points. "
+                  "Higher values find better plans")
       ->type_name("N")
       ->check(whole_number(1));
   command

@@ -135,7 +135,7 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
       "needs --pareto, --slower, --free, or a --budget in bytes"));
   if (budget.activation > 0 && budget.activation < 1) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
-                        options.budget.empty() ? "needs --budget, --slower or --pareto"
+                        options.budget.empty() ? "needs --budget, --slower, --free or --pareto"
                                                : "has no effect on the budgets 0 and 1");
 }
 
