@@ -53,7 +53,7 @@ Result<PassValue> read_value(const OrderedJson& json, int depth) {
   if (json.is_number_unsigned() &&
       json.get<std::uint64_t>() >
           static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    return input_error("{} does not fit in 64 bits", json.get<std::uint64_t>());
+    return input_error("{} does not fit in a signed 64-bit integer", json.get<std::uint64_t>());
   if (json.is_number_integer()) return PassValue(json.get<std::int64_t>());
   if (json.is_number_float()) return PassValue(json.get<double>());
   if (json.is_string()) return PassValue(json.get<std::string>());

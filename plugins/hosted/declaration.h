@@ -20,8 +20,8 @@ Result<PassInfo> read_pass_info(const OrderedJson& json);
 // The value none becomes null; a number that JSON cannot represent becomes, for example, {"f":
 // "inf"}.
 OrderedJson to_json(const PassValue& value);
-// Error (input): the value is another object, a list nested more than 16 levels deep, or an integer
-// that does not fit in 64 bits.
+// Error (input): the value is an object of any other form, a list nested more than 16 levels deep,
+// or an integer that does not fit in a signed 64-bit integer.
 Result<PassValue> read_pass_value(const OrderedJson& json);
 
 }  // namespace jointer

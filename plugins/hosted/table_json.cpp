@@ -53,7 +53,7 @@ void read_cells(JsonMembers& members, PassTable::Row& row) {
     if (auto cell = read_cell(json))
       row.cells.push_back(*std::move(cell));
     else
-      members.expect("cells", "numbers and strings");
+      members.expect("cells", "numbers, strings and nulls");
   });
 }
 

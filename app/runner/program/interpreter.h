@@ -81,7 +81,7 @@ class Interpreter {
   StatusWriter* status_;
   DeviceProgress* progress_ = nullptr;
   std::vector<c10::IValue> slots_;
-  std::vector<bool> lasting_;            // by slot: true for constants and the other inputs
+  std::vector<bool> lasting_;            // by slot: true for constants and inputs not in released_
   std::vector<c10::IValue> released_;    // by slot: inputs that are released at their last use
   at::Device released_from_ = at::kCPU;  // where those inputs are if they are not copied
   bool copies_released_ = false;

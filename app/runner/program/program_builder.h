@@ -26,9 +26,9 @@ struct BuildOptions {
 };
 
 // Decides how a graph runs; program_builder.cpp describes the rules. Error (run): the graph calls
-// operators that this process does not have for the device (the message names them and their
-// nodes), or a compiled region depends on its own outputs. Error (input): a call does not fit its
-// operator.
+// operators that this process does not have for the device (the message names each of them and the
+// first node that calls it), or a compiled region depends on its own outputs. Error (input): a call
+// does not fit its operator.
 Result<Program> build_program(const Graph& graph, const BuildOptions& options);
 
 }  // namespace jointer::runner
