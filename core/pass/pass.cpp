@@ -46,4 +46,12 @@ void PassContext::decide(std::string action, std::string reason) {
   decisions_.push_back({.action = std::move(action), .reason = std::move(reason)});
 }
 
+void PassContext::drop_changes(std::size_t count) {
+  const auto is_change = [](const Decision& each) {
+    return each.action != "kept" && each.action != "note";
+  };
+  const auto first = decisions_.begin() + static_cast<std::ptrdiff_t>(count);
+  decisions_.erase(std::remove_if(first, decisions_.end(), is_change), decisions_.end());
+}
+
 }  // namespace jointer

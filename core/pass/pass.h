@@ -96,6 +96,9 @@ class PassContext {
   void decide(std::string action, std::string reason);
 
   void add_decision(Decision decision) { decisions_.push_back(std::move(decision)); }
+  // Removes the decisions after the first `count`, except those with the action "kept" or "note".
+  // For a pass that undoes the changes that it has reported since.
+  void drop_changes(std::size_t count);
   // Adds the decisions and tables of another pass that this one ran.
   void add(const PassContext& part);
   void add_table(PassTable table) { tables_.push_back(std::move(table)); }

@@ -106,6 +106,7 @@ class BlockBucketing {
   // Returns true if it changed the graph.
   Result<bool> run() {
     if (all_.empty()) return false;
+    const std::size_t first = context_.decisions().size();
     levels_.emplace(graph_, part_, all_);
     for (std::uint32_t entry = 0; entry < plan_.size(); ++entry)
       for (const bool backward : {false, true}) {
@@ -127,6 +128,7 @@ class BlockBucketing {
           "or another effect.");
     if (keep_given_orders()) return true;
     graph_ = given_;
+    context_.drop_changes(first);
     return false;
   }
 
@@ -605,6 +607,7 @@ Result<void> run_joint_transformer_block_bucketing_reordering(Graph& graph,
                                                               PassContext& context) {
   JOINTER_TRY(const std::optional<ModulePlan> given, given_module_plan(graph, arguments));
   const Graph before = graph;
+  const std::size_t first = context.decisions().size();
   bool changed = false;
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
     const ModuleTree modules(graph);
@@ -636,7 +639,7 @@ Result<void> run_joint_transformer_block_bucketing_reordering(Graph& graph,
     return context.report(1);
   }
   JOINTER_CHECK(graph.finish());
-  if (!is_within_peak_limit(before, graph, context)) graph = before;
+  undo_above_peak_limit(graph, before, first, context);
   return context.report(1);
 }
 

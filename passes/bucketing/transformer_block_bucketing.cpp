@@ -310,6 +310,7 @@ Result<void> run_transformer_block_bucketing(Graph& graph, const Arguments& argu
                 "captured with torch {}",
                 mode, graph.part(PartId(0)).torch_version);
   const Graph before = graph;
+  const std::size_t first = context.decisions().size();
   bool changed = false;
   JOINTER_TRY(const std::optional<ModulePlan> given, given_module_plan(graph, arguments));
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
@@ -338,7 +339,7 @@ Result<void> run_transformer_block_bucketing(Graph& graph, const Arguments& argu
   }
   if (changed) {
     JOINTER_CHECK(graph.finish());
-    if (!is_within_peak_limit(before, graph, context)) graph = before;
+    undo_above_peak_limit(graph, before, first, context);
   }
   return context.report(1);
 }

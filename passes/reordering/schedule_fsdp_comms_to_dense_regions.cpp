@@ -499,6 +499,7 @@ Result<void> run_schedule_fsdp_comms_to_dense_regions(Graph& graph, const Argume
     return {};
   }
   const Graph given = graph;
+  const std::size_t first = context.decisions().size();
   for (std::size_t part = 0; part < graph.part_count(); ++part)
     JOINTER_CHECK(
         DenseRegionScheduler(graph, PartId(part), arguments.boolean("strict"), context).run());
@@ -507,10 +508,12 @@ Result<void> run_schedule_fsdp_comms_to_dense_regions(Graph& graph, const Argume
     return each.action == "moved" || each.action == "sunk";
   };
   if (std::ranges::equal(given.order(), graph.order())) {
-    if (std::ranges::any_of(context.decisions(), is_move))
+    if (std::ranges::any_of(context.decisions(), is_move)) {
+      context.drop_changes(first);
       context.decide("kept", "The FSDP buckets are already where the pass would move them.");
-  } else if (!is_within_peak_limit(given, graph, context)) {
-    graph = given;
+    }
+  } else {
+    undo_above_peak_limit(graph, given, first, context);
   }
   return context.report(1);
 }

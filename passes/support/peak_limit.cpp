@@ -25,4 +25,11 @@ bool is_within_peak_limit(const Graph& before, const Graph& after, PassContext& 
                               MemoryTimeline(after, options).peak_bytes(), context);
 }
 
+void undo_above_peak_limit(Graph& graph, const Graph& before, std::size_t count,
+                           PassContext& context) {
+  if (is_within_peak_limit(before, graph, context)) return;
+  graph = before;
+  context.drop_changes(count);
+}
+
 }  // namespace jointer

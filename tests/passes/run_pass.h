@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -53,6 +54,13 @@ inline std::string reason_of(const StepResult& step, std::string_view node,
   for (const Decision& d : step.decisions)
     if (d.node == node && d.action == action) return d.reason;
   return {};
+}
+
+// True if a decision says that something has changed.
+inline bool reports_changes(const StepResult& step) {
+  return std::ranges::any_of(step.decisions, [](const Decision& each) {
+    return each.action != "kept" && each.action != "note";
+  });
 }
 
 }  // namespace jointer::test

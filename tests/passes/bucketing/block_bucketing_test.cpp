@@ -4,6 +4,7 @@
 #include "core/graph/module_tree.h"
 #include "passes/bucketing/module_plan.h"
 #include "tests/passes/run_pass.h"
+#include "tests/passes/two_blocks.h"
 #include "tests/support/graphs.h"
 #include "tests/support/names.h"
 
@@ -76,6 +77,20 @@ TEST(BlockBucketing, OneBucketPerBlockKindAndGroup) {
   // layers.0 starts before the first wait, layers.1 runs during layers.0.
   EXPECT_TRUE(is_before(graph, "all_gather_into_tensor_out_1", "wait_tensor"));
   EXPECT_TRUE(is_before(graph, "all_gather_into_tensor_out_2", "i"));
+}
+
+TEST(BlockBucketing, ReportsNoChangesAboveTheLimit) {
+  for (const char* torch : {"2.11.0", "2.15.0"}) {
+    SCOPED_TRACE(torch);
+    Graph graph = parse(kTwoBlocks);
+    graph.part(PartId(0)).torch_version = torch;
+    PassContext::Options options = simple_costs();
+    options.peak_limit = 1;
+    const StepResult step = run_pass(graph, "transformer_block_bucketing", options);
+    EXPECT_EQ(step.added + step.moved, 0U);
+    EXPECT_THAT(reason_of(step, "", "kept"), HasSubstr("Left unchanged: the peak would grow"));
+    EXPECT_FALSE(reports_changes(step));
+  }
 }
 
 TEST(BlockBucketing, ReduceScattersAsAList) {

@@ -7,6 +7,7 @@
 #include "passes/bucketing/fx_program.h"
 #include "passes/bucketing/module_plan.h"
 #include "tests/passes/run_pass.h"
+#include "tests/passes/two_blocks.h"
 #include "tests/support/graphs.h"
 #include "tests/support/names.h"
 
@@ -132,6 +133,15 @@ TEST(JointBlockBucketing, RunsDuringThePreviousBlock) {
       EXPECT_TRUE(is_before(graph, starts[1], graph.name(id)));
     }
   EXPECT_THAT(reason_of(step, "all_gather_into_tensor_out_1", "prefetched"), HasSubstr("before"));
+}
+
+TEST(JointBlockBucketing, ReportsNoChangesAboveTheLimit) {
+  PassContext::Options options = simple_costs();
+  options.peak_limit = 1;
+  const StepResult step = run_pass(parse(kTwoBlocks), kPass, options);
+  EXPECT_EQ(step.added + step.moved, 0U);
+  EXPECT_THAT(reason_of(step, "", "kept"), HasSubstr("Left unchanged: the peak would grow"));
+  EXPECT_FALSE(reports_changes(step));
 }
 
 TEST(JointBlockBucketing, FollowsTheOrderOfParameters) {

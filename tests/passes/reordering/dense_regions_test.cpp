@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/passes/run_pass.h"
+#include "tests/passes/two_blocks.h"
 #include "tests/support/graphs.h"
 #include "tests/support/names.h"
 
@@ -112,6 +113,18 @@ TEST(DenseRegions, SaysThatTheBucketsAreAlreadyInPlace) {
   const StepResult again = run_pass(done, kPass);
   EXPECT_EQ(again.moved, 0U);
   EXPECT_THAT(again.decisions.back().reason, HasSubstr("are already where"));
+  EXPECT_FALSE(reports_changes(again));
+}
+
+TEST(DenseRegions, ReportsNoMovesAboveTheLimit) {
+  const Graph graph = parse(kTwoBlocks);
+  ASSERT_GT(run_pass(graph, kPass).moved, 0U);
+  PassContext::Options options = simple_costs();
+  options.peak_limit = 1;
+  const StepResult step = run_pass(graph, kPass, options);
+  EXPECT_EQ(step.moved, 0U);
+  EXPECT_THAT(reason_of(step, "", "kept"), HasSubstr("Left unchanged: the peak would grow"));
+  EXPECT_FALSE(reports_changes(step));
 }
 
 TEST(DenseRegions, AGradientThatIsUsedStays) {
