@@ -79,18 +79,20 @@ bool exchanges_tokens(const Graph& graph) {
   });
 }
 
-// True for ep_overlap_chunk, unless the step sets require_all_to_all to false or its pattern has no
-// `*`: such a pattern names one module, and the pass itself reports a better error.
+// True for ep_overlap_chunk if the step sets require_all_to_all, unless its pattern has no `*`: such
+// a pattern names one module, and the pass itself reports a better error.
 bool needs_experts(const PipelineStep& step) {
   if (step.pass != "ep_overlap_chunk") return false;
-  return std::ranges::none_of(step.given, [](const auto& argument) {
-    const auto& [name, value] = argument;
-    if (const bool* required = value.template as<bool>())
-      return name == "require_all_to_all" && !*required;
-    const std::string* pattern = value.template as<std::string>();
-    return name == "module_pattern" && pattern != nullptr &&
-           pattern->find('*') == std::string::npos;
-  });
+  bool is_required = false;
+  for (const auto& [name, value] : step.given) {
+    if (const bool* required = value.as<bool>();
+        name == "require_all_to_all" && required != nullptr)
+      is_required = *required;
+    const std::string* pattern = value.as<std::string>();
+    if (name == "module_pattern" && pattern != nullptr && pattern->find('*') == std::string::npos)
+      return false;
+  }
+  return is_required;
 }
 
 }  // namespace

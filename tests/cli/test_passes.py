@@ -285,8 +285,15 @@ def test_a_pipeline_that_cannot_apply_is_refused_before_it_runs(
     monkeypatch.setenv("JOINTER_PYTHON", "/no/such/python")
     refused(run("apply", STEP, "--preset", "fsdp_tp_full_inductor", "-o", tmp_path / "out.json"),
             "min_cut_partition needs a joint graph, but the graph is a flat training step")
-    refused(run("apply", JOINT, "--preset", "graph_trainer_ep_overlap", cwd=tmp_path), "no all_to_all_single")
+    refused(run("apply", JOINT, "--passes", "ep_overlap_chunk{require_all_to_all=true}", cwd=tmp_path),
+            "no all_to_all_single")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_chunking_a_graph_without_experts_changes_nothing() -> None:
+    value = answer("apply", STEP, "--passes", "ep_overlap_chunk", "--decisions")
+    assert [each["action"] for each in value["decisions"]] == ["kept"]
+    assert "exchanges tokens" in value["decisions"][0]["reason"]
 
 
 def test_a_pipeline_becomes_flags_of_graph_trainer() -> None:

@@ -12,6 +12,7 @@
 #include <QTextBrowser>
 #include <QUrl>
 #include <memory>
+#include <stdexcept>
 
 #include "core/base/bytes.h"
 #include "core/graph/canonical.h"
@@ -73,6 +74,8 @@ class PipelineTest : public QObject {
   void concurrent_edit_is_not_lost();
   void a_wrong_order_is_refused_at_its_step();
   void steps_that_cannot_apply_are_refused_before_anything_runs();
+  void presets_of_a_joint_graph();
+  void presets_that_partition_are_disabled_for_a_flat_step();
   void third_party_code_needs_permission();
   void python_passes_are_asked_about_once();
   void document_may_be_closed_during_a_run();
@@ -96,6 +99,7 @@ class PipelineTest : public QObject {
   [[nodiscard]] QRect row(int index) const {
     return list().visualRect(list().model().index(index));
   }
+  [[nodiscard]] QAction* preset(const char* name);
   [[nodiscard]] StepStatus status(int index) const {
     return session_->status(static_cast<std::size_t>(index));
   }
@@ -557,30 +561,38 @@ void PipelineTest::a_wrong_order_is_refused_at_its_step() {
   QVERIFY(session_->mistake(0).contains("did you mean sink_waits_iterative?"));
 }
 
-// In the menu of presets, and at the steps of a pipeline that was typed.
 void PipelineTest::steps_that_cannot_apply_are_refused_before_anything_runs() {
   make_pane("slow,min_cut_partition,min_cut_partition");
   QCOMPARE(status(1), StepStatus::idle);
   QCOMPARE(status(2), StepStatus::wrong);
   QVERIFY2(session_->mistake(2).contains("needs a joint graph"), qPrintable(session_->mistake(2)));
   QVERIFY(!button("run").isEnabled());
-  QMenu* menu = nullptr;
+}
+
+// Opens the pane's menu of presets, and returns the preset's entry.
+QAction* PipelineTest::preset(const char* name) {
   for (const auto* each : pane_->findChildren<QPushButton*>())
-    if (each->text() == "Presets") menu = each->menu();
-  QVERIFY(menu != nullptr);
-  menu->popup(pane_->mapToGlobal(QPoint()));
-  const auto preset = [menu](const char* name) {
-    for (QAction* each : menu->actions())
-      if (each->text() == name) return each;
-    return static_cast<QAction*>(nullptr);
-  };
+    if (each->text() == "Presets") {
+      each->menu()->popup(pane_->mapToGlobal(QPoint()));
+      for (QAction* entry : each->menu()->actions())
+        if (entry->text() == name) return entry;
+    }
+  throw std::runtime_error(std::string("no preset ") + name);
+}
+
+void PipelineTest::presets_of_a_joint_graph() {
+  make_pane();
   QVERIFY(preset("fsdp_tp")->isEnabled());
   QVERIFY(preset("fsdp_tp")->toolTip().contains("min_cut_partition"));
-  const QAction* experts = preset("graph_trainer_ep_overlap");
-  QVERIFY(!experts->isEnabled());
-  QVERIFY2(experts->toolTip().contains("Cannot be applied: ep_overlap_chunk"),
-           qPrintable(experts->toolTip()));
-  menu->close();
+  // A model without experts is left unchanged.
+  QVERIFY(preset("graph_trainer_ep_overlap")->isEnabled());
+}
+
+void PipelineTest::presets_that_partition_are_disabled_for_a_flat_step() {
+  make_pane("", test::snapshot_of("kind train_step\n" + std::string(test::kSmallStep)));
+  QVERIFY(!preset("fsdp_tp")->isEnabled());
+  QVERIFY2(preset("fsdp_tp")->toolTip().contains("Cannot be applied: min_cut_partition"),
+           qPrintable(preset("fsdp_tp")->toolTip()));
 }
 
 void PipelineTest::third_party_code_needs_permission() {

@@ -59,9 +59,11 @@ TEST(GraphRules, PassesThatMayMakeAnyGraphAreNotSecondGuessed) {
     EXPECT_EQ(refusal("train_step", fmt::format("{},min_cut_partition", first)), "") << first;
 }
 
-TEST(GraphRules, ChunksNeedAModelWithExperts) {
-  EXPECT_THAT(refusal("train_step", "ep_overlap_chunk"), HasSubstr("no all_to_all_single"));
+TEST(GraphRules, ChunksNeedAModelWithExpertsIfTheStepRequiresIt) {
+  EXPECT_EQ(refusal("train_step", "ep_overlap_chunk"), "") << "it then changes nothing";
   EXPECT_EQ(refusal("train_step", "ep_overlap_chunk{require_all_to_all=false}"), "");
+  EXPECT_THAT(refusal("train_step", "ep_overlap_chunk{require_all_to_all=true}"),
+              HasSubstr("no all_to_all_single"));
   const Graph graph = parse(R"(
     kind train_step
     group ep: 0 1
@@ -70,13 +72,16 @@ TEST(GraphRules, ChunksNeedAModelWithExperts) {
     w: f32[8] = _c10d_functional.wait_tensor(a)
     return [w]
   )");
-  EXPECT_TRUE(check_graph(graph, *parse_pipeline("ep_overlap_chunk"), registry()));
+  EXPECT_TRUE(
+      check_graph(graph, *parse_pipeline("ep_overlap_chunk{require_all_to_all=true}"), registry()));
 }
 
 TEST(GraphRules, EveryMistakeNamesItsStep) {
   const Graph graph = parse(fmt::format("kind train_step\n{}", kStep));
   const auto mistakes = find_graph_mistakes(
-      graph, *parse_pipeline("sink_waits,ep_overlap_chunk,min_cut_partition"), registry());
+      graph,
+      *parse_pipeline("sink_waits,ep_overlap_chunk{require_all_to_all=true},min_cut_partition"),
+      registry());
   ASSERT_EQ(mistakes.size(), 2U);
   EXPECT_EQ(mistakes[0].step, 1U);
   EXPECT_EQ(mistakes[1].step, 2U);

@@ -48,6 +48,7 @@ TEST(Kept, ReasonsAreThoseOfThePass) {
       {"apply_cpu_offload", "No result is tagged for offload"},
       {"selective_activation_remat", "No value is tagged for recomputation"},
       {"populate_chunk_dim_metadata", "No input has a symbolic batch size"},
+      {"ep_overlap_chunk", "No module that matches layers.*.moe exchanges tokens"},
       {"isolate_ep_process_group", "The graph has no all_to_all_single"},
       {"reassign_collective_pgs", "No group gathers FSDP parameters"},
       {"joint_transformer_block_bucketing_reordering", "No FSDP collective"},
