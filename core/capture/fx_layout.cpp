@@ -21,6 +21,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/is_one_of.h"
+#include "core/graph/expression.h"
 #include "core/graph/storages.h"
 
 namespace jointer::fx {
@@ -84,6 +85,36 @@ Dim LayoutDeriver::storage_bytes(std::span<const Dim> shape, std::span<const Dim
   Dim bytes = number(item_size(dtype));
   for (const Dim& size : shape) bytes = multiply(bytes, size).value_or(bytes);
   return bytes;
+}
+
+bool LayoutDeriver::is_dense(std::span<const Dim> shape, std::span<const Dim> stride) {
+  // Evaluates a number with values for the symbols that follow from their names, because products
+  // are written in different ways. Values are small, so that products do not overflow.
+  const auto value = [&](Dim d) -> std::optional<std::int64_t> {
+    if (!d.expression) return d.value;
+    const auto expression = Expression::parse(graph_.expression_text(d.expression));
+    if (!expression) return std::nullopt;
+    const auto result = expression->evaluate([](std::string_view symbol) {
+      std::int64_t code = 7;
+      for (const char c : symbol) code = (code * 31 + c) % 251;
+      return std::optional(code + 2);
+    });
+    return result ? std::optional(*result) : std::nullopt;
+  };
+  if (stride.size() != shape.size()) return false;
+  const std::vector<Dim> expected = dense(shape);
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == number(1) || stride[i] == expected[i]) continue;
+    const auto given = value(stride[i]), wanted = value(expected[i]);
+    if (!given || given != wanted) return false;
+  }
+  return true;
+}
+
+bool LayoutDeriver::is_assumed_dense(std::span<const Dim> shape, std::span<const Dim> stride,
+                                     Dim offset) {
+  if (!is_symbolic(shape) && !is_symbolic(stride) && !offset.expression) return false;
+  return offset != number(0) || !is_dense(shape, stride);
 }
 
 Layout LayoutDeriver::derive(const Node& node, std::size_t output, std::span<const Dim> shape,
@@ -273,13 +304,17 @@ LayoutDeriver::Derived LayoutDeriver::expanded(const Base& base, std::span<const
 }
 
 // Merges adjacent axes of the base between which there are no gaps. Returns nullopt unless the new
-// axes split each merged axis evenly. A symbolic or empty tensor is assumed dense.
+// axes split each merged axis evenly. An empty result is dense; a symbolic one is assumed dense,
+// which is exact if the base is dense.
 LayoutDeriver::Derived LayoutDeriver::reshaped(const Base& base, std::span<const Dim> shape) {
   if (std::ranges::equal(shape, base.shape))
     return Layout{.stride = copy(base.stride), .offset = base.offset};
   const bool symbolic = is_symbolic(shape) || is_symbolic(base.shape) || is_symbolic(base.stride);
   Layout layout{.stride = dense(shape), .offset = base.offset};
-  if (symbolic) return layout;
+  if (symbolic) {
+    layout.is_exact = is_dense(base.shape, base.stride);
+    return layout;
+  }
   const auto is_zero = [](const Dim& d) { return d.value == 0; };
   if (std::ranges::any_of(base.shape, is_zero) || base.shape.empty()) return layout;
   std::size_t at = shape.size();

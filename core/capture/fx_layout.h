@@ -35,6 +35,9 @@ class LayoutDeriver {
   // symbolic.
   Dim storage_bytes(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset,
                     DType dtype);
+  // True if a number is symbolic, so that storage_bytes assumes a dense tensor, and the tensor may
+  // be a different one.
+  bool is_assumed_dense(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset);
 
  private:
   struct Base {
@@ -60,6 +63,8 @@ class LayoutDeriver {
   [[nodiscard]] std::optional<std::size_t> axis(const Node& node, std::string_view name,
                                                 std::int64_t fallback, std::size_t rank) const;
   std::optional<Dim> multiply(Dim a, Dim b);
+  // True if the strides are those of a dense tensor whatever the symbols stand for.
+  bool is_dense(std::span<const Dim> shape, std::span<const Dim> stride);
 
   Graph& graph_;
   PartId part_;

@@ -235,6 +235,8 @@ TensorId ValueBuilder::add_tensor(const Node& node, const TensorText& type, std:
   if (graph_.storage_count() == before) {
     ++counts_.views;
     if (layout.offset && !bytes.expression) storages_.grow(tensor.storage, bytes.value);
+  } else if (layouts_.is_assumed_dense(type.shape, stride, layout.offset.value_or(Dim{}))) {
+    ++counts_.assumed_bytes;
   }
   tensor.device =
       graph_.intern_device(type.device.empty() ? std::string(device_for(node)) : type.device);
@@ -262,6 +264,10 @@ void ValueBuilder::add_facts() {
                       "bases, but {} and all other tensors are assumed dense",
                       counted(counts_.without_stride, "tensor"),
                       counted(counts_.guessed_stride, "view")));
+  derived(counts_.assumed_bytes,
+          fmt::format("sizes of {} depend on symbolic sizes, strides or offsets: assumed to be "
+                      "those of dense tensors",
+                      counted(counts_.assumed_bytes, "storage")));
   derived(
       counts_.unknown_offset,
       fmt::format("storage offsets of {} are not in the text and cannot be derived from arguments",

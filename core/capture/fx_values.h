@@ -47,9 +47,9 @@ class ValueBuilder {
   std::size_t next_output_ = 0;
 
   struct Counts {
-    std::size_t views = 0, without_stride = 0, guessed_stride = 0, unknown_offset = 0,
-                without_device = 0, unknown_inputs = 0, unknown_calls = 0, tuples = 0,
-                unread_elements = 0;
+    std::size_t views = 0, without_stride = 0, guessed_stride = 0, assumed_bytes = 0,
+                unknown_offset = 0, without_device = 0, unknown_inputs = 0, unknown_calls = 0,
+                tuples = 0, unread_elements = 0;
   } counts_;
 };
 

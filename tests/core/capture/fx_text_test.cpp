@@ -280,6 +280,33 @@ TEST(FxText, SliceWithSymbolicStepIsAssumedDense) {
   EXPECT_TRUE(has_fact(graph, "but 1 view and all other tensors are assumed dense"));
 }
 
+TEST(FxText, ViewsOfTransposedSymbolicTensorsAreAssumedDense) {
+  const auto text = [](const char* size) {
+    return fmt::format(R"py(class f(torch.nn.Module):
+    def forward(self, x: "f32[s0, 4][4, 1]cuda:0", s0: "Sym(s0)"):
+        permute: "f32[4, s0]cuda:0" = torch.ops.aten.permute.default(x, [1, 0])
+        view: "f32[2, 2, s0]cuda:0" = torch.ops.aten.view.default({}, [2, 2, s0])
+        return (view,)
+)py",
+                       size);
+  };
+  EXPECT_TRUE(
+      has_fact(must_read(text("permute")), "but 1 view and all other tensors are assumed dense"));
+  EXPECT_TRUE(
+      has_fact(must_read(text("x")), "but 0 views and all other tensors are assumed dense"));
+}
+
+TEST(FxText, SizesOfSymbolicStoragesAreAssumedDense) {
+  const Graph graph = must_read(R"py(class f(torch.nn.Module):
+    def forward(self, x: "f32[s0, 4][8, 1]cuda:0", y: "f32[2, s0, 4][4*s0, 4, 1]cuda:0", s0: "Sym(s0)"):
+        add: "f32[s0, 4][4, 1]cuda:0" = torch.ops.aten.add.Tensor(x, 1)
+        return (add, y)
+)py");
+  EXPECT_TRUE(has_fact(graph,
+                       "sizes of 1 storage depend on symbolic sizes, strides or offsets: assumed "
+                       "to be those of dense tensors"));
+}
+
 TEST(FxText, PythonCallsOfGraphsBeforeAten) {
   const Graph graph = must_read(R"py(class GraphModule(torch.nn.Module):
     def forward(self, L_x_: "DTensor(f32[8, 4][4, 1]cpu, S(0))"):
