@@ -76,7 +76,7 @@ class KernelsPaneTest : public test::AppWindow {
   void nothing_is_computed_for_a_hidden_pane();
   void a_document_closes_while_kernels_are_computed();
   void a_pair_has_the_kernels_of_both_halves();
-  void rows_are_sorted_by_the_time_lost_to_the_roofline();
+  void rows_are_sorted_by_the_time_above_the_roofline();
   void the_inspector_shows_the_kernel_of_a_node();
   void compiled_kernels_are_opened();
   void compiled_kernels_are_closed();
@@ -330,17 +330,17 @@ void KernelsPaneTest::a_pair_has_the_kernels_of_both_halves() {
 
 // --- The roofline ---
 
-void KernelsPaneTest::rows_are_sorted_by_the_time_lost_to_the_roofline() {
+void KernelsPaneTest::rows_are_sorted_by_the_time_above_the_roofline() {
   show();
-  const auto lost = [this] {
+  const auto above = [this] {
     std::vector<std::int64_t> values;
     for (const int row : model().shown(-1))
-      values.push_back(model().number(row, KernelModel::lost_column).value_or(0));
+      values.push_back(model().number(row, KernelModel::above_roofline_column).value_or(0));
     return values;
   };
-  view().sortByColumn(KernelModel::lost_column, Qt::DescendingOrder);
-  const std::vector<std::int64_t> sorted = lost();
-  QVERIFY(child<QLabel>(pane_->table(), "footer").text().contains(" lost"));
+  view().sortByColumn(KernelModel::above_roofline_column, Qt::DescendingOrder);
+  const std::vector<std::int64_t> sorted = above();
+  QVERIFY(child<QLabel>(pane_->table(), "footer").text().contains(" above roofline"));
   QVERIFY(sorted.size() > 1 && sorted.front() > 0);
   QVERIFY(std::ranges::is_sorted(sorted, std::ranges::greater()));
 }

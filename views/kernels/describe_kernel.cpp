@@ -86,7 +86,7 @@ class KernelDescription {
                 Provenance::estimated);
     if (!of_.has_time(row_)) return;
     section.add(
-        tr("lost"),
+        tr("above roofline"),
         tr("%1 (%2 at peak rates)")
             .arg(time_text(figures.ns - figures.roofline_ns), time_text(figures.roofline_ns)),
         source,

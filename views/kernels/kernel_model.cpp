@@ -63,12 +63,12 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .adds_up = true,
        .total_title = tr("roofline"),
        .gives_way = 6},
-      {.title = tr("lost"),
+      {.title = tr("above roofline"),
        .unit = Unit::time,
        .meaning = tr("Time above the roofline: the time minus the time at the device's peak "
                      "rates. Sort by it to find the kernels with the most to gain."),
        .adds_up = true,
-       .total_title = tr("lost"),
+       .total_title = tr("above roofline"),
        .gives_way = 4},
       {.title = tr("GB/s"),
        .unit = Unit::count,
@@ -108,7 +108,7 @@ std::optional<std::int64_t> KernelModel::number(int row, int column) const {
     case roofline_column:
       return shown_->has_time(as_index(row)) ? std::optional(figures(row).roofline_ns)
                                              : std::nullopt;
-    case lost_column:
+    case above_roofline_column:
       return shown_->has_time(as_index(row))
                  ? std::optional(figures(row).ns - figures(row).roofline_ns)
                  : std::nullopt;

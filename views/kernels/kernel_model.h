@@ -24,7 +24,7 @@ class KernelModel : public TableModel {
     time_column,
     share_column,
     roofline_column,
-    lost_column,
+    above_roofline_column,
     rate_column,
     bound_column,
   };

@@ -158,7 +158,7 @@ QStringList kernel_card_lines(const SnapshotKernels& of, std::size_t row) {
                  .arg(to_qstring(format_percent(static_cast<double>(at.ns) /
                                                 static_cast<double>(of.total_ns()))));
   if (at.ns > at.roofline_ns)
-    lines << tr("%1 lost to the roofline").arg(time_text(at.ns - at.roofline_ns));
+    lines << tr("%1 above the roofline").arg(time_text(at.ns - at.roofline_ns));
   return lines;
 }
 

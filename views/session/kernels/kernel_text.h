@@ -34,7 +34,7 @@ QString measured_time_text(const SnapshotKernels& of, std::size_t row);
 QString kernel_number_text(const SnapshotKernels& of, std::size_t row);
 // Hover text: the name, then number, kind, nodes, bytes with their rate, the measured time if
 // kernels are measured, the estimated time with its bound, share of the time of all kernels, and
-// time lost to the roofline.
+// time above the roofline.
 QStringList kernel_card_lines(const SnapshotKernels& of, std::size_t row);
 
 }  // namespace jointer::views

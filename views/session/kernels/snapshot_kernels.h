@@ -64,8 +64,8 @@ struct KernelRow {
   // The bytes that move in `ns`: the kernel's, and those of the other kernels in its C++ function.
   std::int64_t timed_bytes = 0;
   NodeCost::Limit limit = NodeCost::Limit::none;
-  // The time at the device's peak rates, without launches; at most `ns`. `ns - roofline_ns` is lost
-  // to the roofline.
+  // The time at the device's peak rates, without launches; at most `ns`. `ns - roofline_ns` is the
+  // time above the roofline.
   std::int64_t roofline_ns = 0;
 };
 
