@@ -79,6 +79,8 @@ void remove_what_changes_nothing(FxGraph& graph) {
   const std::size_t count = graph.nodes.size();
   const std::vector<FxId> storages = storages_of(graph);
   const std::vector<bool> is_conjugated = conjugated(graph);
+  // A fallback that writes to an input does not count: torch looks only for copies into inputs,
+  // because its graph is functional otherwise.
   std::vector<bool> is_of_input(count, false), is_of_output(count, false), is_written(count, false);
   for (std::size_t i = 0; i < count; ++i) {
     const FxNode& node = graph.nodes[i];
