@@ -1,10 +1,13 @@
 // Pooling: maxima and averages of windows, and their gradients.
 // Source: torch/_inductor/decomposition.py (_max_pool_with_indices), torch/_inductor/lowering.py
 // (pooling_size, avg_pool2d, avg_pool2d_backward, upsample_nearest2d_backward,
-// _adaptive_avg_pool2d), torch/_decomp/decompositions.py (max_pool2d_with_indices_backward).
+// _adaptive_avg_pool2d, adaptive_max_pool2d), torch/_decomp/decompositions.py
+// (max_pool2d_with_indices_backward, adaptive_max_pool2d).
+// Deviation: adaptive pools follow torch 2.15 in every version.
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "core/kernels/decompositions.h"
@@ -14,6 +17,7 @@ namespace jointer::kernels {
 namespace {
 
 constexpr std::int64_t kLargestWindow = 25;
+constexpr std::int64_t kMaxNumber = 1 << 20;  // products of larger numbers could overflow
 
 Sizes for_each_dim(Sizes given, std::size_t dims, std::int64_t default_value) {
   if (given.empty()) return Sizes(dims, default_value);
@@ -32,11 +36,9 @@ PoolWindows windows_of(const CallArguments& call, std::size_t dims) {
 }
 
 // True if the windows are valid for pooling over `dims` dimensions, and the result has the input's
-// `rank` dimensions: the pooled ones, the channels and, optionally, a batch. Numbers beyond
-// kMaxNumber could overflow in products.
+// `rank` dimensions: the pooled ones, the channels and, optionally, a batch.
 bool is_valid(const PoolWindows& windows, std::size_t dims, std::int64_t rank,
               const FxTensor& result) {
-  constexpr std::int64_t kMaxNumber = 1 << 20;
   const auto are_within = [&](const Sizes& numbers, std::int64_t min) {
     return numbers.size() == dims && std::ranges::all_of(numbers, [&](std::int64_t each) {
              return each >= min && each <= kMaxNumber;
@@ -49,10 +51,8 @@ bool is_valid(const PoolWindows& windows, std::size_t dims, std::int64_t rank,
           rank == static_cast<std::int64_t>(dims) + 2);
 }
 
-FxIds max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
-  const FxId x = call.tensor("self");
-  const std::size_t dims = call.packet() == "aten.max_pool3d_with_indices" ? 3 : 2;
-  const PoolWindows windows = windows_of(call, dims);
+FxIds maxima(FxBuilder& b, FxId x, const PoolWindows& windows, const CallArguments& call) {
+  const std::size_t dims = windows.kernel.size();
   if (call.result_count() != 2 || !is_valid(windows, dims, b.rank(x), call.result())) return {};
   const bool is_small = product(windows.kernel) <= kLargestWindow;
   FxTensor offsets = call.result(1);
@@ -72,6 +72,11 @@ FxIds max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {values, b.add(node_of(FxKind::pool_positions,
                                 "prims._low_memory_max_pool_offsets_to_indices.default", {chosen},
                                 std::move(numbers), call.result(1)))};
+}
+
+FxIds max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const std::size_t dims = call.packet() == "aten.max_pool3d_with_indices" ? 3 : 2;
+  return maxima(b, call.tensor("self"), windows_of(call, dims), call);
 }
 
 // Adds each gradient to the position of its maximum.
@@ -134,24 +139,77 @@ FxIds average_pool_gradient(FxBuilder& b, const CallArguments& call, TorchVersio
   return {b.add(std::move(made))};
 }
 
-// An average of windows of equal size, if the output sizes divide the input sizes.
-FxIds adaptive_average_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
-  const FxId x = call.tensor("self");
-  const Sizes from = b.shape(x), to = call.integers("output_size");
+// The windows of a pool with a given output size. If the output sizes divide the input sizes, all
+// windows have the same size; otherwise, `kernel` is their maximum size, and the steps differ.
+struct AdaptiveWindows {
+  PoolWindows windows{{}, {}, {0, 0}, {1, 1}};
+  bool are_equal = true;
+};
+
+std::optional<AdaptiveWindows> adaptive_windows(const FxBuilder& b, const CallArguments& call) {
+  const Sizes from = b.shape(call.tensor("self")), to = call.integers("output_size");
   if (to.size() != 2 || (from.size() != 3 && from.size() != 4) ||
       call.result().shape.size() != from.size())
-    return {};
-  PoolWindows windows{{}, {}, {0, 0}, {1, 1}};
+    return std::nullopt;
+  AdaptiveWindows made;
   for (std::size_t i = 0; i < 2; ++i) {
     const std::int64_t size = from[from.size() - 2 + i];
-    if (to[i] <= 0 || size < to[i] || size % to[i] != 0) return {};
-    windows.kernel.push_back(size / to[i]);
+    if (to[i] <= 0 || size <= 0 || to[i] > kMaxNumber || size > kMaxNumber) return std::nullopt;
+    made.are_equal = made.are_equal && size % to[i] == 0;
   }
-  windows.stride = windows.kernel;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t size = from[from.size() - 2 + i];
+    made.windows.kernel.push_back(made.are_equal ? size / to[i] : (size + 2 * to[i] - 2) / to[i]);
+  }
+  made.windows.stride = made.windows.kernel;
+  return made;
+}
+
+// For large windows of different sizes, Inductor calls the eager kernel.
+FxIds adaptive_pool(FxBuilder& b, FxId x, const PoolWindows& windows, const CallArguments& call) {
+  if (product(windows.kernel) > kLargestWindow) return {};
+  const bool is_max = call.result_count() == 2;
+  FxNode made =
+      node_of(FxKind::adaptive_pool,
+              is_max ? "aten.adaptive_max_pool2d.default" : "aten._adaptive_avg_pool2d.default",
+              {x}, Sizes(windows.kernel), call.result());
+  made.is_tuple = is_max;
+  if (is_max) made.results.push_back(call.result(1));
+  const FxId pooled = b.add(std::move(made));
+  if (!is_max) return {pooled};
+  const FxId values = b.getitem(pooled, 0, call.result(0));
+  return {values, b.getitem(pooled, 1, call.result(1))};
+}
+
+FxIds adaptive_average_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const auto adaptive = adaptive_windows(b, call);
+  if (!adaptive) return {};
+  const PoolWindows& windows = adaptive->windows;
+  if (!adaptive->are_equal) return adaptive_pool(b, x, windows, call);
   if (product(windows.kernel) == 1)
     return {
         b.add(node_of(FxKind::clone, "aten._adaptive_avg_pool2d.default", {x}, {}, call.result()))};
   return average(b, x, windows, 0, true, call.result());
+}
+
+FxIds adaptive_max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const auto adaptive = adaptive_windows(b, call);
+  if (!adaptive || call.result_count() != 2) return {};
+  const PoolWindows& windows = adaptive->windows;
+  if (!adaptive->are_equal) return adaptive_pool(b, x, windows, call);
+  const Sizes sizes = b.shape(x);
+  const auto rank = static_cast<std::int64_t>(sizes.size());
+  const Sizes to = call.integers("output_size");
+  if (to[0] != 1 || to[1] != 1) return maxima(b, x, windows, call);
+  // The maximum of each plane, and its position in the plane.
+  const FxId values = b.reduce("max", x, {rank - 2, rank - 1}, true, b.dtype(x));
+  Sizes planes(sizes.begin(), sizes.end() - 2);
+  planes.push_back(sizes[sizes.size() - 2] * sizes.back());
+  const FxId flat = b.reshape(x, std::move(planes));
+  const FxId position = b.reduce("argmax", flat, {rank - 2}, false, DType::int64);
+  return {values, b.unsqueeze(b.unsqueeze(position, -1), -1)};
 }
 
 // The gradient of nearest upsampling by whole factors sums the elements of each window.
@@ -173,6 +231,7 @@ FxIds upsample_gradient(FxBuilder& b, const CallArguments& call, TorchVersion) {
 std::span<const Decomposition> pool_decompositions() {
   static constexpr std::array kAll = std::to_array<Decomposition>({
       {"aten._adaptive_avg_pool2d", adaptive_average_pool},
+      {"aten.adaptive_max_pool2d", adaptive_max_pool},
       {"aten.avg_pool2d", average_pool},
       {"aten.avg_pool2d_backward", average_pool_gradient},
       {"aten.avg_pool3d", average_pool},

@@ -1,12 +1,17 @@
 // Calls that move elements: padding, flipping, rolling, repeating, triangles, views with strides;
 // and calls that create tensors.
-// Source: torch/_refs/__init__.py (tril, triu, roll, flip, eye, linspace, diagonal),
+// Source: torch/_refs/__init__.py (tril, triu, tril_indices, triu_indices, roll, flip, eye,
+// linspace, diagonal),
 // torch/_decomp/decompositions.py (select_backward, diag_embed, pixel_shuffle, unfold_copy),
 // torch/_inductor/decomposition.py, lowering.py (copy, fill).
 
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/kernels/decompositions.h"
 
@@ -19,9 +24,9 @@ FxTensor dense_tensor(const FxBuilder& b, FxId like, Sizes sizes) {
   return {tensor.dtype, tensor.is_on_gpu, std::move(sizes), std::move(stride)};
 }
 
-FxId numbers_up_to(FxBuilder& b, std::int64_t count, bool is_on_gpu) {
+FxId numbers_up_to(FxBuilder& b, std::int64_t count, bool is_on_gpu, DType type = DType::int64) {
   return b.add(
-      node_of(FxKind::iota, "prims.iota.default", {}, {}, {DType::int64, is_on_gpu, {count}, {1}}));
+      node_of(FxKind::iota, "prims.iota.default", {}, {}, {type, is_on_gpu, {count}, {1}}));
 }
 
 FxIds triangle(FxBuilder& b, const CallArguments& call, TorchVersion) {
@@ -38,6 +43,106 @@ FxIds triangle(FxBuilder& b, const CallArguments& call, TorchVersion) {
     return {b.contiguous(b.pointwise("logical_and", {mask, x}, {}, DType::boolean))};
   const FxId zero = b.full({}, b.dtype(x), is_on_gpu, 0);
   return {b.contiguous(b.pointwise("where", {mask, x, zero}, {}, b.dtype(x)))};
+}
+
+// The part of a triangle in which the length of a row changes from row to row, and the part with
+// whole rows: their numbers of elements, and the length of the first row.
+struct TriangleParts {
+  std::int64_t trapezoid = 0, rectangle = 0, first_row = 0;
+};
+
+TriangleParts lower_parts(std::int64_t rows, std::int64_t columns, std::int64_t offset) {
+  if (rows == 0 || columns == 0) return {};
+  const std::int64_t first =
+      offset > 0 ? std::min(columns, 1 + offset) : (rows + offset > 0 ? 1 : 0);
+  const std::int64_t last = std::clamp<std::int64_t>(rows + offset, 0, columns);
+  const std::int64_t count = last - first + 1;
+  const std::int64_t whole = std::clamp<std::int64_t>(rows + offset, 0, rows) - count;
+  return {(first + last) * count / 2, std::max<std::int64_t>(0, whole * columns), first};
+}
+
+TriangleParts upper_parts(std::int64_t rows, std::int64_t columns, std::int64_t offset) {
+  if (rows == 0 || columns == 0) return {};
+  const TriangleParts lower = lower_parts(rows, columns, offset - 1);
+  const std::int64_t rectangle = std::max<std::int64_t>(0, std::min(rows, -offset) * columns);
+  return {rows * columns - lower.trapezoid - lower.rectangle - rectangle, rectangle,
+          offset > 0 ? std::max<std::int64_t>(0, columns - offset) : columns};
+}
+
+// The row and the column of each element of the trapezoid, from the roots of a quadratic equation.
+// Additions of 0 and products with 1 are in torch's decomposition, too, and count as operations.
+FxIds trapezoid_indices(FxBuilder& b, const FxTensor& result, const TriangleParts& parts,
+                        bool is_lower, double row_offset, double column_offset) {
+  const std::string_view sum = is_lower ? "add" : "sub";
+  const auto first = static_cast<double>(parts.first_row);
+  const double half = is_lower ? first - 0.5 : -0.5 - first;
+  const FxId iota = numbers_up_to(b, parts.trapezoid, result.is_on_gpu);
+  const FxId numbers =
+      b.convert(b.pointwise("add", {b.pointwise("mul", {iota}, {1})}, {0}), DType::float64);
+  const FxId twice = b.pointwise("mul", {numbers}, {2});
+  const FxId root = b.pointwise("sqrt", {b.pointwise(sum, {twice}, {half * half})});
+  FxId row = b.pointwise("floor", {b.pointwise(sum, {root}, {-half})});
+  FxId before = b.pointwise(sum, {row}, {2 * first - 1});
+  before = b.pointwise("mul", {b.pointwise("mul", {before, row})}, {0.5});
+  const FxId column = b.pointwise("floor", {b.pointwise("sub", {numbers, before})});
+  if (is_lower)
+    return {b.convert(b.pointwise("add", {row}, {row_offset}), result.dtype),
+            b.convert(column, result.dtype)};
+  row = b.convert(row, result.dtype);
+  return {b.pointwise("add", {row}, {row_offset}),
+          b.pointwise("add", {b.convert(column, result.dtype)}, {column_offset})};
+}
+
+// The same for the rectangle; in a lower triangle, it starts at the row `first_row`.
+FxIds rectangle_indices(FxBuilder& b, const FxTensor& result, const TriangleParts& parts,
+                        std::int64_t columns, std::optional<std::int64_t> first_row) {
+  const FxId numbers = numbers_up_to(b, parts.rectangle, result.is_on_gpu, result.dtype);
+  const auto width = static_cast<double>(columns);
+  FxId row = b.pointwise("floordiv", {numbers}, {width});
+  if (first_row) row = b.pointwise("add", {row}, {static_cast<double>(*first_row)});
+  return {row, b.pointwise("remainder", {numbers}, {width})};
+}
+
+// Rows and columns of the elements in a triangle of a matrix: those of the trapezoid, which comes
+// first in a lower triangle, and those of the rectangle.
+FxIds triangle_indices(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  constexpr std::int64_t kMaxSize = 1 << 20;  // products of larger sizes could overflow
+  const FxTensor result = call.result();
+  const std::int64_t rows = call.integer("row"), columns = call.integer("col"),
+                     offset = call.integer("offset");
+  if (rows < 0 || columns < 0 || rows > kMaxSize || columns > kMaxSize || offset < -kMaxSize ||
+      offset > kMaxSize || result.shape.size() != 2)
+    return {};
+  const bool is_lower = call.packet() == "aten.tril_indices";
+  const TriangleParts parts =
+      is_lower ? lower_parts(rows, columns, offset) : upper_parts(rows, columns, offset);
+  const std::int64_t count = parts.trapezoid + parts.rectangle;
+  if (count == 0 || result.shape[0] != 2 || result.shape[1] != count) return {};
+  const std::int64_t hidden_rows = std::max<std::int64_t>(0, -offset);
+  std::vector<FxIds> pieces;
+  if (parts.trapezoid > 0) {
+    const std::int64_t row_offset = is_lower ? hidden_rows : parts.rectangle / columns;
+    pieces.push_back(trapezoid_indices(b, result, parts, is_lower, static_cast<double>(row_offset),
+                                       static_cast<double>(std::max<std::int64_t>(0, offset))));
+  }
+  if (parts.rectangle > 0) {
+    const std::optional<std::int64_t> first_row =
+        is_lower ? std::optional(columns - parts.first_row + 1 + hidden_rows) : std::nullopt;
+    pieces.push_back(rectangle_indices(b, result, parts, columns, first_row));
+  }
+  if (!is_lower) std::ranges::reverse(pieces);
+  const auto join = [&](FxIds inputs, std::int64_t size) {
+    FxTensor joined{result.dtype, result.is_on_gpu, {size}, {1}};
+    return b.add(node_of(FxKind::cat, "aten.cat.default", std::move(inputs), {0}, joined));
+  };
+  FxIds lines;
+  for (const std::size_t line : {0U, 1U}) {
+    FxIds inputs;
+    for (const FxIds& piece : pieces) inputs.push_back(piece[line]);
+    lines.push_back(inputs.size() == 1 ? b.dense_copy(inputs.front())
+                                       : join(std::move(inputs), count));
+  }
+  return {b.reshape(join(std::move(lines), 2 * count), {2, count})};
 }
 
 FxIds flip(FxBuilder& b, const CallArguments& call, TorchVersion) {
@@ -320,7 +425,9 @@ std::span<const Decomposition> shape_decompositions() {
       {"aten.sort", sorted_values},
       {"aten.split_with_sizes_copy", split_copies},
       {"aten.tril", triangle},
+      {"aten.tril_indices", triangle_indices},
       {"aten.triu", triangle},
+      {"aten.triu_indices", triangle_indices},
       {"aten.unfold", unfold},
       {"aten.upsample_nearest1d", upsample},
       {"aten.upsample_nearest2d", upsample},

@@ -76,10 +76,13 @@ enum class FxKind : std::uint8_t {
   // numbers: 1 if padding counts, then PoolWindows; scalars: the divisor, if it is given
   average_pool,
   average_pool_gradient,  // numbers, scalars: same as average_pool
-  random_seeds,           // numbers: the number of seeds
-  random,     // op: "rand", "randn", "randint64"; numbers: index of the seed; inputs: the seeds
-  index,      // inputs: the tensor, then an index (-1: none) for each of its first dimensions
-  index_put,  // inputs: the tensor, the values, the indices; numbers: 1 if it adds
+  // Windows of different sizes. numbers: the maximum sizes of a window; averages, or a tuple of the
+  // maxima and their positions
+  adaptive_pool,
+  random_seeds,  // numbers: the number of seeds
+  random,        // op: "rand", "randn", "randint64"; numbers: index of the seed; inputs: the seeds
+  index,         // inputs: the tensor, then an index (-1: none) for each of its first dimensions
+  index_put,     // inputs: the tensor, the values, the indices; numbers: 1 if it adds
   index_put_in_place,
   masked_index_add,  // inputs: the tensor, the values, the mask, the indices
   embedding,         // inputs: weights, indices

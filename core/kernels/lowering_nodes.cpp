@@ -558,6 +558,10 @@ void Lowering::lower_node(FxId id) {
     case FxKind::average_pool_gradient:
       results = {lower_average_pool_gradient(of)};
       break;
+    case FxKind::adaptive_pool:
+      results = lower_adaptive_pool(of);
+      if (of.is_tuple) return;
+      break;
     case FxKind::random_seeds:
       results = {lower_random_seeds(of)};
       break;

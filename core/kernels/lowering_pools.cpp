@@ -1,10 +1,13 @@
 // Pooling: reductions over the windows of a tensor, unrolled where a window is small.
 // Source: torch/_inductor/lowering.py (_max_pool_with_offsets, _pool_offsets_to_indices,
-// _avg_poolnd, avg_pool2d_backward, constant_boundary_condition).
+// _avg_poolnd, avg_pool2d_backward, _adaptive_avg_pool2d, adaptive_max_pool2d,
+// constant_boundary_condition).
 // Deviation: where padding changes the divisor of an average, placeholders replace the operations
 // that compute this divisor, but not in the gradient.
 
 #include <array>
+#include <functional>
+#include <limits>
 #include <utility>
 
 #include "core/kernels/lowering_state.h"
@@ -214,6 +217,80 @@ Box Lowering::lower_average_pool_gradient(const FxNode& of) {
                              std::array{mask, append(made, "add", std::array{sum, part}), sum});
     }
   return box_of(std::move(made));
+}
+
+void Lowering::each_in_window(
+    Loops& made, const Box& from, const Sizes& windows,
+    const std::function<void(std::int16_t mask, const Positions& at)>& use) {
+  const Sizes sizes = shape(from);
+  const Positions where = variables(made.ranges);
+  const std::size_t first = where.size() - 2;
+  // The first element of the window, and the one after the last.
+  std::array<ExpressionIndex, 2> start{}, end{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t in = sizes[first + i], out = made.ranges[first + i];
+    const ExpressionIndex scaled = pool.multiply(where[first + i], in);
+    start[i] = pool.divide(scaled, out);
+    end[i] = pool.divide(pool.add(scaled, pool.constant(in + out - 1)), out);
+  }
+  for (std::int64_t row = 0; row < windows[0]; ++row)
+    for (std::int64_t column = 0; column < windows[1]; ++column) {
+      Positions at = where;
+      std::array<std::int16_t, 2> is_inside{};
+      for (std::size_t i = 0; i < 2; ++i) {
+        at[first + i] = pool.add(start[i], pool.constant(i == 0 ? row : column));
+        const std::int16_t position = index_value(made, at[first + i]);
+        is_inside[i] = append(made, "lt", std::array{position, index_value(made, end[i])});
+      }
+      use(append(made, "and_", is_inside), at);
+    }
+}
+
+Boxes Lowering::lower_adaptive_pool(const FxNode& of) {
+  const Box input = argument(of.inputs[0]);
+  realize_hint(input);
+  const std::int64_t width = shape(input).back();
+  const double outside = of.is_tuple ? -std::numeric_limits<double>::infinity() : 0;
+  const auto masked = [&](Loops& made, std::int16_t mask, const Positions& at) {
+    return append(made, "masked", std::array{mask, read(made, input, at)}, outside);
+  };
+  Loops values = make_loops(input, of.result().dtype, of.result().shape);
+  if (!of.is_tuple) {
+    std::int16_t sum = -1, count = -1;
+    const auto added = [&](std::int16_t total, std::int16_t value) {
+      return total < 0 ? value : append(values, "add", std::array{value, total});
+    };
+    each_in_window(values, input, of.numbers, [&](std::int16_t mask, const Positions& at) {
+      sum = added(sum, masked(values, mask, at));
+    });
+    each_in_window(values, input, of.numbers, [&](std::int16_t mask, const Positions&) {
+      count = added(count, append(values, "masked", std::array{mask, constant(values, 1)}));
+    });
+    append(values, "truediv", std::array{sum, count});
+    return {box_of(std::move(values))};
+  }
+  std::int16_t maximum = -1;
+  each_in_window(values, input, of.numbers, [&](std::int16_t mask, const Positions& at) {
+    const std::int16_t value = masked(values, mask, at);
+    maximum = maximum < 0 ? value : append(values, "maximum", std::array{value, maximum});
+  });
+  Loops positions = make_loops(input, DType::int64, of.result().shape);
+  std::int16_t largest = -1, position = -1;
+  each_in_window(positions, input, of.numbers, [&](std::int16_t mask, const Positions& at) {
+    const std::int16_t value = masked(positions, mask, at);
+    const ExpressionIndex place = pool.add(pool.multiply(at[at.size() - 2], width), at.back());
+    const std::int16_t here = index_value(positions, place);
+    if (largest < 0) {
+      position = here;
+      largest = value;
+      return;
+    }
+    // The position is the last operation, since it is the result.
+    const std::int16_t is_larger = append(positions, "gt", std::array{value, largest});
+    largest = append(positions, "maximum", std::array{value, largest});
+    position = append(positions, "where", std::array{is_larger, here, position});
+  });
+  return {box_of(std::move(values)), box_of(std::move(positions))};
 }
 
 }  // namespace jointer::kernels

@@ -5,6 +5,7 @@
 // reductions, indexing, calls.
 
 #include <array>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -239,6 +240,11 @@ class Lowering {
   Box lower_pool_positions(const FxNode& of);
   Box lower_average_pool(const FxNode& of);
   Box lower_average_pool_gradient(const FxNode& of);
+  Boxes lower_adaptive_pool(const FxNode& of);
+  // Calls `use` with each element of a window of an adaptive pool over `from`: the value that masks
+  // elements outside the window, and the element's position.
+  void each_in_window(Loops& made, const Box& from, const Sizes& windows,
+                      const std::function<void(std::int16_t mask, const Positions& at)>& use);
   // Loops that read the windows of `from`. `ranges`: the shape of the result, which has one element
   // per window. Elements outside `from` are masked.
   Loops window_loops(const Box& from, const PoolWindows& windows, const Sizes& ranges);

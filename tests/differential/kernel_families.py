@@ -164,6 +164,20 @@ def families() -> dict[str, tuple[Callable[..., Any], Inputs, str]]:
         return (values * 2, back + 1, *[each + 1 for each in averages], *backs, functional.max_pool2d(x, 6),
                 functional.adaptive_avg_pool2d(x, 8), aten.upsample_nearest2d_backward(wide, [64, 64], [4, 32, 32, 32]))
 
+    def adaptive_pools(x: Any) -> Any:
+        return (functional.adaptive_avg_pool2d(x, 8), functional.adaptive_avg_pool2d(x, (8, 15)) * 2,
+                *aten.adaptive_max_pool2d(x, [8, 8]), *aten.adaptive_max_pool2d(x, [15, 10]),
+                *aten.adaptive_max_pool2d(x, [1, 1]), functional.adaptive_avg_pool2d(x, 40))
+
+    def large_adaptive_pools(x: Any) -> Any:
+        return functional.adaptive_avg_pool2d(x, 4) + 1, aten.adaptive_max_pool2d(x, [4, 4])[0] * 2
+
+    def triangle_indices(x: Any) -> Any:
+        i, j = torch.tril_indices(64, 64, -1, device=x.device)
+        rows, columns = torch.triu_indices(64, 48, -3, device=x.device)
+        low = torch.tril_indices(64, 32, 2, device=x.device)
+        return x[i, j], rows * 2, columns, low + 1, torch.triu_indices(32, 64, 5, device=x.device)
+
     def batch_norms(x: Any, w: Any, b: Any, mean: Any, variance: Any, g: Any) -> Any:
         y = torch.batch_norm(x, w, b, mean, variance, False, 0.1, 1e-5, False)
         z = aten._native_batch_norm_legit_functional(x, w, b, mean, variance, True, 0.1, 1e-5)
@@ -220,6 +234,7 @@ def families() -> dict[str, tuple[Callable[..., Any], Inputs, str]]:
     m, s = bf16(1024, 1024), f32(256, 256)
     cuda: dict[str, tuple[Callable[..., Any], Inputs]] = {
         "activations": (activations, [bf16(512, 1024)] * 2),
+        "adaptive_pools": (adaptive_pools, [f32(4, 32, 30, 30)]),
         "batch_norms": (batch_norms, [f32(8, 96, 28, 28), f32(96), f32(96), f32(96), f32(96), f32(8, 96, 28, 28)]),
         "bias": (bias, [bf16(2048, 1024), bf16(4096, 1024), bf16(4096), bf16(1024, 4096)]),
         "blocks": (blocks, [bf16(4096, 2048), bf16(2048)]),
@@ -229,6 +244,7 @@ def families() -> dict[str, tuple[Callable[..., Any], Inputs, str]]:
         "extremes": (extremes, [f32(512, 1024), f32(2048, 64)]),
         "float8": (float8, [m, m]),
         "group_norms": (group_norms, [bf16(4, 64, 32, 32), bf16(64), bf16(64)]),
+        "large_adaptive_pools": (large_adaptive_pools, [f32(4, 32, 30, 30)]),
         "layer_norms": (layer_norms, [bf16(4096, 1024), bf16(1024), bf16(1024), bf16(4096, 1024)]),
         "long_scans": (long_scans, [f32(65536, 8), f32(512, 256)]),
         "losses": (losses, [f32(512, 512)] * 2),
@@ -243,6 +259,7 @@ def families() -> dict[str, tuple[Callable[..., Any], Inputs, str]]:
         "shifted": (shifted, [f32(128, 256)]),
         "sorted_rows": (sorted_rows, [f32(512, 128), f32(256, 300)]),
         "statistics": (statistics, [bf16(1024, 2048), f32(2048, 512)]),
+        "triangle_indices": (triangle_indices, [f32(64, 64)]),
         "triangles": (triangles, [f32(512, 512), flag(512, 512)]),
         "windows": (windows, [f32(64, 64)]),
     }

@@ -27,7 +27,6 @@ DIFFERS_BEFORE_FUSION = {"float8", "rowwise_float8"}
 MISSING = {
     "blocks": "a reduction of blocks fuses with the reduction before it",
     "pools": "positions in overlapping windows are minima of expressions",
-    "recommender": "tril_indices is computed in loops",
     "swin": "loops of positions that wrap around are ordered as if they had no strides",
 }
 IN_EVERY_RUN = {"gpt2_fused", "qwen", "resnet"}

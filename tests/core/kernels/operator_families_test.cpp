@@ -229,6 +229,41 @@ TEST(OperatorFamilies, PoolingOfSmallWindowsBecomesLoops) {
       << "positions in the window are stored, and then become positions in the input";
 }
 
+TEST(OperatorFamilies, AdaptivePoolsBecomeLoopsUnlessTheirWindowsAreLarge) {
+  const std::string given = "x: f32[2,4,30,30] = input\n";
+  const auto of_average = [&](const char* result, const char* size) {
+    return classes(given + "y: " + result + " = aten._adaptive_avg_pool2d(x, " + size +
+                   ")\nreturn [y]\n");
+  };
+  const auto of_maximum = [&](const std::string& shape, const char* size) {
+    return classes(given + "p: (f32" + shape + ", i64" + shape +
+                   ") = aten.adaptive_max_pool2d(x, " + size + ")\ny: f32" + shape +
+                   " = p[0]\ni: i64" + shape + " = p[1]\nreturn [y, i]\n");
+  };
+  EXPECT_THAT(of_average("f32[2,4,8,8]", "[8, 8]"), ElementsAre("Pointwise"));
+  EXPECT_THAT(of_average("f32[2,4,40,40]", "[40, 40]"), ElementsAre("Pointwise"));
+  EXPECT_THAT(of_average("f32[2,4,7,7]", "[7, 7]"), ElementsAre("FallbackKernel"));
+  EXPECT_THAT(of_maximum("[2,4,8,8]", "[8, 8]"), ElementsAre("Pointwise", "Pointwise"));
+  EXPECT_THAT(of_maximum("[2,4,15,10]", "[15, 10]"),
+              ElementsAre("Pointwise", "Pointwise", "Pointwise"))
+      << "windows of equal size, as in max_pool2d";
+  EXPECT_THAT(of_maximum("[2,4,1,1]", "[1, 1]"), ElementsAre("Reduction:max", "Reduction:argmax"));
+  EXPECT_EQ(of_maximum("[2,4,7,7]", "[7, 7]").front(), "FallbackKernel");
+}
+
+TEST(OperatorFamilies, IndicesOfTrianglesBecomeLoops) {
+  const auto of = [](const std::string& call) {
+    return classes("y: i64" + call + "\nz: i64" + call.substr(0, call.find(' ')) +
+                   " = aten.add.Tensor(y, 1)\nreturn [z]\n");
+  };
+  for (const char* call :
+       {"[2,6] = aten.tril_indices(4, 4, -1)", "[2,7] = aten.tril_indices(4, 2)",
+        "[2,5] = aten.triu_indices(2, 4, 1)", "[2,5] = aten.triu_indices(4, 2, -1)"})
+    EXPECT_THAT(of(call), ElementsAre("Pointwise")) << call;
+  EXPECT_THAT(of("[2,5] = aten.tril_indices(4, 4, -1)"), testing::Contains("FallbackKernel"))
+      << "the triangle has 6 elements";
+}
+
 TEST(OperatorFamilies, WindowsOverAnElementAreCounted) {
   EXPECT_EQ(windows_over(2, 2), 1);
   EXPECT_EQ(windows_over(3, 2), 2);
