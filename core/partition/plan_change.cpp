@@ -8,8 +8,9 @@
 //      values that these calls read or the backward returns, and no others. Therefore, the backward
 //      has every value that it needs, whatever the decisions.
 //   3. Keep the order of the values that the plan had, and insert new ones by position.
-// A decision about a call that returns several values applies to each of its elements. Elements
-// that the backward does not need are ignored if it needs another one.
+// A decision about a call that returns several values applies to each of its elements, except those
+// that are decided separately. Elements that the backward does not need are ignored if it needs
+// another one.
 
 #include <algorithm>
 #include <unordered_set>
@@ -73,10 +74,13 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
   PlanChange change;
   std::vector<std::uint8_t> given = always_given, was_given(orders.size(), 0),
                             is_wanted(orders.size(), 0), is_offloaded(orders.size(), 0),
-                            is_redrawn(orders.size(), 0), is_part(orders.size(), 0);
+                            is_redrawn(orders.size(), 0), is_decided(orders.size(), 0),
+                            is_part(orders.size(), 0);
   for (const NodeId id : plan.redrawn) is_redrawn[orders.place(id)] = 1;
   for (const auto& [id, action] : decisions) {
-    if (action != PlanAction::recompute || !graph.is_live(id)) continue;
+    if (!graph.is_live(id)) continue;
+    is_decided[orders.place(id)] = 1;
+    if (action != PlanAction::recompute) continue;
     const Place call = recomputable.source(orders.place(id));
     if (recomputable.if_asked(call) && can_keep_state(graph, graph.node(orders.node(call))))
       is_redrawn[call] = 1;
@@ -111,6 +115,7 @@ Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
     if (!graph.is_live(id)) continue;
     const std::vector<Place> parts = elements(id);
     for (const Place part : parts) {
+      if (is_decided[part]) continue;
       is_part[part] = 1;
       decide_one(part, action);
     }

@@ -153,6 +153,38 @@ TEST(PlanWhatIf, ATupleIsDecidedByItsNeededElements) {
   EXPECT_EQ(some.refused.size(), 2U);
 }
 
+// An element that is decided together with its call is refused on its own.
+TEST(PlanWhatIf, AnElementHasARefusalNextToItsTuple) {
+  const Planned p(R"(
+    x: f32[8,4] = input
+    m: (f32[4], i64[4]) = aten.max.dim(x, 0)
+    a: f32[4] = _operator.getitem(m, 0)
+    i: i64[4] = _operator.getitem(m, 1)
+    d: f32[4] = aten.mul.Tensor(a, i)
+    dy: f32[4] = tangent
+    g: f32[4] = aten.mul.Tensor(dy, i)          {backward}
+    return [d, g]
+  )");
+  const NodeId m = p.at("m"), a = p.at("a"), i = p.at("i");
+  const SavePlan recomputing = p.what_if->plan_of({}, {}).value();
+  for (const std::vector<NodeId>& nodes : {std::vector{m, a}, std::vector{a, m}}) {
+    const PlanChange change = p.what_if->change_all(recomputing, nodes, PlanAction::save).value();
+    EXPECT_THAT(p.names(change.plan.saved), ElementsAre("i"));
+    ASSERT_EQ(change.refused.size(), 1U);
+    EXPECT_EQ(change.refused.front().node, a);
+    EXPECT_EQ(change.refused.front().text, "the backward does not need a under this plan");
+    EXPECT_FALSE(p.what_if->change(recomputing, nodes, PlanAction::save));
+  }
+  // The decision about an element prevails over that about its call, in any order.
+  const std::vector<MemoryPolicy> none(p.partition_.joint.node_count(), MemoryPolicy::none);
+  std::vector<MemoryPolicy> now = none;
+  now[m.index()] = MemoryPolicy::must_recompute;
+  now[i.index()] = MemoryPolicy::must_save;
+  const PlanChange change = p.what_if->apply_policies(recomputing, none, now).value();
+  EXPECT_THAT(p.names(change.plan.saved), ElementsAre("i"));
+  EXPECT_THAT(change.refused, IsEmpty());
+}
+
 TEST(PlanWhatIf, AChainSavesWhatCannotBeRecomputed) {
   const Planned p(R"(
     x: f32[128] = input
