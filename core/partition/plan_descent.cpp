@@ -36,7 +36,6 @@
 #include <utility>
 
 #include "core/base/parallel.h"
-#include "core/partition/recompute_tags.h"
 
 namespace jointer {
 namespace {
@@ -52,14 +51,6 @@ int rank(PlanAction from, PlanAction to) {
 
 }  // namespace
 
-bool PlanDescent::may(const SaveCandidate& candidate, PlanAction to) const {
-  const Node& node = joint_.node(candidate.node);
-  if (to == candidate.action || is_kept(node)) return false;
-  if (to == PlanAction::recompute) return candidate.chain > 0;
-  if (to == PlanAction::offload && !options_.offload) return false;
-  return node.policy != MemoryPolicy::must_recompute;
-}
-
 std::vector<PlanDescent::Group> PlanDescent::groups(const SavePlan& plan) const {
   const auto candidates = what_if_.candidates(plan);
   if (!candidates) return {};
@@ -70,7 +61,7 @@ std::vector<PlanDescent::Group> PlanDescent::groups(const SavePlan& plan) const 
   std::map<std::tuple<int, std::string_view, std::int64_t>, Found> found;
   for (const SaveCandidate& each : *candidates)
     for (const PlanAction to : {PlanAction::save, PlanAction::offload, PlanAction::recompute}) {
-      if (!may(each, to)) continue;
+      if (!options_.rules.may_change(each, to)) continue;
       const Node& node = joint_.node(each.node);
       Found& group = found[{rank(each.action, to), joint_.target(node), joint_.output_bytes(node)}];
       group.gain = std::max(group.gain, 1 / std::max(bytes_per_us(each), 1e-9));

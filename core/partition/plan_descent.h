@@ -10,6 +10,7 @@
 
 #include "core/graph/graph.h"
 #include "core/partition/plan_limit.h"
+#include "core/partition/plan_rules.h"
 #include "core/partition/plan_what_if.h"
 
 namespace jointer {
@@ -17,23 +18,19 @@ namespace jointer {
 class PlanDescent {
  public:
   struct Options {
-    bool offload = true;  // values may be offloaded
+    const PlanRules& rules;  // must outlive the descent
     // Called before each try of a change or of several together, even if its outcome is already
     // known; false ends the search.
     std::function<bool()> go_on;
     std::size_t exhaustive = 0;  // in step 3, try all changes if there are at most this many
   };
-  // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`. Tags that
-  // are not mere preferences are honored.
+  // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`.
   PlanDescent(const Graph& joint, const PlanWhatIf& what_if, Options options)
       : joint_(joint), what_if_(what_if), options_(std::move(options)) {}
 
   // The plan after changing decisions one by one, as long as a change makes it better. `all`: tries
   // more changes (step 3), which takes longer.
   [[nodiscard]] EvaluatedPlan improved(EvaluatedPlan from, const PlanLimit& limit, bool all);
-
-  // True if the decision for this value may become `to`.
-  [[nodiscard]] bool may(const SaveCandidate& candidate, PlanAction to) const;
 
  private:
   struct Change {

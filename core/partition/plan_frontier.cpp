@@ -51,7 +51,6 @@
 
 #include "core/base/parallel.h"
 #include "core/partition/plan_tuning.h"
-#include "core/partition/recompute_tags.h"
 
 namespace jointer {
 namespace {
@@ -71,8 +70,9 @@ PlanFrontier::PlanFrontier(const Graph& joint, const PlanWhatIf& what_if, PlanRe
       what_if_(what_if),
       relaxation_(std::move(relaxation)),
       options_(std::move(options)),
+      rules_(what_if, options_.policies, options_.offload),
       descent_(joint, what_if,
-               {.offload = options_.offload,
+               {.rules = rules_,
                 .go_on = [this] { return evaluated_ < descent_end_ && go_on(); },
                 .exhaustive = options_.effort}) {}
 
@@ -306,9 +306,9 @@ std::vector<PlanFrontier::Bracket> PlanFrontier::mix(const PlanLimit& limit, std
 
 void PlanFrontier::tune(const PlanLimit& limit) {
   const auto holds = [&](const Figures& f) { return limit.holds(f); };
-  PlanTuning tuning(joint_, what_if_,
-                    {.offload = options_.offload,
-                     .evaluate = [this](SavePlan plan) { return evaluate(std::move(plan)); }});
+  PlanTuning tuning(what_if_, {.rules = rules_, .evaluate = [this](SavePlan plan) {
+                                 return evaluate(std::move(plan));
+                               }});
   const auto up_to = [&](const EvaluatedPlan& from) {
     (void)tuning.lower_while(from, limit.minimized, holds);
   };
@@ -364,7 +364,7 @@ void PlanFrontier::wander(const PlanLimit& limit, std::size_t end) {
     for (int draw = 0; changes < wanted && draw < kMaxDraws; ++draw) {
       const SaveCandidate& each = (*candidates)[chance() % candidates->size()];
       const auto action = static_cast<PlanAction>(chance() % 3);
-      if (!descent_.may(each, action)) continue;
+      if (!rules_.may_change(each, action)) continue;
       auto changed = what_if_.change(plan, {&each.node, 1}, action);
       if (!changed) continue;
       plan = *std::move(changed);

@@ -20,6 +20,7 @@
 #include "core/partition/plan_limit.h"
 #include "core/partition/plan_mixing.h"
 #include "core/partition/plan_relaxation.h"
+#include "core/partition/plan_rules.h"
 #include "core/partition/plan_what_if.h"
 
 namespace jointer {
@@ -29,10 +30,11 @@ class PlanFrontier {
   static constexpr std::size_t kEffort = 1500;
 
   struct Options {
-    std::vector<MemoryPolicy> policies;  // the user's, indexed by node id; may be empty
-    bool offload = true;                 // values may be offloaded
-    std::size_t effort = kEffort;        // plans to evaluate for one limit; see plan_frontier.cpp
-    bool exhaustive = true;              // ends with step 5
+    // The user's, indexed by node id; may be empty. plan_rules.cpp states what they allow.
+    std::vector<MemoryPolicy> policies;
+    bool offload = true;           // values may be offloaded
+    std::size_t effort = kEffort;  // plans to evaluate for one limit; see plan_frontier.cpp
+    bool exhaustive = true;        // ends with step 5
     // Called before each plan, on any thread but never concurrently; false ends the search.
     std::function<bool()> go_on;
   };
@@ -133,6 +135,7 @@ class PlanFrontier {
   const PlanWhatIf& what_if_;
   PlanRelaxation relaxation_;
   Options options_;
+  PlanRules rules_;
   PlanDescent descent_;
   // Indexed by copy price; each list has ascending byte prices.
   std::vector<std::vector<Sample>> samples_;

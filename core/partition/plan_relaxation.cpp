@@ -44,7 +44,6 @@
 #include <cmath>
 
 #include "core/partition/plan_state.h"
-#include "core/partition/recompute_tags.h"
 
 namespace jointer {
 namespace {
@@ -69,7 +68,9 @@ double PlanPrices::of_call(std::size_t call) const {
 }
 
 PlanRelaxation::PlanRelaxation(const PlanWhatIf& what_if, std::span<const MemoryPolicy> policies)
-    : what_if_(&what_if), state_(&what_if.state()), policies_(policies.begin(), policies.end()) {}
+    : what_if_(&what_if),
+      state_(&what_if.state()),
+      rules_(what_if, {policies.begin(), policies.end()}, /*offload=*/true) {}
 
 Result<PlanRelaxation> PlanRelaxation::make(const PlanWhatIf& what_if,
                                             std::span<const MemoryPolicy> policies) {
@@ -78,11 +79,6 @@ Result<PlanRelaxation> PlanRelaxation::make(const PlanWhatIf& what_if,
   made.find_reads();
   JOINTER_CHECK(made.find_fixed());
   return made;
-}
-
-MemoryPolicy PlanRelaxation::policy(Place place) const {
-  const std::size_t index = state_->orders.node(place).index();
-  return index < policies_.size() ? policies_[index] : MemoryPolicy::none;
 }
 
 std::int64_t PlanRelaxation::work_ns(Place place) const {
@@ -122,9 +118,8 @@ void PlanRelaxation::find_items() {
       const auto at = static_cast<std::size_t>(index);
       Item& item = items_[at];
       Call& call = calls_[item.call];
-      const MemoryPolicy tag = policy(p);
-      if (tag == MemoryPolicy::must_save || tag == MemoryPolicy::must_cpu_offload)
-        call.may_repeat = false;
+      const NodeId node = orders.node(p);
+      if (!rules_.may(node, PlanAction::recompute)) call.may_repeat = false;
       if (!std::exchange(has_value[at], has_value[at] || (!orders.has(p, PairOrders::is_start) &&
                                                           state_->why_not_saved(p).empty())) &&
           has_value[at]) {
@@ -135,10 +130,10 @@ void PlanRelaxation::find_items() {
         const NodeCost copy = state_->time.copy_cost(p);
         item.copy_ns = by_host_ ? 2 * (copy.host_ns + state_->time.copy_wait_host_ns()) : copy.ns;
       }
+      const MemoryPolicy tag = rules_.policy(node);
       if (tag == MemoryPolicy::must_cpu_offload) item.must_offload = item.can_offload;
-      item.must_stay = item.must_stay || tag == MemoryPolicy::must_save;
-      if (tag == MemoryPolicy::must_recompute || tag == MemoryPolicy::prefer_recompute)
-        item.may_save = item.may_save && !call.may_repeat;
+      item.must_stay = item.must_stay || !allows(tag, PlanAction::offload);
+      if (tag == MemoryPolicy::must_recompute) item.may_save = item.may_save && !call.may_repeat;
     }
   }
   for (Item& item : items_) {

@@ -13,6 +13,7 @@
 #include "core/base/result.h"
 #include "core/graph/graph.h"
 #include "core/partition/flow_network.h"
+#include "core/partition/plan_rules.h"
 #include "core/partition/plan_what_if.h"
 
 namespace jointer {
@@ -43,9 +44,8 @@ struct PlanPrices {
 class PlanRelaxation {
  public:
   // `what_if` must outlive this object. `policies`: the user's, indexed by node id; may be empty.
-  // Values tagged MUST_SAVE are neither recomputed nor offloaded; where that is possible, those
-  // tagged MUST_CPU_OFFLOAD are offloaded, and those tagged MUST_RECOMPUTE or PREFER_RECOMPUTE are
-  // recomputed. Error (usage): no plan is legal.
+  // Decisions follow PlanRules. Values whose policy is MUST_CPU_OFFLOAD or MUST_RECOMPUTE are saved
+  // if that is impossible. Error (usage): no plan is legal.
   static Result<PlanRelaxation> make(const PlanWhatIf& what_if,
                                      std::span<const MemoryPolicy> policies);
 
@@ -84,7 +84,7 @@ class PlanRelaxation {
     std::int64_t copy_ns = 0;      // to the host; if `by_host_`, the CPU's time for both copies
     bool is_needed = false;  // the backward returns it, or a call that only it can run reads it
     bool can_offload = false, must_offload = false, may_save = true;
-    bool must_stay = false;  // MUST_SAVE: on the device
+    bool must_stay = false;  // on the device
   };
   // A call of the forward that allocates values. Its vertex is on the sink's side if the call is
   // recomputed.
@@ -105,13 +105,12 @@ class PlanRelaxation {
   void mark_needed(std::uint32_t place);
   [[nodiscard]] PlanMoment moment_in_forward(std::size_t call) const;
   [[nodiscard]] PlanMoment moment_in_backward(std::size_t call) const;
-  [[nodiscard]] MemoryPolicy policy(std::uint32_t place) const;
   [[nodiscard]] std::int64_t work_ns(std::uint32_t place) const;
   [[nodiscard]] FlowNetwork network(const PlanPrices& prices) const;
 
   const PlanWhatIf* what_if_;
   const PlanWhatIf::State* state_;
-  std::vector<MemoryPolicy> policies_;
+  PlanRules rules_;
   bool by_host_ = false;  // the CPU, not the device, determines the step
   std::vector<Item> items_;
   std::vector<NodeId> values_;  // of items_

@@ -26,7 +26,6 @@
 #include <set>
 
 #include "core/partition/bisect.h"
-#include "core/partition/recompute_tags.h"
 
 namespace jointer {
 namespace {
@@ -35,17 +34,13 @@ constexpr int kTuningRounds = 24;
 
 }  // namespace
 
-std::vector<PlanTuning::Move> PlanTuning::moves(std::int64_t Figures::*aim) const {
-  const bool at_peak = aim == &Figures::peak_bytes;
-  std::vector<Move> moves;
-  if (at_peak)
-    moves = {{PlanAction::save, PlanAction::recompute, aim}};
-  else
-    moves = {{PlanAction::recompute, PlanAction::save, aim},
-             {PlanAction::offload, PlanAction::save, aim}};
-  if (options_.offload)
-    moves.push_back({at_peak ? PlanAction::save : PlanAction::recompute, PlanAction::offload, aim});
-  return moves;
+std::vector<PlanTuning::Move> PlanTuning::moves(std::int64_t Figures::*aim) {
+  if (aim == &Figures::peak_bytes)
+    return {{PlanAction::save, PlanAction::recompute, aim},
+            {PlanAction::save, PlanAction::offload, aim}};
+  return {{PlanAction::recompute, PlanAction::save, aim},
+          {PlanAction::offload, PlanAction::save, aim},
+          {PlanAction::recompute, PlanAction::offload, aim}};
 }
 
 std::vector<NodeId> PlanTuning::nodes(const SavePlan& plan, const Move& move) const {
@@ -60,13 +55,9 @@ std::vector<NodeId> PlanTuning::nodes(const SavePlan& plan, const Move& move) co
   }
   if (!all) return found;
   std::erase_if(*all, [&](const SaveCandidate& each) {
-    const Node& node = joint_.node(each.node);
-    if (each.action != move.from) return true;
-    if (at_peak)
-      return each.bytes == 0 || is_kept(node) ||
-             (move.to == PlanAction::recompute && each.chain == 0);
-    if (move.from == PlanAction::offload) return node.policy == MemoryPolicy::must_cpu_offload;
-    return each.recompute_ns == 0 || node.policy == MemoryPolicy::must_recompute;
+    if (each.action != move.from || !options_.rules.may_change(each, move.to)) return true;
+    if (at_peak) return each.bytes == 0;
+    return move.from == PlanAction::recompute && each.recompute_ns == 0;
   });
   if (!at_peak)
     std::stable_sort(all->begin(), all->end(), [](const SaveCandidate& a, const SaveCandidate& b) {

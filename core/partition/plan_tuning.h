@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/partition/plan_rules.h"
 #include "core/partition/plan_what_if.h"
 
 namespace jointer {
@@ -16,15 +17,14 @@ namespace jointer {
 class PlanTuning {
  public:
   struct Options {
-    bool offload = true;  // values may be offloaded
+    const PlanRules& rules;  // must outlive the tuning
     // Computes the estimates of a plan; nullopt ends the tuning, also for later calls, with the
     // best plan so far.
     std::function<std::optional<Result<EvaluatedPlan>>(SavePlan)> evaluate;
   };
-  // `joint` and `what_if` must outlive this object. `joint` is the graph of `what_if`. Tags that
-  // are not mere preferences are honored.
-  PlanTuning(const Graph& joint, const PlanWhatIf& what_if, Options options)
-      : joint_(joint), what_if_(what_if), options_(std::move(options)) {}
+  // `what_if` must outlive this object.
+  PlanTuning(const PlanWhatIf& what_if, Options options)
+      : what_if_(what_if), options_(std::move(options)) {}
 
   using Holds = std::function<bool(const Figures&)>;
 
@@ -45,7 +45,7 @@ class PlanTuning {
     std::int64_t Figures::*aim;
   };
 
-  [[nodiscard]] std::vector<Move> moves(std::int64_t Figures::*aim) const;
+  [[nodiscard]] static std::vector<Move> moves(std::int64_t Figures::*aim);
   [[nodiscard]] std::vector<NodeId> nodes(const SavePlan& plan, const Move& move) const;
   [[nodiscard]] EvaluatedPlan until(EvaluatedPlan from, const Move& move, const Holds& enough);
   [[nodiscard]] EvaluatedPlan as_long_as(EvaluatedPlan from, const Move& move,
@@ -56,7 +56,6 @@ class PlanTuning {
                                               const std::vector<NodeId>& nodes, std::size_t count,
                                               PlanAction action);
 
-  const Graph& joint_;
   const PlanWhatIf& what_if_;
   Options options_;
   bool is_over_ = false;
