@@ -1,7 +1,10 @@
 #include "core/partition/order_bound.h"
 
+#include <algorithm>
+#include <mutex>
 #include <utility>
 
+#include "core/base/parallel.h"
 #include "core/partition/hidden_shares.h"
 
 namespace jointer {
@@ -9,13 +12,41 @@ namespace jointer {
 Result<OrderBound> OrderBound::make(
     const Graph& joint, std::span<const NodeCost> costs,
     const std::function<std::unique_ptr<PlanWhatIf>(std::span<const NodeCost>)>& make_what_if,
-    PlanFrontier::Options options) {
+    const Options& options) {
   OrderBound bound;
   bound.costs_ = std::make_unique<const std::vector<NodeCost>>(
       with_hidden_communication(joint, costs, HiddenShares(1)));
   bound.what_if_ = make_what_if(*bound.costs_);
-  JOINTER_TRY(bound.frontier_, PlanFrontier::make(joint, *bound.what_if_, std::move(options)));
-  JOINTER_CHECK(bound.frontier_->find_samples());
+  JOINTER_TRY(bound.relaxation_, PlanRelaxation::make(*bound.what_if_, options.policies));
+  std::vector<PlanPrices> prices = bound.relaxation_->series(options.offload);
+  std::erase_if(prices, [&](const PlanPrices& each) {
+    return !PlanRelaxation::bounds(each, options.offload);
+  });
+  std::mutex mutex;
+  bool is_over = false;
+  const auto goes_on = [&] {
+    const std::lock_guard lock(mutex);
+    is_over = is_over || (options.go_on && !options.go_on());
+    return !is_over;
+  };
+  std::vector<std::optional<Result<PlanRelaxation::Solution>>> solutions(prices.size());
+  (void)first_true(prices.size(), [&](std::size_t i) {
+    if (!goes_on()) return true;
+    solutions[i] = bound.relaxation_->solve(prices[i]);
+    return !*solutions[i];
+  });
+  for (std::size_t i = 0; i < prices.size(); ++i) {
+    if (!solutions[i]) continue;
+    JOINTER_CHECK(*solutions[i]);
+    bound.solved_.push_back({std::move(prices[i]), (*solutions[i])->cost_ns});
+  }
+  return bound;
+}
+
+std::int64_t OrderBound::bound_ns(std::int64_t peak_bytes) const {
+  std::int64_t bound = 0;
+  for (const Solved& each : solved_)
+    bound = std::max(bound, relaxation_->bound_ns(each.prices, each.cost_ns, peak_bytes));
   return bound;
 }
 

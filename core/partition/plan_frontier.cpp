@@ -44,7 +44,6 @@
 #include "core/partition/plan_frontier.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <random>
 #include <utility>
@@ -55,8 +54,6 @@
 namespace jointer {
 namespace {
 
-constexpr std::array kCopyPrices{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
-constexpr int kMinExponent = -7, kMaxExponent = 6;  // of byte prices, relative to the mean
 constexpr int kHalvings = 8;
 constexpr std::int64_t kTighterTenths = 9;  // of the limit: the tighter one of step 3
 constexpr std::size_t kMaxKicks = 3;        // random changes at once
@@ -147,8 +144,8 @@ void PlanFrontier::keep(const Found& found) {
 Result<PlanFrontier::Sample> PlanFrontier::sample(const PlanPrices& prices, Found& found) {
   Sample sample{.prices = prices, .solution = {}, .plan = std::nullopt};
   JOINTER_TRY(sample.solution, relaxation_.solve(prices));
-  // The cost of a solution without offloading does not bound plans that offload.
-  if (prices.copy || !options_.offload) found.bounds.push_back({prices, sample.solution.cost_ns});
+  if (PlanRelaxation::bounds(prices, options_.offload))
+    found.bounds.push_back({prices, sample.solution.cost_ns});
   if (const auto plan = relaxation_.plan(sample.solution.actions))
     if (auto judged = evaluate(*plan, found); judged && *judged) sample.plan = **std::move(judged);
   return sample;
@@ -156,27 +153,23 @@ Result<PlanFrontier::Sample> PlanFrontier::sample(const PlanPrices& prices, Foun
 
 Result<void> PlanFrontier::find_samples() {
   if (!samples_.empty()) return {};
-  std::vector<std::optional<double>> copies{std::nullopt};
-  if (options_.offload) copies.insert(copies.end(), kCopyPrices.begin(), kCopyPrices.end());
-  const double mean = std::max(relaxation_.mean_byte_ns(), 1e-9);
-  constexpr std::size_t kPrices = kMaxExponent - kMinExponent + 1;
+  const std::vector<PlanPrices> prices = relaxation_.series(options_.offload);
   struct Job {
     Result<Sample> sample;
     Found found;
   };
-  std::vector<Job> jobs(copies.size() * kPrices);
+  std::vector<Job> jobs(prices.size());
   (void)first_true(jobs.size(), [&](std::size_t i) {
-    const int exponent = kMinExponent + static_cast<int>(i % kPrices);
-    jobs[i].sample =
-        sample({.byte_ns = std::ldexp(mean, exponent), .copy = copies[i / kPrices]}, jobs[i].found);
+    jobs[i].sample = sample(prices[i], jobs[i].found);
     return is_cancelled_ || !jobs[i].sample;
   });
   for (const Job& job : jobs)
     if (!job.sample) return tl::unexpected(job.sample.error());
   // After a cancellation, jobs that have not run have no plan and are ignored.
-  samples_.resize(copies.size());
+  constexpr std::size_t kSeries = PlanRelaxation::kSeries;
+  samples_.resize(jobs.size() / kSeries);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    samples_[i / kPrices].push_back(*std::move(jobs[i].sample));
+    samples_[i / kSeries].push_back(*std::move(jobs[i].sample));
     keep(jobs[i].found);
   }
   return {};

@@ -41,12 +41,17 @@
 #include "core/partition/plan_relaxation.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/partition/plan_state.h"
 
 namespace jointer {
 namespace {
+
+constexpr std::array kCopyPrices{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
+constexpr int kMinExponent = -7, kMaxExponent = 6;  // of byte prices, relative to the mean
+static_assert(kMaxExponent - kMinExponent + 1 == PlanRelaxation::kSeries);
 
 // Capacities are whole numbers: this many per nanosecond, rounded down to keep the bound valid.
 constexpr double kPerNs = 1024;
@@ -277,6 +282,17 @@ std::int64_t PlanRelaxation::bound_ns(const PlanPrices& prices, double cost_ns,
   const double bound = std::max({(1 - copy) * forward + backward, forward + backward / (1 + copy),
                                  forward + static_cast<double>(whole_backward_ns_)});
   return static_cast<std::int64_t>(std::floor(bound));
+}
+
+std::vector<PlanPrices> PlanRelaxation::series(bool offload) const {
+  std::vector<std::optional<double>> copies{std::nullopt};
+  if (offload) copies.insert(copies.end(), kCopyPrices.begin(), kCopyPrices.end());
+  const double mean = std::max(mean_byte_ns(), 1e-9);
+  std::vector<PlanPrices> prices;
+  for (const std::optional<double>& copy : copies)
+    for (int exponent = kMinExponent; exponent <= kMaxExponent; ++exponent)
+      prices.push_back({.byte_ns = std::ldexp(mean, exponent), .copy = copy});
+  return prices;
 }
 
 double PlanRelaxation::mean_byte_ns() const {

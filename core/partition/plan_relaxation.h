@@ -66,6 +66,14 @@ class PlanRelaxation {
   // The plan with these decisions, by value. Error (usage): same as emit_pair.
   [[nodiscard]] Result<SavePlan> plan(std::span<const PlanAction> actions) const;
 
+  // Series of prices from far below to far above the mean cost of a byte: one without a copy price,
+  // then, if `offload`, one for each of a few copy prices. In each series, byte prices ascend.
+  static constexpr std::size_t kSeries = 14;  // prices in a series
+  [[nodiscard]] std::vector<PlanPrices> series(bool offload) const;
+  // True if the solution for these prices bounds the step time of plans that may offload
+  // (`offload`) or may not: one without a copy price does not bound plans that offload.
+  static bool bounds(const PlanPrices& prices, bool offload) { return prices.copy || !offload; }
+
   // A lower bound on the step time of all plans that keep the policies and whose peak is at most
   // `peak_bytes`; if `prices.copy` is nullopt, only of those that offload nothing without a tag.
   // `cost_ns` is the cost of the solution for these prices.
