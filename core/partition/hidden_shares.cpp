@@ -65,6 +65,14 @@ double HiddenShares::of(std::string_view group) const {
   return found == by_group_.end() ? rest_ : found->second;
 }
 
+Result<HiddenShares> SharedHidden::get(const std::function<Result<HiddenShares>()>& find) {
+  const std::lock_guard lock(mutex_);
+  if (!found_) {
+    JOINTER_TRY(found_, find());
+  }
+  return *found_;
+}
+
 std::vector<NodeCost> with_hidden_communication(const Graph& graph, std::span<const NodeCost> costs,
                                                 const HiddenShares& hidden) {
   std::vector<NodeCost> rest(costs.begin(), costs.end());

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/cost/estimator.h"
 #include "core/graph/graph.h"
 #include "core/schedule/simulation.h"
@@ -46,6 +49,18 @@ class HiddenShares {
  private:
   std::map<std::string, double, std::less<>> by_group_;
   double rest_ = 0;  // in other groups
+};
+
+// Hidden shares that several searches share: the first one finds them. Thread-safe.
+class SharedHidden {
+ public:
+  // The shares, which `find` returns if they are not known yet. Waits while another thread finds
+  // them. If `find` fails, so does this call, and the next one tries again.
+  Result<HiddenShares> get(const std::function<Result<HiddenShares>()>& find);
+
+ private:
+  std::mutex mutex_;
+  std::optional<HiddenShares> found_;
 };
 
 // Returns the costs of `graph`, indexed by node id, with the hidden fraction of every collective's

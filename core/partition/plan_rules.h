@@ -1,6 +1,7 @@
 #pragma once
 
-// What a search for plans may decide about each value. The top of plan_rules.cpp states the rules.
+// The decisions that a search for plans may make about each value. The top of plan_rules.cpp states
+// the rules.
 
 #include <vector>
 

@@ -77,8 +77,9 @@ ParetoPoint point_of_list(const ChangeList& list, const PlanOrder& order, Partit
 }
 
 Result<Fit> best_for_target(const TradeOff& trade_off, const PlanTarget& target,
-                            const ParetoPoint& own, const FindOrder& find_order) {
-  JOINTER_TRY(Fit best, fastest_ordered(trade_off, target.peak_bytes, find_order));
+                            const ParetoPoint& own, const FindOrder& find_order,
+                            SharedHidden* hidden) {
+  JOINTER_TRY(Fit best, fastest_ordered(trade_off, target.peak_bytes, find_order, hidden));
   const Figures& figures = own.figures.figures;
   const bool fits = figures.peak_bytes <= target.peak_bytes;
   if (fits && (!best.fits || figures.step_ns < best.point.figures.figures.step_ns))

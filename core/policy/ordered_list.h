@@ -40,9 +40,10 @@ std::string why_not_reached(const ChangeList& list, const PlanOrder& order,
 ParetoPoint point_of_list(const ChangeList& list, const PlanOrder& order, Partitioner partitioner);
 
 // The fastest plan found for the target without its other conditions, together with an order. If
-// `own`, the plan of the list, is within the target, the result is not slower. Errors: same as
-// fastest_ordered.
+// `own`, the plan of the list, is within the target, the result is not slower. `hidden`, errors:
+// same as for fastest_ordered.
 Result<Fit> best_for_target(const TradeOff& trade_off, const PlanTarget& target,
-                            const ParetoPoint& own, const FindOrder& find_order);
+                            const ParetoPoint& own, const FindOrder& find_order,
+                            SharedHidden* hidden = nullptr);
 
 }  // namespace jointer

@@ -17,7 +17,7 @@
 //   1. Find good orders for min_cut's plan (of a flat training step, for the current plan) and for
 //      one that recomputes all that it may, without a limit on the memory. Their communication
 //      gives the hidden shares of this graph. They do not depend on the limit: otherwise,
-//      neighboring limits would be judged differently.
+//      neighboring limits would be judged differently. Searches for several limits may share them.
 //   2. Search with these shares, and find an order for the plan.
 //   3. If a faster order of that plan needs more memory than the limit allows, for example for
 //      buckets, give up a part of the plan for it: find an order for the best plan found on the way
@@ -30,8 +30,8 @@
 // that the search finds, in the orders found for them, and of budgets, presets and the current
 // plan, which keep their own order there, since they show what torch does.
 //
-// The lower bound holds for any order, since it counts compute and copies but no communication. For
-// a limit on the peak, it is found at the same time as the plan.
+// The lower bound holds for any order, since it counts compute and copies but no communication. It
+// is found at the same time as the plans.
 //
 // Cost: searches for a plan (trade_off.cpp) and orders to find, two of them for the hidden shares.
 // A limit on the peak takes one search and at most 6 orders; a limit on the step time, at most 6
@@ -59,15 +59,15 @@ constexpr int kPeakRounds = 3;  // bisection steps, for a limit on the step time
 
 class OrderedSearch {
  public:
-  OrderedSearch(const TradeOff& trade_off, const FindOrder& find_order)
-      : trade_off_(trade_off), find_order_(find_order), memory_(trade_off.memory()) {}
+  OrderedSearch(const TradeOff& trade_off, const FindOrder& find_order, SharedHidden* shared)
+      : trade_off_(trade_off),
+        find_order_(find_order),
+        shared_(shared != nullptr ? *shared : own_),
+        memory_(trade_off.memory()) {}
 
   Result<Fit> fastest(std::int64_t peak_bytes) {
-    Result<Fit> found;
-    Result<OrderBound> made;
-    run_both([&] { found = fastest_plan(peak_bytes); }, [&] { made = trade_off_.order_bound(); });
-    JOINTER_TRY(Fit best, std::move(found));
-    JOINTER_TRY(const OrderBound bound, std::move(made));
+    OrderBound bound;
+    JOINTER_TRY(Fit best, with_bound<Fit>([&] { return fastest_plan(peak_bytes); }, bound));
     for (const ParetoPoint& known : trade_off_.known())
       if (bytes(known) <= peak_bytes && (!best.fits || step_ns(known) < step_ns(best.point)))
         best = {.point = known, .fits = true};
@@ -77,6 +77,34 @@ class OrderedSearch {
   }
 
   Result<Fit> smallest(double percent) {
+    OrderBound bound;
+    JOINTER_TRY(Fit best, with_bound<Fit>([&] { return smallest_plan(percent); }, bound));
+    set_bound(best.point, bound);
+    return best;
+  }
+
+  Result<ParetoCurve> curve(const std::function<void(const ParetoPoint&)>& found) {
+    OrderBound bound;
+    JOINTER_TRY(ParetoCurve curve,
+                with_bound<ParetoCurve>([&] { return ordered_points(found); }, bound));
+    for (ParetoPoint& point : curve.points) set_bound(point, bound);
+    return curve;
+  }
+
+ private:
+  // Runs `search`, and finds the bound at the same time.
+  template <class Found>
+  Result<Found> with_bound(const std::function<Result<Found>()>& search, OrderBound& bound) {
+    Result<Found> found;
+    Result<OrderBound> made;
+    run_both([&] { found = search(); }, [&] { made = trade_off_.order_bound(); });
+    if (!found) return found;
+    JOINTER_TRY(bound, std::move(made));
+    return found;
+  }
+
+  // Does not set the lower bound of the result.
+  Result<Fit> smallest_plan(double percent) {
     const std::int64_t longest = trade_off_.longest_step(percent);
     const auto fits = [&](const ParetoPoint& point) { return step_ns(point) <= longest; };
     JOINTER_CHECK(find_hidden());
@@ -101,12 +129,11 @@ class OrderedSearch {
     for (const ParetoPoint& known : trade_off_.known())
       if (fits(known) && (!best.fits || bytes(known) < bytes(best.point)))
         best = {.point = known, .fits = true};
-    JOINTER_TRY(const OrderBound bound, trade_off_.order_bound());
-    set_bound(best.point, bound);
     return best;
   }
 
-  Result<ParetoCurve> curve(const std::function<void(const ParetoPoint&)>& found) {
+  // Does not set the lower bounds of the points.
+  Result<ParetoCurve> ordered_points(const std::function<void(const ParetoPoint&)>& found) {
     JOINTER_CHECK(find_hidden());
     JOINTER_TRY(ParetoCurve curve, trade_off_.curve(hidden_));
     for (ParetoPoint& point : curve.points) {
@@ -115,12 +142,9 @@ class OrderedSearch {
       if (found) found(point);
     }
     curve.points = pareto_front(std::move(curve.points));
-    JOINTER_TRY(const OrderBound bound, trade_off_.order_bound());
-    for (ParetoPoint& point : curve.points) set_bound(point, bound);
     return curve;
   }
 
- private:
   // Does not set the lower bound of the result.
   Result<Fit> fastest_plan(std::int64_t peak_bytes) {
     JOINTER_CHECK(find_hidden());
@@ -144,19 +168,21 @@ class OrderedSearch {
     return fit;
   }
 
-  // Finds the hidden shares, unless they are known.
   Result<void> find_hidden() {
-    if (std::exchange(knows_hidden_, true)) return {};
+    JOINTER_TRY(hidden_, shared_.get([&] { return hidden_shares(); }));
+    return {};
+  }
+
+  Result<HiddenShares> hidden_shares() {
     const SavePlan& plan = trade_off_.partition().plan;
     JOINTER_TRY(const auto candidates, trade_off_.what_if().candidates(plan));
     std::vector<NodeId> nodes;
     for (const SaveCandidate& each : candidates) nodes.push_back(each.node);
     const auto recomputed = trade_off_.what_if().change_all(plan, nodes, PlanAction::recompute);
-    if (!recomputed) return {};  // nothing can be recomputed
+    if (!recomputed) return HiddenShares();  // nothing can be recomputed
     JOINTER_TRY(const GroupTimesByName now, communication_of(plan));
     JOINTER_TRY(const GroupTimesByName more, communication_of(recomputed->plan));
-    hidden_ = HiddenShares(now, more);
-    return {};
+    return HiddenShares(now, more);
   }
 
   // The communication in the fastest order of a plan.
@@ -196,29 +222,31 @@ class OrderedSearch {
 
   const TradeOff& trade_off_;
   const FindOrder& find_order_;
+  SharedHidden own_;  // used if the searches share none
+  SharedHidden& shared_;
   LimitedMemory memory_;
   HiddenShares hidden_;
-  bool knows_hidden_ = false;
 };
 
 }  // namespace
 
 Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
-                            const FindOrder& find_order) {
+                            const FindOrder& find_order, SharedHidden* hidden) {
   if (!find_order) return trade_off.fastest_within(peak_bytes);
-  return OrderedSearch(trade_off, find_order).fastest(peak_bytes);
+  return OrderedSearch(trade_off, find_order, hidden).fastest(peak_bytes);
 }
 
-Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent,
-                             const FindOrder& find_order) {
+Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent, const FindOrder& find_order,
+                             SharedHidden* hidden) {
   if (!find_order) return trade_off.smallest_within(percent);
-  return OrderedSearch(trade_off, find_order).smallest(percent);
+  return OrderedSearch(trade_off, find_order, hidden).smallest(percent);
 }
 
 Result<ParetoCurve> ordered_curve(const TradeOff& trade_off, const FindOrder& find_order,
-                                  const std::function<void(const ParetoPoint&)>& found) {
+                                  const std::function<void(const ParetoPoint&)>& found,
+                                  SharedHidden* hidden) {
   if (!find_order) return trade_off.curve();
-  return OrderedSearch(trade_off, find_order).curve(found);
+  return OrderedSearch(trade_off, find_order, hidden).curve(found);
 }
 
 }  // namespace jointer

@@ -43,13 +43,17 @@ using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const Orde
 // points in TradeOff::known must have such estimates, too. Without `find_order` (an empty
 // function), every plan keeps its own order. The `is_cancelled` of the trade-off's watcher must be
 // thread-safe. Deterministic if `find_order` is. Errors: same as those functions and `find_order`.
+//
+// `hidden`: shared by searches with equal graphs, estimates, partition options, memory and
+// `find_order`, of a flat training step also with the same current plan; null: not shared.
 Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
-                            const FindOrder& find_order);
-Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent,
-                             const FindOrder& find_order);
+                            const FindOrder& find_order, SharedHidden* hidden = nullptr);
+Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent, const FindOrder& find_order,
+                             SharedHidden* hidden = nullptr);
 // `found`: called with each searched plan once its order is known; may be empty. Not called without
 // `find_order`.
 Result<ParetoCurve> ordered_curve(const TradeOff& trade_off, const FindOrder& find_order,
-                                  const std::function<void(const ParetoPoint&)>& found = {});
+                                  const std::function<void(const ParetoPoint&)>& found = {},
+                                  SharedHidden* hidden = nullptr);
 
 }  // namespace jointer

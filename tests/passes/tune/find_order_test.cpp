@@ -5,14 +5,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "core/base/environment.h"
 #include "core/open/open.h"
 #include "core/pass/pipeline_run.h"
 #include "core/policy/ordered_list.h"
@@ -46,22 +51,23 @@ Graph small_joint() {
 
 // A joint graph with its plan at budget 1.
 struct Asked {
-  explicit Asked(Graph joint, LimitedMemory memory = LimitedMemory::allocated)
+  explicit Asked(Graph joint, LimitedMemory memory = LimitedMemory::allocated,
+                 std::function<bool()> is_cancelled = {})
       : graph(std::move(joint)) {
     whole = partition(graph).value();
     costs = estimate_all(whole.joint, **make_estimator(analysis().estimator));
     flops.resize(whole.joint.node_count());
     const PlanWhatIf what_if(whole.joint, costs, flops);
     figures = what_if.figures(whole.plan).value();
-    trade_off = TradeOff::make(
-                    graph, {costs, flops, {}, {}, {}},
-                    {.partition = {},
-                     .now = {.budget = -1, .name = "now", .plan = whole.plan, .figures = figures},
-                     .fsdp = fsdp_policy(graph),
-                     .memory = memory,
-                     .max_budgets = 4,
-                     .effort = 50})
-                    .value();
+    TradeOffOptions options{
+        .partition = {},
+        .now = {.budget = -1, .name = "now", .plan = whole.plan, .figures = figures},
+        .fsdp = fsdp_policy(graph),
+        .memory = memory,
+        .max_budgets = 4,
+        .effort = 50};
+    options.partition.watcher.is_cancelled = std::move(is_cancelled);
+    trade_off = TradeOff::make(graph, {costs, flops, {}, {}, {}}, std::move(options)).value();
   }
   [[nodiscard]] std::int64_t limit() const { return figures.figures.peak_bytes * 97 / 100; }
 
@@ -294,6 +300,74 @@ TEST(OrderedSearch, AnErrorOfTheOrderEndsTheSearch) {
     EXPECT_EQ(answer.error().kind, Error::Kind::cancelled);
   }
   EXPECT_FALSE(ordered_curve(*asked.trade_off, fails));
+}
+
+// Only the first of several searches finds orders to measure the hidden shares.
+TEST(OrderedSearch, SearchesMayShareHiddenShares) {
+  const Asked asked(sample());
+  const FindOrder usual = order_finder(built_in_passes(), analysis());
+  std::size_t measured = 0;
+  const FindOrder find = [&](const Graph& graph, const OrderLimit& limit) {
+    measured += limit.wants_communication ? 1 : 0;
+    return usual(graph, limit);
+  };
+  SharedHidden hidden;
+  for (const std::int64_t percent : {97, 90}) {
+    const std::int64_t limit = asked.figures.figures.peak_bytes * percent / 100;
+    const Fit shared = fastest_ordered(*asked.trade_off, limit, find, &hidden).value();
+    EXPECT_EQ(measured, 2U);
+    const Fit own = fastest_ordered(*asked.trade_off, limit, usual).value();
+    EXPECT_EQ(shared.point.plan, own.point.plan);
+    EXPECT_EQ(shared.point.order, own.point.order);
+    EXPECT_EQ(shared.point.figures, own.point.figures);
+  }
+}
+
+TEST(HiddenShares, AnErrorIsNotShared) {
+  SharedHidden hidden;
+  const auto failing = []() -> Result<HiddenShares> {
+    return fail(Error::Kind::cancelled, "cancelled");
+  };
+  EXPECT_FALSE(hidden.get(failing));
+  EXPECT_DOUBLE_EQ(hidden.get([] { return Result<HiddenShares>(HiddenShares(0.5)); })->of(""), 0.5);
+  EXPECT_DOUBLE_EQ(hidden.get(failing)->of(""), 0.5);
+}
+
+// While the search waits for its first order, only the search for the bound asks whether the user
+// has cancelled.
+TEST(OrderedSearch, TheBoundIsFoundAtTheSameTime) {
+  if (usable_cores() < 2) GTEST_SKIP() << "one core";
+  const auto asks_meanwhile = [](const auto& search) {
+    std::atomic<bool> is_searching = false, is_ordering = false, is_asked = false;
+    const auto wait_for = [](const std::atomic<bool>& event) {
+      constexpr int kRounds = 10'000;
+      for (int i = 0; i < kRounds && !event; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return event.load();
+    };
+    const Asked asked(small_joint(), LimitedMemory::allocated, [&] {
+      if (is_searching) is_asked = wait_for(is_ordering);
+      return false;
+    });
+    bool was_asked = false;
+    const FindOrder find = [&](const Graph&, const OrderLimit&) -> Result<PlanOrder> {
+      is_ordering = true;
+      was_asked = wait_for(is_asked);
+      return fail(Error::Kind::cancelled, "enough");
+    };
+    is_searching = true;
+    search(*asked.trade_off, find);
+    return was_asked;
+  };
+  EXPECT_TRUE(asks_meanwhile([](const TradeOff& trade_off, const FindOrder& find) {
+    EXPECT_FALSE(fastest_ordered(trade_off, 1, find));
+  }));
+  EXPECT_TRUE(asks_meanwhile([](const TradeOff& trade_off, const FindOrder& find) {
+    EXPECT_FALSE(smallest_ordered(trade_off, 5, find));
+  }));
+  EXPECT_TRUE(asks_meanwhile([](const TradeOff& trade_off, const FindOrder& find) {
+    EXPECT_FALSE(ordered_curve(trade_off, find));
+  }));
 }
 
 // The order of the plan that the search finds needs more memory than the limit allows, that of a

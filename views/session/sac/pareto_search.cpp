@@ -79,6 +79,17 @@ void ParetoSearch::set_twin_groups(bool twin_groups) {
   emit orders_changed();
 }
 
+std::shared_ptr<SharedHidden> ParetoSearch::Hidden::of(const SacStatePtr& state,
+                                                       const Settings& settings) {
+  Settings same = settings;
+  same.offload = settings_.offload;  // does not change the shares
+  if (shares_ == nullptr || state != state_ || same != settings_)
+    shares_ = std::make_shared<SharedHidden>();
+  state_ = state;
+  settings_ = settings;
+  return shares_;
+}
+
 FindOrder ParetoSearch::find_order_of(const SacState& state, const Settings& settings,
                                       const Cancellation& job) {
   if (!settings.orders || !communicates(state.snapshot->graph)) return {};
@@ -166,8 +177,9 @@ void ParetoSearch::search(const SacStatePtr& state) {
   searched_with_ = settings_;
   latest_.reset();  // the new curve may have better plans
   begin();
-  const auto run = [state, settings = settings_,
-                    shared = shared_](const Cancellation& job) -> Result<std::vector<ParetoPoint>> {
+  const auto run = [state, settings = settings_, shared = shared_,
+                    hidden = hidden_.of(state, settings_)](
+                       const Cancellation& job) -> Result<std::vector<ParetoPoint>> {
     const auto tell = [&shared](const ParetoPoint& point) {
       const std::scoped_lock lock(shared->mutex);
       shared->found.push_back(point);
@@ -178,7 +190,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
       if (!find_order || !point.is_searched()) tell(point);
     };
     JOINTER_TRY(const auto trade_off, trade_off_of(*state, settings, {}, job, tell_placed));
-    JOINTER_TRY(ParetoCurve curve, ordered_curve(*trade_off, find_order, tell));
+    JOINTER_TRY(ParetoCurve curve, ordered_curve(*trade_off, find_order, tell, hidden.get()));
     std::vector<ParetoPoint> points = std::move(curve.points);
     // Add the budgets and presets that are not already on the curve.
     const auto add_new = [&points](const auto& more, auto ParetoPoint::*what) {
@@ -250,11 +262,12 @@ void ParetoSearch::find(const SacStatePtr& state, std::optional<Limit> limit, bo
 }
 
 void ParetoSearch::find(const Limit& limit, bool is_trial) {
-  const auto find_one = [bytes = limit.bytes, known = known_plans(limit.state)](
+  const auto find_one = [bytes = limit.bytes, known = known_plans(limit.state),
+                         hidden = hidden_.of(limit.state, limit.settings)](
                             const SacState& state, const Settings& settings,
                             const Cancellation& job) -> Result<Fit> {
     JOINTER_TRY(const auto trade_off, trade_off_of(state, settings, known, job, {}));
-    return fastest_ordered(*trade_off, bytes, find_order_of(state, settings, job));
+    return fastest_ordered(*trade_off, bytes, find_order_of(state, settings, job), hidden.get());
   };
   find(limit.state, limit, is_trial, find_one);
 }
@@ -327,11 +340,11 @@ void ParetoSearch::find_smallest(const SacStatePtr& state, double percent,
                      .order = state->order});
     known.back().figures.figures = ordered->figures;
   }
-  const auto find_one = [percent, reference_ns, known = std::move(known)](
-                            const SacState& of, const Settings& settings,
-                            const Cancellation& job) -> Result<Fit> {
+  const auto find_one =
+      [percent, reference_ns, known = std::move(known), hidden = hidden_.of(state, settings_)](
+          const SacState& of, const Settings& settings, const Cancellation& job) -> Result<Fit> {
     JOINTER_TRY(const auto trade_off, trade_off_of(of, settings, known, job, {}, reference_ns));
-    return smallest_ordered(*trade_off, percent, find_order_of(of, settings, job));
+    return smallest_ordered(*trade_off, percent, find_order_of(of, settings, job), hidden.get());
   };
   find(state, {}, false, find_one);
 }

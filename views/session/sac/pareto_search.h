@@ -30,6 +30,18 @@ class ParetoSearch : public QObject {
     bool twin_groups = false;
     friend bool operator==(const Settings&, const Settings&) = default;
   };
+  // The hidden shares that the searches for one state share, whatever their limits.
+  class Hidden {
+   public:
+    // Those of the latest state and settings; new ones if either differs from the last call in a
+    // way that may change the shares.
+    std::shared_ptr<SharedHidden> of(const SacStatePtr& state, const Settings& settings);
+
+   private:
+    SacStatePtr state_;
+    Settings settings_;
+    std::shared_ptr<SharedHidden> shares_;
+  };
   // The name of the point for the state's own plan.
   static constexpr const char* kNow = "now";
 
@@ -142,6 +154,7 @@ class ParetoSearch : public QObject {
   Settings searched_with_;  // the settings when the search for `points_` started
   std::vector<ParetoPoint> points_;
   Settings settings_;
+  Hidden hidden_;
   QTimer timer_;
   std::optional<Limit> limit_;    // the limit of the running search for a plan
   bool is_trial_ = false;         // the running search is for a preview

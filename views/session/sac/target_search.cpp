@@ -56,7 +56,9 @@ void TargetSearch::find_order() {
 }
 
 void TargetSearch::find_best() {
-  const auto run = [found = *found_, settings = settings_](const Cancellation& job) -> Result<Fit> {
+  const auto run =
+      [found = *found_, settings = settings_,
+       hidden = hidden_.of(found_->state, settings_)](const Cancellation& job) -> Result<Fit> {
     JOINTER_TRY(const auto trade_off,
                 ParetoSearch::trade_off_of(*found.state, settings, {}, job, {}));
     // The list's plan is a candidate, too.
@@ -69,7 +71,7 @@ void TargetSearch::find_best() {
     const PlanOrder own{.figures = found.list.figures.figures};
     return best_for_target(*trade_off, found.target,
                            point_of_list(found.list, found.order.value_or(own), partitioner),
-                           ParetoSearch::find_order_of(*found.state, settings, job));
+                           ParetoSearch::find_order_of(*found.state, settings, job), hidden.get());
   };
   best_search_.start(run, [this](Result<Fit> best) {
     if (best)

@@ -69,6 +69,7 @@ class TargetSearch : public QObject {
   Task<PlanOrder> ordering_;
   Task<Fit> best_search_;
   ParetoSearch::Settings settings_;
+  ParetoSearch::Hidden hidden_;
   std::optional<Found> found_;
   std::optional<Fit> best_;
 };

@@ -127,6 +127,21 @@ TEST_F(ParetoSearchTest, AnotherChoiceOfOrdersHasAnotherCurve) {
   EXPECT_EQ(changes, 4);
 }
 
+// The hidden shares do not depend on the limit, nor on what plans may do.
+TEST_F(ParetoSearchTest, SearchesForOneStateShareHiddenShares) {
+  ParetoSearch::Hidden hidden;
+  const auto first = hidden.of(state_, {});
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(hidden.of(state_, {}), first);
+  EXPECT_EQ(hidden.of(state_, {.offload = false}), first);
+  const auto with_twins = hidden.of(state_, {.twin_groups = true});
+  EXPECT_NE(with_twins, first);
+  const auto of_reserved = hidden.of(state_, {.memory = LimitedMemory::reserved});
+  EXPECT_NE(of_reserved, with_twins);
+  EXPECT_NE(hidden.of(std::make_shared<SacState>(*state_), {.memory = LimitedMemory::reserved}),
+            of_reserved);
+}
+
 TEST_F(ParetoSearchTest, ACancelledSearchReturnsNoPlan) {
   search_.find_fastest(state_, limit());
   EXPECT_TRUE(search_.is_finding());
