@@ -39,6 +39,25 @@ GroupTimesByName group_times(const Graph& graph, const Simulation& step) {
   return times;
 }
 
+GroupTimesByName in_groups_of(const Graph& graph, const GroupTimesByName& times) {
+  // The longest name of a group with which `name` begins; `name` itself if there is none.
+  const auto known = [&](std::string_view name) {
+    std::string_view longest;
+    for (std::size_t i = 0; i < graph.group_count(); ++i)
+      if (const std::string_view each = group_name(graph, GroupId(i));
+          name.starts_with(each) && each.size() > longest.size())
+        longest = each;
+    return std::string(longest.empty() ? name : longest);
+  };
+  GroupTimesByName sums;
+  for (const auto& [name, each] : times) {
+    GroupTimes& sum = sums[known(name)];
+    sum.total_ns = saturating_add(sum.total_ns, each.total_ns);
+    sum.exposed_ns = saturating_add(sum.exposed_ns, each.exposed_ns);
+  }
+  return sums;
+}
+
 HiddenShares::HiddenShares(const GroupTimesByName& less, const GroupTimesByName& more) {
   GroupTimes all;
   for (const auto& [name, times] : more) {

@@ -28,6 +28,9 @@ struct GroupTimes {
 using GroupTimesByName = std::map<std::string, GroupTimes, std::less<>>;
 
 GroupTimesByName group_times(const Graph& graph, const Simulation& step);
+// The times of an order of `graph`, by the groups of `graph`. A group that the order adds, the twin
+// of another group, has a name that begins with that group's name; its times count for that group.
+GroupTimesByName in_groups_of(const Graph& graph, const GroupTimesByName& times);
 
 class HiddenShares {
  public:

@@ -20,7 +20,8 @@ namespace jointer {
 struct PlanOrder {
   std::string passes;  // as a pipeline; empty: the graph's own order
   Figures figures;
-  GroupTimesByName communication;  // set only if OrderLimit::wants_communication
+  // By the groups of the graph before the passes; set only if OrderLimit::wants_communication.
+  GroupTimesByName communication;
   // The peak of the fastest order, in the limited memory, if it exceeds the limit; otherwise 0.
   std::int64_t refused_bytes = 0;
   std::int64_t reserved_bytes = 0;  // peak, by torch's caching allocator; not set for the own order

@@ -4,9 +4,9 @@
 // assuming the same fraction (`hidden`) in all process groups, and also finds an order for the plan
 // (core/policy/ordered_search.cpp).
 //
-// Steps: core/policy/trade_off.cpp and core/partition/plan_frontier.cpp describe the search. For
-// every value that the backward reads, the pass adds a decision. Its reason is the partitioner's,
-// or the search if that changed the partitioner's decision.
+// Steps: core/policy/trade_off.cpp and core/partition/plan_frontier.cpp describe the search. The
+// pass adds a decision for every value that the backward reads or recomputes. Its reason is that of
+// the search: what recomputing the value frees, and how long that takes (search_reasons.cpp).
 //
 // Source: Jointer's own. Cost: `effort` evaluations of a plan, and those with which
 // the search ends (plan_frontier.cpp).

@@ -145,7 +145,8 @@ FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
     }
     if (refused_bytes > 0 && refused_ns < best.figures.step_ns) best.refused_bytes = refused_bytes;
     if (limit.wants_communication) {
-      JOINTER_TRY(best.communication, communication_of(best_graph ? *best_graph : graph, analysis));
+      JOINTER_TRY(const auto times, communication_of(best_graph ? *best_graph : graph, analysis));
+      best.communication = in_groups_of(graph, times);
     }
     return best;
   };

@@ -24,6 +24,7 @@
 #include "core/policy/with_fsdp.h"
 #include "core/schedule/caching_allocator.h"
 #include "passes/built_in.h"
+#include "tests/support/graphs.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/slow.h"
@@ -463,6 +464,26 @@ TEST(HiddenShares, AreThoseOfTheAdditionalCommunication) {
   EXPECT_DOUBLE_EQ(hidden.of("e"), 0.75);  // 90 of 120 ns, but 10 of the additional 20
   EXPECT_FALSE(hidden.hides_nothing());
   EXPECT_TRUE(HiddenShares(more, more).hides_nothing());
+}
+
+// In one of two orders, all-gathers may run in a twin of their group.
+TEST(HiddenShares, ATwinCountsForItsGroup) {
+  const Graph graph = parse(R"(
+    group g: 0 1
+    group g2: 0 1
+    x: f32[4] = input
+    y: f32[4] = aten.sin(x)
+    return [y]
+  )");
+  const GroupTimesByName times = in_groups_of(graph, {{"g", {.total_ns = 100, .exposed_ns = 50}},
+                                                      {"g_all_gather", {.total_ns = 60}},
+                                                      {"g2", {.total_ns = 7, .exposed_ns = 7}},
+                                                      {"other", {.total_ns = 5}}});
+  ASSERT_EQ(times.size(), 3U);
+  EXPECT_EQ(times.at("g").total_ns, 160);
+  EXPECT_EQ(times.at("g").exposed_ns, 50);
+  EXPECT_EQ(times.at("g2").total_ns, 7);
+  EXPECT_EQ(times.at("other").total_ns, 5);
 }
 
 TEST(HiddenCommunication, LeavesTheRestOfTheCollectives) {
