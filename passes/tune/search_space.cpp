@@ -317,7 +317,7 @@ void SearchSpace::change_value(Candidate& candidate, Chance& chance) const {
 
 Candidate SearchSpace::changed(Candidate candidate, Chance& chance) const {
   const std::size_t what = chance.below(kind_ == Kind::ordered ? 8 : 12);
-  if (what < 4 || !communicates_)
+  if (what < 4 || (what == 7 && !communicates_))
     change_orders(candidate, chance);
   else if (what < 7)
     change_value(candidate, chance);

@@ -288,6 +288,22 @@ TEST(SearchSpace, ChangesFitTheRegistryAndTheGraph) {
   EXPECT_LT(failed, run / 2);
 }
 
+TEST(SearchSpace, ChangesPoliciesAndPartitionsWithoutCollectives) {
+  const Graph graph = parse(layered_joint(3));
+  const SearchSpace space(graph, registry());
+  Chance chance(1);
+  const Candidate first = space.starts().back().candidate;
+  std::set<std::string> policies, partitions;
+  for (int i = 0; i < 100; ++i) {
+    const Candidate changed = space.changed(first, chance);
+    EXPECT_TRUE(changed.sections[Candidate::buckets].empty());
+    policies.insert(to_text(changed.sections[Candidate::policies]));
+    partitions.insert(to_text(changed.sections[Candidate::partitioner]));
+  }
+  EXPECT_GT(policies.size(), 2U);
+  EXPECT_GT(partitions.size(), 2U);
+}
+
 TEST(SearchSpace, CreatesNoTwinGroupsIfDisabled) {
   const Graph graph = random_graph(1, {.pair = true});
   const SearchSpace space(graph, registry(), {.twin_groups = false});
