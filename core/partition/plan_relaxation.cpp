@@ -49,9 +49,9 @@
 namespace jointer {
 namespace {
 
-constexpr std::array kCopyPrices{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
-constexpr int kMinExponent = -7, kMaxExponent = 6;  // of byte prices, relative to the mean
-static_assert(kMaxExponent - kMinExponent + 1 == PlanRelaxation::kSeries);
+constexpr std::array kSeriesCopies{1.0, 0.7, 0.5, 0.35, 0.2, 0.1};
+constexpr int kFirstExponent = -7, kLastExponent = 6;  // of byte prices, relative to the mean
+static_assert(kLastExponent - kFirstExponent + 1 == PlanRelaxation::kSeries);
 
 // Capacities are whole numbers: this many per nanosecond, rounded down to keep the bound valid.
 constexpr double kPerNs = 1024;
@@ -286,11 +286,11 @@ std::int64_t PlanRelaxation::bound_ns(const PlanPrices& prices, double cost_ns,
 
 std::vector<PlanPrices> PlanRelaxation::series(bool offload) const {
   std::vector<std::optional<double>> copies{std::nullopt};
-  if (offload) copies.insert(copies.end(), kCopyPrices.begin(), kCopyPrices.end());
+  if (offload) copies.insert(copies.end(), kSeriesCopies.begin(), kSeriesCopies.end());
   const double mean = std::max(mean_byte_ns(), 1e-9);
   std::vector<PlanPrices> prices;
   for (const std::optional<double>& copy : copies)
-    for (int exponent = kMinExponent; exponent <= kMaxExponent; ++exponent)
+    for (int exponent = kFirstExponent; exponent <= kLastExponent; ++exponent)
       prices.push_back({.byte_ns = std::ldexp(mean, exponent), .copy = copy});
   return prices;
 }

@@ -20,7 +20,7 @@ using testing::Not;
 
 // Four gathered values, all of which the backward reads. min_cut saves them, as it does all results
 // of collectives, although their shards are small.
-constexpr const char* kGathered = R"(
+constexpr const char* kGatheredInputs = R"(
   group tp: 0 1 2 3
   x0: f32[1024] = input
   x1: f32[1024] = input
@@ -46,10 +46,10 @@ constexpr const char* kGathered = R"(
   return [s3, g0, None, None, None]
 )";
 
-constexpr std::array kAllActions{PlanAction::save, PlanAction::recompute, PlanAction::offload};
+constexpr std::array kPlanRuleActions{PlanAction::save, PlanAction::recompute, PlanAction::offload};
 
 TEST(PlanRules, PoliciesAllowOneActionAndPreferencesAll) {
-  const auto judged = judge(parse(kGathered));
+  const auto judged = judge(parse(kGatheredInputs));
   ASSERT_TRUE(judged);
   const Graph& joint = judged->partition.joint;
   const NodeId w = joint.find("w0");
@@ -58,11 +58,11 @@ TEST(PlanRules, PoliciesAllowOneActionAndPreferencesAll) {
     policies[w.index()] = policy;
     const PlanRules rules(*judged->what_if, std::move(policies), offload);
     std::vector<PlanAction> actions;
-    for (const PlanAction action : kAllActions)
+    for (const PlanAction action : kPlanRuleActions)
       if (rules.may(w, action)) actions.push_back(action);
     return actions;
   };
-  const std::vector<PlanAction> all(kAllActions.begin(), kAllActions.end());
+  const std::vector<PlanAction> all(kPlanRuleActions.begin(), kPlanRuleActions.end());
   for (const MemoryPolicy policy :
        {MemoryPolicy::none, MemoryPolicy::prefer_save, MemoryPolicy::prefer_recompute})
     EXPECT_EQ(allowed(policy, true), all) << to_string(policy);
@@ -76,7 +76,7 @@ TEST(PlanRules, PoliciesAllowOneActionAndPreferencesAll) {
 }
 
 TEST(PlanRules, AnIncompleteResultIsOnlyRecomputed) {
-  const auto judged = judge(parse(kGathered));
+  const auto judged = judge(parse(kGatheredInputs));
   ASSERT_TRUE(judged);
   const PlanRules rules(*judged->what_if, {}, true);
   const NodeId start = judged->partition.joint.find("a0");
@@ -88,7 +88,7 @@ TEST(PlanRules, AnIncompleteResultIsOnlyRecomputed) {
 // The partitioner settles the tag MUST_SAVE on the gathered values. Neither the relaxation nor
 // changes of a plan are bound by it; both are by the user's policy.
 TEST(PlanRules, SettledTagsDoNotConstrainASearch) {
-  const auto judged = judge(parse(kGathered));
+  const auto judged = judge(parse(kGatheredInputs));
   ASSERT_TRUE(judged);
   const Partition& solved = judged->partition;
   const PlanWhatIf& what_if = *judged->what_if;
