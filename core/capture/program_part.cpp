@@ -17,8 +17,9 @@ kernels::Kernel::Kind kind_of(CompiledKind kind) {
   using Kind = kernels::Kernel::Kind;
   switch (kind) {
     case CompiledKind::pointwise:
-    case CompiledKind::foreach:
       return Kind::pointwise;
+    case CompiledKind::foreach:
+      return Kind::foreach_;
     case CompiledKind::reduction:
       return Kind::reduction;
     case CompiledKind::mix_order_reduction:
