@@ -27,7 +27,7 @@ struct TracedLaunch {
   std::string name;         // as the profiler reports it
   std::size_t call = 0;     // index in TracedGraph::calls
   std::int64_t stream = 0;  // of the GPU; on the CPU, the number of the thread
-  // In the run that is shown (TracedGraph::span_ns), since its first launch.
+  // In the run that is shown (TracedGraph::span_ns), from the start of its earliest launch.
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t gap_ns = 0;  // idle time of the stream before it, in that run
 };
@@ -38,8 +38,8 @@ struct TracedCall {
   std::string name;
   // Its launches: [first, first + count) in TracedGraph::launches.
   std::size_t first = 0, count = 0;
-  // The duration of its launches: the median of the runs or, for a collective, the minimum, since
-  // waiting for a late rank only adds time.
+  // The total duration of its launches: the median of the runs or, for a collective, the minimum,
+  // since waiting for a late rank only adds time.
   std::int64_t ns = 0;
   bool is_collective = false;
 };

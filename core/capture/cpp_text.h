@@ -18,7 +18,7 @@ struct Statement {
 };
 
 // Returns the statements of a function's body, those in blocks included, in order of the text.
-// Blocks that copy a misaligned input, which compare its address, are left out. Cost: linear.
+// Blocks that copy a misaligned input, whose heads test its address, are left out. Cost: linear.
 std::vector<Statement> statements_of(std::string_view body, std::size_t first_number);
 
 // The position of the bracket that closes the one at `open`; nullopt if none does. Brackets in

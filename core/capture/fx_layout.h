@@ -31,12 +31,12 @@ class LayoutDeriver {
 
   // Row-major strides; symbolic if any size is symbolic.
   std::vector<Dim> dense(std::span<const Dim> shape);
-  // The size in bytes of the smallest storage that holds this tensor; of a dense one if a number is
-  // symbolic.
+  // The size in bytes of the smallest storage that holds this tensor. If a number is symbolic, the
+  // tensor is assumed dense.
   Dim storage_bytes(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset,
                     DType dtype);
-  // True if a number is symbolic, so that storage_bytes assumes a dense tensor, and the tensor may
-  // be a different one.
+  // True if storage_bytes assumes a dense tensor, because a number is symbolic, although the tensor
+  // may not be dense or may not start at offset 0.
   bool is_assumed_dense(std::span<const Dim> shape, std::span<const Dim> stride, Dim offset);
 
  private:

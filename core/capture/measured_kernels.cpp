@@ -13,8 +13,8 @@
 //      launches is considered, and no collectives. If the trace marks the compiled graph, this also
 //      applies before the first pair and after the last one.
 //   4. If the graph does not say which operators the model called (`original_aten`), as in FX text,
-//      the names of predicted kernels are uncertain. If one such kernel and one call of the same
-//      category are left in a place as in step 3, they are tied.
+//      the names of predicted kernels are uncertain. If only one such kernel and one call of the
+//      same category are left between two pairs, as in step 3, they are tied.
 // The first compiled graph with the most tied kernels is chosen.
 //
 // Cost: that of CertainPairs for each compiled graph in the trace.

@@ -157,10 +157,10 @@ Argument NodeReader::read_number(std::string_view token) {
     // 64 ones, is kept verbatim.
     if (status == std::errc::result_out_of_range && token.size() <= 40)
       return Argument::of_text(Argument::Kind::raw, graph_.intern(token));
-    give_up("number `{}` is not valid or too large", token.substr(0, 40));
+    give_up("number `{}` is invalid or too large", token.substr(0, 40));
   }
   const auto number = number_of<double>(token);
-  if (!number) give_up("number `{}` is not valid or too large", token.substr(0, 40));
+  if (!number) give_up("number `{}` is invalid or too large", token.substr(0, 40));
   return Argument::of_real(*number);
 }
 
