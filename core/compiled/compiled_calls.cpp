@@ -19,11 +19,12 @@
 //   4. As a CUDA graph, everything is launched by the first launch, and nothing blocks the CPU.
 //   5. A call that no kernel computes (a view that became index arithmetic) runs before the first
 //      call that reads it, or at the end of its part.
-//   6. The steps of memory are the calls in that order. A kernel in which no call begins
-//      has a step, too, if it allocates memory or is the first of its part: the call that it
-//      continues has another step.
-//   7. A region runs at the position of its last call; between regions, calls run one by one.
-//      There, a kernel in which no call begins has no step.
+//   6. The steps of memory are the calls in that order. A kernel in which no call begins gets its
+//      own step if it allocates memory or is the first of its part: one more step of the call that
+//      it continues or, if it continues none, of the call of the previous step. Otherwise, it runs
+//      in the step of the kernel before it.
+//   7. A region runs at the position of its last call; between regions, calls run one by one. A
+//      kernel of a region in which no call begins never gets its own step.
 //
 // Source: the order is that of kernels::schedule. Deviation: the order may differ from that of the
 // data (a kernel may compute a part of a call before all inputs of the call exist), so it is only
@@ -42,7 +43,7 @@ namespace {
 using kernels::Kernel;
 using kernels::KernelTime;
 
-// True if kernels of this kind call something, and may thus start a collective or wait for one.
+// True for calls and templates: such a kernel may start a collective or wait for one.
 bool is_call_out(Kernel::Kind kind) {
   using enum Kernel::Kind;
   return kind == collective || kind == wait || kind == external || kind == template_;

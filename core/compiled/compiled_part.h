@@ -20,8 +20,9 @@ struct StatedRefusal {
 };
 
 // A piece that Inductor compiles at once (a graph, a half of a pair, or a region of a graph), and
-// the kernels that it is predicted to make of it. Nodes are those of the graph that contains the
-// part.
+// the kernels that it makes of it: predicted by the functions below, stated by the installed
+// Inductor, or read from a compilation (core/capture/program_part.h). Nodes are those of the graph
+// that contains the part.
 struct CompiledPart {
   PartId part;
   TorchVersion torch;  // whose rules apply: the version that made the graph
