@@ -96,9 +96,9 @@ struct EstimatorRequest {
 // `runs_on`); if `request.device` is empty, it uses the description that matches this device, or
 // the default device of its type if none does. Error (usage): the estimator, the device or a
 // constant does not exist, `gpus_per_node` is less than 1, nothing was measured, or the device of
-// `kernels` has no rates of kernels. Error (input): the trace or the device description cannot be
-// read, or one of them or the cost database is damaged. Error (run): the cost database cannot be
-// opened, or remains locked.
+// `kernels` has no rates of kernels. Error (input): the trace, the device description or the cost
+// database cannot be read, or is damaged. Error (run): the cost database remains locked, or the
+// system fails while it is read.
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
                                                   std::optional<DeviceType> runs_on = {});
 

@@ -11,8 +11,8 @@ namespace jointer {
 // Uses times measured on a device. Looks up nodes by their work (append_work), and collectives by
 // CollectiveWork. The time of a collective whose size was not measured is interpolated between
 // those of the nearest smaller and larger size with the same kind, backend, ranks and machines.
-// Everything else is left to another estimator, the device's roofline. Nothing changes
-// after construction, so several threads may use the estimator at once.
+// Everything else is left to another estimator, the device's roofline. Nothing changes after
+// construction, so several threads may use the estimator at once.
 class MeasuredEstimator final : public Estimator {
  public:
   MeasuredEstimator(DeviceCosts costs, std::unique_ptr<Estimator> rest,

@@ -4,7 +4,7 @@
 //   algorithm's share (ring: ranks / steps; tree: half, corrected by message size).
 // - Latency: a start-up time, plus a hop for each step, inside a node or between nodes.
 // - Between nodes, the bandwidth is the network's: a smaller share of its peak for few nodes, which
-//   use few network cards, and a larger one for large messages.
+//   use few network cards, and, between more than two nodes, a larger one for large messages.
 //
 // Terms: a step is one hop of data; `scale` is 0 for one node, 1 for two, and 2 for more.
 // Source: torch/_inductor/comm_analysis.py. Deviations: all GPUs of a node are linked by NVLink
