@@ -4,7 +4,7 @@
 // replays in another process (resources/python/jointer/kernel_order.py, docs/recipes.md).
 //
 // Kernels are named so that they are found there again, although Inductor's passes rename nodes and
-// fuse for another device: a collective by its number in the sequence of collectives, which
+// fusion differs between devices: a collective by its number in the sequence of collectives, which
 // Inductor keeps; a wait by its collective and its number among the waits for it; any other kernel
 // by the nodes that run in it, each with its operator and its number among the calls of that
 // operator. The sequence of collectives is stored, too: moves apply only to a program with the same

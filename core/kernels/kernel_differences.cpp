@@ -413,7 +413,7 @@ std::string to_text(const DifferenceRule& rule, std::string_view first, std::str
       text = fmt::format("several kernels of {} are one of {}", first, second);
       break;
     case DifferenceKind::regrouped:
-      text = "nodes run together with others";
+      text = "nodes grouped into kernels differently";
       break;
     case DifferenceKind::only_first:
       text = fmt::format("kernels that only {} has", first);
@@ -425,10 +425,10 @@ std::string to_text(const DifferenceRule& rule, std::string_view first, std::str
       text = "the same nodes in a kernel of another kind";
       break;
     case DifferenceKind::other_bytes:
-      text = "the same nodes, other bytes";
+      text = "the same nodes, but a different number of bytes";
       break;
     case DifferenceKind::order:
-      text = "the same nodes, at another place";
+      text = "the same nodes, but at another place in the order";
       break;
   }
   if (rule.refused_by == ListSide::neither) return text;

@@ -16,7 +16,7 @@ namespace {
 std::string order_of_collectives(const std::string& holder) {
   return fmt::format(
       "Held by {}: collectives must start in the same order on every rank, and Inductor keeps "
-      "theirs.",
+      "that order.",
       holder);
 }
 

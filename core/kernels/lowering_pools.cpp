@@ -2,7 +2,7 @@
 // Source: torch/_inductor/lowering.py (_max_pool_with_offsets, _pool_offsets_to_indices,
 // _avg_poolnd, avg_pool2d_backward, _adaptive_avg_pool2d, adaptive_max_pool2d,
 // constant_boundary_condition).
-// Deviation: where padding changes the divisor of an average, placeholders replace the operations
+// Deviation: where padding changes the divisor of an average, simpler operations stand for those
 // that compute this divisor, but not in the gradient.
 
 #include <array>
@@ -128,7 +128,7 @@ Box Lowering::lower_average_pool(const FxNode& of) {
     const double divisor = of.scalars.empty() ? static_cast<double>(count) : of.scalars[0];
     append(scaled, "mul", std::array{value, constant(scaled, 1 / divisor)});
   } else {
-    // Placeholders for the number of elements of the window that count.
+    // Stands for the number of elements of the window that count.
     std::int16_t number = -1;
     for (std::size_t i = 0; i < dims; ++i) {
       const std::int16_t factor = index_value(scaled, where[where.size() - dims + i]);

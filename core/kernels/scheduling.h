@@ -51,7 +51,7 @@ struct SchedulerNode {
   bool is_on_gpu = true;
   bool is_template = false;         // has an op of a template, which is the first
   std::vector<NodeIndex> parallel;  // parts of a foreach kernel, which run side by side
-  // In a mix-order reduction: the node that reads along its rows, and the one that reads across.
+  // In a mix-order reduction: the node that reads along rows, and the one that reads across them.
   NodeIndex contiguous = -1, crossing = -1;
   OpId leader = -1;  // the first op that reduces, or else the first: its loops are the node's
   // On the CPU: nodes that share only their first `outer_depth` loops; empty otherwise.
