@@ -27,8 +27,8 @@ std::string export_perfetto(const Graph& graph, const Analysis& analysis);
 std::string export_perfetto(const Graph& graph, const Analysis& analysis,
                             std::span<const Measurement> measured);
 
-// The graph in Graphviz's DOT language, with one cluster per module, highlighted saved tensors, and
-// bytes on the edges.
+// The graph in Graphviz's DOT language, with one cluster per module, and bytes on the edges. Edges
+// from calls of the forward to calls of the backward are highlighted.
 std::string export_dot(const Graph& graph, const Analysis& analysis);
 
 // A Markdown report for an issue or a pull request, with estimates, memory at the peak with the 15

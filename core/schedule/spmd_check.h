@@ -34,7 +34,8 @@ struct SpmdMismatch {
   std::size_t call = 0;             // index among the collectives of the group, from 0
   SpmdSide a, b;
   std::string sentence;
-  std::string brief;  // the same without `does` and `position`, which a deadlock never mentions
+  // `sentence` without `does` and `position`; equal for a deadlock, whose sentence has neither.
+  std::string brief;
 };
 
 struct SpmdGroup {
