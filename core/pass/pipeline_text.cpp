@@ -8,6 +8,7 @@
 #include "core/base/characters.h"
 #include "core/base/json_text.h"
 #include "core/base/number_text.h"
+#include "core/base/utf8.h"
 
 namespace jointer {
 namespace {
@@ -48,11 +49,13 @@ class Parser {
   template <class... Args>
   tl::unexpected<Error> wrong(fmt::format_string<Args...> format, Args&&... args) const {
     constexpr std::size_t kContext = 40;
-    const std::size_t from = at_ > kContext ? at_ - kContext : 0;
+    std::size_t from = at_ > kContext ? at_ - kContext : 0;
+    while (from < at_ && !begins_character(text_[from])) ++from;
     const std::string what = fmt::format(format, std::forward<Args>(args)...);
     if (at_ == 0) return fail(Error::Kind::usage, "at the start of the pipeline: {}", what);
     return fail(Error::Kind::usage, "in the pipeline after `{}{}`, at character {}: {}",
-                from > 0 ? "…" : "", text_.substr(from, at_ - from), at_ + 1, what);
+                from > 0 ? "…" : "", text_.substr(from, at_ - from),
+                character_count(text_.substr(0, at_)) + 1, what);
   }
 
   std::string_view take_word() {

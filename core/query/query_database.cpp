@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "core/base/characters.h"
+#include "core/base/utf8.h"
 #include "core/query/graph_tables.h"
 
 namespace jointer {
@@ -104,7 +105,7 @@ std::string message_of(sqlite3* handle, std::string_view sql) {
   const std::string_view before = sql.substr(0, static_cast<std::size_t>(offset));
   const auto line = 1 + std::ranges::count(before, '\n');
   const std::string_view in_line = before.substr(before.rfind('\n') + 1);
-  const auto column = 1 + std::ranges::count_if(in_line, [](char c) { return (c & 0xc0) != 0x80; });
+  const std::size_t column = 1 + character_count(in_line);
   return fmt::format("{} (line {}, column {})", text, line, column);
 }
 

@@ -60,6 +60,9 @@ TEST(PipelineText, ErrorsNameTheLocation) {
             "in the pipeline after `a{b=1,b=`, at character 9: b is given twice");
   EXPECT_EQ(message("a{b=\"x}"),
             "in the pipeline after `a{b=`, at character 5: missing closing quote");
+  // Neither the part of the text that is shown nor the position splits a character.
+  EXPECT_EQ(message("ab{c=\"§§§§§§§§§§§§§§§§§§§§§§§§§\"]"),
+            "in the pipeline after `…§§§§§§§§§§§§§§§§§§§\"`, at character 33: expected `,` or `}`");
   EXPECT_NE(message("a b"), "");
   EXPECT_NE(message("a,"), "");
   EXPECT_NE(message("a{b=" + std::string(1000, '[')), "");
