@@ -112,7 +112,7 @@ Result<EveryNth> parse_every_nth(std::string_view text) {
       slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
   rule.n = number_of<decltype(rule.n)>(number).value_or(0);
   if (slash == 0 || rule.n < 1)
-    return refuse("expected OPERATOR/N or OPERATOR/N/layer such as aten.mm/2/layer, got `{}`",
+    return refuse("expected OPERATOR/N or OPERATOR/N/layer, such as aten.mm/2/layer, got `{}`",
                   text);
   rule.op = captured_operator(rest.substr(0, slash));
   return rule;

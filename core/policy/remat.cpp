@@ -121,9 +121,10 @@ class Rematerializer {
     raise_getitems();
     edit.changes = std::move(changes_);
     edit.title = fmt::format("Recompute {} in the backward", counted(gathered().size(), "call"));
-    edit.notes.push_back(counted(removed,
-                                 "original was needed only by the backward and is removed.",
-                                 "originals were needed only by the backward and are removed."));
+    if (removed > 0)
+      edit.notes.push_back(counted(removed,
+                                   "original was needed only by the backward and is removed.",
+                                   "originals were needed only by the backward and are removed."));
     return edit;
   }
 

@@ -93,7 +93,7 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
         (["bench", JOINT, "--ranks", "two"], "option --ranks: expected a number of ranks, got `two`"),
         (
             ["sac", JOINT, "--save", "aten.mm", "--every-nth", "aten.mm"],
-            "option --every-nth: expected OPERATOR/N or OPERATOR/N/layer such as aten.mm/2/layer, got `aten.mm`",
+            "option --every-nth: expected OPERATOR/N or OPERATOR/N/layer, such as aten.mm/2/layer, got `aten.mm`",
         ),
         (
             ["apply", JOINT, "--passes", "remove_tags", "--budget", "x"],
