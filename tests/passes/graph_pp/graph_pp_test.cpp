@@ -158,6 +158,23 @@ TEST(SplitForwardFsdpCollectives, UnshardGathers) {
   EXPECT_THAT(outputs(forward, kFirst), ElementsAre("y", "x", "wt"));
 }
 
+TEST(SplitForwardFsdpCollectives, RefusesAGatherThatOtherNodesRead) {
+  const Graph graph = parse(R"(
+    kind forward
+    group dp: 0 1
+    w: f32[2,4] = parameter
+    x: f32[4,4] = input
+    ag: f32[4,4] = _c10d_functional.all_gather_into_tensor(w, 2, 'dp')
+    wt: f32[4,4] = _c10d_functional.wait_tensor(ag)
+    mm: f32[4,4] = aten.mm(x, wt)
+    n: f32[4,4] = aten.neg(ag)
+    return [mm, n]
+  )");
+  EXPECT_THAT(refusal(graph, "split_forward_fsdp_collectives{parameters=1}"),
+              HasSubstr("the FSDP all-gather ag must have one reader, its wait, but has 2 readers: "
+                        "wt, n"));
+}
+
 TEST(SplitBackwardFsdpCollectives, ReduceGradReduces) {
   const Graph pair = partitioned();
   const Graph backward =
