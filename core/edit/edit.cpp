@@ -7,7 +7,8 @@
 //   - two nodes keep their order if one writes to memory that the other uses, or if their effects
 //     must keep their order (core/graph/dependencies.h, for the graph before the edit). Exceptions:
 //     the edit replaced the call of one of them, changed calls so that neither writes to memory
-//     that the other uses, or added a node that now defines the symbol that one of them uses;
+//     that the other uses, or added a node before both that may now define the symbol because of
+//     which they keep their order;
 //   - placeholders, constants and outputs stay, and nothing moves across a placeholder or an
 //     output.
 // If the edit is not legal, the inverses of the applied changes are applied in reverse.
@@ -244,7 +245,7 @@ Result<NodeId> Editor::State::find_place(std::string_view before) const {
   const std::size_t at = graph.position(id);
   const Node* previous = at == 0 ? nullptr : &graph.node(graph.order()[at - 1]);
   if (previous == nullptr || is_wall(*previous))
-    return refuse("{} is a placeholder: no node can precede it", before);
+    return refuse("{} is a placeholder: no node can be placed before it", before);
   return id;
 }
 
@@ -591,8 +592,8 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     if (d.kind == DependencyKind::write) return false;
     const Effects others = effects_of(graph, graph.node(d.node));
     if (effects.conflict(others)) return true;
-    // They are ordered because of a symbol: the earlier one defines it, unless an added node now
-    // does.
+    // They are ordered because of a symbol that the earlier one defines, unless an added node may
+    // now define it.
     return is_neighbor && (effects.has(Effects::checks) || others.has(Effects::checks) ||
                            !brings_symbols_before(id, d.node));
   };

@@ -307,7 +307,7 @@ def test_storages_of_an_unknown_operator() -> None:
         ({"move": ["relu"], "before": "output"}, "mm reads relu and would come before it"),
         ({"move": ["x_1"], "before": "mm"}, "x_1 is a placeholder: placeholders, constants and"),
         ({"move": ["output"], "before": "mm"}, "output is the output: placeholders, constants and"),
-        ({"move": ["mm"], "before": "x_1"}, "x_1 is a placeholder: no node can precede it"),
+        ({"move": ["mm"], "before": "x_1"}, "x_1 is a placeholder: no node can be placed before it"),
         ({"move": ["mm"], "before": "mm"}, "mm cannot be moved before itself"),
         ({"move": ["mm", "mm"], "before": "add"}, "mm is listed twice among the nodes to move"),
         ({"move": ["gone"], "before": "add"}, "there is no node gone"),

@@ -373,7 +373,7 @@ class GraphEditor:
     def _place(self, change: Mapping[str, Json]) -> fx.Node:
         before = self.node(change["before"])
         if before.op == "placeholder":
-            raise RecipeError(f"{before.name} is a placeholder: no node can precede it")
+            raise RecipeError(f"{before.name} is a placeholder: no node can be placed before it")
         return before
 
     def _target(self, name: Json, node: str) -> Callable[..., Any]:
