@@ -29,7 +29,7 @@ std::vector<std::string> doubts_about(const GpuState& gpu) {
         "GPU",
         counted(static_cast<std::size_t>(gpu.other_processes), "other process computes",
                 "other processes compute"),
-        bytes > 0 ? fmt::format(" ({} of its memory in use)", format_bytes(bytes))
+        bytes > 0 ? fmt::format(", and other processes use {} of its memory", format_bytes(bytes))
                   : std::string()));
   else if (bytes >= kMuchMemory)
     doubts.push_back(

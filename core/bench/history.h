@@ -12,8 +12,8 @@
 
 namespace jointer {
 
-// The results as JSON, one per line. From the newest on, each includes its profile (write_result)
-// if the lines with profiles then have at most `max_profile_bytes` in total.
+// The results as JSON, one per line. Starting with the newest, each includes its profile
+// (write_result) if the lines with profiles then have at most `max_profile_bytes` in total.
 std::vector<std::string> result_lines(std::span<const BenchmarkResult> results,
                                       std::size_t max_profile_bytes);
 

@@ -27,8 +27,8 @@ std::string profiler(const BenchmarkRequest& request) {
   return "nsys " + shell_words(nsys_arguments(request, kNsysRank)) + ' ';
 }
 
-// A command that creates the folder for reports, which nsys does not do, or nothing. `then`: joins
-// it with the next command.
+// A command that creates the folder for reports, because nsys does not create it; empty without
+// nsys. `then`: joins it with the next command.
 std::string make_report_folder(const BenchmarkRequest& request, std::string_view then) {
   if (request.nsys.empty()) return {};
   return fmt::format("mkdir -p {}{}", shell_word(request.nsys), then);

@@ -8,7 +8,7 @@
 namespace jointer {
 
 // The readers of each node, in program order. Valid as long as neither the graph's arguments nor
-// its order change.
+// its order changes.
 class Users {
  public:
   explicit Users(const Graph& graph)

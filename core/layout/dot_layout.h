@@ -14,7 +14,7 @@
 namespace jointer {
 
 struct DotOptions {
-  std::string program = "dot";              // looked up in PATH if it contains no slash
+  std::string program = "dot";              // looked up on PATH if it contains no slash
   std::chrono::milliseconds deadline{120};  // for all graphs together
 };
 

@@ -22,7 +22,7 @@
 namespace jointer {
 
 struct ChildOptions {
-  // The program (looked up in PATH if it contains no slash) and its arguments. No shell is
+  // The program (looked up on PATH if it contains no slash) and its arguments. No shell is
   // involved.
   std::vector<std::string> command;
   // Added to the environment of this process, replacing variables with the same names.

@@ -171,8 +171,7 @@ Result<Spawned> spawn(const SpawnRequest& request) {
     return fail(Error::Kind::run, "no program is given");
   const std::string program = find_program(request.command.front());
   if (program.empty())
-    return fail(Error::Kind::run,
-                "the program `{}` was not found in PATH; install it, or give its path",
+    return fail(Error::Kind::run, "the program `{}` is not on PATH; install it, or give its path",
                 request.command.front());
   std::vector<std::string> arguments = request.command;
   std::vector<std::string> environment = merged_environment(request.environment);

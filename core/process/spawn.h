@@ -38,7 +38,7 @@ Result<Spawned> spawn(const SpawnRequest& request);
 void keep_exit_statuses();
 
 // The path of the program `name`: `name` itself if it contains a slash, else that of the first
-// executable in PATH with this name. Empty if there is none.
+// executable on PATH with this name. Empty if there is none.
 std::string find_program(const std::string& name);
 
 // True if `path` is a file that this process may execute.
