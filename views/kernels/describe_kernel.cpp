@@ -80,7 +80,7 @@ class KernelDescription {
     if (const QString measured = measured_time_text(of_, row_); !measured.isEmpty())
       section.add(tr("measured"), measured, Provenance::measured);
     const QString limit = kernel_limit_text(of_, row_);
-    section.add(tr("time"),
+    section.add(of_.is_measured() ? tr("predicted") : tr("time"),
                 limit.isEmpty() ? time_text(figures.estimated_ns)
                                 : tr("%1, bound by %2").arg(time_text(figures.estimated_ns), limit),
                 Provenance::estimated);

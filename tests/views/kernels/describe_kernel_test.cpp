@@ -11,7 +11,9 @@ namespace jointer::views {
 namespace {
 
 using kernels::Refusal;
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Not;
 
 class DescribeKernelTest : public ::testing::Test {
  protected:
@@ -121,6 +123,24 @@ TEST_F(DescribeKernelTest, CountsKernelsAcrossParts) {
   EXPECT_EQ(content.subtitle, "kernel 10 of 16 · pointwise");
   EXPECT_EQ(content.sections.back().rows.front().label, "kernel 9");
   EXPECT_TRUE(content.sections[1].rows.front().value.endsWith("live from kernel 9 to 10"));
+}
+
+// The time of a measured kernel is the measured one, as in the table.
+TEST_F(DescribeKernelTest, AMeasuredKernelHasAPredictedTime) {
+  const auto trace = std::make_shared<CompiledTrace>();
+  trace->graphs.emplace_back().runs = 3;
+  PartMeasurement measurement{trace, {}};
+  measurement.ties.kernels.resize(part_.scheduled.kernels.size());
+  measurement.ties.kernels[1] = {.by = TiedBy::name, .calls = {}, .ns = 4'000};
+  std::vector<CompiledPart> parts{part_};
+  std::vector<PartMeasurement> measurements{measurement};
+  const SnapshotKernels measured(snapshot_, std::move(parts), {}, std::move(measurements));
+  std::vector<std::string> labels;
+  for (const InspectorRow& row : describe_kernel(measured, 1).sections.front().rows)
+    labels.push_back(row.label.toStdString());
+  EXPECT_THAT(labels, Contains("measured"));
+  EXPECT_THAT(labels, Contains("predicted"));
+  EXPECT_THAT(labels, Not(Contains("time")));
 }
 
 // Reasons that Inductor states are shown as they are.
