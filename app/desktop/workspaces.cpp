@@ -114,6 +114,7 @@ void Workspaces::ask_for_capture(const std::string& path, const Workspace& works
     capture.path = ask(is_pair ? tr("Choose Forward Graph") : tr("Choose Capture"));
     if (capture.path.empty()) return;
     if (is_pair) capture.backward = ask(tr("Choose Backward Graph"));
+    if (is_pair && capture.backward.empty()) return;
     capture.relative.clear();
     capture.relative_backward.clear();
     const auto located = locate_capture(found.workspace, path);

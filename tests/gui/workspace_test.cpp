@@ -1,13 +1,17 @@
 // Tests that no work is lost: workspaces are saved and opened, journals restored, in the real
 // window.
 
+#include <QApplication>
 #include <QDir>
+#include <QFileDialog>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 #include <memory>
 
 #include "app/desktop/first_minutes.h"
@@ -61,6 +65,7 @@ class WorkspaceTest : public QObject {
   void skipped_edits_are_reported();
   void a_stopped_autosave_stays_in_view();
   void asks_for_a_moved_capture();
+  void a_moved_pair_needs_both_files();
   void closing_asks_about_unsaved_edits();
   void closing_saves_if_asked_to();
   void closing_the_window_asks_too();
@@ -425,6 +430,43 @@ void WorkspaceTest::asks_for_a_moved_capture() {
   auto* box = window->findChild<QMessageBox*>("ask_for_capture");
   QVERIFY(box != nullptr);
   box->reject();
+}
+
+// If the user cancels the choice of the backward graph, the forward graph is not opened alone.
+void WorkspaceTest::a_moved_pair_needs_both_files() {
+  const QString path = folder_->filePath("work.jointer");
+  Workspace workspace;
+  workspace.capture.path = folder_->filePath("none.fw.json").toStdString();
+  workspace.capture.backward = folder_->filePath("none.bw.json").toStdString();
+  QVERIFY(write_workspace(path.toStdString(), workspace).has_value());
+  auto window = make_window();
+  QSignalSpy failed(window.get(), &MainWindow::open_failed);
+  window->open({.path = path.toStdString()});
+  QTRY_VERIFY_WITH_TIMEOUT(!failed.isEmpty(), kPatienceMs);
+  auto* box = window->findChild<QMessageBox*>("ask_for_capture");
+  QVERIFY(box != nullptr);
+  const auto tabs = test::tab_count(*window);
+  bool is_cancelled = false;
+  QTimer answers;
+  connect(&answers, &QTimer::timeout, this, [&] {
+    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    if (dialog == nullptr) return;
+    if (dialog->windowTitle() == "Choose Backward Graph") {
+      is_cancelled = true;
+      return dialog->reject();
+    }
+    auto* edit = dialog->findChild<QLineEdit*>();
+    edit->setText(kCapture);
+    QTest::keyClick(edit, Qt::Key_Return);
+  });
+  answers.start(10);
+  QAbstractButton* choose = nullptr;
+  for (QAbstractButton* button : box->buttons())
+    if (box->buttonRole(button) == QMessageBox::AcceptRole) choose = button;
+  QVERIFY(choose != nullptr);
+  QTest::mouseClick(choose, Qt::LeftButton);
+  QVERIFY(is_cancelled);
+  QCOMPARE(test::tab_count(*window), tabs);
 }
 
 void WorkspaceTest::closing_asks_about_unsaved_edits() {
