@@ -283,8 +283,8 @@ void SacPane::make_joint() {
   making_pair_.start(make, [this, state](const Result<OpenRequest>& request) {
     if (!request) return emit message(to_qstring(request.error().message));
     emit message(
-        tr("The joint graph is tagged with the pair's plan. To partition it from scratch, press "
-           "Ignore Tags."));
+        tr("The joint graph is tagged with the pair's plan. To partition it from scratch, turn on "
+           "Ignore Tags and press Solve."));
     emit pair_made(*request, state->snapshot->analysis.options);
   });
 }

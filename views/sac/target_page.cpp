@@ -202,10 +202,10 @@ QString TargetPage::answer() const {
 // The estimates of the list's plan in the order found for it, or the progress of that search; empty
 // if no order is searched for.
 QString TargetPage::order_text() const {
-  if (search_->is_ordering()) return tr("Searching for an order of this plan...");
+  if (search_->is_ordering()) return tr("Searching for an order for this plan...");
   const auto& order = search_->found()->order;
   if (!order) return {};
-  if (order->passes.empty()) return tr("No better order of this plan was found.");
+  if (order->passes.empty()) return tr("No better order was found for this plan.");
   return tr("Reordered: %1%2.").arg(figures_text(order->figures), ordered_by(order->passes));
 }
 

@@ -15,7 +15,7 @@
 namespace jointer::views {
 
 // Searches on a worker thread for the shortest list of changes that meets a target, then for an
-// order of its plan, and then for the fastest plan within the target's peak, without its other
+// order for its plan, and then for the fastest plan within the target's peak, without its other
 // conditions. Lists and plans may change tags that an earlier search set in a flat training step. A
 // new search replaces a running one.
 class TargetSearch : public QObject {
