@@ -27,7 +27,7 @@ namespace jointer::views {
 
 // Compares any two states of open documents: as opened, the current state, named states, history
 // entries and, if the file is a log of passes, the input of the pass that produced the graph. Files
-// that are not open can be compared, too. The second state can be executed differently, for example
+// that are not open can also be compared. The second state can be executed differently, for example
 // to compare a state with itself as torch's compiler runs it.
 class ComparePane : public QWidget {
   Q_OBJECT

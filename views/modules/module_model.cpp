@@ -210,7 +210,8 @@ QString ModuleModel::note(int row, int column) const {
     return tr(
         "Identical modules call the same operators in the same submodules, with outputs of the "
         "same shapes and dtypes, in both the forward and the backward. The order of the calls may "
-        "differ. If a range is selected, only calls in it are compared, by their time in it too.");
+        "differ. If a range is selected, only the calls in it are compared, and their times in it "
+        "must be the same as well.");
   }
   const auto value = number(row, column);
   if (r.members == 1 || !value) return {};
