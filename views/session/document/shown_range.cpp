@@ -51,8 +51,8 @@ void ShownRange::move_to(Document& shown) {
   if (mapped) return;
   emit cleared(&shown == &own_
                    ? tr("Range cleared: it contains only nodes that are recomputed or that the "
-                        "joint graph does not run")
-                   : tr("Range cleared: none of its nodes run in the graph as partitioned"));
+                        "joint graph does not run.")
+                   : tr("Range cleared: none of its nodes run in the graph as partitioned."));
 }
 
 void ShownRange::forget_pair() {

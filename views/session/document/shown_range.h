@@ -22,13 +22,13 @@ class Document;
 class ShownRange : public QObject {
   Q_OBJECT
  public:
-  // `own` owns this object.
+  // `own`: the document that owns this object.
   explicit ShownRange(Document& own);
 
   // nullopt if panes show the whole step.
   [[nodiscard]] std::optional<TimeRange> range() const;
-  // The document that the range is a part of: the pair, or the own document. Without a range, the
-  // own document. Tables of a range have rows for the nodes of this document.
+  // The document that the range is a part of: `own` or its pair. Without a range, `own`. Tables of
+  // a range have rows for the nodes of this document.
   [[nodiscard]] Document& document() const { return range() ? *shown_ : own_; }
   // The totals of the range or, without a range, of the whole step, for the graph of `document()`.
   // They are computed for the first caller and shared with the others.
@@ -36,12 +36,12 @@ class ShownRange : public QObject {
   // Returns true if the range is a part of the pair.
   [[nodiscard]] bool is_partitioned() const { return &document() != &own_; }
 
-  // From now on, uses the range selected in `shown`: the pair or the own document. Moves the
-  // current range to the nodes that it covers there (mapped_range.h) or, if `shown` does not run
-  // any of them, clears it.
+  // From now on, uses the range selected in `shown`, which is `own` or its pair. Moves the current
+  // range to the nodes that it covers there (mapped_range.h) or, if `shown` does not run any of
+  // them, clears it.
   void move_to(Document& shown);
-  // Uses the own document again, without a range and without emitting anything. The pair calls this
-  // before it is deleted.
+  // Uses `own` again, without a range and without emitting anything. The pair calls this before it
+  // is deleted.
   void forget_pair();
 
  public slots:
@@ -51,7 +51,7 @@ class ShownRange : public QObject {
   // The range is a different one in the same graph.
   void range_changed();
   // The range is now a part of a different graph, or there is no range in the pair any longer. New
-  // graphs of the own document are announced only by Document::changed.
+  // graphs of `own` are announced only by Document::changed.
   void graph_changed();
   // The nodes selected in the pair have changed, while the range is a part of the pair.
   void nodes_changed();
@@ -67,7 +67,7 @@ class ShownRange : public QObject {
 
   Document& own_;
   Document* shown_;
-  // The pair's graph when panes were last informed; null if they show the own document.
+  // The pair's graph when panes were last informed; null if they show `own`.
   SnapshotPtr pair_;
   bool is_moving_ = false;
 

@@ -157,7 +157,7 @@ class PipelineSession : public QObject {
   void follow_draft();
   [[nodiscard]] std::vector<DraftStep> enabled() const;
   // The number of steps whose results the document shows; nullopt if the document is not at any of
-  // their history entries.
+  // their history entries, or if the options or sizes of its estimates have changed since the run.
   [[nodiscard]] std::optional<std::size_t> reached() const;
   // The number of leading steps that have not changed since the last run.
   [[nodiscard]] std::size_t unchanged() const;

@@ -52,7 +52,7 @@ class Autosave : public QObject {
   // Returns true if there are changes that are not in a workspace file.
   [[nodiscard]] bool is_dirty() const { return is_dirty_; }
 
-  // Estimates with the options and assumptions of saved work and replays its edits, then emits
+  // Uses the options and assumptions of saved work for the estimates, replays its edits, then emits
   // `restored` once, with the number of applied edits and one sentence for each skipped edit, or
   // `restore_failed`.
   void restore(const SavedWork& found);
