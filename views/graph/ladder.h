@@ -37,9 +37,9 @@ struct Rung {
   NodeId producer;
   std::int64_t bytes = 0;
   RungState state = RungState::save;
-  // True if the storage occupies memory from the forward to the backward, unless a plan or a tag
-  // requires recomputation. Without a plan, these rungs add up to the memory timeline's saved
-  // activations. False if the graph's own backward recomputes the storage.
+  // False if the graph's own backward recomputes the storage. All other storages occupy memory from
+  // the forward to the backward, except those that a plan or a tag recomputes (see `state`).
+  // Without a plan, their bytes add up to the memory timeline's saved activations.
   bool is_saved = true;
   std::uint32_t first_reader = 0, reader_count = 0;  // range of backward nodes in Ladder::readers
 };

@@ -13,7 +13,7 @@ namespace jointer::views {
 // too thin for rails.
 struct RungStyle {
   RungState state = RungState::save;
-  bool is_saved = true;  // false: the storage is recomputed
+  bool is_saved = true;  // see Rung::is_saved
   QColor color, inside;  // colors of the line and between the rails
   double width = 1;      // line width in pixels
   double scale = 1;      // the scale of the drawing
