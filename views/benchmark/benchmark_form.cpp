@@ -44,7 +44,7 @@ QString backend_tip(Backend backend) {
   return {};
 }
 
-// Enables the entry if `why_not` is empty, or else disables it and shows `why_not` as its tooltip.
+// Enables the entry if `why_not` is empty. Otherwise, disables it, with `why_not` as its tooltip.
 void set_possible(QComboBox& box, int index, const QString& why_not, const QString& tip) {
   auto* model = qobject_cast<QStandardItemModel*>(box.model());
   model->item(index)->setEnabled(why_not.isEmpty());

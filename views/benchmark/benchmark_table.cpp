@@ -98,8 +98,8 @@ void BenchmarkTable::export_csv() {
   show_warning(tr("Export Benchmarks"), QString::fromStdString(written.error().message), this);
 }
 
-// Copies the command that starts the selected run or, if none is selected, the next run. All ranks
-// run, at most kMaxRanksPerNode of them on each machine.
+// Copies a command that starts the selected run or, if none is selected, the next run, but always
+// with all ranks, at most kMaxRanksPerNode of them on each machine.
 void BenchmarkTable::copy_command(std::string (*command)(const BenchmarkRequest&, int, int)) {
   const BenchmarkResult* result = benchmarks_.find(current());
   BenchmarkRequest request = result == nullptr ? benchmarks_.request() : result->request;

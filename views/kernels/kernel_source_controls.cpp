@@ -70,8 +70,8 @@ void KernelSourceControls::ask() {
   document_.asked_kernels().ask();
 }
 
-// Lets the user choose a folder, such as the one that TORCH_TRACE names, or a file: a log in it, a
-// wrapper in Inductor's cache, or an AOTInductor package.
+// Lets the user choose a folder, such as the one that TORCH_TRACE names, or a file: a log in such a
+// folder, a wrapper in Inductor's cache, or an AOTInductor package.
 void KernelSourceControls::open_artifacts(bool is_folder) {
   const QString title = tr("Open Compiled Kernels");
   const QString path =

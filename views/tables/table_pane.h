@@ -26,7 +26,7 @@ class TablePane : public QWidget {
   Q_OBJECT
  public:
   [[nodiscard]] TableView& view() { return *view_; }
-  // Hides the line of totals and narrows the margins. Low panes do so, to leave space for rows.
+  // Hides the line of totals and narrows the margins. Low panes do this to leave space for rows.
   void set_compact(bool compact);
 
  public slots:
