@@ -59,7 +59,7 @@ Result<Options> parse_options(const QStringList& arguments) {
   const auto size = option("size", "Window size, such as 1600x1000.", "WxH");
   const auto first_frame =
       option("exit-after-first-frame",
-             "Print the time until the graph (without FILE, the window) is on screen and exit.");
+             "Print the time until the graph or, without FILE, the window is on screen, and exit.");
   parser.addOptions(
       {backward, graph, assume, device, theme, select, pane, measured, picture, size, first_frame});
   parser.addHelpOption();

@@ -34,8 +34,8 @@ bool is_on_screen(const QWidget& widget) {
   return widget.isVisible() && !widget.visibleRegion().isEmpty();
 }
 
-// The widget of an area that gets the focus first: the timeline or the pane's focus proxy, or else
-// the first stop. Null if there is none.
+// The widget of an area that gets the focus first: the timeline, the pane's focus proxy or, without
+// either, the first stop. Null if there is none.
 QWidget* entrance(QWidget& area) {
   QWidget* content = &area;
   if (const auto* dock = qobject_cast<PaneDock*>(&area))

@@ -99,7 +99,7 @@ class Platform {
   // snapshot (a pickle, as torch.cuda.memory._dump_snapshot writes it). Empty if memory has not run
   // out, if no history was kept then, or on the CPU. Error (run): no snapshot could be made.
   [[nodiscard]] virtual Result<std::string> memory_snapshot() const { return std::string(); }
-  // Makes allocations fail that would exceed this total in bytes; 0 sets no limit.
+  // Makes allocations that would exceed this total, in bytes, fail; 0 sets no limit.
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
   [[nodiscard]] virtual std::unique_ptr<Marks> marks(std::size_t count) const = 0;

@@ -27,7 +27,7 @@ def refused(arguments: list[str], path: str | Path = JOINT) -> str:
 @pytest.mark.parametrize("budget", ["0", "1", "1.0"])
 def test_budgets_without_a_choice_need_no_solver(option: list[str], budget: str) -> None:
     assert refused(["--budget", budget, *option]).startswith(
-        f"option {option[0]}: has no effect on the budgets 0 and 1"
+        f"option {option[0]}: has no effect with the budgets 0 and 1"
     )
 
 

@@ -136,7 +136,7 @@ Result<void> check_search_options(const SacCommand& options, const CLI::App& com
   if (budget.activation > 0 && budget.activation < 1) return {};
   return refuse_options(command, {"--solver", "--strict-budget"},
                         options.budget.empty() ? "needs --budget, --slower, --free or --pareto"
-                                               : "has no effect on the budgets 0 and 1");
+                                               : "has no effect with the budgets 0 and 1");
 }
 
 Result<std::optional<PlanTarget>> target_of(const SacCommand& options, const CLI::App& command) {
