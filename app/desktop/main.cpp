@@ -227,6 +227,6 @@ int main(int argc, char** argv) {
   if (!ends_by_itself) window.set_journal_folder(QString::fromStdString(default_journal_folder()));
   window.show();
   window.restore_left(options->open);
-  window.open_all(options->open);
+  window.open_all(options->open, options->analysis.estimator.device);
   return QApplication::exec();
 }

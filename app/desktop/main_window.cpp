@@ -206,8 +206,8 @@ void MainWindow::open(const OpenRequest& request) {
   workspaces_->open(request);
 }
 
-void MainWindow::open_all(const std::vector<OpenRequest>& requests) {
-  workspaces_->open_all(requests);
+void MainWindow::open_all(const std::vector<OpenRequest>& requests, const std::string& device) {
+  workspaces_->open_all(requests, device);
 }
 
 DocumentTab* MainWindow::current_tab() const {

@@ -50,9 +50,10 @@ class MainWindow : public QMainWindow {
              BenchmarkHistory history, QWidget* parent = nullptr);
   ~MainWindow() override;
 
-  // Opens a graph or a workspace in a new tab and makes it current.
+  // Opens a graph or a workspace in a new tab and makes it current. The request's assumptions and
+  // `device`, unless it is empty, take precedence over those of a workspace or journal.
   void open(const OpenRequest& request);
-  void open_all(const std::vector<OpenRequest>& requests);
+  void open_all(const std::vector<OpenRequest>& requests, const std::string& device = {});
 
   [[nodiscard]] views::DocumentTab* current_tab() const;
   // Sets the folder for journals of edits. If it is empty, the default, no journals are written.

@@ -14,7 +14,6 @@
 #include "views/session/kernels/kernel_order_edits.h"
 #include "views/session/pipeline/pipeline_session.h"
 #include "views/session/translation/qstring.h"
-#include "views/session/workspace/workspace_options.h"
 #include "views/window/restore_bar.h"
 
 namespace jointer::desktop {
@@ -50,65 +49,83 @@ Workspaces::Workspaces(QMainWindow& window, Documents& documents, RecentFiles& r
       analysis_(std::move(analysis)) {
   connect(&documents_, &Documents::replacing, this, &Workspaces::keep_saved);
   connect(&documents_, &Documents::loaded, this, &Workspaces::follow);
-  connect(&documents_, &Documents::closed, this, [this](DocumentTab* tab) { found_.erase(tab); });
+  connect(&documents_, &Documents::closed, this, [this](DocumentTab* tab) {
+    found_.erase(tab);
+    openings_.erase(tab);
+  });
 }
 
 // --- Opening ---
 
-void Workspaces::open(const OpenRequest& request) {
+void Workspaces::open(const OpenRequest& request, const std::string& device) {
   if (request.backward.empty() && is_workspace_file(request.path))
-    open_workspace(request);
+    open_workspace(request, device);
   else
-    documents_.open(request, analysis_);
+    open_graph(request, analysis_, device);
 }
 
-void Workspaces::open_all(const std::vector<OpenRequest>& requests) {
-  for (const OpenRequest& request : requests) open(request);
+void Workspaces::open_all(const std::vector<OpenRequest>& requests, const std::string& device) {
+  for (const OpenRequest& request : requests) open(request, device);
 }
 
 DocumentTab* Workspaces::open_made(const OpenRequest& request, const AnalysisOptions& analysis) {
-  return documents_.open(request, analysis);
+  return open_graph(request, analysis, {});
 }
 
-void Workspaces::open_workspace(const OpenRequest& request) {
+DocumentTab* Workspaces::open_graph(const OpenRequest& request, const AnalysisOptions& analysis,
+                                    const std::string& device) {
+  DocumentTab* tab = documents_.open(request, analysis);
+  openings_[tab].given = {.device = device, .assumptions = request.assumptions};
+  return tab;
+}
+
+void Workspaces::open_workspace(const OpenRequest& request, const std::string& device) {
   auto workspace = read_workspace(request.path);
   // Opening the file as a graph fails in the same way, and the tab's page reports the error.
   if (!workspace) {
-    documents_.open(request, analysis_);
+    open_graph(request, analysis_, device);
     return;
   }
   SavedWork found{.workspace = *std::move(workspace),
                   .path = QFileInfo(to_qstring(request.path)).absoluteFilePath()};
-  auto capture = locate_capture(found.workspace, request.path);
+  auto capture = locate_capture(found.workspace, request);
   if (!capture) {
-    documents_.open(request, analysis_);
-    return ask_for_capture(request.path, found.workspace);
+    open_graph(request, analysis_, device);
+    if (capture.error().kind == Error::Kind::input)
+      ask_for_capture(request, device, found.workspace);
+    return;
   }
   const std::vector<LeftJournal> left = left_journals(journal_folder_.toStdString());
   if (const LeftJournal* journal = journal_of(left, request)) take_journal(*journal, found);
-  open_found(std::move(found), *capture);
+  open_found(std::move(found), *capture, {.device = device, .assumptions = request.assumptions});
 }
 
-void Workspaces::open_found(SavedWork found, const OpenRequest& request) {
+void Workspaces::open_found(SavedWork found, const OpenRequest& request,
+                            const GivenOptions& given) {
+  override_with(found.workspace, given);
   const AnalysisOptions analysis = with_workspace(analysis_, found.workspace.options);
-  found_.emplace(documents_.open(request, analysis), std::move(found));
+  DocumentTab* tab = documents_.open(request, analysis);
+  openings_[tab] = {.given = given, .is_restored = true};
+  found_.emplace(tab, std::move(found));
 }
 
-void Workspaces::ask_for_capture(const std::string& path, const Workspace& workspace) {
+void Workspaces::ask_for_capture(const OpenRequest& asked, const std::string& device,
+                                 const Workspace& workspace) {
   auto* box =
       new QMessageBox(QMessageBox::Question, tr("Capture Not Found"),
                       tr("%1 refers to a capture that has been moved or deleted. Where is %2 now?")
-                          .arg(QFileInfo(to_qstring(path)).fileName(),
+                          .arg(QFileInfo(to_qstring(asked.path)).fileName(),
                                QFileInfo(to_qstring(workspace.capture.path)).fileName()),
                       QMessageBox::Cancel, &window_);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setObjectName(QStringLiteral("ask_for_capture"));
   QPushButton* choose = box->addButton(tr("Choose..."), QMessageBox::AcceptRole);
-  connect(choose, &QPushButton::clicked, this, [this, path, workspace] {
+  connect(choose, &QPushButton::clicked, this, [this, asked, device, workspace] {
     const auto ask = [&](const QString& title) {
       return QFileDialog::getOpenFileName(&window_, title, folder_.path).toStdString();
     };
-    SavedWork found{.workspace = workspace, .path = QFileInfo(to_qstring(path)).absoluteFilePath()};
+    SavedWork found{.workspace = workspace,
+                    .path = QFileInfo(to_qstring(asked.path)).absoluteFilePath()};
     CaptureReference& capture = found.workspace.capture;
     const bool is_pair = !capture.backward.empty() || !capture.relative_backward.empty();
     capture.path = ask(is_pair ? tr("Choose Forward Graph") : tr("Choose Capture"));
@@ -117,9 +134,9 @@ void Workspaces::ask_for_capture(const std::string& path, const Workspace& works
     if (is_pair && capture.backward.empty()) return;
     capture.relative.clear();
     capture.relative_backward.clear();
-    const auto located = locate_capture(found.workspace, path);
+    const auto located = locate_capture(found.workspace, asked);
     if (!located) return emit failed(to_qstring(located.error().message));
-    open_found(std::move(found), *located);
+    open_found(std::move(found), *located, {.device = device, .assumptions = asked.assumptions});
   });
   box->open();
 }
@@ -138,8 +155,8 @@ void Workspaces::restore_left(const std::vector<OpenRequest>& asked) {
     if (auto saved = read_workspace(left.state.workspace_path)) found.workspace = *saved;
     take_journal(left, found);
     // If the capture is missing now, the next start looks for it again.
-    if (const auto capture = locate_capture(found.workspace, left.path))
-      open_found(std::move(found), *capture);
+    if (const auto capture = locate_capture(found.workspace, {.path = left.path}))
+      open_found(std::move(found), *capture, {});
   }
 }
 
@@ -152,6 +169,7 @@ void Workspaces::follow(DocumentTab* tab) {
     emit failed(tab == documents_.tab() ? why : tr("%1: %2").arg(tab->title(), why));
   });
   connect(autosave, &Autosave::saved, this, [this, tab](const QString& path) {
+    openings_[tab].given = {};  // the file contains the options now
     recent_.add(path, {});
     documents_.refresh_texts(tab);
     emit message(tr("Saved as %1.").arg(QDir::toNativeSeparators(path)));
@@ -165,12 +183,10 @@ void Workspaces::follow(DocumentTab* tab) {
 void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
   SavedWork found;
   bool is_found = false;
-  // A tab that reopens work was opened with the work's assumptions.
-  Assumptions as_asked = tab->request().assumptions;
+  Opening& opening = openings_[tab];
   if (auto node = found_.extract(tab)) {
     found = std::move(node.mapped());
     is_found = true;
-    as_asked = {};
   } else if (!journal_folder_.isEmpty()) {
     const std::vector<LeftJournal> left = left_journals(journal_folder_.toStdString());
     const LeftJournal* journal = journal_of(left, tab->request());
@@ -178,8 +194,10 @@ void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
     if (is_found) {
       found.path = to_qstring(journal->state.workspace_path);
       take_journal(*journal, found);
+      if (!opening.is_restored) override_with(found.workspace, opening.given);
     }
   }
+  opening.is_restored = true;
   if (found.path.isEmpty())
     recent_.add(to_qstring(tab->request().path), to_qstring(tab->request().backward));
   else
@@ -187,8 +205,8 @@ void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
   if (!is_found) return;
   connect(
       &autosave, &Autosave::restored, this,
-      [this, tab, found, as_asked](int edits, const QStringList& refused) {
-        show_restored(tab, found, as_asked, edits, refused);
+      [this, tab, found](int edits, const QStringList& refused) {
+        show_restored(tab, found, edits, refused);
       },
       Qt::SingleShotConnection);
   connect(
@@ -214,13 +232,14 @@ void Workspaces::reload() {
 void Workspaces::keep_saved(DocumentTab* tab) {
   const Autosave& autosave = tab->session()->autosave();
   if (autosave.is_dirty() || autosave.path().isEmpty()) return;
-  if (auto workspace = read_workspace(autosave.path().toStdString()))
+  auto workspace = autosave.without_changes(analysis_, openings_[tab].given);
+  if (workspace)
     found_.insert_or_assign(tab,
                             SavedWork{.workspace = *std::move(workspace), .path = autosave.path()});
 }
 
-void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found,
-                               const Assumptions& as_asked, int edits, const QStringList& refused) {
+void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edits,
+                               const QStringList& refused) {
   documents_.refresh_texts(tab);
   Autosave* autosave = &tab->session()->autosave();
   const bool was_left = !found.journal.isEmpty();
@@ -228,20 +247,27 @@ void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found,
   if (!was_left && refused.isEmpty() && !has_changed) return;
   const Document& document = *tab->document();
   const Editing& editing = document.editing();
+  // If the workspace cannot be read, `discard` reports it.
+  const auto before = autosave->without_changes(analysis_, openings_[tab].given);
   QStringList sentences{restored_text(
       {.edits = edits,
        .undone = editing.entry_count() - editing.place(),
        .states = static_cast<int>(editing.named().size()),
        .marks = static_cast<int>(document.marks().all().size()),
        .kernel_moves = static_cast<int>(document.kernel_order().move_count()),
-       .has_pipeline = tab->session()->pipeline().draft().saved() != WorkspacePipeline()},
+       .has_pipeline = tab->session()->pipeline().draft().saved() != WorkspacePipeline(),
+       .has_options =
+           before && described(with_workspace(analysis_, before->options), document.graph()) !=
+                         to_workspace(document.analysis().options),
+       .has_assumptions =
+           before && before->capture.assume != document.graph().assumptions().text()},
       tab->title(), found.changed_at)};
   if (has_changed) sentences << tr("The capture has changed since this work was saved.");
   sentences.removeAll(QString());
   if (sentences.isEmpty() && refused.isEmpty()) return;
   auto* bar = new RestoreBar(sentences.join(u' '), refused, was_left, tab);
   connect(bar, &RestoreBar::discarded, autosave,
-          [autosave, options = analysis_, as_asked] { autosave->discard(options, as_asked); });
+          [this, tab, autosave] { autosave->discard(analysis_, openings_[tab].given); });
   tab->insert_bar(bar);
 }
 

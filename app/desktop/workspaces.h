@@ -3,11 +3,13 @@
 #include <QMainWindow>
 #include <QObject>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "app/desktop/documents.h"
 #include "app/desktop/last_folder.h"
 #include "views/session/workspace/autosave.h"
+#include "views/session/workspace/workspace_options.h"
 #include "views/window/recent_files.h"
 
 namespace jointer::desktop {
@@ -21,9 +23,10 @@ class Workspaces : public QObject {
   Workspaces(QMainWindow& window, Documents& documents, views::RecentFiles& recent,
              LastFolder& folder, AnalysisOptions analysis);
 
-  // Opens a graph or a workspace in a new tab and makes it current.
-  void open(const OpenRequest& request);
-  void open_all(const std::vector<OpenRequest>& requests);
+  // Opens a graph or a workspace in a new tab and makes it current. The request's assumptions and
+  // `device`, unless it is empty, take precedence over those of a workspace or journal.
+  void open(const OpenRequest& request, const std::string& device = {});
+  void open_all(const std::vector<OpenRequest>& requests, const std::string& device = {});
   // Opens a graph that was made from a document, with the options of that document, so that the
   // numbers of both can be compared. Returns the new tab, which is current and still loading.
   views::DocumentTab* open_made(const OpenRequest& request, const AnalysisOptions& analysis);
@@ -50,16 +53,27 @@ class Workspaces : public QObject {
   void failed(const QString& sentence);
 
  private:
-  void open_workspace(const OpenRequest& request);
-  void open_found(views::SavedWork found, const OpenRequest& request);
-  void ask_for_capture(const std::string& path, const Workspace& workspace);
+  // The options that the user gave for a tab's file, and whether its saved work was already
+  // restored with them: when it is reloaded, later changes of the user stay.
+  struct Opening {
+    views::GivenOptions given;
+    bool is_restored = false;
+  };
+
+  // Opens a graph that is not known to have saved work.
+  views::DocumentTab* open_graph(const OpenRequest& request, const AnalysisOptions& analysis,
+                                 const std::string& device);
+  void open_workspace(const OpenRequest& request, const std::string& device);
+  void open_found(views::SavedWork found, const OpenRequest& request,
+                  const views::GivenOptions& given);
+  void ask_for_capture(const OpenRequest& asked, const std::string& device,
+                       const Workspace& workspace);
   // Notes the saved work of a document that is being reloaded.
   void keep_saved(views::DocumentTab* tab);
   void follow(views::DocumentTab* tab);
   void restore_found(views::DocumentTab* tab, views::Autosave& autosave);
-  // `as_asked`: the assumptions that the user opened the graph with.
-  void show_restored(views::DocumentTab* tab, const views::SavedWork& found,
-                     const Assumptions& as_asked, int edits, const QStringList& refused);
+  void show_restored(views::DocumentTab* tab, const views::SavedWork& found, int edits,
+                     const QStringList& refused);
 
   QMainWindow& window_;
   Documents& documents_;
@@ -68,6 +82,7 @@ class Workspaces : public QObject {
   AnalysisOptions analysis_;
   QString journal_folder_;
   std::map<views::DocumentTab*, views::SavedWork> found_;  // while their graphs are loading
+  std::map<views::DocumentTab*, Opening> openings_;
 };
 
 }  // namespace jointer::desktop

@@ -8,17 +8,12 @@
 namespace jointer {
 namespace {
 
-// Assumptions in the request take precedence over those in the workspace.
 Result<Graph> open_workspace(const CaptureFile& file, const OpenRequest& request) {
   if (request.is_of_workspace)
     return input_error("{}: a workspace cannot be the capture of another workspace", request.path);
   JOINTER_TRY(const Workspace workspace, parse_workspace(file.bytes.view(), file.name));
-  auto located = locate_capture(workspace, request.path);
-  if (!located) return tl::unexpected(located.error());
-  OpenRequest& capture = *located;
-  capture.progress = request.progress;
+  JOINTER_TRY(OpenRequest capture, locate_capture(workspace, request));
   capture.is_of_workspace = true;
-  capture.assumptions.override_with(request.assumptions);
   JOINTER_TRY(Graph graph, open_graph(capture));
   if (auto same = check_capture(workspace, graph); !same)
     return input_error(

@@ -47,22 +47,33 @@ bool is_workspace_file(const std::string& path) {
   return head && is_workspace(*head);
 }
 
-Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path) {
+Result<Assumptions> assumptions_of(const CaptureReference& capture, const Assumptions& given) {
+  JOINTER_TRY(Assumptions assumptions, Assumptions::parse(capture.assume));
+  assumptions.override_with(given);
+  return assumptions;
+}
+
+Result<OpenRequest> locate_capture(const Workspace& workspace, const OpenRequest& asked) {
   const CaptureReference& capture = workspace.capture;
+  const std::string& workspace_path = asked.path;
+  if (asked.index && *asked.index != capture.graph.value_or(0))
+    return fail(Error::Kind::usage,
+                "{}: the workspace is of graph {} of its capture, so --graph {} cannot be used; "
+                "omit it, or open the capture itself",
+                workspace_path, capture.graph.value_or(0), *asked.index);
   OpenRequest request;
+  request.progress = asked.progress;
   JOINTER_TRY(request.path, locate(capture.relative, capture.path, workspace_path));
   if (!capture.relative_backward.empty() || !capture.backward.empty()) {
     JOINTER_TRY(request.backward,
                 locate(capture.relative_backward, capture.backward, workspace_path));
   }
   request.index = capture.graph;
-  if (!capture.assume.empty()) {
-    auto assumptions = Assumptions::parse(capture.assume);
-    if (!assumptions)
-      return fail(assumptions.error().kind, "{}: the capture's `assume`: {}", workspace_path,
-                  assumptions.error().message);
-    request.assumptions = *std::move(assumptions);
-  }
+  auto assumptions = assumptions_of(capture, asked.assumptions);
+  if (!assumptions)
+    return fail(assumptions.error().kind, "{}: the capture's `assume`: {}", workspace_path,
+                assumptions.error().message);
+  request.assumptions = *std::move(assumptions);
   return request;
 }
 

@@ -14,10 +14,16 @@ namespace jointer {
 // True if the file at `path` is a workspace, judging by its name or its first bytes.
 bool is_workspace_file(const std::string& path);
 
-// The request to open a workspace's capture: at the saved path relative to the workspace or, if
-// there is no file there, at the saved absolute path. Error (input): there is no file at either
-// path; the message names them. Other errors: those of Assumptions::parse.
-Result<OpenRequest> locate_capture(const Workspace& workspace, const std::string& workspace_path);
+// The assumptions of a workspace with those that the user gave when opening it, which take
+// precedence. Error (usage): `assume` is not valid.
+Result<Assumptions> assumptions_of(const CaptureReference& capture, const Assumptions& given);
+
+// The request to open a workspace's capture, for `asked`, a request to open the workspace: at the
+// saved path relative to the workspace or, if there is no file there, at the saved absolute path,
+// with assumptions_of. Error (input): there is no file at either path; the message names them. Error
+// (usage): the request is for another graph than the workspace's. Other errors: those of
+// assumptions_of.
+Result<OpenRequest> locate_capture(const Workspace& workspace, const OpenRequest& asked);
 
 // Checks by its hash that the graph is the one that the workspace was saved for. Accepts any graph
 // if the workspace has no hash. Error (input): it is a different graph; the message does not name

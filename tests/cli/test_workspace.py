@@ -163,6 +163,21 @@ def test_backward_is_refused_with_a_workspace(folder: Path) -> None:
     assert "refers to a complete graph" in done.err
 
 
+def test_assumptions_override_those_of_the_workspace(folder: Path) -> None:
+    recorded = json.loads(workspace(folder).read_text())["capture"]
+    path = workspace(folder, capture={**recorded, "assume": "s0=16"})
+    assert run("info", path, "--json").json["symbols"] == {"s0": 16}
+    assert run("info", path, "--assume", "s0=24", "--json").json["symbols"] == {"s0": 24}
+
+
+def test_another_graph_than_the_workspaces_is_refused(folder: Path) -> None:
+    path = workspace(folder, save("mm"))
+    assert run("info", path, "--graph", "0").code == 0
+    done = run("info", path, "--graph", "1")
+    assert (done.code, done.out) == (2, "")
+    assert "the workspace is of graph 0 of its capture, so --graph 1 cannot be used" in done.err
+
+
 def test_a_workspace_cannot_be_its_own_capture(folder: Path) -> None:
     path = workspace(folder, capture={"path": "work.jointer", "hash": ""})
     assert "cannot be the capture of another" in complaint(path)

@@ -16,6 +16,9 @@
 
 #include "app/desktop/first_minutes.h"
 #include "app/desktop/main_window.h"
+#include "core/base/bytes.h"
+#include "core/capture/native_writer.h"
+#include "core/graph/literal.h"
 #include "core/workspace/workspace_capture.h"
 #include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
@@ -58,6 +61,9 @@ class WorkspaceTest : public QObject {
   void document_on_the_command_line_opens_once();
   void discards_restored_edits();
   void estimates_are_restored_with_the_edits();
+  void estimates_without_edits_can_be_discarded();
+  void given_options_override_saved_ones();
+  void another_graph_than_the_workspaces_is_refused();
   void closing_loses_nothing();
   void reloading_loses_nothing();
   void reloading_waits_for_saves();
@@ -324,6 +330,93 @@ void WorkspaceTest::estimates_are_restored_with_the_edits() {
     window.reset();
     QDir(journals()).removeRecursively();
   }
+}
+
+void WorkspaceTest::estimates_without_edits_can_be_discarded() {
+  auto window = make_window();
+  DocumentTab* tab = open(*window, kCapture);
+  const std::string before = tab->document()->analysis().options.estimator.device;
+  AnalysisOptions options = tab->document()->wanted_options();
+  options.estimator.device = "b200";
+  tab->document()->analyze_with(options);
+  QTRY_VERIFY_WITH_TIMEOUT(autosave(*tab).is_dirty(), kPatienceMs);
+  window.reset();
+
+  window = make_window();
+  tab = open(*window, kCapture);
+  QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
+  QCOMPARE(tab->document()->analysis().options.estimator.device, std::string("b200"));
+  const QString said = bar(*window)->findChild<WrappedText*>()->toPlainText();
+  QVERIFY2(said.startsWith("Restored the estimates' options of "), qPrintable(said));
+  QTest::mouseClick(bar(*window)->findChild<QPushButton*>("discard"), Qt::LeftButton);
+  QTRY_COMPARE_WITH_TIMEOUT(tab->document()->analysis().options.estimator.device, before,
+                            kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(!autosave(*tab).is_dirty(), kPatienceMs);
+}
+
+// Opens a capture with a size symbol, its workspace, and the workspace with a journal.
+void WorkspaceTest::given_options_override_saved_ones() {
+  const QString capture = folder_->filePath("sized.json"), path = folder_->filePath("work.jointer");
+  const auto graph = parse_literal("x: f32[u0,8] = input\ny: f32[u0,8] = aten.relu(x)\nreturn [y]");
+  QVERIFY(graph.has_value());
+  QVERIFY(write_bytes(capture.toStdString(), write_native(*graph)).has_value());
+  const auto estimate_with = [](const DocumentTab& tab, const char* device, const char* sizes) {
+    AnalysisOptions options = tab.document()->wanted_options();
+    options.estimator.device = device;
+    tab.document()->analyze_with(options, Assumptions::parse(sizes).value());
+  };
+  const auto estimated_with = [](const DocumentTab& tab) {
+    return tab.document()->analysis().options.estimator.device + ' ' +
+           tab.document()->graph().assumptions().text();
+  };
+  const auto open_with = [&](MainWindow& window) {
+    QSignalSpy opened(&window, &MainWindow::opened);
+    window.open_all(
+        {{.path = path.toStdString(), .assumptions = Assumptions::parse("u0=5").value()}}, "a100");
+    if (opened.isEmpty() && !opened.wait(kPatienceMs)) qFatal("it was not opened");
+    QCoreApplication::processEvents();
+    return window.current_tab();
+  };
+  auto window = make_window();
+  DocumentTab* tab = open(*window, capture);
+  estimate_with(*tab, "b200", "u0=3");
+  QTRY_COMPARE_WITH_TIMEOUT(estimated_with(*tab), std::string("b200 u0=3"), kPatienceMs);
+  save(*tab, path);
+  window.reset();
+
+  window = make_window();
+  tab = open_with(*window);
+  QTRY_COMPARE_WITH_TIMEOUT(estimated_with(*tab), std::string("a100 u0=5"), kPatienceMs);
+  QVERIFY(!autosave(*tab).is_dirty());
+  // The user's later changes stay.
+  estimate_with(*tab, "h100", "u0=7");
+  QTRY_COMPARE_WITH_TIMEOUT(estimated_with(*tab), std::string("h100 u0=7"), kPatienceMs);
+  const Document* const replaced = tab->document();
+  tab->load();
+  QTRY_VERIFY_WITH_TIMEOUT(tab->document() != replaced && bar(*window) != nullptr, kPatienceMs);
+  QCOMPARE(estimated_with(*tab), std::string("h100 u0=7"));
+  window.reset();
+  QCOMPARE(journal_files().size(), 1);
+
+  window = make_window();
+  tab = open_with(*window);
+  QTRY_COMPARE_WITH_TIMEOUT(estimated_with(*tab), std::string("a100 u0=5"), kPatienceMs);
+}
+
+void WorkspaceTest::another_graph_than_the_workspaces_is_refused() {
+  const QString path = folder_->filePath("work.jointer");
+  auto window = make_window();
+  save(*open(*window, kCapture), path);
+  QString why;
+  connect(window.get(), &MainWindow::open_failed, this,
+          [&why](const DocumentTab* /*tab*/, const Error& error) {
+            why = QString::fromStdString(error.message);
+          });
+  window->open({.path = path.toStdString(), .index = 1});
+  QTRY_VERIFY_WITH_TIMEOUT(!why.isEmpty(), kPatienceMs);
+  QVERIFY2(why.contains("--graph 1 cannot be used"), qPrintable(why));
+  // The capture is where it was.
+  QVERIFY(window->findChild<QMessageBox*>("ask_for_capture") == nullptr);
 }
 
 void WorkspaceTest::closing_loses_nothing() {
@@ -609,6 +702,8 @@ void WorkspaceTest::says_what_was_restored() {
            QString("Restored 3 edits, 2 marks and the pipeline of llama."));
   QCOMPARE(restored_text({.marks = 1, .kernel_moves = 2}, "llama", 0),
            QString("Restored 1 mark and 2 kernel moves of llama."));
+  QCOMPARE(restored_text({.marks = 1, .has_options = true, .has_assumptions = true}, "llama", 0),
+           QString("Restored 1 mark, the estimates' options and the assumptions of llama."));
 }
 
 }  // namespace jointer

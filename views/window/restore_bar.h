@@ -21,10 +21,11 @@ class RestoreBar : public QFrame {
 };
 
 // The work that was restored from a journal: the numbers of edits, undone edits, named states,
-// marks and moves of kernels, and whether there is a pipeline.
+// marks and moves of kernels, whether there is a pipeline, and whether the options and assumptions
+// of the estimates differ from those without the journal.
 struct RestoredWork {
   int edits = 0, undone = 0, states = 0, marks = 0, kernel_moves = 0;
-  bool has_pipeline = false;
+  bool has_pipeline = false, has_options = false, has_assumptions = false;
 };
 
 // "Restored 12 edits of llama3_8b, last changed at 14:02.", with the date unless it is today.

@@ -91,7 +91,8 @@ Result<void> set_unedited(BenchmarkRequest& request) {
   request.baseline = request.program;
   if (!is_workspace_file(request.program.graph)) return {};
   JOINTER_TRY(const Workspace workspace, read_workspace(request.program.graph));
-  JOINTER_TRY(const OpenRequest capture, locate_capture(workspace, request.program.graph));
+  JOINTER_TRY(const OpenRequest capture, locate_capture(workspace, {.path = request.program.graph,
+                                                                    .index = request.graph_index}));
   request.baseline = {capture.path, capture.backward};
   request.graph_index = capture.index;
   return {};

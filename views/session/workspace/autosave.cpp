@@ -11,7 +11,6 @@
 #include "views/session/kernels/kernel_order_edits.h"
 #include "views/session/translation/qstring.h"
 #include "views/session/work/task.h"
-#include "views/session/workspace/workspace_options.h"
 
 namespace jointer::views {
 namespace {
@@ -266,17 +265,22 @@ void Autosave::forget() {
   journal_.reset();
 }
 
-void Autosave::discard(const AnalysisOptions& options, const Assumptions& assumptions) {
-  SavedWork found;
-  found.path = path_;
-  found.workspace.options = to_workspace(options);
-  found.workspace.capture.assume = assumptions.text();
+Result<Workspace> Autosave::without_changes(const AnalysisOptions& options,
+                                            const GivenOptions& given) const {
+  Workspace workspace;
+  workspace.options = to_workspace(options);
   if (!path_.isEmpty()) {
-    auto workspace = read_workspace(path_.toStdString());
-    if (!workspace) return emit failed(to_qstring(workspace.error().message));
-    found.workspace = *std::move(workspace);
-    found.workspace.benchmarks.clear();  // these have already been loaded
+    JOINTER_TRY(workspace, read_workspace(path_.toStdString()));
   }
+  override_with(workspace, given);
+  return workspace;
+}
+
+void Autosave::discard(const AnalysisOptions& options, const GivenOptions& given) {
+  auto workspace = without_changes(options, given);
+  if (!workspace) return emit failed(to_qstring(workspace.error().message));
+  workspace->benchmarks.clear();  // these have already been loaded
+  const SavedWork found{.workspace = *std::move(workspace), .path = path_};
   forget();
   is_restoring_ = true;
   if (draft_ != nullptr) draft_->restore(found.workspace.pipeline);

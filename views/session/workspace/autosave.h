@@ -17,6 +17,7 @@
 #include "views/session/pipeline/pipeline_draft.h"
 #include "views/session/work/mailbox.h"
 #include "views/session/work/precomputed.h"
+#include "views/session/workspace/workspace_options.h"
 
 namespace jointer::views {
 
@@ -58,9 +59,12 @@ class Autosave : public QObject {
   void restore(const SavedWork& found);
   // Returns true if the opened graph differs from the one that the saved work is based on.
   [[nodiscard]] bool has_changed(const SavedWork& found) const;
-  // Returns to the saved workspace, or to the graph as opened. `options`, `assumptions`: those of
-  // the estimates of a graph without saved work; a workspace's own replace them.
-  void discard(const AnalysisOptions& options, const Assumptions& assumptions);
+  // The state that `discard` restores. Errors: those of read_workspace.
+  [[nodiscard]] Result<Workspace> without_changes(const AnalysisOptions& options,
+                                                  const GivenOptions& given) const;
+  // Returns to the saved workspace, or to the graph as opened. `options`: those of the estimates of
+  // a graph without saved work; a workspace's own replace them, and `given` replaces both.
+  void discard(const AnalysisOptions& options, const GivenOptions& given);
   // Removes the journal. Called when the user closes the document without saving.
   void forget();
 

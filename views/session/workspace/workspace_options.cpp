@@ -1,6 +1,8 @@
 #include "views/session/workspace/workspace_options.h"
 
 #include "core/base/number_text.h"
+#include "core/cost/estimator.h"
+#include "core/workspace/workspace_capture.h"
 
 namespace jointer::views {
 
@@ -26,6 +28,21 @@ AnalysisOptions with_workspace(AnalysisOptions options, const WorkspaceOptions& 
     estimator.gpus_per_node = *gpus;
   options.execution = execution_named(saved.execution).value_or(Execution::eager);
   return options;
+}
+
+void override_with(Workspace& workspace, const GivenOptions& given) {
+  if (!given.device.empty()) workspace.options.device = given.device;
+  if (const auto assumptions = assumptions_of(workspace.capture, given.assumptions))
+    workspace.capture.assume = assumptions->text();
+}
+
+WorkspaceOptions described(AnalysisOptions options, const Graph& graph) {
+  if (options.estimator.device.empty()) {
+    const DeviceType runs_on = options.memory.runs_on.value_or(graph.main_device());
+    if (const auto estimator = make_estimator(options.estimator, runs_on))
+      options.estimator.device = (*estimator)->device().id;
+  }
+  return to_workspace(options);
 }
 
 }  // namespace jointer::views
