@@ -160,6 +160,24 @@ const std::array kOptions{
            }},
 };
 
+// An option without a value, which sets a member to `value`.
+struct Flag {
+  std::string_view name;
+  bool BenchmarkRequest::*field;
+  bool value;
+};
+
+constexpr std::array kFlags{Flag{"recorded", &BenchmarkRequest::recorded, true},
+                            Flag{"profile", &BenchmarkRequest::profile, true},
+                            Flag{"no-pinning", &BenchmarkRequest::pins, false}};
+
+// The flag that `word` sets, as in "--profile"; null if it sets none.
+const Flag* flag_of(std::string_view word) {
+  if (!word.starts_with("--")) return nullptr;
+  const auto* const found = std::ranges::find(kFlags, word.substr(2), &Flag::name);
+  return found == kFlags.end() ? nullptr : &*found;
+}
+
 // `value`: nullopt if the command line ends after the option.
 Result<void> read_option(BenchmarkRequest& request, std::string_view name,
                          std::optional<std::string_view> value) {
@@ -208,14 +226,21 @@ std::string path_of_rank(std::string_view path, int rank) {
   return result += path;
 }
 
+std::vector<RunnerOption> runner_options(const BenchmarkRequest& request) {
+  std::vector<RunnerOption> options;
+  for (const Option& option : kOptions) options.push_back({option.name, option.write(request)});
+  for (const Flag& flag : kFlags)
+    options.push_back({flag.name, request.*flag.field == flag.value ? std::optional(std::string())
+                                                                    : std::nullopt});
+  return options;
+}
+
 std::vector<std::string> runner_arguments(const BenchmarkRequest& request) {
   std::vector<std::string> arguments;
-  for (const Option& option : kOptions)
-    if (const auto value = option.write(request))
-      arguments.push_back(fmt::format("--{}={}", option.name, *value));
-  if (request.recorded) arguments.emplace_back("--recorded");
-  if (request.profile) arguments.emplace_back("--profile");
-  if (!request.pins) arguments.emplace_back("--no-pinning");
+  for (const auto& [name, value] : runner_options(request))
+    if (value)
+      arguments.push_back(value->empty() ? fmt::format("--{}", name)
+                                         : fmt::format("--{}={}", name, *value));
   if (request.program.graph.starts_with('-')) arguments.emplace_back("--");
   if (!request.program.graph.empty()) arguments.push_back(request.program.graph);
   return arguments;
@@ -230,12 +255,8 @@ Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& 
       JOINTER_CHECK(read_file(request, arguments[i]));
     } else if (word == "--") {
       only_files = true;
-    } else if (word == "--recorded") {
-      request.recorded = true;
-    } else if (word == "--profile") {
-      request.profile = true;
-    } else if (word == "--no-pinning") {
-      request.pins = false;
+    } else if (const Flag* flag = flag_of(word)) {
+      request.*flag->field = flag->value;
     } else if (!word.starts_with("--")) {
       return fail(Error::Kind::usage, "there is no option {}", word);
     } else if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {

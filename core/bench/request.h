@@ -79,6 +79,16 @@ struct BenchmarkRequest {
 // Replaces every `{rank}` in `path` with the rank's number.
 std::string path_of_rank(std::string_view path, int rank);
 
+// An option of jointer-runner: its name without dashes, and its value, which is empty if the option
+// takes none; nullopt if the option is not given.
+struct RunnerOption {
+  std::string_view name;
+  std::optional<std::string> value;
+};
+// All options that a request can contain, in a fixed order. They cover the request except for
+// `program.graph`.
+std::vector<RunnerOption> runner_options(const BenchmarkRequest& request);
+
 // The arguments of jointer-runner, without the program's name. They do not include the rank, which
 // the runner reads from the environment variables that torchrun sets.
 std::vector<std::string> runner_arguments(const BenchmarkRequest& request);

@@ -1,6 +1,7 @@
 #include "views/benchmark/run_comparison.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <unordered_map>
 
@@ -17,6 +18,62 @@ constexpr std::size_t kMaxCalls = 10;        // maximum number of calls to list
 constexpr std::int64_t kMinDiffers = 1'000;  // nanoseconds; smaller differences are not listed
 
 using Runs = std::span<const BenchmarkResult* const>;
+
+// The words for an option of a run. Options without words are shown as on the command line. If
+// several options have the same label, one text covers them.
+struct SettingWords {
+  std::string_view option;
+  QString label;
+  QString (*text)(const BenchmarkResult& run);
+};
+
+QString yes_or_no(bool value) {
+  return value ? tr("yes") : tr("no");
+}
+
+// The options that tell from where the graph was read; graphs are compared by name and hash.
+constexpr std::array<std::string_view, 2> kOptionsOfTheGraph{"backward", "graph"};
+
+std::vector<SettingWords> words_of_settings() {
+  const auto backend = [](const BenchmarkResult& run) {
+    const QString name = to_qstring(to_string(run.request.backend));
+    return run.request.recorded ? tr("%1, recorded").arg(name) : name;
+  };
+  return {
+      {"backend", tr("backend"), backend},
+      {"recorded", tr("backend"), backend},
+      {"ranks", tr("ranks"), ranks_text},
+      {"solo", tr("ranks"), ranks_text},
+      {"on", tr("run on"),
+       [](const BenchmarkResult& run) { return to_qstring(to_string(run.request.on)); }},
+      {"attention", tr("attention"),
+       [](const BenchmarkResult& run) { return to_qstring(to_string(run.request.attention)); }},
+      {"tf32", tr("TF32"),
+       [](const BenchmarkResult& run) { return to_qstring(to_string(run.request.tf32)); }},
+      {"iterations", tr("iterations"),
+       [](const BenchmarkResult& run) { return QString::number(run.request.iterations); }},
+      {"warmup", tr("warm-up"),
+       [](const BenchmarkResult& run) { return QString::number(run.request.warmup); }},
+      {"memory-limit", tr("memory limit"),
+       [](const BenchmarkResult& run) {
+         return run.request.memory_limit == 0 ? tr("none") : bytes_text(run.request.memory_limit);
+       }},
+      {"threads", tr("threads"),
+       [](const BenchmarkResult& run) {
+         return run.request.threads == 0 ? tr("default") : QString::number(run.request.threads);
+       }},
+      {"seed", tr("seed"),
+       [](const BenchmarkResult& run) { return QString::number(run.request.seed); }},
+      {"mark", tr("compiled regions"),
+       [](const BenchmarkResult& run) {
+         return run.request.marked.empty() ? tr("none") : to_qstring(run.request.marked);
+       }},
+      {"profile", tr("profiled"),
+       [](const BenchmarkResult& run) { return yes_or_no(run.request.profile); }},
+      {"no-pinning", tr("pinned to CPUs"),
+       [](const BenchmarkResult& run) { return yes_or_no(run.request.pins); }},
+  };
+}
 
 // "interpret, 2026-11-21 13:20". If several runs have this name, those after the first are
 // numbered.
@@ -74,44 +131,31 @@ class RunComparison {
     add_outcomes();
   }
 
-  // Adds the settings and environments in which the runs differ.
+  // Adds the settings and environments in which the runs differ. The list of settings is that of
+  // runner_options, which is also stored.
   void add_settings() {
     section(tr("Different settings"));
-    using Setting = std::function<QString(const BenchmarkResult&)>;
-    const auto add = [this](const QString& label, const Setting& setting) {
-      QStringList values;
-      for (const BenchmarkResult* run : runs_) values << setting(*run);
+    const auto add = [this](const QString& label, const QStringList& values) {
       if (values.count(values.front()) == values.size()) return;
       add_row(label, values.join(QStringLiteral(" → ")), Provenance::requested);
     };
-    add(tr("graph"), [](const BenchmarkResult& run) {
-      return QStringLiteral("%1 (%2)").arg(to_qstring(run.graph_name),
-                                           to_qstring(run.graph_hash).left(8));
-    });
-    add(tr("backend"), [](const BenchmarkResult& run) {
-      const QString backend = to_qstring(to_string(run.request.backend));
-      return run.request.recorded ? tr("%1, recorded").arg(backend) : backend;
-    });
-    add(tr("ranks"), ranks_text);
-    add(tr("device"), [](const BenchmarkResult& run) { return to_qstring(run.device()); });
-    add(tr("attention"),
-        [](const BenchmarkResult& run) { return to_qstring(to_string(run.request.attention)); });
-    add(tr("TF32"),
-        [](const BenchmarkResult& run) { return to_qstring(to_string(run.request.tf32)); });
-    add(tr("iterations"),
-        [](const BenchmarkResult& run) { return QString::number(run.request.iterations); });
-    add(tr("warm-up"),
-        [](const BenchmarkResult& run) { return QString::number(run.request.warmup); });
-    add(tr("memory limit"), [](const BenchmarkResult& run) {
-      return run.request.memory_limit == 0 ? tr("none") : bytes_text(run.request.memory_limit);
-    });
-    add(tr("threads"), [](const BenchmarkResult& run) {
-      return run.request.threads == 0 ? tr("default") : QString::number(run.request.threads);
-    });
-    add(tr("seed"), [](const BenchmarkResult& run) { return QString::number(run.request.seed); });
-    add(tr("compiled regions"),
-        [](const BenchmarkResult& run) { return to_qstring(run.request.marked); });
-    add(tr("environment"), environment_text);
+    add(tr("graph"), of_runs([](const BenchmarkResult& run) {
+          return QStringLiteral("%1 (%2)").arg(to_qstring(run.graph_name),
+                                               to_qstring(run.graph_hash).left(8));
+        }));
+    add(tr("device"), of_runs([](const BenchmarkResult& run) { return to_qstring(run.device()); }));
+    const std::vector<SettingWords> words = words_of_settings();
+    QStringList labels;
+    for (const RunnerOption& option : runner_options({})) {
+      if (std::ranges::count(kOptionsOfTheGraph, option.name) > 0) continue;
+      const auto known = std::ranges::find(words, option.name, &SettingWords::option);
+      const QString label =
+          known == words.end() ? QStringLiteral("--") + to_qstring(option.name) : known->label;
+      if (labels.contains(label)) continue;
+      labels << label;
+      add(label, known == words.end() ? values_of(option.name) : of_runs(known->text));
+    }
+    add(tr("environment"), of_runs(environment_text));
     if (content_.sections.back().rows.empty())
       add_row(tr("none"), tr("The runs have the same settings."), Provenance::requested);
   }
@@ -191,6 +235,22 @@ class RunComparison {
               verified.isEmpty() ? status : QStringLiteral("%1 · %2").arg(status, verified),
               Provenance::measured);
     }
+  }
+
+  template <class Text>
+  [[nodiscard]] QStringList of_runs(Text text) const {
+    QStringList values;
+    for (const BenchmarkResult* run : runs_) values << text(*run);
+    return values;
+  }
+
+  // The values of an option as on the command line.
+  [[nodiscard]] QStringList values_of(std::string_view option) const {
+    return of_runs([option](const BenchmarkResult& run) {
+      const std::vector<RunnerOption> options = runner_options(run.request);
+      const auto found = std::ranges::find(options, option, &RunnerOption::name);
+      return found == options.end() || !found->value ? tr("default") : to_qstring(*found->value);
+    });
   }
 
   static QString environment_text(const BenchmarkResult& run) {

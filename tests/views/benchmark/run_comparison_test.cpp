@@ -67,6 +67,29 @@ TEST_F(Comparing, OnlySettingsThatDifferAreListed) {
   EXPECT_EQ(section(compare(first, first), "Different settings")->rows.front().label, "none");
 }
 
+// A setting that is stored is compared, too.
+TEST_F(Comparing, EverySettingCounts) {
+  const BenchmarkResult first = fake.measured(2);
+  for (const RunnerOption& option : runner_options(first.request)) {
+    // Where the graph was read from is not a setting, and the ranks that ran are compared.
+    if (option.name == "backward" || option.name == "graph" || option.name == "ranks") continue;
+    const std::string name = "--" + std::string(option.name);
+    bool is_changed = false;
+    for (const char* value : {"", "=7", "=inductor", "=cuda", "=math", "=forbid"}) {
+      const auto request = parse_runner_arguments({name + value, "graph.json"});
+      if (!request) continue;
+      BenchmarkResult second = first;
+      second.request = *request;
+      BenchmarkResult usual = first;
+      usual.request = {};
+      is_changed = true;
+      EXPECT_NE(section(compare(usual, second), "Different settings")->rows.front().label, "none")
+          << name + value;
+    }
+    EXPECT_TRUE(is_changed) << name;
+  }
+}
+
 TEST_F(Comparing, RunsOfOneMinuteHaveDifferentNames) {
   const BenchmarkResult run = fake.measured(1);
   const InspectorContent content = compare(run, run);
