@@ -42,6 +42,7 @@ class QueryTest : public test::AppWindow {
   void no_line_is_cut_off_data() { control_enter_runs_the_query_data(); }
   void no_line_is_cut_off();
   void a_row_selects_its_node();
+  void rows_without_nodes_select_none();
   void says_what_is_wrong();
   void stops_a_query();
   void copies_and_saves_exact_values();
@@ -122,6 +123,32 @@ void QueryTest::a_row_selects_its_node() {
   // Sorting keeps the row selected.
   view.sortByColumn(1, Qt::AscendingOrder);
   QCOMPARE(view.selected_rows(), std::vector{2});
+}
+
+void QueryTest::rows_without_nodes_select_none() {
+  // True if the menu of the first row offers to select nodes.
+  const auto offers_nodes = [this] {
+    TableView& view = table().view();
+    const QPoint at = view.visualRect(table().model().index_of(0)).center();
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, at);
+    bool is_enabled = false, is_found = false;
+    QTimer::singleShot(0, &view, [&] {
+      QWidget* menu = QApplication::activePopupWidget();
+      if (menu == nullptr) return;
+      for (const QAction* action : menu->actions()) {
+        if (action->text() != "Select Nodes") continue;
+        is_found = true;
+        is_enabled = action->isEnabled();
+      }
+      menu->close();
+    });
+    emit view.customContextMenuRequested(at);
+    return is_found && is_enabled;
+  };
+  QVERIFY(run("SELECT node_id FROM nodes LIMIT 1"));
+  QVERIFY(offers_nodes());
+  QVERIFY(run("SELECT count(*) AS n FROM nodes"));
+  QVERIFY(!offers_nodes());
 }
 
 void QueryTest::says_what_is_wrong() {

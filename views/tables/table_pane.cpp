@@ -310,7 +310,8 @@ void TablePane::show_menu(QPoint at) {
   menu.addAction(tr("Copy All Rows (%1)").arg(count_text(shown_rows(model_).size())), this,
                  &TablePane::copy_all);
   menu.addAction(tr("Save as TSV or CSV..."), this, &TablePane::save_as);
-  menu.addAction(tr("Select Nodes"), this, &TablePane::choose)->setEnabled(has_rows);
+  menu.addAction(tr("Select Nodes"), this, &TablePane::choose)
+      ->setEnabled(!subject().existing(selected_nodes()).empty());
   if (view_->rootIsDecorated()) {
     menu.addSeparator();
     menu.addAction(tr("Expand All"), view_, &QTreeView::expandAll);
