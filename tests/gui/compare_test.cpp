@@ -35,6 +35,7 @@ class CompareTest : public test::SacWindow {
   void a_joint_graph_is_compared_with_its_pair();
   void states_of_another_capture_can_be_chosen();
   void all_states_are_in_one_table();
+  void a_hidden_pane_forgets_closed_documents();
   void files_that_are_not_open_are_compared();
   void a_state_is_compared_with_itself_as_the_compiler_runs_it();
   void a_long_comparison_is_cancelled();
@@ -178,6 +179,27 @@ void CompareTest::all_states_are_in_one_table() {
   QCOMPARE(tabs.currentIndex(), 0);
 }
 
+void CompareTest::a_hidden_pane_forgets_closed_documents() {
+  QVERIFY(open(kPair));
+  QVERIFY(open(kSample));
+  ComparePane* pane = show_comparison();
+  QVERIFY(pane != nullptr);
+  auto& tabs = child<QTabWidget>(*pane, "tables");
+  const auto& table = child<StateTable>(*pane);
+  tabs.setCurrentIndex(tabs.indexOf(&table));
+  const auto& model = *static_cast<const StateTableModel*>(child<StateTable>(*pane).view().model());
+  // As opened and now, of both documents.
+  QTRY_COMPARE_WITH_TIMEOUT(model.row_count(), 4, kPatienceMs);
+  window_->dock("compare")->hide();
+  auto& documents = child<QTabBar>(*window_, "documents");
+  QTest::mouseClick(documents.tabButton(0, QTabBar::RightSide), Qt::LeftButton);
+  QTRY_COMPARE(test::tab_count(*window_), 1);
+  QCOMPARE(child<QComboBox>(*pane, "from").count(), 2);
+  window_->dock("compare")->show();
+  window_->dock("compare")->raise();
+  QTRY_COMPARE_WITH_TIMEOUT(model.row_count(), 2, kPatienceMs);
+}
+
 void CompareTest::files_that_are_not_open_are_compared() {
   const QString copy = folder_->filePath("other.json.zst"), damaged = folder_->filePath("bad.json");
   QVERIFY(QFile::copy(QString::fromStdString(test::source_path(kSample)), copy));
@@ -215,7 +237,11 @@ void CompareTest::files_that_are_not_open_are_compared() {
   test::press(button);
   QTRY_VERIFY_WITH_TIMEOUT(pane->summary().contains("bad.json"), kPatienceMs);
   QVERIFY(pane->comparison() == nullptr);
+  // There is nothing to copy.
+  for (const char* name : {"markdown", "tsv"})
+    QVERIFY(!child<QPushButton>(*pane, name).isEnabled());
   QVERIFY(choose(*pane, "from", QStringLiteral("as opened")));
+  for (const char* name : {"markdown", "tsv"}) QVERIFY(child<QPushButton>(*pane, name).isEnabled());
 }
 
 void CompareTest::a_state_is_compared_with_itself_as_the_compiler_runs_it() {

@@ -99,8 +99,9 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   connect(&is_long_, &QTimer::timeout, cancel_, &QWidget::show);
   add_button("files", tr("File..."), tr("Compare with files that are not open"),
              &ComparePane::choose_files);
-  add_button("markdown", tr("Markdown"), tr("Copy as Markdown"), &ComparePane::copy_markdown);
-  add_button("tsv", tr("TSV"), tr("Copy as tab-separated values"), &ComparePane::copy_tsv);
+  markdown_ =
+      add_button("markdown", tr("Markdown"), tr("Copy as Markdown"), &ComparePane::copy_markdown);
+  tsv_ = add_button("tsv", tr("TSV"), tr("Copy as tab-separated values"), &ComparePane::copy_tsv);
   column->addLayout(row);
   metrics_ = make_text_page(tr("Numbers for both states"), kMargin, this);
   metrics_->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
@@ -132,6 +133,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   connect(states_, &StateTable::state_activated, this, &ComparePane::choose_second);
   rest->addWidget(tables_, 1);
   show_plan(nullptr);
+  show_metrics();
   fit({});  // until the size is known
   setFocusProxy(from_);
   connect(&editing_, &Editing::changed, this, &ComparePane::refresh);
@@ -140,9 +142,11 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
     refresh();
   });
   connect(&open_, &OpenDocuments::changed, this, [this] {
-    // A document of the pending comparison may have been closed.
+    // A document of the pending comparison, or of a choice, may have been closed.
     ++wanted_;
     drop_pending();
+    fill_choices();
+    show_states_table();
     follow_others();
     refresh();
   });
@@ -409,7 +413,8 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
   if (session.problem().isEmpty()) session.start();
   session.find_changes(from.history, to.history, this,
                        [this, job = wanted_](const Result<PlanChangesPtr>& found) {
-                         if (job != wanted_ || !comparison_ || !found) return;
+                         if (job != wanted_ || !comparison_) return;
+                         if (!found) return say_why_not(found.error());
                          if ((*found)->difference.empty()) return;
                          Comparison whole = *comparison_;
                          whole.plan = *found;
@@ -418,6 +423,12 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
                          show_metrics();
                          emit compared();
                        });
+}
+
+void ComparePane::say_why_not(const Error& error) {
+  if (error.kind == Error::Kind::cancelled) return;
+  summary_->setText(tr("%1\nThe plans were not compared: %2")
+                        .arg(comparison_->nodes->summary(), QString::fromStdString(error.message)));
 }
 
 // The plan's tab is visible only if the plans differ. Unless the tab with all states is then
@@ -445,6 +456,7 @@ void ComparePane::show_curves() {
 }
 
 void ComparePane::show_metrics() {
+  for (QPushButton* button : {markdown_, tsv_}) button->setEnabled(comparison_ != nullptr);
   if (!comparison_) return metrics_->clear();
   const QFontMetrics metrics = metrics_->fontMetrics();
   metrics_->setHtml(

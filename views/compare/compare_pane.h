@@ -77,6 +77,8 @@ class ComparePane : public QWidget {
   void drop_pending();
   void show_comparison(const Result<Comparison>& result);
   void compare_plans(const StateChoice& from, const StateChoice& to);
+  // Says why the plans of the shown comparison could not be compared.
+  void say_why_not(const Error& error);
   void show_plan(const PlanChangesPtr& plan);
   // Places the numbers next to the tables, or above them in a narrow pane, and hides the curves and
   // the totals of the tables if they do not fit.
@@ -91,6 +93,7 @@ class ComparePane : public QWidget {
   QComboBox* execution_ = nullptr;           // of the second state
   std::optional<Execution> last_execution_;  // the previous choice
   QPushButton* cancel_ = nullptr;            // visible if a comparison takes long
+  QPushButton *markdown_ = nullptr, *tsv_ = nullptr;
   QTimer is_long_;
   QLabel* summary_ = nullptr;
   QTextBrowser* metrics_ = nullptr;

@@ -43,6 +43,9 @@ StateTable::StateTable(Document& document, MakeState make, QWidget* parent)
 }
 
 void StateTable::set_choices(const std::vector<StateChoice>& choices, std::size_t reference) {
+  // Documents of the previous choices may have been closed.
+  ++wanted_;
+  computing_.cancel();
   reference_ = reference;
   choices_ = newest(choices, reference_);
   set_headline(
