@@ -111,6 +111,24 @@ void ExposedModel::set_fixes(NodeId start, CollectiveFixesPtr fixes) {
   if (row < 0) return;
   fixes_[as_index(row)] = std::move(fixes);
   emit dataChanged(index_of(row, alone_column), index_of(row, layers_peak_column));
+  sort_by_fixes();
+}
+
+void ExposedModel::set_all_fixes(const std::function<CollectiveFixesPtr(NodeId start)>& find) {
+  bool is_any_known = false;
+  for (int row = 0; row < row_count(); ++row) {
+    CollectiveFixesPtr known = find(collective(row).start);
+    if (!known) continue;
+    fixes_[as_index(row)] = std::move(known);
+    is_any_known = true;
+  }
+  if (!is_any_known) return;
+  emit_cells_changed();
+  sort_by_fixes();
+}
+
+void ExposedModel::sort_by_fixes() {
+  for (int column = alone_column; column <= layers_peak_column; ++column) sort_again(column);
 }
 
 const CollectiveTiming& ExposedModel::collective(int row) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "views/session/edit/fix_search.h"
@@ -42,8 +43,10 @@ class ExposedModel : public TableModel {
   void set_snapshot(SnapshotPtr snapshot);
   // Shows or hides the rows of hidden collectives.
   void set_show_hidden(bool shown);
-  // Does nothing if the collective has no row.
+  // Sorts the rows again if they are sorted by a gain. Does nothing if the collective has no row.
   void set_fixes(NodeId start, CollectiveFixesPtr fixes);
+  // The same for all rows. `find` returns null for starts whose fixes are not known.
+  void set_all_fixes(const std::function<CollectiveFixesPtr(NodeId start)>& find);
 
   // The number of collectives and copies in the graph, including those without rows.
   [[nodiscard]] std::size_t collective_count() const {
@@ -67,6 +70,7 @@ class ExposedModel : public TableModel {
 
  private:
   void make_rows();
+  void sort_by_fixes();
   [[nodiscard]] QString fix_text(int row, int column) const;
 
   SnapshotPtr snapshot_;

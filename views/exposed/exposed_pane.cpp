@@ -99,9 +99,7 @@ void ExposedPane::refresh() {
   for (const NodeId node : document().selection().nodes())
     if (const int row = model_->row_of(node); row >= 0 && current_row() < 0) view().show_row(row);
   // The model forgets the fixes whenever its rows change.
-  for (int row = 0; row < model_->row_count(); ++row)
-    if (const CollectiveFixesPtr known = search_.found(model_->collective(row).start))
-      model_->set_fixes(model_->collective(row).start, known);
+  model_->set_all_fixes([this](NodeId start) { return search_.found(start); });
   set_empty_text(
       model_->collective_count() == 0
           ? tr("No collectives in this graph.")

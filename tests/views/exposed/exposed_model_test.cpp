@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
+#include <map>
 
 #include "tests/support/layered_gathers.h"
 #include "tests/support/model_rows.h"
@@ -70,6 +71,29 @@ TEST_F(ExposedModelTest, AddsUpToTheStep) {
   EXPECT_EQ(model_.totals().by_column[ExposedModel::exposed_column],
             snapshot_->analysis.simulation.exposed_ns());
   EXPECT_TRUE(model_.totals_text(model_.totals()).contains("exposed"));
+}
+
+// Gains become known after the rows were sorted.
+TEST_F(ExposedModelTest, StaysSortedByGains) {
+  const auto gain = [this](const char* name, std::int64_t ns) {
+    CollectiveFixes fixes;
+    CollectiveFix& alone = fixes.by_kind[static_cast<std::size_t>(FixKind::alone)];
+    alone.edit = Edit{.title = "Move", .changes = {}};
+    alone.after.step_ns = fixes.before.step_ns - ns;
+    return std::pair{node(name), std::make_shared<const CollectiveFixes>(fixes)};
+  };
+  const auto first = [this] { return model_.nodes(model_.shown(-1).front()).front(); };
+  model_.sort(ExposedModel::alone_column, Qt::DescendingOrder);
+  for (const auto& [start, fixes] : {gain("g1", 100), gain("g2", 200)})
+    model_.set_fixes(start, fixes);
+  ASSERT_EQ(model_.number(row("g2"), ExposedModel::alone_column), 200);
+  EXPECT_EQ(first(), node("g2"));
+  const auto all = std::map<NodeId, CollectiveFixesPtr>{gain("g0", 10), gain("g1", 500)};
+  model_.set_all_fixes([&](NodeId start) {
+    const auto known = all.find(start);
+    return known == all.end() ? nullptr : known->second;
+  });
+  EXPECT_EQ(first(), node("g1"));
 }
 
 TEST_F(ExposedModelTest, ShowsWhatIsNotKnownYet) {
