@@ -137,7 +137,8 @@ void PaletteModel::add_nodes(const QString& text) {
 
 std::vector<NodeId> PaletteModel::nodes(int row) const {
   const Row& r = rows_[static_cast<std::size_t>(row)];
-  if (r.node) return {r.node};
+  if (!document_) return {};
+  if (r.node) return document_->existing({r.node});
   std::vector<NodeId> nodes;
   if (!r.module) return nodes;
   const ModuleTree& modules = snapshot_->analysis.modules;
@@ -146,7 +147,7 @@ std::vector<NodeId> PaletteModel::nodes(int row) const {
     while (module && module != r.module) module = modules.module(module).parent;
     if (module) nodes.push_back(id);
   }
-  return nodes;
+  return document_->existing(std::move(nodes));
 }
 
 int PaletteModel::rowCount(const QModelIndex& parent) const {

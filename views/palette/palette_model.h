@@ -33,7 +33,8 @@ class PaletteModel : public QAbstractListModel {
   void set_document(Document* document) { document_ = document; }
   void set_text(const QString& text);
 
-  // The target of a row. Exactly one of the two is set.
+  // The target of a row: an action or nodes. Leaves out nodes that have been removed since the text
+  // was set.
   [[nodiscard]] QAction* action(int row) const {
     return rows_[static_cast<std::size_t>(row)].action;
   }

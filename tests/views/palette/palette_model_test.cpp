@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
+#include <QTest>
 
+#include "tests/support/patience.h"
 #include "tests/support/snapshots.h"
 #include "views/palette/keys_help.h"
 
@@ -49,6 +51,18 @@ TEST_F(PaletteModelTest, SearchesOnlyNodesAfterAnAtSign) {
   EXPECT_TRUE(titles("@fit").empty());
   EXPECT_EQ(titles("@layers.0").front(), "layers.0");
   EXPECT_EQ(model_.nodes(0).size(), 4U) << "a module selects all its nodes";
+}
+
+// A background edit can end while the palette is open.
+TEST_F(PaletteModelTest, LeavesOutNodesThatHaveBeenRemoved) {
+  const NodeId removed = document_.graph().find("relu_1");
+  ASSERT_EQ(titles("@relu_1").front(), "relu_1");
+  ASSERT_EQ(model_.nodes(0), std::vector{removed});
+  document_.add_job([](const DocumentState& state) -> Result<DocumentState> {
+    return DocumentState{test::snapshot_of("x: f32[8] = input\nreturn [x]"), state.baseline};
+  });
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !document_.has(removed); }, test::kPatienceMs));
+  EXPECT_TRUE(model_.nodes(0).empty());
 }
 
 TEST_F(PaletteModelTest, SkipsDeletedActions) {
