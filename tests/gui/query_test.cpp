@@ -41,6 +41,7 @@ class QueryTest : public test::AppWindow {
   void control_enter_runs_the_query();
   void no_line_is_cut_off_data() { control_enter_runs_the_query_data(); }
   void no_line_is_cut_off();
+  void only_answers_are_exported();
   void a_row_selects_its_node();
   void rows_without_nodes_select_none();
   void says_what_is_wrong();
@@ -113,6 +114,14 @@ void QueryTest::no_line_is_cut_off() {
   }
 }
 
+void QueryTest::only_answers_are_exported() {
+  QVERIFY(!button("copy").isEnabled() && !button("save").isEnabled());
+  QVERIFY(run("SELECT nod FROM nodes"));
+  QVERIFY(!button("copy").isEnabled() && !button("save").isEnabled());
+  QVERIFY(run("SELECT 1"));
+  QVERIFY(button("copy").isEnabled() && button("save").isEnabled());
+}
+
 void QueryTest::a_row_selects_its_node() {
   QVERIFY(run("SELECT node_id, output_bytes FROM nodes ORDER BY output_bytes DESC LIMIT 5"));
   TableView& view = table().view();
@@ -123,6 +132,9 @@ void QueryTest::a_row_selects_its_node() {
   // Sorting keeps the row selected.
   view.sortByColumn(1, Qt::AscendingOrder);
   QCOMPARE(view.selected_rows(), std::vector{2});
+  // The rows of another query are other rows.
+  QVERIFY(run("SELECT node_id FROM nodes LIMIT 5"));
+  QCOMPARE(view.selected_rows(), std::vector<int>());
 }
 
 void QueryTest::rows_without_nodes_select_none() {

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/checked.h"
+
 namespace jointer::views {
 namespace {
 
 constexpr double kPerThousandth = 1000;
+constexpr double kTooLarge = 0x1p62;  // fits into 64 bits, with space for rounding
 
 Unit unit_of(const QString& title) {
   const auto is = [&title](const char* name) {
@@ -38,18 +41,29 @@ void QueryModel::set_result(QueryResult result, SnapshotPtr snapshot) {
   set_rows(std::vector<int>(result_.rows.size(), -1));
 }
 
-// A column is numeric if it has numbers and no text.
+// A column is numeric if it has numbers and no text, unless a number is too large for `number`.
 Column QueryModel::column_of(std::size_t index) const {
   Column column{.title = QString::fromStdString(result_.columns[index])};
   bool has_integers = false, has_reals = false;
+  double largest_integer = 0, largest_real = 0;  // magnitudes
   for (const auto& row : result_.rows) {
     if (std::holds_alternative<std::string>(row[index])) return column;
-    has_integers = has_integers || std::holds_alternative<std::int64_t>(row[index]);
-    has_reals = has_reals || std::holds_alternative<double>(row[index]);
+    if (const auto* integer = std::get_if<std::int64_t>(&row[index])) {
+      has_integers = true;
+      largest_integer = std::max(largest_integer, std::abs(static_cast<double>(*integer)));
+    }
+    if (const auto* real = std::get_if<double>(&row[index])) {
+      has_reals = true;
+      if (std::isfinite(*real)) largest_real = std::max(largest_real, std::abs(*real));
+    }
   }
   if (!has_integers && !has_reals) return column;
   const Unit unit = unit_of(column.title);
-  column.unit = has_reals && unit == Unit::count ? Unit::thousandths : unit;
+  const bool is_scaled = has_reals && unit == Unit::count;
+  if (is_scaled && std::max(largest_integer, largest_real) >= kTooLarge / kPerThousandth)
+    return column;
+  if (largest_real >= kTooLarge) return column;
+  column.unit = is_scaled ? Unit::thousandths : unit;
   column.adds_up = unit != Unit::count;
   column.total_title = column.title;
   return column;
@@ -59,9 +73,9 @@ std::optional<std::int64_t> QueryModel::number(int row, int column) const {
   const QueryValue& v = value(row, column);
   const bool is_scaled = columns()[static_cast<std::size_t>(column)].unit == Unit::thousandths;
   if (const auto* number = std::get_if<std::int64_t>(&v))
-    return is_scaled ? *number * static_cast<std::int64_t>(kPerThousandth) : *number;
+    return is_scaled ? saturating_mul(*number, static_cast<std::int64_t>(kPerThousandth)) : *number;
   if (const auto* number = std::get_if<double>(&v); number != nullptr && std::isfinite(*number))
-    return std::llround(*number * (is_scaled ? kPerThousandth : 1));
+    return saturating_round(*number * (is_scaled ? kPerThousandth : 1));
   return std::nullopt;
 }
 

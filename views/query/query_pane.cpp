@@ -53,10 +53,14 @@ void QueryPane::add_bar() {
   limit_->setValue(kRowLimit);
   limit_->setGroupSeparatorShown(true);
   label->setBuddy(limit_);
-  connect(add_bar_button(*bar_, tr("Copy"), tr("Copy the listed rows as tab-separated values")),
-          &QToolButton::clicked, rows_, &TablePane::copy_all);
-  connect(add_bar_button(*bar_, tr("Save..."), tr("Save the listed rows as TSV or CSV")),
-          &QToolButton::clicked, rows_, &TablePane::save_as);
+  copy_ = add_bar_button(*bar_, tr("Copy"), tr("Copy the listed rows as tab-separated values"));
+  copy_->setObjectName(QStringLiteral("copy"));
+  connect(copy_, &QToolButton::clicked, rows_, &TablePane::copy_all);
+  save_ = add_bar_button(*bar_, tr("Save..."), tr("Save the listed rows as TSV or CSV"));
+  save_->setObjectName(QStringLiteral("save"));
+  connect(save_, &QToolButton::clicked, rows_, &TablePane::save_as);
+  // Until a query has been answered.
+  for (QToolButton* button : {copy_, save_}) button->setEnabled(false);
   connect(run_, &QToolButton::clicked, this, &QueryPane::run);
   connect(cancel_, &QToolButton::clicked, this, &QueryPane::cancel);
   layout()->addWidget(bar_);
@@ -123,6 +127,7 @@ void QueryPane::show_answer(const QueryAnswer& answer) {
                            : tr("%1 in %2").arg(count, time),
       false);
   rows_->show_result(answer.result, answer.snapshot);
+  for (QToolButton* button : {copy_, save_}) button->setEnabled(true);
 }
 
 void QueryPane::show_error(const QString& message) {

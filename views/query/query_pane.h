@@ -30,7 +30,7 @@ class QueryPane : public QWidget {
 
   QueryRunner runner_;
   QWidget* bar_ = nullptr;
-  QToolButton *run_ = nullptr, *cancel_ = nullptr;
+  QToolButton *run_ = nullptr, *cancel_ = nullptr, *copy_ = nullptr, *save_ = nullptr;
   QSpinBox* limit_ = nullptr;
   QueryEditor* editor_ = nullptr;
   QLabel* status_ = nullptr;

@@ -12,6 +12,7 @@ ResultTable::ResultTable(Document& document, QWidget* parent)
 
 void ResultTable::show_result(QueryResult result, SnapshotPtr snapshot) {
   queried_ = snapshot;
+  view().show_row(-1);  // rows of another query do not stand for the same nodes
   view().sortByColumn(-1, Qt::DescendingOrder);
   model_->set_result(std::move(result), std::move(snapshot));
   set_empty_text(tr("The query returned no rows."));

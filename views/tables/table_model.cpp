@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/checked.h"
 #include "core/base/index.h"
 #include "views/session/text/number_text.h"
 
@@ -149,9 +150,12 @@ std::vector<std::optional<std::int64_t>> TableModel::sums(std::span<const int> r
   std::vector<std::optional<std::int64_t>> sums(columns().size());
   for (std::size_t c = 0; c < columns().size(); ++c) {
     if (!columns()[c].adds_up) continue;
-    for (const int row : rows)
-      if (const auto value = number(row, static_cast<int>(c)))
-        sums[c] = sums[c].value_or(0) + *value;
+    for (const int row : rows) {
+      const auto value = number(row, static_cast<int>(c));
+      if (!value) continue;
+      sums[c] = checked_add(sums[c].value_or(0), *value);
+      if (!sums[c]) break;
+    }
   }
   return sums;
 }

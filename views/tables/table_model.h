@@ -63,8 +63,8 @@ class TableModel : public QAbstractItemModel {
   // The number of items that a row stands for; more than one for a group.
   [[nodiscard]] virtual std::size_t things(int /*row*/) const { return 1; }
   // The totals of some rows by column; nullopt for columns without a total. No row may be a
-  // descendant of another. By default, these are the sums of the numbers in columns that add up;
-  // models with rows that share items override this.
+  // descendant of another. By default, these are the sums of the numbers in columns that add up,
+  // unless a sum does not fit into 64 bits; models with rows that share items override this.
   [[nodiscard]] virtual std::vector<std::optional<std::int64_t>> sums(
       std::span<const int> rows) const;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
+#include <limits>
 
 #include "tests/support/snapshots.h"
 #include "views/tables/table_export.h"
@@ -45,6 +46,19 @@ TEST_F(AQueryModel, ChoosesUnitsByTitle) {
   EXPECT_EQ(unit(8), Unit::count) << "the title only ends in the letters ns";
   EXPECT_EQ(model.index(0, 0).data(), "1.50 ms");
   EXPECT_EQ(model.index(0, 2).data(), "2.00 KiB");
+}
+
+TEST_F(AQueryModel, ShowsNumbersThatAreTooLargeAsText) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  show({.columns = {"mixed", "ns", "real_ns", "large_ns"},
+        .rows = {{0.5, kMax, 1e300, kMax}, {kMax, std::int64_t{1}, 1.0, std::int64_t{2}}}});
+  EXPECT_EQ(model.columns()[0].unit, Unit::text);
+  EXPECT_EQ(model.text(1, 0), "9223372036854775807");
+  EXPECT_EQ(model.columns()[2].unit, Unit::text);
+  EXPECT_EQ(model.text(0, 2), "1e+300");
+  // A sum that does not fit is left out.
+  EXPECT_EQ(model.number(0, 1), kMax);
+  EXPECT_EQ(model.totals().by_column[1], std::nullopt);
 }
 
 TEST_F(AQueryModel, ExportsTheExactValues) {
