@@ -44,6 +44,7 @@ DocumentTab* Documents::open(const OpenRequest& request, const AnalysisOptions& 
   close_button->setText(QStringLiteral("\u00d7"));
   close_button->setAutoRaise(true);
   close_button->setToolTip(tr("Close"));
+  close_button->setAccessibleName(tr("Close"));
   close_button->setFixedSize(20, 20);
   connect(close_button, &QToolButton::clicked, this, [this, tab] { emit close_requested(tab); });
   tabs_.setTabButton(index, QTabBar::RightSide, close_button);

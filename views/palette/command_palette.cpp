@@ -24,6 +24,7 @@ CommandPalette::CommandPalette(QWidget* parent)
   edit_->setPlaceholderText(tr("Type a command, or @ followed by a node or module"));
   edit_->installEventFilter(this);
   list_ = new QListView(this);
+  list_->setAccessibleName(tr("Matches"));
   list_->setModel(model_);
   list_->setItemDelegate(new PaletteDelegate(list_));
   list_->setUniformItemSizes(true);

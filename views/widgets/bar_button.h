@@ -2,6 +2,7 @@
 
 #include <QHBoxLayout>
 #include <QToolButton>
+#include <algorithm>
 
 namespace jointer::views {
 
@@ -11,6 +12,9 @@ inline QToolButton* add_bar_button(QWidget& bar, const QString& text, const QStr
   auto* button = new QToolButton(&bar);
   button->setText(text);
   button->setToolTip(tip);
+  // A symbol says nothing to a screen reader.
+  if (std::none_of(text.begin(), text.end(), [](QChar c) { return c.isLetter(); }))
+    button->setAccessibleName(tip);
   button->setAutoRaise(true);
   button->setMinimumSize(24, 22);
   button->setFocusPolicy(Qt::TabFocus);

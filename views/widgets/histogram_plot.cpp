@@ -39,7 +39,7 @@ void HistogramPlot::show_bins(std::vector<ValueBin> bins,
   bins_ = std::move(bins);
   text_of_ = std::move(text_of);
   tip_of_ = std::move(tip_of);
-  marked_.reset();
+  mark(std::nullopt);  // it was a bar of the previous bins
   update();
 }
 

@@ -133,11 +133,11 @@ void ParetoPlot::set_marks(std::vector<ParetoMark> marks, LimitedMemory memory) 
   if (marks_.empty()) framed_.clear();
   for (const ParetoMark& mark : marks_)
     if (std::ranges::find(framed_, mark) == framed_.end()) framed_.push_back(mark);
-  current_.reset();
+  std::optional<std::size_t> current;
   if (kept)
     if (const auto at = std::find(marks_.begin(), marks_.end(), *kept); at != marks_.end())
-      current_ = static_cast<std::size_t>(at - marks_.begin());
-  update();
+      current = static_cast<std::size_t>(at - marks_.begin());
+  highlight(current);
 }
 
 void ParetoPlot::set_hint(const QString& hint) {
@@ -146,7 +146,12 @@ void ParetoPlot::set_hint(const QString& hint) {
 }
 
 void ParetoPlot::set_current(std::size_t mark) {
+  highlight(mark);
+}
+
+void ParetoPlot::highlight(std::optional<std::size_t> mark) {
   current_ = mark;
+  setAccessibleDescription(mark ? lines_of(*mark).join(u'\n') : QString());
   update();
 }
 
@@ -422,13 +427,11 @@ void ParetoPlot::paintEvent(QPaintEvent* /*event*/) {
 void ParetoPlot::mouseMoveEvent(QMouseEvent* event) {
   const auto at = mark_at(event->position().toPoint());
   setCursor(at && marks_[*at].kind != ParetoKind::now ? Qt::PointingHandCursor : Qt::ArrowCursor);
-  if (std::exchange(current_, at) == at) return;
-  update();
+  if (current_ != at) highlight(at);
 }
 
 void ParetoPlot::leaveEvent(QEvent* /*event*/) {
-  current_.reset();
-  update();
+  highlight(std::nullopt);
 }
 
 void ParetoPlot::mousePressEvent(QMouseEvent* event) {
@@ -445,12 +448,11 @@ void ParetoPlot::step(int direction) {
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return bytes_of(marks_[i], memory_); });
   const auto at = current_ ? std::find(order.begin(), order.end(), *current_) : order.end();
   if (at == order.end())
-    current_ = direction > 0 ? order.front() : order.back();
+    highlight(direction > 0 ? order.front() : order.back());
   else if (direction > 0 && at + 1 != order.end())
-    current_ = *(at + 1);
+    highlight(*(at + 1));
   else if (direction < 0 && at != order.begin())
-    current_ = *(at - 1);
-  update();
+    highlight(*(at - 1));
 }
 
 void ParetoPlot::keyPressEvent(QKeyEvent* event) {

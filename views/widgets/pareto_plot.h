@@ -75,6 +75,8 @@ class ParetoPlot : public QWidget {
                   const QRectF& label) const;
   [[nodiscard]] QRectF free_place(const ParetoScale& scale, std::size_t index, QSizeF size,
                                   const std::vector<QRectF>& labels) const;
+  // Highlights a mark, or none, and describes it to screen readers.
+  void highlight(std::optional<std::size_t> mark);
   void step(int direction);
 
   std::vector<ParetoMark> marks_;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <QCoreApplication>
+#include <QKeyEvent>
+
 namespace jointer::views {
 namespace {
 
@@ -51,6 +54,26 @@ TEST(ParetoPlot, LabelsAreNextToTheirMarks) {
       EXPECT_FALSE(labels[i].contains(plot.place_of(j))) << i << ' ' << j;
     }
   }
+}
+
+// Screen readers get what the card of the highlighted mark says.
+TEST(ParetoPlot, TheHighlightedMarkIsDescribed) {
+  ParetoPlot plot;
+  EXPECT_EQ(plot.accessibleDescription(), "");
+  plot.set_marks({mark(1000, 900), mark(2000, 500)});
+  const auto press = [&plot](Qt::Key key) {
+    QKeyEvent event(QEvent::KeyPress, key, Qt::NoModifier);
+    QCoreApplication::sendEvent(&plot, &event);
+  };
+  press(Qt::Key_Right);
+  EXPECT_EQ(plot.accessibleDescription(), plot.lines_of(0).join(u'\n'));
+  press(Qt::Key_Right);
+  EXPECT_EQ(plot.accessibleDescription(), plot.lines_of(1).join(u'\n'));
+  // Its changes from the current state are known later.
+  plot.set_marks({mark(1000, 900), mark(2000, 500), {ParetoKind::now, "now", 1500, 700}});
+  EXPECT_EQ(plot.accessibleDescription(), plot.lines_of(1).join(u'\n'));
+  plot.set_marks({mark(1000, 900)});
+  EXPECT_EQ(plot.accessibleDescription(), "");
 }
 
 // Marks that come, move and go leave all others where they are.
