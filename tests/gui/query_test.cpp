@@ -44,6 +44,7 @@ class QueryTest : public test::AppWindow {
   void only_answers_are_exported();
   void a_row_selects_its_node();
   void rows_without_nodes_select_none();
+  void the_menu_sorts_and_hides_columns();
   void says_what_is_wrong();
   void stops_a_query();
   void copies_and_saves_exact_values();
@@ -163,6 +164,42 @@ void QueryTest::rows_without_nodes_select_none() {
   QVERIFY(!offers_nodes());
 }
 
+// The menu does the same as clicks on the header, without a mouse.
+void QueryTest::the_menu_sorts_and_hides_columns() {
+  QVERIFY(run("SELECT node, output_bytes FROM nodes"));
+  TableView& view = table().view();
+  const auto trigger = [&view](const QString& submenu, const QString& entry) {
+    bool is_done = false;
+    QTimer::singleShot(0, &view, [&] {
+      QWidget* menu = QApplication::activePopupWidget();
+      if (menu == nullptr) return;
+      for (const QAction* part : menu->actions()) {
+        if (part->menu() == nullptr || part->text() != submenu) continue;
+        for (QAction* action : part->menu()->actions()) {
+          if (action->text() != entry) continue;
+          action->trigger();
+          is_done = true;
+        }
+      }
+      menu->close();
+    });
+    emit view.customContextMenuRequested(QPoint(5, 5));
+    return is_done;
+  };
+  const QHeaderView* header = view.header();
+  QVERIFY(trigger("Sort By", "output_bytes"));
+  QCOMPARE(header->sortIndicatorSection(), 1);
+  QCOMPARE(header->sortIndicatorOrder(), Qt::DescendingOrder);
+  QVERIFY(trigger("Sort By", "output_bytes"));
+  QCOMPARE(header->sortIndicatorOrder(), Qt::AscendingOrder);
+  QVERIFY(trigger("Sort By", "Original Order"));
+  QCOMPARE(header->sortIndicatorSection(), -1);
+  QVERIFY(trigger("Columns", "output_bytes"));
+  QVERIFY(view.isColumnHidden(1));
+  QVERIFY(trigger("Columns", "output_bytes"));
+  QVERIFY(!view.isColumnHidden(1));
+}
+
 void QueryTest::says_what_is_wrong() {
   QVERIFY(run("SELECT nod FROM nodes"));
   QCOMPARE(status().text(), QStringLiteral("no such column: nod (line 1, column 8)"));
@@ -219,13 +256,17 @@ void QueryTest::examples_run() {
     QVERIFY2(status().text().contains(" in "), qPrintable(example->text() + status().text()));
     QVERIFY(table().model().columnCount() > 1);
   }
-  // A name in the list of tables is inserted by a double-click.
+  // A name in the list of tables is inserted by a double-click, and by Enter.
   auto& schema = child<SchemaList>(*pane_);
   editor().clear();
   const QTreeWidgetItem* nodes = schema.findItems("nodes", Qt::MatchExactly).front();
   const QPoint at = schema.visualItemRect(nodes).center();
   QTest::mouseClick(schema.viewport(), Qt::LeftButton, {}, at);
   QTest::mouseDClick(schema.viewport(), Qt::LeftButton, {}, at);
+  QCOMPARE(editor().toPlainText(), QStringLiteral("nodes"));
+  editor().clear();
+  schema.setFocus();
+  QTest::keyClick(&schema, Qt::Key_Return);
   QCOMPARE(editor().toPlainText(), QStringLiteral("nodes"));
 }
 

@@ -26,7 +26,7 @@ SchemaList::SchemaList(QWidget* parent) : QTreeWidget(parent) {
     (*at)->setForeground(1, palette().placeholderText());
   }
   header()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
-  connect(this, &QTreeWidget::itemDoubleClicked, this,
+  connect(this, &QTreeWidget::itemActivated, this,
           [this](const QTreeWidgetItem* item) { emit name_chosen(item->text(0)); });
 }
 

@@ -317,6 +317,9 @@ void TablePane::show_menu(QPoint at) {
     menu.addAction(tr("Expand All"), view_, &QTreeView::expandAll);
     menu.addAction(tr("Collapse All"), view_, &QTreeView::collapseAll);
   }
+  menu.addSeparator();
+  if (view_->isSortingEnabled()) add_sort_menu(*menu.addMenu(tr("Sort By")));
+  add_columns(*menu.addMenu(tr("Columns")));
   add_to_menu(menu);
   if (!actions().isEmpty()) {
     menu.addSeparator();
@@ -325,8 +328,36 @@ void TablePane::show_menu(QPoint at) {
   menu.exec(view_->viewport()->mapToGlobal(at));
 }
 
+void TablePane::add_sort_menu(QMenu& menu) {
+  const int sorted = view_->header()->sortIndicatorSection();
+  const auto usual_order = [this](int column) {
+    return static_cast<Qt::SortOrder>(
+        model_.headerData(column, Qt::Horizontal, Qt::InitialSortOrderRole).toInt());
+  };
+  for (int column = 0; column < model_.columnCount(); ++column) {
+    if (view_->isColumnHidden(column)) continue;
+    const Qt::SortOrder usual = usual_order(column);
+    const bool is_usual = sorted == column && view_->header()->sortIndicatorOrder() == usual;
+    const Qt::SortOrder order = !is_usual                     ? usual
+                                : usual == Qt::AscendingOrder ? Qt::DescendingOrder
+                                                              : Qt::AscendingOrder;
+    QAction* action = menu.addAction(model_.columns()[static_cast<std::size_t>(column)].title,
+                                     [this, column, order] { view_->sortByColumn(column, order); });
+    action->setCheckable(true);
+    action->setChecked(sorted == column);
+  }
+  menu.addSeparator();
+  menu.addAction(tr("Original Order"), [this] { view_->sortByColumn(-1, Qt::AscendingOrder); })
+      ->setEnabled(sorted >= 0);
+}
+
 void TablePane::show_columns_menu(QPoint at) {
   QMenu menu(this);
+  add_columns(menu);
+  menu.exec(view_->header()->mapToGlobal(at));
+}
+
+void TablePane::add_columns(QMenu& menu) {
   // The first column identifies the row and stays visible.
   for (int column = 1; column < model_.columnCount(); ++column) {
     QAction* action =
@@ -337,7 +368,6 @@ void TablePane::show_columns_menu(QPoint at) {
   }
   menu.addSeparator();
   menu.addAction(tr("Fit Column Widths"), view_, &TableView::fit_columns);
-  menu.exec(view_->header()->mapToGlobal(at));
 }
 
 }  // namespace jointer::views
