@@ -78,7 +78,7 @@ TEST_F(Results, AFailedRunNamesRankNodeAndReason) {
 
 TEST_F(Results, WrongOutputsAreAnAlarm) {
   BenchmarkResult wrong = good();
-  wrong.ranks[1].verified = {{"baseline", false, false, 0.5, 0, "relu", 7, 3}};
+  wrong.ranks[1].verified = {{"baseline", false, false, 0.5, 0.25, 0, "relu", 7, 3}};
   BenchmarkModel model;
   model.set_rows_of(snapshot, {row(1, wrong)});
   EXPECT_EQ(model.index(0, Columns::verified_column).data().toString(), "differs by 0.5 in relu");
