@@ -11,8 +11,7 @@
 //
 // On a small graph, a few large values dominate, and a search for one limit may miss a plan that a
 // search for another finds. On such a graph, the search for a limit begins with short searches for
-// the peaks of the curve: first for the lowest peak and the shortest step. If these show that the
-// limit is out of reach, the others are skipped.
+// the peaks of the curve.
 //
 // A limit on reserved memory: the bytes that the caching allocator reserves follow from the order
 // of all requests, so no search can aim at them. Instead, the search limits allocated memory, at
@@ -98,19 +97,14 @@ class Search {
     return fit;
   }
 
-  // Searches for the limits of the curve, with less effort, to find plans to start from when
-  // searching for `limit`.
-  void find_starts(const PlanLimit& limit) {
+  // Searches for the limits of the curve, with less effort, to find plans to start from.
+  void find_starts() {
     const std::size_t effort = request_.effort / kStartPart;
-    const auto is_over = [&](const Result<EvaluatedPlan>& least, std::int64_t Figures::*metric) {
-      return !least || (limit.limited == metric && limit.is_out_of_reach(least->figures.figures));
-    };
     const auto smallest = frontier_->best(PlanLimit::of_peak(0), effort);
-    if (is_over(smallest, &Figures::peak_bytes)) return;
     const auto fastest = frontier_->best(PlanLimit::of_step(0), effort);
-    if (is_over(fastest, &Figures::step_ns)) return;
+    if (!smallest || !fastest) return;
     for_limits_between(smallest->figures.figures.peak_bytes, fastest->figures.figures.peak_bytes,
-                       [&](const PlanLimit& each) { (void)frontier_->best(each, effort); });
+                       [&](const PlanLimit& limit) { (void)frontier_->best(limit, effort); });
   }
 
   ParetoCurve curve() {
@@ -258,7 +252,7 @@ class Search {
 Result<Fit> search(const Graph& joint, const PlanWhatIf& what_if, const PlanLimit& limit,
                    const ParetoRequest& request) {
   JOINTER_TRY(const auto search, Search::make(joint, what_if, request, 1));
-  if (joint.order().size() <= kSmall) search->find_starts(limit);
+  if (joint.order().size() <= kSmall) search->find_starts();
   Fit fit = search->best(limit);
   fit.point.bound_ns = search->bound(fit.point);
   if (fit.fits && limit.limited == &Figures::peak_bytes) {

@@ -25,8 +25,7 @@
 //        the least valuable decisions first;
 //      - change up to three decisions of the best plan at random, improve the result, and continue
 //        from it if it is not worse: where a few large values dominate, several changes together
-//        may help although none helps alone. A limit that is out of reach of the best plan so far
-//        (plan_limit.h) skips this.
+//        may help although none helps alone.
 //   5. Improve the best plan once more, also with changes that the descent has left out so far to
 //      save time (step 3 of plan_descent.cpp). On a graph with 20,000 nodes, this evaluates at most
 //      as many plans as the effort; on a larger one, fewer in proportion.
@@ -456,7 +455,7 @@ Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit, std::size_t eff
   }
   const std::vector<EvaluatedPlan> starts = plans_of(brackets, limit);
   for (std::size_t i = 0; i < starts.size() && !is_over(); ++i) improve(starts[i], limit, false);
-  if (!limit.is_out_of_reach(best_so_far(limit)->figures.figures)) wander(limit, end);
+  wander(limit, end);
   if (options_.exhaustive && effort >= options_.effort) {
     const std::size_t nodes = std::max<std::size_t>(joint_.order().size(), 1);
     descent_end_ = evaluated_ + options_.effort * kLastNodes / nodes;

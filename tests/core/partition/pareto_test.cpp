@@ -313,43 +313,6 @@ TEST(Pareto, TheNearestPlanIsReturnedIfNothingFits) {
     EXPECT_LE(fit.point.figures.figures.peak_bytes, point.figures.figures.peak_bytes);
 }
 
-// A search for a limit that is out of reach skips what cannot reach it either.
-TEST(Pareto, AnAnswerThatNothingFitsTakesLessEffort) {
-  std::size_t lowest_polls = 0, early_polls = 0, tried = 0;
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const auto judged =
-        judge(random_graph(seed, {.calls = 40, .gradients = true, .writes = false}));
-    if (!judged) continue;
-    const Graph& joint = judged->partition.joint;
-    std::size_t polls = 0;
-    ParetoRequest request{.max_budgets = 2, .effort = 300};
-    request.partition.watcher.is_cancelled = [&] {
-      ++polls;
-      return false;
-    };
-    const auto lowest = fastest_within(joint, *judged->what_if, 0, request);
-    if (!lowest) continue;
-    lowest_polls += std::exchange(polls, 0);
-    const std::int64_t peak = figures_of(lowest->point).peak_bytes;
-    const Fit early = fastest_within(joint, *judged->what_if, peak / 2, request).value();
-    early_polls += polls;
-    ++tried;
-    EXPECT_FALSE(early.fits);
-    EXPECT_LE(figures_of(early.point).peak_bytes, peak * 5 / 4);
-  }
-  EXPECT_GT(tried, 3U);
-  EXPECT_LT(2 * early_polls, lowest_polls);
-}
-
-TEST(PlanLimit, IsOutOfReachIfItIsMoreThanATenthLower) {
-  const Figures best{.peak_bytes = 1000, .step_ns = 50};
-  EXPECT_TRUE(PlanLimit::of_peak(899).is_out_of_reach(best));
-  EXPECT_FALSE(PlanLimit::of_peak(900).is_out_of_reach(best));
-  EXPECT_FALSE(PlanLimit::of_peak(0).is_out_of_reach(best)) << "asks for the lowest peak";
-  EXPECT_TRUE(PlanLimit::of_step(44).is_out_of_reach(best));
-  EXPECT_FALSE(PlanLimit::of_step(60).is_out_of_reach(best));
-}
-
 TEST(Pareto, CanBeCancelled) {
   const Judged& judged = judged_sample();
   std::size_t found = 0;
