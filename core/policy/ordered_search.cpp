@@ -21,8 +21,12 @@
 //   2. Search with these shares, and find an order for the plan.
 //   3. If a faster order of that plan needs more memory than the limit allows, for example for
 //      buckets, give up a part of the plan for it: find an order for the best plan found on the way
-//      whose peak is lower by the difference. Continue if that is not enough; at most three plans
-//      are tried. Plans are compared in allocated bytes, also if the limit is of reserved memory.
+//      whose peak is lower by the difference. Continue if that is not enough. An order may also
+//      stay slow because it may not use more memory, without a faster one that is refused: if no
+//      order was refused, find one for the best plan whose peak is lower by a tenth, as long as the
+//      search expects its step, with the communication hidden, to be clearly shorter than the best
+//      one found. At most three plans are tried. Plans are compared in allocated bytes, also if the
+//      limit is of reserved memory.
 // For a limit on the step time, the smallest plan with the hidden shares gives the lowest peak to
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
 // bisection searches between this peak and that of the smallest plan without hidden shares. Plans
@@ -54,8 +58,10 @@
 namespace jointer {
 namespace {
 
-constexpr int kMaxGivenUp = 3;  // maximum number of plans with a lower peak to try
-constexpr int kPeakRounds = 3;  // bisection steps, for a limit on the step time
+constexpr int kMaxGivenUp = 3;             // maximum number of plans with a lower peak to try
+constexpr std::int64_t kRoomPart = 10;     // of the peak: room for an order
+constexpr double kClearlyShorter = 0.995;  // of the step time
+constexpr int kPeakRounds = 3;             // bisection steps, for a limit on the step time
 
 class OrderedSearch {
  public:
@@ -152,12 +158,14 @@ class OrderedSearch {
     if (!fit.fits) return fit;
     std::int64_t limit = allocated(fit.point);
     JOINTER_TRY(std::int64_t refused, reorder(fit.point, peak_bytes));
-    for (int i = 0; refused > 0 && i < kMaxGivenUp; ++i) {
-      limit -= refused - peak_bytes;
+    for (int i = 0; i < kMaxGivenUp; ++i) {
+      const bool wants_room = refused == 0;
+      limit -= wants_room ? limit / kRoomPart : refused - peak_bytes;
       const auto above = std::ranges::find_if(
           fit.found, [&](const ParetoPoint& point) { return allocated(point) > limit; });
       if (above == fit.found.begin()) break;
       ParetoPoint& next = *std::prev(above);
+      if (wants_room && !is_clearly_shorter(next, fit.point)) break;
       limit = allocated(next);
       JOINTER_TRY(refused, reorder(next, peak_bytes));
       // Without an order, the plan still has the estimates of the search, in which the hidden
@@ -203,6 +211,9 @@ class OrderedSearch {
     return point.figures.figures.peak_bytes;
   }
   static std::int64_t step_ns(const ParetoPoint& point) { return point.figures.figures.step_ns; }
+  static bool is_clearly_shorter(const ParetoPoint& a, const ParetoPoint& b) {
+    return static_cast<double>(step_ns(a)) < kClearlyShorter * static_cast<double>(step_ns(b));
+  }
   static void set_bound(ParetoPoint& point, const OrderBound& bound) {
     point.bound_ns = std::min(bound.bound_ns(point.figures.figures.peak_bytes), step_ns(point));
   }

@@ -194,7 +194,7 @@ void CompareTest::a_hidden_pane_forgets_closed_documents() {
   auto& documents = child<QTabBar>(*window_, "documents");
   QTest::mouseClick(documents.tabButton(0, QTabBar::RightSide), Qt::LeftButton);
   QTRY_COMPARE(test::tab_count(*window_), 1);
-  QCOMPARE(child<QComboBox>(*pane, "from").count(), 2);
+  QTRY_COMPARE(child<QComboBox>(*pane, "from").count(), 2);
   window_->dock("compare")->show();
   window_->dock("compare")->raise();
   QTRY_COMPARE_WITH_TIMEOUT(model.row_count(), 2, kPatienceMs);

@@ -401,6 +401,31 @@ TEST(OrderedSearch, GivesUpAPartOfThePlanForABetterOrder) {
   EXPECT_LE(fit.point.figures.figures.peak_bytes, asked.limit());
 }
 
+// No order is refused, but the one found leaves the step long: a plan that leaves room is tried.
+TEST(OrderedSearch, LeavesRoomForAnOrder) {
+  const Asked asked(sample());
+  const std::int64_t limit_bytes =
+      asked.trade_off->what_if().figures(asked.whole.plan).value().figures.peak_bytes;
+  std::int64_t first_bytes = 0, own_ns = 0;
+  const FindOrder find = [&](const Graph& graph, const OrderLimit& limit) -> Result<PlanOrder> {
+    PlanOrder order{
+        .passes = {}, .figures = step_figures(graph, analysis())->figures, .communication = {}};
+    if (limit.bytes != limit_bytes) return order;  // for the hidden shares
+    if (first_bytes == 0) {
+      first_bytes = order.figures.peak_bytes;
+      own_ns = order.figures.step_ns *= 2;
+    } else if (order.figures.peak_bytes <= first_bytes * 9 / 10) {
+      order.figures.step_ns = own_ns / 2;
+    }
+    order.passes = "place_collectives";
+    return order;
+  };
+  const Fit fit = fastest_ordered(*asked.trade_off, limit_bytes, find).value();
+  ASSERT_TRUE(fit.fits);
+  EXPECT_LE(fit.point.figures.figures.peak_bytes, first_bytes * 9 / 10);
+  EXPECT_EQ(fit.point.figures.figures.step_ns, own_ns / 2);
+}
+
 // Reserved bytes say how much a plan must give up, and allocated bytes which plan does.
 TEST(OrderedSearch, GivesUpAllocatedBytesForALimitOfReservedMemory) {
   const Asked asked(sample(), LimitedMemory::reserved);

@@ -135,8 +135,9 @@ TEST_F(DescribeKernelTest, AMeasuredKernelHasAPredictedTime) {
   std::vector<CompiledPart> parts{part_};
   std::vector<PartMeasurement> measurements{measurement};
   const SnapshotKernels measured(snapshot_, std::move(parts), {}, std::move(measurements));
+  const InspectorContent content = describe_kernel(measured, 1);
   std::vector<std::string> labels;
-  for (const InspectorRow& row : describe_kernel(measured, 1).sections.front().rows)
+  for (const InspectorRow& row : content.sections.front().rows)
     labels.push_back(row.label.toStdString());
   EXPECT_THAT(labels, Contains("measured"));
   EXPECT_THAT(labels, Contains("predicted"));
