@@ -105,8 +105,8 @@ Result<PassValue> value_of(const OrderedJson& json) {
 
 constexpr auto kStep = std::tuple(json_field("pass", &PipelineStep::pass),
                                   json_field("enabled", &PipelineStep::is_enabled));
-constexpr auto kNames = std::tuple(json_field("name", &PipelineFile::name).if_set(),
-                                   json_field("summary", &PipelineFile::summary).if_set());
+constexpr auto kNameFields = std::tuple(json_field("name", &PipelineFile::name).if_set(),
+                                        json_field("summary", &PipelineFile::summary).if_set());
 
 Result<PipelineStep> read_step(const OrderedJson& json) {
   if (json.is_string()) {
@@ -148,7 +148,7 @@ Result<PipelineFile> read_json_file(std::string_view text, std::string_view path
         "{}: version {} is not supported: this program reads version {}; use a newer Jointer", path,
         version->get<std::int64_t>(), kVersion);
   PipelineFile file;
-  read_fields(members, file, kNames);
+  read_fields(members, file, kNameFields);
   const OrderedJson* steps = members.find("steps");
   if (steps == nullptr || !steps->is_array())
     return input_error("{}: `steps` is missing or not a list", path);
@@ -212,7 +212,7 @@ std::string write_pipeline_text(const PipelineFile& file) {
 
 std::string write_pipeline_json(const PipelineFile& file) {
   OrderedJson json{{"format", kFormat}, {"version", kVersion}};
-  write_fields(json, file, kNames);
+  write_fields(json, file, kNameFields);
   OrderedJson& steps = json["steps"] = OrderedJson::array();
   for (const PipelineStep& step : file.steps) {
     OrderedJson one{{"pass", step.pass}};
