@@ -1,6 +1,5 @@
 #include "core/partition/order_bound.h"
 
-#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -40,13 +39,6 @@ Result<OrderBound> OrderBound::make(
     JOINTER_CHECK(*solutions[i]);
     bound.solved_.push_back({std::move(prices[i]), (*solutions[i])->cost_ns});
   }
-  return bound;
-}
-
-std::int64_t OrderBound::bound_ns(std::int64_t peak_bytes) const {
-  std::int64_t bound = 0;
-  for (const Solved& each : solved_)
-    bound = std::max(bound, relaxation_->bound_ns(each.prices, each.cost_ns, peak_bytes));
   return bound;
 }
 

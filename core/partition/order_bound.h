@@ -35,18 +35,15 @@ class OrderBound {
       const Options& options);
 
   // A lower bound on the step time of all plans with at most this peak, in any order.
-  [[nodiscard]] std::int64_t bound_ns(std::int64_t peak_bytes) const;
+  [[nodiscard]] std::int64_t bound_ns(std::int64_t peak_bytes) const {
+    return relaxation_ ? relaxation_->bound_ns(solved_, peak_bytes) : 0;
+  }
 
  private:
-  // The prices of a solution, and its cost.
-  struct Solved {
-    PlanPrices prices;
-    double cost_ns = 0;
-  };
   std::unique_ptr<const std::vector<NodeCost>> costs_;
   std::unique_ptr<PlanWhatIf> what_if_;
   std::optional<PlanRelaxation> relaxation_;
-  std::vector<Solved> solved_;
+  std::vector<PlanRelaxation::Solved> solved_;
 };
 
 }  // namespace jointer

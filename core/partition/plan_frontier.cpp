@@ -107,10 +107,7 @@ const EvaluatedPlan* PlanFrontier::best_so_far(const PlanLimit& limit) const {
 }
 
 std::int64_t PlanFrontier::bound_ns(std::int64_t peak_bytes) const {
-  std::int64_t bound = 0;
-  for (const Bound& each : bounds_)
-    bound = std::max(bound, relaxation_.bound_ns(each.prices, each.cost_ns, peak_bytes));
-  return bound;
+  return relaxation_.bound_ns(bounds_, peak_bytes);
 }
 
 bool PlanFrontier::go_on() {
@@ -399,9 +396,9 @@ std::shared_ptr<const PlanMoment> PlanFrontier::moment_of_peak(const SavePlan& p
 // as that helps.
 void PlanFrontier::tighten_bound(const EvaluatedPlan& plan, std::int64_t peak_bytes) {
   constexpr int kMaxCuts = 20;
-  const Bound* best = nullptr;
+  const PlanRelaxation::Solved* best = nullptr;
   std::int64_t best_ns = 0;
-  for (const Bound& each : bounds_)
+  for (const PlanRelaxation::Solved& each : bounds_)
     if (const std::int64_t ns = relaxation_.bound_ns(each.prices, each.cost_ns, peak_bytes);
         best == nullptr || ns > best_ns) {
       best = &each;

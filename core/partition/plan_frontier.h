@@ -76,13 +76,9 @@ class PlanFrontier {
   struct Bracket {
     Sample within, beyond;
   };
-  struct Bound {
-    PlanPrices prices;
-    double cost_ns = 0;
-  };
   // The results of a part of the search that runs at the same time as others.
   struct Found {
-    std::vector<Bound> bounds;
+    std::vector<PlanRelaxation::Solved> bounds;
     std::vector<EvaluatedPlan> plans;
     std::size_t evaluated = 0;
   };
@@ -139,7 +135,7 @@ class PlanFrontier {
   PlanDescent descent_;
   // Indexed by copy price; each list has ascending byte prices.
   std::vector<std::vector<Sample>> samples_;
-  std::vector<Bound> bounds_;
+  std::vector<PlanRelaxation::Solved> bounds_;
   std::map<std::int64_t, EvaluatedPlan> points_;  // by peak; see points()
   std::mutex go_on_mutex_;
   std::atomic<std::size_t> evaluated_ = 0;

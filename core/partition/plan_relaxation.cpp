@@ -284,6 +284,14 @@ std::int64_t PlanRelaxation::bound_ns(const PlanPrices& prices, double cost_ns,
   return static_cast<std::int64_t>(std::floor(bound));
 }
 
+std::int64_t PlanRelaxation::bound_ns(std::span<const Solved> solved,
+                                      std::int64_t peak_bytes) const {
+  std::int64_t bound = 0;
+  for (const Solved& each : solved)
+    bound = std::max(bound, bound_ns(each.prices, each.cost_ns, peak_bytes));
+  return bound;
+}
+
 std::vector<PlanPrices> PlanRelaxation::series(bool offload) const {
   std::vector<std::optional<double>> copies{std::nullopt};
   if (offload) copies.insert(copies.end(), kSeriesCopies.begin(), kSeriesCopies.end());

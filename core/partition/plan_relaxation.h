@@ -79,6 +79,14 @@ class PlanRelaxation {
   // `cost_ns` is the cost of the solution for these prices.
   [[nodiscard]] std::int64_t bound_ns(const PlanPrices& prices, double cost_ns,
                                       std::int64_t peak_bytes) const;
+  // Prices, and the cost of the solution for them.
+  struct Solved {
+    PlanPrices prices;
+    double cost_ns = 0;
+  };
+  // The highest of the lower bounds for these prices; 0 if there are none.
+  [[nodiscard]] std::int64_t bound_ns(std::span<const Solved> solved,
+                                      std::int64_t peak_bytes) const;
   // The price of a byte at which recomputing everything costs as much as saving everything.
   [[nodiscard]] double mean_byte_ns() const;
 

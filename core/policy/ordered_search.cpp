@@ -21,12 +21,11 @@
 //   2. Search with these shares, and find an order for the plan.
 //   3. If a faster order of that plan needs more memory than the limit allows, for example for
 //      buckets, give up a part of the plan for it: find an order for the best plan found on the way
-//      whose peak is lower by the difference. Continue if that is not enough. An order may also
-//      stay slow because it may not use more memory, without a faster one that is refused: if no
-//      order was refused, find one for the best plan whose peak is lower by a tenth, as long as the
-//      search expects its step, with the communication hidden, to be clearly shorter than the best
-//      one found. At most three plans are tried. Plans are compared in allocated bytes, also if the
-//      limit is of reserved memory.
+//      whose peak is lower by the difference. Continue if that is not enough. If no order was
+//      refused, communication may still be exposed because starting it earlier would exceed the
+//      limit: find an order for the best plan whose peak is a tenth lower, as long as the search
+//      expects its step to be clearly shorter than the best one found. At most three plans are
+//      tried. Plans are compared in allocated bytes, also if the limit is of reserved memory.
 // For a limit on the step time, the smallest plan with the hidden shares gives the lowest peak to
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
 // bisection searches between this peak and that of the smallest plan without hidden shares. Plans

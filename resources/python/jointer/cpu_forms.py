@@ -96,7 +96,7 @@ def _attend(
     causal: bool,
     scale: float | None,
 ) -> tuple[Tensor, Tensor]:
-    _no_dropout(dropout)
+    no_dropout(dropout, "CPU", "cuda")
     size = max(query.shape[-1], value.shape[-1])
     out, logsumexp = _ATEN._scaled_dot_product_flash_attention_for_cpu(
         _pad(query, size),
@@ -122,7 +122,7 @@ def _attend_backward(
     causal: bool,
     scale: float | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    _no_dropout(dropout)
+    no_dropout(dropout, "CPU", "cuda")
     if logsumexp.dim() == 4:
         logsumexp = logsumexp.squeeze(-1)
     logsumexp = logsumexp[:, :, : query.shape[2]]
@@ -158,9 +158,10 @@ def _pad(tensor: Tensor, size: int) -> Tensor:
     return F.pad(tensor, (0, missing)) if missing else tensor
 
 
-def _no_dropout(dropout: float) -> None:
+def no_dropout(dropout: float, device: str, other: str) -> None:
+    """Refuses dropout on ``device``, and names another device that supports it."""
     if dropout:
-        raise CaptureError("attention with dropout has no CPU form; run it on cuda")
+        raise CaptureError(f"attention with dropout has no {device} form; run it on {other}")
 
 
 def expand_heads(shared: Tensor, query: Tensor) -> Tensor:

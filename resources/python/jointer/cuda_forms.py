@@ -22,8 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, fx
 
-from .cpu_forms import expand_heads, laid_out, scale_of, sum_heads
-from .errors import CaptureError
+from .cpu_forms import expand_heads, laid_out, no_dropout, scale_of, sum_heads
 
 _ATEN = torch.ops.aten
 
@@ -60,7 +59,7 @@ def _kernel(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> s
 
 
 def _attend(query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
-    _no_dropout(dropout_p)
+    no_dropout(dropout_p, "CUDA", "the CPU")
     key, value = expand_heads(key, query), expand_heads(value, query)
     kernel = _kernel(query, key, value, attn_mask)
     if kernel == "flash":
@@ -80,7 +79,7 @@ def _attend(query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None
 def _attend_backward(
     grad, query, key, value, out, logsumexp, dropout_p, is_causal, *, attn_mask=None, scale=None
 ):
-    _no_dropout(dropout_p)
+    no_dropout(dropout_p, "CUDA", "the CPU")
     shared = key, value
     key, value = expand_heads(key, query), expand_heads(value, query)
     kernel = _kernel(query, key, value, attn_mask)
@@ -141,11 +140,6 @@ def _gradients(
     of_query = of_scores @ key.to(scores.dtype)
     of_key = of_scores.transpose(-2, -1) @ query.to(scores.dtype)
     return of_query.to(query.dtype), of_key.to(query.dtype), of_value.to(query.dtype)
-
-
-def _no_dropout(dropout: float) -> None:
-    if dropout:
-        raise CaptureError("attention with dropout has no CUDA form; run it on the CPU")
 
 
 _FORMS: dict[Any, Callable[..., tuple[Any, ...]]] = {

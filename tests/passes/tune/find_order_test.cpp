@@ -401,7 +401,7 @@ TEST(OrderedSearch, GivesUpAPartOfThePlanForABetterOrder) {
   EXPECT_LE(fit.point.figures.figures.peak_bytes, asked.limit());
 }
 
-// No order is refused, but the one found leaves the step long: a plan that leaves room is tried.
+// No order is refused, but the one found is slow: a plan whose peak leaves room is tried as well.
 TEST(OrderedSearch, LeavesRoomForAnOrder) {
   const Asked asked(sample());
   const std::int64_t limit_bytes =
