@@ -126,7 +126,10 @@ def test_the_plan_is_exported() -> None:
         (["--free", "1MiB", "--pareto"], "--pareto"),
         (["--free", "1MiB", "--at-most", "0"], "--at-most"),
         (["--free", "1MiB", "--by", "module"], "--by"),
-        (["--free", "1MiB", "--by", "layer", "--same-in-all-layers"], "--by layer"),
+        (
+            ["--free", "1MiB", "--by", "layer", "--same-in-all-layers"],
+            "--by layer changes one whole layer at a time",
+        ),
         (["--free", "1MiB", "--no-offload", "--no-recompute"], "--no-offload"),
         (["--at-most", "3"], "--free"),
         (["--by", "operator", "--budget", "0.5"], "--free"),

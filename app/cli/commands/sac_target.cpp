@@ -79,9 +79,10 @@ Result<std::int64_t> TargetOptions::free_bytes() const {
 
 Result<PlanTarget> TargetOptions::target(const CLI::App& command, bool no_offload) const {
   if (same_in_all_layers && by != "tensor")
-    return fail(Error::Kind::usage,
-                "option --same-in-all-layers: needs --by tensor; --by {} already changes {}", by,
-                by == "layer" ? "whole layers" : "an operator in all layers");
+    return fail(Error::Kind::usage, "option --same-in-all-layers: needs --by tensor; --by {} {}",
+                by,
+                by == "layer" ? "changes one whole layer at a time"
+                              : "already changes an operator in all layers");
   if (no_recompute && no_offload)
     return fail(Error::Kind::usage,
                 "options --no-recompute and --no-offload cannot be used together: no changes would "
