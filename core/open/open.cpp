@@ -251,7 +251,8 @@ Result<std::vector<GraphEntry>> list_graphs(const std::string& path) {
 Result<OpenRequest> request_before(const OpenRequest& request) {
   const std::string name = display_name(request.path);
   const auto no_log = [&] {
-    return fail(Error::Kind::usage, "{}: only a log of passes contains the graph before a pass",
+    return fail(Error::Kind::usage,
+                "{}: only a log of passes contains the graph before a pass; give a second graph, B",
                 name);
   };
   if (!request.backward.empty() || is_workspace_file(request.path)) return no_log();

@@ -16,7 +16,7 @@ Result<void> check_functional(const Graph& joint) {
   if (const NodeId id = find_write_in_between(joint))
     return fail(Error::Kind::usage,
                 "{} ({}) writes in place, so a recomputed value could differ; partition a "
-                "functional graph, or use default_partition without policy tags",
+                "functional graph, or use the default partitioner without policy tags",
                 joint.name(id), joint.target(joint.node(id)));
   return {};
 }

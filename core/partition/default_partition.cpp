@@ -94,7 +94,7 @@ Result<DefaultChoice> choose_default(const Graph& joint) {
       if (any_tags)
         return fail(Error::Kind::usage,
                     "{} ({}) has side effects, and the graph's policy tags could make it run "
-                    "twice; partition with min_cut",
+                    "twice; use the min-cut partitioner",
                     joint.name(id), joint.target(node));
       choice.values.push_back(id);
       continue;

@@ -329,7 +329,7 @@ Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& lo
       return fail(
           Error::Kind::usage,
           "a training loop needs a forward and a backward, or a flat training step; give the "
-          "backward too, or partition the joint graph (jointer sac -o)");
+          "backward too, or partition the joint graph (`jointer sac -o`)");
     if (loop.loss != LossModel::none)
       return fail(Error::Kind::usage, "a flat training step contains its loss; omit --loss");
     if (!loop.boxed)

@@ -424,7 +424,7 @@ def test_a_graph_of_a_log_compared_with_the_one_before(tmp_path: Path) -> None:
         (["diff", log, "--graph", "0"], "make_fx_graph_traced"),
         (["diff", log, "--graph", "9"], "the last one is 2"),
         (["diff", log, "--graph", "1", "--b-graph", "0"], "--b-graph"),
-        (["diff", JOINT, "--graph", "0"], "only a log of passes contains the graph before a pass"),
+        (["diff", JOINT, "--graph", "0"], "the graph before a pass; give a second graph, B"),
     ):
         done = run(*arguments)
         assert (done.code, done.out) == (2, "") and word in done.err, done

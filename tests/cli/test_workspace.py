@@ -175,7 +175,7 @@ def test_another_graph_than_the_workspaces_is_refused(folder: Path) -> None:
     assert run("info", path, "--graph", "0").code == 0
     done = run("info", path, "--graph", "1")
     assert (done.code, done.out) == (2, "")
-    assert "the workspace is of graph 0 of its capture, so --graph 1 cannot be used" in done.err
+    assert "the workspace belongs to graph 0 of its capture, so --graph 1 cannot be used" in done.err
 
 
 def test_a_workspace_cannot_be_its_own_capture(folder: Path) -> None:
