@@ -28,8 +28,7 @@ Result<QString> write_graph_file(const Graph& graph, const QString& title) {
   static const QRegularExpression kOdd(QStringLiteral("[^A-Za-z0-9_.-]+"));
   const QDir folder(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
                     QStringLiteral("/pairs"));
-  if (!folder.mkpath(QStringLiteral(".")))
-    return fail(Error::Kind::input, "cannot create the folder {}", folder.path().toStdString());
+  JOINTER_CHECK(make_folder(folder.path().toStdString()));
   const QString path =
       folder.filePath(QStringLiteral("%1.%2.%3.json.zst")
                           .arg(QString(title).replace(kOdd, QStringLiteral("_")), hash,

@@ -2,8 +2,11 @@
 
 #include "views/session/sac/pair_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <QScopeGuard>
+#include <fstream>
 #include <set>
 #include <string>
 
@@ -11,6 +14,7 @@
 #include "core/partition/partition.h"
 #include "tests/support/judged_plan.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/temporary_folder.h"
 #include "views/session/sac/sac_solver.h"
 
 namespace jointer::views {
@@ -82,6 +86,26 @@ TEST(GraphFiles, KeepTheAssumptions) {
   const Result<Graph> made = open_graph(files->graph);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->assumptions().text(), assumed);
+}
+
+TEST(GraphFiles, AFolderThatCannotBeCreatedIsAnErrorWithTheReason) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "data") << "not a folder";
+  const QByteArray before = qgetenv("XDG_DATA_HOME");
+  const auto restore = qScopeGuard([&] {
+    if (before.isNull())
+      qunsetenv("XDG_DATA_HOME");
+    else
+      qputenv("XDG_DATA_HOME", before);
+  });
+  qputenv("XDG_DATA_HOME", QByteArray::fromStdString(folder / "data"));
+  const Graph& graph = test::judged_sample().partition.joint;
+  const auto files = write_graph_and_edits(graph, graph, {}, QStringLiteral("made"));
+  ASSERT_FALSE(files);
+  EXPECT_EQ(files.error().kind, Error::Kind::run);
+  EXPECT_THAT(files.error().message,
+              testing::AllOf(testing::StartsWith("cannot create the folder " + (folder / "data/")),
+                             testing::EndsWith(": Not a directory")));
 }
 
 TEST(JointOfAPair, NeedsAPair) {
