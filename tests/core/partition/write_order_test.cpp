@@ -7,8 +7,6 @@
 
 #include <array>
 
-#include <array>
-
 #include "core/partition/partition.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
