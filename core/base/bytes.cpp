@@ -231,6 +231,8 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name) {
 
 Result<PaddedBytes> read_bytes(const std::string& path) {
   if (path == "-") {
+    if (std::feof(stdin) != 0)
+      return input_error("standard input was already read; give the other input as a file");
     return read_all(stdin, "standard input");
   }
   std::error_code status;

@@ -224,6 +224,15 @@ def test_snapshots_need_a_folder_that_can_be_created(tmp_path: Path) -> None:
     assert said(done, code=4) == f"{file / 'steps'}: Not a directory"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["diff", "-", "-"], ["sac", "-", "--policy", "-"], ["calibrate", "-", "--trace", "-"]],
+)
+def test_standard_input_is_read_only_once(arguments: list[str]) -> None:
+    done = run(*arguments, stdin=JOINT.read_bytes())
+    assert said(done, code=3) == "standard input was already read; give the other input as a file"
+
+
 def test_a_recipe_for_graph_trainer_is_a_file() -> None:
     done = run("apply", JOINT, *PASSES, "--save-recipe", "-", "--save-graph-trainer", "x.py")
     assert said(done) == "option --save-graph-trainer: needs --save-recipe with a file name"
