@@ -262,9 +262,12 @@ bool KernelOrderEdits::add(const Chosen& kernel, std::int32_t to, Direction dire
                     .move = {kernel.kernel, anchor, is_before}});
   ++place_;
   const kernels::KernelOrder::Range range = order.range(kernel.kernel);
+  // As in the table, which numbers the kernels of all parts in sequence.
+  const auto number = [first = first_row(kernel.part)](std::int32_t place) {
+    return count_text(first + as_index(place) + 1);
+  };
   said_ = tr("%1 runs as kernel %2; any position from %3 to %4 is legal.")
-              .arg(name(kernel), count_text(to + 1), count_text(range.first + 1),
-                   count_text(range.last + 1));
+              .arg(name(kernel), number(to), number(range.first), number(range.last));
   emit moved();
   publish();
   return true;

@@ -29,6 +29,7 @@
 #include "views/session/kernels/kernel_keys.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/session/kernels/shown_kernels.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {
@@ -359,33 +360,47 @@ TEST(KernelKeys, StayWhenKernelsWithTheSameFirstNodePassEachOther) {
   EXPECT_EQ(std::ranges::adjacent_find(sorted), sorted.end());
 }
 
+class KernelOrderEditsOfAPair : public testing::Test {
+ protected:
+  void SetUp() override {
+    pool = std::make_unique<test::HeldPool>();
+    const Graph graph = test::must(open_graph(
+        {.path = test::source_path("resources/samples/llama_debug_tp2_fsdp2.min_cut.json.zst")}));
+    document = std::make_unique<Document>(OpenRequest{.path = "pair"},
+                                          test::must(make_snapshot(graph, {})));
+    document->kernels().watch(pane);
+    pool->run_all(8);
+    ASSERT_TRUE(edits().shown());
+  }
+  void TearDown() override {
+    document->kernels().stop_watching(pane);
+    document.reset();
+    pool.reset();
+  }
+  [[nodiscard]] KernelOrderEdits& edits() const { return document->kernel_order(); }
+  // Moves the first wait of the half that can move as far as possible, and returns its nodes.
+  [[nodiscard]] std::vector<NodeId> move_a_wait(std::size_t part) const {
+    const SnapshotKernelsPtr shown = edits().shown();
+    for (std::size_t row = 0; row < shown->rows().size(); ++row)
+      if (as_index(shown->rows()[row].part) == part &&
+          shown->kernel(row).kind == kernels::Kernel::Kind::wait &&
+          (edits().move_far(row, Direction::earlier) || edits().move_far(row, Direction::later)))
+        return shown->kernel(row).nodes;
+    return {};
+  }
+
+  std::unique_ptr<test::HeldPool> pool;
+  std::unique_ptr<Document> document;
+  QObject pane;
+};
+
 // The recipe has the moves of both halves, and names the kernels by their collectives.
-TEST(KernelOrderEditsOfAPair, AreWrittenAsARecipe) {
-  test::HeldPool pool;
-  const Graph graph = test::must(open_graph(
-      {.path = test::source_path("resources/samples/llama_debug_tp2_fsdp2.min_cut.json.zst")}));
-  Document document(OpenRequest{.path = "pair"}, test::must(make_snapshot(graph, {})));
-  const QObject pane;
-  document.kernels().watch(pane);
-  pool.run_all(8);
-  KernelOrderEdits& edits = document.kernel_order();
-  ASSERT_TRUE(edits.shown());
-  std::size_t moved = 0;
-  for (std::size_t part = 0; part < 2; ++part)
-    for (std::size_t row = 0; row < edits.shown()->rows().size(); ++row) {
-      if (as_index(edits.shown()->rows()[row].part) != part ||
-          edits.shown()->kernel(row).kind != kernels::Kernel::Kind::wait)
-        continue;
-      if (!edits.move_far(row, Direction::earlier) && !edits.move_far(row, Direction::later))
-        continue;
-      ++moved;
-      break;
-    }
-  ASSERT_EQ(moved, 2U);
-  EXPECT_FALSE(edits.is_settled()) << "a recipe needs no rows";
+TEST_F(KernelOrderEditsOfAPair, AreWrittenAsARecipe) {
+  for (std::size_t part = 0; part < 2; ++part) ASSERT_FALSE(move_a_wait(part).empty());
+  EXPECT_FALSE(edits().is_settled()) << "a recipe needs no rows";
   const test::TemporaryFolder folder;
   const std::string path = folder / "pair.order.json";
-  const auto written = edits.write(QString::fromStdString(path));
+  const auto written = edits().write(QString::fromStdString(path));
   ASSERT_TRUE(written) << written.error().message;
   auto json = parse_tree(test::must(read_bytes(path)).view());
   ASSERT_TRUE(json);
@@ -394,7 +409,22 @@ TEST(KernelOrderEditsOfAPair, AreWrittenAsARecipe) {
     EXPECT_EQ((*json)["graphs"][half]["moves"][0]["move"]["kind"], "wait");
     EXPECT_FALSE((*json)["graphs"][half]["collectives"].empty());
   }
-  document.kernels().stop_watching(pane);
+}
+
+// The kernels of the backward are numbered after those of the forward, as in the table.
+TEST_F(KernelOrderEditsOfAPair, SayTheNumberOfAKernelInTheTable) {
+  const std::vector<NodeId> moved = move_a_wait(1);
+  ASSERT_FALSE(moved.empty());
+  const QString said = edits().said();
+  pool->run_all(8);
+  ASSERT_TRUE(edits().is_settled());
+  const SnapshotKernels& shown = *edits().shown();
+  std::size_t row = 0;
+  while (row < shown.rows().size() && shown.kernel(row).nodes != moved) ++row;
+  ASSERT_LT(row, shown.rows().size());
+  ASSERT_EQ(as_index(shown.rows()[row].part), 1U);
+  EXPECT_TRUE(said.contains(QString(" runs as kernel %1; ").arg(count_text(row + 1))))
+      << said.toStdString();
 }
 
 }  // namespace
