@@ -224,6 +224,11 @@ void Benchmarks::show(std::uint64_t id) {
 void Benchmarks::show_waiting() {
   const BenchmarkResult* result = find(to_show_);
   if (result == nullptr) return;
+  const auto is_measured = [](const RankResult& rank) { return rank.measured.has_value(); };
+  if (std::ranges::none_of(result->ranks, is_measured)) {
+    to_show_ = 0;  // the run failed before it measured anything
+    return;
+  }
   const std::optional<bool> ran = ran_what_is_shown(*result);
   if (!ran) return;
   const std::uint64_t id = std::exchange(to_show_, 0);
@@ -231,10 +236,8 @@ void Benchmarks::show_waiting() {
     return say(
         tr("This run measured a different state of the graph, so the timeline does not show "
            "its measurement."));
-  if (auto measurements = measurements_of(*result); !measurements.empty()) {
-    measured_ = id;
-    document_.set_run(std::move(measurements));
-  }
+  measured_ = id;
+  document_.set_run(measurements_of(*result));
 }
 
 void Benchmarks::calibrate_waiting() {

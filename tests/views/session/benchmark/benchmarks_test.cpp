@@ -329,6 +329,23 @@ TEST_F(BenchmarksOfAnEditedDocument, ANewRunIsShownAtOnce) {
   EXPECT_FALSE(says_different());
 }
 
+// A run that failed has no measurement, so the edit made during the run does not matter.
+TEST_F(BenchmarksOfAnEditedDocument, AFailureDuringWhichTheGraphWasEditedIsReported) {
+  benchmarks->run();
+  BenchmarkResult result = fake.begun(1);
+  result.ranks[0].apply(RankFailed{"memory", "mm_1", "out of memory"});
+  result.ranks[0].status = RankResult::Status::failed;
+  result.conclude(fake.job().snapshot->graph, fake.job().snapshot->analysis);
+  document->editing().undo();
+  settle_edits();
+  fake.finish(result);
+  settle();
+  EXPECT_FALSE(says_different());
+  EXPECT_TRUE(benchmarks->message().startsWith("Failed after "))
+      << benchmarks->message().toStdString();
+  EXPECT_TRUE(benchmarks->message_is_error());
+}
+
 TEST_F(BenchmarksOfADocument, CalibratingProfilesAndReportsTheTimes) {
   QSignalSpy calibrated(benchmarks, &Benchmarks::calibrated);
   BenchmarkSettings settings = benchmarks->settings();
