@@ -384,7 +384,8 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
   curves_->set(comparison_);
   const auto is_own = [this](const QComboBox* box) {
     const StateChoice* choice = chosen(box);
-    return choice != nullptr && is_same_document(*choice, choices_[kNow]);
+    return choice != nullptr && choice->kind != StateChoice::Kind::before &&
+           is_same_document(*choice, choices_[kNow]);
   };
   const bool is_within = is_own(from_) && is_own(to_);
   table_->say(!result ? QString()
