@@ -78,6 +78,7 @@ class BenchmarkTest : public test::AppWindow {
   void row_shows_its_measurement_in_the_timeline();
   void a_new_window_shows_the_measured_columns();
   void copies_and_removes_rows();
+  void copying_all_rows_selects_none();
   void copies_command_lines();
   void explains_why_an_option_is_disabled();
   void the_window_runs_and_cancels_by_key();
@@ -394,6 +395,22 @@ void BenchmarkTest::copies_and_removes_rows() {
   QTest::keyClick(&view, Qt::Key_Delete);
   QCOMPARE(pane_->table().model().rowCount(), 1);
   QCOMPARE(benchmarks().rows().size(), 1U);
+}
+
+// Selecting rows shows a measurement in the timeline.
+void BenchmarkTest::copying_all_rows_selects_none() {
+  make_pane();
+  for (int i = 0; i < 2; ++i) {
+    press(pane_->form().run_button());
+    fake_->finish(fake_->measured(2));
+  }
+  TableView& view = pane_->table().view();
+  view.clearSelection();
+  QVERIFY(view.selected_rows().empty());
+  for (QAction* action : pane_->table().findChildren<QAction*>())
+    if (action->text() == "Copy as TSV") action->trigger();
+  QCOMPARE(QApplication::clipboard()->text().count('\n'), 3);
+  QVERIFY(view.selected_rows().empty());
 }
 
 void BenchmarkTest::copies_command_lines() {

@@ -114,7 +114,7 @@ void BenchmarkTable::add_to_menu(QMenu& menu) {
   if (!menu.isEmpty()) menu.addSeparator();
   menu.addAction(tr("Copy as Markdown"), this, &BenchmarkTable::copy_markdown);
   menu.addAction(tr("Copy as TSV"), this, [this] {
-    if (view().selected_rows().empty()) view().selectAll();
+    if (view().selected_rows().empty()) return copy_all();
     view().copy();
   });
   menu.addAction(tr("Export as CSV..."), this, &BenchmarkTable::export_csv);
