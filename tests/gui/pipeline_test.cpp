@@ -321,6 +321,8 @@ void PipelineTest::runs_step_by_step_and_undoes() {
   QCOMPARE(editing.entry(0).title, "remove_tags");
   QCOMPARE(list().current(), std::optional<std::size_t>(0));
   QTRY_VERIFY(child<QLabel>(*pane_, "counts").text().contains("2 with a changed policy or region"));
+  QVERIFY2(said().startsWith("1 step in ") && said().endsWith(": the estimates did not change"),
+           qPrintable(said()));
   // A step that changes nothing adds no history entry.
   press(button("next"));
   QVERIFY(settle());

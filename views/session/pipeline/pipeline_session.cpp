@@ -395,12 +395,14 @@ QString PipelineSession::done_text() const {
   std::int64_t ns = 0;
   for (const StepOutcomePtr& each : run_->outcomes) ns += each->result.ns;
   const QString steps = counted_text(run_->outcomes.size(), tr("1 step"), tr("%1 steps"));
-  QString text = tr("%1 in %2: %3")
-                     .arg(steps, time_text(ns),
-                          figures_difference_text(run_->outcomes.front()->result.before.figures,
-                                                  run_->outcomes.back()->result.after.figures));
+  const Figures& before = run_->outcomes.front()->result.before.figures;
+  const Figures& after = run_->outcomes.back()->result.after.figures;
+  // The nodes may have changed even if the estimates have not.
+  const QString effect =
+      before == after ? tr("the estimates did not change") : figures_difference_text(before, after);
+  QString text = tr("%1 in %2: %3").arg(steps, time_text(ns), effect);
   const auto limit = run_->work.options.peak_limit;
-  if (limit && run_->outcomes.back()->result.after.figures.peak_bytes > *limit)
+  if (limit && after.peak_bytes > *limit)
     text += tr("; the peak is above the limit of %1").arg(bytes_text(*limit));
   const auto other = std::ranges::find_if(
       run_->outcomes, [](const StepOutcomePtr& each) { return each->is_another_graph(); });
