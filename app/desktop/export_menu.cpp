@@ -86,7 +86,7 @@ void ExportMenu::save_picture() {
       &context_.window, tr("Save Screenshot"),
       QDir(context_.folder.path).filePath(QStringLiteral("jointer.png")), QStringLiteral("*.png"));
   if (path.isEmpty()) return;
-  QImageWriter writer(path);
+  QImageWriter writer(path, "png");  // the path may lack a suffix
   if (!writer.write(picture.toImage()))
     return context_.status.warn(tr("Could not save the screenshot to %1: %2")
                                     .arg(QDir::toNativeSeparators(path), writer.errorString()));

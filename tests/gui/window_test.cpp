@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDir>
+#include <QImageReader>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLineEdit>
@@ -70,6 +71,7 @@ class WindowTest : public test::AppWindow {
   void finds_nodes();
   void runs_commands_by_name();
   void copies_a_report();
+  void saves_a_screenshot();
   void changes_assumed_sizes();
   void reloads_a_changed_file();
   void remembers_files_and_layout();
@@ -543,6 +545,15 @@ void WindowTest::copies_a_report() {
   const QString text = QApplication::clipboard()->text();
   QVERIFY(text.contains(tab->document()->title()));
   QVERIFY(text.contains("|"));
+}
+
+// The user may type a name without a suffix.
+void WindowTest::saves_a_screenshot() {
+  const QString path = folder_->filePath("shot");
+  test::answer_file_dialog(path);
+  run_action("Window Screenshot (PNG)");
+  QCOMPARE(QImageReader(path).format(), QByteArray("png"));
+  QVERIFY(!QImageReader(path).read().isNull());
 }
 
 void WindowTest::changes_assumed_sizes() {
