@@ -347,7 +347,7 @@ void WorkspaceTest::estimates_without_edits_can_be_discarded() {
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
   QCOMPARE(tab->document()->analysis().options.estimator.device, std::string("b200"));
   const QString said = bar(*window)->findChild<WrappedText*>()->toPlainText();
-  QVERIFY2(said.startsWith("Restored the estimates' options of "), qPrintable(said));
+  QVERIFY2(said.startsWith("Restored the estimate options of "), qPrintable(said));
   QTest::mouseClick(bar(*window)->findChild<QPushButton*>("discard"), Qt::LeftButton);
   QTRY_COMPARE_WITH_TIMEOUT(tab->document()->analysis().options.estimator.device, before,
                             kPatienceMs);
@@ -703,7 +703,7 @@ void WorkspaceTest::says_what_was_restored() {
   QCOMPARE(restored_text({.marks = 1, .kernel_moves = 2}, "llama", 0),
            QString("Restored 1 mark and 2 kernel moves of llama."));
   QCOMPARE(restored_text({.marks = 1, .has_options = true, .has_assumptions = true}, "llama", 0),
-           QString("Restored 1 mark, the estimates' options and the assumptions of llama."));
+           QString("Restored 1 mark, the estimate options and the assumptions of llama."));
 }
 
 }  // namespace jointer

@@ -64,7 +64,8 @@ QMessageBox* CodeQuestions::show_question(const QList<ForeignCode>& code,
                  tr("It runs in a separate process on a copy of the graph, with all of your "
                     "permissions on this machine.");
   if (any_file)
-    text += u' ' + tr("Passes from a file then run without further questions until it changes.");
+    text +=
+        u' ' + tr("Passes from a file then run without further questions until the file changes.");
   box->setInformativeText(text);
   QPushButton* run = box->addButton(tr("Allow and Run"), QMessageBox::AcceptRole);
   QPushButton* cancel = box->addButton(QMessageBox::Cancel);

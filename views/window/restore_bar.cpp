@@ -34,7 +34,7 @@ QStringList parts_of(const RestoredWork& work) {
   add(work.marks, RestoreBar::tr("1 mark"), RestoreBar::tr("%1 marks"));
   add(work.kernel_moves, RestoreBar::tr("1 kernel move"), RestoreBar::tr("%1 kernel moves"));
   if (work.has_pipeline) parts << RestoreBar::tr("the pipeline");
-  if (work.has_options) parts << RestoreBar::tr("the estimates' options");
+  if (work.has_options) parts << RestoreBar::tr("the estimate options");
   if (work.has_assumptions) parts << RestoreBar::tr("the assumptions");
   return parts;
 }

@@ -264,7 +264,7 @@ void StepReport::notice_gone(const std::string& name) {
   const std::optional<std::size_t> added = adding_step(name);
   const QString text_of_last = added
                                    ? tr("%1 is not in the current graph; %2 added it.")
-                                   : tr("%1 is not in the current graph, but in the result of %2.");
+                                   : tr("%1 is in the result of %2, but not in the current graph.");
   QString text = is_removed ? tr("%1 is not in the current graph: %2 removed it.") : text_of_last;
   const std::size_t step = is_removed ? after : added.value_or(steps_.size() - 1);
   text = text.arg(shown, to_qstring(steps_[step].result->step).section(u'{', 0, 0)).toHtmlEscaped();

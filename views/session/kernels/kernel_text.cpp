@@ -47,7 +47,7 @@ QString kernel_kind_text(kernels::Kernel::Kind kind) {
     case Kind::mix_order_reduction:
       return tr("mix-order reduction");
     case Kind::foreach_:
-      return tr("for each");
+      return tr("foreach");
     case Kind::template_:
       return tr("template");
     case Kind::external:
