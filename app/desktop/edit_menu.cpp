@@ -18,6 +18,7 @@
 #include "views/session/sac/sac_state.h"
 #include "views/session/text/node_text.h"
 #include "views/tables/table_pane.h"
+#include "views/widgets/button_text.h"
 
 namespace jointer::desktop {
 namespace {
@@ -341,7 +342,8 @@ void EditMenu::refresh() {
   const Editing* editing = document == nullptr ? nullptr : &document->editing();
   const auto name = [](QAction* action, const QString& verb, const EditEntry* entry) {
     action->setEnabled(entry != nullptr);
-    action->setText(entry != nullptr ? QStringLiteral("%1 %2").arg(verb, entry->title) : verb);
+    action->setText(entry != nullptr ? QStringLiteral("%1 %2").arg(verb, button_text(entry->title))
+                                     : verb);
   };
   name(undo_, tr("&Undo"), editing == nullptr ? nullptr : editing->undoable());
   name(redo_, tr("&Redo"), editing == nullptr ? nullptr : editing->redoable());

@@ -26,6 +26,7 @@
 #include "views/history/history_pane.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/inspector/why_here.h"
+#include "views/palette/palette_model.h"
 #include "views/session/edit/editing.h"
 #include "views/session/text/node_text.h"
 #include "views/window/message_bar.h"
@@ -265,7 +266,7 @@ void EditTest::states_can_be_named() {
   QVERIFY(wait_for(1));
   const std::string late = hash();
   auto& name = child<QLineEdit>(*pane, "name");
-  QTest::keyClicks(&name, "late");
+  QTest::keyClicks(&name, "late & last");
   QTest::keyClick(&name, Qt::Key_Return);
   QCOMPARE(editing().named().size(), 1U);
   // After taking a different path from the start, the named state is no longer in the history.
@@ -287,6 +288,11 @@ void EditTest::states_can_be_named() {
   QVERIFY(QTest::qWaitFor([&] { return editing().place() == 2; }, kPatienceMs));
   QVERIFY(settle());
   QCOMPARE(hash(), late);
+  // In the menu, the name is as the user typed it.
+  const QString undo = QStringLiteral("Undo Go to “late & last”");
+  QVERIFY(std::ranges::any_of(window_->findChildren<QAction*>(), [&](const QAction* action) {
+    return plain_action_text(*action) == undo;
+  }));
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QVERIFY(settle());
   QCOMPARE(hash(), nudged);

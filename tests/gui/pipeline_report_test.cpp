@@ -283,6 +283,17 @@ class PipelineReportTest : public QObject {
     QCOMPARE(QApplication::clipboard()->text(), model.tsv(pane.view().selected_rows()));
   }
 
+  void titles_of_tables_may_contain_an_ampersand() {
+    QVERIFY(report("sink_waits_iterative"));
+    StepResult result = *steps_.front().result;
+    result.tables.front().title = "time & memory";
+    steps_.front().result = std::make_shared<const StepResult>(std::move(result));
+    QSignalSpy shown(report_.get(), &StepReport::shown);
+    report_->show_steps(steps_);
+    QVERIFY(!shown.isEmpty() || shown.wait(kPatienceMs));
+    QCOMPARE(pages().tabText(pages().indexOf(report_->tables().at(0))), "time && memory");
+  }
+
   void visible_rows_are_saved() {
     QVERIFY(report("sink_waits_iterative"));
     pages().setCurrentWidget(&report_->decisions());

@@ -12,6 +12,7 @@
 #include "views/theme/spacing.h"
 #include "views/theme/theme.h"
 #include "views/widgets/bar_button.h"
+#include "views/widgets/button_text.h"
 #include "views/widgets/controls.h"
 #include "views/widgets/elided_label.h"
 
@@ -171,7 +172,7 @@ void StepReport::add_tables() {
     for (const PassTable& each : steps_[step].result->tables) {
       const PassTableModel::TablePtr table(steps_[step].result, &each);
       auto* pane = new PassTablePane(document_, table, pages_);
-      const QString title = to_qstring(each.title);
+      const QString title = button_text(to_qstring(each.title));
       const int index = pages_->addTab(
           pane, steps_.size() == 1 ? title : QStringLiteral("%1 · %2").arg(step + 1).arg(title));
       pages_->setTabToolTip(index, to_qstring(steps_[step].result->step));
