@@ -3,7 +3,10 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
+#include <QDialog>
+#include <QDir>
 #include <QFile>
+#include <QLineEdit>
 #include <QMessageBox>
 #include <QMouseEvent>
 #include <QSignalSpy>
@@ -78,6 +81,7 @@ class PipelineTest : public QObject {
   void presets_that_partition_are_disabled_for_a_flat_step();
   void third_party_code_needs_permission();
   void python_passes_are_asked_about_once();
+  void a_python_file_gets_an_absolute_path();
   void document_may_be_closed_during_a_run();
 
  private:
@@ -651,6 +655,23 @@ void PipelineTest::python_passes_are_asked_about_once() {
   questions.load(code);
   QVERIFY(boxes().isEmpty());
   QCOMPARE(service_->added().size(), 2);
+}
+
+// Folders may have `.py` in their names, too.
+void PipelineTest::a_python_file_gets_an_absolute_path() {
+  service_ = std::make_unique<test::FakePasses>();
+  QWidget window;
+  window.show();
+  CodeQuestions questions(*service_, &window);
+  questions.choose_python();
+  const auto& dialog = child<QDialog>(window, "python_pass");
+  child<QLineEdit>(dialog).setText(".pyx/mine.py:sink");
+  for (auto* button : dialog.findChildren<QPushButton*>())
+    if (button->text() == "Add...") press(*button);
+  const auto& box = child<QMessageBox>(window, "code_question");
+  const QString path = QDir::current().absoluteFilePath(".pyx/mine.py");
+  QVERIFY2(box.informativeText().contains(QStringLiteral("Python pass %1:sink").arg(path)),
+           qPrintable(box.informativeText()));
 }
 
 void PipelineTest::document_may_be_closed_during_a_run() {

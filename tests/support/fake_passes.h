@@ -98,6 +98,14 @@ class FakePasses : public views::PassService {
     return code;
   }
   [[nodiscard]] std::optional<views::ForeignCode> code_at(const QString& source) const override {
+    if (source.startsWith(views::kPythonSource)) {
+      const QString spec = source.mid(views::kPythonSource.size());
+      return views::ForeignCode{.kind = views::ForeignCode::Kind::python,
+                                .source = spec,
+                                .file = spec.section(u':', 0, 0),
+                                .hash = QStringLiteral("0123456789abcdef"),
+                                .passes = {}};
+    }
     if (!source.startsWith(QStringLiteral("plugin: "))) return std::nullopt;
     return views::ForeignCode{.kind = views::ForeignCode::Kind::plugin,
                               .source = source.mid(8),

@@ -140,11 +140,11 @@ void CodeQuestions::choose_python() {
   connect(dialog, &QDialog::accepted, this, [this, edit] {
     // Files are stored with absolute paths.
     const QString spec = edit->text().trimmed();
-    const qsizetype ending = spec.indexOf(QStringLiteral(".py"));
-    const bool is_file =
-        ending >= 0 && (ending + 3 == spec.size() || spec[ending + 3] == QLatin1Char(':'));
-    load_python(is_file ? QFileInfo(spec.left(ending + 3)).absoluteFilePath() + spec.mid(ending + 3)
-                        : spec);
+    const qsizetype colon = spec.lastIndexOf(u':');
+    const QString module = colon < 0 ? spec : spec.left(colon);
+    load_python(module.endsWith(QStringLiteral(".py"))
+                    ? QFileInfo(module).absoluteFilePath() + spec.mid(module.size())
+                    : spec);
   });
   dialog->open();
 }
