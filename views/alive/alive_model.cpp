@@ -36,7 +36,8 @@ AliveModel::AliveModel(QObject* parent) : TableModel({tr("1 storage"), tr("%1 st
                      "stored in it.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("Size of the storage, rounded up as the device's allocator does."),
+       .meaning = tr("Size of the storage, rounded up as the device's allocator does, except for "
+                     "buffers of compiled kernels."),
        .adds_up = true},
       {.title = tr("share"),
        .unit = Unit::share,
@@ -272,9 +273,8 @@ QString AliveModel::text(int row, int column) const {
       const QString name = n.role_target && !graph.text(n.role_target).empty()
                                ? to_qstring(graph.text(n.role_target))
                                : to_qstring(graph.name(l.producer));
-      if (l.storage) return name;
       return l.category == MemoryCategory::optimizer_state ? tr("%1 (optimizer state)").arg(name)
-                                                           : tr("%1 (Gloo's copy)").arg(name);
+                                                           : name;
     }
     case category_column:
       return category_label(l.category);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
+#include <algorithm>
 
 #include "tests/support/model_rows.h"
 #include "tests/support/paths.h"
@@ -54,6 +55,28 @@ TEST(AliveModelOfACapture, AddsUpToTheProfile) {
       model.set_moment(point);
       EXPECT_EQ(model.totals().by_column[AliveModel::bytes_column], profile[point]) << point;
     }
+  }
+}
+
+// A storage that several buffers share, or that a half of the pair does not keep, has several
+// lifetimes, of which only the first has its number.
+TEST(AliveModelOfACompiledStep, NamesBuffersAfterTheirNodes) {
+  auto graph =
+      open_graph({.path = test::source_path("resources/samples/llama_debug_tp2.min_cut.json.zst")});
+  ASSERT_TRUE(graph) << graph.error().message;
+  const SnapshotPtr snapshot =
+      *make_snapshot(*std::move(graph), {.execution = Execution::inductor});
+  const auto lifetimes = snapshot->analysis.memory.lifetimes();
+  const auto later =
+      std::ranges::find_if(lifetimes, [](const Lifetime& each) { return !each.storage; });
+  ASSERT_TRUE(later != lifetimes.end());
+  AliveModel model;
+  model.set_snapshot(snapshot,
+                     later->first < 0 ? 0 : 1 + 2 * static_cast<std::size_t>(later->first));
+  ASSERT_GT(model.row_count(), 0);
+  for (int row = 0; row < model.row_count(); ++row) {
+    const QString name = model.text(row, AliveModel::name_column);
+    EXPECT_FALSE(name.contains(u' ')) << name.toStdString();
   }
 }
 
