@@ -8,6 +8,7 @@
 #include "core/base/checked.h"
 #include "core/bench/reached_rates.h"
 #include "core/cost/collective_model.h"
+#include "core/graph/group_argument.h"
 #include "views/inspector/inspector_words.h"
 #include "views/inspector/storage_aliases.h"
 #include "views/session/snapshot/stack_trace.h"
@@ -140,7 +141,11 @@ class Describer {
           t.has(Tensor::has_storage) ? Provenance::captured : Provenance::derived;
       s.add(tr("storage"), tr("%1, %2").arg(bytes_text(l.bytes), category_label(l.category)),
             identity,
-            exact_bytes_text(l.bytes) + tr(", rounded up as the device's allocator does."));
+            exact_bytes_text(l.bytes) +
+                (snapshot_.analysis.compiled
+                     ? tr(". Sizes are rounded up as the device's allocator does, except for "
+                          "buffers of compiled kernels.")
+                     : tr(", rounded up as the device's allocator does.")));
       s.add(tr("lifetime"), lifetime_words(l), Provenance::computed,
             tr("Calls are numbered from 0, in the order in which they run."));
       if (l.producer != id_) s.rows.push_back(link_row(tr("allocated by"), {{l.producer}}));
@@ -265,10 +270,10 @@ class Describer {
     if (!c.is_transfer) s.add(tr("kind"), to_qstring(to_string(graph_.op(start).collective)));
     if (c.group) {
       const ProcessGroup& group = graph_.group(c.group);
-      s.add(tr("group"), to_qstring(graph_.group_label(c.group)),
+      s.add(tr("group"), to_qstring(graph_.group_label(c.group)));
+      s.add(tr("ranks"), ranks_text(graph_, start),
             group.derived ? Provenance::derived : Provenance::captured,
-            group.derived ? tr("Derived from the group_size argument.") : QString());
-      s.add(tr("ranks"), ranks_text(graph_, start));
+            group.derived ? derivation_of_ranks(group) : QString());
     }
     if (!c.is_transfer) {
       const std::int64_t bytes = collective_bytes(graph_, start);
@@ -284,6 +289,15 @@ class Describer {
               .arg(time_text(c.ready_ns)));
     if (c.start != id_) s.rows.push_back(link_row(tr("start"), {{c.start}}));
     if (c.wait && c.wait != id_) s.rows.push_back(link_row(tr("wait"), {{c.wait}}));
+  }
+
+  // How the ranks of a group that the capture does not describe are determined.
+  [[nodiscard]] QString derivation_of_ranks(const ProcessGroup& group) const {
+    if (group.ranks.empty()) return tr("Nothing in the graph says which ranks are in the group.");
+    if (const ProcessGroup* original = original_of(graph_, group))
+      return tr("The group is named after %1, so it gets the ranks of %1.")
+          .arg(to_qstring(graph_.text(original->name)));
+    return tr("The group_size argument gives their number; which ranks they are is assumed.");
   }
 
   void place() {

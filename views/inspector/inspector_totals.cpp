@@ -110,12 +110,13 @@ InspectorContent describe(const Snapshot& snapshot, std::span<const NodeId> node
   s.add(tr("FLOPs"), flops == 0 ? QStringLiteral("0") : flops_text(flops), Provenance::computed);
   if (asynchronous > 0) {
     const std::size_t copies = asynchronous - collectives;
+    const QString copies_text =
+        counted_text(copies, tr("1 copy to or from the host"), tr("%1 copies to or from the host"));
     s.add(collectives > 0 ? tr("collectives") : tr("copies"),
           tr("%1, exposed %2")
               .arg(collectives == 0 || copies == 0
                        ? count_text(asynchronous)
-                       : tr("%1 and %2 copies to or from the host")
-                             .arg(count_text(collectives), count_text(copies)),
+                       : tr("%1 and %2").arg(count_text(collectives), copies_text),
                    time_text(exposed)),
           Provenance::estimated);
   }

@@ -118,6 +118,32 @@ TEST_F(InspectorTest, ExplainsACollectiveFromEitherEnd) {
   EXPECT_THAT(row(of("ar"), "wait").links, ElementsAre(node("wt")));
 }
 
+// The name of a group is an argument of the call; only its ranks can be missing.
+TEST_F(InspectorTest, SaysHowMissingRanksAreDerived) {
+  snapshot_ = test::snapshot_of(R"(
+    x: f32[64] = input
+    g: f32[256] = _c10d_functional.all_gather_into_tensor(x, 4, 'fsdp')
+    g_wait: f32[256] = _c10d_functional.wait_tensor(g)
+    h: f32[256] = _c10d_functional.all_gather_into_tensor(x, 4, 'fsdp_extra')
+    h_wait: f32[256] = _c10d_functional.wait_tensor(h)
+    r: f32[64] = _c10d_functional.all_reduce(x, 'sum', 'dp')
+    r_wait: f32[64] = _c10d_functional.wait_tensor(r)
+    return [g_wait, h_wait, r_wait]
+  )");
+  const auto ranks = [this](const char* name) { return row(of(name), "ranks"); };
+  for (const char* name : {"g", "h", "r"}) {
+    EXPECT_EQ(row(of(name), "group").provenance, Provenance::captured) << name;
+    EXPECT_EQ(ranks(name).provenance, Provenance::derived) << name;
+  }
+  EXPECT_EQ(ranks("g").value, "4 (0, 1, 2, 3)");
+  EXPECT_THAT(ranks("g").note.toStdString(), HasSubstr("group_size"));
+  EXPECT_EQ(ranks("h").value, "4 (0, 1, 2, 3)");
+  EXPECT_THAT(ranks("h").note.toStdString(), HasSubstr("gets the ranks of fsdp."));
+  EXPECT_THAT(ranks("r").note.toStdString(), StartsWith("Nothing in the graph"));
+  snapshot_ = test::snapshot_of(test::kSmallStep);
+  EXPECT_EQ(ranks("ar").provenance, Provenance::captured);
+}
+
 TEST_F(InspectorTest, MarksEstimates) {
   EXPECT_EQ(row(of("mm"), "time").provenance, Provenance::estimated);
   EXPECT_TRUE(row(of("mm"), "time").note.contains("roofline"));
@@ -131,6 +157,31 @@ TEST_F(InspectorTest, AddsUpSeveralNodes) {
   EXPECT_EQ(row(content, "phase").value, "2 forward, 1 backward");
   EXPECT_EQ(row(content, "outputs").value, "6.00 KiB");
   EXPECT_EQ(row(content, "storages").value, "4.00 KiB in 2") << "t1 is a view of relu";
+}
+
+TEST_F(InspectorTest, CountsCollectivesAndCopies) {
+  snapshot_ = test::snapshot_of(R"(
+    group tp: 0 1
+    x: f32[64] = input
+    ar: f32[64] = _c10d_functional.all_reduce(x, 'sum', 'tp')
+    a: f32[64] = _c10d_functional.wait_tensor(ar)
+    device cpu
+    off: f32[64] = ao.offload(a)
+    host: f32[64] = ao.wait_tensor(off, a)
+    device cuda:0
+    back: f32[64] = ao.reload(host, 'cuda:0')
+    again: f32[64] = ao.wait_tensor(back)
+    return [again]
+  )");
+  const auto communication = [this](const std::vector<NodeId>& nodes, const char* label) {
+    return row(describe(*snapshot_, nodes), label).value.section(u',', 0, 0).toStdString();
+  };
+  EXPECT_EQ(communication({node("ar"), node("a")}, "collectives"), "1");
+  EXPECT_EQ(communication({node("off"), node("back")}, "copies"), "2");
+  EXPECT_EQ(communication({node("ar"), node("off")}, "collectives"),
+            "1 and 1 copy to or from the host");
+  EXPECT_EQ(communication({node("ar"), node("off"), node("back")}, "collectives"),
+            "1 and 2 copies to or from the host");
 }
 
 // The time is that of the block: its nodes were not measured.
