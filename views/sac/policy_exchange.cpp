@@ -96,9 +96,14 @@ const Graph& graph_of(const SacState& state, const Snapshot& opened) {
 }
 
 // The reason why policies can be neither exported nor imported; empty if they can.
-QString why_unavailable(const SacStatePtr& state) {
-  if (!state) return PolicyExchange::tr("The plan is still being computed.");
-  if (!state->can_change())
+QString why_unavailable(const SacSession& session) {
+  if (!session.state())
+    return session.is_working()
+               ? PolicyExchange::tr("The plan is still being computed; try again when it is ready.")
+               : PolicyExchange::tr(
+                     "The plan has not been computed. First compute it in the SAC "
+                     "pane.");
+  if (!session.state()->can_change())
     return PolicyExchange::tr(
         "Only joint graphs and flat training steps have policies to export or import; open one of "
         "them.");
@@ -154,8 +159,8 @@ Result<PolicyExchange::Exported> PolicyExchange::make_export(const SacState& sta
 // Exports on a worker thread, since finding an operator set that expresses a plan takes a while.
 void PolicyExchange::export_then(PolicyFormat format, std::function<void(const PolicyExport&)> use,
                                  std::function<void(PolicyFormat)> instead) {
+  if (const QString why = why_unavailable(session_); !why.isEmpty()) return emit message(why);
   const SacStatePtr state = session_.state();
-  if (const QString why = why_unavailable(state); !why.isEmpty()) return emit message(why);
   const auto make = [state, format, opened = session_.open_graph().baseline()] {
     return make_export(*state, *opened, format);
   };
@@ -238,8 +243,7 @@ void PolicyExchange::read(const QString& path) {
 
 // Adds one history entry with the tags and, for a joint graph, the plan that is solved with them.
 void PolicyExchange::take(const QString& text) {
-  const SacStatePtr state = session_.state();
-  if (const QString why = why_unavailable(state); !why.isEmpty()) return emit message(why);
+  if (const QString why = why_unavailable(session_); !why.isEmpty()) return emit message(why);
   const auto read = [snapshot = session_.open_graph().shared_snapshot(),
                      opened = session_.open_graph().baseline(), text] {
     return import_policy(snapshot->graph, text.toStdString(), fsdp_policy(opened->graph));
