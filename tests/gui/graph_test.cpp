@@ -369,6 +369,23 @@ class GraphTest : public QObject {
     QCOMPARE(QApplication::clipboard()->text(), "ar_1");
   }
 
+  void each_menu_entry_has_its_own_key() {
+    open({"*layers.0", "layers.1", "layers.1.attention", "layers.1.attention.wo"});
+    QAction why(QStringLiteral("&Why Is This Here?"));  // the window adds it
+    view().addAction(&why);
+    QMenu* menu = menu_at(place_of_node(node("ar_1")).center());
+    QVERIFY(menu != nullptr);
+    QList<QKeySequence> keys;
+    for (const QAction* action : menu->actions()) {
+      const QKeySequence key = QKeySequence::mnemonic(action->text());
+      if (key.isEmpty()) continue;
+      QVERIFY2(!keys.contains(key), qPrintable(action->text()));
+      keys << key;
+    }
+    QVERIFY(keys.contains(QKeySequence::mnemonic(why.text())));
+    menu->close();
+  }
+
   void hover_cards_describe_the_item() {
     const QString row_card = view().card_at(middle("*layers.0")).join(u'\n');
     QVERIFY2(row_card.contains("3 identical"), qPrintable(row_card));

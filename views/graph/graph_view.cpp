@@ -300,10 +300,10 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
   if (const NodeId node = node_of(under); kernels() != nullptr && kernels()->row_of(node) >= 0)
     menu->addAction(tr("Select Nodes of the Same &Kernel"), this,
                     [this, node] { select_kernel_of(node); });
-  QAction* show = menu->addAction(tr("Show Selected &Node"), this, &GraphView::show_selection);
+  QAction* show = menu->addAction(tr("S&how Selected Node"), this, &GraphView::show_selection);
   show->setEnabled(static_cast<bool>(marks.current));
   menu->addAction(tr("Collapse All &Rows"), this, &GraphView::close_all);
-  menu->addAction(tr("Fit &Whole Graph"), &scroll_, &LadderScroll::fit);
+  menu->addAction(tr("&Fit Whole Graph"), &scroll_, &LadderScroll::fit);
   menu->popup(event->globalPos());
 }
 

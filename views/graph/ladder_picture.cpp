@@ -56,8 +56,8 @@ void paint_legend(QPainter& painter, const QRect& strip, const LadderScene& scen
       say(entry.text, t.text);
       x += 10;
     }
-    if (scene.colors.is_amount() && fits(tr(" maximum at the same module depth"), 0))
-      say(tr(" maximum at the same module depth"), t.text);
+    if (scene.colors.is_amount() && fits(tr(" maximum at the same level"), 0))
+      say(tr(" maximum at the same level"), t.text);
     x += 18;
   }
   if (const QString text = tr("nodes of one kernel (%1)").arg(scene.kernel_source);
