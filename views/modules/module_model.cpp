@@ -38,7 +38,7 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel({tr("1 module"), tr("%1 m
       {.title = tr("nodes"),
        .unit = Unit::count,
        .meaning = tr("Number of nodes in the module and its submodules, including parameters; if a "
-                     "range is selected, only of those that run in it."),
+                     "range is selected, only those that run in it."),
        .adds_up = true,
        .total_title = tr("nodes")},
       {.title = tr("parameters"),

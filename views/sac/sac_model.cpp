@@ -59,7 +59,7 @@ SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors
        .unit = Unit::time,
        .meaning = tr("Time to recompute the tensor if the compiler fuses its recomputation into "
                      "the kernels that read it, as torch's min cut assumes: the time to read what "
-                     "these kernels do not read anyway. Empty if no kernel of the backward reads "
+                     "these kernels do not already read. Empty if no kernel of the backward reads "
                      "the tensor, or if such a kernel or a call in the chain cannot fuse. In "
                      "groups, the sum over the tensors whose recomputation fuses.")},
       {.title = tr("decided by")},
