@@ -243,14 +243,18 @@ QString AliveModel::tensor_of(const Lifetime& l) const {
 QString AliveModel::why(const Lifetime& l) const {
   const MemoryTimeline& memory = snapshot_->analysis.memory;
   if (l.category == MemoryCategory::optimizer_state) return tr("optimizer state, whole step");
+  const Node& producer = snapshot_->graph.node(l.producer);
+  const bool is_input = producer.kind != NodeKind::call;
+  const QString role = producer.role == Role::none ? tr("constant") : role_text(producer.role);
   if (as_index(l.last) >= memory.steps().size()) {
-    if (l.first >= 0) return tr("returned at the end");
-    const Role role = snapshot_->graph.node(l.producer).role;
-    return tr("%1, whole step").arg(role == Role::none ? tr("constant") : role_text(role));
+    if (l.first < 0) return tr("%1, whole step").arg(role);
+    return is_input ? tr("%1, to the end").arg(role) : tr("returned at the end");
   }
   const NodeId last = memory.steps()[as_index(l.last)];
   const Node& n = snapshot_->graph.node(last);
   const QString name = to_qstring(snapshot_->graph.name(last));
+  // A compiled half of a pair may keep an input until its end, after the last call that reads it.
+  if (is_input && snapshot_->analysis.compiled) return tr("%1, until %2").arg(role, name);
   if (last == l.producer) return tr("never read; freed immediately");
   if (snapshot_->graph.is_wait(n)) return tr("in use until %1").arg(name);
   if (l.category == MemoryCategory::saved_activation) return tr("saved; last read by %1").arg(name);

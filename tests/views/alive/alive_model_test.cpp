@@ -7,9 +7,11 @@
 #include <algorithm>
 
 #include "tests/support/model_rows.h"
+#include "tests/support/must.h"
 #include "tests/support/paths.h"
 #include "tests/support/reference.h"
 #include "tests/support/snapshots.h"
+#include "views/session/text/node_text.h"
 
 namespace jointer::views {
 namespace {
@@ -58,14 +60,38 @@ TEST(AliveModelOfACapture, AddsUpToTheProfile) {
   }
 }
 
+// A pair whose halves are compiled.
+SnapshotPtr compiled_pair() {
+  const std::string path = test::source_path("resources/samples/llama_debug_tp2.min_cut.json.zst");
+  return test::must(
+      make_snapshot(test::must(open_graph({.path = path})), {.execution = Execution::inductor}));
+}
+
+// An input lives as long as its half uses it. No half returns it.
+TEST(AliveModelOfACompiledStep, SaysHowLongInputsStay) {
+  const SnapshotPtr snapshot = compiled_pair();
+  const Graph& graph = snapshot->graph;
+  AliveModel model;
+  model.set_snapshot(snapshot, 0);
+  int later_inputs = 0;
+  for (const Lifetime& each : snapshot->analysis.memory.lifetimes()) {
+    if (each.first < 0 || graph.node(each.producer).kind == NodeKind::call) continue;
+    ++later_inputs;
+    model.set_moment(1 + 2 * static_cast<std::size_t>(each.first));
+    for (int row = 0; row < model.row_count(); ++row) {
+      const Node& node = graph.node(model.nodes(row).front());
+      if (node.kind == NodeKind::call || node.role == Role::none) continue;
+      const QString why = model.text(row, AliveModel::why_column);
+      EXPECT_TRUE(why.startsWith(role_text(node.role))) << why.toStdString();
+    }
+  }
+  EXPECT_GT(later_inputs, 0);
+}
+
 // A storage that several buffers share, or that a half of the pair does not keep, has several
 // lifetimes, of which only the first has its number.
 TEST(AliveModelOfACompiledStep, NamesBuffersAfterTheirNodes) {
-  auto graph =
-      open_graph({.path = test::source_path("resources/samples/llama_debug_tp2.min_cut.json.zst")});
-  ASSERT_TRUE(graph) << graph.error().message;
-  const SnapshotPtr snapshot =
-      *make_snapshot(*std::move(graph), {.execution = Execution::inductor});
+  const SnapshotPtr snapshot = compiled_pair();
   const auto lifetimes = snapshot->analysis.memory.lifetimes();
   const auto later =
       std::ranges::find_if(lifetimes, [](const Lifetime& each) { return !each.storage; });
