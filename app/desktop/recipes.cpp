@@ -4,6 +4,8 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMessageBox>
+#include <QPushButton>
+#include <utility>
 
 #include "core/base/bytes.h"
 #include "core/edit/replay.h"
@@ -55,35 +57,75 @@ void Recipes::apply(const QString& path) {
 }
 
 void Recipes::apply(const QString& path, Document& document) {
-  const auto replay_it = [path, snapshot = document.shared_snapshot()]() -> Result<Replay> {
-    JOINTER_TRY(const PaddedBytes bytes, read_bytes(path.toStdString()));
-    JOINTER_TRY(const Recipe recipe, read_recipe(bytes.view()));
-    Graph graph = snapshot->graph;
-    return replay(graph, recipe, true);
+  const auto try_it = [path, now = document.shared_snapshot(), opened = document.baseline()] {
+    return try_recipe(path, now->graph, opened->graph);
   };
-  run_in_background(&document, replay_it, [this, &document, path](const Result<Replay>& done) {
+  run_in_background(&document, try_it, [this, &document, path](const Result<Trial>& trial) {
     const QString name = QFileInfo(path).fileName();
-    QString text, details;
-    if (!done) {
-      text = tr("%1 was not applied: %2").arg(name, to_qstring(done.error().message));
-    } else {
-      document.editing().apply_all(done->done);
-      text = tr("%1: applied %2 of %3 edits.")
-                 .arg(name, QString::number(done->done.size()),
-                      QString::number(done->done.size() + done->skipped.size()));
-      if (!done->other_rank.empty()) text += tr(" Note: %1.").arg(to_qstring(done->other_rank));
-      for (const SkippedEdit& skipped : done->skipped)
-        details += tr("%1: %2\n").arg(to_qstring(skipped.title), to_qstring(skipped.why));
+    if (!trial) {
+      const QString text =
+          tr("%1 was not applied: %2").arg(name, to_qstring(trial.error().message));
+      context_.status.say(text);
+      return show_message(text);
     }
-    context_.status.say(text);
-    if (done && details.isEmpty()) return;
-    auto* box = new QMessageBox(QMessageBox::Warning, tr("Apply Recipe"), text, QMessageBox::Ok,
-                                &context_.window);
-    box->setInformativeText(details.section(u'\n', 0, 4));
-    box->setDetailedText(details);
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->open();
+    if (!trial->replay.other_graph.empty()) return ask(name, *trial, document);
+    finish(name, trial->replay, document);
   });
+}
+
+Result<Recipes::Trial> Recipes::try_recipe(const QString& path, const Graph& now,
+                                           const Graph& opened) {
+  JOINTER_TRY(const PaddedBytes bytes, read_bytes(path.toStdString()));
+  JOINTER_TRY(const Recipe recipe, read_recipe(bytes.view()));
+  Graph graph = now;
+  JOINTER_TRY(Replay done, replay(graph, recipe, true));
+  if (!done.other_graph.empty()) {
+    graph = opened;
+    JOINTER_TRY(const Replay from_start, replay(graph, recipe, true));
+    done.other_graph = from_start.other_graph;
+  }
+  return Trial{.graph = to_qstring(recipe.name), .replay = std::move(done)};
+}
+
+void Recipes::ask(const QString& name, const Trial& trial, Document& document) {
+  auto* box = new QMessageBox(QMessageBox::Warning, tr("Apply Recipe"),
+                              tr("%1: %2.").arg(name, to_qstring(trial.replay.other_graph)),
+                              QMessageBox::Cancel, &context_.window);
+  box->setObjectName(QStringLiteral("ask_about_other_graph"));
+  box->setTextFormat(Qt::PlainText);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  QString more =
+      tr("If you apply it to %1 anyway, edits that do not fit are skipped.").arg(document.title());
+  if (!trial.graph.isEmpty())
+    more.prepend(tr("The recipe is from the graph %1.").arg(trial.graph) + u' ');
+  box->setInformativeText(more);
+  const QPushButton* apply = box->addButton(tr("Apply Anyway"), QMessageBox::AcceptRole);
+  box->setDefaultButton(QMessageBox::Cancel);
+  connect(apply, &QPushButton::clicked, &document,
+          [this, name, replay = trial.replay, &document] { finish(name, replay, document); });
+  box->open();
+}
+
+void Recipes::show_message(const QString& text, const QString& details) {
+  auto* box = new QMessageBox(QMessageBox::Warning, tr("Apply Recipe"), text, QMessageBox::Ok,
+                              &context_.window);
+  box->setInformativeText(details.section(u'\n', 0, 4));
+  box->setDetailedText(details);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->open();
+}
+
+void Recipes::finish(const QString& name, const Replay& replay, Document& document) {
+  document.editing().apply_all(replay.done);
+  QString text = tr("%1: applied %2 of %3 edits.")
+                     .arg(name, QString::number(replay.done.size()),
+                          QString::number(replay.done.size() + replay.skipped.size()));
+  if (!replay.other_rank.empty()) text += tr(" Note: %1.").arg(to_qstring(replay.other_rank));
+  QString details;
+  for (const SkippedEdit& skipped : replay.skipped)
+    details += tr("%1: %2\n").arg(to_qstring(skipped.title), to_qstring(skipped.why));
+  context_.status.say(text);
+  if (!details.isEmpty()) show_message(text, details);
 }
 
 }  // namespace jointer::desktop

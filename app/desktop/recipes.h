@@ -3,6 +3,7 @@
 #include <QObject>
 
 #include "app/desktop/menu_context.h"
+#include "core/edit/replay.h"
 
 namespace jointer::desktop {
 
@@ -14,13 +15,26 @@ class Recipes : public QObject {
 
   void add_actions(QMenu* menu);
   // Applies the edits of a recipe that fit the graph of the current document, or of the given one,
-  // and reports the skipped ones.
+  // and reports the skipped ones. If the recipe was made for another graph, asks first.
   void apply(const QString& path);
   void apply(const QString& path, views::Document& document);
 
  private:
+  struct Trial {
+    QString graph;  // the graph that the recipe was made for; empty if the recipe does not name it
+    Replay replay;
+  };
+
   void export_recipe();
   void choose_recipe();
+  // Replays the edits that fit on a copy of the graph. `opened` is the graph before its own edits:
+  // a recipe that was made for it is not one for another graph.
+  static Result<Trial> try_recipe(const QString& path, const Graph& now, const Graph& opened);
+  // Asks whether to apply a recipe that was made for another graph.
+  void ask(const QString& name, const Trial& trial, views::Document& document);
+  // Applies the edits, and reports the skipped ones.
+  void finish(const QString& name, const Replay& replay, views::Document& document);
+  void show_message(const QString& text, const QString& details = {});
 
   MenuContext context_;
 };

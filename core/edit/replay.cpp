@@ -129,7 +129,9 @@ class Replayer {
   Result<Replay> run(bool lenient) {
     JOINTER_CHECK(halves_.match());
     compare_start();
-    if (!lenient) JOINTER_CHECK(check_graph());
+    const Result<void> checked = check_graph();
+    if (!lenient) JOINTER_CHECK(checked);
+    if (!checked) result_.other_graph = checked.error().message;
     find_ranks();
     if (lenient) find_unexpected();
     for (std::size_t i = 0; i < recipe_.edits.size(); ++i) {

@@ -21,6 +21,9 @@ struct Replay {
   // If the graph belongs to another rank of the program, a text that says so and gives the first
   // difference; if not, empty.
   std::string other_rank;
+  // If lenient and the recipe was made for another graph, the message with which a replay that is
+  // not lenient refuses it; if not, empty.
+  std::string other_graph;
 };
 
 // Applies a recipe's edits to a graph: a whole graph, a pair, or one half of the recipe's pair, in

@@ -400,6 +400,9 @@ TEST(Replay, RefusesAnotherGraphAndNamesTheFirstDifference) {
             "a calls aten.tanh.default here, but aten.relu.default in the recorded graph");
   EXPECT_EQ(node(other, "b").policy, MemoryPolicy::must_save);
   EXPECT_EQ(lenient->ends_as_recorded, false);
+  EXPECT_EQ(lenient->other_graph, refused.error().message);
+  Graph same = graph;
+  EXPECT_EQ(replay(same, recipe, true)->other_graph, "");
 }
 
 // Nothing in its edits identifies a graph, so the hash must.
