@@ -35,6 +35,7 @@
 #include "views/tune/tune_pane.h"
 #include "views/widgets/controls.h"
 #include "views/widgets/number_keys.h"
+#include "views/widgets/undo_keys.h"
 #include "views/window/graph_chooser.h"
 #include "views/window/scoreboard.h"
 
@@ -163,6 +164,7 @@ void MainWindow::make_parts(const Top& top) {
                    }});
   focus_ = std::make_unique<PaneFocus>(*this, *documents_, *panes_);
   new NumberKeys(this);
+  new UndoKeys(this);
   workspaces_ = std::make_unique<Workspaces>(*this, *documents_, recent_, folder_, analysis_);
   closing_ = std::make_unique<Closing>(*this, *documents_, *workspaces_);
   first_minutes_ = std::make_unique<FirstMinutes>(*documents_, *panes_, settings_);

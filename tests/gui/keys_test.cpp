@@ -5,6 +5,7 @@
 #include <QPlainTextEdit>
 #include <QPointer>
 #include <QSignalSpy>
+#include <QSpinBox>
 
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
@@ -35,6 +36,7 @@ class KeysTest : public test::SacWindow {
   void letters_over_the_timeline_edit_nothing();
   void letters_elsewhere_edit_in_the_focused_table();
   void a_text_field_keeps_its_letters();
+  void a_field_without_changes_leaves_undo_to_the_window();
   void a_node_is_held_wherever_the_focus_is_data();
   void a_node_is_held_wherever_the_focus_is();
   void the_best_position_is_found_wherever_the_focus_is_data();
@@ -119,6 +121,39 @@ void KeysTest::a_text_field_keeps_its_letters() {
   QTest::keyClicks(&filter(), "wasd");
   QCOMPARE(filter().text(), QString("wasd"));
   QCOMPARE(shown_length(), length);
+}
+
+void KeysTest::a_field_without_changes_leaves_undo_to_the_window() {
+  const std::string node = edit_name(document().graph(), test::exposed_wait(document()));
+  editing().apply(
+      {.title = "mine", .changes = {SetPolicy{.select = node, .policy = MemoryPolicy::must_save}}});
+  const auto reach = [this](int place) {
+    return QTest::qWaitFor([&] { return editing().place() == place && editing().is_settled(); },
+                           kPatienceMs) &&
+           settle();
+  };
+  QVERIFY(reach(1));
+  const auto try_field = [&](QWidget& field) {
+    const auto press = [&](Qt::Key key, Qt::KeyboardModifiers modifiers) {
+      field.setFocus();
+      QCOMPARE(QApplication::focusWidget(), &field);
+      QTest::keyClick(&field, key, modifiers);
+    };
+    press(Qt::Key_Z, Qt::ControlModifier);
+    QVERIFY(reach(0));
+    press(Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(reach(1));
+    // The field undoes what was typed in it.
+    if (auto* box = qobject_cast<QSpinBox*>(&field)) box->selectAll();
+    press(Qt::Key_3, Qt::NoModifier);
+    press(Qt::Key_Z, Qt::ControlModifier);
+    QVERIFY(settle());
+    QCOMPARE(editing().place(), 1);
+  };
+  try_field(filter());
+  QCOMPARE(filter().text(), QString());
+  pane().show_targets();
+  try_field(test::child<QSpinBox>(pane(), "at_most"));
 }
 
 void KeysTest::a_node_is_held_wherever_the_focus_is_data() {
