@@ -19,6 +19,18 @@ QStringList to_list(const std::vector<std::string>& texts) {
   return list;
 }
 
+// Says which edits undo or redo has just reverted or applied, starting from position `from`.
+QString undone_or_redone(const Editing& editing, int from) {
+  const int to = editing.place();
+  const bool is_undone = to < from;
+  const int count = is_undone ? from - to : to - from;
+  if (count == 1) {
+    const QString& title = editing.entry(std::min(from, to)).title;
+    return (is_undone ? Editing::tr("Undid: %1") : Editing::tr("Redid: %1")).arg(title);
+  }
+  return (is_undone ? Editing::tr("Undid %1 edits.") : Editing::tr("Redid %1 edits.")).arg(count);
+}
+
 }  // namespace
 
 Editing::Editing(OpenGraph& open)
@@ -56,13 +68,15 @@ void Editing::pump() {
     request.run();
   }
   if (is_working_ || target_ == history_) return;
-  follow(target_, [this] {
-    if (history_ != target_) {
-      // The transition was refused, so return to the position of the shown state.
+  follow(target_, [this, from = place_of(history_)] {
+    const bool is_refused = history_ != target_;
+    if (is_refused) {
+      // Return to the position of the shown state.
       if (const auto place = place_of(history_)) entries_.go_to(*place);
       target_ = history_;
     }
     emit changed();
+    if (!is_refused && from) emit applied(undone_or_redone(*this, *from));
   });
 }
 

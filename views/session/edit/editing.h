@@ -107,7 +107,7 @@ class Editing : public QObject {
  signals:
   // The history, the position in it, the named states or the metrics have changed.
   void changed();
-  // An edit was applied: its title and notes.
+  // An edit was applied: its title and notes. Edits were undone or redone: the title, or how many.
   void applied(const QString& sentence);
   void refused(const QString& sentence);
   // The number of applied edits, and one sentence for each refused edit.

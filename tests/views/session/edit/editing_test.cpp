@@ -92,6 +92,20 @@ TEST_F(EditingTest, TheStateStaysIfNoEditIsLegal) {
   EXPECT_EQ(editing().place(), 1);
 }
 
+TEST_F(EditingTest, UndoAndRedoNameTheEdit) {
+  editing().apply_all({saves("relu"), saves("y")});
+  ASSERT_TRUE(settle());
+  QSignalSpy said(&editing(), &Editing::applied);
+  const auto after = [&](const auto& request) {
+    request();
+    return settle() && said.count() == 1 ? said.takeFirst().front().toString() : QString();
+  };
+  EXPECT_EQ(after([this] { editing().undo(); }), "Undid: Save y");
+  EXPECT_EQ(after([this] { editing().redo(); }), "Redid: Save y");
+  EXPECT_EQ(after([this] { editing().go_to(0); }), "Undid 2 edits.");
+  EXPECT_EQ(after([this] { editing().go_to(2); }), "Redid 2 edits.");
+}
+
 // --- Repeating in identical layers ---
 
 TEST_F(EditingTest, TheLastEditIsRepeatedInTheOtherLayers) {
