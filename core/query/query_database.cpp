@@ -17,6 +17,7 @@
 #include "core/base/characters.h"
 #include "core/base/utf8.h"
 #include "core/query/graph_tables.h"
+#include "core/query/name_hint.h"
 
 namespace jointer {
 namespace {
@@ -68,6 +69,18 @@ Result<void> fill_table(sqlite3* handle, const TableWriter& table, const TableSo
   if (is_failed) return run_error(handle);
   if (is_cancelled) return fail(Error::Kind::cancelled, "cancelled");
   return {};
+}
+
+// The names of SQLite's functions; empty if this SQLite does not list them.
+std::vector<std::string> function_names(sqlite3* handle) {
+  std::vector<std::string> names;
+  const auto add = [](void* list, int /*count*/, char** values, char** /*columns*/) {
+    if (values[0] != nullptr) static_cast<std::vector<std::string>*>(list)->emplace_back(values[0]);
+    return 0;
+  };
+  sqlite3_exec(handle, "SELECT DISTINCT name FROM pragma_function_list ORDER BY name", add, &names,
+               nullptr);
+  return names;
 }
 
 // --- Permissions of a query ---
@@ -208,14 +221,19 @@ std::size_t size_of(const QueryValue& value) {
 }
 
 // Error (usage): there is no statement or more than one, or the statement is invalid or does more
-// than read.
-Result<Statement> prepare(sqlite3* handle, std::string_view sql) {
+// than read. `functions`: as for `name_hint`.
+Result<Statement> prepare(sqlite3* handle, std::string_view sql,
+                          const std::vector<std::string>& functions) {
   sqlite3_stmt* prepared = nullptr;
   const char* rest = nullptr;
   const int status =
       sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &prepared, &rest);
   Statement statement(prepared);
-  if (status != SQLITE_OK) return query_error(handle, sql);
+  if (status != SQLITE_OK) {
+    const std::string hint = name_hint(sqlite3_errmsg(handle), sql, functions);
+    const tl::unexpected<Error> error = query_error(handle, sql);
+    return fail(error.value().kind, "{}{}", error.value().message, hint);
+  }
   if (!statement) return fail(Error::Kind::usage, "the query is empty; enter a SELECT statement");
   if (sqlite3_stmt_readonly(prepared) == 0) return refusal();
   // Only blanks and comments may follow, for which SQLite prepares no statement.
@@ -256,6 +274,7 @@ Result<QueryResult> rows_of(sqlite3* handle, sqlite3_stmt* statement, std::strin
 
 struct QueryDatabase::Connection {
   Handle handle;
+  std::vector<std::string> functions;  // the names of SQLite's functions
   std::mutex one_at_a_time;
 };
 
@@ -284,6 +303,7 @@ Result<QueryDatabase> QueryDatabase::build(const Graph& graph, const Analysis& a
   JOINTER_CHECK(execute(opened,
                         "COMMIT; PRAGMA query_only = ON; SELECT * FROM pragma_table_info(''); "
                         "SELECT * FROM pragma_table_xinfo(''); SELECT * FROM pragma_table_list"));
+  connection->functions = function_names(opened);
   sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_set_authorizer(opened, authorize, nullptr);
@@ -294,7 +314,7 @@ Result<QueryResult> QueryDatabase::run(std::string_view sql, const QueryLimits& 
                                        const Stop& is_stopped) const {
   const std::scoped_lock lock(connection_->one_at_a_time);
   sqlite3* handle = connection_->handle.get();
-  JOINTER_TRY(const Statement statement, prepare(handle, sql));
+  JOINTER_TRY(const Statement statement, prepare(handle, sql, connection_->functions));
   const Watch watch(handle, limits, is_stopped);
   Result<QueryResult> result = rows_of(handle, statement.get(), sql, limits);
   if (!result && watch.reason()) return tl::unexpected<Error>(*watch.reason());

@@ -34,7 +34,8 @@ class QueryDatabase {
 
   // Runs one SELECT. Thread-safe; calls run one at a time.
   // Error (usage): there is not exactly one statement, it does more than read, or it is invalid or
-  // fails (the message is then SQLite's, with the position in the text if known).
+  // fails (the message is then SQLite's, with the position in the text if known, and with the most
+  // similar name if a table, column or function is unknown).
   // Error (cancelled): `is_stopped` returned true. Error (run): the time limit was reached, or the
   // query needs more than 4 GiB of memory or its result more than 1 GiB.
   [[nodiscard]] Result<QueryResult> run(std::string_view sql, const QueryLimits& limits = {},

@@ -56,7 +56,7 @@ def test_a_limit_is_reported() -> None:
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("SELECT nod FROM nodes", "no such column: nod (line 1, column 8)"),
+        ("SELECT nod FROM nodes", "no such column: nod (line 1, column 8); did you mean node?"),
         ("SELEC 1", 'near "SELEC": syntax error (line 1, column 1)'),
         ("DROP TABLE nodes", "a query can only read"),
         ("ATTACH 'other.sqlite' AS o", "a query can only read"),

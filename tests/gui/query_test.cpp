@@ -121,6 +121,12 @@ void QueryTest::only_answers_are_exported() {
   QVERIFY(!button("copy").isEnabled() && !button("save").isEnabled());
   QVERIFY(run("SELECT 1"));
   QVERIFY(button("copy").isEnabled() && button("save").isEnabled());
+  QCOMPARE(table().model().row_count(), 1);
+  // The rows of an earlier query are not an answer to one that fails.
+  QVERIFY(run("SELECT nod FROM nodes"));
+  QVERIFY(!button("copy").isEnabled() && !button("save").isEnabled());
+  QCOMPARE(table().model().row_count(), 0);
+  QCOMPARE(table().model().columnCount(), 0);
 }
 
 void QueryTest::a_row_selects_its_node() {
@@ -202,7 +208,8 @@ void QueryTest::the_menu_sorts_and_hides_columns() {
 
 void QueryTest::says_what_is_wrong() {
   QVERIFY(run("SELECT nod FROM nodes"));
-  QCOMPARE(status().text(), QStringLiteral("no such column: nod (line 1, column 8)"));
+  QCOMPARE(status().text(),
+           QStringLiteral("no such column: nod (line 1, column 8); did you mean node?"));
   QVERIFY(run("DELETE FROM nodes"));
   QVERIFY(status().text().contains("can only read"));
   QVERIFY(run("SELECT count(*) FROM nodes"));

@@ -109,6 +109,7 @@ void QueryPane::run() {
 void QueryPane::cancel() {
   runner_.cancel();
   end(tr("Cancelled."), false);
+  clear_rows();
 }
 
 void QueryPane::show_running() {
@@ -132,6 +133,13 @@ void QueryPane::show_answer(const QueryAnswer& answer) {
 
 void QueryPane::show_error(const QString& message) {
   end(message, true);
+  clear_rows();
+}
+
+// The rows of an earlier query would look like the result of this one.
+void QueryPane::clear_rows() {
+  rows_->clear();
+  for (QToolButton* button : {copy_, save_}) button->setEnabled(false);
 }
 
 void QueryPane::end(const QString& status, bool is_error) {

@@ -26,6 +26,7 @@ class QueryPane : public QWidget {
   void show_running();
   void show_answer(const QueryAnswer& answer);
   void show_error(const QString& message);
+  void clear_rows();
   void end(const QString& status, bool is_error);
 
   QueryRunner runner_;

@@ -1,12 +1,19 @@
 #include "views/query/result_table.h"
 
 namespace jointer::views {
+namespace {
+
+QString before_text() {
+  return ResultTable::tr("Run a query to see its rows here.");
+}
+
+}  // namespace
 
 ResultTable::ResultTable(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("Query"), tr("Filter rows"), parent) {
   setObjectName(QStringLiteral("rows"));
   view().set_flat();
-  set_empty_text(tr("Run a query to see its rows here."));
+  set_empty_text(before_text());
   connect(&document, &Document::changed, this, &ResultTable::show_age);
 }
 
@@ -18,6 +25,11 @@ void ResultTable::show_result(QueryResult result, SnapshotPtr snapshot) {
   set_empty_text(tr("The query returned no rows."));
   view().fit_columns();
   show_age();
+}
+
+void ResultTable::clear() {
+  show_result({}, document().shared_snapshot());
+  set_empty_text(before_text());
 }
 
 void ResultTable::show_age() {

@@ -12,6 +12,8 @@ class ResultTable : public TablePaneOf<QueryModel> {
   explicit ResultTable(Document& document, QWidget* parent = nullptr);
 
   void show_result(QueryResult result, SnapshotPtr snapshot);
+  // Removes the rows, after a query without a result.
+  void clear();
 
  protected:
   // Does nothing, since the rows change only when a new result arrives.

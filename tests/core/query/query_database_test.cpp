@@ -18,6 +18,7 @@ namespace jointer::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr std::string_view kSmall = R"(
   group tp: 0 1
@@ -102,8 +103,12 @@ TEST(QueryDatabase, RefusesToWrite) {
 
 TEST(QueryDatabase, SaysWhatIsWrongAndWhere) {
   const Queried small(kSmall);
-  EXPECT_EQ(small.error("SELECT nod\nFROM nodes"), "no such column: nod (line 1, column 8)");
-  EXPECT_EQ(small.error("SELECT node\nFROM nodez"), "no such table: nodez");
+  EXPECT_EQ(small.error("SELECT nod\nFROM nodes"),
+            "no such column: nod (line 1, column 8); did you mean node?");
+  EXPECT_THAT(small.error("SELECT node\nFROM nodez"),
+              StartsWith("no such table: nodez; did you mean nodes? the tables are "));
+  EXPECT_EQ(small.error("SELECT cuont(node) FROM nodes"),
+            "no such function: cuont (line 1, column 8); did you mean count?");
   EXPECT_EQ(small.error("SELECT 'ä',\n  node FORM nodes"),
             "near \"nodes\": syntax error (line 2, column 13)");
   EXPECT_THAT(small.error(""), HasSubstr("empty"));
