@@ -453,6 +453,14 @@ void SacSolveTest::uses_the_fastest_plan_that_fits() {
   QVERIFY2(messages.last().front().toString().startsWith("None of the plans found fits"),
            qPrintable(messages.last().front().toString()));
   QCOMPARE(editing().entry_count(), 1);
+  // The pane says so too, until the limit changes.
+  const auto pane_says_so = [this] {
+    return child<QLabel>(figures_row(), "what_if").toolTip().startsWith("None of the plans found");
+  };
+  QVERIFY(pane_says_so());
+  type(limit_box(), "2 MiB");
+  QTest::keyClick(&limit_box(), Qt::Key_Tab);
+  QVERIFY(!pane_says_so());
 }
 
 // The curve and the search for a limit give the same answer.

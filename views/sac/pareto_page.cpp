@@ -88,6 +88,14 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   connect(&search_, &ParetoSearch::failed, this, &ParetoPage::message);
   connect(&session_, &SacSession::changed, this, &ParetoPage::refresh);
   connect(&session_.editing(), &Editing::changed, this, &ParetoPage::request_named_figures);
+  const auto forget = [this] { forget_shortfall(); };
+  connect(limit_, &QDoubleSpinBox::valueChanged, this, forget);
+  connect(percent_, &QDoubleSpinBox::valueChanged, this, forget);
+  connect(offload_, &QCheckBox::toggled, this, forget);
+  connect(&search_, &ParetoSearch::memory_changed, this, forget);
+  connect(&search_, &ParetoSearch::orders_changed, this, forget);
+  connect(&bar_.budget(), &BudgetControl::tried, this, forget);
+  connect(&bar_.budget(), &BudgetControl::unit_changed, this, forget);
   show_memory();
   request_named_figures();
   refresh();
@@ -125,6 +133,10 @@ void ParetoPage::highlight(const ParetoPoint& plan) {
 
 void ParetoPage::refresh() {
   const SacStatePtr state = session_.state();
+  if (short_ && short_ != state &&
+      (!state || !state->has_graph_of(*short_) || state->plan != short_->plan))
+    forget_shortfall();
+  if (search_.is_finding()) forget_shortfall();
   const bool can = state && state->can_change();
   start_->setText(search_.is_running()       ? tr("Cancel")
                   : search_.points().empty() ? tr("Compute Trade-off")
@@ -304,6 +316,12 @@ void ParetoPage::use_plan(const SavePlan& plan, const Figures& figures, const st
                       searched_with(order));
 }
 
+void ParetoPage::forget_shortfall() {
+  if (!short_) return;
+  short_.reset();
+  emit none_fits({});
+}
+
 void ParetoPage::use_fit(const Fit& fit, const SacStatePtr& of) {
   const SacStatePtr state = session_.state();
   if (!state || !state->has_graph_of(*of) || state->plan != of->plan)
@@ -313,8 +331,12 @@ void ParetoPage::use_fit(const Fit& fit, const SacStatePtr& of) {
       plan_text(figures.peak_bytes, has_reserved(*state) ? fit.point.reserved_bytes : std::nullopt,
                 figures.step_ns);
   if (!fit.point.order.empty()) what += tr(", ordered by %1").arg(to_qstring(fit.point.order));
-  if (!fit.fits)
-    return emit message(tr("None of the plans found fits. The closest one: %1.").arg(what));
+  if (!fit.fits) {
+    const QString text = tr("None of the plans found fits. The closest one: %1.").arg(what);
+    short_ = state;
+    emit none_fits(text);
+    return emit message(text);
+  }
   const bool is_now = fit.point.order == state->order &&
                       (fit.point.name == ParetoSearch::kNow || fit.point.plan == state->plan);
   if (is_now) return emit message(tr("The current plan is the best one found: %1.").arg(what));

@@ -38,6 +38,9 @@ class ParetoPage : public QWidget {
 
  signals:
   void message(const QString& sentence);
+  // None of the plans that a search found fits: says so, and describes the closest one. Empty once
+  // this no longer holds: the limit, the settings of the search or the plan has changed.
+  void none_fits(const QString& sentence);
   // Requests a search for policies, order and buckets within this peak.
   void tune_wanted(std::int64_t peak_bytes);
 
@@ -60,6 +63,7 @@ class ParetoPage : public QWidget {
   void take(const ParetoPoint& point, SolveSettings settings);
   void use_plan(const SavePlan& plan, const Figures& figures, const std::string& order);
   void use_fit(const Fit& fit, const SacStatePtr& of);
+  void forget_shortfall();
 
   SacSession& session_;
   SacBar& bar_;
@@ -86,6 +90,7 @@ class ParetoPage : public QWidget {
   };
   std::vector<Meaning> meanings_;
   SacStatePtr searched_;  // the state that the points belong to
+  SacStatePtr short_;     // the state for which `none_fits` holds; null if it does not
   std::size_t asked_ = 0;
 };
 

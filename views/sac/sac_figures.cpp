@@ -229,13 +229,21 @@ void SacFigures::show_preview() {
     }
   }
   const QString at_rest =
-      is_compact_ ? summary()
-                  : tr("Point at S, R or O in the table, or drag the slider, to preview a change.");
+      !note_.isEmpty() ? note_
+      : is_compact_
+          ? summary()
+          : tr("Point at S, R or O in the table, or drag the slider, to preview a change.");
   const QString text = what_if_text_.isEmpty() ? at_rest : what_if_text_;
+  line_->setForegroundRole(text == note_ ? QPalette::WindowText : QPalette::PlaceholderText);
   const bool is_one_line = line_->height() < kLines * line_->fontMetrics().lineSpacing();
   line_->setText(is_one_line ? line_->fontMetrics().elidedText(text, Qt::ElideRight, line_->width())
                              : text);
   line_->setToolTip(text);
+}
+
+void SacFigures::set_note(const QString& note) {
+  note_ = note;
+  show_preview();
 }
 
 // The difference between the current plan and one that a search found, each in the order found for

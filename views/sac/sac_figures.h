@@ -11,8 +11,8 @@ namespace jointer::views {
 
 // The numbers of the plan, compared with the plan as solved and with the joint graph. For a flat
 // training step, the numbers with its tags applied, compared with those without tags. Below them is
-// the current preview, such as that of the switch under the pointer, or a hint; nothing if the plan
-// cannot be changed.
+// the current preview, such as that of the switch under the pointer, or a note or a hint; nothing if
+// the plan cannot be changed.
 class SacFigures : public QWidget {
   Q_OBJECT
  public:
@@ -21,6 +21,8 @@ class SacFigures : public QWidget {
   // The text of the current preview, or the reason why it is impossible; empty if there is no
   // preview.
   [[nodiscard]] QString what_if() const { return what_if_text_; }
+  // Shows a note instead of the hint, while there is no preview; empty for the hint.
+  void set_note(const QString& note);
   // Shows `lines` lines of text instead of boxes, to leave space for the table.
   void show_compact(int lines);
   void show_boxes();
@@ -55,7 +57,7 @@ class SacFigures : public QWidget {
   FigureBox* recomputed_ = nullptr;
   QWidget* boxes_ = nullptr;
   QLabel* line_ = nullptr;
-  QString what_if_text_;
+  QString what_if_text_, note_;
   int lines_ = 0;  // of text below the boxes, or instead of them
   bool is_compact_ = false;
 };

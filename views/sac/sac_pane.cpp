@@ -81,6 +81,7 @@ SacPane::SacPane(Document& document, QWidget* parent)
   connect(bar_, &SacBar::message, this, &SacPane::message);
   connect(bar_, &SacBar::pair_wanted, this, &SacPane::make_pair);
   connect(pareto_, &ParetoPage::message, this, &SacPane::message);
+  connect(pareto_, &ParetoPage::none_fits, figures_, &SacFigures::set_note);
   connect(pareto_, &ParetoPage::tune_wanted, this, &SacPane::tune_wanted);
   connect(targets_, &TargetPage::message, this, &SacPane::message);
   connect(curve_, &PlanCurve::peak_clicked, this, &SacPane::show_peak);
