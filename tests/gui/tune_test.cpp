@@ -15,6 +15,7 @@
 #include "tests/gui/sac_window.h"
 #include "tests/support/child.h"
 #include "views/session/edit/editing.h"
+#include "views/session/text/number_text.h"
 #include "views/tune/tune_pane.h"
 
 namespace jointer {
@@ -98,6 +99,9 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
 
   const Figures expected = result->winner->figures.figures;
   const int steps = static_cast<int>(result->steps.size());
+  const auto& effect = test::child<QLabel>(pane(), "effect");
+  QVERIFY2(effect.text().startsWith("Apply Best runs "), qPrintable(effect.text()));
+  QVERIFY(effect.text().contains(time_text(step) + " → " + time_text(expected.step_ns)));
   QSignalSpy taken(&editing(), &Editing::applied_all);
   test::press(button("apply"));
   QVERIFY(!button("apply").isEnabled());
@@ -107,9 +111,14 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
   QCOMPARE(document().analysis().simulation.step_ns(), expected.step_ns);
   QCOMPARE(document().analysis().memory.peak_bytes(), expected.peak_bytes);
   QVERIFY(expected.step_ns < step && expected.peak_bytes <= peak);
+  QTRY_VERIFY2(effect.text().startsWith("The best pipeline is applied: "),
+               qPrintable(effect.text()));
+  QVERIFY(!button("apply").isEnabled());
   for (int i = editing().entry_count(); i > 0; --i) editing().undo();
   QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
   QCOMPARE(hash_of(document()), before);
+  QTRY_VERIFY2(effect.text().startsWith("Apply Best runs "), qPrintable(effect.text()));
+  QVERIFY(button("apply").isEnabled());
 }
 
 void TuneTest::twin_groups_may_be_excluded() {

@@ -11,8 +11,8 @@ namespace jointer::views {
 
 // The numbers of the plan, compared with the plan as solved and with the joint graph. For a flat
 // training step, the numbers with its tags applied, compared with those without tags. Below them is
-// the current preview, such as that of the switch under the pointer, or a note or a hint; nothing if
-// the plan cannot be changed.
+// the current preview, such as that of the switch under the pointer, or else a note or a hint;
+// nothing if the plan cannot be changed.
 class SacFigures : public QWidget {
   Q_OBJECT
  public:

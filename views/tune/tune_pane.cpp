@@ -128,6 +128,9 @@ void TunePane::make_controls() {
   status_ = add_control(*row, new QLabel(controls), "status");
   status_->setForegroundRole(QPalette::PlaceholderText);
   layout()->addWidget(controls);
+  effect_ = make_text_label(this, kMargin, Qt::PlainText);
+  effect_->setObjectName(QStringLiteral("effect"));
+  layout()->addWidget(effect_);
 }
 
 void TunePane::make_steps() {
@@ -170,22 +173,37 @@ QString TunePane::status_text() const {
   const TuneResult* result = session_.result();
   if (result == nullptr) return session_.is_running() ? tr("evaluating the graph...") : QString();
   QStringList parts{counted_text(result->evaluated, tr("1 candidate"), tr("%1 candidates"))};
-  if (result->winner) {
-    const Figures& f = result->winner->figures.figures;
-    parts << tr("best: step %1, peak %2").arg(time_text(f.step_ns), bytes_text(f.peak_bytes));
-  } else {
-    parts << tr("none fits within %1").arg(bytes_text(*result->budget));
-  }
+  if (!result->winner) parts << tr("none fits within %1").arg(bytes_text(*result->budget));
   if (!session_.is_running() && session_.is_outdated())
     parts << tr("the graph has changed; search again");
   return parts.join(QStringLiteral(", "));
+}
+
+QString TunePane::effect_text() const {
+  const TuneResult* result = session_.result();
+  if (result == nullptr || !result->winner || session_.is_outdated()) return {};
+  const TunePoint& best = *result->winner;
+  if (best.pipeline.empty())
+    return tr("No pipeline is faster within the limit than the graph as it is.");
+  const Figures &from = result->unedited.figures.figures, &to = best.figures.figures;
+  const QString change = tr("step time %1 → %2, peak %3 → %4")
+                             .arg(time_text(from.step_ns), time_text(to.step_ns),
+                                  bytes_text(from.peak_bytes), bytes_text(to.peak_bytes));
+  if (session_.is_winner_applied())
+    return tr("The best pipeline is applied: %1. The History pane lists its edits; Undo reverts "
+              "them one by one.")
+        .arg(change);
+  const QString what = session_.makes_a_pair()
+                           ? tr("Apply Best runs %1 and opens the pair in a new tab: %2.")
+                           : tr("Apply Best runs %1: %2.");
+  return what.arg(pass_names(best.pipeline), change);
 }
 
 void TunePane::refresh() {
   const TuneResult* result = session_.result();
   const bool has_winner = result != nullptr && result->winner.has_value();
   start_->setText(session_.is_running() ? tr("Stop") : tr("Start"));
-  apply_->setEnabled(has_winner && session_.can_apply());
+  apply_->setEnabled(has_winner && session_.can_apply() && !session_.is_winner_applied());
   const bool makes_a_pair = session_.makes_a_pair();
   apply_->setToolTip(
       makes_a_pair ? tr("Open the forward and backward graphs in a new tab. The steps before the "
@@ -206,6 +224,8 @@ void TunePane::refresh() {
   hint_->setVisible(result == nullptr && !session_.is_running());
   steps_->setVisible(result != nullptr);
   status_->setText(status_text());
+  effect_->setText(effect_text());
+  effect_->setVisible(!effect_->text().isEmpty());
   status_->setToolTip(result == nullptr ? QString() : to_qstring(result->out_of_reach));
   refresh_marks();
   refresh_steps();

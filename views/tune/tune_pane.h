@@ -38,6 +38,8 @@ class TunePane : public QWidget {
   void refresh_marks();
   void refresh_steps();
   [[nodiscard]] QString status_text() const;
+  // The effect of Apply Best, or that it was applied; empty without a result that can be applied.
+  [[nodiscard]] QString effect_text() const;
   void choose(std::size_t mark);
   void save_winner();
 
@@ -52,6 +54,7 @@ class TunePane : public QWidget {
   QPushButton* copy_ = nullptr;
   QPushButton* save_ = nullptr;
   QLabel* status_ = nullptr;
+  QLabel* effect_ = nullptr;
   QLabel* hint_ = nullptr;  // until the first search
   ParetoPlot* plot_ = nullptr;
   QTreeWidget* steps_ = nullptr;

@@ -92,6 +92,11 @@ std::optional<int> TuneSession::searched_place() const {
   return editing.edit_history() == history_ ? editing.place() : editing.place_of(history_);
 }
 
+bool TuneSession::is_winner_applied() const {
+  return result_ && result_->winner && !makes_a_pair() && latest_ == result_->winner->pipeline &&
+         applied_ == document_.editing().edit_history();
+}
+
 void TuneSession::set_limit(std::int64_t peak_bytes) {
   limit_ = peak_bytes;
   emit limit_changed();
@@ -182,6 +187,8 @@ void TuneSession::apply(const Pipeline& pipeline) {
                                : tr("The graph has changed since the search; search again."));
     return;
   }
+  latest_ = pipeline;
+  applied_.reset();
   emit message(tr("Running the selected pipeline..."));
   const auto work = [snapshot = searched_, pipeline, budget = *result_->budget,
                      title = document_.title()] { return run(*snapshot, pipeline, budget, title); };
@@ -252,15 +259,17 @@ void TuneSession::take_applied(const EditHistory& start, std::size_t edits,
   const EditHistory now = document_.editing().edit_history();
   const bool is_whole = refused.isEmpty() && now.size() == start.size() + edits &&
                         std::equal(start.begin(), start.end(), now.begin());
-  if (is_whole)
+  if (is_whole) {
+    applied_ = now;
     emit message(tr("Applied %1: step time %2, peak %3.")
                      .arg(to_qstring(counted(edits, "pipeline step")),
                           time_text(figures.figures.step_ns),
                           bytes_text(figures.figures.peak_bytes)));
-  else if (refused.isEmpty())
+  } else if (refused.isEmpty()) {
     emit message(tr("The pipeline could not be applied; search again."));
-  else
+  } else {
     emit message(tr("The pipeline was not applied completely: %1").arg(refused.front()));
+  }
   emit changed();
 }
 

@@ -42,6 +42,8 @@ class TuneSession : public QObject {
   [[nodiscard]] bool is_outdated() const { return result_ && !makes_a_pair() && !searched_place(); }
   // Returns true if there is a result that is not outdated, and none is being applied.
   [[nodiscard]] bool can_apply() const { return result_ && !is_applying() && !is_outdated(); }
+  // Returns true if the document shows the state that applying the best pipeline led to.
+  [[nodiscard]] bool is_winner_applied() const;
   // Returns true if the searched graph is a joint graph: applying a result then opens a new pair.
   [[nodiscard]] bool makes_a_pair() const;
 
@@ -107,6 +109,8 @@ class TuneSession : public QObject {
   EditHistory history_;  // leads to `searched_`
   QTimer timer_;
   Task<PipelineResult> applying_;
+  Pipeline latest_;                      // the pipeline that was applied last
+  std::optional<EditHistory> applied_;   // the state that it led to; nullopt unless it was applied
   std::unique_ptr<QObject> edits_wait_;  // set while the document applies a pipeline's edits
   Task<std::int64_t> finding_reserved_;
 };
