@@ -32,6 +32,7 @@ class FocusTest : public test::AppWindow {
   void no_two_commands_have_the_same_key();
   void no_two_menus_have_the_same_key();
   void a_key_goes_to_each_pane();
+  void a_pane_that_a_command_shows_gets_the_focus();
   void a_key_returns_to_the_timeline();
   void f6_visits_all_areas_on_screen();
   void tab_stays_in_the_pane_and_visits_all_its_stops_data();
@@ -107,6 +108,19 @@ void FocusTest::a_key_goes_to_each_pane() {
     QTRY_VERIFY2_WITH_TIMEOUT(is_focus_in(*dock->pane()), qPrintable(dock->objectName()),
                               test::kPatienceMs);
   }
+}
+
+// View > Panes, also in the list of commands.
+void FocusTest::a_pane_that_a_command_shows_gets_the_focus() {
+  PaneDock* dock = window_->dock("operators");
+  dock->hide();
+  timeline().setFocus();
+  dock->seen_action()->trigger();
+  QTRY_VERIFY_WITH_TIMEOUT(dock->pane() != nullptr, test::kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(is_focus_in(*dock->pane()), test::kPatienceMs);
+  dock->seen_action()->trigger();
+  QVERIFY(!dock->isVisible());
+  dock->show();
 }
 
 void FocusTest::a_key_returns_to_the_timeline() {
