@@ -79,7 +79,7 @@ LocalBenchmarks::LocalBenchmarks(QObject* parent)
 
 QString LocalBenchmarks::why_not(Backend backend) const {
   if (backend == Backend::cudagraph && machine_.gpus == 0)
-    return tr("CUDA graphs need a GPU; this machine has none.");
+    return tr("CUDA graphs need a GPU; this machine has none. Choose another backend.");
   if (backend != Backend::python)
     if (const auto runner = runner_program(); !runner) return message_of(runner.error());
   if (needs_python(backend))
@@ -88,7 +88,9 @@ QString LocalBenchmarks::why_not(Backend backend) const {
 }
 
 QString LocalBenchmarks::why_not(RunOn on) const {
-  return on == RunOn::cuda && machine_.gpus == 0 ? tr("This machine has no GPU.") : QString();
+  return on == RunOn::cuda && machine_.gpus == 0
+             ? tr("This machine has no GPU. Run on another device.")
+             : QString();
 }
 
 int LocalBenchmarks::world_size(const Graph& graph) const {

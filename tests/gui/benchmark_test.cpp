@@ -441,8 +441,11 @@ void BenchmarkTest::explains_why_an_option_is_disabled() {
   others->run();
   QVERIFY(!pane_->form().run_button().isEnabled());
   QVERIFY(pane_->form().hint().contains("two benchmarks at once would slow each other down"));
+  const auto& empty = child<QLabel>(*pane_->table().view().viewport());
+  QVERIFY2(empty.text().contains("Run is disabled. A benchmark of"), qPrintable(empty.text()));
   fake_->finish(fake_->measured(2));
   QVERIFY(pane_->form().run_button().isEnabled());
+  QVERIFY2(empty.text().contains("Press Run"), qPrintable(empty.text()));
 }
 
 void BenchmarkTest::the_window_runs_and_cancels_by_key() {

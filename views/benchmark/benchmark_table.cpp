@@ -22,9 +22,7 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, QWidget* parent)
     : TablePaneOf(benchmarks.document(), tr("Benchmarks"), tr("Filter benchmarks"), parent),
       benchmarks_(benchmarks) {
   view().set_flat();
-  set_empty_text(
-      tr("No benchmarks of this graph yet.\nPress Run to measure peak memory and step time on "
-         "this machine."));
+  show_hint();
   remove_ = new QAction(tr("Remove"), this);
   remove_->setShortcut(QKeySequence::Delete);
   remove_->setShortcutContext(Qt::WidgetShortcut);
@@ -38,8 +36,22 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, QWidget* parent)
   controls().addWidget(more);
 
   connect(&benchmarks_, &Benchmarks::rows_changed, this, &BenchmarkTable::request_refresh);
+  connect(&benchmarks_, &Benchmarks::settings_changed, this, &BenchmarkTable::show_hint);
+  connect(&benchmarks_, &Benchmarks::running_changed, this, &BenchmarkTable::show_hint);
+  connect(&benchmarks_.service(), &BenchmarkService::running_changed, this,
+          &BenchmarkTable::show_hint);
   connect(&view(), &TableView::selection_changed, this, &BenchmarkTable::current_changed);
   connect(&view(), &TableView::rows_chosen, this, [this] { benchmarks_.show(current()); });
+}
+
+// Says how to make the first row, or why Run is disabled.
+void BenchmarkTable::show_hint() {
+  const QString why_not = benchmarks_.why_not();
+  const QString hint = benchmarks_.is_running() ? tr("The first one is running.")
+                       : why_not.isEmpty()
+                           ? tr("Press Run to measure peak memory and step time on this machine.")
+                           : tr("Run is disabled. %1").arg(why_not);
+  set_empty_text(tr("No benchmarks of this graph yet.\n%1").arg(hint));
 }
 
 void BenchmarkTable::refresh() {

@@ -33,6 +33,7 @@ class BenchmarkTable : public TablePaneOf<BenchmarkModel> {
   [[nodiscard]] bool has_rows_of_nodes() const override { return false; }
 
  private:
+  void show_hint();
   [[nodiscard]] std::vector<std::uint64_t> selected_ids() const;
   // The selected results or, if none is selected, all results.
   [[nodiscard]] std::vector<BenchmarkResult> chosen() const;
