@@ -57,8 +57,11 @@ UnknownRate unknown_mfu(const Graph& graph, const ModelFacts& facts, const Throu
   if (rates.mfu) return {};
   if (!rates.tokens_per_second) return unknown_tokens(graph, facts, rates);
   const auto names = missing_members(graph, facts);
-  return {fmt::format("no {}", names.front()),
-          fmt::format("The capture's info lacks {}.", fmt::join(names, ", "))};
+  return {
+      "model size unknown",
+      fmt::format("MFU needs facts about the model that the capture's info lacks: {}. Pass them "
+                  "as keyword arguments when you capture the graph (docs/capturing.md).",
+                  fmt::join(names, ", "))};
 }
 
 }  // namespace jointer

@@ -46,8 +46,10 @@ TEST(UnknownRates, NameTheMissingFacts) {
   const auto [tokens, mfu] = reasons(kTokens, R"({"parameters":1000,"embedding_parameters":200,
                                                   "seq_len":100,"heads":4,"head_size":8})");
   EXPECT_EQ(tokens.brief, "");
-  EXPECT_EQ(mfu.brief, "no layers");
-  EXPECT_EQ(mfu.sentence, "The capture's info lacks layers.");
+  EXPECT_EQ(mfu.brief, "model size unknown");
+  EXPECT_EQ(mfu.sentence,
+            "MFU needs facts about the model that the capture's info lacks: layers. Pass them as "
+            "keyword arguments when you capture the graph (docs/capturing.md).");
 }
 
 }  // namespace
