@@ -106,6 +106,11 @@ void FiguresTest::add_up_at_every_width() {
       QVERIFY2(box(part)->isVisible(), part);
     QVERIFY(window_->width() <= width);
   }
+  // In a wide window, a label says what the device is for.
+  const auto& label = test::child<QLabel>(*window_->findChild<Scoreboard*>(), "device_label");
+  QVERIFY(!label.isVisible());
+  window_->resize(4000, 900);
+  QTRY_VERIFY(label.isVisible());
 }
 
 // On a measured axis too, where the legend, the marker and the selection are one node's.

@@ -570,7 +570,7 @@ void WindowTest::changes_assumed_sizes() {
   QVERIFY(changed.wait(kPatienceMs));
   QVERIFY(tab->document()->analysis().memory.peak_bytes() > before);
   for (auto* box : board->findChildren<QComboBox*>()) {
-    if (box->accessibleName() != "Device") continue;
+    if (box->accessibleName() != "Device of the estimates") continue;
     box->setFocus();
     QTest::keyClicks(box, "NVIDIA B200");
   }

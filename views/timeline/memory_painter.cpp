@@ -161,7 +161,7 @@ void MemoryPainter::paint_capacity(QPainter& painter, const QRect& label,
   const QColor color = is_over ? scene_.theme.warning : scene_.theme.muted_text;
   painter.setPen(color);
   painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter,
-                   tr("device %1").arg(bytes_text(capacity)));
+                   tr("capacity %1").arg(bytes_text(capacity)));
   const QRect& area = scene_.layout.memory;
   if (!scene_.content.shows_capacity() || !area.contains(area.left(), track.y_of(capacity))) return;
   painter.fillRect(area.left(), track.y_of(capacity) - 1, area.width(), 2, color);

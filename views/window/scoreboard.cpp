@@ -136,9 +136,12 @@ void Scoreboard::make_settings() {
   devices_ = new QHBoxLayout;
   devices_->setSpacing(6);
   device_ = new QComboBox(this);
-  device_->setToolTip(tr("Device for the estimates"));
-  device_->setAccessibleName(tr("Device"));
+  device_->setToolTip(tr("All estimates are for this device: its compute, memory and links"));
+  device_->setAccessibleName(tr("Device of the estimates"));
   device_->setObjectName(QStringLiteral("device"));
+  device_label_ = new QLabel(tr("Estimates for"), this);
+  device_label_->setObjectName(QStringLiteral("device_label"));
+  device_label_->setForegroundRole(QPalette::PlaceholderText);
   optimizer_ = new QComboBox(this);
   optimizer_->addItems({tr("No optimizer state"), tr("AdamW fp32 state")});
   optimizer_->setToolTip(tr("Optimizer state, counted as permanent memory"));
@@ -162,6 +165,7 @@ void Scoreboard::make_settings() {
   execution_->setObjectName(QStringLiteral("execution"));
   devices_->addWidget(execution_);
   devices_->addWidget(optimizer_);
+  devices_->addWidget(device_label_);
   devices_->addWidget(device_);
   devices_->addWidget(sizes);
   settings->addLayout(devices_);
@@ -269,6 +273,7 @@ void Scoreboard::shorten(Shortening shortening) {
   layout()->setSpacing(reaches(Shortening::narrowest_gaps) ? kNarrowestSpacing
                        : reaches(Shortening::narrow_gaps)  ? kNarrowSpacing
                                                            : kMetricSpacing);
+  device_label_->setVisible(!reaches(Shortening::device_label));
   const bool has_plan = !planned_->isHidden();
   const bool has_rates = !reaches(has_plan ? Shortening::rates_beside_plan : Shortening::rates);
   tokens_->setVisible(has_rates);

@@ -2,6 +2,7 @@
 
 #include <QBoxLayout>
 #include <QComboBox>
+#include <QLabel>
 #include <QToolButton>
 #include <QWidget>
 #include <cstdint>
@@ -36,6 +37,7 @@ class Scoreboard : public QWidget {
   // Each step includes those before it. The peak, the step time and its parts are always shown.
   enum class Shortening : std::uint8_t {
     none,
+    device_label,
     narrow_gaps,
     rates_beside_plan,  // tokens/s and MFU, if there are numbers of a plan
     plan_details,       // exposed and reserved of the plan
@@ -83,6 +85,7 @@ class Scoreboard : public QWidget {
   FigureBox* mfu_ = nullptr;
   FigureBox* measured_ = nullptr;
   PlanFigure* planned_ = nullptr;
+  QLabel* device_label_ = nullptr;
   QComboBox* device_ = nullptr;
   QComboBox* optimizer_ = nullptr;
   QComboBox* execution_ = nullptr;
