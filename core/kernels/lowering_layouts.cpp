@@ -8,6 +8,7 @@
 
 #include "core/kernels/channels_last.h"
 #include "core/kernels/lowering_state.h"
+#include "core/kernels/python_sort.h"
 #include "core/kernels/slot.h"
 
 namespace jointer::kernels {
@@ -43,23 +44,9 @@ Lowering::Order Lowering::pick_order(std::span<const std::int64_t> strides, cons
   };
   Order order(sizes.size());
   std::iota(order.rbegin(), order.rend(), std::size_t{0});
-  // Python's sort for few elements. The comparison need not be transitive, so the algorithm
-  // matters: binary insertion.
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    const std::size_t pivot = order[i];
-    std::size_t low = 0, high = i;
-    while (low < high) {
-      const std::size_t middle = (low + high) / 2;
-      if (before(pivot, order[middle]) < 0)
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    std::copy_backward(order.begin() + static_cast<std::ptrdiff_t>(low),
-                       order.begin() + static_cast<std::ptrdiff_t>(i),
-                       order.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-    order[low] = pivot;
-  }
+  // Torch sorts with list.sort. Accesses that disagree may prefer loops in a cycle, and then the
+  // result depends on which loops the algorithm compares.
+  python_sort(order, [&](std::size_t a, std::size_t b) { return before(a, b) < 0; });
   return order;
 }
 

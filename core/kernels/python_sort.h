@@ -10,14 +10,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <utility>
-#include <vector>
+
+#include "core/base/small_vector.h"
 
 namespace jointer::kernels {
 
-template <class Value, class Less>
+// `Values` is a vector or a SmallVector.
+template <class Values, class Less>
 class PythonSort {
+  using Value = typename Values::value_type;
+
  public:
-  PythonSort(std::vector<Value>& values, Less less) : values_(values), less_(std::move(less)) {}
+  PythonSort(Values& values, Less less) : values_(values), less_(std::move(less)) {}
 
   void sort() {
     std::size_t rest = values_.size(), low = 0;
@@ -128,8 +132,8 @@ class PythonSort {
   }
 
   // The place in [0, count] before which `key` goes, before equal elements.
-  std::size_t gallop_left(const Value& key, const std::vector<Value>& in, std::size_t base,
-                          std::size_t count, std::size_t hint) {
+  std::size_t gallop_left(const Value& key, const Values& in, std::size_t base, std::size_t count,
+                          std::size_t hint) {
     const auto at = [&](std::size_t i) -> const Value& { return in[base + i]; };
     std::size_t last = 0, offset = 1;
     if (less_(at(hint), key)) {
@@ -163,8 +167,8 @@ class PythonSort {
   }
 
   // The place in [0, count] before which `key` goes, after equal elements.
-  std::size_t gallop_right(const Value& key, const std::vector<Value>& in, std::size_t base,
-                           std::size_t count, std::size_t hint) {
+  std::size_t gallop_right(const Value& key, const Values& in, std::size_t base, std::size_t count,
+                           std::size_t hint) {
     const auto at = [&](std::size_t i) -> const Value& { return in[base + i]; };
     std::size_t last = 0, offset = 1;
     if (less_(key, at(hint))) {
@@ -200,7 +204,7 @@ class PythonSort {
   // Merges [base, base + left) with the run right of it; the left one is not longer, and its first
   // element goes after the first of the right one.
   void merge_low(std::size_t base, std::size_t left, std::size_t right_base, std::size_t right) {
-    const std::vector<Value> copy(begin(base), begin(base + left));
+    const Values copy(begin(base), begin(base + left));
     std::size_t a = 0, b = right_base, to = base;
     const std::size_t a_end = left, b_end = right_base + right;
     const auto finish = [&] {
@@ -253,7 +257,7 @@ class PythonSort {
 
   // Like `merge_low`, where the right run is shorter: from the end.
   void merge_high(std::size_t base, std::size_t left, std::size_t right_base, std::size_t right) {
-    const std::vector<Value> copy(begin(right_base), begin(right_base + right));
+    const Values copy(begin(right_base), begin(right_base + right));
     // Elements that remain in the left run and in the copy of the right one; the next goes to base
     // + a + b - 1.
     std::size_t a = left, b = right;
@@ -316,15 +320,15 @@ class PythonSort {
   auto begin(std::size_t at) { return values_.begin() + static_cast<std::ptrdiff_t>(at); }
 
   static constexpr std::size_t kMinGallop = 7;
-  std::vector<Value>& values_;
+  Values& values_;
   Less less_;
-  std::vector<Run> runs_;
+  SmallVector<Run, 4> runs_;
   std::size_t gallop_ = kMinGallop;
 };
 
-template <class Value, class Less>
-void python_sort(std::vector<Value>& values, Less less) {
-  PythonSort<Value, Less>(values, std::move(less)).sort();
+template <class Values, class Less>
+void python_sort(Values& values, Less less) {
+  PythonSort<Values, Less>(values, std::move(less)).sort();
 }
 
 }  // namespace jointer::kernels

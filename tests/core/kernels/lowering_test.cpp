@@ -7,10 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/graph/literal.h"
+#include "core/kernels/lowering_state.h"
 
 namespace jointer::kernels {
 namespace {
@@ -233,6 +235,18 @@ TEST(Lowering, RemovesACopyThatChangesNothing) {
     return [y]
   )");
   EXPECT_THAT(lowered.nodes(0), ElementsAre("y"));
+}
+
+// The expected orders are those that torch's pick_loop_order returns with CPython 3.11.
+TEST(Lowering, OrdersLoopsAsPythonSortsWhereAccessesPreferThemInACycle) {
+  // Two of three accesses have the smaller stride in loop 0 than in 1, in 1 than in 2, in 2 than
+  // in 0.
+  const std::vector<std::int64_t> cycle{1, 2, 3, 2, 3, 1, 3, 1, 2};
+  EXPECT_THAT(Lowering::pick_order(cycle, {4, 4, 4}), ElementsAre(0, 1, 2));
+  const std::vector<std::int64_t> four{3, 4, 1, 2, 4, 2, 3, 1, 2, 1, 3, 4};
+  EXPECT_THAT(Lowering::pick_order(four, {2, 2, 2, 2}), ElementsAre(1, 2, 3, 0));
+  const std::vector<std::int64_t> five{2, 4, 3, 5, 1, 2, 5, 4, 1, 3, 3, 1, 2, 4, 5};
+  EXPECT_THAT(Lowering::pick_order(five, {2, 2, 2, 2, 2}), ElementsAre(0, 2, 1, 3, 4));
 }
 
 TEST(Lowering, KnowsTheReadersOfABuffer) {
