@@ -13,7 +13,8 @@
 //     work of the recomputed calls + b * bytes of the saved items + c * copies of the offloaded
 // is a minimum cut. Vertices on the sink's side: an item that the backward has, a call that it
 // recomputes. Arcs, each cut if its start is on the source's side and its end on the sink's:
-//     source -> call   work of the call; infinite if it must not be recomputed
+//     source -> call   work of the call; infinite if it must not be recomputed. A random call may be:
+//                      the states of generators cost nothing here
 //     call -> item     the cheaper of saving and offloading it; infinite if neither is allowed
 //     item -> call     infinite, for each item that the call reads
 //     item -> sink     infinite, if the backward returns it, or a call that only the backward can
@@ -112,8 +113,10 @@ void PlanRelaxation::find_items() {
       if (index < 0) {
         index = static_cast<std::int32_t>(items_.size());
         if (calls_.empty() || calls_.back().place != p)
-          calls_.push_back(
-              {.place = p, .ns = work_ns(p), .may_repeat = state_->recomputable(p), .reads = {}});
+          calls_.push_back({.place = p,
+                            .ns = work_ns(p),
+                            .may_repeat = state_->recomputable.if_asked(p),
+                            .reads = {}});
         items_.push_back({.place = p,
                           .call = static_cast<std::uint32_t>(calls_.size() - 1),
                           .bytes = memory.is_held(storage) ? 0 : memory.bytes(storage),
@@ -192,7 +195,7 @@ Result<void> PlanRelaxation::find_fixed() {
 
   // The plan that recomputes as much as possible, and the one that saves as much as possible. The
   // former has the shorter forward.
-  const auto least = what_if_->plan_of({}, {});
+  const auto least = plan(std::vector<PlanAction>(items_.size(), PlanAction::recompute));
   const auto most = what_if_->plan_of(values_, {});
   held_bytes_ = std::numeric_limits<std::int64_t>::max();
   bool has_forward = false;
@@ -205,6 +208,8 @@ Result<void> PlanRelaxation::find_fixed() {
     held_bytes_ = std::min(held_bytes_, between - outcome->figures.saved_bytes);
     if (std::exchange(has_forward, true)) continue;
     forward_ = order->forward;
+    // A call that saves the state of its generator occurs three times, but runs once.
+    forward_.erase(std::unique(forward_.begin(), forward_.end()), forward_.end());
     for (const Place p : forward_) forward_ns_ += work_ns(p);
     if (!by_host_) forward_ns_ = std::max(forward_ns_, state_->time.device_ns(forward_));
   }
@@ -263,12 +268,17 @@ Result<PlanRelaxation::Solution> PlanRelaxation::solve(const PlanPrices& prices)
 }
 
 Result<SavePlan> PlanRelaxation::plan(std::span<const PlanAction> actions) const {
-  std::vector<NodeId> saved, offloaded;
+  PlanWhatIf::State::Decisions decisions;
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (actions[i] == PlanAction::save) saved.push_back(values_[i]);
-    if (actions[i] == PlanAction::offload) offloaded.push_back(values_[i]);
+    const Call& call = calls_[items_[i].call];
+    // A random call is saved unless a decision asks for its recomputation.
+    const bool is_asked =
+        items_[i].may_save && call.may_repeat && !state_->recomputable(call.place);
+    if (actions[i] != PlanAction::recompute || is_asked)
+      decisions.emplace_back(values_[i], actions[i]);
   }
-  return what_if_->plan_of(saved, offloaded);
+  JOINTER_TRY(PlanChange change, state_->decide({}, decisions));
+  return std::move(change.plan);
 }
 
 std::int64_t PlanRelaxation::bound_ns(const PlanPrices& prices, double cost_ns,

@@ -1,6 +1,6 @@
 // States which decisions a search for plans may make. The relaxation, which also bounds the step
-// time of every plan, and the search's changes of plans follow the same rules. (Only the latter
-// recompute random calls, with the states of their generators.)
+// time of every plan, and the search's changes of plans follow the same rules. Both may recompute
+// random calls, with the states of their generators.
 //
 // Rules
 //   - The user's policies allow what `allows` says: MUST_SAVE, MUST_RECOMPUTE and MUST_CPU_OFFLOAD

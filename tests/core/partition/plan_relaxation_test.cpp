@@ -2,15 +2,19 @@
 
 #include "core/partition/plan_relaxation.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <limits>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "core/partition/plan_frontier.h"
 #include "tests/support/graphs.h"
 #include "tests/support/judged_plan.h"
+#include "tests/support/must.h"
 #include "tests/support/one_core.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/slow.h"
@@ -111,6 +115,40 @@ TEST(PlanRelaxation, HonorsPolicies) {
   }
   EXPECT_GT(tried, 0U);
   EXPECT_GT(offloaded, 0);
+}
+
+// A plan may recompute random calls, so the bound and the solutions allow for it.
+TEST(PlanRelaxation, RandomCallsMayBeRecomputed) {
+  std::string forward = "y0: f32[1048576] = aten.sin(x)\n", backward;
+  constexpr int kCount = 8;
+  for (int i = 1; i <= kCount; ++i) {
+    forward += fmt::format("r{0}: f32[1048576] = aten.bernoulli(x)\n", i);
+    forward += fmt::format("y{0}: f32[1048576] = aten.mul.Tensor(y{1}, r{0})\n", i, i - 1);
+    const int n = kCount + 1 - i;
+    backward += fmt::format("g{}: f32[1048576] = aten.mul.Tensor({}, r{})  {{backward}}\n", n,
+                            i == 1 ? "dy" : fmt::format("g{}", n + 1), n);
+  }
+  const auto judged = judge(
+      parse(fmt::format("device cuda\nx: f32[1048576] = input\ndy: f32[1048576] = tangent\n{}{}"
+                        "return [y{}, g1]\n",
+                        forward, backward, kCount)));
+  ASSERT_TRUE(judged);
+  const Graph& joint = judged->partition.joint;
+  std::vector<NodeId> random;
+  for (int i = 1; i <= kCount; ++i) random.push_back(joint.find(fmt::format("r{}", i)));
+  const SavePlan& saving = judged->partition.plan;
+  const SavePlan redrawing = must(judged->what_if->change(saving, random, PlanAction::recompute));
+  ASSERT_EQ(redrawing.redrawn.size(), random.size());
+  const Figures figures = must(judged->what_if->figures(redrawing)).figures;
+  ASSERT_LT(figures.peak_bytes, must(judged->what_if->figures(saving)).figures.peak_bytes);
+
+  const auto relaxation = must(PlanRelaxation::make(*judged->what_if, {}));
+  std::vector<PlanRelaxation::Solved> solved;
+  for (const PlanPrices& prices : relaxation.series(/*offload=*/false))
+    solved.push_back({prices, must(relaxation.solve(prices)).cost_ns});
+  EXPECT_LE(relaxation.bound_ns(solved, figures.peak_bytes), figures.step_ns);
+  const auto smallest = must(relaxation.solve({.byte_ns = 1e6, .copy = std::nullopt}));
+  EXPECT_EQ(must(relaxation.plan(smallest.actions)).redrawn.size(), random.size());
 }
 
 // A frontier's answers are within the limit, never below the bound, and faster with more room.
