@@ -59,18 +59,16 @@ Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest 
 // otherwise wait for each other until the timeout.
 Result<void> check_programs(const BenchmarkRequest& request, const Assumptions& assumptions) {
   const std::vector<int> ranks = rank_numbers(request);
-  const bool is_one_a_rank = path_of_rank(request.program.graph, 0) != request.program.graph;
-  if (request.solo || ranks.size() < 2 || !is_one_a_rank) return {};
+  if (request.solo || ranks.size() < 2 || !is_one_a_rank(request.program)) return {};
   std::vector<RankFiles> files;
   files.reserve(ranks.size());
   for (const int rank : ranks)
     files.push_back({.path = path_of_rank(request.program.graph, rank),
                      .backward = path_of_rank(request.program.backward, rank),
                      .index = request.graph_index,
-                     .assumptions = assumptions});
-  JOINTER_TRY(std::vector<RankProgram> programs, open_ranks(files));
-  // The file name determines the rank.
-  for (std::size_t i = 0; i < programs.size(); ++i) programs[i].rank = ranks[i];
+                     .assumptions = assumptions,
+                     .rank = rank});
+  JOINTER_TRY(const std::vector<RankProgram> programs, open_ranks(files));
   JOINTER_TRY(const SpmdReport report, check_spmd(rank_graphs(programs)));
   if (report.mismatch)
     return input_error("the collectives of the ranks do not match: {}", report.mismatch->sentence);

@@ -10,11 +10,6 @@
 namespace jointer {
 namespace {
 
-bool is_one_a_rank(const ProgramFiles& files) {
-  return path_of_rank(files.graph, 0) != files.graph ||
-         path_of_rank(files.backward, 0) != files.backward;
-}
-
 // The ranks for which files are read, one per distinct file.
 std::vector<int> distinct_ranks(const ConvertRequest& request) {
   if (is_one_a_rank(request.files)) return request.ranks;
@@ -42,6 +37,11 @@ Result<void> convert(const ConvertRequest& request, int rank, const std::string&
 }
 
 }  // namespace
+
+bool is_one_a_rank(const ProgramFiles& files) {
+  return path_of_rank(files.graph, 0) != files.graph ||
+         path_of_rank(files.backward, 0) != files.backward;
+}
 
 Result<bool> is_native_file(const std::string& path) {
   std::error_code status;

@@ -7,12 +7,12 @@
 namespace jointer {
 
 const Graph* PlaceNames::graph_of(int rank) {
-  const std::string path = path_of_rank(request_.program.graph, rank);
-  if (const auto known = graphs_.find(path); known != graphs_.end()) return known->second.get();
-  auto graph = open_graph({.path = path,
-                           .backward = path_of_rank(request_.program.backward, rank),
-                           .index = request_.graph_index});
-  auto& kept = graphs_[path];
+  const std::pair paths(path_of_rank(request_.program.graph, rank),
+                        path_of_rank(request_.program.backward, rank));
+  if (const auto known = graphs_.find(paths); known != graphs_.end()) return known->second.get();
+  auto graph =
+      open_graph({.path = paths.first, .backward = paths.second, .index = request_.graph_index});
+  auto& kept = graphs_[paths];
   if (graph) kept = std::make_unique<Graph>(*std::move(graph));
   return kept.get();
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/bench/request.h"
 #include "core/graph/graph.h"
@@ -34,8 +35,8 @@ class PlaceNames {
   const Graph* graph_of(int rank);
 
   BenchmarkRequest request_;
-  // By path; null if the file cannot be read.
-  std::map<std::string, std::unique_ptr<Graph>> graphs_;
+  // By the paths of the graph and of the backward; null if a file cannot be read.
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<Graph>> graphs_;
 };
 
 }  // namespace jointer

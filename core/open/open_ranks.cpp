@@ -40,7 +40,7 @@ Result<RankProgram> open_rank(const RankFiles& files, std::optional<int> named) 
   request.assumptions = files.assumptions;
   JOINTER_TRY(program.graph, open_graph(request));
   const auto said = program.graph.part(PartId(std::size_t{0})).rank;
-  if (!said && !named)
+  if (!said && !named && !files.rank)
     return fail(Error::Kind::usage,
                 "{}: the capture does not record its rank; name the files with a pattern that "
                 "contains {{rank}}",
@@ -50,7 +50,7 @@ Result<RankProgram> open_rank(const RankFiles& files, std::optional<int> named) 
         Error::Kind::usage,
         "{}: the capture records rank {}, but the file is named for rank {}; rename the file",
         program.path, *said, *named);
-  program.rank = named.value_or(static_cast<int>(said.value_or(0)));
+  program.rank = named.value_or(files.rank.value_or(static_cast<int>(said.value_or(0))));
   return program;
 }
 

@@ -17,6 +17,7 @@ struct RankFiles {
   std::string path, backward;
   std::optional<std::size_t> index;  // as in OpenRequest
   Assumptions assumptions;
+  std::optional<int> rank = {};  // the rank of paths without a pattern; default: the recorded one
 };
 
 struct RankProgram {
@@ -26,7 +27,7 @@ struct RankProgram {
 };
 
 // The programs in the order of the files; those of a pattern by ascending rank. Error (usage):
-// neither a capture nor its file name gives the rank, or the two differ. Error (input): no file
+// neither the request, a capture nor its file name gives the rank, or the last two differ. Error (input): no file
 // matches the pattern. Other errors: same as open_graph.
 Result<std::vector<RankProgram>> open_ranks(const std::vector<RankFiles>& files);
 

@@ -134,3 +134,41 @@ def test_a_benchmark_does_not_hang(pattern: str, tmp_path: Path) -> None:
     assert done.code == 3, done.err
     assert "the collectives of the ranks do not match: in group mesh_tp" in done.err
     assert done.cpu_seconds < 20
+
+
+def test_a_benchmark_knows_the_ranks_of_its_files(tmp_path: Path) -> None:
+    """Captures that do not record their ranks are compared like those that do."""
+    for rank, document in enumerate([program(0), swapped(program(1))]):
+        del document["rank"]
+        write(tmp_path / f"rank{rank}.json", document)
+    done = run("bench", tmp_path / "rank{rank}.json", "--ranks", 2, "--on", "cpu", "--iterations", 1)
+    assert done.code == 3, done.err
+    assert "the collectives of the ranks do not match: in group mesh_tp" in done.err
+
+
+def backward(reductions: list[str]) -> Document:
+    """A backward graph with these reductions of the gradient, in this order."""
+    document = half("backward")
+    document |= {"groups": capture()["groups"], "world_size": 2}
+    document["storages"] += [512, 512, 512]
+    calls = []
+    for name in reductions:
+        value = tensor(3 if name == "sum" else 4, 128)
+        calls += [
+            node(name, "call_function", "_c10d_functional.all_reduce.default", [n("grad"), name, "0"], value),
+            node(f"wait_{name}", "call_function", "_c10d_functional.wait_tensor.default", [n(name)], value),
+        ]  # fmt: skip
+    calls.append(node("add", "call_function", "aten.add.Tensor", [n("wait_sum"), n("wait_max")], tensor(5, 128)))
+    document["nodes"][-1:-1] = calls
+    document["nodes"][-1]["args"] = [[n("add")]]
+    return document
+
+
+def test_a_benchmark_compares_backward_graphs_of_one_forward(tmp_path: Path) -> None:
+    forward = write(tmp_path / "forward.json", half("forward") | {"world_size": 2})
+    for rank, reductions in enumerate([["sum", "max"], ["max", "sum"]]):
+        write(tmp_path / f"backward{rank}.json", backward(reductions))
+    files = (forward, "--backward", tmp_path / "backward{rank}.json")
+    done = run("bench", *files, "--ranks", 2, "--on", "cpu", "--iterations", 1)
+    assert done.code == 3, done.err
+    assert "the collectives of the ranks do not match: in group mesh_tp" in done.err

@@ -345,8 +345,8 @@ void add_bench_command(CLI::App& program, int& exit_code) {
                     "Let ranks on GPUs use all CPUs, not only those nearest to their GPU");
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->footer(
-      "In FILE, --inputs and --expected, `{rank}` stands for the rank, so that each rank can have "
-      "its own file.");
+      "In FILE, --backward, --baseline, --baseline-backward, --inputs and --expected, `{rank}` "
+      "stands for the rank, so that each rank can have its own file.");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/cli/commands/pass_run.h"
+#include "app/launch/captures.h"
 #include "app/launch/machine.h"
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
@@ -73,7 +74,7 @@ Result<void> BenchPasses::run(const GraphOptions& options, const EstimatorReques
   interpret_without_regions(graph, fitted);
   record(fitted);
   BenchmarkRequest& request = fitted.request;
-  if (path_of_rank(options.file, 0) == options.file) {
+  if (!is_one_a_rank({options.file, options.backward})) {
     source_ = ProgramSource::graph;
     return {};
   }
