@@ -260,6 +260,9 @@ Result<BenchmarkRequest> parse_runner_arguments(const std::vector<std::string>& 
     } else if (!word.starts_with("--")) {
       return fail(Error::Kind::usage, "there is no option {}", word);
     } else if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {
+      if (flag_of(word.substr(0, equals)) != nullptr)
+        return fail(Error::Kind::usage, "option {}: expected no value, got `{}`",
+                    word.substr(0, equals), word.substr(equals + 1));
       JOINTER_CHECK(read_option(request, word.substr(2, equals - 2), word.substr(equals + 1)));
     } else {
       const bool has_value = ++i < arguments.size();

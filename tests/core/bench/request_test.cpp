@@ -153,6 +153,7 @@ TEST(Request, ErrorsAreOneLine) {
       {{"a", "--later=1"}, "no option --later"},
       {{"a", "-v"}, "no option -v"},
       {{"a", "--bogus"}, "no option --bogus"},
+      {{"a", "--profile=yes"}, "option --profile: expected no value, got `yes`"},
       {{"a", "--ranks"}, "option --ranks: expected a number of ranks after it"},
       {{"a", "--ranks=two"}, "option --ranks: expected a number of ranks, got `two`"},
       {{"a", "--ranks=-1"}, "--ranks: expected"},
