@@ -68,6 +68,7 @@ class PipelineTest : public QObject {
   void errors_are_shown_at_the_field_and_the_step();
   void the_text_is_the_pipeline();
   void runs_step_by_step_and_undoes();
+  void run_to_here_says_why_nothing_runs();
   void a_changed_step_runs_again_from_there();
   void replaced_text_keeps_its_results_in_the_history();
   void a_changed_limit_runs_again();
@@ -354,6 +355,27 @@ void PipelineTest::runs_step_by_step_and_undoes() {
   child<QAction>(*pane_, "show_after").trigger();
   QVERIFY(settle());
   QVERIFY(!tagged());
+}
+
+void PipelineTest::run_to_here_says_why_nothing_runs() {
+  make_pane("~stays,remove_tags,~told,sink_waits_iterative");
+  const auto run_to = [this](int place) {
+    list().setCurrentIndex(list().model().index(place));
+    QAction* action = nullptr;
+    for (QAction* each : pane_->findChildren<QAction*>())
+      if (each->text().remove(u'&') == "Run to Here") action = each;
+    QVERIFY(action != nullptr);
+    action->trigger();
+    QVERIFY(settle());
+  };
+  run_to(0);
+  QCOMPARE(session_->message(), "All steps up to here are disabled.");
+  run_to(1);
+  QCOMPARE(status(1), StepStatus::done);
+  run_to(1);
+  QCOMPARE(session_->message(), "All enabled steps up to here are done.");
+  run_to(2);
+  QCOMPARE(session_->message(), "All enabled steps up to here are done.");
 }
 
 void PipelineTest::a_changed_step_runs_again_from_there() {

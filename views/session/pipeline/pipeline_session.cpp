@@ -285,6 +285,18 @@ void PipelineSession::run_next() {
     run_until(draft_.size());
 }
 
+QString PipelineSession::why_none_until(std::size_t end) const {
+  const auto disabled = static_cast<std::size_t>(std::count_if(
+      draft_.steps().begin(),
+      draft_.steps().begin() + static_cast<std::ptrdiff_t>(std::min(end, draft_.size())),
+      [](const DraftStep& each) { return !each.step.is_enabled; }));
+  if (disabled > 0 && disabled == end && !enabled().empty())
+    return tr("All steps up to here are disabled.");
+  if (const QString why = why_not(); !why.isEmpty()) return why;
+  return disabled > 0 ? tr("All enabled steps up to here are done.")
+                      : tr("All steps up to here are done.");
+}
+
 void PipelineSession::run_until(std::size_t end) {
   if (run_) return;
   const std::vector<DraftStep> all = enabled();
@@ -306,10 +318,7 @@ void PipelineSession::run_until(std::size_t end) {
     else
       known->passes += foreign->passes;
   }
-  if (steps.empty()) {
-    const QString why = why_not();
-    return say(why.isEmpty() ? tr("All steps up to here are done.") : why);
-  }
+  if (steps.empty()) return say(why_none_until(end));
   if (!code.isEmpty()) {
     emit asks(code, [this, end] { run_until(end); });
     return;

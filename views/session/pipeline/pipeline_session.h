@@ -147,6 +147,8 @@ class PipelineSession : public QObject {
 
   void take_reproducer(const Reproduced& said);
   void run_until(std::size_t end);
+  // The reason why a run of the steps before `end` would run none of them.
+  [[nodiscard]] QString why_none_until(std::size_t end) const;
   void start(std::vector<DraftStep> steps, std::size_t first);
   void take(const StepDone& ended);
   void finish(const Result<void>& result);
