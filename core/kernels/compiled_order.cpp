@@ -184,9 +184,11 @@ NodeId main_node(const Graph& graph, const Kernel& kernel) {
   return kernel.nodes.empty() ? NodeId() : kernel.nodes.front();
 }
 
-std::string kernel_label(const Graph& graph, const Kernels& kernels, std::int32_t kernel) {
+std::string kernel_label(const Graph& graph, const Kernels& kernels, std::int32_t kernel,
+                         std::size_t before) {
   const NodeId node = main_node(graph, kernels.kernels[as_index(kernel)]);
-  return node ? std::string(graph.name(node)) : fmt::format("kernel {}", kernel + 1);
+  return node ? std::string(graph.name(node))
+              : fmt::format("kernel {}", before + as_index(kernel) + 1);
 }
 
 Result<std::string> write_compiled_order(std::string_view title, std::span<const PartMoves> parts) {

@@ -36,8 +36,10 @@ struct KernelMove {
 // The node by which texts name a kernel: the start of the collective if the kernel has one, or else
 // its first node. None if no node of the graph runs in the kernel.
 NodeId main_node(const Graph& graph, const Kernel& kernel);
-// "mm_3", or "kernel 12", counted from 1, for one in which no node runs.
-std::string kernel_label(const Graph& graph, const Kernels& kernels, std::int32_t kernel);
+// "mm_3", or "kernel 12", counted from 1, for one in which no node runs. `before`: the number of
+// kernels before these, if those of several graphs are numbered together.
+std::string kernel_label(const Graph& graph, const Kernels& kernels, std::int32_t kernel,
+                         std::size_t before = 0);
 
 // The moves of one compiled graph: the part `part` of `graph`, which is a half of a pair or a graph
 // that is not split. The kernels are in the order before the moves.

@@ -240,6 +240,41 @@ QString AliveModel::tensor_of(const Lifetime& l) const {
   return {};
 }
 
+bool AliveModel::is_copy_of_library(const Lifetime& l) const {
+  const Graph& graph = snapshot_->graph;
+  return !l.storage && l.category == MemoryCategory::communication &&
+         snapshot_->analysis.memory.options().collectives == CollectiveLibrary::gloo &&
+         graph.is_collective_start(graph.node(l.producer));
+}
+
+bool AliveModel::is_returned(const Lifetime& l) const {
+  if (!l.storage) return !is_copy_of_library(l);
+  const Graph& graph = snapshot_->graph;
+  const bool is_torch = snapshot_->analysis.memory.options().rules == MemoryRules::torch;
+  const auto is_in = [&](const OutputEntry& output) {
+    return output.node && std::ranges::any_of(graph.tensors(output.node), [&](const Tensor& t) {
+             return t.storage && counted_storage(graph, t, is_torch) == l.storage;
+           });
+  };
+  for (std::uint32_t part = 0; part < graph.part_count(); ++part)
+    if (std::ranges::any_of(graph.part(PartId(part)).outputs, is_in)) return true;
+  return false;
+}
+
+// A lifetime without a storage is that of optimizer state, of a copy that Gloo makes, or of a
+// further buffer with which compiled code computes a value.
+QString AliveModel::name_of(const Lifetime& l) const {
+  const Graph& graph = snapshot_->graph;
+  const Node& n = graph.node(l.producer);
+  // Parameters and buffers have the names that they have in the model.
+  const QString name = n.role_target && !graph.text(n.role_target).empty()
+                           ? to_qstring(graph.text(n.role_target))
+                           : to_qstring(graph.name(l.producer));
+  if (l.category == MemoryCategory::optimizer_state) return tr("%1 (optimizer state)").arg(name);
+  if (is_copy_of_library(l)) return tr("%1 (Gloo's copy)").arg(name);
+  return l.storage || n.kind != NodeKind::call ? name : tr("%1 (kernel's buffer)").arg(name);
+}
+
 QString AliveModel::why(const Lifetime& l) const {
   const MemoryTimeline& memory = snapshot_->analysis.memory;
   if (l.category == MemoryCategory::optimizer_state) return tr("optimizer state, whole step");
@@ -248,7 +283,9 @@ QString AliveModel::why(const Lifetime& l) const {
   const QString role = producer.role == Role::none ? tr("constant") : role_text(producer.role);
   if (as_index(l.last) >= memory.steps().size()) {
     if (l.first < 0) return tr("%1, whole step").arg(role);
-    return is_input ? tr("%1, to the end").arg(role) : tr("returned at the end");
+    if (is_input) return tr("%1, to the end").arg(role);
+    return is_returned(l) ? tr("returned at the end")
+                          : tr("in use at the end: a collective or a copy has no wait");
   }
   const NodeId last = memory.steps()[as_index(l.last)];
   const Node& n = snapshot_->graph.node(last);
@@ -270,16 +307,8 @@ QString AliveModel::text(int row, int column) const {
   }
   const Lifetime& l = lifetime(r);
   switch (column) {
-    case name_column: {
-      const Graph& graph = snapshot_->graph;
-      const Node& n = graph.node(l.producer);
-      // Parameters and buffers have the names that they have in the model.
-      const QString name = n.role_target && !graph.text(n.role_target).empty()
-                               ? to_qstring(graph.text(n.role_target))
-                               : to_qstring(graph.name(l.producer));
-      return l.category == MemoryCategory::optimizer_state ? tr("%1 (optimizer state)").arg(name)
-                                                           : name;
-    }
+    case name_column:
+      return name_of(l);
     case category_column:
       return category_label(l.category);
     case tensor_column:

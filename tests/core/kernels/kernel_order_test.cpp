@@ -12,6 +12,7 @@
 
 #include "core/capture/half_graph.h"
 #include "core/graph/literal.h"
+#include "core/kernels/compiled_order.h"
 #include "core/kernels/lowering.h"
 #include "core/open/open.h"
 #include "tests/support/must.h"
@@ -53,6 +54,13 @@ struct ThreeCalls {
   SmallIr small;
   Kernels scheduled;
 };
+
+TEST(KernelOrder, AKernelWithoutNodesIsCalledByItsNumber) {
+  const ThreeCalls calls;
+  EXPECT_EQ(kernels::kernel_label(Graph(), calls.scheduled, 1), "kernel 2");
+  EXPECT_EQ(kernels::kernel_label(Graph(), calls.scheduled, 1, 5), "kernel 7")
+      << "after the five kernels of another graph";
+}
 
 TEST(KernelOrder, DataHoldsAKernel) {
   const ThreeCalls calls;

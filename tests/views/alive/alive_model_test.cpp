@@ -6,6 +6,7 @@
 #include <QAbstractItemModelTester>
 #include <algorithm>
 
+#include "tests/support/graphs.h"
 #include "tests/support/model_rows.h"
 #include "tests/support/must.h"
 #include "tests/support/paths.h"
@@ -121,6 +122,58 @@ TEST_F(AliveModelTest, ExplainsWhyATensorIsAlive) {
   EXPECT_EQ(model_.text(row("relu"), AliveModel::tensor_column), "f32[8, 64]");
   EXPECT_EQ(model_.number(row("relu"), AliveModel::from_column), 1);
   EXPECT_FALSE(model_.number(row("w0"), AliveModel::from_column));
+}
+
+TEST(AliveModelOfACollective, WithoutAWaitKeepsItsInputInUse) {
+  const SnapshotPtr snapshot = test::snapshot_of(R"(
+    group tp: 0 1
+    x: f32[8,64] = input
+    e: f32[8,64] = aten.exp(x)
+    ar: f32[8,64] = _c10d_functional.all_reduce(e, 'sum', 'tp')
+    y: f32[8,64] = aten.neg(x)
+    return [y]
+  )");
+  AliveModel model;
+  model.set_snapshot(snapshot, snapshot->analysis.memory.profile().size() - 1);
+  EXPECT_EQ(model.text(test::row_of(model, "e"), AliveModel::why_column),
+            "in use at the end: a collective or a copy has no wait");
+  EXPECT_EQ(model.text(test::row_of(model, "y"), AliveModel::why_column), "returned at the end");
+}
+
+// A large reduction also stores partial sums.
+TEST(AliveModelOfCompiledCode, NamesTheBuffersOfKernels) {
+  const SnapshotPtr snapshot = test::must(make_snapshot(test::parse(R"(
+    device cuda
+    x: f32[4194304] = input
+    s: f32[] = aten.sum(x)
+    return [s]
+  )"),
+                                                        {.execution = Execution::inductor}));
+  AliveModel model;
+  QStringList names;
+  for (std::size_t point = 0; point < snapshot->analysis.memory.profile().size(); ++point) {
+    model.set_snapshot(snapshot, point);
+    for (const int row : model.shown(-1)) names << model.text(row, AliveModel::name_column);
+  }
+  EXPECT_TRUE(names.contains("s (kernel's buffer)")) << names.join(", ").toStdString();
+  EXPECT_TRUE(names.filter("Gloo").isEmpty()) << names.join(", ").toStdString();
+}
+
+TEST(AliveModelOfGloo, NamesItsCopies) {
+  const SnapshotPtr snapshot =
+      test::must(make_snapshot(test::parse(R"(
+    group tp: 0 1
+    x: f32[8,64] = input
+    e: f32[8,64] = aten.exp(x)
+    rs: f32[4,64] = _c10d_functional.reduce_scatter_tensor(e, 'sum', 2, 'tp')
+    wt: f32[4,64] = _c10d_functional.wait_tensor(rs)
+    return [wt]
+  )"),
+                               {.memory = {.collectives = CollectiveLibrary::gloo}}));
+  AliveModel model;
+  model.set_snapshot(snapshot,
+                     1 + 2 * *snapshot->analysis.memory.step_of(snapshot->graph.find("rs")));
+  EXPECT_GE(test::row_of(model, "rs (Gloo's copy)"), 0);
 }
 
 TEST_F(AliveModelTest, DescribesTheMoment) {

@@ -200,9 +200,13 @@ std::optional<KernelOrderEdits::Chosen> KernelOrderEdits::choose(std::size_t row
   return std::nullopt;
 }
 
+std::string KernelOrderEdits::label(std::size_t part, std::int32_t kernel) const {
+  return kernels::kernel_label(base_->snapshot()->graph, base_->parts()[part].scheduled, kernel,
+                               first_row(part));
+}
+
 QString KernelOrderEdits::name(const Chosen& kernel) const {
-  return to_qstring(kernels::kernel_label(base_->snapshot()->graph,
-                                          base_->parts()[kernel.part].scheduled, kernel.kernel));
+  return to_qstring(label(kernel.part, kernel.kernel));
 }
 
 bool KernelOrderEdits::move(std::size_t row, Direction direction, bool past_all) {
@@ -229,12 +233,10 @@ bool KernelOrderEdits::move_far(std::size_t row, Direction direction) {
 bool KernelOrderEdits::refuse(const Chosen& kernel, Direction direction) {
   const CompiledPart& part = base_->parts()[kernel.part];
   const kernels::KernelOrder::Range range = orders_[kernel.part].range(kernel.kernel);
-  const auto label = [&](std::int32_t each) {
-    return kernels::kernel_label(base_->snapshot()->graph, part.scheduled, each);
-  };
+  const auto named = [&](std::int32_t each) { return label(kernel.part, each); };
   const std::string reason = direction == Direction::earlier
-                                 ? earliest_reason(part.ir, range, label)
-                                 : latest_reason(part.ir, range, label);
+                                 ? earliest_reason(part.ir, range, named)
+                                 : latest_reason(part.ir, range, named);
   if (!reason.empty())
     said_ = QStringLiteral("%1: %2").arg(name(kernel), to_qstring(reason));
   else

@@ -138,6 +138,8 @@ class KernelOrderEdits : public QObject {
   // Sets `said` to what keeps the kernel from moving in this direction. Returns false.
   bool refuse(const Chosen& kernel, Direction direction);
   [[nodiscard]] QString name(const Chosen& kernel) const;
+  // kernels::kernel_label, numbered like the rows.
+  [[nodiscard]] std::string label(std::size_t part, std::int32_t kernel) const;
 
   PredictedKernels& predicted_;
   MakeRows make_;
