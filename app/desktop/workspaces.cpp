@@ -111,16 +111,21 @@ void Workspaces::open_found(SavedWork found, const OpenRequest& request,
 
 void Workspaces::ask_for_capture(const OpenRequest& asked, const std::string& device,
                                  const Workspace& workspace) {
-  auto* box =
-      new QMessageBox(QMessageBox::Question, tr("Capture Not Found"),
-                      tr("%1 refers to a capture that has been moved or deleted. Where is %2 now?")
-                          .arg(QFileInfo(to_qstring(asked.path)).fileName(),
-                               QFileInfo(to_qstring(workspace.capture.path)).fileName()),
-                      QMessageBox::Cancel, &window_);
+  const MissingFiles missing = missing_files(workspace.capture, asked.path);
+  const QString name = QFileInfo(to_qstring(asked.path)).fileName(),
+                graph = to_qstring(missing.graph), backward = to_qstring(missing.backward);
+  auto* box = new QMessageBox(
+      QMessageBox::Question, tr("Capture Not Found"),
+      graph.isEmpty() || backward.isEmpty()
+          ? tr("%1 refers to a capture that has been moved or deleted. Where is %2 now?")
+                .arg(name, graph + backward)
+          : tr("%1 refers to captures that have been moved or deleted. Where are %2 and %3 now?")
+                .arg(name, graph, backward),
+      QMessageBox::Cancel, &window_);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setObjectName(QStringLiteral("ask_for_capture"));
   QPushButton* choose = box->addButton(tr("Choose..."), QMessageBox::AcceptRole);
-  connect(choose, &QPushButton::clicked, this, [this, asked, device, workspace] {
+  connect(choose, &QPushButton::clicked, this, [this, asked, device, workspace, missing] {
     const auto ask = [&](const QString& title) {
       return QFileDialog::getOpenFileName(&window_, title, folder_.path).toStdString();
     };
@@ -128,12 +133,16 @@ void Workspaces::ask_for_capture(const OpenRequest& asked, const std::string& de
                     .path = QFileInfo(to_qstring(asked.path)).absoluteFilePath()};
     CaptureReference& capture = found.workspace.capture;
     const bool is_pair = !capture.backward.empty() || !capture.relative_backward.empty();
-    capture.path = ask(is_pair ? tr("Choose Forward Graph") : tr("Choose Capture"));
-    if (capture.path.empty()) return;
-    if (is_pair) capture.backward = ask(tr("Choose Backward Graph"));
-    if (is_pair && capture.backward.empty()) return;
-    capture.relative.clear();
-    capture.relative_backward.clear();
+    if (!missing.graph.empty()) {
+      capture.path = ask(is_pair ? tr("Choose Forward Graph") : tr("Choose Capture"));
+      if (capture.path.empty()) return;
+      capture.relative.clear();
+    }
+    if (!missing.backward.empty()) {
+      capture.backward = ask(tr("Choose Backward Graph"));
+      if (capture.backward.empty()) return;
+      capture.relative_backward.clear();
+    }
     const auto located = locate_capture(found.workspace, asked);
     if (!located) return emit failed(to_qstring(located.error().message));
     open_found(std::move(found), *located, {.device = device, .assumptions = asked.assumptions});

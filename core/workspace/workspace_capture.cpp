@@ -37,6 +37,13 @@ Result<std::string> locate(const std::string& relative, const std::string& absol
       workspace_path, looked);
 }
 
+std::string name_if_missing(const std::string& relative, const std::string& absolute,
+                            const std::string& workspace_path) {
+  if (relative.empty() && absolute.empty()) return {};
+  if (locate(relative, absolute, workspace_path)) return {};
+  return fs::path(absolute.empty() ? relative : absolute).filename().string();
+}
+
 }  // namespace
 
 bool is_workspace_file(const std::string& path) {
@@ -76,6 +83,11 @@ Result<OpenRequest> locate_capture(const Workspace& workspace, const OpenRequest
                 assumptions.error().message);
   request.assumptions = *std::move(assumptions);
   return request;
+}
+
+MissingFiles missing_files(const CaptureReference& capture, const std::string& workspace_path) {
+  return {name_if_missing(capture.relative, capture.path, workspace_path),
+          name_if_missing(capture.relative_backward, capture.backward, workspace_path)};
 }
 
 Result<void> check_capture(const Workspace& workspace, const Graph& graph) {

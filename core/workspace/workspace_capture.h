@@ -25,6 +25,13 @@ Result<Assumptions> assumptions_of(const CaptureReference& capture, const Assump
 // assumptions_of.
 Result<OpenRequest> locate_capture(const Workspace& workspace, const OpenRequest& asked);
 
+// The file names of a workspace's capture that `locate_capture` does not find; empty for a file
+// that exists, and for the backward if the capture is one file.
+struct MissingFiles {
+  std::string graph, backward;
+};
+MissingFiles missing_files(const CaptureReference& capture, const std::string& workspace_path);
+
 // Checks by its hash that the graph is the one that the workspace was saved for. Accepts any graph
 // if the workspace has no hash. Error (input): it is a different graph; the message does not name
 // the workspace.

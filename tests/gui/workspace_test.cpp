@@ -72,6 +72,7 @@ class WorkspaceTest : public QObject {
   void a_stopped_autosave_stays_in_view();
   void asks_for_a_moved_capture();
   void a_moved_pair_needs_both_files();
+  void only_the_missing_half_of_a_pair_is_asked_for();
   void closing_asks_about_unsaved_edits();
   void closing_saves_if_asked_to();
   void closing_the_window_asks_too();
@@ -560,6 +561,38 @@ void WorkspaceTest::a_moved_pair_needs_both_files() {
   QTest::mouseClick(choose, Qt::LeftButton);
   QVERIFY(is_cancelled);
   QCOMPARE(test::tab_count(*window), tabs);
+}
+
+void WorkspaceTest::only_the_missing_half_of_a_pair_is_asked_for() {
+  const QString path = folder_->filePath("work.jointer");
+  Workspace workspace;
+  workspace.capture.path = kCapture.toStdString();
+  workspace.capture.backward = folder_->filePath("none.bw.json").toStdString();
+  QVERIFY(write_workspace(path.toStdString(), workspace).has_value());
+  auto window = make_window();
+  QSignalSpy failed(window.get(), &MainWindow::open_failed);
+  window->open({.path = path.toStdString()});
+  QTRY_VERIFY_WITH_TIMEOUT(!failed.isEmpty(), kPatienceMs);
+  auto* box = window->findChild<QMessageBox*>("ask_for_capture");
+  QVERIFY(box != nullptr);
+  QCOMPARE(box->text(),
+           "work.jointer refers to a capture that has been moved or deleted. Where is none.bw.json "
+           "now?");
+  QStringList titles;
+  QTimer answers;
+  connect(&answers, &QTimer::timeout, this, [&] {
+    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    if (dialog == nullptr) return;
+    titles << dialog->windowTitle();
+    dialog->reject();
+  });
+  answers.start(10);
+  QAbstractButton* choose = nullptr;
+  for (QAbstractButton* button : box->buttons())
+    if (box->buttonRole(button) == QMessageBox::AcceptRole) choose = button;
+  QVERIFY(choose != nullptr);
+  QTest::mouseClick(choose, Qt::LeftButton);
+  QCOMPARE(titles, QStringList{"Choose Backward Graph"});
 }
 
 void WorkspaceTest::closing_asks_about_unsaved_edits() {
