@@ -10,6 +10,7 @@
 #include "core/base/bytes.h"
 #include "core/edit/replay.h"
 #include "views/session/edit/editing.h"
+#include "views/session/text/number_text.h"
 #include "views/session/translation/qstring.h"
 #include "views/session/work/task.h"
 
@@ -117,9 +118,10 @@ void Recipes::show_message(const QString& text, const QString& details) {
 
 void Recipes::finish(const QString& name, const Replay& replay, Document& document) {
   document.editing().apply_all(replay.done);
-  QString text = tr("%1: applied %2 of %3 edits.")
+  QString text = tr("%1: applied %2 of %3.")
                      .arg(name, QString::number(replay.done.size()),
-                          QString::number(replay.done.size() + replay.skipped.size()));
+                          counted_text(replay.done.size() + replay.skipped.size(), tr("1 edit"),
+                                       tr("%1 edits")));
   if (!replay.other_rank.empty()) text += tr(" Note: %1.").arg(to_qstring(replay.other_rank));
   QString details;
   for (const SkippedEdit& skipped : replay.skipped)

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/characters.h"
+#include "core/base/counted.h"
 #include "core/base/trimmed.h"
 #include "core/graph/python_operators.h"
 #include "core/graph/python_text.h"
@@ -182,7 +183,7 @@ class Taker {
       if (name.empty()) break;
       names.push_back(name);
     }
-    if (!cursor.take('=')) text_mistake("expected `=` after {} names", names.size());
+    if (!cursor.take('=')) text_mistake("expected `=` after {}", counted(names.size(), "name"));
     const std::string_view expression = cursor.rest();
     if (expression.starts_with("pytree.tree_leaves")) return;
     if (!expression.starts_with("fx_pytree.tree_flatten_spec") &&

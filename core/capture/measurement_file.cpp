@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/base/bytes.h"
+#include "core/base/counted.h"
 #include "core/base/file_start.h"
 #include "core/capture/memory_snapshot.h"
 #include "core/capture/profiler_trace.h"
@@ -43,8 +44,8 @@ Result<Measurement> read_measurement(const Graph& graph, const std::string& path
   } else {
     JOINTER_TRY(TraceMatch match, match_profiler_trace(graph, path, bytes));
     measurement = std::move(match.measurement);
-    measurement.notes.push_back(
-        fmt::format("{} of {} nodes were matched", match.matched, match.nodes));
+    measurement.notes.push_back(fmt::format("{} of {} matched", match.matched,
+                                            counted(match.nodes, "node was", "nodes were")));
   }
   measurement.label = name;
   return measurement;

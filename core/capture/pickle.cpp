@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/counted.h"
 #include "core/base/name_table.h"
 
 namespace jointer {
@@ -105,7 +106,8 @@ class PickleReader {
       step(opcode);
     }
     if (!marks_.empty()) refuse("ends with a mark on the stack");
-    if (stack_.size() != 1) refuse("ends with {} values on the stack instead of 1", stack_.size());
+    if (stack_.size() != 1)
+      refuse("ends with {} on the stack instead of 1", counted(stack_.size(), "value"));
     out_.root_ = stack_.back();
   }
 

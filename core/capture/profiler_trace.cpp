@@ -257,8 +257,8 @@ void add_notes(const Matcher& m, const std::string& device, TraceMatch& match) {
 
   if (match.matched < match.nodes)
     notes.push_back(fmt::format(
-        "{} of {} nodes {} no call: {}", format_count(count(match.nodes - match.matched)),
-        format_count(count(match.nodes)), match.nodes - match.matched == 1 ? "matches" : "match",
+        "{} of {} {} no call: {}", format_count(count(match.nodes - match.matched)),
+        counted(match.nodes, "node"), match.nodes - match.matched == 1 ? "matches" : "match",
         most_frequent(missing)));
   if (match.foreign_calls > 0)
     notes.push_back(

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/base/counted.h"
 #include "core/capture/fx_text.h"
 #include "core/capture/no_such_graph.h"
 #include "core/capture/torch_trace_entries.h"
@@ -122,15 +123,15 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
   });
   follow_passes(graphs);
   if (graphs.empty() && cut_off > 0)
-    return input_error("{}: {} of the {} entries {}; is the file truncated?", file, cut_off,
-                       entries,
+    return input_error("{}: {} of {} {}; is the file truncated?", file, cut_off,
+                       counted(entries, "entry", "entries"),
                        cut_off == 1 ? "contains a graph, but it is incomplete"
                                     : "contain a graph, but none is complete");
   if (graphs.empty())
     return input_error(
-        "{}: none of the {} entries contains a graph; was the log written under TORCH_TRACE while "
-        "torch.compile ran?",
-        file, entries);
+        "{}: {} a graph; was the log written under TORCH_TRACE while torch.compile ran?", file,
+        entries == 1 ? "the only entry does not contain"
+                     : fmt::format("none of the {} entries contains", entries));
   return graphs;
 }
 

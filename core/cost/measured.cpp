@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include "core/base/checked.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 
 namespace jointer {
@@ -54,8 +55,8 @@ std::string MeasuredEstimator::description_of(std::span<const NodeCost> costs) c
     measured += is_measured ? 1 : 0;
     measured_ns += is_measured ? static_cast<double>(cost.ns) : 0;
   }
-  std::string text = fmt::format("measured on {}, {} of {} nodes", costs_.device.name,
-                                 format_count(measured), format_count(all));
+  std::string text = fmt::format("measured on {}, {} of {}", costs_.device.name,
+                                 format_count(measured), counted(all, "node"));
   if (measured == all) return text;
   if (all_ns > 0) text += fmt::format(", {} of the time", format_percent(measured_ns / all_ns));
   return fmt::format("{}; the rest by {}", text, rest_->description());

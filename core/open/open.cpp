@@ -239,7 +239,8 @@ Result<Graph> assume(Result<Graph> graph, const OpenRequest& request) {
 
 std::string describe(const GraphEntry& entry) {
   std::string facts(entry.kind ? to_string(*entry.kind) : std::string_view{});
-  if (entry.nodes > 0) facts += fmt::format("{}{} nodes", facts.empty() ? "" : ", ", entry.nodes);
+  if (entry.nodes > 0)
+    facts += fmt::format("{}{}", facts.empty() ? "" : ", ", counted(entry.nodes, "node"));
   return facts.empty() ? entry.name : fmt::format("{} ({})", entry.name, facts);
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <unordered_set>
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/recipe.h"
 #include "core/edit/refuse.h"
@@ -130,8 +131,8 @@ SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std:
     (is_symbol(graph, n) ? plan.saved_symbols : plan.saved).push_back(id);
   }
   if (missing > 0)
-    notes.push_back(fmt::format("{} of the {} values that the log saves {}.", format_count(missing),
-                                format_count(log.saved.size()),
+    notes.push_back(fmt::format("{} of the {} that the log saves {}.", format_count(missing),
+                                counted(log.saved.size(), "value"),
                                 missing == 1
                                     ? "is not in this graph: " + first_missing
                                     : "are not in this graph, the first of them " + first_missing));

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/cost/collective_model.h"
 #include "core/report/export.h"
@@ -67,8 +68,8 @@ std::string export_markdown(const Graph& graph, const Analysis& a) {
   row("step", format_ns(s.step_ns()));
   row("compute", format_ns(s.compute_ns()));
   row("communication", format_ns(s.communication_ns()));
-  row("exposed", fmt::format("{} ({} of {} collectives hidden)", format_ns(s.exposed_ns()),
-                             s.hidden_count(), s.collective_count()));
+  row("exposed", fmt::format("{} ({} of {} hidden)", format_ns(s.exposed_ns()), s.hidden_count(),
+                             counted(s.collective_count(), "collective")));
   row("FLOPs", format_flops(static_cast<double>(a.total_flops.total)));
   if (a.throughput.tokens_per_second)
     row("tokens/s per device", format_significant(*a.throughput.tokens_per_second));

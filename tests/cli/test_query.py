@@ -49,6 +49,8 @@ def test_a_limit_is_reported() -> None:
     result = json.loads(done.out)
     assert len(result["rows"]) == 3 and result["is_cut"]
     assert done.err == "jointer: only the first 3 rows are shown; --limit 0 shows all\n"
+    one = run("query", JOINT, "SELECT node FROM nodes", "--limit", 1)
+    assert one.err == "jointer: only the first row is shown; --limit 0 shows all\n"
     whole = run("query", JOINT, "SELECT node FROM nodes", "--json", "--limit", 0).json
     assert len(whole["rows"]) == answer("info", JOINT)["nodes"] and not whole["is_cut"]
 

@@ -58,8 +58,8 @@ QString shortened(const QString& text) {
   if (text.size() <= kMaxSource) return text;
   const qsizetype line_end = text.lastIndexOf(u'\n', kMaxSource);
   const qsizetype shown = line_end > 0 ? line_end : kMaxSource;
-  return tr("%1\n… %2 more characters")
-      .arg(text.first(shown), count_text(static_cast<std::size_t>(text.size() - shown)));
+  return text.first(shown) + counted_text(text.size() - shown, tr("\n… 1 more character"),
+                                          tr("\n… %1 more characters"));
 }
 
 QString named_html(const QString& title, const std::vector<std::string>& names) {

@@ -8,6 +8,7 @@
 
 #include "core/graph/group_argument.h"
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {
@@ -90,7 +91,9 @@ void EstimatesDialog::add_groups(QFormLayout& form) {
     box->setValue(known == assumed.end() ? kUnknown : static_cast<int>(known->second));
     const QString name = to_qstring(graph.text(group.name));
     box->setObjectName(QStringLiteral("stride_of_") + name);
-    form.addRow(tr("%1, %2 ranks:").arg(name, QString::number(group.ranks.size())), box);
+    form.addRow(
+        tr("%1, %2:").arg(name, counted_text(group.ranks.size(), tr("1 rank"), tr("%1 ranks"))),
+        box);
     strides_.emplace_back(graph.text(group.name), box);
   }
 }

@@ -181,9 +181,8 @@ void print_match(const Graph& graph, const TraceMatch& match, const CostSamples&
   Table facts({{"", left}, {"", left}});
   facts.add({"trace", m.label});
   facts.add({"device", m.device});
-  facts.add({"matched", fmt::format("{} of {} nodes in {} {}", format_count(match.matched),
-                                    format_count(match.nodes), format_count(match.passes),
-                                    match.passes == 1 ? "run" : "runs")});
+  facts.add({"matched", fmt::format("{} of {} in {}", format_count(match.matched),
+                                    counted(match.nodes, "node"), counted(match.passes, "run"))});
   facts.add({"step", format_ns(m.step_ns)});
   facts.add({"stored", fmt::format("{} and {}", counted(stored.nodes.size(), "distinct call"),
                                    counted(stored.collectives.size(), "distinct collective"))});

@@ -161,7 +161,7 @@ class Printer {
     fmt::print("A  {}\nB  {}\n\n", answer_.a.title(), answer_.b.title());
     if (d.empty()) {
       const std::size_t names = renamed(answer_).size();
-      fmt::print("The same {} nodes in the same order{}.\n\n", d.common,
+      fmt::print("The same {} in the same order{}.\n\n", counted(d.common, "node"),
                  names > 0 ? fmt::format("; {}", counted(names, "has a different name",
                                                          "have different names"))
                            : std::string());

@@ -25,6 +25,7 @@
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
+#include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/capture/half_graph.h"
 #include "core/graph/torch_version.h"
@@ -162,8 +163,8 @@ void print_text(const Json& answer) {
                                      : "Inductor of",
              torch.empty() ? "an unknown version of torch" : "torch " + torch,
              answer["device"].get<std::string>());
-  fmt::print("{} kernels on the device; {} of them bound by memory, {} read and written\n",
-             format_count(answer["device_kernels"].get<std::int64_t>()),
+  fmt::print("{} on the device; {} of them bound by memory, {} read and written\n",
+             counted(answer["device_kernels"].get<std::size_t>(), "kernel"),
              format_count(bound["kernels"].get<std::int64_t>()),
              format_bytes(bound["bytes"].get<std::int64_t>()));
   if (answer.contains("peak_bytes"))

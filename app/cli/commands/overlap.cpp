@@ -126,8 +126,9 @@ void print_tables(const OverlapAnswer& a, std::size_t top) {
   facts.add({"step", format_ns(s.step_ns())});
   facts.add({"compute", format_ns(s.compute_ns())});
   facts.add({"communication", format_ns(s.communication_ns())});
-  facts.add({"exposed", fmt::format("{} ({} of {} collectives hidden)", format_ns(s.exposed_ns()),
-                                    s.hidden_count(), s.collective_count())});
+  facts.add(
+      {"exposed", fmt::format("{} ({} of {} hidden)", format_ns(s.exposed_ns()), s.hidden_count(),
+                              counted(s.collective_count(), "collective"))});
   if (!a.without_time.empty())
     facts.add({"not estimated",
                fmt::format("{} (the estimator has no formula, or the ranks are unknown); counted "

@@ -94,8 +94,8 @@ Result<int> run(const QueryCommand& options) {
     print_table(result);
   }
   if (result.is_cut)
-    fmt::print(stderr, "jointer: only the first {} rows are shown; --limit 0 shows all\n",
-               options.limit);
+    fmt::print(stderr, "jointer: only the first {} shown; --limit 0 shows all\n",
+               options.limit == 1 ? "row is" : fmt::format("{} rows are", options.limit));
   return ExitCode::done;
 }
 

@@ -217,7 +217,7 @@ TEST(TorchTraceErrors, ReportALogWithoutGraphs) {
     return graphs ? std::string("no error") : graphs.error().message;
   };
   EXPECT_THAT(message(entry(R"({"str": ["a", 0]})")),
-              HasSubstr("a.log: none of the 1 entries contains a graph"));
+              HasSubstr("a.log: the only entry does not contain a graph"));
   // A missing payload, or an entry that is not JSON.
   EXPECT_THAT(message(entry(R"({"aot_joint_graph": {}, "has_payload": "00"})")),
               HasSubstr("none of the 1 entries"));

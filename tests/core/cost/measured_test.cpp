@@ -177,7 +177,7 @@ TEST(Measured, NeedsNoFallbackIfEverythingWasMeasured) {
   const auto estimator =
       measured(costs_of(cost_samples(graph, measurement(graph, "cuda", {{"y", 5000}}))));
   EXPECT_EQ(estimator->description_of(estimate_all(graph, *estimator)),
-            "measured on NVIDIA H200, 1 of 1 nodes");
+            "measured on NVIDIA H200, 1 of 1 node");
 }
 
 TEST(Measured, ACpuCallHasNoLaunch) {
