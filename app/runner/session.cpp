@@ -415,7 +415,7 @@ std::string Session::place() const {
 
 std::string_view Session::context() const {
   if (is_baseline_) return "in the unedited graph: ";
-  return is_replay_ ? "in a replay of the recorded step: " : "";
+  return is_replay_ ? "in a replay of the captured step: " : "";
 }
 
 void Session::add_memory_snapshot(RankFailed& failed) {

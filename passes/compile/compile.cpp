@@ -95,7 +95,7 @@ Pass cudagraph_pass() {
               return {};
             }
             context.decide(
-                "recorded",
+                "captured",
                 "`jointer bench --passes` captures a step and replays it in the measured steps.");
             return {};
           }};

@@ -16,7 +16,7 @@ _SANITIZER_SECONDS = 150
 
 
 def timing(bench: Bench, report: Report, sample: Path) -> None:
-    """Kernel times add up to the step time of a recorded graph, which does not wait for launches, and
+    """Kernel times add up to the step time of a captured graph, which does not wait for launches, and
     an estimate from stored kernel times equals that step time."""
     name = title(sample)
     store = {"XDG_CACHE_HOME": str(bench.work), "XDG_DATA_HOME": str(bench.work)}
@@ -29,7 +29,7 @@ def timing(bench: Bench, report: Report, sample: Path) -> None:
     own = sum(profiled.rank["nodes"]["own_ns"]) / 1e6
     replayed = bench.run(sample, "--solo", "0", "--backend", "cudagraph", "--estimator", "measured", env=store)
     if replayed.failure:
-        report.add(f"{name}, recorded step", "runs", replayed.explain(), False)
+        report.add(f"{name}, captured step", "runs", replayed.explain(), False)
         return
     report.add(
         f"{name}, times of nodes",

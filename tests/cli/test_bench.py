@@ -186,7 +186,7 @@ def test_slowest_calls_have_rates(bench: Bench) -> None:
 
 
 def test_a_rank_alone_does_not_communicate(bench: Bench) -> None:
-    """Local copies replace its collectives; a recorded step does not wait for launches, either."""
+    """Local copies replace its collectives; a captured step does not wait for launches, either."""
     gpu = {"*": [["started", {"device": "NVIDIA H200", "device_type": "cuda"}], *END]}
     overlap = answer("overlap", JOINT, "--device", "h200")
     alone = bench.run(JOINT, "--solo", "0", "--json", ranks=gpu).json["predicted"]["step_ms"]

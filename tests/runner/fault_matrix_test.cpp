@@ -66,7 +66,7 @@ Report report_of(FaultKind kind) {
 
 // Which steps the reason names.
 const char* context_of(std::string_view stage) {
-  return stage == "replay"   ? "in a replay of the recorded step: "
+  return stage == "replay"   ? "in a replay of the captured step: "
          : stage == "verify" ? "in the unedited graph: "
                              : "";
 }

@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 2> kOptionsOfTheGraph{"backward", "graph"
 std::vector<SettingWords> words_of_settings() {
   const auto backend = [](const BenchmarkResult& run) {
     const QString name = to_qstring(to_string(run.request.backend));
-    return run.request.recorded ? tr("%1, recorded").arg(name) : name;
+    return run.request.recorded ? tr("%1, captured").arg(name) : name;
   };
   return {
       {"backend", tr("backend"), backend},

@@ -67,6 +67,17 @@ TEST_F(Comparing, OnlySettingsThatDifferAreListed) {
   EXPECT_EQ(section(compare(first, first), "Different settings")->rows.front().label, "none");
 }
 
+TEST_F(Comparing, AGraphIsCaptured) {
+  const BenchmarkResult first = fake.measured(2);
+  BenchmarkResult second = first;
+  second.request.backend = Backend::inductor;
+  second.request.recorded = true;
+  const InspectorContent content = compare(first, second);
+  const InspectorSection* settings = section(content, "Different settings");
+  ASSERT_NE(settings, nullptr);
+  EXPECT_EQ(settings->rows[0].value, "interpret → inductor, captured");
+}
+
 // A setting that is stored is compared, too.
 TEST_F(Comparing, EverySettingCounts) {
   const BenchmarkResult first = fake.measured(2);
