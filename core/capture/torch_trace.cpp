@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/base/counted.h"
 #include "core/capture/fx_text.h"
@@ -37,6 +38,22 @@ bool is_around_pass(std::string_view name) {
   return name.starts_with(kBefore) || name.starts_with(kAfter);
 }
 
+// The stages of a compilation around which torch itself logs graphs, by the part of the names after
+// `before_` and `after_`. Source: torch/_inductor/compile_fx.py, torch/_functorch/partitioners.py.
+constexpr std::array<std::string_view, 5> kStagesOfCompiler{
+    "pre_grad_graph", "joint_graph", "post_grad_graph", "activation_quantization_fwd_aten_pass",
+    "activation_quantization_bwd_aten_pass"};
+
+// The pass or stage of a graph that is_around_pass.
+std::string_view pass_of(std::string_view name) {
+  return name.substr((name.starts_with(kBefore) ? kBefore : kAfter).size());
+}
+
+bool is_of_compiler(std::string_view name) {
+  return is_around_pass(name) &&
+         std::ranges::find(kStagesOfCompiler, pass_of(name)) != kStagesOfCompiler.end();
+}
+
 // True if the payload of an entry with this name may be a graph. Some payloads contain a module's
 // source along with other code (fx_graph_runnable, inductor_output_code) and repeat a graph that is
 // already listed.
@@ -55,16 +72,28 @@ CaptureKind kind_around_pass(CaptureKind guessed, std::string_view text) {
 }
 
 // Links each graph to the one it was made from, and numbers the graphs of passes that ran several
-// times.
+// times. A trainer's passes follow one another. The stages of a compiler do not: other graphs are
+// made between them, so only the two graphs around one stage are linked.
 void follow_passes(std::vector<TraceGraph>& graphs) {
   std::map<std::string, std::size_t, std::less<>> last, times;
+  std::map<std::pair<std::string, std::string_view>, std::size_t> before_stage;
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     TraceGraph& graph = graphs[i];
     const bool around = is_around_pass(graph.entry);
     if (graph.index > 0 || (!around && graph.entry != kTraced)) continue;
-    const auto [previous, is_first] = last.try_emplace(graph.compile, i);
-    if (around && !is_first) graph.before = previous->second;
-    previous->second = i;
+    if (is_of_compiler(graph.entry)) {
+      std::pair stage(graph.compile, pass_of(graph.entry));
+      if (graph.entry.starts_with(kBefore)) {
+        before_stage[std::move(stage)] = i;
+      } else if (const auto found = before_stage.find(stage); found != before_stage.end()) {
+        graph.before = found->second;
+        before_stage.erase(found);
+      }
+    } else {
+      const auto [previous, is_first] = last.try_emplace(graph.compile, i);
+      if (around && !is_first) graph.before = previous->second;
+      previous->second = i;
+    }
     if (const std::size_t time = ++times[graph.name]; time > 1)
       graph.name += fmt::format(" ({})", time);
   }
@@ -109,7 +138,8 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
       std::string title = compile.empty() ? name : fmt::format("{}, {}", compile, name);
       if (inner->size() > 1) title = fmt::format("{}, {}", title, graph.name);
       CaptureKind kind = known == kKnownEvents.end() ? graph.kind : known->kind;
-      if (name == kTraced || is_around_pass(name)) kind = kind_around_pass(kind, entry.payload);
+      if (name == kTraced || (is_around_pass(name) && !is_of_compiler(name)))
+        kind = kind_around_pass(kind, entry.payload);
       graphs.push_back({.name = std::move(title),
                         .entry = name,
                         .compile = compile,

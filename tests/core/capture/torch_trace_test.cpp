@@ -141,6 +141,52 @@ TEST(TorchTrace, ListsTheGraphsAroundEveryPass) {
   EXPECT_THAT(before, testing::ElementsAre(std::nullopt, 0U, 1U, 2U, 3U));
 }
 
+// The compiler's stages do not follow one another like a trainer's passes, and other compilations
+// may run in between.
+TEST(TorchTrace, GraphsAroundTheStagesOfACompilerAreLinkedByStage) {
+  const auto artifact = [](std::string_view name, int frame) {
+    return entry(fmt::format(R"({{"artifact": {{"name": "{}", "encoding": "string"}}, "rank": 0, )"
+                             R"("frame_id": {}, "frame_compile_id": 0}})",
+                             name, frame)) +
+           payload(
+               "class GraphModule(torch.nn.Module):\n"
+               "    def forward(self, arg0_1: \"f32[4][1]cpu\"):\n"
+               "        sin: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(arg0_1)\n"
+               "        return (sin,)\n");
+  };
+  const std::string text = artifact("before_pre_grad_graph", 0) +
+                           artifact("after_pre_grad_graph", 0) + artifact("before_joint_graph", 0) +
+                           artifact("before_pre_grad_graph", 1) + artifact("after_joint_graph", 0) +
+                           artifact("before_post_grad_graph", 0) + artifact("after_joint_graph", 1);
+  const auto graphs = list_torch_trace("a.log", text);
+  ASSERT_TRUE(graphs.has_value()) << graphs.error().message;
+  std::vector<std::optional<std::size_t>> before;
+  for (const TraceGraph& graph : *graphs) before.push_back(graph.before);
+  EXPECT_THAT(before, testing::ElementsAre(std::nullopt, 0U, std::nullopt, std::nullopt, 2U,
+                                           std::nullopt, std::nullopt));
+}
+
+// A pass of a trainer may compile: the graphs of that compilation are not between its passes.
+TEST(TorchTrace, TheStagesOfACompilerAreNotBetweenPasses) {
+  const std::string passes = log_of_passes();
+  const std::size_t second = passes.rfind("before_drop_pass");
+  const std::size_t line = passes.rfind('\n', second) + 1;
+  const std::string compiled =
+      entry(R"({"artifact": {"name": "before_joint_graph", "encoding": "string"}, "rank": 0})") +
+      payload(
+          "class GraphModule(torch.nn.Module):\n"
+          "    def forward(self, arg0_1: \"f32[4][1]cpu\"):\n"
+          "        sin: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(arg0_1)\n"
+          "        return (sin,)\n");
+  const std::string text = passes.substr(0, line) + compiled + passes.substr(line);
+  const auto graphs = list_torch_trace("a.log", text);
+  ASSERT_TRUE(graphs.has_value()) << graphs.error().message;
+  ASSERT_EQ(graphs->size(), 6U);
+  EXPECT_EQ((*graphs)[3].entry, "before_joint_graph");
+  EXPECT_EQ((*graphs)[3].before, std::nullopt);
+  EXPECT_EQ((*graphs)[4].before, 2U) << "the graph after the previous pass";
+}
+
 TEST_F(TorchTraceFiles, FindsTheGraphBeforeAPass) {
   const std::string log_file = write("passes.log", log_of_passes());
   const auto before = request_before({.path = log_file, .index = 2});
