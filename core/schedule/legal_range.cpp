@@ -30,7 +30,6 @@ class RangeFinder {
 
   Result<LegalRange> run() {
     JOINTER_CHECK(check_block());
-    range_.current = positions_.front();
     range_.first = 0;
     range_.last = order_size_ - positions_.size();
     for (const NodeId id : block_) bound_by_walls(id);
@@ -38,8 +37,9 @@ class RangeFinder {
       for (const Dependency& d : dependencies_.before(id)) bound_below(d, id);
       for (const Dependency& d : dependencies_.after(id)) bound_above(d, id);
     }
-    if (range_.first <= range_.last) return range_;
-    return apart();
+    if (range_.first > range_.last) return apart();
+    range_.current = std::clamp(positions_.front(), range_.first, range_.last);
+    return range_;
   }
 
  private:

@@ -20,7 +20,7 @@ namespace jointer {
 struct LegalRange {
   // The block may be moved to any gap in [first, last].
   std::size_t first = 0, last = 0;
-  // The block's current gap; if the block is not contiguous, the gap of its first node.
+  // The block's current gap; if it is not contiguous, the legal gap nearest to its first node.
   std::size_t current = 0;
   // The nodes that bound the range: the block's `held_after` must stay after `after`, and its
   // `held_before` must stay before `before`. Both nodes of a side are null if only a placeholder or

@@ -206,6 +206,24 @@ TEST(LegalRange, IsIndependentOfTheOrderOfQueries) {
   EXPECT_EQ(removed.error().message, "gather is no longer in the graph");
 }
 
+// b must stay before c, and so before the block.
+TEST(LegalRange, CurrentGapOfABlockThatIsNotContiguousIsLegal) {
+  const Found found = range_of(R"(
+    x: f32[8] = input
+    a: f32[8] = aten.relu(x)
+    b: f32[8] = aten.relu(x)
+    c: f32[8] = aten.relu(b)
+    d: f32[8] = aten.relu(x)
+    e: f32[8] = aten.mul.Tensor(a, c)
+    return [e, d]
+  )",
+                               {"a", "c"});
+  ASSERT_TRUE(found.range.has_value());
+  EXPECT_EQ(found.range->first, 2U);
+  EXPECT_EQ(found.range->current, 2U);
+  EXPECT_EQ(found.range->last, 3U);
+}
+
 TEST(LegalRange, NodesOfBothHalvesAreNotABlock) {
   Graph graph = parse(kGathered);
   // A second half, like a pair's backward.

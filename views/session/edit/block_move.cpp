@@ -64,6 +64,12 @@ std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
   return {};
 }
 
+Result<RangePreview> preview_moves(const WhatIf& what_if, std::span<const NodeId> block) {
+  JOINTER_TRY(RangePreview preview, what_if.preview(block));
+  preview.at[preview.range.current - preview.range.first] = what_if.figures();
+  return preview;
+}
+
 MovePreview::MovePreview(RangePreview preview, std::int64_t peak_limit)
     : range(std::move(preview)), best(best_gaps(range, peak_limit)) {}
 

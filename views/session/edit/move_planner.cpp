@@ -187,7 +187,7 @@ void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
     carry_along(graph, *held);
   else if (held->block.size() > 1)
     held->carried = tr("%1 selected nodes move together.").arg(count_text(held->block.size()));
-  Result<RangePreview> preview = basis_->what_if->preview(held->block);
+  Result<RangePreview> preview = preview_moves(*basis_->what_if, held->block);
   if (!preview) {
     emit refused(to_qstring(preview.error().message));
     return;
@@ -278,8 +278,10 @@ void MovePlanner::take_live(const Result<SnapshotPtr>& shown, std::size_t gap) {
 void MovePlanner::set_carry(bool carry) {
   if (!held_ || held_->is_dropped || held_->carries == carry) return;
   const std::size_t gap = held_->gap;
+  // Gaps are numbered without the block, so for the other block, this one may be a move.
+  const bool is_moved = gap != held_->preview.current();
   hold(held_->handle, held_->nodes, carry);
-  if (held_ && held_->carries == carry) move_to(gap);
+  if (is_moved && held_ && held_->carries == carry) move_to(gap);
 }
 
 void MovePlanner::drop() {
@@ -353,7 +355,7 @@ void MovePlanner::to_next_change(int direction) {
   if (held_) return move_to(held_->preview.next_change(held_->gap, direction));
   const auto next = [direction](const WhatIf& what_if, const LegalRange& range,
                                 std::span<const NodeId> block) {
-    const Result<RangePreview> preview = what_if.preview(block);
+    const Result<RangePreview> preview = preview_moves(what_if, block);
     return preview ? MovePreview(*preview, 0).next_change(range.current, direction) : range.current;
   };
   move_selected({direction,

@@ -26,7 +26,7 @@ PlannedMoves::PlannedMoves(const Graph& graph, WhatIf& what_if, int direction)
 PlannedMoves::Target PlannedMoves::to_best_place(std::optional<std::int64_t> peak_limit) {
   return [peak_limit](const WhatIf& what_if, const LegalRange& range,
                       std::span<const NodeId> block) {
-    const Result<RangePreview> preview = what_if.preview(block);
+    const Result<RangePreview> preview = preview_moves(what_if, block);
     return preview
                ? MovePreview(*preview, peak_limit.value_or(what_if.figures().peak_bytes)).best_gap()
                : range.current;

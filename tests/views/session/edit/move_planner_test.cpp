@@ -312,6 +312,71 @@ TEST_F(MovePlannerTest, BlockThatReturnsIsShownWhereItIs) {
   EXPECT_EQ(planner().held()->shown, planner().held()->from);
 }
 
+// Nodes that are not adjacent are gathered only by a move.
+TEST_F(MovePlannerTest, HeldNodesThatAreNotAdjacentStayWhereTheyAreUntilMoved) {
+  document.reset();
+  snapshot_ = test::snapshot_of(R"(
+    x: f32[512,512] = input
+    p: f32[512,512] = aten.mm(x, x)
+    u: f32[4096,4096] = aten.new_zeros(x, [4096, 4096])
+    s: f32[] = aten.sum(u)
+    q: f32[512,512] = aten.mul.Tensor(x, s)
+    r: f32[512,512] = aten.mm(x, x)
+    y: f32[512,512] = aten.mm(p, q)
+    return [y, r]
+  )");
+  open();
+  const Figures before = figures_of(metrics_of(document->graph(), document->analysis()));
+  select({"p", "q"});
+  planner().take(node("p"));
+  run_all();
+  ASSERT_NE(planner().held(), nullptr);
+  EXPECT_EQ(planner().held()->block.size(), 2U);
+  EXPECT_EQ(planner().held()->figures(), before);
+  EXPECT_EQ(planner().held()->shown, planner().held()->from);
+  planner().nudge(1);
+  EXPECT_LT(planner().held()->figures().peak_bytes, before.peak_bytes);
+  planner().nudge(-1);
+  EXPECT_EQ(planner().held()->figures(), before);
+  planner().drop();
+  run_all();
+  EXPECT_EQ(planner().held(), nullptr);
+  EXPECT_EQ(editing().entry_count(), 0);
+  EXPECT_LT(position("p"), position("u"));
+  EXPECT_EQ(refusals, QStringList());
+}
+
+// The cast is not right before the gather.
+TEST_F(MovePlannerTest, IncludingOrExcludingAChainIsNoMove) {
+  document.reset();
+  snapshot_ = test::snapshot_of(R"(
+    group fsdp: 0 1
+    x: f32[512,512] = input
+    w: bf16[512,512] = input
+    c: f32[512,512] = aten._to_copy(w, dtype=f32)
+    a: f32[512,512] = aten.mm(x, x)
+    b: f32[512,512] = aten.mm(a, x)
+    g: f32[1024,512] = _c10d_functional.all_gather_into_tensor(c, 2, 'fsdp')
+    v: f32[1024,512] = _c10d_functional.wait_tensor(g)
+    y: f32[1024,512] = aten.mm(v, b)
+    return [y]
+  )");
+  open();
+  planner().take(node("g"));
+  run_all();
+  ASSERT_NE(planner().held(), nullptr);
+  EXPECT_EQ(planner().held()->block.size(), 2U);
+  for (const bool carry : {false, true}) {
+    planner().set_carry(carry);
+    EXPECT_EQ(planner().held()->gap, planner().held()->preview.current()) << carry;
+  }
+  planner().set_carry(false);
+  planner().drop();
+  run_all();
+  EXPECT_EQ(editing().entry_count(), 0);
+  EXPECT_GT(position("g"), position("b"));
+}
+
 TEST_F(MovePlannerTest, CancelledCommandChangesNothing) {
   planner().prepare();
   run();

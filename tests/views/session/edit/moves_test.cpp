@@ -53,6 +53,30 @@ TEST_F(MovesTest, next_change_has_different_figures) {
   EXPECT_EQ(preview.clamp(0), preview.first());
 }
 
+// Without `p` before them, `u` and `s` need less memory, but only a move gathers the block.
+TEST_F(MovesTest, block_that_is_not_contiguous_stays_as_it_is_in_its_current_gap) {
+  const auto snapshot = test::snapshot_of(R"(
+    x: f32[512,512] = input
+    p: f32[512,512] = aten.mm(x, x)
+    u: f32[4096,4096] = aten.new_zeros(x, [4096, 4096])
+    s: f32[] = aten.sum(u)
+    q: f32[512,512] = aten.mul.Tensor(x, s)
+    r: f32[512,512] = aten.mm(x, x)
+    y: f32[512,512] = aten.mm(p, q)
+    return [y, r]
+  )");
+  ASSERT_TRUE(snapshot);
+  const Dependencies dependencies(snapshot->graph);
+  const WhatIf what_if(snapshot->graph, dependencies, snapshot->analysis.costs);
+  const std::vector<NodeId> block{snapshot->graph.find("p"), snapshot->graph.find("q")};
+  const RangePreview gathered = *what_if.preview(block);
+  ASSERT_LT(gathered.current().peak_bytes, what_if.figures().peak_bytes);
+  const RangePreview preview = *preview_moves(what_if, block);
+  EXPECT_EQ(preview.current(), what_if.figures());
+  EXPECT_GT(preview.range.last, preview.range.current);
+  EXPECT_EQ(preview.at.back(), gathered.at.back());
+}
+
 TEST_F(MovesTest, several_moves_are_one_edit_that_can_be_undone) {
   const std::string before = graph_hash(graph());
   PlannedMoves moves(graph(), *what_if_, 1);
