@@ -9,6 +9,7 @@
 #include "core/policy/import.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
+#include "tests/gui/timeline_hand.h"
 #include "tests/support/child.h"
 #include "views/session/edit/editing.h"
 #include "views/session/text/number_text.h"
@@ -46,6 +47,7 @@ class SacSolveTest : public test::SacWindow {
   void named_states_have_reserved_memory();
   void the_solver_is_chosen();
   void the_timeline_shows_the_plan();
+  void the_plan_keeps_its_row_after_a_move();
   void click_on_the_timelines_peak_shows_its_tensors();
   void offloading_is_shown_everywhere();
   void several_rows_are_ticked_by_one_switch_and_undone();
@@ -338,6 +340,35 @@ void SacSolveTest::the_timeline_shows_the_plan() {
   QTest::mouseClick(plan, Qt::LeftButton);
   QVERIFY(!card_in_the_middle().contains("as partitioned"));
   QVERIFY(!peak_place().has_value());
+}
+
+// Until the plan of the new order is known, none is shown.
+void SacSolveTest::the_plan_keeps_its_row_after_a_move() {
+  QVERIFY(open(kSample));
+  const auto has_row = [this] {
+    const TimelineLayout& layout = timeline().layout();
+    const QRect label = timeline().scene().plan_label();
+    return layout.labels.size() == 2 && label.top() > layout.ruler.bottom() &&
+           label.bottom() < layout.memory.top();
+  };
+  QVERIFY(peak_place().has_value());
+  QVERIFY(has_row());
+  document().selection().select(test::exposed_wait(document()));
+  editing().planner().to_end(1);
+  QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 1, kPatienceMs);
+  QVERIFY(settle());
+  QTRY_VERIFY_WITH_TIMEOUT(peak_place().has_value(), kPatienceMs);
+  QVERIFY(has_row());
+  // The same if the layout is made anew while the plan is hidden by a held block.
+  editing().planner().take(test::exposed_wait(document()));
+  QTRY_VERIFY_WITH_TIMEOUT(editing().planner().held() != nullptr, kPatienceMs);
+  editing().planner().to_end(1);
+  QTRY_VERIFY_WITH_TIMEOUT(!peak_place().has_value(), kPatienceMs);
+  window_->resize(window_->width() - 20, window_->height());
+  QTRY_COMPARE(timeline().layout().labels.size(), std::size_t{1});
+  editing().planner().give_up();
+  QTRY_VERIFY(peak_place().has_value());
+  QTRY_VERIFY(has_row());
 }
 
 void SacSolveTest::click_on_the_timelines_peak_shows_its_tensors() {

@@ -29,10 +29,17 @@ TimelineContent::TimelineContent(Document& document)
       last_(document.shared_snapshot()) {
   connect(&document_, &Document::changed, this, &TimelineContent::take_document);
   connect(&document_, &Document::measurement_changed, this, &TimelineContent::take_measurement);
-  connect(&document_.sac(), &SacSession::changed, this, &TimelineContent::take_plan);
+  connect(&document_.sac(), &SacSession::changed, this, &TimelineContent::legend_changed);
   connect(&document_.shown_kernels(), &ShownKernels::changed, this, &TimelineContent::take_kernels);
+  // While a held block is away from its original position, the plan is not shown. Queued, since the
+  // block may be released because the document has changed.
+  connect(
+      &planner_, &MovePlanner::held_changed, this,
+      [this] {
+        if (planner_.held() == nullptr) emit legend_changed();
+      },
+      Qt::QueuedConnection);
   update_rows();
-  had_plan_ = plan() != nullptr;
 }
 
 const Snapshot* TimelineContent::ghost() const {
@@ -309,13 +316,6 @@ void TimelineContent::take_measurement() {
   if (kind_ == AxisKind::measured_time && measured() == nullptr) set_kind(AxisKind::estimated_time);
   update_rows();
   emit measurement_changed();
-}
-
-void TimelineContent::take_plan() {
-  if (std::exchange(had_plan_, plan() != nullptr) != had_plan_)
-    emit legend_changed();
-  else
-    emit changed();
 }
 
 }  // namespace jointer::views

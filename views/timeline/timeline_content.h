@@ -139,8 +139,8 @@ class TimelineContent : public QObject {
   // A different measurement, or none, is now shown. If none is shown and the axis was in measured
   // time, `kind_changed` is emitted first.
   void measurement_changed();
-  // The layout may have changed: the entries of a legend or the lanes of kernels are different,
-  // shown or hidden.
+  // The layout may have changed: the plan, the entries of a legend or the lanes of kernels are
+  // different, shown or hidden.
   void legend_changed();
   // Something else that is painted has changed.
   void changed();
@@ -151,7 +151,6 @@ class TimelineContent : public QObject {
   [[nodiscard]] bool has_place_for(const SacStatePtr& state) const;
   void take_document();
   void take_measurement();
-  void take_plan();
   void take_kernels();
   void update_kernel_lanes();
   void update_rows();
@@ -163,7 +162,6 @@ class TimelineContent : public QObject {
   std::vector<Row> rows_;
   bool show_reserved_ = true, show_ghost_ = true, show_plan_ = true, show_lane_legend_ = true;
   bool show_kernels_ = false;
-  bool had_plan_ = false;
   std::unique_ptr<const KernelLanes> kernel_lanes_;
   AxisKind kernels_kind_ = AxisKind::estimated_time;  // the axis of `kernel_lanes_`
   const Lane no_kernels_{"kernels", GroupId{}, {}};
