@@ -48,6 +48,7 @@ class SacSolveTest : public test::SacWindow {
   void the_solver_is_chosen();
   void the_timeline_shows_the_plan();
   void the_plan_keeps_its_row_after_a_move();
+  void the_card_of_a_range_is_above_the_plan();
   void click_on_the_timelines_peak_shows_its_tensors();
   void offloading_is_shown_everywhere();
   void several_rows_are_ticked_by_one_switch_and_undone();
@@ -369,6 +370,33 @@ void SacSolveTest::the_plan_keeps_its_row_after_a_move() {
   editing().planner().give_up();
   QTRY_VERIFY(peak_place().has_value());
   QTRY_VERIFY(has_row());
+}
+
+void SacSolveTest::the_card_of_a_range_is_above_the_plan() {
+  QVERIFY(open(kSample));
+  window_->resize(1600, 700);  // in a low curve, the card covers most of the height
+  QTRY_VERIFY(peak_place().has_value());
+  const QRect memory = timeline().layout().memory;
+  const QRgb accent = Theme::of(timeline().palette()).accent.rgb();
+  const auto count = [&](const QRect& area) {
+    const QImage image = timeline().viewport()->grab().toImage();
+    int found = 0;
+    for (int y = area.top(); y <= area.bottom(); ++y)
+      for (int x = area.left(); x <= area.right(); ++x) found += image.pixel(x, y) == accent;
+    return found;
+  };
+  // A place where the plan's curve is drawn, and where the card will be.
+  constexpr int kWidth = 60, kLeft = 30, kTop = 20, kHeight = 60;
+  QRect place;
+  for (int x = memory.left() + 200; x < memory.right() - 500 && place.isEmpty(); x += kWidth / 2)
+    if (const QRect at(x, memory.top() + kTop, kWidth, kHeight); count(at) > 0) place = at;
+  QVERIFY2(!place.isEmpty(), "the plan's curve is not drawn where cards are");
+  const AxisView& axis = timeline().range().axis();
+  document().selection().set_range(timeline().content().range_between(
+      axis.to_position(place.left() - 150), axis.to_position(place.left() - kLeft)));
+  QCOMPARE(count(place), 0);
+  document().selection().set_range(std::nullopt);
+  QVERIFY(count(place) > 0);
 }
 
 void SacSolveTest::click_on_the_timelines_peak_shows_its_tensors() {

@@ -91,8 +91,18 @@ void RulerPainter::paint_range(QPainter& painter) const {
   painter.setPen(scene_.theme.accent);
   painter.drawLine(left, area.top(), left, area.bottom());
   painter.drawLine(right, area.top(), right, area.bottom());
-  paint_card(painter, QPoint(right, scene_.layout.memory.top()), scene_.viewport,
-             range_lines(scene_.content, *range), scene_.theme);
+}
+
+QStringList RulerPainter::range_card() const {
+  const auto range = scene_.content.document().selection().range();
+  return range ? range_lines(scene_.content, *range) : QStringList();
+}
+
+void RulerPainter::paint_range_card(QPainter& painter, const QStringList& card) const {
+  const auto range = scene_.content.document().selection().range();
+  if (!range) return;
+  const QPoint at(columns_of(scene_, *range).second, scene_.layout.memory.top());
+  paint_card(painter, at, scene_.viewport, card, scene_.theme);
 }
 
 void RulerPainter::paint_marks(QPainter& painter, std::span<const std::size_t> moments) const {

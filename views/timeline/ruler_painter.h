@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <QPainter>
+#include <QStringList>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,9 @@ class RulerPainter {
   explicit RulerPainter(const TimelineScene& scene) : scene_(scene) {}
   void paint_ruler(QPainter& painter) const;
   void paint_range(QPainter& painter) const;
+  // The totals of the selected range; empty if there is none.
+  [[nodiscard]] QStringList range_card() const;
+  void paint_range_card(QPainter& painter, const QStringList& card) const;
   // `moments`: points in the memory profile.
   void paint_marks(QPainter& painter, std::span<const std::size_t> moments) const;
   void paint_distances(QPainter& painter, std::span<const std::size_t> moments) const;

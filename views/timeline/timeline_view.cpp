@@ -234,6 +234,10 @@ void TimelineView::paintEvent(QPaintEvent* /*event*/) {
   painter.drawPixmap(0, 0, frame);
   const TimelineScene scene = this->scene();
   PlanOverlay(scene).paint(painter);
+  RulerPainter(scene).paint_range_card(painter, range_card_);
+  painter.setFont(small_font(font()));
+  tool_->paint(painter, layout_, scene.theme);
+  painter.setFont(font());
   const bool shows_hover = drag_ == Drag::none || drag_ == Drag::maybe || drag_ == Drag::move;
   if (hover_ && shows_hover && !tool_->is_holding()) paint_hover(painter, scene, *hover_);
   emit painted();
@@ -249,13 +253,12 @@ void TimelineView::paint_frame(QPainter& painter) {
   const RulerPainter ruler(scene);
   ruler.paint_ruler(painter);
   ruler.paint_range(painter);
+  range_card_ = ruler.range_card();
   const std::vector<std::size_t> marks = document_.marks().moments(content_.shown());
   ruler.paint_marks(painter, marks);
   ruler.paint_distances(painter, marks);
   ruler.paint_moment(painter);
   overview_.paint(painter, scene);
-  painter.setFont(small_font(font()));
-  tool_->paint(painter, layout_, scene.theme);
 }
 
 void TimelineView::mousePressEvent(QMouseEvent* event) {

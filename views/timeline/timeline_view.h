@@ -120,7 +120,8 @@ class TimelineView : public QAbstractScrollArea {
   std::optional<QPoint> hover_;
   bool space_held_ = false;
 
-  CachedFrame frame_;  // everything but the plan's curve and the hover card
+  CachedFrame frame_;       // everything but the plan's curve, cards and a held block's positions
+  QStringList range_card_;  // the totals of the selected range when `frame_` was painted
   TimelineOverview overview_;
 };
 
