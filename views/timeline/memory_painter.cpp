@@ -8,10 +8,17 @@
 #include "views/session/text/capacity_text.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
+#include "views/session/translation/tr.h"
 #include "views/theme/fonts.h"
 #include "views/timeline/peak_label.h"
 
 namespace jointer::views {
+
+QString capacity_text(std::int64_t capacity, const BytesView& axis) {
+  const QString text = tr("capacity %1").arg(bytes_text(capacity));
+  if (capacity > axis.top) return QStringLiteral("\u2191 ") + text;
+  return capacity < axis.bottom ? QStringLiteral("\u2193 ") + text : text;
+}
 
 void MemoryPainter::paint(QPainter& painter) const {
   painter.save();
@@ -141,15 +148,17 @@ void MemoryPainter::paint_measured_peak(QPainter& painter, const MemoryTrack& tr
 }
 
 // The position of the label for the device's memory, in the gutter: at the line of this capacity
-// or, if that line is not visible, above the scale. Empty if the capacity is not known.
+// or, if that line is not visible, above or at the lower end of the scale. Empty if the capacity is
+// not known.
 QRect MemoryPainter::capacity_label(const QFontMetrics& metrics, const MemoryTrack& track) const {
   const QRect& area = scene_.layout.memory;
   const auto capacity = capacity_bytes(scene_.content.shown().analysis.device);
   if (!capacity) return {};
-  const bool is_inside =
-      scene_.content.shows_capacity() && area.contains(area.left(), track.y_of(*capacity));
-  const int middle = is_inside ? track.y_of(*capacity) : area.top() - metrics.height() / 2;
-  return {0, middle - metrics.height() / 2, area.left() - 8, metrics.height()};
+  const int height = metrics.height();
+  const int top = *capacity > scene_.bytes.top      ? area.top() - height
+                  : *capacity < scene_.bytes.bottom ? area.bottom() + 1 - height
+                                                    : track.y_of(*capacity) - height / 2;
+  return {0, top, area.left() - 8, height};
 }
 
 void MemoryPainter::paint_capacity(QPainter& painter, const QRect& label,
@@ -160,10 +169,9 @@ void MemoryPainter::paint_capacity(QPainter& painter, const QRect& label,
   const bool is_over = bytes_over_capacity(a.memory.peak_bytes(), a.device) > 0;
   const QColor color = is_over ? scene_.theme.warning : scene_.theme.muted_text;
   painter.setPen(color);
-  painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter,
-                   tr("capacity %1").arg(bytes_text(capacity)));
+  painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter, capacity_text(capacity, scene_.bytes));
   const QRect& area = scene_.layout.memory;
-  if (!scene_.content.shows_capacity() || !area.contains(area.left(), track.y_of(capacity))) return;
+  if (capacity < scene_.bytes.bottom || capacity > scene_.bytes.top) return;
   painter.fillRect(area.left(), track.y_of(capacity) - 1, area.width(), 2, color);
 }
 

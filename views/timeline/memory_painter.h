@@ -2,10 +2,15 @@
 
 #include <QCoreApplication>
 #include <QPainter>
+#include <QString>
+#include <cstdint>
 
 #include "views/timeline/timeline_scene.h"
 
 namespace jointer::views {
+
+// "capacity 80.0 GiB"; an arrow before it points to the line if that is above or below the axis.
+QString capacity_text(std::int64_t capacity, const BytesView& axis);
 
 // Paints the memory curve and everything on top of it: the reserved memory, the graph as opened,
 // the measurement, the lifetime of the current node's storage, the device's memory, the peaks, and

@@ -9,6 +9,7 @@
 #include "views/session/text/capacity_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/theme.h"
+#include "views/timeline/memory_painter.h"
 #include "views/timeline/peak_label.h"
 #include "views/timeline/timeline_content.h"
 #include "views/timeline/timeline_layout.h"
@@ -54,6 +55,16 @@ TEST(MemoryAxis, SaysHowFarThePeakIsOver) {
   device.memory_bytes = 80 * kGib;
   EXPECT_EQ(over_capacity_text(80 * kGib, device), "");
   EXPECT_EQ(over_capacity_text(237 * kGib, device), "over by 157 GiB");
+}
+
+TEST(MemoryAxis, AnArrowPointsToADeviceBeyondTheAxis) {
+  constexpr std::int64_t kGib = std::int64_t{1} << 30;
+  const QString label = "capacity " + bytes_text(80 * kGib);
+  EXPECT_EQ(capacity_text(80 * kGib, {.bottom = 0, .top = 20 * kGib}),
+            QStringLiteral("\u2191 ") + label);
+  EXPECT_EQ(capacity_text(80 * kGib, {.bottom = 60 * kGib, .top = 100 * kGib}), label);
+  EXPECT_EQ(capacity_text(80 * kGib, {.bottom = 90 * kGib, .top = 100 * kGib}),
+            QStringLiteral("\u2193 ") + label);
 }
 
 TEST(MemoryAxis, LabelsAreAboveTheCurve) {
