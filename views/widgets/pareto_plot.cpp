@@ -12,6 +12,7 @@
 
 #include "views/session/edit/metrics.h"
 #include "views/session/text/number_text.h"
+#include "views/session/translation/tr.h"
 #include "views/theme/fonts.h"
 #include "views/theme/theme.h"
 #include "views/widgets/hover_card.h"
@@ -24,7 +25,7 @@ constexpr int kReach = 12, kLabelHeight = 16;
 constexpr double kRoom = 0.06;
 constexpr double kTickPixels = 70;
 constexpr int kTickRoom = 32;  // half of a label
-constexpr int kLegendLine = 18, kLegendGap = 14, kSwatch = 14;
+constexpr int kLegendLine = 18, kLegendGap = 14, kSwatch = 14, kBoundSwatch = 11;
 
 std::int64_t bytes_of(const ParetoMark& mark, LimitedMemory memory) {
   return memory == LimitedMemory::reserved ? mark.reserved_bytes.value_or(0) : mark.peak_bytes;
@@ -57,6 +58,10 @@ std::vector<ParetoMark> bound_of(const std::vector<ParetoMark>& marks) {
   return found;
 }
 
+QPen pen_of_bound(const Theme& theme) {
+  return {theme.muted_text, 1, Qt::DashLine};
+}
+
 // Returns true for kinds with labels. There are too many marks of the other kinds to label them.
 bool has_label(ParetoKind kind) {
   return kind != ParetoKind::curve && kind != ParetoKind::budget && kind != ParetoKind::pipeline;
@@ -71,6 +76,15 @@ std::vector<ParetoKind> legend_of(const std::vector<ParetoMark>& marks) {
   const auto same = std::ranges::unique(kinds);
   kinds.erase(same.begin(), same.end());
   return kinds;
+}
+
+// The texts of the legend's entries: one for each of these kinds, and one for the bound if there is
+// a line of it.
+QStringList legend_texts(const std::vector<ParetoMark>& marks) {
+  QStringList texts;
+  for (const ParetoKind kind : legend_of(marks)) texts << legend_text(kind);
+  if (bound_of(marks).size() > 1) texts << tr("lower bound on the step time");
+  return texts;
 }
 
 // Returns true if a line crosses a rectangle. Checks a point every few pixels.
@@ -158,7 +172,7 @@ void ParetoPlot::highlight(std::optional<std::size_t> mark) {
 // The legend keeps space for all kinds that are or were shown, so that marks do not move when it
 // changes.
 ParetoScale ParetoPlot::scale() const {
-  const std::vector<QRect> entries = legend_places(legend_of(framed_));
+  const std::vector<QRect> entries = legend_places(legend_texts(framed_));
   const int top = entries.empty() ? kTop : entries.back().bottom() + kTop;
   return {framed_, QRectF(rect().adjusted(kLeft, top, -kRight, -kBottom)), memory_};
 }
@@ -167,12 +181,16 @@ std::vector<ParetoKind> ParetoPlot::legend() const {
   return legend_of(marks_);
 }
 
-std::vector<QRect> ParetoPlot::legend_places(const std::vector<ParetoKind>& kinds) const {
+QStringList ParetoPlot::legend_entries() const {
+  return legend_texts(marks_);
+}
+
+std::vector<QRect> ParetoPlot::legend_places(const QStringList& texts) const {
   const QFontMetrics metrics(small_font(font()));
   std::vector<QRect> places;
   QPoint at(kLeft, 2);
-  for (const ParetoKind kind : kinds) {
-    const QSize size(kSwatch + metrics.horizontalAdvance(legend_text(kind)) + 1, kLegendLine);
+  for (const QString& text : texts) {
+    const QSize size(kSwatch + metrics.horizontalAdvance(text) + 1, kLegendLine);
     if (at.x() > kLeft && at.x() + size.width() > width() - kRight)
       at = QPoint(kLeft, at.y() + kLegendLine);
     places.emplace_back(at, size);
@@ -373,14 +391,20 @@ QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF si
 void ParetoPlot::paint_legend(QPainter& painter) const {
   const Theme& theme = Theme::of(palette());
   const std::vector<ParetoKind> kinds = legend();
-  const std::vector<QRect> places = legend_places(kinds);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
+  const QStringList texts = legend_entries();
+  const std::vector<QRect> places = legend_places(texts);
+  for (std::size_t i = 0; i < places.size(); ++i) {
     const QRectF place = places[i];
-    paint_symbol(painter, kinds[i], {place.left() + kMarkRadius + 1, place.center().y()}, false,
-                 theme);
+    const double middle = place.center().y();
+    if (i < kinds.size()) {
+      paint_symbol(painter, kinds[i], {place.left() + kMarkRadius + 1, middle}, false, theme);
+    } else {
+      painter.setPen(pen_of_bound(theme));
+      painter.drawLine(QPointF(place.left(), middle), QPointF(place.left() + kBoundSwatch, middle));
+    }
     painter.setPen(theme.muted_text);
     painter.drawText(place.adjusted(kSwatch, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
-                     legend_text(kinds[i]));
+                     texts[static_cast<qsizetype>(i)]);
   }
 }
 
@@ -395,7 +419,7 @@ void ParetoPlot::paint_fronts(QPainter& painter, const ParetoScale& s) const {
   }
   QPolygonF bound;
   for (const ParetoMark& mark : bound_of(marks_)) bound << s.place(mark);
-  painter.setPen(QPen(theme.muted_text, 1, Qt::DashLine));
+  painter.setPen(pen_of_bound(theme));
   painter.drawPolyline(bound);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QStringList>
 #include <QWidget>
 #include <optional>
 #include <vector>
@@ -42,6 +43,8 @@ class ParetoPlot : public QWidget {
   [[nodiscard]] QStringList lines_of(std::size_t mark) const;
   // The kinds of marks that the legend above the plot explains, in the legend's order.
   [[nodiscard]] std::vector<ParetoKind> legend() const;
+  // The texts of the legend: those of the kinds and, if it is drawn, of the lower bound.
+  [[nodiscard]] QStringList legend_entries() const;
   // Sets the sentence on a plan's card that says what a click does.
   void set_plan_action(const QString& sentence) { plan_action_ = sentence; }
   // Highlights a mark, as Left and Right do.
@@ -65,8 +68,8 @@ class ParetoPlot : public QWidget {
  private:
   [[nodiscard]] ParetoScale scale() const;
   [[nodiscard]] std::optional<std::size_t> mark_at(QPoint at) const;
-  // The area of the legend's entry for each of these kinds.
-  [[nodiscard]] std::vector<QRect> legend_places(const std::vector<ParetoKind>& kinds) const;
+  // The area of each of the legend's entries with these texts.
+  [[nodiscard]] std::vector<QRect> legend_places(const QStringList& texts) const;
   void paint_legend(QPainter& painter) const;
   void paint_fronts(QPainter& painter, const ParetoScale& scale) const;
   void paint_axes(QPainter& painter, const ParetoScale& scale) const;

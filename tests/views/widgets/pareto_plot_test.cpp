@@ -122,6 +122,19 @@ TEST(ParetoPlot, LegendNamesTheKinds) {
   EXPECT_EQ(plot.place_of(0), first);
 }
 
+// A single bound is not a line.
+TEST(ParetoPlot, LegendNamesTheLowerBound) {
+  ParetoPlot plot;
+  plot.resize(240, 300);
+  std::vector<ParetoMark> marks{mark(1000, 900), mark(2000, 500)};
+  marks[0].bound_ns = 800;
+  plot.set_marks(marks);
+  EXPECT_EQ(plot.legend_entries(), QStringList("searched plan"));
+  marks[1].bound_ns = 450;
+  plot.set_marks(marks);
+  EXPECT_EQ(plot.legend_entries(), QStringList({"searched plan", "lower bound on the step time"}));
+}
+
 // One color, one meaning.
 TEST(ParetoPlot, PlansAndPipelinesHaveDifferentColors) {
   const Theme& theme = Theme::light_theme();
