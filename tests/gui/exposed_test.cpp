@@ -20,6 +20,7 @@
 #include "views/session/edit/editing.h"
 #include "views/session/edit/metrics.h"
 #include "views/session/text/number_text.h"
+#include "views/timeline/timeline_view.h"
 #include "views/widgets/figure_box.h"
 #include "views/window/scoreboard.h"
 
@@ -71,6 +72,7 @@ class ExposedTest : public test::AppWindow {
   void only_visible_rows_are_computed();
   void nothing_runs_for_a_hidden_pane();
   void a_move_is_repeated_by_key();
+  void a_row_that_is_picked_up_is_visible_in_the_timeline();
   void a_graph_without_collectives_says_so();
 
  private:
@@ -305,6 +307,36 @@ void ExposedTest::a_move_is_repeated_by_key() {
   QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 2, kPatienceMs);
   QVERIFY(settle());
   QCOMPARE(figures(), fixes->of(FixKind::all_layers).after);
+}
+
+// A row selects two nodes, to which the timeline does not scroll by itself.
+void ExposedTest::a_row_that_is_picked_up_is_visible_in_the_timeline() {
+  show();
+  TimelineView& timeline = *window_->current_tab()->timeline();
+  const AxisView& axis = timeline.range().axis();
+  MovePlanner& planner = editing().planner();
+  QSignalSpy refused(&planner, &MovePlanner::refused);
+  int held = 0;
+  for (int place = 0; place < std::min(model().rowCount(), 6); ++place) {
+    click(place);
+    const auto extent = timeline.content().data().extent(document().selection().current());
+    const std::int64_t length = timeline.content().data().length();
+    // The other half of the step.
+    const bool is_early = extent.begin < length / 2;
+    timeline.range().show(is_early ? length * 3 / 4 : 0, is_early ? length : length / 4, 0);
+    const auto begin = static_cast<double>(extent.begin), end = static_cast<double>(extent.end);
+    QVERIFY(end < axis.begin() || begin > axis.end());
+    refused.clear();
+    QTest::keyClick(&table(), Qt::Key_V);
+    QVERIFY(QTest::qWaitFor([&] { return planner.held() != nullptr || !refused.isEmpty(); },
+                            kPatienceMs));
+    if (planner.held() == nullptr) continue;  // its nodes cannot be adjacent
+    ++held;
+    QVERIFY(begin >= axis.begin() && end <= axis.end());
+    QTest::keyClick(&timeline, Qt::Key_Escape);
+    QVERIFY(planner.held() == nullptr);
+  }
+  QVERIFY(held > 0);
 }
 
 }  // namespace jointer

@@ -205,8 +205,12 @@ void MoveTool::take_held() {
   } else {
     const TimelineData& data =
         content_.is_measured_axis() ? *content_.measured() : held->from->timeline(content_.kind());
+    const bool is_new = scale_ == nullptr;
     scale_ = std::make_unique<GapScale>(held->from->graph, held->from->analysis, data, held->block,
                                         held->preview);
+    // A block that a command picked up may be outside of the visible range.
+    const auto extent = data.extent(held->handle);
+    if (is_new && !pressed_ && extent.end > extent.begin) range_.reveal(extent.begin, extent.end);
     // The pointer may have moved while the positions were being computed.
     if (pressed_ && is_dragged_) follow(last_.x(), true);
   }
