@@ -53,6 +53,7 @@ class SacSolveTest : public test::SacWindow {
   void offloading_is_shown_everywhere();
   void several_rows_are_ticked_by_one_switch_and_undone();
   void reserved_is_that_of_the_pair();
+  void one_button_cancels_a_search();
   void uses_the_fastest_plan_that_fits();
   void the_fastest_plan_is_no_slower_than_the_curve();
   void uses_the_smallest_plan_within_the_time_limit();
@@ -484,6 +485,38 @@ void SacSolveTest::reserved_is_that_of_the_pair() {
   emit bar().pair_wanted();
   QVERIFY(opened.wait(kPatienceMs));
   QCOMPARE(document().analysis().reserved.peak_bytes, promised);
+}
+
+// The buttons do not move when their texts change.
+void SacSolveTest::one_button_cancels_a_search() {
+  QVERIFY(open(kSample));
+  pane().show_pareto();
+  auto& start = child<QPushButton>(pareto(), "start");
+  QTRY_VERIFY(start.isVisible());
+  QTest::qWait(10);  // until the layout is done
+  const QRect place = start.geometry(), next = button("fastest").geometry();
+  const auto has_moved = [&] {
+    QTest::qWait(10);
+    return start.geometry() != place || button("fastest").geometry() != next;
+  };
+  test::press(start);
+  QCOMPARE(start.text(), QStringLiteral("Cancel"));
+  QCOMPARE(button("solve").text(), QStringLiteral("Solve"));
+  QVERIFY(!has_moved());
+  pareto().search().cancel();
+  QVERIFY(start.text().startsWith("Compute"));
+  QVERIFY(!has_moved());
+  // The same for a plan within a limit.
+  test::press(button("fastest"));
+  QVERIFY(pareto().search().is_finding());
+  QCOMPARE(button("solve").text(), QStringLiteral("Cancel"));
+  QVERIFY(start.text().startsWith("Compute"));
+  QVERIFY(!start.isEnabled());
+  test::press(button("solve"));
+  QVERIFY(!pareto().search().is_running());
+  QCOMPARE(button("solve").text(), QStringLiteral("Solve"));
+  QVERIFY(start.isEnabled());
+  QCOMPARE(editing().entry_count(), 0);
 }
 
 void SacSolveTest::uses_the_fastest_plan_that_fits() {

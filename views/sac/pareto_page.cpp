@@ -9,6 +9,7 @@
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
 #include "views/widgets/controls.h"
+#include "views/widgets/fit_texts.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
@@ -25,6 +26,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   auto* row = new FlowLayout(controls, kMargin, 4);
   row->setContentsMargins(kMargin, 4, kMargin, 4);
   start_ = add_control(*row, new QPushButton(controls), "start");
+  fit_texts(*start_, {tr("Compute Trade-off"), tr("Compute Again"), tr("Cancel")});
   const auto add_label = [&](const QString& text) { row->addWidget(new QLabel(text, controls)); };
   peak_only_ = new QLabel(tr("Peak up to"), controls);
   row->addWidget(peak_only_);
@@ -138,10 +140,12 @@ void ParetoPage::refresh() {
     forget_shortfall();
   if (search_.is_finding()) forget_shortfall();
   const bool can = state && state->can_change();
-  start_->setText(search_.is_running()       ? tr("Cancel")
-                  : search_.points().empty() ? tr("Compute Trade-off")
-                                             : tr("Compute Again"));
-  start_->setEnabled(can);
+  // The button of the bar cancels a search for a plan to use.
+  const bool is_finding = search_.is_finding();
+  start_->setText(search_.is_running() && !is_finding ? tr("Cancel")
+                  : search_.points().empty()          ? tr("Compute Trade-off")
+                                                      : tr("Compute Again"));
+  start_->setEnabled(can && !is_finding);
   tune_->setEnabled(can);
   fastest_->setEnabled(can && !search_.is_running());
   smallest_->setEnabled(can && !search_.is_running());

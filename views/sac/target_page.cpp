@@ -10,6 +10,7 @@
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
 #include "views/widgets/controls.h"
+#include "views/widgets/fit_texts.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
@@ -99,6 +100,7 @@ void TargetPage::make_controls(QWidget* controls) {
          "the plan that results from the list.")
           .arg(OrdersBox::explanation()));
   find_ = add_control(*row, new QPushButton(controls), "find");
+  fit_texts(*find_, {tr("Find Changes"), tr("Cancel")});
 }
 
 bool TargetPage::eventFilter(QObject* watched, QEvent* event) {
