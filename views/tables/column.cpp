@@ -18,14 +18,14 @@ QString exact_in(Unit unit, std::int64_t number) {
     case Unit::bytes:
       return exact_bytes_text(number);
     case Unit::time:
-      return tr("%1 ms").arg(to_ms(number), 0, 'f', 6);
+      return with_minus(tr("%1 ms").arg(to_ms(number), 0, 'f', 6));
     case Unit::flops:
       return tr("%1 FLOP").arg(count_text(number));
     case Unit::thousandths:
-      return QString::number(static_cast<double>(number) / 1000, 'f', 3);
+      return with_minus(QString::number(static_cast<double>(number) / 1000, 'f', 3));
     case Unit::fraction:
     case Unit::change:
-      return tr("%1%").arg(static_cast<double>(number) / kPartsPerOne * 100, 0, 'f', 4);
+      return with_minus(tr("%1%").arg(static_cast<double>(number) / kPartsPerOne * 100, 0, 'f', 4));
     default:
       return count_text(number);
   }
@@ -34,7 +34,7 @@ QString exact_in(Unit unit, std::int64_t number) {
 // "+1.2%", "−0.031%", "0%": small differences get more decimals.
 QString change_text(double fraction) {
   if (fraction == 0) return QStringLiteral("0%");
-  return (fraction < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
+  return (fraction < 0 ? QChar(kMinus) : QChar(u'+')) +
          to_qstring(format_significant(std::abs(fraction) * 100)) + QStringLiteral("%");
 }
 
@@ -66,11 +66,11 @@ QString number_text(const Column& column, std::optional<std::int64_t> number) {
     case Unit::flops:
       return *number == 0 ? QStringLiteral("0") : flops_text(*number);
     case Unit::share:
-      return to_qstring(format_percent(fraction(column, *number)));
+      return with_minus(to_qstring(format_percent(fraction(column, *number))));
     case Unit::thousandths:
-      return to_qstring(format_significant(static_cast<double>(*number) / 1000));
+      return with_minus(to_qstring(format_significant(static_cast<double>(*number) / 1000)));
     case Unit::fraction:
-      return to_qstring(format_percent(static_cast<double>(*number) / kPartsPerOne));
+      return with_minus(to_qstring(format_percent(static_cast<double>(*number) / kPartsPerOne)));
     case Unit::change:
       return change_text(static_cast<double>(*number) / kPartsPerOne);
   }

@@ -16,6 +16,25 @@ TEST(Column, WritesThreeSignificantDigits) {
   EXPECT_EQ(number_text({.unit = Unit::time}, std::nullopt), "");
 }
 
+// But those for spreadsheets are ASCII.
+TEST(Column, NegativeNumbersHaveAMinusSign) {
+  struct Case {
+    Unit unit;
+    const char *shown, *exact, *raw;
+  };
+  for (const Case& c : {Case{Unit::count, "\u22121,500", "\u22121,500", "-1500"},
+                        Case{Unit::bytes, "\u22121.46 KiB", "\u22121,500 bytes", "-1500"},
+                        Case{Unit::time, "\u22121.50 us", "\u22120.001500 ms", "-0.001500"},
+                        Case{Unit::thousandths, "\u22121.50", "\u22121.500", "-1.500"},
+                        Case{Unit::fraction, "\u22120.150%", "\u22120.1500%", "-0.001500"},
+                        Case{Unit::change, "\u22120.150%", "\u22120.1500%", "-0.001500"}}) {
+    const Column column{.unit = c.unit};
+    EXPECT_EQ(number_text(column, -1500), c.shown);
+    EXPECT_EQ(exact_text(column, -1500), c.exact);
+    EXPECT_EQ(raw_text(column, -1500), c.raw);
+  }
+}
+
 TEST(Column, ShowsTheExactNumber) {
   EXPECT_EQ(exact_text({.unit = Unit::bytes}, 1'073'741'825), "1,073,741,825 bytes");
   EXPECT_EQ(exact_text({.unit = Unit::bytes}, 1), "1 byte");

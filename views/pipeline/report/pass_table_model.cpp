@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {
@@ -87,11 +88,13 @@ QString PassTableModel::summary() const {
       const PassTable::Cell* held = cell(*row, static_cast<int>(c) + 1);
       const PassTable::Column& column = table_->columns[c];
       const QString shown = held == nullptr ? QString() : to_qstring(cell_text(*held, column.unit));
+      const bool is_text = column.unit == PassTable::Unit::text;
       if (shown.isEmpty()) continue;
-      if (column.unit == PassTable::Unit::text && name.isEmpty())
+      if (is_text && name.isEmpty())
         name = shown;
       else
-        parts << QStringLiteral("%1 %2").arg(to_qstring(column.name), shown);
+        parts << QStringLiteral("%1 %2").arg(to_qstring(column.name),
+                                             is_text ? shown : with_minus(shown));
     }
     lines << (name.isEmpty() ? QString() : name + QStringLiteral(": ")) +
                  parts.join(QStringLiteral(" · "));

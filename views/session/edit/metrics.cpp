@@ -10,10 +10,9 @@
 namespace jointer::views {
 namespace {
 
-// U+2212 is as wide as a plus sign, so columns of differences align.
 QString signed_text(std::int64_t difference, const QString& magnitude) {
   if (difference == 0) return QStringLiteral("=");
-  return (difference < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) + magnitude;
+  return (difference < 0 ? QChar(kMinus) : QChar(u'+')) + magnitude;
 }
 
 }  // namespace

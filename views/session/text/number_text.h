@@ -9,25 +9,36 @@
 
 namespace jointer::views {
 
-// The functions of core/base/units.h for QString. Times are in nanoseconds.
+// The functions of core/base/units.h for QString, with kMinus for negative numbers. Times are in
+// nanoseconds.
+
+// The minus sign of numbers in the window. It is as wide as a plus sign, so columns of differences
+// align. Exported tables and the command line have ASCII's.
+inline constexpr char16_t kMinus = u'\u2212';
+
+// Replaces the sign of a negative number.
+inline QString with_minus(QString number) {
+  if (number.size() > 1 && number.front() == u'-') number[0] = kMinus;
+  return number;
+}
 
 // Table columns store fractions in parts per million (Unit::fraction in views/tables/column.h).
 inline constexpr double kPartsPerOne = 1e6;
 
 inline QString bytes_text(std::int64_t bytes) {
-  return to_qstring(format_bytes(bytes));
+  return with_minus(to_qstring(format_bytes(bytes)));
 }
 
 inline QString time_text(std::int64_t ns) {
-  return to_qstring(format_ns(ns));
+  return with_minus(to_qstring(format_ns(ns)));
 }
 
 inline QString flops_text(std::int64_t flops) {
-  return to_qstring(format_flops(static_cast<double>(flops)));
+  return with_minus(to_qstring(format_flops(static_cast<double>(flops))));
 }
 
 QString count_text(std::integral auto count) {
-  return to_qstring(format_count(static_cast<std::int64_t>(count)));
+  return with_minus(to_qstring(format_count(static_cast<std::int64_t>(count))));
 }
 
 // `one` if the count is 1; otherwise `several`, with the count in place of its `%1`.

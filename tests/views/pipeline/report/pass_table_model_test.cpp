@@ -44,7 +44,7 @@ TEST_F(PassTableModelTest, ColumnsHaveUnitsAndMeaningfulTotals) {
   EXPECT_EQ(model_.summary(), "all: improvement 3.00 us · moves 12 · memory 9.00 KiB");
   EXPECT_EQ(model_.columns().at(2).title, "improvement");
   EXPECT_EQ(model_.number(0, 2), -1500);
-  EXPECT_EQ(model_.data(model_.index_of(0, 2), Qt::DisplayRole), "-1.50 us");
+  EXPECT_EQ(model_.data(model_.index_of(0, 2), Qt::DisplayRole), "\u22121.50 us");
   EXPECT_EQ(model_.data(model_.index_of(1, 5), Qt::DisplayRole), "1.25");
   EXPECT_EQ(model_.data(model_.index_of(0, 4), Qt::TextAlignmentRole).toInt() & Qt::AlignRight,
             Qt::AlignRight);
@@ -55,6 +55,13 @@ TEST_F(PassTableModelTest, ColumnsHaveUnitsAndMeaningfulTotals) {
   EXPECT_EQ(model_.totals_text(totals), "2 rows · 3.00 us improvement · 12 moves");
   EXPECT_EQ(model_.row_of(snapshot_->graph.find("v1")), 1);
   EXPECT_EQ(model_.nodes(1), std::vector{snapshot_->graph.find("v1")});
+}
+
+TEST_F(PassTableModelTest, NegativeTotalsHaveAMinusSign) {
+  model_.set(table_of({{"v0", {std::string("fsdp"), std::int64_t{-1500}}},
+                       {"", {std::string("-all"), std::int64_t{-1500}}}}),
+             snapshot_);
+  EXPECT_EQ(model_.summary(), "-all: improvement \u22121.50 us");
 }
 
 TEST_F(PassTableModelTest, AcceptsIncompleteTables) {
