@@ -19,7 +19,7 @@
 //   2. Evaluate all choices of one move, of two, and so on, as long as these are few (a quarter of
 //      the effort). If a size has more choices, evaluate those that the reliefs do not rule out
 //      (half of the effort). The first size that has a solution is the answer, with its shortest
-//      step.
+//      step. A size also has too many choices if there are too many beginnings of choices.
 //   3. Otherwise grow one choice: evaluate a few of the moves with the most relief at its current
 //      peak, and add the best one, until the limit holds. If many moves are needed, add several at
 //      a time.
@@ -33,7 +33,8 @@
 // in the forward, although offloading one may free what its chain reads.
 //
 // Cost: at most `effort` plans, plus the plan before any change and one for each line of the list;
-// each round of step 3 also finds the values that are live at a peak (PlanWhatIf::saved_at).
+// each round of step 3 also finds the values that are live at a peak (PlanWhatIf::saved_at). Step 2
+// also visits at most kBeginnings beginnings of choices of each size, twice.
 
 #include "core/partition/plan_target.h"
 
@@ -56,9 +57,10 @@ namespace {
 
 constexpr std::size_t kTried = 6;    // moves tried in each round, for each action that they lead to
 constexpr std::size_t kRounds = 64;  // if more moves are needed, each round adds several
-constexpr std::size_t kMeasured = 8;   // 1 / kMeasured of the effort may go into reliefs
-constexpr int kStalls = 8;             // rounds in a row that do not lower the peak
-constexpr std::size_t kMisses = 2000;  // replacements in a row that the reliefs rule out
+constexpr std::size_t kMeasured = 8;            // 1 / kMeasured of the effort may go into reliefs
+constexpr int kStalls = 8;                      // rounds in a row that do not lower the peak
+constexpr std::size_t kMisses = 2000;           // replacements in a row that the reliefs rule out
+constexpr std::size_t kBeginnings = 1'000'000;  // beginnings of choices, for each size
 
 using Choice = std::vector<std::size_t>;  // indices of moves
 
@@ -150,7 +152,7 @@ class Search {
     return key(a) < key(b);
   }
   [[nodiscard]] std::size_t max_size() const {
-    return std::min(target_.at_most.value_or(moves_.size()), moves_.size());
+    return std::min(target_.at_most.value_or(unit_count_), unit_count_);
   }
   [[nodiscard]] bool is_over() const { return is_cancelled_ || evaluated_ >= target_.effort; }
 
@@ -222,6 +224,9 @@ class Search {
     excess_ = start_.peak() - target_.peak_bytes;
     JOINTER_TRY(const auto candidates, what_if_.candidates(plan_));
     moves_ = moves_of(joint_, candidates, target_.moves);
+    std::set<std::size_t> all_units;
+    for (const PlanMove& each : moves_) all_units.insert(each.unit);
+    unit_count_ = all_units.size();
     JOINTER_TRY(relief_, reliefs(start_));
     measure_reliefs();
     sort_by_relief();
@@ -270,17 +275,23 @@ class Search {
   }
 
   // Calls `use` with each choice of `size` moves, except those that the reliefs rule out if
-  // `by_relief`. `use` returns false to stop.
+  // `by_relief`. `use` returns false to stop. Returns false if it did, or if there are more than
+  // kBeginnings beginnings of choices: most of these may have no end, and `use` does not see them.
   template <class Use>
   bool each_choice(std::size_t size, bool by_relief, const Use& use) const {
+    std::vector<std::int64_t> relief_before{0};  // sum of the reliefs of the moves before each one
+    for (const std::size_t i : by_relief_)
+      relief_before.push_back(relief_before.back() + relief_[i]);
     Choice choice;
     std::set<std::size_t> units;
+    std::size_t beginnings = 0;
     const auto extend = [&](auto& self, std::size_t from, std::int64_t missing) -> bool {
       if (choice.size() == size) return (by_relief && missing > 0) || use(std::as_const(choice));
-      const auto left = static_cast<std::int64_t>(size - choice.size());
-      for (std::size_t at = from; at < by_relief_.size(); ++at) {
+      if (++beginnings > kBeginnings) return false;
+      const std::size_t left = size - choice.size();
+      for (std::size_t at = from; at + left <= by_relief_.size(); ++at) {
         const std::size_t i = by_relief_[at];
-        if (by_relief && missing > left * relief_[i]) break;
+        if (by_relief && missing > relief_before[at + left] - relief_before[at]) break;
         if (!units.insert(moves_[i].unit).second) continue;
         choice.push_back(i);
         const bool goes_on = self(self, at + 1, missing - relief_[i]);
@@ -437,6 +448,7 @@ class Search {
   const SavePlan& plan_;
   const PlanTarget& target_;
   std::vector<PlanMove> moves_;
+  std::size_t unit_count_ = 0;  // units that have moves
   std::int64_t excess_ = 0;
   std::vector<std::int64_t> relief_;  // of each move, before any change
   Choice by_relief_;                  // all moves, most relief first

@@ -207,6 +207,39 @@ TEST(PlanTarget, ValuesInOneStorageChangeTogether) {
   EXPECT_TRUE(list.is_reached);
 }
 
+// `count` values, of 512 bytes, 1024 bytes, and so on. The peak is where `t` is live with all of
+// them.
+std::string many_values(int count) {
+  std::string inputs, forward, sums, tangents, backward, outputs, gradients;
+  for (int n = 1; n <= count; ++n) {
+    const int size = 128 * n;
+    inputs += fmt::format("  x{}: f32[{}] = input\n", n, size);
+    forward += fmt::format("  a{0}: f32[{1}] = aten.sin(x{0})\n", n, size);
+    sums += fmt::format("  s{0}: f32[1] = aten.sum(a{0})\n", n);
+    tangents += fmt::format("  d{}: f32[{}] = tangent\n", n, size);
+    backward +=
+        fmt::format("  g{0}: f32[{1}] = aten.mul.Tensor(d{0}, a{0})  {{backward}}\n", n, size);
+    outputs += fmt::format(", s{}", n);
+    gradients += fmt::format(", g{}", n);
+  }
+  return fmt::format(
+      "  w: f32[{0}] = input\n{1}{2}{3}  t: f32[{0}] = aten.neg(w)\n"
+      "  st: f32[1] = aten.sum(t)\n{4}{5}  return [st{6}{7}]\n",
+      512 * count * count, inputs, forward, sums, tangents, backward, outputs, gradients);
+}
+
+// Only one list of 70 tensors is long enough, but it has very many beginnings whose values occupy
+// almost as much.
+TEST(PlanTarget, ListsOfManyTensorsAreFound) {
+  const Saved s(many_values(100));
+  std::int64_t largest = 0;
+  for (int n = 31; n <= 100; ++n) largest += 512 * n;
+  const ChangeList list = s.free(largest, {.moves = {.offload = false}, .effort = 400});
+  EXPECT_EQ(list.changes.size(), 70U);
+  EXPECT_TRUE(list.is_reached);
+  EXPECT_TRUE(list.is_shortest);
+}
+
 // --- All possible lists of up to two changes ---
 
 struct Best {
