@@ -64,7 +64,13 @@ Result<Evaluator::Behind> Evaluator::behind(const Pipeline& pipeline, std::size_
   if (steps == 0) return Behind{graph_, {}};
   const std::string text =
       to_text(Pipeline(pipeline.begin(), pipeline.begin() + static_cast<std::ptrdiff_t>(steps)));
-  if (options_.kept_graphs > 0) {
+  const auto make = [&]() -> Result<Behind> {
+    JOINTER_TRY(const Behind before, behind(pipeline, steps - 1));
+    if (!before.graph) return before;
+    return run_step(*before.graph, pipeline[steps - 1]);
+  };
+  if (options_.kept_graphs == 0) return make();
+  {
     std::unique_lock lock(mutex_);
     for (;;) {
       const auto [found, is_new] = kept_.try_emplace(text);
@@ -75,23 +81,25 @@ Result<Evaluator::Behind> Evaluator::behind(const Pipeline& pipeline, std::size_
       if (is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
     }
   }
-  const auto make = [&]() -> Result<Behind> {
-    JOINTER_TRY(const Behind before, behind(pipeline, steps - 1));
-    if (!before.graph) return before;
-    return run_step(*before.graph, pipeline[steps - 1]);
+  const auto keep = [&](const Behind* made) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (made != nullptr)
+        kept_.find(text)->second.behind = *made;
+      else
+        kept_.erase(text);  // waiting threads retry the prefix
+      forget_oldest();
+    }
+    made_.notify_all();
   };
-  auto made = make();
-  if (options_.kept_graphs == 0) return made;
-  {
-    const std::lock_guard lock(mutex_);
-    if (made)
-      kept_.find(text)->second.behind = *made;
-    else
-      kept_.erase(text);  // cancelled: waiting threads retry the prefix and are then cancelled, too
-    forget_oldest();
+  try {
+    auto made = make();
+    keep(made ? &*made : nullptr);
+    return made;
+  } catch (...) {
+    keep(nullptr);  // otherwise other threads would wait for the prefix forever
+    throw;
   }
-  made_.notify_all();
-  return made;
 }
 
 Result<Evaluator::Behind> Evaluator::run_step(const Graph& before, const PipelineStep& step) {

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <thread>
+#include <utility>
 
 #include "core/graph/canonical.h"
 #include "passes/built_in.h"
@@ -156,6 +158,22 @@ TEST(Evaluator, CanBeCancelled) {
   is_cancelled = false;
   EXPECT_TRUE(made->evaluate(pipeline("raise_comms,sink_waits")))
       << "the cancelled evaluation left no trace";
+}
+
+// For example, if there is no memory for a copy of the graph.
+TEST(Evaluator, ContinuesAfterAnException) {
+  const PassRegistry registry = built_in_passes();
+  const Graph graph = random_graph(3);
+  Evaluator::Options options;
+  bool throws = true;
+  int asked = 0;  // cancels if the prefix is waited for
+  options.context.is_cancelled = [&] {
+    if (std::exchange(throws, false)) throw std::bad_alloc();
+    return ++asked > 300;
+  };
+  const auto made = *Evaluator::make(graph, registry, std::move(options));
+  EXPECT_THROW((void)made->evaluate(pipeline("raise_comms")), std::bad_alloc);
+  EXPECT_TRUE(made->evaluate(pipeline("raise_comms")));
 }
 
 }  // namespace
