@@ -147,10 +147,13 @@ SavePlan plan_of(const Graph& graph, const PartitionerLog& log, std::vector<std:
 Result<ImportedPolicy> import_log(const Graph& graph, std::string_view text) {
   JOINTER_TRY(const std::vector<PartitionerLog> logs, read_partitioner_log(text));
   // If the log covers several graphs, use the partitioning with the largest share of its values in
-  // this graph and, among equals, the last.
+  // this graph and, among equals, the last. One that saves nothing has no share.
+  const auto size = [](const PartitionerLog& log) {
+    return std::max<std::size_t>(log.saved.size(), 1);
+  };
   const auto best = std::max_element(
       logs.rbegin(), logs.rend(), [&](const PartitionerLog& a, const PartitionerLog& b) {
-        return found_in(graph, a) * b.saved.size() < found_in(graph, b) * a.saved.size();
+        return found_in(graph, a) * size(b) < found_in(graph, b) * size(a);
       });
   if (found_in(graph, *best) == 0)
     return refuse("the log is for another graph: none of its saved values is in this graph");

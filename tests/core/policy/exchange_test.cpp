@@ -26,6 +26,7 @@
 namespace jointer::test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -447,6 +448,14 @@ TEST(Import, ALogTagsWhatItSavedAndReportsDifferences) {
           "1 value is of a different size in the log: w has 256 B here and 512 B in the log."));
   const Graph other = parse("x: f32[4] = input\ny: f32[4] = aten.relu(x)\nreturn [y]");
   EXPECT_FALSE(import_policy(other, kLog));
+}
+
+TEST(Import, ALogMayEndWithAPartitioningThatSavesNothing) {
+  const Graph graph = parse(kModel);
+  const auto imported = must(
+      import_policy(graph, std::string(kLog) + "Theoretical Per Activation Storage Sizes: []\n"));
+  EXPECT_EQ(imported.what, "partitioner log, 4 saved values");
+  EXPECT_THAT(imported.notes, Contains("The log contains 2 partitionings; number 1 is used."));
 }
 
 TEST(Import, NamesOperatorsThatTheGraphLacks) {
