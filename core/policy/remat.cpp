@@ -58,6 +58,7 @@
 #include "core/graph/recomputed_name.h"
 #include "core/partition/fx_names.h"
 #include "core/partition/half_order.h"
+#include "core/partition/random_states.h"
 #include "core/partition/recompute_tags.h"
 #include "core/partition/remat_order.h"
 #include "core/partition/step_offload.h"
@@ -156,15 +157,7 @@ class Rematerializer {
 
   // Attention without dropout is tagged as a random operator but draws no random numbers.
   [[nodiscard]] bool draws(const Node& n) const {
-    const OperatorInfo& op = graph_.op(n);
-    if (!op.has(OperatorTag::random)) return false;
-    const int index = op.argument_index("dropout_p");
-    if (index < 0) return true;
-    const Argument* given = graph_.argument(n, "dropout_p");
-    if (given == nullptr)
-      return op.arguments[static_cast<std::size_t>(index)].default_value != "0.";
-    return !((given->kind == Argument::Kind::real && given->real == 0) ||
-             (given->kind == Argument::Kind::integer && given->integer == 0));
+    return graph_.op(n).has(OperatorTag::random) && !draws_nothing(graph_, n);
   }
 
   [[nodiscard]] Result<void> check_random() const {

@@ -58,7 +58,7 @@ class TradeOff {
   };
 
   // `graph`: a joint graph or a flat training step, with the tags in effect. The spans in
-  // `estimates` must outlive this object. Error (usage): same as partition.
+  // `estimates` must outlive this object. Errors: same as partition.
   static Result<std::unique_ptr<TradeOff>> make(const Graph& graph, const Estimates& estimates,
                                                 TradeOffOptions options);
   TradeOff(const TradeOff&) = delete;
