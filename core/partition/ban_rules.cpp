@@ -43,6 +43,7 @@
 #include <functional>
 #include <queue>
 
+#include "core/base/checked.h"
 #include "core/partition/recompute_tags.h"
 
 namespace jointer {
@@ -136,8 +137,8 @@ class Finder {
     std::int64_t read = 0;
     for (const Argument& argument : in_.graph.args(in_.graph.node(id)))
       if (argument.kind == Argument::Kind::node && argument.node())
-        read += in_.bytes[argument.node().index()];
-    return in_.bytes[id.index()] * kReduction < read;
+        read = saturating_add(read, in_.bytes[argument.node().index()]);
+    return saturating_mul(in_.bytes[id.index()], kReduction) < read;
   }
 
   void ban_used_far_apart() {

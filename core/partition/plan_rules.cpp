@@ -8,7 +8,7 @@
 //   - Tags that are not among the user's policies, because a capture has them or a partitioner has
 //     settled them (recompute_tags.cpp), do not constrain a search. For example, the partitioner
 //     saves the results of all collectives, and recomputing some of them may be worthwhile.
-//   - If values may not be offloaded, they are if a policy requires it.
+//   - Even if values may not be offloaded, those whose policy requires it are.
 //   - The result of an asynchronous call is neither saved nor offloaded, since it is not complete
 //     before the wait.
 
