@@ -20,8 +20,12 @@ namespace {
 
 using jointer::test::gui_tests;
 
+// QtTest aborts a function after 5 minutes by default, but a search may take 10 (kSearchMs).
+constexpr const char *kTimeout = "QTEST_FUNCTION_TIMEOUT", *kTimeoutMs = "720000";
+
 // Like QTEST_MAIN. Applications of different names have different folders of settings.
 int run(const std::string& name, int argc, char** argv) {
+  if (!qEnvironmentVariableIsSet(kTimeout)) qputenv(kTimeout, kTimeoutMs);
   QApplication application(argc, argv);
   QApplication::setAttribute(Qt::AA_Use96Dpi);
   QApplication::setApplicationName(QString::fromStdString(name + "_test"));
