@@ -1,5 +1,7 @@
 #include "views/session/sac/policy_trail.h"
 
+#include <algorithm>
+
 #include "core/edit/select.h"
 
 namespace jointer::views {
@@ -22,6 +24,11 @@ const std::vector<PolicyTrails::Set>& PolicyTrails::sets_of(const Graph& graph,
 
 PolicyTrail PolicyTrails::follow(const Graph& opened, const Graph& now, const EditHistory& history,
                                  std::size_t count) {
+  // After redo, added nodes may have different ids.
+  if (!std::ranges::equal(order_, now.order())) {
+    known_.clear();
+    order_.assign(now.order().begin(), now.order().end());
+  }
   PolicyTrail trail;
   trail.policies.assign(now.node_count(), MemoryPolicy::none);
   trail.edits.assign(now.node_count(), -1);
