@@ -192,7 +192,8 @@ Result<SacBasePtr> SacSolver::base_of(const SacRequest& request) {
   EditHistory edits = edits_of_calls(history);
   edits.push_back(solve < 0 ? nullptr : history[static_cast<std::size_t>(solve)]);
   const auto known = std::find_if(bases_.begin(), bases_.end(), [&](const KnownBase& k) {
-    return k.baseline == request.baseline && k.edits == edits;
+    return k.baseline == request.baseline && k.edits == edits &&
+           has_same_nodes(k.base->snapshot->graph, request.now->graph);
   });
   if (known != bases_.end()) {
     std::rotate(bases_.begin(), known, known + 1);

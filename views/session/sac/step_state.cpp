@@ -103,10 +103,6 @@ void add_chains(const SacState& state, std::vector<NodeId>& nodes) {
     if (!is_known[each.node.index()]) nodes.push_back(each.node);
 }
 
-bool has_same_nodes(const Graph& a, const Graph& b) {
-  return a.node_count() == b.node_count() && std::ranges::equal(a.order(), b.order());
-}
-
 Result<SacStepPtr> make_step(const SnapshotPtr& snapshot) {
   const Analysis& analysis = snapshot->analysis;
   auto step = std::make_shared<SacStep>();
@@ -156,6 +152,10 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
 
 }  // namespace
 
+bool has_same_nodes(const Graph& a, const Graph& b) {
+  return a.node_count() == b.node_count() && std::ranges::equal(a.order(), b.order());
+}
+
 Graph step_with_own_tags(const SacState& state) {
   Graph step = state.step->snapshot->graph;
   for (std::size_t i = 0; i < state.own_policies.size(); ++i)
@@ -186,7 +186,6 @@ std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> 
 Result<SacStepPtr> StepStates::step_of(const SnapshotPtr& now, const SnapshotPtr& baseline,
                                        const EditHistory& calls) {
   const auto known = std::ranges::find_if(steps_, [&](const KnownStep& k) {
-    // After redo, added nodes may have different ids.
     return k.baseline == baseline && k.calls == calls &&
            has_same_nodes(k.step->snapshot->graph, now->graph);
   });

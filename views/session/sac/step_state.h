@@ -13,6 +13,10 @@
 
 namespace jointer::views {
 
+// Returns true if both graphs, the results of the same edits, have the same node ids. After redo,
+// added nodes may have different ids.
+bool has_same_nodes(const Graph& a, const Graph& b);
+
 // The state's step without the tags that searches set; later searches may change those.
 Graph step_with_own_tags(const SacState& state);
 

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/edit/difference.h"
 #include "core/edit/edit.h"
+#include "tests/support/graphs.h"
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
 #include "views/session/edit/policy_edit.h"
@@ -123,6 +125,26 @@ TEST_F(SacSolverTest, UndoRestoresThePreviousState) {
   EXPECT_EQ(undone->figures, first->figures);
   EXPECT_EQ(redone->plan, second->plan);
   EXPECT_EQ(redone->figures, second->figures);
+}
+
+TEST_F(SacSolverTest, AfterRedoAddedNodesMayHaveOtherIds) {
+  std::string text = test::layered_joint(5);
+  text.insert(text.find("act1:"), "again: f32[64,64] = aten.sigmoid(mm0)  {layers.0}\n");
+  const Edit edit = difference(baseline_->graph, test::parse(text)).value();
+  Graph graph = baseline_->graph;
+  const Edit inverse = jointer::apply(graph, edit).value();
+  history_.push_back(std::make_shared<DoneEdit>(DoneEdit{edit, inverse}));
+  now_ = snapshot_after(*baseline_, graph, false).value();
+  const NodeId added = now_->graph.find("again");
+  ASSERT_TRUE(state());
+  ASSERT_TRUE(jointer::apply(graph, inverse));
+  ASSERT_TRUE(jointer::apply(graph, edit));
+  now_ = snapshot_after(*baseline_, graph, false).value();
+  ASSERT_NE(now_->graph.find("again"), added);
+  const SacStatePtr redone = state();
+  ASSERT_TRUE(redone);
+  EXPECT_EQ(redone->base->snapshot->graph.find("again"), now_->graph.find("again"));
+  EXPECT_EQ(redone->tensor_by_node.size(), now_->graph.node_count());
 }
 
 TEST_F(SacSolverTest, TheOrderOfTicksMakesNoDifference) {
