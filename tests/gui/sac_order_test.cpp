@@ -81,6 +81,15 @@ void SacOrderTest::the_plan_found_has_an_order() {
   QVERIFY(ordered_figures().step_ns < figures().figures.step_ns);
   QVERIFY(ordered_figures().step_ns < opened.step_ns);
   QVERIFY(order_shown().contains("ms"));
+  // The header and the pair in the timeline have the same numbers.
+  const QString text = QStringLiteral("%1 · %2").arg(bytes_text(ordered_figures().peak_bytes),
+                                                     time_text(ordered_figures().step_ns));
+  QCOMPARE(child<PlanFigure>(*window_).value().text(), text);
+  click_button("show_partitioned");
+  const auto shown_step = [this] {
+    return timeline().content().shown().analysis.simulation.step_ns();
+  };
+  QTRY_COMPARE_WITH_TIMEOUT(shown_step(), ordered_figures().step_ns, kPatienceMs);
   // Also in the line that replaces the numbers in a low pane.
   QVERIFY(child<QLabel>(figures_row(), "what_if").text().contains("order"));
 }

@@ -26,6 +26,23 @@ inline constexpr const char* kTwoProducts = R"(
   return [y, None, gw2, g1]
 )";
 
+// A collective whose wait comes before the product that could hide it: sink_waits shortens the step.
+inline constexpr const char* kEarlyWait = R"(
+  group dp: 0 1
+  x: f32[4096,4096] = input
+  s: f32[64] = input
+  dy: f32[4096,4096] = tangent
+  ar: f32[64] = _c10d_functional.all_reduce(s, 'sum', 'dp')
+  w: f32[64] = _c10d_functional.wait_tensor(ar)
+  mm: f32[4096,4096] = aten.mm(x, x)
+  act: f32[4096,4096] = aten.sigmoid(mm)
+  y: f32[4096,4096] = aten.mul.Tensor(mm, act)
+  z: f32[64] = aten.neg(w)
+  d: f32[4096,4096] = aten.mul.Tensor(dy, act)  {backward}
+  gx: f32[4096,4096] = aten.mul.Tensor(d, mm)   {backward}
+  return [y, z, gx]
+)";
+
 // A small joint graph as a literal: `layers` matrix products, each followed by calls that are cheap
 // to recompute. The first reads an input and the last has a different end; all others are alike.
 inline std::string layered_joint(int layers) {

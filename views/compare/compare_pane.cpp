@@ -412,18 +412,18 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
       sac_kind(document.graph()) == SacKind::partitioned || (!has_plan(from) && !has_plan(to)))
     return;
   if (session.problem().isEmpty()) session.start();
-  session.find_changes(from.history, to.history, this,
-                       [this, job = wanted_](const Result<PlanChangesPtr>& found) {
-                         if (job != wanted_ || !comparison_) return;
-                         if (!found) return say_why_not(found.error());
-                         if ((*found)->difference.empty()) return;
-                         Comparison whole = *comparison_;
-                         whole.plan = *found;
-                         comparison_ = std::make_shared<const Comparison>(std::move(whole));
-                         show_plan(*found);
-                         show_metrics();
-                         emit compared();
-                       });
+  const auto use = [this, job = wanted_](const Result<PlanChangesPtr>& found) {
+    if (job != wanted_ || !comparison_) return;
+    if (!found) return say_why_not(found.error());
+    if ((*found)->empty()) return;
+    Comparison whole = *comparison_;
+    whole.plan = *found;
+    comparison_ = std::make_shared<const Comparison>(std::move(whole));
+    show_plan(*found);
+    show_metrics();
+    emit compared();
+  };
+  session.find_changes(from.history, to.history, this, use, SacSession::ComparedOrder::found);
 }
 
 void ComparePane::say_why_not(const Error& error) {

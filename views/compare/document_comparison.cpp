@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/compiled/compiled_step.h"
+#include "views/session/sac/ordered_plan.h"
 #include "views/session/sac/sac_solver.h"
 #include "views/session/translation/tr.h"
 
@@ -49,12 +50,11 @@ QString name_of(Execution execution) {
   return {};
 }
 
-// Replaces a joint graph with the pair that its plan produces.
+// Replaces a joint graph with the pair that its plan produces, in the plan's order.
 Result<void> partition_state(StateOfDocument& state, const AnalysisOptions& options,
                              const Cancellation& job) {
   JOINTER_TRY(const SacStatePtr plan, plan_of(state));
-  JOINTER_TRY(Graph pair,
-              emit_pair(plan->base->partition.joint, plan->plan, plan->base->settings.partitioner));
+  JOINTER_TRY(Graph pair, ordered_graph(views::plan_of(*plan)));
   JOINTER_TRY(state.snapshot, analyzed(std::move(pair), options, job));
   state.baseline = state.snapshot;
   state.history.clear();
@@ -67,8 +67,8 @@ PlanChangesPtr plan_changes(const StateOfDocument& from, const StateOfDocument& 
   if (sac_kind(from.snapshot->graph) != sac_kind(to.snapshot->graph)) return nullptr;
   const auto before = plan_of(from), after = plan_of(to);
   if (!before || !after) return nullptr;
-  const PlanChangesPtr changes = changes_between(**before, **after);
-  return changes->difference.empty() ? nullptr : changes;
+  const auto changes = changes_in_order(**before, **after);
+  return !changes || (*changes)->empty() ? nullptr : *changes;
 }
 
 }  // namespace

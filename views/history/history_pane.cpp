@@ -122,8 +122,10 @@ void HistoryPane::add_figures(HistoryModel::Row& row, const EditHistory& history
   }
   row.figures = **found;
   row.about = sac_kind(document_.graph()) == SacKind::joint
-                  ? tr("Estimates for the pair that this state's plan produces.")
-                  : tr("Estimates for the training step with this state's tags applied.");
+                  ? tr("Estimates for the pair that this state's plan produces, in the order "
+                       "that a search found for it, if any.")
+                  : tr("Estimates for the training step with this state's tags applied, in the "
+                       "order that a search found for it, if any.");
 }
 
 void HistoryPane::fill_entries() {

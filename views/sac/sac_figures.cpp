@@ -115,12 +115,19 @@ void SacFigures::refresh() {
 }
 
 // Shows the step time and the peak in the order that a search found. The other numbers are for the
-// plan's own order.
+// plan's own order; their names then say so.
 void SacFigures::show_ordered() {
   const SacStatePtr state = session_.state();
   if (!state) return;
   const PlanOrdered& ordered = session_.ordered();
   ordered_->setVisible(ordered.has_order());
+  const auto set_name = [&](FigureBox& box, const QString& name) {
+    box.set_name(ordered.has_order() ? tr("%1, own order").arg(name) : name);
+  };
+  set_name(*peak_, tr("Peak"));
+  set_name(*reserved_, tr("Reserved"));
+  set_name(*step_, tr("Step"));
+  set_name(*exposed_, tr("Exposed"));
   if (!ordered.has_order()) return show_preview();
   QStringList lines{tr("Step time and peak after the passes that the search found for this plan: "
                        "%1. Opening the pair, or applying the tags, runs these passes.")

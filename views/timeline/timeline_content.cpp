@@ -237,9 +237,11 @@ PlanOutcomePtr TimelineContent::plan() const {
   return state;
 }
 
+// The plan's curve is drawn in its own order, even if a search found another one.
 QString TimelineContent::plan_name() const {
   const SacStatePtr state = document_.sac().state();
-  return state && state->is_step() ? tr("with tags applied") : tr("as partitioned");
+  const QString name = state && state->is_step() ? tr("with tags applied") : tr("as partitioned");
+  return state && !state->order.empty() ? tr("%1, not reordered").arg(name) : name;
 }
 
 PlanOutcomePtr TimelineContent::what_if() const {

@@ -85,20 +85,26 @@ void PlanFigure::show_remembered() {
 }
 
 // Compares the current plan with the plan as solved or, during a preview, the preview with the
-// current plan. If the preview is in the order found for it, so is the current plan.
+// current plan. If the preview is in the order found for it, so is the current plan. Without a
+// preview, the current plan is always in its order, which is also the one that opening the pair or
+// applying the tags gives; until its numbers are known, those of the plan's own order are grayed.
 void PlanFigure::show_plan(const SacState& state) {
   const auto& preview = session_.shown_preview();
   const bool is_asked = preview && preview->outcome;
+  const PlanOrdered& ordered = session_.ordered();
+  const bool is_unordered = !is_asked && ordered.has_order() && !ordered.figures();
   const Figures& own = state.figures.figures;
-  const Figures& now = is_asked ? preview->shown()->figures.figures : own;
+  const Figures& now = is_asked ? preview->shown()->figures.figures : session_.figures_in_order();
   const Figures& origin = state.reference()->figures.figures;
   const Figures& was = !is_asked ? origin : preview->ordered ? session_.figures_in_order() : own;
   value().setText(text_of(now));
-  value().setEnabled(true);
+  value().setEnabled(!is_unordered);
   show_warning(over_capacity_text(now.peak_bytes, state.snapshot->analysis.device));
   QStringList more{tr("exposed %1").arg(time_text(now.exposed_ns))};
-  if (const auto reserved = session_.reserved().bytes(); reserved && !is_asked)
-    more << tr("reserved %1").arg(bytes_text(*reserved));
+  const auto reserved =
+      ordered.figures() ? ordered.figures()->reserved_bytes : session_.reserved().bytes();
+  if (reserved && !is_asked && !is_unordered) more << tr("reserved %1").arg(bytes_text(*reserved));
+  if (is_unordered) more << tr("not reordered");
   const QString beside =
       is_asked ? tr("%1, currently %2").arg(preview->name(), text_of(was)) : more.join(tr(" · "));
   const bool same_peak = now.peak_bytes == was.peak_bytes;
@@ -106,8 +112,13 @@ void PlanFigure::show_plan(const SacState& state) {
               beside,
               tr("%1 · %2").arg(bytes_difference_text(was.peak_bytes, now.peak_bytes),
                                 time_difference_text(was.step_ns, now.step_ns)));
-  explain((is_step() ? tr("%1\nWithout tags: %2") : tr("%1\nAs solved: %2"))
-              .arg(how(), text_of(origin)));
+  QStringList lines{
+      how(), (is_step() ? tr("Without tags: %1") : tr("As solved: %1")).arg(text_of(origin))};
+  if (ordered.has_order())
+    lines << tr("Order found for the plan: %1").arg(to_qstring(state.order))
+          << tr("In the plan's own order: %1").arg(text_of(own));
+  if (is_unordered && !ordered.problem().empty()) lines << to_qstring(ordered.problem());
+  explain(lines.join(u'\n'));
 }
 
 }  // namespace jointer::views

@@ -6,8 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "core/partition/partition.h"
+#include "core/policy/decider.h"
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
 
@@ -83,6 +86,26 @@ TEST(DocumentComparison, AJointGraphEqualsThePairMadeFromIt) {
     EXPECT_EQ(made->from.snapshot->analysis.memory.peak_bytes(),
               made->to.snapshot->analysis.memory.peak_bytes());
   }
+}
+
+TEST(DocumentComparison, APairIsInTheOrderFoundForItsPlan) {
+  const SnapshotPtr joint = test::snapshot_of(test::kEarlyWait);
+  Graph graph = joint->graph;
+  Edit edit;
+  edit.by = searched_with("sink_waits");
+  edit.changes.emplace_back(SetPolicy{.policy = MemoryPolicy::must_save, .nodes = {"mm"}});
+  Result<Edit> inverse = apply(graph, edit);
+  ASSERT_TRUE(inverse) << inverse.error().message;
+  StateOfDocument found = opened(*make_snapshot(std::move(graph), joint->analysis.options), "B");
+  found.baseline = joint;
+  found.history = {std::make_shared<DoneEdit>(DoneEdit{edit, *std::move(inverse)})};
+  const auto own = as_run(opened(joint, "A"), joint->analysis.options),
+             ordered = as_run(found, joint->analysis.options);
+  ASSERT_TRUE(own) << own.error().message;
+  ASSERT_TRUE(ordered) << ordered.error().message;
+  EXPECT_TRUE(ordered->snapshot->graph.is_pair());
+  EXPECT_LT(ordered->snapshot->analysis.simulation.step_ns(),
+            own->snapshot->analysis.simulation.step_ns());
 }
 
 TEST(DocumentComparison, PlansOfPairsAreCompared) {

@@ -3,16 +3,15 @@
 #include <utility>
 #include <vector>
 
-#include "core/partition/partition.h"
 #include "views/session/document/counterpart.h"
 #include "views/session/document/shown_range.h"
+#include "views/session/sac/ordered_plan.h"
 #include "views/session/sac/sac_session.h"
 
 namespace jointer::views {
 
 Result<SnapshotPtr> pair_of(const SacState& state) {
-  const Graph& joint = state.base->partition.joint;
-  JOINTER_TRY(Graph pair, emit_pair(joint, state.plan, state.base->settings.partitioner));
+  JOINTER_TRY(Graph pair, ordered_graph(plan_of(state)));
   return make_snapshot(std::move(pair), state.snapshot->analysis.options);
 }
 
@@ -38,7 +37,7 @@ void Partitioned::set_wanted(bool is_wanted) {
 bool Partitioned::is_built() const {
   const SacStatePtr state = joint_.sac().state();
   return pair_ && state && built_->base == state->base && built_->plan == state->plan &&
-         !building_.is_running();
+         built_->order == state->order && !building_.is_running();
 }
 
 bool Partitioned::is_current() const {

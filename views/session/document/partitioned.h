@@ -10,12 +10,12 @@
 
 namespace jointer::views {
 
-// The pair that the plan of `state` produces, analyzed with the same options. `state` must be that
-// of a joint graph. Errors: see emit_pair and make_snapshot.
+// The pair that the plan of `state` produces, in the plan's order, analyzed with the same options.
+// `state` must be that of a joint graph. Errors: see ordered_graph and make_snapshot.
 Result<SnapshotPtr> pair_of(const SacState& state);
 
 // A joint graph as partitioned: the pair that the plan produces, as a separate read-only document.
-// Its estimates are those of the plan. The pair is built on a worker thread, only on request, and
+// Its estimates are those of the plan in its order. The pair is built on a worker thread, only on request, and
 // follows the plan. Nodes selected in one of the two documents are also selected in the other
 // (counterpart.h), and both have the same marks.
 class Partitioned : public QObject {

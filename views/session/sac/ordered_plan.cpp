@@ -43,6 +43,13 @@ Result<OrderedFigures> ordered_figures(const OrderedPlan& plan) {
   return found;
 }
 
+Result<Figures> figures_in_order(const SacState& state) {
+  if (state.order.empty()) return state.figures.figures;
+  return ordered_figures(plan_of(state)).map([](const OrderedFigures& found) {
+    return found.figures;
+  });
+}
+
 Result<std::vector<Edit>> ordered_tags(const Snapshot& tagged, const std::string& order) {
   std::vector<Edit> edits;
   JOINTER_TRY(Edit tags, step_tags_edit(tagged.graph));

@@ -1,7 +1,9 @@
 #include "views/session/sac/plan_changes.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "views/session/sac/ordered_plan.h"
 #include "views/session/text/node_text.h"
 
 namespace jointer::views {
@@ -20,6 +22,13 @@ PlanChangesPtr changes_between(const SacState& from, const SacState& to) {
       PlanChanges{.from = from.figures,
                   .to = to.figures,
                   .difference = plan_difference(side_of(from), side_of(to))});
+}
+
+Result<PlanChangesPtr> changes_in_order(const SacState& from, const SacState& to) {
+  PlanChanges changes = *changes_between(from, to);
+  JOINTER_TRY(changes.from.figures, figures_in_order(from));
+  JOINTER_TRY(changes.to.figures, figures_in_order(to));
+  return std::make_shared<const PlanChanges>(std::move(changes));
 }
 
 QString summary_text(const PlanChanges& changes) {

@@ -5,6 +5,7 @@
 #include <QString>
 #include <memory>
 
+#include "core/base/result.h"
 #include "core/partition/plan_difference.h"
 #include "views/session/sac/sac_state.h"
 
@@ -13,11 +14,18 @@ namespace jointer::views {
 struct PlanChanges {
   PlanFigures from, to;
   PlanDifference difference;  // adds up to the differences between the estimates
+
+  // Returns true if neither a decision nor an estimate differs. Plans with the same decisions may
+  // have different orders.
+  [[nodiscard]] bool empty() const { return difference.empty() && from == to; }
 };
 using PlanChangesPtr = std::shared_ptr<const PlanChanges>;
 
-// Both states must be complete (SacState::rows).
+// The estimates are those in the plans' own orders. Both states must be complete (SacState::rows).
 PlanChangesPtr changes_between(const SacState& from, const SacState& to);
+// The same, with the peak, the step and the exposed time of each plan in the order that a search
+// found for it (SacState::order). Runs the passes of these orders. Errors: see figures_in_order.
+Result<PlanChangesPtr> changes_in_order(const SacState& from, const SacState& to);
 
 // "97 values changed: 64 saved → recomputed (-14.2 GiB, +38.0 ms), ..."
 QString summary_text(const PlanChanges& changes);

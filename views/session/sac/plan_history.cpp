@@ -42,11 +42,12 @@ void PlanHistory::pump() {
   if (session_.problem().isEmpty()) session_.start();
   is_asking_ = true;
   const EditHistory history = wanted_.front();
-  session_.find_figures(
-      history, this, [this, history, baseline = baseline_](const Result<PlanFigures>& found) {
+  session_.find_ordered(
+      history, this, [this, history, baseline = baseline_](const Result<OrderedFigures>& found) {
         is_asking_ = false;
         if (baseline == baseline_) {
-          known_.emplace(history, found.map([](const PlanFigures& plan) { return plan.figures; }));
+          known_.emplace(history,
+                         found.map([](const OrderedFigures& plan) { return plan.figures; }));
           std::erase(wanted_, history);
         }
         emit changed();

@@ -222,7 +222,8 @@ void SacSession::show(const Answer& answer, const std::optional<PolicyChoice>& c
   problem_ = mistake;
   state_ = answer.state ? *answer.state : nullptr;
   set_figures(state_ ? std::optional(state_->figures) : std::nullopt);
-  if (state_ && !choice && pending_.empty())
+  // The estimates in the order found for a plan are known only later.
+  if (state_ && state_->order.empty() && !choice && pending_.empty())
     remembered_.add(open_.baseline(), editing_.edit_history(), state_->figures);
   if (choice) apply_choice(*choice);
   if (!answer.is_complete) is_stale_ = true;  // compute the rows next
@@ -302,14 +303,6 @@ void SacSession::find(
                });
 }
 
-void SacSession::find_figures(const EditHistory& history, QObject* context, UseFigures use) {
-  find<PlanFigures>(history, context, std::move(use),
-                    [](SacSolver& solver, const SacRequest& request) {
-                      return solver.outcome(request).map(
-                          [](const PlanOutcomePtr& outcome) { return outcome->figures; });
-                    });
-}
-
 void SacSession::find_reserved(const EditHistory& history, QObject* context, UseReserved use) {
   find<std::int64_t>(
       history, context, std::move(use),
@@ -323,18 +316,19 @@ void SacSession::find_ordered(const EditHistory& history, QObject* context, UseO
 }
 
 void SacSession::find_changes(const EditHistory& from, const EditHistory& to, QObject* context,
-                              UseChanges use) {
+                              UseChanges use, ComparedOrder order) {
   const UseChanges tell = [use = std::move(use), context = QPointer(context)](const auto& found) {
     if (context) use(found);
   };
   make_request(from, context, [=, this](const Result<SacRequest>& before) {
     if (!before) return tell(tl::unexpected(before.error()));
-    make_request(to, context, [this, tell, before = *before](const Result<SacRequest>& after) {
+    make_request(to, context, [=, this, before = *before](const Result<SacRequest>& after) {
       if (!after) return tell(tl::unexpected(after.error()));
-      const auto answer = [tell, before, after = *after](SacSolver& solver) {
+      const auto answer = [tell, order, before, after = *after](SacSolver& solver) {
         const auto compare = [&]() -> Result<PlanChangesPtr> {
           JOINTER_TRY(const SacStatePtr was, solver.state(before));
           JOINTER_TRY(const SacStatePtr is, solver.state(after));
+          if (order == ComparedOrder::found) return changes_in_order(*was, *is);
           return changes_between(*was, *is);
         };
         return [tell, found = compare()] { tell(found); };

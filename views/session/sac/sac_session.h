@@ -2,6 +2,7 @@
 
 #include <QObject>
 #include <QString>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,9 +39,10 @@ class SacSession : public QObject {
   [[nodiscard]] bool is_started() const { return is_started_; }
   // Null until it is computed, and if it cannot be.
   [[nodiscard]] SacStatePtr state() const { return state_; }
-  // The estimates of the plan at the current position in the history: those of the state or, while
-  // that still belongs to another position, those remembered from an earlier visit. nullopt until
-  // they are known.
+  // The estimates of the plan at the current position in the history, in the plan's own order: those
+  // of the state or, while that still belongs to another position, those remembered from an earlier
+  // visit. Those of a plan with an order (SacState::order) are not remembered. nullopt until they
+  // are known.
   [[nodiscard]] const std::optional<PlanFigures>& figures() const { return figures_; }
   // Why no state could be computed, in one sentence; otherwise empty.
   [[nodiscard]] const QString& problem() const { return problem_; }
@@ -111,23 +113,22 @@ class SacSession : public QObject {
   void clear_preview();
   [[nodiscard]] const std::optional<Preview>& shown_preview() const { return preview_; }
 
-  // Computes the estimates of the plan after these edits, once the session is started. `use` is
-  // called on this thread, unless `context` is destroyed first. Error (usage): there is no plan;
-  // (cancelled): `cancel` was called.
-  using UseFigures = std::function<void(const Result<PlanFigures>&)>;
-  void find_figures(const EditHistory& history, QObject* context, UseFigures use);
-  // Computes the memory that the caching allocator would reserve under that plan. `use`: as for
-  // find_figures.
-  using UseReserved = std::function<void(const Result<std::int64_t>&)>;
-  void find_reserved(const EditHistory& history, QObject* context, UseReserved use);
-  // Computes the estimates of that plan in the order that a search found or, if there is none, in
-  // the plan's own order and without reserved bytes. `use`: as for find_figures.
+  // Computes the estimates of the plan after these edits, once the session is started, in the order
+  // that a search found or, if there is none, in the plan's own order and without reserved bytes.
+  // `use` is called on this thread, unless `context` is destroyed first. Error (usage): there is no
+  // plan; (run): a pass failed; (cancelled): `cancel` was called.
   using UseOrdered = std::function<void(const Result<OrderedFigures>&)>;
   void find_ordered(const EditHistory& history, QObject* context, UseOrdered use);
-  // Compares the plans after two lists of edits. `use`: as for find_figures.
+  // Computes the memory that the caching allocator would reserve under that plan. `use`: as for
+  // find_ordered.
+  using UseReserved = std::function<void(const Result<std::int64_t>&)>;
+  void find_reserved(const EditHistory& history, QObject* context, UseReserved use);
+  // Compares the plans after two lists of edits, in their own orders or in the orders that a search
+  // found for them. The latter runs the passes of these orders. `use`: as for find_ordered.
+  enum class ComparedOrder : std::uint8_t { own, found };
   using UseChanges = std::function<void(const Result<PlanChangesPtr>&)>;
   void find_changes(const EditHistory& from, const EditHistory& to, QObject* context,
-                    UseChanges use);
+                    UseChanges use, ComparedOrder order = ComparedOrder::own);
   // The saved tensors that are live at the peak, the best candidates for recomputation first.
   [[nodiscard]] std::vector<NodeId> saved_at_peak() const;
 

@@ -134,14 +134,13 @@ TEST_F(SacSessionTest, FiguresAreThoseOfTheCurrentEstimates) {
   AnalysisOptions options = document->analysis().options;
   ASSERT_NE(options.estimator.device, "a100");
   options.estimator.device = "a100";
-  std::vector<PlanFigures> figures;
+  std::vector<OrderedFigures> figures;
   QObject context;
   document->analyze_with(options);
-  session().find_figures(
-      {}, &context, [&](const Result<PlanFigures>& found) { figures.push_back(found.value()); });
+  const auto add = [&](const Result<OrderedFigures>& found) { figures.push_back(found.value()); };
+  session().find_ordered({}, &context, add);
   run_all();
-  session().find_figures(
-      {}, &context, [&](const Result<PlanFigures>& found) { figures.push_back(found.value()); });
+  session().find_ordered({}, &context, add);
   run_all();
   ASSERT_EQ(figures.size(), 2U);
   EXPECT_EQ(figures[0].figures, figures[1].figures);
@@ -214,7 +213,7 @@ TEST_F(SacSessionTest, ChangesAreThoseBetweenTwoEntries) {
 TEST_F(SacSessionTest, CancelledQuestionsAreAnswered) {
   std::optional<Error> error;
   QObject context;
-  session().find_figures({}, &context, [&](const Result<PlanFigures>& found) {
+  session().find_ordered({}, &context, [&](const Result<OrderedFigures>& found) {
     if (!found) error = found.error();
   });
   QCoreApplication::processEvents();
@@ -239,6 +238,59 @@ TEST_F(SacSessionTest, HistoryHasTheFiguresOfPlans) {
   EXPECT_EQ(plans.find(history)->value(), session().state()->figures.figures);
   EXPECT_EQ(plans.find({})->value(), opened);
   EXPECT_NE(plans.find(history)->value(), opened);
+}
+
+// The same numbers as after opening the pair, which is in this order.
+TEST_F(SacSessionTest, HistoryAndComparisonHaveTheOrderFound) {
+  open(test::kEarlyWait);
+  const Figures own = session().state()->figures.figures;
+  session().apply_plan(session().state()->plan, "Use the plan found", searched_with("sink_waits"));
+  run_all();
+  ASSERT_EQ(session().state()->order, "sink_waits");
+  ASSERT_EQ(session().state()->figures.figures, own);
+  const Figures found = figures_in_order(*session().state()).value();
+  ASSERT_LT(found.step_ns, own.step_ns);
+  const EditHistory history = document->editing().edit_history();
+  PlanHistory plans(session());
+  EXPECT_FALSE(plans.find(history));
+  EXPECT_FALSE(plans.find({}));
+  run_all();
+  ASSERT_TRUE(plans.find(history) && plans.find({}));
+  EXPECT_EQ(plans.find(history)->value(), found);
+  EXPECT_EQ(plans.find({})->value(), own);
+  // The plans have the same decisions.
+  PlanChangesPtr in_own, in_order;
+  QObject context;
+  session().find_changes({}, history, &context,
+                         [&](const Result<PlanChangesPtr>& changes) { in_own = changes.value(); });
+  session().find_changes(
+      {}, history, &context,
+      [&](const Result<PlanChangesPtr>& changes) { in_order = changes.value(); },
+      SacSession::ComparedOrder::found);
+  run_all();
+  ASSERT_TRUE(in_own && in_order);
+  EXPECT_TRUE(in_own->empty());
+  EXPECT_TRUE(in_order->difference.empty());
+  EXPECT_FALSE(in_order->empty());
+  EXPECT_EQ(in_order->from.figures, own);
+  EXPECT_EQ(in_order->to.figures, found);
+}
+
+// Otherwise redo would first show the plan in its own order.
+TEST_F(SacSessionTest, FiguresOfAPlanWithAnOrderAreNotRemembered) {
+  open(test::kEarlyWait);
+  session().apply_plan(session().state()->plan, "Use the plan found", searched_with("sink_waits"));
+  run_all();
+  document->editing().undo();
+  run_all();
+  std::vector<std::optional<PlanFigures>> shown;
+  QObject::connect(&session(), &SacSession::figures_changed, &session(),
+                   [&] { shown.push_back(session().figures()); });
+  document->editing().redo();
+  run_all();
+  ASSERT_FALSE(shown.empty());
+  EXPECT_EQ(shown.front(), std::nullopt);
+  EXPECT_EQ(shown.back(), session().state()->figures);
 }
 
 TEST_F(SacSessionTest, ThePlanInEffectIsRefused) {
