@@ -526,6 +526,33 @@ def test_diff_of_tags_shows_the_plans(tmp_path: Path) -> None:
     assert "plan" not in json.loads(run("diff", plain, plain, "--json").out)
 
 
+def test_a_recipe_with_a_plan_gives_the_figures_of_the_plans(tmp_path: Path) -> None:
+    """The figures of the graph itself ignore its tags."""
+    recipe = tmp_path / "recipe.json"
+    recipe.write_text(run("sac", JOINT, "--preset", "full", "--export", "recipe").out)
+    applied = run("apply", JOINT, "--recipe", recipe, "--json").json
+    assert applied["before"] == applied["after"]
+    check_sums(applied["plan"])
+    assert applied["plan"]["changed"] > 0
+    figures, full = applied["plan"]["figures"], answer("sac", JOINT, "--preset", "full")
+    for figure in ("peak_bytes", "step_ms"):
+        assert figures[figure] == [answer("sac", JOINT)[figure], full[figure]], figure
+    text = run("apply", JOINT, "--recipe", recipe).out
+    assert "values changed" in text and text.count("peak memory") == 2, text
+
+    def edits(change: dict[str, Any]) -> Path:
+        return write(recipe, {"format": "jointer-recipe", "version": 1,
+                              "edits": [{"title": "by hand", "changes": [change]}]})  # fmt: skip
+
+    plain, tagged = flat_step(tmp_path), tmp_path / "tagged.json"
+    tags = edits({"policy": "MUST_RECOMPUTE", "select": ["a", "b"]})
+    figures = run("apply", plain, "--recipe", tags, "-o", tagged, "--json").json["plan"]["figures"]
+    for figure in ("peak_bytes", "step_ms"):
+        assert figures[figure] == [answer("sac", plain)[figure], answer("sac", tagged)[figure]], figure
+    moved = edits({"move": ["b"], "before": "a"})
+    assert "plan" not in run("apply", plain, "--recipe", moved, "--json").json
+
+
 # --- Flat training steps ---
 
 

@@ -2,7 +2,11 @@
 // a native capture.
 
 #include <fmt/core.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <variant>
 
 #include "app/cli/commands/apply_passes.h"
 #include "app/cli/commands/checks.h"
@@ -11,6 +15,7 @@
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/pass_run.h"
+#include "app/cli/commands/plan_comparison.h"
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/base/bytes.h"
@@ -35,7 +40,24 @@ struct ApplyAnswer {
   Recipe recipe;
   Replay replay;
   GraphFigures before, after;
+  // The comparison of the plans before and after, or why it failed; std::nullopt if the plan is
+  // the same, or if the graph's tags are not part of its figures.
+  std::optional<Result<PlanComparison>> plan;
 };
+
+bool sets_policies(const Recipe& recipe) {
+  return std::ranges::any_of(recipe.edits, [](const Edit& edit) {
+    return std::ranges::any_of(edit.changes, [](const Change& change) {
+      return std::holds_alternative<SetPolicy>(change);
+    });
+  });
+}
+
+// True if tags determine a plan that the graph's own figures ignore.
+bool has_plan(const Graph& graph) {
+  const CaptureKind kind = graph.part(PartId(0)).kind;
+  return !graph.is_pair() && (kind == CaptureKind::joint || kind == CaptureKind::train_step);
+}
 
 Json to_json(const ApplyAnswer& a) {
   Json json;
@@ -54,6 +76,7 @@ Json to_json(const ApplyAnswer& a) {
   json["other_rank"] = a.replay.other_rank.empty() ? Json() : Json(a.replay.other_rank);
   json["before"] = cli::to_json(a.before);
   json["after"] = cli::to_json(a.after);
+  if (a.plan) json["plan"] = cli::to_json(*a.plan);
   return json;
 }
 
@@ -70,6 +93,13 @@ void print_tables(const ApplyAnswer& a) {
     fmt::print("skipped in edit {} ({}): {}\n", each.edit, each.title, each.why);
   if (!a.replay.other_rank.empty()) fmt::print("{}\n", a.replay.other_rank);
   fmt::print("\n{}", compare_table(a.before, a.after, "before", "after").text());
+  if (a.plan) {
+    fmt::print("{}", heading("plan"));
+    if (*a.plan)
+      print_plan_figures(**a.plan);
+    else
+      fmt::print("  {}\n", a.plan->error().message);
+  }
   if (a.replay.ends_as_recorded == false)
     fmt::print(
         "\nThe result differs from the graph that the recipe was saved from, because the opened "
@@ -107,12 +137,17 @@ Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   ApplyAnswer answer{.name = std::string(graph.title()),
                      .recipe = std::move(*recipe),
                      .before = figures_of(graph, *estimator, options.optimizer)};
+  std::optional<Graph> opened;  // needed only for its plan
+  if (has_plan(graph) && sets_policies(answer.recipe)) opened = graph;
   auto replayed = replay(graph, answer.recipe, given.lenient);
   if (!replayed)
     return fail(replayed.error().kind, "{}: {}{}", path, replayed.error().message,
                 given.lenient ? "" : "; --lenient skips changes that do not fit");
   answer.replay = std::move(*replayed);
   answer.after = figures_of(graph, *estimator, options.optimizer);
+  if (opened && options.output != "-")
+    answer.plan = compare_own_plans({"before", *opened}, {"after", graph}, options.estimator,
+                                    memory_options(options.optimizer));
   if (!options.output.empty()) JOINTER_CHECK(write_bytes(options.output, write_native(graph)));
   const int code = code_of(answer.replay, given.max_skipped);
   if (options.output == "-") return code;

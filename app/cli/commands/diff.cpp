@@ -145,9 +145,7 @@ Json to_json(const DiffAnswer& answer) {
           {{"before", edit_name(answer.a, in_a(answer, id))}, {"after", edit_name(answer.b, id)}});
   }
   json["metrics"] = cli::to_json(answer.before, answer.after);
-  if (answer.plan)
-    json["plan"] =
-        *answer.plan ? cli::to_json(**answer.plan) : Json{{"error", answer.plan->error().message}};
+  if (answer.plan) json["plan"] = cli::to_json(*answer.plan);
   return json;
 }
 
@@ -253,15 +251,8 @@ std::optional<Result<PlanComparison>> compare_plans_of(const DiffCommand& option
   const bool has_tags = kind == CaptureKind::joint || kind == CaptureKind::train_step;
   if (options.ignores_names || kind != b.part(PartId(0)).kind) return std::nullopt;
   if (a.is_pair() ? d.empty() : !has_tags || d.retagged.empty()) return std::nullopt;
-  const MemoryOptions memory = memory_options(options.optimizer);
-  const auto compare = [&]() -> Result<PlanComparison> {
-    JOINTER_TRY(KnownPlan before, own_plan("A", a, options.estimator, memory));
-    JOINTER_TRY(KnownPlan after, own_plan("B", b, options.estimator, memory));
-    return compare_plans(std::move(before), std::move(after));
-  };
-  Result<PlanComparison> compared = compare();
-  if (compared && compared->difference.empty()) return std::nullopt;
-  return compared;
+  return compare_own_plans({"A", a}, {"B", b}, options.estimator,
+                           memory_options(options.optimizer));
 }
 
 // If B is not given, makes graph N of A the second graph, and the input of the pass that made it

@@ -200,6 +200,24 @@ Result<PlanComparison> compare_plans(KnownPlan before, KnownPlan after) {
   return PlanComparison{std::move(before), std::move(after), std::move(difference)};
 }
 
+std::optional<Result<PlanComparison>> compare_own_plans(
+    const std::pair<std::string, const Graph&>& before,
+    const std::pair<std::string, const Graph&>& after, const EstimatorOptions& estimator,
+    const MemoryOptions& memory) {
+  const auto compare = [&]() -> Result<PlanComparison> {
+    JOINTER_TRY(KnownPlan first, own_plan(before.first, before.second, estimator, memory));
+    JOINTER_TRY(KnownPlan second, own_plan(after.first, after.second, estimator, memory));
+    return compare_plans(std::move(first), std::move(second));
+  };
+  Result<PlanComparison> compared = compare();
+  if (compared && compared->difference.empty()) return std::nullopt;
+  return compared;
+}
+
+Json to_json(const Result<PlanComparison>& comparison) {
+  return comparison ? to_json(*comparison) : Json{{"error", comparison.error().message}};
+}
+
 Json to_json(const PlanComparison& comparison) {
   const auto& [before, after, difference] = comparison;
   Json json;
@@ -233,7 +251,7 @@ Json to_json(const PlanComparison& comparison) {
   return json;
 }
 
-void print_plan_comparison(const PlanComparison& comparison, std::size_t top) {
+void print_plan_figures(const PlanComparison& comparison) {
   const auto& [before, after, difference] = comparison;
   fmt::print("\n{}.\n", summary(difference));
   const PlanFigures &a = before.figures, &b = after.figures;
@@ -245,6 +263,11 @@ void print_plan_comparison(const PlanComparison& comparison, std::size_t top) {
   figures.add(kHost, a.offloaded_bytes, b.offloaded_bytes, format_bytes);
   figures.add(kTime, a.recompute_ns, b.recompute_ns, format_ns);
   fmt::print("{}", figures.table().text());
+}
+
+void print_plan_comparison(const PlanComparison& comparison, std::size_t top) {
+  const PlanDifference& difference = comparison.difference;
+  print_plan_figures(comparison);
   print_groups(difference, PlanGrouping::layer, top);
   print_groups(difference, PlanGrouping::target, top);
   print_values(difference, top);

@@ -1,9 +1,11 @@
 #pragma once
 
-// Compares the values that two plans save, recompute and offload, for `jointer diff` and
-// `jointer sac --against`.
+// Compares the values that two plans save, recompute and offload, for `jointer diff`,
+// `jointer sac --against` and `jointer apply --recipe`.
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/cli/commands/options.h"
@@ -37,6 +39,13 @@ Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions
 // Error (usage): both plans have values, but none has the name of a node in the other graph.
 Result<PlanComparison> compare_plans(KnownPlan before, KnownPlan after);
 
+// Compares two graphs' own plans. The comparison, or why it failed; std::nullopt if the plans are
+// the same. The first member of each pair is the plan's name.
+std::optional<Result<PlanComparison>> compare_own_plans(
+    const std::pair<std::string, const Graph&>& before,
+    const std::pair<std::string, const Graph&>& after, const EstimatorOptions& estimator,
+    const MemoryOptions& memory);
+
 // Returns the estimates of a graph to which its plan has already been applied. `kept`: the graph's
 // kept_values.
 PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
@@ -48,7 +57,10 @@ Result<PlanFigures> captured_figures(const Graph& graph, const EstimatorOptions&
 // "save", "recompute" or "offload"; null if the plan does not need the value.
 Json action_json(MaybeAction action);
 Json to_json(const PlanComparison& comparison);
-// `top`: maximum number of rows in each table.
+Json to_json(const Result<PlanComparison>& comparison);  // {"error": MESSAGE} if it failed
+// The number of changed values, and the estimates of both plans.
+void print_plan_figures(const PlanComparison& comparison);
+// The same, followed by tables of the changes. `top`: maximum number of rows in each table.
 void print_plan_comparison(const PlanComparison& comparison, std::size_t top);
 
 }  // namespace jointer::cli
