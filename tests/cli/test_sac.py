@@ -580,6 +580,29 @@ def flat_step(tmp_path: Path, **tags: str) -> Path:
     })  # fmt: skip
 
 
+def test_saved_storages_of_a_loss_in_chunks_may_exceed_the_peak(tmp_path: Path) -> None:
+    """Each chunk runs forward and backward before the next one."""
+    size, chunks = 64 << 10, range(6)
+    def call(name: str, op: str, source: str, value: Document, **members: Any) -> Document:
+        return node(name, "call_function", f"aten.{op}.default", [n(source)], value, **members)
+
+    nodes = [node("x", "placeholder", "x", [], tensor(0, size // 4)), call("l", "sum", "x", tensor(1))]
+    for i in chunks:
+        nodes.append(call(f"a{i}", "sin", "x", tensor(2 + 2 * i, size // 4)))
+        nodes.append(call(f"g{i}", "sum", f"a{i}", tensor(3 + 2 * i), autograd_backward=True))
+    results = [n("l"), *(n(f"g{i}") for i in chunks)]
+    step = write(tmp_path / "chunks.json", {
+        "format": "jointer-capture", "version": 1, "kind": "train_step", "name": "chunks", "groups": {},
+        "storages": [size, 4, *([size, 4] * len(chunks))], "modules": [], "stacks": [],
+        "nodes": [*nodes, node("output", "output", "output", [results], None)],
+    })  # fmt: skip
+    value = answer("sac", step)
+    assert value["saved_storage_bytes"] == len(chunks) * size > value["peak_bytes"]
+    assert any("not all of them are live at the same time" in note for note in value["notes"])
+    usual = answer("sac", flat_step(tmp_path))
+    assert usual["saved_storage_bytes"] <= usual["peak_bytes"] and usual["notes"] == []
+
+
 def test_a_flat_step_is_shown_unchanged(tmp_path: Path) -> None:
     value = answer("sac", flat_step(tmp_path))
     assert names(value) == ["a", "b", "c"] and value["recomputed_count"] == 0

@@ -49,8 +49,7 @@ SacFigures::SacFigures(SacSession& session, QWidget* parent) : QWidget(parent), 
                  tr("Time during which the compute stream waits for collectives or for copies "
                     "to or from the host, or during which these run after the last "
                     "kernel."));
-  saved_ = add(tr("Saved"), tr("Activations that stay on the device between forward and backward. "
-                               "A storage that several tensors share counts once."));
+  saved_ = add(tr("Saved"), {});
   offloaded_ = add(tr("Offloaded"),
                    tr("Activations that stay in host memory between forward and backward."));
   recomputed_ = add(tr("Recomputed"), tr("Forward calls that are recomputed in the backward, "
@@ -188,7 +187,16 @@ void SacFigures::explain(const SacState& state) {
                  ? tr("Memory that the caching allocator would reserve on the device for the "
                       "training step with its tags applied.")
                  : tr("Memory that the caching allocator would reserve on the device."));
-  peak_->explain(peak_->property("how").toString());
+  const QString saved =
+      tr("Activations that stay on the device between forward and backward. A "
+         "storage that several tensors share counts once.");
+  saved_->setProperty(
+      "how", state.is_step()
+                 ? saved + u'\n' +
+                       tr("If forward and backward alternate, as with a loss in chunks, these are "
+                          "not all live at the same time, and the sum may exceed the peak.")
+                 : saved);
+  for (FigureBox* box : {peak_, saved_}) box->explain(box->property("how").toString());
 }
 
 void SacFigures::show_reserved() {

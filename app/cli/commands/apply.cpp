@@ -41,7 +41,7 @@ struct ApplyAnswer {
   Replay replay;
   GraphFigures before, after;
   // The comparison of the plans before and after, or why it failed; std::nullopt if the plan is
-  // the same, or if the graph's tags are not part of its figures.
+  // the same, or if the graph has no plan besides its own calls.
   std::optional<Result<PlanComparison>> plan;
 };
 

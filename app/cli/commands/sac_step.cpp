@@ -174,6 +174,10 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   SacAnswer answer = describe_captured(graph, costs, kept, memory_options(options.optimizer));
   answer.order = std::move(order);
   answer.notes = std::move(policy.notes);
+  if (answer.figures.saved_bytes > answer.figures.figures.peak_bytes)
+    answer.notes.emplace_back(
+        "the saved storages add up to more than the peak, since forward and backward alternate, as "
+        "with a loss in chunks, and not all of them are live at the same time");
   if (planned) {
     const Graph& tagged = planned->tagged;
     answer.limit = std::move(planned->limit);
