@@ -527,7 +527,7 @@ def test_diff_of_tags_shows_the_plans(tmp_path: Path) -> None:
 
 
 def test_a_recipe_with_a_plan_gives_the_figures_of_the_plans(tmp_path: Path) -> None:
-    """The figures of the graph itself ignore its tags."""
+    """The estimates of the graph itself ignore its tags."""
     recipe = tmp_path / "recipe.json"
     recipe.write_text(run("sac", JOINT, "--preset", "full", "--export", "recipe").out)
     applied = run("apply", JOINT, "--recipe", recipe, "--json").json

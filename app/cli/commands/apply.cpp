@@ -53,7 +53,7 @@ bool sets_policies(const Recipe& recipe) {
   });
 }
 
-// True if tags determine a plan that the graph's own figures ignore.
+// True if tags determine a plan that the graph's own estimates ignore.
 bool has_plan(const Graph& graph) {
   const CaptureKind kind = graph.part(PartId(0)).kind;
   return !graph.is_pair() && (kind == CaptureKind::joint || kind == CaptureKind::train_step);
