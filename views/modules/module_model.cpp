@@ -5,6 +5,7 @@
 #include "core/base/index.h"
 #include "core/graph/value_hash.h"
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 #include "views/tables/folded_name.h"
 
 namespace jointer::views {
@@ -83,10 +84,18 @@ void ModuleModel::set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures) {
                                        ? tr("The capture has no module names; nodes are grouped by "
                                             "the innermost line of their stack traces.")
                                        : QString();
-  set_counted(shows_source_lines() ? Counted{tr("1 source line"), tr("%1 source lines")}
-                                   : Counted{tr("1 module"), tr("%1 modules")});
+  set_counted(counted());
   sum_up();
   make_rows();
+}
+
+// A row counts as one module, or as its members, without their submodules. The number of all modules
+// is that of `jointer info`.
+TableModel::Counted ModuleModel::counted() const {
+  if (shows_source_lines()) return {tr("1 source line"), tr("%1 source lines")};
+  const QString all = count_text(snapshot_->analysis.modules.size() - 1);  // without the root
+  return {tr("1 module at this level, %1 in total").arg(all),
+          tr("%1 modules at this level, %2 in total").arg(QStringLiteral("%1"), all)};
 }
 
 void ModuleModel::sum_up() {
@@ -241,7 +250,9 @@ int ModuleModel::row_of(NodeId node) const {
 }
 
 std::size_t ModuleModel::things(int row) const {
-  return static_cast<std::size_t>(rows_[as_index(row)].members);
+  const Row& r = rows_[as_index(row)];
+  const bool is_module = shows_source_lines() || !place(r).path.empty();  // not "(no module)"
+  return is_module ? static_cast<std::size_t>(r.members) : 0;
 }
 
 }  // namespace jointer::views

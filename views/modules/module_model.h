@@ -56,6 +56,7 @@ class ModuleModel : public TableModel {
     Sums sums;
   };
 
+  [[nodiscard]] Counted counted() const;
   void sum_up();
   [[nodiscard]] std::vector<std::uint64_t> signatures() const;
   void make_rows();

@@ -46,6 +46,11 @@ TEST_F(ModuleModelTest, MakesOneRowOfIdenticalLayers) {
   EXPECT_THAT(names(0), ElementsAre("layers.0", "layers.1", "layers.2"));
   EXPECT_EQ(model_.number(0, ModuleModel::nodes_column), 3);
   EXPECT_EQ(model_.nodes(0).size(), 3U);
+  // The list, its items, their activations, and the norm.
+  EXPECT_EQ(snapshot_->analysis.modules.size() - 1, 10U);
+  EXPECT_TRUE(
+      model_.totals_text(model_.totals()).startsWith("5 modules at this level, 10 in total · "))
+      << model_.totals_text(model_.totals()).toStdString();
   EXPECT_EQ(model_.text(model_.row_of(snapshot_->graph.find("b")), 0), "act");
 }
 
