@@ -2,7 +2,9 @@
 
 #include <QSignalSpy>
 #include <QTest>
+#include <algorithm>
 
+#include "core/edit/edit.h"
 #include "tests/gui/app_window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui/timeline_hand.h"
@@ -33,6 +35,7 @@ class FiguresTest : public test::AppWindow {
   void cleanup() { close_window(); }
 
   void follow_a_drag_and_undo();
+  void earlier_values_are_shown_if_they_differ();
   void add_up_at_every_width();
   void find_goes_to_the_moment_of_a_node();
 
@@ -96,6 +99,33 @@ void FiguresTest::follow_a_drag_and_undo() {
   document().editing().undo();
   QVERIFY(settle());
   compare_with(*opened);
+}
+
+void FiguresTest::earlier_values_are_shown_if_they_differ() {
+  const Simulation& opened = document().analysis().simulation;
+  const QString hidden =
+      QStringLiteral("hidden %1/%2").arg(opened.hidden_count()).arg(opened.collective_count());
+  const QString step = time_text(opened.step_ns());
+  // A tag changes none of these numbers.
+  const Graph& graph = document().graph();
+  const auto call = std::ranges::find_if(
+      graph.order(), [&](NodeId id) { return graph.node(id).kind == NodeKind::call; });
+  document().editing().apply({.title = "Tag a call",
+                              .changes = {SetPolicy{.policy = MemoryPolicy::must_save,
+                                                    .nodes = {edit_name(graph, *call)}}}});
+  QVERIFY(settle());
+  QVERIFY(document().editing().is_edited());
+  QCOMPARE(box("Peak memory")->was().text(), QString());
+  QCOMPARE(box("Step")->was().text(), QString());
+  QCOMPARE(box("Exposed")->was().text(), hidden);
+  const auto at =
+      test::TimelineHand(document(), timeline())
+          .drag(test::exposed_wait(document()), [](const MovePreview& p) { return p.last(); });
+  QVERIFY(at.has_value());
+  QTest::mouseRelease(timeline().viewport(), Qt::LeftButton, {}, *at);
+  QVERIFY(settle());
+  QVERIFY(shown("Step") != step);
+  QCOMPARE(box("Step")->was().text(), QStringLiteral("was %1").arg(step));
 }
 
 void FiguresTest::add_up_at_every_width() {

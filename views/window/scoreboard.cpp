@@ -305,10 +305,12 @@ void Scoreboard::shorten(Shortening shortening) {
   guess_->set_brief(is_stacked);
 }
 
+// The figure already shows its current value.
 void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t to,
                              const QString& was, const QString& change) {
   if (document_.editing().is_edited() || planner_.held() != nullptr)
-    figure.show_change(from, to, tr("was %1").arg(was), change);
+    figure.show_change(from, to, was == figure.value().text() ? QString() : tr("was %1").arg(was),
+                       change);
   else
     figure.hide_change();
 }
@@ -339,11 +341,15 @@ void Scoreboard::show_figures() {
               time_difference_text(was.step_ns, figures.step_ns));
   show_change(*exposed_, was.exposed_ns, figures.exposed_ns, time_text(was.exposed_ns),
               time_difference_text(was.exposed_ns, figures.exposed_ns));
-  const QString hidden = tr("hidden %1/%2").arg(now.hidden).arg(now.collectives);
-  const bool is_edited = document_.editing().is_edited() || held != nullptr;
-  exposed_->set_was(
-      is_edited ? tr("was %1, %2 (was %3)").arg(time_text(was.exposed_ns), hidden).arg(was.hidden)
-                : hidden);
+  // Without edits, the graph as opened is also the one that is shown.
+  const auto hidden_text = [](const Metrics& of) {
+    return tr("%1/%2").arg(of.hidden).arg(of.collectives);
+  };
+  const QString hidden = hidden_text(now), hidden_before = hidden_text(was);
+  QStringList beside{exposed_->was().text(), tr("hidden %1").arg(hidden)};
+  if (hidden != hidden_before) beside.back() += tr(" (was %1)").arg(hidden_before);
+  beside.removeAll(QString());
+  exposed_->set_was(beside.join(tr(", ")));
   const bool is_analyzed = held == nullptr || held->is_shown();
   reserved_->setEnabled(is_analyzed);
   exposed_->was().setEnabled(is_analyzed);
