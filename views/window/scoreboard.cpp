@@ -305,7 +305,7 @@ void Scoreboard::shorten(Shortening shortening) {
   guess_->set_brief(is_stacked);
 }
 
-// The figure already shows its current value.
+// The box already shows its current value.
 void Scoreboard::show_change(FigureBox& figure, std::int64_t from, std::int64_t to,
                              const QString& was, const QString& change) {
   if (document_.editing().is_edited() || planner_.held() != nullptr)
