@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -22,5 +23,9 @@ inline constexpr std::array<std::pair<std::string_view, double>, 10> kBytesPerUn
      {"GiB", 1073741824.0},
      {"TB", 1e12},
      {"TiB", 1099511627776.0}}};
+
+// Parses a number of bytes such as "5GiB", "500MB", "1024"; nullopt if the text is not a number of
+// bytes.
+std::optional<std::int64_t> parse_byte_count(std::string_view text);
 
 }  // namespace jointer

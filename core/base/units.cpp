@@ -4,8 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <optional>
 #include <string_view>
+#include <system_error>
+
+#include "core/base/byte_units.h"
 
 namespace jointer {
 namespace {
@@ -90,6 +95,20 @@ std::string format_rate(double flops_per_second) {
 std::string format_percent(double fraction) {
   if (fraction > 0 && fraction < 0.001) return "< 0.1%";
   return fmt::format("{}%", format_significant(fraction * 100));
+}
+
+std::optional<std::int64_t> parse_byte_count(std::string_view text) {
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc()) return std::nullopt;
+  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  for (const auto& [name, factor] : kBytesPerUnit) {
+    if (name != unit) continue;
+    const double bytes = number * factor;
+    if (!std::isfinite(bytes) || std::abs(bytes) >= 9.2e18) return std::nullopt;
+    return static_cast<std::int64_t>(std::llround(bytes));
+  }
+  return std::nullopt;
 }
 
 }  // namespace jointer

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/byte_units.h"
 #include "core/base/name_table.h"
 #include "core/base/number_text.h"
 
@@ -42,6 +43,15 @@ bool parse_seconds(std::string_view text, std::int64_t& milliseconds) {
   // At most about a year, so that nanoseconds in 64 bits, which hold 292 years, do not overflow.
   if (!parse_number(text, seconds, 0.0) || !(seconds > 0) || seconds > 3.2e7) return false;
   milliseconds = std::max<std::int64_t>(1, std::llround(seconds * 1000));
+  return true;
+}
+
+// A whole number is read exactly. Less than a byte is refused, since 0 means no limit.
+bool parse_bytes(std::string_view text, std::int64_t& bytes) {
+  if (parse_number(text, bytes, std::int64_t{0})) return true;
+  const auto parsed = parse_byte_count(text);
+  if (!parsed || *parsed < 1) return false;
+  bytes = *parsed;
   return true;
 }
 
@@ -149,7 +159,13 @@ const std::array kOptions{
     number_option<&BenchmarkRequest::warmup, 3, 0>("warmup", "an integer of at least 0"),
     number_option<&BenchmarkRequest::threads, 0, 0>("threads", "a number of threads"),
     number_option<&BenchmarkRequest::seed, 0, 0>("seed", "an integer of at least 0"),
-    number_option<&BenchmarkRequest::memory_limit, 0, 0>("memory-limit", "a number of bytes"),
+    Option{"memory-limit", "a number of bytes such as 20GiB",
+           [](BenchmarkRequest& r, std::string_view value) {
+             return parse_bytes(value, r.memory_limit);
+           },
+           [](const BenchmarkRequest& r) {
+             return unless<std::int64_t>(r.memory_limit, BenchmarkRequest{}.memory_limit);
+           }},
     Option{"timeout", "a number of seconds above 0 and at most 32000000",
            [](BenchmarkRequest& r, std::string_view value) {
              return parse_seconds(value, r.timeout_ms);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "core/base/byte_units.h"
@@ -132,20 +131,6 @@ std::string default_text(const Parameter& parameter) {
   return parameter.type == Parameter::Type::bytes && number != nullptr
              ? format_tick_bytes(*number)
              : to_text(parameter.default_value);
-}
-
-std::optional<std::int64_t> parse_byte_count(std::string_view text) {
-  double number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status != std::errc()) return std::nullopt;
-  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  for (const auto& [name, factor] : kBytesPerUnit) {
-    if (name != unit) continue;
-    const double bytes = number * factor;
-    if (!std::isfinite(bytes) || std::abs(bytes) >= 9.2e18) return std::nullopt;
-    return static_cast<std::int64_t>(std::llround(bytes));
-  }
-  return std::nullopt;
 }
 
 Result<Arguments> Arguments::check(std::span<const Parameter> declared,

@@ -71,8 +71,4 @@ class Arguments {
   std::vector<std::pair<std::string, PassValue>> values_;  // every declared parameter
 };
 
-// Parses a number of bytes such as "5GiB", "500MB", "1024"; nullopt if the text is not a number of
-// bytes.
-std::optional<std::int64_t> parse_byte_count(std::string_view text);
-
 }  // namespace jointer

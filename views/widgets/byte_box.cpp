@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/pass/parameter.h"
+#include "core/base/byte_units.h"
 #include "views/session/text/number_text.h"
 
 namespace jointer::views {

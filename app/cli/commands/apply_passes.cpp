@@ -13,6 +13,7 @@
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/unchanged.h"
 #include "app/cli/commands/unused_options.h"
+#include "core/base/byte_units.h"
 #include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "core/capture/native_writer.h"

@@ -78,7 +78,7 @@ struct BenchCommand {
       {"--threads", "N",
        "Number of threads per rank; default: the machine's cores divided among the ranks"},
       {"--seed", "N", "Seed for random numbers and generated inputs; default: 0"},
-      {"--memory-limit", "BYTES", "Maximum memory that each rank may allocate"},
+      {"--memory-limit", "BYTES", "Maximum memory that each rank may allocate, such as 20GiB"},
       {"--timeout", "SECONDS", "End a rank that makes no progress for this long; default: 300"}};
   bool verify = false, profile = false, calibrate = false, json = false;
   bool any_ranks = false, any_size = false, no_pinning = false;

@@ -7,8 +7,8 @@
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/unused_options.h"
+#include "core/base/byte_units.h"
 #include "core/base/bytes.h"
-#include "core/pass/parameter.h"
 #include "plugins/python/python_passes.h"
 
 namespace jointer::cli {

@@ -9,9 +9,9 @@
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/table.h"
 #include "app/cli/commands/unused_options.h"
+#include "core/base/byte_units.h"
 #include "core/base/counted.h"
 #include "core/base/units.h"
-#include "core/pass/parameter.h"
 
 namespace jointer::cli {
 namespace {

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
+
+#include "core/base/byte_units.h"
 
 namespace jointer {
 namespace {
@@ -85,6 +88,17 @@ RC_GTEST_PROP(UnitsProperty, CountsAreDigitsWithCommas, (std::int64_t count)) {
   std::string digits = format_count(count);
   std::erase(digits, ',');
   RC_ASSERT(digits == std::to_string(count));
+}
+
+TEST(Units, ReadsByteCounts) {
+  EXPECT_EQ(parse_byte_count("512"), 512);
+  EXPECT_EQ(parse_byte_count("1.5KiB"), 1536);
+  EXPECT_EQ(parse_byte_count("500MB"), 500'000'000);
+  EXPECT_EQ(parse_byte_count("2 GiB"), std::nullopt);
+  EXPECT_EQ(parse_byte_count("GiB"), std::nullopt);
+  EXPECT_EQ(parse_byte_count("1e30GiB"), std::nullopt);
+  EXPECT_EQ(parse_byte_count(""), std::nullopt);
+  EXPECT_EQ(parse_byte_count("infGiB"), std::nullopt);
 }
 
 }  // namespace

@@ -105,6 +105,28 @@ RC_GTEST_PROP(RequestProperty, WritingAndReadingReturnsTheSameRequest, ()) {
   expect_same(request, *again);
 }
 
+TEST(Request, AMemoryLimitMayHaveAUnit) {
+  const auto limit = [](const std::string& text) {
+    return must(parse_runner_arguments({"--memory-limit=" + text, "--", "graph.json"}))
+        .memory_limit;
+  };
+  EXPECT_EQ(limit("0"), 0);
+  EXPECT_EQ(limit("60000000"), 60'000'000);
+  EXPECT_EQ(limit("9007199254740993"), 9'007'199'254'740'993);
+  EXPECT_EQ(limit("20GiB"), std::int64_t{20} << 30);
+  EXPECT_EQ(limit("1.5KB"), 1500);
+  for (const char* text :
+       {"", "-1", "-2GiB", "20 GiB", "GiB", "20GiBs", "much", "0.2", "1e30GiB"}) {
+    const auto refused =
+        parse_runner_arguments({fmt::format("--memory-limit={}", text), "--", "graph.json"});
+    ASSERT_FALSE(refused) << text;
+    EXPECT_EQ(
+        refused.error().message,
+        fmt::format("option --memory-limit: expected a number of bytes such as 20GiB, got `{}`",
+                    text));
+  }
+}
+
 TEST(ShellWord, RoundTripsThroughARealShell) {
   const std::vector<std::string> words{
       "plain",      "",           " ",          "a b",      "it's",       "\"double\"",

@@ -77,15 +77,6 @@ TEST(Parameter, ErrorsNameTheMistake) {
             "limit, moves, solver, save, reshard");
 }
 
-TEST(Parameter, ByteCounts) {
-  EXPECT_EQ(parse_byte_count("512"), 512);
-  EXPECT_EQ(parse_byte_count("1.5KiB"), 1536);
-  EXPECT_EQ(parse_byte_count("500MB"), 500'000'000);
-  EXPECT_EQ(parse_byte_count("2 GiB"), std::nullopt);
-  EXPECT_EQ(parse_byte_count("GiB"), std::nullopt);
-  EXPECT_EQ(parse_byte_count("1e30GiB"), std::nullopt);
-}
-
 TEST(Parameter, NoneIsAcceptedOnlyIfAllowed) {
   const Parameter ratio{.name = "ratio",
                         .type = Parameter::Type::number,
