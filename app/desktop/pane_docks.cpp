@@ -1,6 +1,8 @@
 #include "app/desktop/pane_docks.h"
 
+#include <QChildEvent>
 #include <QCoreApplication>
+#include <QTabBar>
 #include <algorithm>
 #include <array>
 #include <map>
@@ -26,6 +28,18 @@ PaneDocks::PaneDocks(QMainWindow& window, QSettings& settings, const PaneHost& h
           return pane;
         },
         &window_));
+  window_.installEventFilter(this);
+}
+
+// The window creates a tab bar for each group of docks, and elides the titles on it. Its other tab
+// bars are not its children.
+bool PaneDocks::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == &window_ && event->type() == QEvent::ChildPolished)
+    if (auto* tabs = qobject_cast<QTabBar*>(static_cast<QChildEvent*>(event)->child())) {
+      tabs->setElideMode(Qt::ElideNone);
+      tabs->setUsesScrollButtons(true);
+    }
+  return QObject::eventFilter(watched, event);
 }
 
 QStringList PaneDocks::names() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QEvent>
 #include <QMainWindow>
 #include <QObject>
 #include <QSettings>
@@ -11,7 +12,8 @@
 
 namespace jointer::desktop {
 
-// The docks of a window, one for each kind of pane, and their layout.
+// The docks of a window, one for each kind of pane, and their layout. Titles on tabs are never
+// elided: if there is not enough space, the tabs scroll.
 class PaneDocks : public QObject {
   Q_OBJECT
  public:
@@ -50,6 +52,9 @@ class PaneDocks : public QObject {
   // A pane was created, but is not shown yet.
   void made(QWidget* pane);
   void shown_changed(bool is_shown);
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   QMainWindow& window_;

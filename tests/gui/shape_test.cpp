@@ -8,6 +8,7 @@
 #include <QScreen>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QTabBar>
 #include <QTextBrowser>
 #include <algorithm>
 #include <cstdlib>
@@ -93,6 +94,7 @@ class ShapeTest : public test::AppWindow {
   void all_lanes_are_visible();
   void nothing_needed_is_cut_off_data() { all_lanes_are_visible_data(); }
   void nothing_needed_is_cut_off();
+  void titles_on_tabs_of_docks_are_whole();
   void a_low_legend_counts_what_it_leaves_out();
   void the_legend_of_lanes_can_be_hidden();
   void compare_shows_the_numbers_of_the_plan_data();
@@ -215,6 +217,24 @@ void ShapeTest::nothing_needed_is_cut_off() {
   // Results of computations may still arrive.
   QTest::qWait(50);
   QTRY_VERIFY2(all_cut().isEmpty(), qPrintable(all_cut().join(u'\n')));
+}
+
+// If there is not enough space, they scroll.
+void ShapeTest::titles_on_tabs_of_docks_are_whole() {
+  make_window();
+  resize_to({1280, 800});
+  open_sample();
+  QTest::qWait(50);
+  const QTabBar* middle = nullptr;
+  for (const auto* bar : window_->findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+    for (int i = 0; i < bar->count(); ++i) {
+      if (bar->tabText(i) == QStringLiteral("Tune")) middle = bar;
+      const int width = bar->fontMetrics().horizontalAdvance(bar->tabText(i));
+      QVERIFY2(bar->tabRect(i).width() >= width, qPrintable(bar->tabText(i)));
+    }
+  }
+  QVERIFY(middle != nullptr && middle->isVisible());
+  QVERIFY(middle->count() > 5);
 }
 
 void ShapeTest::a_low_legend_counts_what_it_leaves_out() {
