@@ -11,6 +11,7 @@
 #include <QTabBar>
 #include <QTextBrowser>
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "app/desktop/window_geometry.h"
@@ -110,6 +111,7 @@ class ShapeTest : public test::AppWindow {
   void columns_are_as_narrow_as_their_texts();
   void columns_give_way_in_a_narrow_pane_data();
   void columns_give_way_in_a_narrow_pane();
+  void texts_give_way_to_numbers();
   void gains_of_exposed_collectives_are_not_cut_off();
   void nothing_is_empty_above_the_controls_of_a_pair();
 
@@ -450,6 +452,33 @@ void ShapeTest::columns_give_way_in_a_narrow_pane() {
   steps.resize(260, steps.height());
   QVERIFY(steps.isColumnHidden(HistoryModel::peak_column));
   QVERIFY(!steps.isColumnHidden(HistoryModel::exposed_column));
+}
+
+// As in the History pane of a small window whose font is large, next to a scroll bar.
+void ShapeTest::texts_give_way_to_numbers() {
+  HistoryModel model({"1 state", "%1 states"}, "compared with the previous state");
+  const Figures before{.peak_bytes = 2000 << 20, .step_ns = 700'000'000, .exposed_ns = 90'000'000},
+      after{.peak_bytes = 998 << 20, .step_ns = 512'000'000, .exposed_ns = 11'000'000};
+  model.set({{.place = "1", .title = QString(80, u'x'), .figures = after, .before = before}});
+  TableView view(model);
+  view.set_flat();
+  view.setSortingEnabled(false);
+  view.resize(1400, 200);
+  view.show();
+  view.fit_columns();
+  const std::array kept{HistoryModel::place_column, HistoryModel::peak_change_column,
+                        HistoryModel::step_change_column};
+  int width = 60;  // less than a text column usually keeps
+  for (const int column : kept) width += view.columnWidth(column);
+  view.resize(width, 200);
+  QTRY_COMPARE(view.viewport()->width(), width);
+  for (const int column : kept) {
+    QVERIFY(!view.isColumnHidden(column));
+    QVERIFY(view.columnWidth(column) >= view.sizeHintForIndex(model.index_of(0, column)).width());
+    QVERIFY(view.columnViewportPosition(column) + view.columnWidth(column) <= width);
+  }
+  const QModelIndex title = model.index_of(0, HistoryModel::title_column);
+  QCOMPARE(model.data(title, Qt::ToolTipRole).toString().section(u'\n', 0, 0), QString(80, u'x'));
 }
 
 void ShapeTest::gains_of_exposed_collectives_are_not_cut_off() {

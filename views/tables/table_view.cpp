@@ -188,7 +188,9 @@ std::vector<int> TableView::shown_columns() const {
 }
 
 // Narrows columns until all are visible or, if that is impossible, until the first column that
-// would be cut off is visible as a whole.
+// would be cut off is visible as a whole. Texts that may be elided, except for names, become narrower
+// than their usual minimum if that makes all columns visible, since a number that is cut off cannot
+// be read.
 void TableView::lay_out_columns() {
   const QScopedValueRollback laying_out(is_laying_out_, true);
   const int space = viewport()->width();
@@ -200,11 +202,25 @@ void TableView::lay_out_columns() {
     widths[0] = std::clamp(widths[0], kMinColumn, std::max(kMinNames, space * 9 / 20));
   const std::vector<int> shown = shown_columns();
   const auto width_of = [&](int c) -> int& { return widths[static_cast<std::size_t>(c)]; };
-  const auto min_of = [&](int c) {
-    return std::min(widths_[static_cast<std::size_t>(c)].min, width_of(c));
+  std::vector<int> mins(widths.size());  // of all columns
+  const auto min_of = [&](int c) -> int& { return mins[static_cast<std::size_t>(c)]; };
+  int sum_of_all_mins = 0, elidable = 0;
+  const auto elidable_part = [&](int c) {
+    const Column& column = model_.columns()[static_cast<std::size_t>(c)];
+    const bool is_elided = c != 0 && column.unit == Unit::text && column.max_width > 0;
+    return is_elided ? std::max(min_of(c) - kMinColumn, 0) : 0;
   };
-  int sum_of_all_mins = 0;
-  for (const int c : shown) sum_of_all_mins += min_of(c);
+  for (const int c : shown) {
+    min_of(c) = std::min(widths_[static_cast<std::size_t>(c)].min, width_of(c));
+    sum_of_all_mins += min_of(c);
+    elidable += elidable_part(c);
+  }
+  if (sum_of_all_mins > space && sum_of_all_mins - elidable <= space)
+    for (const int c : shown) {
+      const int less = std::min(elidable_part(c), sum_of_all_mins - space);
+      min_of(c) -= less;
+      sum_of_all_mins -= less;
+    }
   int sum = 0, sum_of_mins = 0;
   std::size_t count = 0;  // of the columns that should fit
   while (count < shown.size() && (sum < space || sum_of_all_mins <= space)) {
