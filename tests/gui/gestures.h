@@ -9,8 +9,11 @@
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFileDialog>
+#include <QKeyEvent>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QMimeData>
+#include <QPointer>
 #include <QPushButton>
 #include <QTabBar>
 #include <QTest>
@@ -20,6 +23,7 @@
 #include <QUrl>
 
 #include "tests/support/child.h"
+#include "tests/support/patience.h"
 
 namespace jointer::test {
 
@@ -77,15 +81,41 @@ inline void run_action(const QWidget& window, const QString& text) {
   QFAIL(qPrintable(QStringLiteral("there is no action `%1`").arg(text)));
 }
 
-// Types the path into the file dialog that opens next.
+// Types the path into the file dialog that opens next, even if that takes a while. A message box that
+// this dialog shows in turn would block forever: it is closed, and the test fails with its text.
 inline void answer_file_dialog(const QString& path) {
-  QTimer::singleShot(0, [path] {
-    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-    QVERIFY(dialog != nullptr);
+  constexpr int kPollMs = 20;
+  auto* timer = new QTimer(QApplication::instance());
+  const auto poll = [timer, path, answered = QPointer<QFileDialog>(), is_answered = false,
+                     polls = 0]() mutable {
+    QWidget* shown = QApplication::activeModalWidget();
+    if (auto* box = qobject_cast<QMessageBox*>(shown);
+        box != nullptr && answered && box->parentWidget() == answered) {
+      const QString text = box->text();
+      timer->stop();
+      timer->deleteLater();
+      box->reject();
+      answered->reject();
+      QFAIL(qPrintable(text));
+    }
+    auto* dialog = qobject_cast<QFileDialog*>(shown);
+    const bool is_over =
+        is_answered ? !answered || dialog != answered : ++polls * kPollMs > kPatienceMs;
+    if (is_over) {
+      timer->stop();
+      return timer->deleteLater();
+    }
+    if (dialog == nullptr) return;
+    is_answered = true;
+    answered = dialog;
     auto* edit = dialog->findChild<QLineEdit*>();
     edit->setText(path);
-    QTest::keyClick(edit, Qt::Key_Return);
-  });
+    // Posted, since a timer does not fire while it is being handled, not even in the message box.
+    for (const auto type : {QEvent::KeyPress, QEvent::KeyRelease})
+      QApplication::postEvent(edit, new QKeyEvent(type, Qt::Key_Return, Qt::NoModifier));
+  };
+  QObject::connect(timer, &QTimer::timeout, timer, poll);
+  timer->start(kPollMs);
 }
 
 // Scrolls to a link of the page and returns its position.
