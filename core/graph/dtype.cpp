@@ -51,11 +51,11 @@ constexpr std::array<Entry, 47> kTypes{{
     {"uint5", "uint5", 1},
     {"uint6", "uint6", 1},
     {"uint7", "uint7", 1},
-    {"bits8", "bits8", 1},
-    {"bits16", "b16", 2},
+    {"bits8", "b8x1", 1},
+    {"bits16", "b16x1", 2},
     {"bits1x8", "b1x8", 1},
-    {"bits2x4", "bits2x4", 1},
-    {"bits4x2", "bits4x2", 1},
+    {"bits2x4", "b2x4", 1},
+    {"bits4x2", "b4x2", 1},
     {"qint8", "qint8", 1},
     {"qint32", "qint32", 4},
     {"quint8", "quint8", 1},
@@ -86,6 +86,7 @@ bool is_floating(DType type) {
 std::optional<DType> parse_dtype(std::string_view name) {
   for (std::size_t i = 0; i < kTypes.size(); ++i)
     if (kTypes[i].name == name || kTypes[i].abbreviation == name) return static_cast<DType>(i);
+  if (name == "b16") return DType::bits16;  // its short name in torch 2.11
   return std::nullopt;
 }
 

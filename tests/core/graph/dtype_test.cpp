@@ -15,6 +15,16 @@ TEST(DTypes, NamesAndShortNamesParseBack) {
   EXPECT_FALSE(parse_dtype(""));
 }
 
+TEST(DTypes, ShortNamesOfBitTypesAreThoseOfTorch215) {
+  EXPECT_EQ(short_name(DType::bits8), "b8x1");
+  EXPECT_EQ(short_name(DType::bits16), "b16x1");
+  EXPECT_EQ(short_name(DType::bits1x8), "b1x8");
+  EXPECT_EQ(short_name(DType::bits2x4), "b2x4");
+  EXPECT_EQ(short_name(DType::bits4x2), "b4x2");
+  // As torch 2.11 prints it.
+  EXPECT_EQ(parse_dtype("b16"), DType::bits16);
+}
+
 TEST(DTypes, ComplexTypesAreTwiceTheirParts) {
   EXPECT_EQ(item_size(DType::complex32), 2 * item_size(DType::float16));
   EXPECT_EQ(item_size(DType::bcomplex32), 2 * item_size(DType::bfloat16));
