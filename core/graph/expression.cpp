@@ -23,8 +23,8 @@ struct Function {
   std::uint16_t min_arity, max_arity;
 };
 constexpr std::uint16_t kAny = 1024;
-// The functions that sympy and torch print in expressions.
-constexpr std::array<Function, 27> kFunctions{{
+// Functions that sympy and torch print in expressions. `power` of one argument is a square root.
+constexpr std::array<Function, 33> kFunctions{{
     {"Max", Expression::Op::maximum, 1, kAny},
     {"Min", Expression::Op::minimum, 1, kAny},
     {"Mod", Expression::Op::modulo, 2, 2},
@@ -37,6 +37,9 @@ constexpr std::array<Function, 27> kFunctions{{
     {"FloatTrueDiv", Expression::Op::divide, 2, 2},
     {"PowByNatural", Expression::Op::power, 2, 2},
     {"Pow", Expression::Op::power, 2, 2},
+    {"FloatPow", Expression::Op::power, 2, 2},
+    {"OpaqueUnaryFn_sqrt", Expression::Op::power, 1, 1},
+    {"sqrt", Expression::Op::power, 1, 1},
     {"Abs", Expression::Op::absolute, 1, 1},
     {"Eq", Expression::Op::equal, 2, 2},
     {"Ne", Expression::Op::not_equal, 2, 2},
@@ -49,6 +52,9 @@ constexpr std::array<Function, 27> kFunctions{{
     {"TruncToInt", Expression::Op::truncate, 1, 1},
     {"CeilToInt", Expression::Op::ceiling, 1, 1},
     {"FloorToInt", Expression::Op::floor, 1, 1},
+    {"TruncToFloat", Expression::Op::truncate, 1, 1},
+    {"ceiling", Expression::Op::ceiling, 1, 1},
+    {"floor", Expression::Op::floor, 1, 1},
     {"And", Expression::Op::logical_and, 1, kAny},
     {"Or", Expression::Op::logical_or, 1, kAny},
     {"Not", Expression::Op::logical_not, 1, 1},
@@ -255,6 +261,10 @@ class ExpressionParser {
     if (!take(")")) return report("missing `)`");
     if (arguments < function->min_arity || arguments > function->max_arity)
       return report("wrong number of arguments");
+    if (function->op == Op::power && arguments == 1) {
+      result_.steps_.push_back({.op = Op::real, .real = 0.5});
+      ++arguments;
+    }
     emit(function->op, arguments);
   }
 

@@ -42,11 +42,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"Eq(u0 + u1, 12)", 1}, Case{"u0 >= 8", 0}, Case{"u0 < 8 and u1 > 4", 1},
                     Case{"not Eq(u0, 7)", 0}, Case{"Or(u0 > 9, u1 > 9)", 0},
                     Case{"Max(9007199254740993, 9007199254740992)", 9007199254740993},
-                    Case{"Identity(u0)", 7}, Case{"Abs(-u0)", 7}));
+                    Case{"Identity(u0)", 7}, Case{"Abs(-u0)", 7}, Case{"ceiling(u0/2)", 4},
+                    Case{"floor(u0/2)", 3}, Case{"TruncToInt(TruncToFloat(-u0/2))", -3},
+                    Case{"FloorToInt(FloatPow(ToFloat(s0), 0.5))", 8},
+                    Case{"2*TruncToInt(OpaqueUnaryFn_sqrt(ToFloat(u0)))", 4}, Case{"sqrt(s0)", 8}));
 
 TEST(Expression, RefusesOtherText) {
-  for (const char* text : {"", "1 +", "(1", "1)", "f(1)", "Max()", "u0 u1", "99999999999999999999",
-                           "1..2", "u0[1]", "'a'"})
+  for (const char* text : {"", "1 +", "(1", "1)", "f(1)", "Max()", "sqrt(4, 2)", "u0 u1",
+                           "99999999999999999999", "1..2", "u0[1]", "'a'"})
     EXPECT_FALSE(Expression::parse(text).has_value()) << text;
 }
 
