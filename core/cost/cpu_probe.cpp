@@ -8,8 +8,8 @@
 //      to its threads. The fixed times of a call stay the same.
 //   3. If the ranks have more threads than the machine has cores, everything is slower by that
 //      factor: rates are divided by it, and times are multiplied by it.
-//   4. A collective takes the time that was probed with two ranks: a quarter of it for each step of
-//      a ring, and the rest regardless of the number of ranks.
+//   4. The start-up time of a collective follows from that of the probed all-gather of two ranks: a
+//      quarter of it for each step of a ring, and the rest regardless of the number of ranks.
 // Numbers that the probe does not measure (links between machines, the size of the memory) are
 // those of the generic CPU.
 //

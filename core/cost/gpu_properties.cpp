@@ -28,8 +28,8 @@
 // 148 TFLOP/s (NVIDIA's data sheet), less than its multiprocessors would by this rule.
 //
 // Efficiencies, times of the host and of launches, and network links are those of the closest
-// built-in description: the driver does not report them. GPUs without NVLink (7.5, 8.6, 8.7, 8.9,
-// 12.x) communicate over PCIe.
+// built-in description: the driver does not report them. GPUs of the capabilities 7.5, 8.6, 8.7,
+// 8.9 and 12.x communicate over PCIe, even if an NVLink bridge connects two of them.
 
 #include "core/cost/gpu_properties.h"
 
@@ -178,7 +178,7 @@ DeviceDescription describe_gpu(const GpuProperties& gpu) {
   if (!generation.has_nvlink) {
     device.links.intra_gbps = device.host_gbps;
     device.links.inter_gbps = std::min(device.links.inter_gbps, device.host_gbps);
-    device.sources.emplace_back("links within a node: PCIe, as this GPU has no NVLink");
+    device.sources.emplace_back("links within a node: PCIe, without NVLink bridges");
   }
   device.sources.push_back(
       fmt::format("efficiencies, launches, other links: those of {}", closest));

@@ -89,7 +89,7 @@ class OrderWriter {
         if (at == groups.end()) at = groups.insert(groups.end(), node.group);
         each["group"] = at - groups.begin();
       }
-      // An unknown group counts as one rank.
+      // group_size is also 1 if the number of ranks is unknown.
       if (const std::int64_t ranks = graph_.group_size(node); ranks > 1) each["ranks"] = ranks;
       add_size(node, each);
     }

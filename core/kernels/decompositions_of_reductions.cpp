@@ -1,6 +1,6 @@
 // Reductions: variances, norms, positions of extremes, sums of products.
-// Source: torch/_inductor/lowering.py (var_mean_helper_, reduce_max),
-// torch/_decomp/decompositions.py (all, std_decomposition, logsumexp, mv, dot, aminmax),
+// Source: torch/_inductor/lowering.py (var_mean_helper_, reduce_max), torch/_refs/__init__.py (all,
+// std, logsumexp, dot), torch/_decomp/decompositions.py (mv, aminmax),
 // torch/_refs/linalg/__init__.py (vector_norm).
 
 #include <algorithm>

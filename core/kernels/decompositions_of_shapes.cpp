@@ -1,9 +1,9 @@
 // Calls that move elements: padding, flipping, rolling, repeating, triangles, views with strides;
 // and calls that create tensors.
 // Source: torch/_refs/__init__.py (tril, triu, tril_indices, triu_indices, roll, flip, eye,
-// linspace, diagonal),
-// torch/_decomp/decompositions.py (select_backward, diag_embed, pixel_shuffle, unfold_copy),
-// torch/_inductor/decomposition.py, lowering.py (copy, fill).
+// linspace, diagonal, fill), torch/_refs/nn/functional/__init__.py (pixel_shuffle),
+// torch/_decomp/decompositions.py (select_backward, split_with_sizes_copy),
+// torch/_inductor/decomposition.py, torch/_inductor/lowering.py (copy).
 
 #include <algorithm>
 #include <array>
