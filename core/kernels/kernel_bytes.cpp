@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace jointer::kernels {
 namespace {
 
 constexpr std::int64_t kWholeBuffers = 1'000'000'000;
+constexpr std::string_view kWithGenerator = "graphsafe_run_with_rng_state";
 
 std::int64_t buffer_bytes(const Scheduling& s, BufferId id, std::int64_t elements) {
   const Buffer& buffer = s.buffer(id);
@@ -45,6 +47,7 @@ bool leaves(const Scheduling& s, const SchedulerNode& node, BufferId id) {
 void count_bytes(Scheduling& scheduling, NodeIndex id, Kernel& kernel) {
   if (kernel.kind == Kernel::Kind::nop || kernel.kind == Kernel::Kind::multi_output) return;
   const SchedulerNode& node = scheduling.node(id);
+  if (node.is_extern && scheduling.op(node.ops.front()).target == kWithGenerator) return;
   const bool is_single = !node.is_fused() && !node.is_extern;
   const std::int64_t iterations = is_single ? node.numel * node.rnumel : kWholeBuffers;
   BufferIds internal;

@@ -43,6 +43,15 @@ TEST(Fusion, ProducerAndConsumerAreOneKernel) {
   EXPECT_EQ(result.kernels[0].bytes_written, 64 * 32 * 4);
 }
 
+TEST(KernelBytes, ACallWithAGeneratorHasNone) {
+  SmallIr small;
+  const BufferId x = small.input({64, 64});
+  small.output(small.external({64, 64}, {x}));
+  EXPECT_EQ(schedule(small.ir).kernels[0].bytes, 2 * 64 * 64 * 4);
+  small.ir.ops.back().target = "graphsafe_run_with_rng_state";
+  EXPECT_EQ(schedule(small.ir).kernels[0].bytes, 0);
+}
+
 TEST(Fusion, TwoReadersOfTheSameDataAreOneKernel) {
   SmallIr small;
   const BufferId x = small.input({64, 32});
