@@ -39,7 +39,7 @@ class OverlapOrder {
   [[nodiscard]] bool is_wait(Place place) const {
     return plan_.first_op(place).kind == Op::Kind::wait;
   }
-  [[nodiscard]] std::optional<Place> neighbour(Place place, int distance) const {
+  [[nodiscard]] std::optional<Place> neighbor(Place place, int distance) const {
     const std::int64_t at = step_of_[as_index(place)] + distance;
     if (at < 0 || as_index(at) >= order_.size()) return std::nullopt;
     return order_[as_index(at)];
@@ -51,14 +51,14 @@ class OverlapOrder {
   }
 
   void raise(Place collective) {
-    while (const std::optional<Place> before = neighbour(collective, -1)) {
+    while (const std::optional<Place> before = neighbor(collective, -1)) {
       if (plan_.needs(collective, *before) || is_collective(*before)) return;
       if (!move_later(*before, collective)) return;
     }
   }
 
   void sink(Place wait) {
-    while (const std::optional<Place> after = neighbour(wait, 1)) {
+    while (const std::optional<Place> after = neighbor(wait, 1)) {
       if (plan_.needs(*after, wait) || is_wait(*after)) return;
       if (!move_earlier(*after, wait)) return;
     }
