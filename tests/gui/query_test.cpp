@@ -238,7 +238,9 @@ void QueryTest::copies_and_saves_exact_values() {
   auto& limit = child<QSpinBox>(*pane_, "limit");
   test::type(limit, "2");
   QVERIFY(run("SELECT node, ns FROM nodes WHERE ns > 0 ORDER BY position"));
-  QVERIFY2(status().text().contains("there are more"), qPrintable(status().text()));
+  QVERIFY2(status().text().startsWith("The first 2 rows in ") &&
+               status().text().endsWith("; there are more."),
+           qPrintable(status().text()));
   QCOMPARE(table().model().row_count(), 2);
   table().copy_all();
   const QString text = QGuiApplication::clipboard()->text();
@@ -252,6 +254,9 @@ void QueryTest::copies_and_saves_exact_values() {
   QFile file(path);
   QVERIFY(file.open(QIODevice::ReadOnly));
   QCOMPARE(QString::fromUtf8(file.readAll()), text);
+  test::type(limit, "1");
+  QVERIFY(run("SELECT node FROM nodes"));
+  QVERIFY2(status().text().startsWith("The first row in "), qPrintable(status().text()));
 }
 
 void QueryTest::examples_run() {

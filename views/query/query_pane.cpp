@@ -122,9 +122,10 @@ void QueryPane::show_running() {
 
 void QueryPane::show_answer(const QueryAnswer& answer) {
   const std::size_t rows = answer.result.rows.size();
-  const QString count = counted_text(rows, tr("1 row"), tr("%1 rows"));
   const QString time = time_text(static_cast<std::int64_t>(answer.ms * 1e6));
-  end(answer.result.is_cut ? tr("The first %1 in %2; there are more.").arg(count, time)
+  const QString count = counted_text(rows, tr("1 row"), tr("%1 rows"));
+  const QString first = counted_text(rows, tr("The first row"), tr("The first %1 rows"));
+  end(answer.result.is_cut ? tr("%1 in %2; there are more.").arg(first, time)
                            : tr("%1 in %2").arg(count, time),
       false);
   rows_->show_result(answer.result, answer.snapshot);
