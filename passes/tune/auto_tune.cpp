@@ -239,14 +239,14 @@ Pass auto_tune_pass(RegistryMaker make_registry) {
 
 std::string gain_text(const TuneStep& step) {
   if (!step.ns_more) return "Its gain was not evaluated.";
-  const auto change = [](std::int64_t more, const std::string& size) {
-    return fmt::format("{} {}", size, more > 0 ? "more" : "less");
-  };
   const std::int64_t ns = *step.ns_more, bytes = *step.bytes_more;
-  const std::string time = ns == 0 ? "as long" : change(ns, format_ns(ns < 0 ? -ns : ns));
-  if (bytes == 0) return fmt::format("Without it, the step would take {}.", time);
-  return fmt::format("Without it, the step would take {}, and the peak would be {}.", time,
-                     change(bytes, format_bytes(bytes < 0 ? -bytes : bytes)));
+  const std::string time =
+      ns == 0 ? "the step would take the same time"
+              : fmt::format("the step would take {} {}", format_ns(ns < 0 ? -ns : ns),
+                            ns > 0 ? "longer" : "less");
+  if (bytes == 0) return fmt::format("Without it, {}.", time);
+  return fmt::format("Without it, {}, and the peak would be {} {}.", time,
+                     format_bytes(bytes < 0 ? -bytes : bytes), bytes > 0 ? "higher" : "lower");
 }
 
 std::string end_text(const TuneResult& result) {

@@ -13,7 +13,7 @@ using RegistryMaker = PassRegistry (*)();
 Pass auto_tune_pass(RegistryMaker make_registry);
 
 // The gain of one of the winner's pipeline steps, as a sentence: "Without it, the step would take
-// 12.3 ms more."
+// 12.3 ms longer."
 std::string gain_text(const TuneStep& step);
 // A sentence that says how many candidates a search evaluated, and why it ended early if it did.
 std::string end_text(const TuneResult& result);

@@ -7,6 +7,7 @@
 #include "core/capture/native_writer.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
+#include "passes/tune/auto_tune.h"
 #include "tests/support/graphs.h"
 #include "tests/support/joints.h"
 #include "tests/support/random_graph.h"
@@ -88,6 +89,22 @@ TEST(AutoTune, ReportsItsChoiceAndTheGainOfEachStep) {
     return each.pass.ends_with("_partition") || each.pass == "knapsack_budget" ||
            each.pass == "fastest_plan";
   }));
+}
+
+TEST(AutoTune, SaysTheGainOfAStepInASentence) {
+  constexpr std::int64_t kMs = 1'000'000, kMiB = 1 << 20;
+  const auto text = [](std::int64_t ns, std::int64_t bytes) {
+    TuneStep step;
+    step.ns_more = ns;
+    step.bytes_more = bytes;
+    return gain_text(step);
+  };
+  EXPECT_EQ(gain_text(TuneStep{}), "Its gain was not evaluated.");
+  EXPECT_EQ(text(2 * kMs, 0), "Without it, the step would take 2.00 ms longer.");
+  EXPECT_EQ(text(-2 * kMs, 3 * kMiB),
+            "Without it, the step would take 2.00 ms less, and the peak would be 3.00 MiB higher.");
+  EXPECT_EQ(text(0, -3 * kMiB),
+            "Without it, the step would take the same time, and the peak would be 3.00 MiB lower.");
 }
 
 TEST(AutoTune, ThreadsDoNotChangeTheResult) {
