@@ -68,7 +68,7 @@ QStringList folded_lines(const TimelineContent& content, const Lane& lane, const
 }
 
 // The text for kernels that are folded into a few pixels. In program order, several items can
-// belong to one kernel.
+// belong to one kernel, but not two adjacent ones, so there are at least two kernels.
 QStringList folded_kernel_lines(const TimelineContent& content, const Lane& lane,
                                 const LaneRun& run) {
   std::set<std::int32_t> kernels;
@@ -80,7 +80,7 @@ QStringList folded_kernel_lines(const TimelineContent& content, const Lane& lane
     bytes = saturating_add(bytes, all.kernel(as_index(row)).bytes);
     ns = saturating_add(ns, all.rows()[as_index(row)].ns);
   }
-  const QString count = counted_text(kernels.size(), tr("1 kernel here"), tr("%1 kernels here"));
+  const QString count = tr("%1 kernels here").arg(count_text(kernels.size()));
   const QString sum = all.is_measured() ? tr("%1 measured, %2 read and written")
                                         : tr("%1 estimated, %2 read and written");
   return {count, sum.arg(time_text(ns), bytes_text(bytes)),
