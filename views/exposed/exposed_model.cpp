@@ -174,12 +174,15 @@ QString ExposedModel::text(int row, int column) const {
     case kind_column:
       return c.is_transfer ? to_qstring(graph.target(start))
                            : to_qstring(to_string(graph.op(start).collective));
-    case group_column:
+    case group_column: {
       if (c.is_transfer) return {};
+      const std::optional<std::int64_t> size = known_group_size(graph, start);
       return (c.group ? to_qstring(graph.group_label(c.group)) + QStringLiteral(" · ")
                       : QString()) +
-             (graph.group_size(start) == 1 ? tr("1 rank")
-                                           : tr("%1 ranks").arg(graph.group_size(start)));
+             (!size        ? tr("size unknown")
+              : *size == 1 ? tr("1 rank")
+                           : tr("%1 ranks").arg(*size));
+    }
     case module_column:
       return to_qstring(places_.all()[as_index(places_.of(c.start))].path);
     case phase_column:

@@ -67,6 +67,21 @@ TEST_F(ExposedModelTest, DescribesACollective) {
   EXPECT_EQ(model_.row_of(node("a1")), -1);
 }
 
+TEST_F(ExposedModelTest, SaysThatTheSizeOfAGroupIsUnknown) {
+  model_.set_show_hidden(true);
+  model_.set_snapshot(test::snapshot_of(R"(
+    x: f32[64] = input
+    r: f32[64] = _c10d_functional.all_reduce(x, 'sum', 'dp')
+    r_wait: f32[64] = _c10d_functional.wait_tensor(r)
+    g: f32[64] = _c10d_functional.all_gather_into_tensor(x, 1, 'one')
+    g_wait: f32[64] = _c10d_functional.wait_tensor(g)
+    return [r_wait, g_wait]
+  )"));
+  EXPECT_EQ(model_.text(row("r"), ExposedModel::group_column), "dp · size unknown");
+  EXPECT_EQ(model_.note(row("r"), ExposedModel::group_column), "ranks: unknown");
+  EXPECT_EQ(model_.text(row("g"), ExposedModel::group_column), "one · 1 rank");
+}
+
 TEST_F(ExposedModelTest, AddsUpToTheStep) {
   EXPECT_EQ(model_.totals().by_column[ExposedModel::exposed_column],
             snapshot_->analysis.simulation.exposed_ns());

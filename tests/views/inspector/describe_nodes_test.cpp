@@ -139,6 +139,7 @@ TEST_F(InspectorTest, SaysHowMissingRanksAreDerived) {
   EXPECT_THAT(ranks("g").note.toStdString(), HasSubstr("group_size"));
   EXPECT_EQ(ranks("h").value, "4 (0, 1, 2, 3)");
   EXPECT_THAT(ranks("h").note.toStdString(), HasSubstr("gets the ranks of fsdp."));
+  EXPECT_EQ(ranks("r").value, "unknown");
   EXPECT_THAT(ranks("r").note.toStdString(), StartsWith("Nothing in the graph"));
   snapshot_ = test::snapshot_of(test::kSmallStep);
   EXPECT_EQ(ranks("ar").provenance, Provenance::captured);
