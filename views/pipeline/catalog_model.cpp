@@ -47,6 +47,7 @@ void CatalogModel::fill() {
     for (const auto& each : found)
       rows_.push_back({.title = to_qstring(each.second->info.name), .pass = each.second});
   }
+  if (rows_.empty() && !text_.isEmpty()) rows_.push_back({.title = tr("No match.")});
   if (!problems_.isEmpty()) rows_.push_back({.title = tr("Not loaded")});
   for (const QString& problem : problems_) rows_.push_back({.title = problem, .is_problem = true});
   endResetModel();

@@ -9,8 +9,8 @@
 namespace jointer::views {
 
 // All passes with their summaries, grouped by stage. With a search text, only the matching passes,
-// best first within each stage. Headings cannot be selected. Sources of passes that could not be
-// loaded come last, with the reasons.
+// best first within each stage; if none matches, a heading says so. Headings cannot be selected.
+// Sources of passes that could not be loaded come last, with the reasons.
 class CatalogModel : public QAbstractListModel {
   Q_OBJECT
  public:

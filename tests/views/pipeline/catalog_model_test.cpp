@@ -53,7 +53,10 @@ TEST_F(Catalog, ANameMatchRanksBeforeASummaryMatch) {
   EXPECT_EQ(model.pass(model.first_pass()), "sink_waits_iterative");
   model.set_text("nothing answers this");
   EXPECT_EQ(model.first_pass(), -1);
-  EXPECT_EQ(model.rowCount(), 0);
+  EXPECT_EQ(headings(), QStringList{"No match."});
+  EXPECT_EQ(model.rowCount(), 1);
+  model.set_text({});
+  EXPECT_FALSE(headings().contains("No match."));
 }
 
 TEST_F(Catalog, ListsPluginsThatCouldNotBeLoaded) {
