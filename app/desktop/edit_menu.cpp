@@ -211,6 +211,9 @@ void EditMenu::change_collectives(bool merge) {
   if (starts.empty())
     return context_.status.say(merge ? tr("First select the collectives to merge.")
                                      : tr("First select the collective to split."));
+  if (!merge && starts.size() > 1)
+    return context_.status.say(
+        tr("%1 collectives are selected. Select only the one to split.").arg(starts.size()));
   const Result<Edit> edit = merge ? merge_collectives(document->graph(), starts)
                                   : split_collective(document->graph(), starts.front());
   if (!edit) return context_.status.warn(to_qstring(edit.error().message));

@@ -560,6 +560,10 @@ void EditTest::refusals_are_reported() {
   document().selection().clear();
   run_action("Merge Collectives");
   QVERIFY(status->currentMessage().startsWith("First select"));
+  const auto collectives = document().analysis().simulation.collectives();
+  document().selection().select_all({collectives[0].start, collectives[1].start});
+  run_action("Split Collective");
+  QCOMPARE(status->currentMessage(), "2 collectives are selected. Select only the one to split.");
   QVERIFY(!bar.isVisible());
   document().selection().select(document().analysis().simulation.collectives().front().start);
   run_action("Merge Collectives");
