@@ -261,8 +261,11 @@ void MainWindow::refresh_title() {
 }
 
 void MainWindow::report_failure(DocumentTab* tab, const Error& error) {
-  if (tab->document() != nullptr)
-    status_->warn(tr("Reloading failed: %1").arg(QString::fromStdString(error.message)));
+  if (tab->document() != nullptr) {
+    const QString why = QString::fromStdString(error.message);
+    status_->warn(tab == documents_->tab() ? tr("Reloading failed: %1").arg(why)
+                                           : tr("Reloading %1 failed: %2").arg(tab->title(), why));
+  }
   emit open_failed(tab, error);
 }
 

@@ -26,6 +26,7 @@
 #include "views/session/text/node_text.h"
 #include "views/window/facts_popup.h"
 #include "views/window/graph_chooser.h"
+#include "views/window/message_bar.h"
 #include "views/window/recent_files.h"
 #include "views/window/scoreboard.h"
 
@@ -594,6 +595,14 @@ void WindowTest::reloads_a_changed_file() {
   QTest::keyClick(window_.get(), Qt::Key_F5);
   QVERIFY(failed.wait(kPatienceMs));
   QVERIFY(tab->document() != nullptr && tab->timeline()->isVisible());
+  auto& bar = test::child<MessageBar>(*window_);
+  QVERIFY2(bar.text().startsWith("Reloading failed: "), qPrintable(bar.text()));
+  // The message names a document that is not the current one.
+  QVERIFY(open(kJoint) != nullptr);
+  tab->load();
+  QVERIFY(failed.wait(kPatienceMs));
+  QVERIFY2(bar.text().startsWith("Reloading " + tab->title() + " failed: "),
+           qPrintable(bar.text()));
 }
 
 void WindowTest::remembers_files_and_layout() {
