@@ -76,7 +76,7 @@ EditMenu::EditMenu(const MenuContext& context, QSettings& settings)
   add_edit_actions(menu);
   menu->addSeparator();
   const auto add = context_.adder(menu, this);
-  add(tr("Copy &Report as Markdown"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C)},
+  add(tr("Copy Repor&t as Markdown"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C)},
       Needs::document, &EditMenu::copy_report);
   menu->addSeparator();
   add(tr("&Find..."), {QKeySequence::Find, QKeySequence(Qt::Key_Slash)}, Needs::document,
@@ -89,7 +89,7 @@ EditMenu::EditMenu(const MenuContext& context, QSettings& settings)
   };
   add(tr("Find &Next"), {QKeySequence(Qt::Key_F3)}, Needs::document,
       [walk] { walk(&FindBar::next); });
-  add(tr("Find &Previous"), {QKeySequence(Qt::SHIFT | Qt::Key_F3)}, Needs::document,
+  add(tr("Find Pre&vious"), {QKeySequence(Qt::SHIFT | Qt::Key_F3)}, Needs::document,
       [walk] { walk(&FindBar::previous); });
   add(tr("&Clear Selection"), {QKeySequence(Qt::Key_Escape)}, Needs::document, &EditMenu::escape);
   connect(&context_.documents, &Documents::loaded, this, &EditMenu::follow);
@@ -140,7 +140,7 @@ void EditMenu::add_edit_actions(QMenu* menu) {
   menu->addSeparator();
   add(tr("&Merge Collectives"), {}, [this] { change_collectives(true); });
   add(tr("&Split Collective"), {}, [this] { change_collectives(false); });
-  add(tr("&Replace Operator..."), {}, &EditMenu::choose_operator);
+  add(tr("Replace &Operator..."), {}, &EditMenu::choose_operator);
   QMenu* policies = make_policy_menu();
   menu->addMenu(policies);
   node_actions_ << policies->menuAction();

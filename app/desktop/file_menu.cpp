@@ -27,7 +27,7 @@ FileMenu::FileMenu(const MenuContext& context, Workspaces& workspaces, Closing& 
   add(tr("Open &Pair..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O)}, Needs::nothing,
       &FileMenu::choose_pair);
   add(tr("Open Log &Folder..."), {}, Needs::nothing, &FileMenu::choose_folder);
-  fill_sample_menu(menu->addMenu(tr("Open &Sample")));
+  fill_sample_menu(menu->addMenu(tr("Open Sa&mple")));
   recent_menu_ = menu->addMenu(tr("Open &Recent"));
   menu->addSeparator();
   context_.actions.add(menu, tr("&Save"), {QKeySequence::Save}, Needs::document, &workspaces_,

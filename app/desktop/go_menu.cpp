@@ -43,9 +43,9 @@ GoMenu::GoMenu(const MenuContext& context, CommandSearch& search) : context_(con
   menu->addSeparator();
   add_panes(menu);
   menu->addSeparator();
-  add(tr("&Next Document"), {QKeySequence(Qt::CTRL | Qt::Key_PageDown)}, Needs::nothing,
+  add(tr("Next Do&cument"), {QKeySequence(Qt::CTRL | Qt::Key_PageDown)}, Needs::nothing,
       [this] { context_.documents.step(1); });
-  add(tr("P&revious Document"), {QKeySequence(Qt::CTRL | Qt::Key_PageUp)}, Needs::nothing,
+  add(tr("Pre&vious Document"), {QKeySequence(Qt::CTRL | Qt::Key_PageUp)}, Needs::nothing,
       [this] { context_.documents.step(-1); });
 }
 

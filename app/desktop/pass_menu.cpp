@@ -37,7 +37,7 @@ PassMenu::PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& 
   menu->addSeparator();
   add(tr("&Add Pass..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_A)}, Needs::document,
       [this] { with_pipeline_pane([](PipelinePane& pane) { pane.open_catalog(); }); });
-  pass_menu_ = menu->addMenu(tr("Passes by &Stage"));
+  pass_menu_ = menu->addMenu(tr("Passes &by Stage"));
   QMenu* presets = menu->addMenu(tr("Pr&esets"));
   presets->setToolTipsVisible(true);
   for (const PipelinePreset& preset : pipeline_presets()) {

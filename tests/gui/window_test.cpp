@@ -3,10 +3,13 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDir>
+#include <QHash>
 #include <QImageReader>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
 #include <QTest>
 
 #include "core/base/bytes.h"
@@ -71,6 +74,7 @@ class WindowTest : public test::AppWindow {
   void drag_selects_a_range();
   void finds_nodes();
   void runs_commands_by_name();
+  void access_keys_are_unique_within_a_menu();
   void copies_a_report();
   void saves_a_screenshot();
   void changes_assumed_sizes();
@@ -538,6 +542,22 @@ void WindowTest::runs_commands_by_name() {
   QTest::keyClick(line, Qt::Key_Return);
   QTRY_VERIFY(tab->document()->selection().moment().has_value());
   QCOMPARE(tab->document()->moment(), tab->document()->analysis().memory.peak_index());
+}
+
+void WindowTest::access_keys_are_unique_within_a_menu() {
+  const auto compare_keys = [](const QList<QAction*>& actions) {
+    QHash<QKeySequence, QString> found;
+    for (const QAction* action : actions) {
+      const QKeySequence key = QKeySequence::mnemonic(action->text());
+      if (key.isEmpty()) continue;
+      QVERIFY2(!found.contains(key), qPrintable(found[key] + " / " + action->text()));
+      found[key] = action->text();
+    }
+  };
+  const QList<QAction*> menus = window_->menuBar()->actions();
+  QVERIFY(menus.size() > 5);
+  compare_keys(menus);
+  for (const QAction* menu : menus) compare_keys(menu->menu()->actions());
 }
 
 void WindowTest::copies_a_report() {
