@@ -12,7 +12,7 @@
 //   - values other than placeholders that a call writes to before the last forward output, if a
 //     gradient depends on the value, but none on the call.
 // Instead of a tuple, save the elements that the backward reads. The forward returns its outputs,
-// the saved values, and calls that write in place up to the last forward output and that no
+// the saved values, and the calls up to the last forward output that write in place and that no
 // gradient depends on; the backward's inputs are the saved values, then the inputs that only the
 // backward has. extract.cpp extracts both halves.
 //

@@ -31,7 +31,7 @@ QString yes_or_no(bool value) {
   return value ? tr("yes") : tr("no");
 }
 
-// The options that tell from where the graph was read; graphs are compared by name and hash.
+// The options that name the files of the graph; graphs are compared by name and hash.
 constexpr std::array<std::string_view, 2> kOptionsOfTheGraph{"backward", "graph"};
 
 std::vector<SettingWords> words_of_settings() {

@@ -194,7 +194,7 @@ class KernelOfNode {
   // A reason not to fuse with another kernel of this part.
   using Reason = std::pair<std::int32_t, QString>;
 
-  // Adds the reasons for which this kernel was not fused with those of the node's inputs and users.
+  // Adds the reasons why this kernel was not fused with those of the node's inputs and users.
   void add_refusals() {
     std::map<std::int32_t, NodeId> neighbors;  // by kernel of this part
     const auto add_neighbor = [&](NodeId id) {
