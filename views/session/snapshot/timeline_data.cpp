@@ -49,6 +49,17 @@ std::vector<std::int64_t> to_vector(std::span<const std::int64_t> values) {
   return {values.begin(), values.end()};
 }
 
+// Those of a compiled block's nodes that the graph runs. After an edit is undone, the graph may not
+// have all of them.
+std::vector<NodeId> running_nodes(const MeasuredBlock& block, const Graph& graph,
+                                  const Analysis& analysis) {
+  std::vector<NodeId> nodes = block.nodes;
+  std::erase_if(nodes, [&](NodeId node) {
+    return node.index() >= graph.node_count() || !analysis.memory.step_of(node);
+  });
+  return nodes;
+}
+
 }  // namespace
 
 ItemColor node_color(const Graph& graph, const Analysis& analysis, NodeId id) {
@@ -263,16 +274,17 @@ std::vector<TimelineData::Extent> TimelineData::extents_in_blocks(const Graph& g
                                                                   const Measurement& measurement) {
   std::vector<Extent> extents(graph.node_count());
   for (const MeasuredBlock& block : measurement.blocks) {
+    const std::vector<NodeId> nodes = running_nodes(block, graph, analysis);
     const auto share_of = [&](NodeId node) {
       return static_cast<double>(std::max<std::int64_t>(analysis.costs[node.index()].ns, 1));
     };
     double all = 0, before = 0;
-    for (const NodeId node : block.nodes) all += share_of(node);
+    for (const NodeId node : nodes) all += share_of(node);
     const auto time_at = [&](double share) {
       return block.start_ns +
              std::llround(static_cast<double>(block.end_ns - block.start_ns) * share / all);
     };
-    for (const NodeId node : block.nodes) {
+    for (const NodeId node : nodes) {
       extents[node.index()].begin = time_at(before);
       before += share_of(node);
       extents[node.index()].end = time_at(before);
@@ -375,17 +387,17 @@ void TimelineData::place_blocks(const Graph& graph, const Analysis& analysis,
   const bool in_order = kind_ == AxisKind::program_order;
   for (std::size_t b = 0; b < measurement.blocks.size(); ++b) {
     const MeasuredBlock& block = measurement.blocks[b];
+    const std::vector<NodeId> nodes = running_nodes(block, graph, analysis);
+    if (nodes.empty()) continue;
     const LaneItem whole{.begin = block.start_ns,
                          .end = block.end_ns,
-                         .node = block.nodes.front(),
+                         .node = nodes.front(),
                          .color = ItemColor::compiled,
                          .block = static_cast<std::int32_t>(b)};
     std::vector<LaneItem> stretches;
     std::set<std::size_t> covered{kComputeLane};
-    for (const NodeId node : block.nodes) {
-      const auto step = analysis.memory.step_of(node);
-      if (!step) continue;
-      const auto at = static_cast<std::int64_t>(*step);
+    for (const NodeId node : nodes) {
+      const auto at = static_cast<std::int64_t>(*analysis.memory.step_of(node));
       std::size_t lane = kComputeLane;
       if (graph.is_asynchronous(graph.node(node)))
         lane += static_cast<std::size_t>(std::max(analysis.simulation.timing(node).stream, 0));

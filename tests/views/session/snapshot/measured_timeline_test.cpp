@@ -149,6 +149,38 @@ TEST_F(MeasuredTimelineTest, ABlockIsCutWhereOtherNodesInterruptIt) {
   EXPECT_EQ(items[2].end, 4);
 }
 
+// As after an edit that added nodes was undone.
+TEST_F(MeasuredTimelineTest, ABlockLacksNodesThatTheGraphDoesNotHave) {
+  const NodeId gone(std::size_t{10'000});
+  all.nodes.clear();
+  all.blocks = {{.name = "region 1",
+                 .nodes = {gone, node("mm"), node("relu"), gone},
+                 .start_ns = 0,
+                 .end_ns = 50'000,
+                 .own_ns = 50'000,
+                 .peak_bytes = 1},
+                {.name = "region 2",
+                 .nodes = {gone},
+                 .start_ns = 60'000,
+                 .end_ns = 70'000,
+                 .own_ns = 10'000,
+                 .peak_bytes = 1}};
+  const MeasuredTimeline m = lay(all);
+  for (const AxisKind kind : {AxisKind::program_order, AxisKind::measured_time}) {
+    const auto items = m.timeline(kind).lanes()[1].items();
+    ASSERT_EQ(items.size(), 1U);
+    EXPECT_EQ(items[0].node, node("mm"));
+    EXPECT_EQ(items[0].block, 0);
+  }
+  // The nodes that are left share the whole time.
+  const TimelineData& data = m.timeline(AxisKind::measured_time);
+  const std::size_t last = *snapshot->analysis.memory.step_of(node("relu"));
+  EXPECT_EQ(data.position(2 + 2 * last), 50'000);
+  EXPECT_EQ(m.block_of(gone), nullptr);
+  EXPECT_EQ(estimated_ns(*snapshot, *m.block_of(node("mm"))),
+            estimated_ns(*snapshot, node("mm")) + estimated_ns(*snapshot, node("relu")));
+}
+
 TEST_F(MeasuredTimelineTest, ASingleRankHasNoNetworkTimes) {
   all.alone = true;
   const MeasuredTimeline m = lay(all);
