@@ -182,9 +182,10 @@ void Editing::apply_all(std::vector<Edit> edits) {
   ask({.is_edit = true, .run = [this, edits = std::move(edits)] { do_all(edits, history_); }});
 }
 
+// Requests that run first may replace the entries that lead to `place`, so remember the edits.
 void Editing::apply_all_from(int place, std::vector<Edit> edits) {
-  ask({.is_edit = true, .run = [this, place, edits = std::move(edits)] {
-         const EditHistory before = history_, start = history_at(place);
+  ask({.is_edit = true, .run = [this, start = history_at(place), edits = std::move(edits)] {
+         const EditHistory before = history_;
          if (before == start) return do_all(edits, before);
          follow(start, [this, start, before, edits] {
            if (history_ == start) return do_all(edits, before);

@@ -106,6 +106,21 @@ TEST_F(EditingTest, UndoAndRedoNameTheEdit) {
   EXPECT_EQ(after([this] { editing().go_to(2); }), "Redid 2 edits.");
 }
 
+TEST_F(EditingTest, TheStartIsThatOfTheRequestThoughEarlierRequestsReplaceItsEntries) {
+  editing().apply_all({saves("relu"), saves("y")});
+  ASSERT_TRUE(settle());
+  editing().undo();
+  editing().undo();
+  editing().apply(saves("g1"));
+  editing().apply_all_from(2, {saves("gw1")});
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(tagged(), "mm relu mm_1 y gw1 ");
+  EXPECT_EQ(editing().entry_count(), 2);
+  editing().undo();
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(tagged(), "mm mm_1 g1 ");
+}
+
 // --- Repeating in identical layers ---
 
 TEST_F(EditingTest, TheLastEditIsRepeatedInTheOtherLayers) {
