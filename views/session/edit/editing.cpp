@@ -31,6 +31,16 @@ QString undone_or_redone(const Editing& editing, int from) {
   return (is_undone ? Editing::tr("Undid %1 edits.") : Editing::tr("Redid %1 edits.")).arg(count);
 }
 
+std::vector<EditHistory> without_metrics(const EntryStack& entries,
+                                         const std::vector<NamedState>& named) {
+  std::vector<EditHistory> histories;
+  for (int i = 0; i < entries.count(); ++i)
+    if (!entries.entry(i).metrics) histories.push_back(entries.entry(i).after);
+  for (const NamedState& state : named)
+    if (!state.metrics) histories.push_back(state.history);
+  return histories;
+}
+
 }  // namespace
 
 Editing::Editing(OpenGraph& open)
@@ -305,17 +315,17 @@ void Editing::forget_old_metrics() {
 
 void Editing::compute_metrics() {
   if (finding_metrics_.is_running()) return;  // another job follows when this one ends
-  std::vector<EditHistory> histories;
-  for (int i = 0; i < entry_count(); ++i)
-    if (!entry(i).metrics) histories.push_back(entry(i).after);
-  for (const NamedState& state : named_)
-    if (!state.metrics) histories.push_back(state.history);
+  const std::vector<EditHistory> histories = without_metrics(entries_, named_);
   if (histories.empty()) return;
   const auto find = [baseline = open_.baseline(), histories](const Cancellation& job) {
     return metrics_of_histories(*baseline, histories, job.flag());
   };
-  finding_metrics_.start(find, [this](const Result<MetricsByHistory>& found) {
-    if (found) fill_metrics(*found);  // otherwise the metrics stay empty
+  finding_metrics_.start(find, [this, histories](const Result<MetricsByHistory>& found) {
+    if (!found) return;  // the metrics stay empty
+    fill_metrics(*found);
+    // Entries may have been added in the meantime. Those that cannot have metrics are not tried
+    // again alone.
+    if (without_metrics(entries_, named_) != histories) compute_metrics();
   });
 }
 
@@ -329,9 +339,7 @@ void Editing::fill_metrics(const MetricsByHistory& found) {
   };
   for (int i = 0; i < entry_count(); ++i) fill(entry(i).after, entries_.entry(i).metrics);
   for (NamedState& state : named_) fill(state.history, state.metrics);
-  if (!any) return;
-  emit changed();
-  compute_metrics();
+  if (any) emit changed();
 }
 
 // --- The selected moment, which stays at its node ---

@@ -8,6 +8,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "tests/support/held_pool.h"
 #include "tests/support/snapshots.h"
 #include "views/session/document/document.h"
 
@@ -119,6 +120,27 @@ TEST_F(EditingTest, TheStartIsThatOfTheRequestThoughEarlierRequestsReplaceItsEnt
   editing().undo();
   ASSERT_TRUE(settle());
   EXPECT_EQ(tagged(), "mm mm_1 g1 ");
+}
+
+// --- Metrics ---
+
+TEST_F(EditingTest, EntriesThatReplaceOthersWhileMetricsAreComputedGetMetrics) {
+  editing().apply_all({saves("relu"), saves("y")});
+  editing().undo();
+  editing().undo();
+  ASSERT_TRUE(settle());
+  test::HeldPool pool;
+  AnalysisOptions options = document->analysis().options;
+  options.memory.optimizer = OptimizerState::adamw;
+  document->analyze_with(options);
+  // Begins when the analysis ends, before the metrics of the old entries are computed again.
+  editing().apply_all({saves("g1"), saves("gw1")});
+  pool.run_all();
+  ASSERT_EQ(editing().entry_count(), 2);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(editing().entry(i).title.contains(i == 0 ? "g1" : "gw1")) << i;
+    EXPECT_TRUE(editing().entry(i).metrics) << i;
+  }
 }
 
 // --- Repeating in identical layers ---
