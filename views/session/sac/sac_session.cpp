@@ -95,6 +95,9 @@ void SacSession::cancel() {
   is_stale_ = false;
   will_apply_tags_ = false;
   queued_.clear();
+  wanted_preview_.reset();
+  std::vector<Question> unanswered = std::exchange(questions_, {});
+  if (asking_) unanswered.insert(unanswered.begin(), *std::exchange(asking_, std::nullopt));
   // A worker thread may still be using the old solver.
   solver_ = std::make_shared<SacSolver>();
   if (!state_) {
@@ -102,8 +105,8 @@ void SacSession::cancel() {
     emit changed();
   }
   set_working(false);
-  if (const auto asked = std::exchange(asking_, std::nullopt))
-    asked->fail({Error::Kind::cancelled, "the evaluation was cancelled"});
+  for (const Question& each : unanswered)
+    each.fail({Error::Kind::cancelled, "the evaluation was cancelled"});
 }
 
 // Handles one request at a time: the state first, then choices, previews and questions.
@@ -112,6 +115,8 @@ void SacSession::pump() {
   if (will_apply_tags_ && !is_stale_ && queued_.empty() && pending_.empty() &&
       editing_.is_settled())
     return start_applying_tags();
+  // Without a plan that can change, there is nothing to preview.
+  if (!is_stale_ && queued_.empty() && !(state_ && state_->can_change())) wanted_preview_.reset();
   SacRequest request = this->request();
   std::optional<Preview> preview;
   std::optional<PolicyChoice> choice;
@@ -126,7 +131,7 @@ void SacSession::pump() {
     if (choice->nodes.empty()) return pump();
     request.choices.push_back(*choice);
     set_working(true);
-  } else if (wanted_preview_ && state_ && state_->can_change()) {
+  } else if (wanted_preview_) {
     preview = std::exchange(wanted_preview_, std::nullopt);
     const bool has_nodes = !preview->nodes.empty();
     preview->nodes = open_.existing(std::move(preview->nodes));
@@ -203,6 +208,13 @@ SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& re
 
 void SacSession::show(const Answer& answer, const std::optional<PolicyChoice>& choice) {
   if (answer.preview) {
+    // The plan is for a graph that has changed, so it must not be applied. Solve the new one.
+    if (is_stale_ && answer.preview->is_to_be_done) {
+      if (!wanted_preview_ || !wanted_preview_->is_to_be_done)
+        wanted_preview_ =
+            Preview{.plan_request = answer.preview->plan_request, .is_to_be_done = true};
+      return;
+    }
     preview_ = answer.preview;
     follow_preview();
     emit previewed();

@@ -223,6 +223,63 @@ TEST_F(SacSessionTest, CancelledQuestionsAreAnswered) {
   EXPECT_EQ(error->kind, Error::Kind::cancelled);
 }
 
+TEST_F(SacSessionTest, QuestionsThatWaitForACancelledRequestAreAnswered) {
+  std::optional<Error> error;
+  QObject context;
+  session().set_action({node("mm1")}, PlanAction::recompute);
+  session().find_figures({}, &context, [&](const Result<PlanFigures>& found) {
+    if (!found) error = found.error();
+  });
+  session().cancel();
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind, Error::Kind::cancelled);
+  run_all();
+}
+
+TEST_F(SacSessionTest, APlanThatIsToBeUsedIsCancelledWithTheRequestBeforeIt) {
+  open("kind train_step\n" + test::layered_joint(4));
+  session().set_action({node("mm1")}, PlanAction::recompute);
+  session().solve({.activation_budget = 0.5});
+  session().cancel();
+  run_all();
+  EXPECT_EQ(document->editing().entry_count(), 0);
+}
+
+TEST_F(SacSessionTest, APreviewIsDroppedIfNoPlanCanChange) {
+  open("kind forward\nx: f32[8] = input\ny: f32[8] = aten.relu(x)\nreturn [y]\n");
+  ASSERT_FALSE(session().state()->can_change());
+  session().preview_solving({.activation_budget = 0.5});
+  run_all();
+  EXPECT_FALSE(session().shown_preview());
+}
+
+// The plan found for the earlier tags must not be applied.
+TEST_F(SacSessionTest, AStepThatChangesWhileItIsSolvedIsSolvedAgain) {
+  const std::string step = "kind train_step\n" + test::layered_joint(4);
+  const SolveSettings settings{.activation_budget = 0.5};
+  const auto save = [this] {
+    session().set_action({node("act0"), node("act1"), node("act2"), node("act3")},
+                         PlanAction::save);
+    run_all();
+  };
+  open(step);
+  session().solve(settings);
+  run_all();
+  const PlanFigures expected = session().state()->figures;
+  open(step);
+  save();
+  session().solve(settings);
+  run_all();
+  ASSERT_NE(session().state()->figures, expected);
+  open(step);
+  save();
+  document->editing().undo();
+  session().solve(settings);  // begins before the tags are undone
+  run_all();
+  EXPECT_EQ(document->editing().entry_count(), 1);
+  EXPECT_EQ(session().state()->figures, expected);
+}
+
 TEST_F(SacSessionTest, HistoryHasTheFiguresOfPlans) {
   PlanHistory plans(session());
   EXPECT_FALSE(plans.has_plans());
