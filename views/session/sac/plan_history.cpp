@@ -1,6 +1,7 @@
 #include "views/session/sac/plan_history.h"
 
 #include <algorithm>
+#include <span>
 
 #include "views/session/edit/editing.h"
 #include "views/session/open/open_graph.h"
@@ -14,13 +15,18 @@ PlanHistory::PlanHistory(SacSession& session, QObject* parent)
 
 bool PlanHistory::has_plans() const {
   if (sac_kind(session_.open_graph().baseline()->graph) == SacKind::partitioned) return false;
-  const auto has = [](const EditHistory& history) {
-    return std::ranges::any_of(history,
+  const auto has = [](std::span<const DoneEditPtr> edits) {
+    return std::ranges::any_of(edits,
                                [](const DoneEditPtr& done) { return changes_plan(done->edit); });
   };
   const Editing& editing = session_.editing();
-  return has(editing.history_at(editing.entry_count())) ||
-         std::ranges::any_of(editing.named(),
+  for (int i = 0; i < editing.entry_count(); ++i) {
+    const EditEntry& entry = editing.entry(i);
+    // The edits that the entry adds.
+    const std::size_t kept = entry.before.size() - replaced_edits(entry);
+    if (has(std::span(entry.after).subspan(kept))) return true;
+  }
+  return std::ranges::any_of(editing.named(),
                              [&](const NamedState& state) { return has(state.history); });
 }
 

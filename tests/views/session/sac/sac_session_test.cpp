@@ -280,6 +280,19 @@ TEST_F(SacSessionTest, AStepThatChangesWhileItIsSolvedIsSolvedAgain) {
   EXPECT_EQ(session().state()->figures, expected);
 }
 
+// Also of an entry whose edits a later one replaces.
+TEST_F(SacSessionTest, HistoryHasPlansIfAnyEntryHasOne) {
+  PlanHistory plans(session());
+  session().set_action({node("mm1")}, PlanAction::recompute);
+  run_all();
+  document->editing().apply_all_from(
+      0, {{.title = "Move t3", .changes = {MoveNodes{.nodes = {"t3"}, .before = "e3"}}}});
+  run_all();
+  ASSERT_EQ(document->editing().entry_count(), 2);
+  EXPECT_EQ(document->editing().edits().size(), 1U);
+  EXPECT_TRUE(plans.has_plans());
+}
+
 TEST_F(SacSessionTest, HistoryHasTheFiguresOfPlans) {
   PlanHistory plans(session());
   EXPECT_FALSE(plans.has_plans());
