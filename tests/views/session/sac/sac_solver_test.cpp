@@ -2,6 +2,7 @@
 
 #include "views/session/sac/sac_solver.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "core/edit/difference.h"
@@ -207,6 +208,28 @@ TEST_F(SacSolverTest, RowsStayWhileTheUserTicks) {
   tag("out0", MemoryPolicy::must_save);
   const SacStatePtr after = state();
   for (const SacTensor& t : before->tensors) EXPECT_NE(after->tensor_of(t.node), nullptr);
+}
+
+// As of a node that an edit added: after undo and redo, it may have another id.
+TEST(PolicyTrailTest, FollowsANodeWhoseIdHasChanged) {
+  const auto graph_with = [](int others) {
+    std::string text = "x: f32[8] = input\n";
+    for (int i = 0; i < others; ++i) text += fmt::format("a{}: f32[8] = aten.relu(x)\n", i);
+    return test::snapshot_of(text + "b: f32[8] = aten.sin(x)\nreturn [b]\n");
+  };
+  const SnapshotPtr opened = graph_with(0), large = graph_with(20), small = graph_with(2);
+  const Edit edit{
+      .title = "Save b",
+      .changes = {SetPolicy{.policy = MemoryPolicy::must_save, .nodes = {std::string("b")}}}};
+  const EditHistory history{std::make_shared<DoneEdit>(DoneEdit{edit, {}})};
+  PolicyTrails trails;
+  for (const SnapshotPtr& now : {large, small, large}) {
+    const NodeId b = now->graph.find("b");
+    const PolicyTrail trail = trails.follow(opened->graph, now->graph, history, 1);
+    ASSERT_EQ(trail.policies.size(), now->graph.node_count());
+    EXPECT_EQ(trail.policies[b.index()], MemoryPolicy::must_save);
+    EXPECT_EQ(trail.edits[b.index()], 0);
+  }
 }
 
 TEST_F(SacSolverTest, OtherGraphsAreShownUnchanged) {
