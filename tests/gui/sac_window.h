@@ -48,6 +48,8 @@ class SacWindow : public AppWindow {
     if (show_pane<views::SacPane>("sac") == nullptr) return false;
     connect(&session(), &views::SacSession::refused, this,
             [](const QString& why) { qInfo() << why; });
+    connect(&session().pareto(), &views::ParetoSearch::failed, this,
+            [](const QString& why) { qInfo() << why; });
     if (!QTest::qWaitFor([this] { return session().state() != nullptr; }, kPatienceMs))
       return false;
     return settle();
@@ -70,13 +72,13 @@ class SacWindow : public AppWindow {
     return child<QPushButton>(pane(), name);
   }
   [[nodiscard]] QLineEdit& filter() const { return child<QLineEdit>(table(), "filter"); }
-  // Shows the trade-off and waits for its search.
+  // Shows the trade-off and waits until its search ends. Returns false if it finds too little.
   bool search_trade_off() {
     pane().show_pareto();
     views::ParetoPage& page = pareto();
     press(child<QPushButton>(page, "start"));
-    return QTest::qWaitFor(
-        [&] { return !page.search().is_running() && page.plot().marks().size() > 3; }, kSearchMs);
+    return QTest::qWaitFor([&] { return !page.search().is_running(); }, kSearchMs) &&
+           page.plot().marks().size() > 3;
   }
   [[nodiscard]] views::TargetPage& targets() const { return child<views::TargetPage>(pane()); }
   // Chooses upstream's preset that recomputes everything.
