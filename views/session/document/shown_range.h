@@ -40,7 +40,7 @@ class ShownRange : public QObject {
   // range to the nodes that it covers there (mapped_range.h) or, if `shown` does not run any of
   // them, clears it.
   void move_to(Document& shown);
-  // Uses `own` again, without a range and without emitting anything. The pair calls this before it
+  // Uses `own` again, without a range and without emitting anything. Must be called before the pair
   // is deleted.
   void forget_pair();
 

@@ -83,8 +83,8 @@ class ParetoSearch : public QObject {
   // Returns true during a search for a plan that will be used, not only previewed.
   [[nodiscard]] bool is_finding() const { return fit_.is_running() && !is_trial_; }
   // The fastest known point for this state within the limit, without presets; null if there is
-  // none, or if the known points are for another choice of orders. The plan that `find_fastest`
-  // finds is at least as good.
+  // none, or if the known points are for another choice of orders. Once the curve is complete, the
+  // plan that `find_fastest` finds is at least as good.
   [[nodiscard]] const ParetoPoint* fastest_known(const SacStatePtr& state,
                                                  std::int64_t limit_bytes) const;
   // Searches for the plan with the smallest peak that is at most `percent` percent slower than the

@@ -154,7 +154,7 @@ class SacSession : public QObject {
   // empty for the user. Emits `refused` if the plan is already in effect and has no order.
   void apply_plan(const SavePlan& plan, const QString& title, std::string_view by = kSearch);
 
-  // Cancels the running request and queued choices, and keeps the shown state.
+  // Cancels all requests, and keeps the shown state.
   void cancel();
 
  signals:
