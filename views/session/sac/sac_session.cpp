@@ -33,6 +33,12 @@ Edit restated(const Graph& graph, const SavePlan& plan) {
   return edit;
 }
 
+// Returns false if the plan is for an earlier graph, which had other nodes.
+bool has_nodes_of(const OpenGraph& open, const SavePlan& plan) {
+  const auto exists = [&](NodeId node) { return open.has(node); };
+  return std::ranges::all_of(plan.saved, exists) && std::ranges::all_of(plan.offloaded, exists);
+}
+
 }  // namespace
 
 SacSession::SacSession(OpenGraph& open, Editing& editing)
@@ -112,11 +118,14 @@ void SacSession::cancel() {
 // Handles one request at a time: the state first, then choices, previews and questions.
 void SacSession::pump() {
   if (is_running()) return;
+  // Without a plan that can change, there is nothing to preview or to apply.
+  if (!is_stale_ && queued_.empty() && !(state_ && state_->can_change())) {
+    wanted_preview_.reset();
+    will_apply_tags_ = false;
+  }
   if (will_apply_tags_ && !is_stale_ && queued_.empty() && pending_.empty() &&
       editing_.is_settled())
     return start_applying_tags();
-  // Without a plan that can change, there is nothing to preview.
-  if (!is_stale_ && queued_.empty() && !(state_ && state_->can_change())) wanted_preview_.reset();
   SacRequest request = this->request();
   std::optional<Preview> preview;
   std::optional<PolicyChoice> choice;
@@ -136,6 +145,8 @@ void SacSession::pump() {
     const bool has_nodes = !preview->nodes.empty();
     preview->nodes = open_.existing(std::move(preview->nodes));
     if (has_nodes && preview->nodes.empty()) return pump();
+    const auto& wanted = preview->plan_request;
+    if (wanted && wanted->fit && !has_nodes_of(open_, wanted->fit->point.plan)) return pump();
     if (!preview->plan_request)
       request.choices.push_back(
           {nodes_to_tag(*state_, preview->nodes, preview->action), preview->action});
@@ -485,6 +496,9 @@ void SacSession::checkpoint_layers(const std::vector<NodeId>& nodes) {
 
 void SacSession::apply_plan(const SavePlan& plan, const QString& title, std::string_view by) {
   if (!state_ || !state_->can_change()) return;
+  if (!has_nodes_of(open_, plan))
+    return emit refused(
+        tr("The plan is for an earlier graph, which had other nodes. Search again."));
   const Graph& graph = open_.graph();
   const bool is_step = state_->is_step();
   if (is_step || state_->base->settings.partitioner != Partitioner::min_cut) {

@@ -379,6 +379,23 @@ TEST_F(SacSessionTest, ThePlanInEffectIsRefused) {
   EXPECT_EQ(document->editing().entry_count(), 1);
 }
 
+// As of a search that began before an edit that added nodes was undone.
+TEST_F(SacSessionTest, APlanWithNodesThatTheGraphLacksIsRefused) {
+  QStringList sentences;
+  QObject::connect(&session(), &SacSession::refused, &session(),
+                   [&](const QString& sentence) { sentences << sentence; });
+  SavePlan plan = session().state()->plan;
+  plan.saved.push_back(NodeId(std::size_t{10'000}));
+  session().apply_plan(plan, "Use the plan");
+  run_all();
+  EXPECT_EQ(sentences.join(" "),
+            "The plan is for an earlier graph, which had other nodes. Search again.");
+  EXPECT_EQ(document->editing().entry_count(), 0);
+  session().preview_fit({.point = {.budget = -1, .plan = plan}, .fits = true});
+  run_all();
+  EXPECT_FALSE(session().shown_preview());
+}
+
 TEST_F(SacSessionTest, CancelledRequestsLeaveTheShownState) {
   const SacStatePtr before = session().state();
   session().set_action({node("mm1")}, PlanAction::recompute);
