@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 // An unused path next to `path`, for a damaged file.
 std::string free_path(const std::string& path) {
   std::string candidate = path + ".damaged";
-  for (int number = 2; fs::exists(candidate); ++number)
+  std::error_code error;
+  for (int number = 2; fs::exists(candidate, error); ++number)
     candidate = fmt::format("{}.damaged.{}", path, number);
   return candidate;
 }

@@ -31,8 +31,9 @@ struct CollectiveSkew {
 struct SkewReport {
   // Largest skew first. Empty if no group of at least two ranks was profiled completely.
   std::vector<CollectiveSkew> collectives;
-  // The clocks of ranks are aligned at the ends of collectives. For any two ranks, the median
-  // difference between those ends after the alignment is at most this: smaller skews mean nothing.
+  // The clocks of ranks are aligned at the ends of collectives. For any rank and the first rank of
+  // its group, the median difference between those ends after the alignment is at most this:
+  // smaller skews mean nothing.
   std::int64_t clock_error_ns = 0;
 };
 

@@ -29,6 +29,14 @@ TEST(World, AVariableThatIsNoNumberIsNamed) {
   }
 }
 
+TEST(World, APortThatDoesNotFitInSixteenBitsIsRefused) {
+  ::setenv("MASTER_PORT", "65536", 1);
+  const auto world = World::from_environment();
+  ::unsetenv("MASTER_PORT");
+  ASSERT_FALSE(world);
+  EXPECT_EQ(world.error().message, "MASTER_PORT: expected a port of at most 65535, got `65536`");
+}
+
 // --- Groups of two ranks in this process ---
 
 int free_port() {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -66,6 +67,31 @@ TEST(ProgramBuilder, ASymbolicFloatIsTheResultOfTheFirstNodeWithTheSameExpressio
   const Operand& number = program->operands[program->instructions[0].first_operand + 1];
   EXPECT_EQ(number.kind, Operand::Kind::as_tensor);
   EXPECT_EQ(number.index, program->inputs[2].slot);
+}
+
+TEST(ProgramBuilder, TheHandlesOfManyOperatorsThatAreArgumentsStayInPlace) {
+  constexpr std::array kFunctions{"sin", "cos", "tan", "exp", "log", "neg", "abs", "sqrt"};
+  std::string text = "device cpu\nx: f32[4] = input\n";
+  for (const char* function : kFunctions)
+    text += fmt::format("of_{}: f32[4] = aten.relu(x)\n", function);
+  Graph graph = test::parse(text + "return [x]\n");
+  const OperatorId saves_state = graph.intern_operator("run_and_save_rng_state");
+  for (const char* function : kFunctions) {
+    const StringId called = graph.intern(fmt::format("aten.{}.default", function));
+    const std::array<Argument, 2> arguments{Argument::of_text(Argument::Kind::op, called),
+                                            Argument::of_node(graph.find("x"))};
+    const Argument list = graph.make_children(Argument::Kind::list, arguments);
+    Node& node = graph.node(graph.find(fmt::format("of_{}", function)));
+    node.target = saves_state;
+    node.args = list;
+  }
+  ASSERT_LT(graph.operator_count(), kFunctions.size()) << "the graph names few operators itself";
+  const auto program = build_program(graph, {});
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_EQ(program->instructions.size(), kFunctions.size());
+  for (const Instruction& instruction : program->instructions)
+    EXPECT_TRUE(std::ranges::any_of(program->handles,
+                                    [&](const auto& handle) { return &handle == instruction.op; }));
 }
 
 TEST(ProgramBuilder, IsLinearInTheListsOfUnknownLength) {

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import BIN, SAMPLES, bench, run_ranks, run_runner
+from conftest import BIN, SAMPLES, bench, environment, run_ranks, run_runner
 from jointer.document import read_document
 
 SAMPLE = SAMPLES / "llama_debug_fsdp2.joint.json.zst"
@@ -159,6 +159,22 @@ def test_a_rank_that_is_killed_is_named() -> None:
     assert "killed by signal 9" in result["failure"]
     assert any(rank["status"] == "died" for rank in result["ranks"])
     assert not runners(seed)
+
+
+def test_a_rank_continues_if_nothing_reads_its_events() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [BIN / "jointer-runner", "--on=cpu", "--threads=1", "--iterations=1", "--warmup=0"]
+    done = subprocess.run(
+        [str(word) for word in [*command, "--solo=0", SAMPLE]],
+        env=environment(0, 1, 1),
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=600,
+    )
+    os.close(writer)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_missing_device() -> None:

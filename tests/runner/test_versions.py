@@ -8,6 +8,7 @@ that all tests run with every torch.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,25 @@ def test_inputs_that_repeat_their_elements(tmp_path: Path) -> None:
     write_safetensors(tmp_path / "in.safetensors", differing)
     (ran,) = run_runner(path, "--solo=0", given(path))
     assert ran.code == 3 and "stride 0" in ran.failed["text"], ran.failed
+
+
+def test_inputs_that_are_not_numbers(tmp_path: Path) -> None:
+    """NaN differs from itself, but does not make an input differ from what the graph expects."""
+
+    def program(x: Tensor) -> Tensor:
+        return aten.mul.Tensor(x, 2)
+
+    x = torch.tensor([1.0, math.nan])
+    path = captured(program, [x], tmp_path, lambda document: None)
+    compared(path, [2 * x], given(path))
+    made = make_inputs(
+        jointer.load(path).graph.find_nodes(op="placeholder"),
+        torch.device("cpu"),
+        seed=0,
+        rank=0,
+        given={"x_1": x},
+    )
+    assert made["x_1"].isnan().tolist() == [False, True]
 
 
 MESH = {"opaque": "DeviceMesh", "repr": "DeviceMesh((dp=2), 'cpu', stride=(1,))"}

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <span>
@@ -11,6 +12,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <utility>
 #include <vector>
 
 #include "app/runner/support/torch_error.h"
@@ -148,6 +150,9 @@ Result<World> World::from_environment() {
   JOINTER_TRY(world.local_rank, number_in("LOCAL_RANK", world.rank));
   JOINTER_TRY(world.local_size, number_in("LOCAL_WORLD_SIZE", world.size));
   JOINTER_TRY(world.master_port, number_in("MASTER_PORT", world.master_port));
+  if (!std::in_range<std::uint16_t>(world.master_port))
+    return fail(Error::Kind::usage, "MASTER_PORT: expected a port of at most 65535, got `{}`",
+                world.master_port);
   if (const char* address = std::getenv("MASTER_ADDR"); address != nullptr)
     world.master_address = address;
   const char* agent = std::getenv("TORCHELASTIC_USE_AGENT_STORE");

@@ -13,6 +13,14 @@ constexpr std::size_t kEnough = 256;
 }  // namespace
 
 void DeviceProgress::mark(std::size_t instruction) {
+  c10::Event event = take_event();
+  // This blocks if the queue of a device that hangs is full. oldest_unfinished() must not.
+  event.record(c10::impl::VirtualGuardImpl(device_.type()).getStream(device_));
+  const std::lock_guard lock(mutex_);
+  marks_.push_back({std::move(event), instruction});
+}
+
+c10::Event DeviceProgress::take_event() {
   const std::lock_guard lock(mutex_);
   if (marks_.size() >= kEnough)
     while (!marks_.empty() && marks_.front().event.query()) {
@@ -23,8 +31,7 @@ void DeviceProgress::mark(std::size_t instruction) {
   if (spare_.empty()) spare_.emplace_back(device_.type());
   c10::Event event = std::move(spare_.back());
   spare_.pop_back();
-  event.record(c10::impl::VirtualGuardImpl(device_.type()).getStream(device_));
-  marks_.push_back({std::move(event), instruction});
+  return event;
 }
 
 std::optional<DeviceProgress::Unfinished> DeviceProgress::oldest_unfinished() const {

@@ -38,6 +38,9 @@ class DeviceProgress {
     std::size_t instruction = 0;
   };
 
+  // An event that is not in use.
+  c10::Event take_event();
+
   c10::Device device_;
   mutable std::mutex mutex_;  // guards the next three members
   std::deque<Mark> marks_;

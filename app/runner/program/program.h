@@ -8,6 +8,7 @@
 #include <ATen/core/ivalue.h>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -106,7 +107,7 @@ struct Program {
   std::vector<SymbolicOperand> expressions;
   std::unordered_map<std::string, std::uint32_t> symbols;  // name -> index in symbol_values
   std::vector<std::int64_t> symbol_values;                 // at the start of a step
-  std::vector<c10::OperatorHandle> handles;  // instructions point to them; never reallocated
+  std::deque<c10::OperatorHandle> handles;                 // instructions point to its elements
   std::vector<CompiledCode> compiled;
   std::uint32_t slot_count = 0;
   std::vector<ProgramInput> inputs;              // placeholders that are fed, in program order

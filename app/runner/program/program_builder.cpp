@@ -84,7 +84,6 @@ class ProgramBuilder {
       program_.symbols.emplace(symbol.name, program_.symbol_values.size());
       program_.symbol_values.push_back(symbol.value);
     }
-    program_.handles.reserve(graph_.operator_count() + 1);
     program_.instructions.reserve(graph_.node_count());
     for (std::size_t r = 0; r < options_.regions.size(); ++r)
       for (const NodeId node : options_.regions[r].nodes)

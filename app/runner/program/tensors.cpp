@@ -109,9 +109,8 @@ class InputMaker {
         return input_error("input {} is {}, but the graph expects {}", name,
                            c10::toString(found->second.scalar_type()), to_string(tensor.dtype));
       values = found->second;
-      if (!without_repeats(values, values_of(graph_.stride(tensor)))
-               .expand_as(values)
-               .equal(values))
+      const at::Tensor distinct = without_repeats(values, values_of(graph_.stride(tensor)));
+      if (distinct.numel() != values.numel() && !distinct.expand_as(values).equal(values))
         return input_error(
             "input {} repeats its elements along dimensions of stride 0, but the given elements "
             "differ",

@@ -2,9 +2,14 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
+
 namespace jointer::runner {
 
 Reporter::Reporter() : descriptor_(::dup(STDOUT_FILENO)) {
+  // If the listener exits, writing then fails instead of killing this process.
+  ::signal(SIGPIPE, SIG_IGN);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
@@ -19,6 +24,7 @@ void Reporter::report(const RankEvent& event) {
   // If the listener has exited, the run still continues.
   for (std::size_t written = 0; written < line.size();) {
     const ssize_t count = ::write(descriptor_, line.data() + written, line.size() - written);
+    if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
     written += static_cast<std::size_t>(count);
   }

@@ -11,8 +11,9 @@
 namespace jointer::runner {
 
 // Writes events to the stream that was standard output when this object was created. From then on,
-// everything else that is written to standard output is redirected to standard error. Safe to use
-// from any thread.
+// everything else that is written to standard output is redirected to standard error, and the
+// process ignores SIGPIPE, so that the run continues if the listener exits. Safe to use from any
+// thread.
 class Reporter {
  public:
   Reporter();

@@ -105,7 +105,8 @@ def _checked(node: fx.Node, tensor: Tensor, value: Tensor) -> Tensor:
             f"input {node.name}: {tensor.dtype} {list(tensor.shape)} in the file, but "
             f"{value.dtype} {list(value.shape)} in the graph"
         )
-    if not _without_repeats(tensor, value.stride()).expand_as(tensor).equal(tensor):
+    distinct = _without_repeats(tensor, value.stride())
+    if distinct.shape != tensor.shape and not distinct.expand_as(tensor).equal(tensor):
         raise CaptureError(
             f"input {node.name} repeats its elements along dimensions of stride 0, but the given "
             "elements differ"

@@ -96,6 +96,7 @@ std::int64_t FakeDevice::launch(Work work) {
 }
 
 void FakeDevice::record(const EventPtr& event, StreamNumber stream) {
+  if (options_.before_event) options_.before_event();
   const auto reach = [this, event, stream] {
     event->ns = std::max(clock_.now(), clock_.end_of(stream));
   };
