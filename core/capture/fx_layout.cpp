@@ -245,9 +245,12 @@ LayoutDeriver::Derived LayoutDeriver::sliced(const Node& node, const Base& base,
     return dims;
   };
   if (packet == "as_strided") {
-    const auto offset = integer(node, "storage_offset", base.offset ? base.offset->value : 0);
-    Layout layout{.stride = numbers(graph_.argument(node, "stride")), .offset = std::nullopt};
-    if (offset) layout.offset = number(*offset);
+    Layout layout{.stride = numbers(graph_.argument(node, "stride")), .offset = base.offset};
+    const Argument* offset = graph_.argument(node, "storage_offset");
+    if (offset != nullptr && offset->kind != Argument::Kind::none) {
+      layout.offset = std::nullopt;
+      if (offset->kind == Argument::Kind::integer) layout.offset = number(offset->integer);
+    }
     return layout;
   }
   const auto dim = axis(node, "dim", 0, base.shape.size());

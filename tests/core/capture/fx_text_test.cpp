@@ -113,6 +113,26 @@ TEST(FxText, DerivesAliasesAndOffsets) {
   EXPECT_TRUE(has_fact(graph, "storages are not in the text"));
 }
 
+TEST(FxText, AStridedViewWithoutAnOffsetStartsWhereItsBaseStarts) {
+  const Graph graph = must_read(R"py(class f(torch.nn.Module):
+    def forward(self, x: "f32[8, 4][4, 1]cpu", s0: "Sym(s0)"):
+        known: "f32[4, 4]cpu" = torch.ops.aten.slice.Tensor(x, 0, 4, 8)
+        unknown: "f32[4, 4]cpu" = torch.ops.aten.slice.Tensor(x, 0, s0, 8)
+        a: "f32[2]cpu" = torch.ops.aten.as_strided.default(known, [2], [1])
+        b: "f32[2]cpu" = torch.ops.aten.as_strided.default(unknown, [2], [1])
+        c: "f32[2]cpu" = torch.ops.aten.as_strided.default(unknown, [2], [1], 3)
+        return (a, b, c)
+)py");
+  const auto offset_of = [&](const char* name) -> std::optional<std::int64_t> {
+    const Tensor& tensor = *graph.single_tensor(graph.node(graph.find(name)));
+    if (!tensor.has(Tensor::has_offset)) return std::nullopt;
+    return graph.offset(tensor).value;
+  };
+  EXPECT_EQ(offset_of("a"), 16);
+  EXPECT_EQ(offset_of("b"), std::nullopt);
+  EXPECT_EQ(offset_of("c"), 3);
+}
+
 TEST(FxText, ReadsComments) {
   const Graph graph = must_read(kFull);
   const Node& mm = graph.node(graph.find("mm"));
