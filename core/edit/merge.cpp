@@ -34,11 +34,14 @@
 #include "core/edit/merge.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
+#include <string_view>
 #include <unordered_set>
 
 #include "core/base/counted.h"
+#include "core/base/is_one_of.h"
 #include "core/edit/call_builder.h"
 #include "core/edit/collective_call.h"
 #include "core/edit/from_record.h"
@@ -51,6 +54,9 @@
 
 namespace jointer {
 namespace {
+
+// Reductions whose results do not depend on the order.
+constexpr std::array<std::string_view, 5> kExactReductions{"max", "min", "band", "bor", "bxor"};
 
 struct Member {
   NodeId start, input, wait;
@@ -161,9 +167,9 @@ class Merger {
   }
 
   // The bucket reads all inputs where it starts, so no node may write to an input between the
-  // member's start and that position.
-  Result<void> check_writes(std::size_t start) const {
-    const Dependencies dependencies(graph_);
+  // member's start and that position. Writes before the member's start come before that position
+  // (find_chains).
+  Result<void> check_writes(const Dependencies& dependencies, std::size_t start) const {
     for (const Member& m : members_)
       for (const Dependency& d : dependencies.after(m.start))
         if (d.kind == DependencyKind::write && graph_.position(d.node) < start)
@@ -174,9 +180,10 @@ class Merger {
 
   // Finds the nodes before which to insert the bucket's start and its wait.
   Result<void> find_places() {
-    find_chains();
+    const Dependencies dependencies(graph_);
+    find_chains(dependencies);
     JOINTER_TRY(const std::size_t start, find_start());
-    JOINTER_CHECK(check_writes(start));
+    JOINTER_CHECK(check_writes(dependencies, start));
     std::size_t wait = first_use_;
     for (const Member& m : members_)
       if (const std::size_t at = graph_.position(m.wait); at > start) wait = std::min(wait, at);
@@ -194,15 +201,20 @@ class Merger {
   }
 
   // Finds the cheap nodes that feed the starts or read from the waits, the last node that computes
-  // an input, and the first node that uses a result and is not cheap.
-  void find_chains() {
+  // an input or writes to one before its member starts, and the first node that uses a result and
+  // is not cheap.
+  void find_chains(const Dependencies& dependencies) {
     first_use_ = graph_.order().size();
+    const auto add_source = [&](NodeId source) {
+      if (!last_source_ || graph_.position(source) > graph_.position(last_source_))
+        last_source_ = source;
+    };
     for (const Member& m : members_) {
       const auto feeds = carry(graph_, users_, m.start, Direction::earlier).block;
       ahead_.insert(feeds.begin(), feeds.end() - 1);
-      const NodeId source = graph_.inputs(feeds.front()).front();
-      if (!last_source_ || graph_.position(source) > graph_.position(last_source_))
-        last_source_ = source;
+      add_source(graph_.inputs(feeds.front()).front());
+      for (const Dependency& d : dependencies.before(m.start))
+        if (d.kind == DependencyKind::write) add_source(d.node);
       const auto reads = carry(graph_, users_, m.wait, Direction::later).block;
       behind_.insert(reads.begin(), reads.end());
     }
@@ -258,7 +270,8 @@ class Merger {
     edit.notes.push_back(
         fmt::format("Every rank must do the same: {} collectives of group {} become one.",
                     members_.size(), group));
-    if (call_.kind != CollectiveKind::all_gather && call_.group_size > 2)
+    if (!call_.reduce_op.empty() && !is_one_of(call_.reduce_op, kExactReductions) &&
+        call_.group_size > 2)
       edit.notes.push_back(
           fmt::format("Sums over {} ranks may differ in the last bit: the order of summation "
                       "depends on the position in the buffer.",

@@ -1,10 +1,10 @@
 // Replaces the operator of a call.
 //
 // The new operator must accept the arguments as they are: its schema has at least as many
-// positional arguments and all given keywords, requires no further arguments, and accepts tensors
-// exactly where tensors are passed. Neither operator may write to its arguments. The new operator
-// must also have the same return types, and return the same shape and dtype for one of these
-// reasons:
+// positional arguments and all given keywords, requires no further arguments, accepts tensors
+// exactly where tensors are passed, and accepts the types of the other values. Neither operator may
+// write to its arguments. The new operator must also have the same return types, and return the
+// same shape and dtype for one of these reasons:
 //   - it is an overload of the same operator;
 //   - both are pointwise and neither always returns booleans: they broadcast sizes in the same way,
 //     and for floating-point inputs of one dtype they return that dtype;
@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 #include "core/base/counted.h"
 #include "core/base/is_one_of.h"
@@ -46,11 +47,49 @@ bool is_float(DType dtype) {
   return name.starts_with("float") || name.starts_with("bfloat");
 }
 
+bool is_one_of_kinds(Argument::Kind kind, std::initializer_list<Argument::Kind> kinds) {
+  return std::ranges::find(kinds, kind) != kinds.end();
+}
+
 bool holds_tensor(const Graph& graph, const Argument& argument) {
   if (argument.kind == Argument::Kind::node) return graph.node(argument.node()).tensor_count > 0;
   const auto children = graph.children(argument);
   return std::ranges::any_of(children,
                              [&](const Argument& child) { return holds_tensor(graph, child); });
+}
+
+// True unless a schema's argument of this type cannot be this value, which is not a tensor. Values
+// of unknown kinds, and types that no kind stands for, are not compared.
+bool may_be(const Graph& graph, const Argument& value, std::string_view type) {
+  using Kind = Argument::Kind;
+  if (type.ends_with('?')) {
+    if (value.kind == Kind::none) return true;
+    type.remove_suffix(1);
+  }
+  if (is_one_of_kinds(value.kind, {Kind::node, Kind::opaque, Kind::raw})) return true;
+  if (type.ends_with(']')) {
+    const std::size_t bracket = type.rfind('[');
+    const std::string_view element = type.substr(0, bracket);
+    // `int[2]` also accepts one number.
+    if (!is_one_of_kinds(value.kind, {Kind::list, Kind::tuple}))
+      return bracket + 2 < type.size() && may_be(graph, value, element);
+    return std::ranges::all_of(graph.children(value), [&](const Argument& child) {
+      return may_be(graph, child, element);
+    });
+  }
+  if (type == "int" || type == "SymInt" || type == "bool")
+    return is_one_of_kinds(value.kind, {Kind::integer, Kind::boolean, Kind::symbol});
+  if (type == "float")
+    return is_one_of_kinds(value.kind, {Kind::real, Kind::integer, Kind::boolean, Kind::symbol});
+  if (type == "Scalar" || type == "complex")
+    return is_one_of_kinds(value.kind,
+                           {Kind::real, Kind::integer, Kind::boolean, Kind::symbol, Kind::complex});
+  if (type == "str") return value.kind == Kind::string;
+  if (type == "ScalarType") return value.kind == Kind::dtype;
+  if (type == "Layout") return value.kind == Kind::layout;
+  if (type == "MemoryFormat") return value.kind == Kind::memory_format;
+  if (type == "Device") return value.kind == Kind::device;
+  return true;
 }
 
 Result<void> check_arguments(const Graph& graph, NodeId id, const OperatorInfo& op) {
@@ -76,11 +115,15 @@ Result<void> check_arguments(const Graph& graph, NodeId id, const OperatorInfo& 
       if (wanted.default_value.empty())
         return refuse("{} needs the argument `{}`, which {} does not pass", op.name, wanted.name,
                       graph.name(id));
-    } else if (given[i]->kind != Argument::Kind::none &&
-               holds_tensor(graph, *given[i]) != wanted.is_tensor()) {
+      continue;
+    }
+    if (given[i]->kind == Argument::Kind::none) continue;
+    if (holds_tensor(graph, *given[i]) != wanted.is_tensor())
       return refuse("{} accepts {} as `{}`, but {} passes {}", op.name, wanted.type, wanted.name,
                     graph.name(id), wanted.is_tensor() ? "no tensor" : "a tensor");
-    }
+    if (!wanted.is_tensor() && !may_be(graph, *given[i], wanted.type))
+      return refuse("{} accepts {} as `{}`, but {} passes another type", op.name, wanted.type,
+                    wanted.name, graph.name(id));
   }
   return {};
 }

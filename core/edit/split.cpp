@@ -4,12 +4,14 @@
 // collective -> wait -> (view ->) split_with_sizes -> getitem (-> clone) -> view. Each of them has
 // one reader, except split_with_sizes and the last views. All except the last views are removed.
 // The members' last views become waits again, or views of waits if nodes outside the bucket
-// flattened the member's input. A member starts where the bucket started.
+// flattened the member's input. A member starts where the bucket started. A bucket whose pieces are
+// not its members' results, by their sizes and by how they are split, is not recognized.
 //
 // Cost: linear in the bucket, plus one scan of the graph to find readers.
 
 #include <algorithm>
 
+#include "core/base/checked.h"
 #include "core/edit/call_builder.h"
 #include "core/edit/collective_call.h"
 #include "core/edit/merge.h"
@@ -94,7 +96,30 @@ class BucketSplitter {
     rows_ = gathers ? next(wait_, "aten.view.default") : NodeId{};
     if (gathers && !rows_) return false;
     split_ = next(gathers ? rows_ : wait_, "aten.split_with_sizes.default");
-    return split_ && find_results(gathers);
+    return split_ && splits_by_member(gathers) && find_results(gathers);
+  }
+
+  // True if the pieces that are split off lie side by side, in rows of one rank each (gathered), or
+  // one after another.
+  [[nodiscard]] bool splits_by_member(bool gathers) const {
+    const Argument* dim = graph_.argument(graph_.node(split_), "dim");
+    if (!gathers)
+      return dim == nullptr || dim->kind == Argument::Kind::none ||
+             (dim->kind == Argument::Kind::integer && dim->integer == 0);
+    if (dim == nullptr || dim->kind != Argument::Kind::integer || dim->integer != 1) return false;
+    if (!has_fixed_sizes(graph_, rows_)) return false;
+    const std::vector<std::int64_t> shape = sizes_of(graph_, rows_);
+    return shape.size() == 2 && shape.front() == call_.group_size;
+  }
+
+  // True if the member's final view has as many elements as the collective makes of its input.
+  [[nodiscard]] bool fits(const Member& m, bool gathers) const {
+    const auto elements = [&](NodeId id) {
+      return graph_.numel(*graph_.single_tensor(graph_.node(id)));
+    };
+    const bool scatters = call_.kind == CollectiveKind::reduce_scatter;
+    return saturating_mul(elements(m.view), scatters ? call_.group_size : 1) ==
+           saturating_mul(elements(m.joined), gathers ? call_.group_size : 1);
   }
 
   bool find_results(bool gathers) {
@@ -110,7 +135,8 @@ class BucketSplitter {
       m.copy = gathers ? next(user, "aten.clone.default") : NodeId{};
       if (gathers && !m.copy) return false;
       m.view = next(gathers ? m.copy : user, "aten.view.default");
-      if (!m.view || !has_fixed_sizes(graph_, m.view) || !has_fixed_sizes(graph_, m.joined))
+      if (!m.view || !has_fixed_sizes(graph_, m.view) || !has_fixed_sizes(graph_, m.joined) ||
+          !fits(m, gathers))
         return false;
     }
     return std::ranges::all_of(members_, [](const Member& m) { return static_cast<bool>(m.view); });

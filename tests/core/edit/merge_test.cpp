@@ -1,3 +1,4 @@
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,6 +123,88 @@ TEST(Merge, ReduceScattersAreViewsOfTheBucket) {
   EXPECT_EQ(storage_of(graph, "wt_a"), storage_of(graph, "reduce_scatter_tensor"));
   EXPECT_EQ(storage_of(graph, "wt_b"), storage_of(graph, "reduce_scatter_tensor"));
   EXPECT_THAT(edit->notes[1], HasSubstr("may differ in the last bit"));
+}
+
+TEST(Merge, AMaximumDoesNotDependOnTheOrder) {
+  std::string text(kScatters);
+  for (std::size_t at; (at = text.find("'avg'")) != std::string::npos;)
+    text.replace(at, 5, "'max'");
+  const Graph graph = parse(text);
+  const auto edit = merge_collectives(graph, nodes(graph, {"rs_a", "rs_b"}));
+  ASSERT_TRUE(edit) << edit.error().message;
+  EXPECT_THAT(edit->notes, ElementsAre(HasSubstr("Every rank must do the same")));
+}
+
+// `w` writes to an input of the bucket, which starts early because `r` uses a member's result.
+TEST(Merge, TheBucketStartsAfterWritesToItsInputs) {
+  const auto text = [](std::string_view early, std::string_view late) {
+    return fmt::format(R"(
+      group dp: 0 1
+      x: f32[4] = input
+      a: f32[4] = aten.neg(x)
+      b: f32[4] = aten.relu(x)
+      ag_a: f32[8] = _c10d_functional.all_gather_into_tensor(a, 2, 'dp')
+      {}wt_a: f32[8] = _c10d_functional.wait_tensor(ag_a)
+      r: f32[8] = aten.relu(wt_a)
+      {}ag_b: f32[8] = _c10d_functional.all_gather_into_tensor(b, 2, 'dp')
+      wt_b: f32[8] = _c10d_functional.wait_tensor(ag_b)
+      return [r, wt_b]
+    )",
+                       early, late);
+  };
+  constexpr std::string_view kWrite = "w: f32[4] = aten.add_.Tensor(b, x)\n      ";
+  Graph graph = parse(text(kWrite, ""));
+  must_apply(graph, merge_collectives(graph, nodes(graph, {"ag_a", "ag_b"})));
+  EXPECT_LT(graph.position(graph.find("w")), graph.position(graph.find("cat")));
+  const Graph late = parse(text("", kWrite));
+  const auto edit = merge_collectives(late, nodes(late, {"ag_a", "ag_b"}));
+  ASSERT_FALSE(edit);
+  EXPECT_EQ(edit.error().message,
+            "r uses the result of one member before w computes the input of another");
+}
+
+TEST(Merge, OnlyABucketThatIsSplitIntoItsMembersCanBeSplit) {
+  const auto refusal = [](std::string_view text, const char* bucket) {
+    const Graph graph = parse(text);
+    const auto edit = split_collective(graph, graph.find(bucket));
+    return edit ? std::string() : edit.error().message;
+  };
+  EXPECT_THAT(refusal(R"(
+    group dp: 0 1
+    a: f32[8] = input
+    b: f32[2] = input
+    c: f32[10] = aten.cat([a, b])
+    ar: f32[10] = _c10d_functional.all_reduce(c, 'sum', 'dp')
+    w: f32[10] = _c10d_functional.wait_tensor(ar)
+    s: (f32[2], f32[8]) = aten.split_with_sizes(w, [2, 8])
+    p: f32[2] = s[0]
+    q: f32[8] = s[1]
+    vp: f32[2] = aten.view(p, [2])
+    vq: f32[8] = aten.view(q, [8])
+    return [vp, vq]
+  )",
+                      "ar"),
+              HasSubstr("ar is not a bucket"));
+  // One piece for each rank, not for each member.
+  EXPECT_THAT(refusal(R"(
+    group dp: 0 1
+    a: f32[4] = input
+    b: f32[4] = input
+    c: f32[8] = aten.cat([a, b])
+    ag: f32[16] = _c10d_functional.all_gather_into_tensor(c, 2, 'dp')
+    w: f32[16] = _c10d_functional.wait_tensor(ag)
+    v: f32[16] = aten.view(w, [16])
+    s: (f32[8], f32[8]) = aten.split_with_sizes(v, [8, 8])
+    p: f32[8] = s[0]
+    q: f32[8] = s[1]
+    cp: f32[8] = aten.clone(p)
+    cq: f32[8] = aten.clone(q)
+    vp: f32[8] = aten.view(cp, [8])
+    vq: f32[8] = aten.view(cq, [8])
+    return [vp, vq]
+  )",
+                      "ag"),
+              HasSubstr("ag is not a bucket"));
 }
 
 TEST(Merge, SplittingRestoresTheCollectives) {
@@ -253,6 +336,8 @@ TEST(Replace, AnotherOperatorThatReturnsTheSame) {
             "aten.mm.default needs the argument `mat2`, which r "
             "does not pass");
   EXPECT_THAT(refusal("y", "aten.eq.Tensor"), HasSubstr("is not known to return the shape"));
+  EXPECT_EQ(refusal("v", "aten.view.dtype"),
+            "aten.view.dtype accepts ScalarType as `dtype`, but v passes another type");
   EXPECT_THAT(refusal("r", "aten.rellu.default"), HasSubstr("is not an operator of torch"));
   EXPECT_THAT(refusal("x", "aten.relu.default"), HasSubstr("x is not a call"));
   EXPECT_THAT(refusal("r", "aten.relu_.default"), HasSubstr("writes to its arguments"));
