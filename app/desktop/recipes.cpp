@@ -118,14 +118,16 @@ void Recipes::show_message(const QString& text, const QString& details) {
 
 void Recipes::finish(const QString& name, const Replay& replay, Document& document) {
   document.editing().apply_all(replay.done);
-  QString text = tr("%1: applied %2 of %3.")
-                     .arg(name, QString::number(replay.done.size()),
-                          counted_text(replay.done.size() + replay.skipped.size(), tr("1 edit"),
-                                       tr("%1 edits")));
+  // An edit may be applied in part.
+  const QString skipped = counted_text(replay.skipped.size(), tr("1 change was skipped"),
+                                       tr("%1 changes were skipped"));
+  QString text = replay.skipped.empty() ? tr("Applied %1.").arg(name)
+                 : replay.done.empty()  ? tr("%1 was not applied; %2.").arg(name, skipped)
+                                        : tr("%1 was applied in part; %2.").arg(name, skipped);
   if (!replay.other_rank.empty()) text += tr(" Note: %1.").arg(to_qstring(replay.other_rank));
   QString details;
-  for (const SkippedEdit& skipped : replay.skipped)
-    details += tr("%1: %2\n").arg(to_qstring(skipped.title), to_qstring(skipped.why));
+  for (const SkippedEdit& each : replay.skipped)
+    details += tr("%1: %2\n").arg(to_qstring(each.title), to_qstring(each.why));
   context_.status.say(text);
   if (!details.isEmpty()) show_message(text, details);
 }

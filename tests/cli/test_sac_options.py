@@ -118,6 +118,10 @@ def test_points_of_no_budget_have_none() -> None:
         assert point["budget"] is None or figures in budgets or "name" in point
 
 
+def test_a_plan_is_compared_with_a_file_only() -> None:
+    assert refused(["--against", "-"]) == "--against cannot be standard input (`-`); give a file\n"
+
+
 # --- Other graphs ---
 
 

@@ -73,8 +73,6 @@ class EditTest : public test::AppWindow {
   void operators_are_replaced();
   void refusals_are_reported();
   void explains_a_nodes_position();
-  void recipes_are_exported_and_applied();
-  void a_recipe_for_another_graph_is_not_applied_without_asking();
   void workspace_restores_everything();
   void hides_a_quarter_of_the_exposed_time_by_hand();
 
@@ -618,79 +616,6 @@ void EditTest::explains_a_nodes_position() {
   QTest::keyClick(window_.get(), Qt::Key_Y);
   QTRY_COMPARE(inspector->content().sections.front().rows.front().value,
                "No edit changed this node.");
-}
-
-void EditTest::recipes_are_exported_and_applied() {
-  QVERIFY(open_sample() != nullptr);
-  document().selection().select(exposed_wait());
-  run_action("Move as Late as Possible");
-  QVERIFY(wait_for(1));
-  const std::string moved = hash();
-  const QString path = folder_->filePath("moved.recipe.json");
-  QVERIFY(editing().write_recipe(path));
-  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
-  QVERIFY(settle());
-  QVERIFY(hash() != moved);
-  test::answer_file_dialog(path);
-  run_action("Apply Recipe");
-  QVERIFY(QTest::qWaitFor([&] { return hash() == moved; }, kPatienceMs));
-  QVERIFY(settle());
-  QCOMPARE(editing().entry_count(), 1);
-}
-
-// As `jointer apply --recipe`, which refuses it.
-void EditTest::a_recipe_for_another_graph_is_not_applied_without_asking() {
-  QVERIFY(open_sample() != nullptr);
-  const NodeId wait = exposed_wait();
-  const std::string name = edit_name(document().graph(), wait);
-  const NodeId next = document().graph().order()[document().graph().position(wait) + 2];
-  const MoveNodes move{{name}, edit_name(document().graph(), next)};
-  document().selection().select(wait);
-  run_action("Move as Late as Possible");
-  QVERIFY(wait_for(1));
-  const std::string moved = hash();
-  const QString path = folder_->filePath("other.recipe.json");
-  Recipe recipe = make_recipe(document().baseline()->graph, document().graph(), editing().edits(),
-                              "the other graph");
-  QVERIFY(write_bytes(path.toStdString(), write_recipe(recipe)).has_value());
-  const auto question = [this] {
-    return window_->findChild<QMessageBox*>("ask_about_other_graph");
-  };
-  const auto apply = [&] {
-    test::answer_file_dialog(path);
-    run_action("Apply Recipe");
-  };
-  // An edit does not make the graph another one.
-  editing().go_to(0);
-  editing().apply({.title = "mine", .changes = {move}});
-  QVERIFY(settle());
-  QCOMPARE(editing().entry_count(), 1);
-  apply();
-  QVERIFY(wait_for(2));
-  QVERIFY(question() == nullptr);
-  editing().go_to(0);
-  QVERIFY(settle());
-
-  for (RecipeGraph& graph : recipe.graphs) {
-    graph.hash = "another graph";
-    graph.rank_hash.clear();
-    graph.fingerprint.clear();
-  }
-  QVERIFY(write_bytes(path.toStdString(), write_recipe(recipe)).has_value());
-  apply();
-  QTRY_VERIFY_WITH_TIMEOUT(question() != nullptr, kPatienceMs);
-  QVERIFY2(question()->text().contains("made for another graph"), qPrintable(question()->text()));
-  QVERIFY(question()->informativeText().contains("the other graph"));
-  QTest::mouseClick(question()->button(QMessageBox::Cancel), Qt::LeftButton);
-  QTRY_VERIFY(question() == nullptr);
-  QVERIFY(settle());
-  QCOMPARE(editing().place(), 0);
-
-  apply();
-  QTRY_VERIFY_WITH_TIMEOUT(question() != nullptr, kPatienceMs);
-  for (QAbstractButton* button : question()->buttons())
-    if (button->text().contains("Apply Anyway")) QTest::mouseClick(button, Qt::LeftButton);
-  QTRY_VERIFY_WITH_TIMEOUT(hash() == moved, kPatienceMs);
 }
 
 void EditTest::workspace_restores_everything() {

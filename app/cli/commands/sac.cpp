@@ -26,8 +26,10 @@ constexpr std::initializer_list<const char*> kPlanOptions{
     "--no-recompute", "--checkpoint", "--limit-of", "--effort",
     "--keep-order",   "--twin-groups"};
 
-// Checks the output file, and refuses options that do not affect the chosen output.
+// Checks the files, and refuses options that do not affect the chosen output.
 Result<void> check_answer_options(const SacCommand& options, const CLI::App& command) {
+  if (options.against == "-")
+    return fail(Error::Kind::usage, "--against cannot be standard input (`-`); give a file");
   const std::vector<OutputFile> outputs{{"--output", options.output}};
   JOINTER_CHECK(check_outputs(
       outputs, {options.graph.file, options.graph.backward, options.policy.file, options.against}));
