@@ -345,8 +345,8 @@ namespace {
 template <class Visit>
 void for_each_left(const std::string& folder, Visit visit) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string path = entry.path().string();
+  for (fs::directory_iterator it(folder, error), last; !error && it != last; it.increment(error)) {
+    const std::string path = it->path().string();
     if (!path.ends_with(".journal")) continue;
     const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (!file || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;

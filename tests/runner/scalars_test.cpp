@@ -41,6 +41,19 @@ TEST(Scalars, DivisionMatchesPython) {
   EXPECT_DOUBLE_EQ(call("_operator.truediv", {IValue(1), IValue(4)}).toDouble(), 0.25);
 }
 
+TEST(Scalars, DivisionOfFloatsMatchesPython) {
+  const auto real = [](std::string_view target, double a, double b) {
+    return call(target, {IValue(a), IValue(b)}).toDouble();
+  };
+  EXPECT_EQ(real("_operator.floordiv", 1.0, 0.1), 9.0);
+  EXPECT_EQ(real("_operator.floordiv", -7.5, 2.0), -4.0);
+  EXPECT_EQ(real("_operator.mod", -7.5, 2.0), 0.5);
+  EXPECT_EQ(real("_operator.mod", 1.0, 0.1), 0.09999999999999995);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(real("_operator.mod", -1.0, kInfinity), kInfinity);
+  EXPECT_EQ(real("_operator.floordiv", -1.0, kInfinity), -1.0);
+}
+
 RC_GTEST_PROP(Scalars, QuotientAndRemainderGiveTheNumber, ()) {
   const auto a = *rc::gen::inRange<std::int64_t>(-1'000'000, 1'000'000);
   const auto b = *rc::gen::suchThat(rc::gen::inRange<std::int64_t>(-1000, 1000),
@@ -69,6 +82,8 @@ TEST(Scalars, OverflowsAndDivisionByZeroAreErrors) {
   EXPECT_THROW(whole("_operator.add", most, 1), c10::Error);
   EXPECT_THROW(whole("_operator.mul", most, 2), c10::Error);
   EXPECT_THROW(whole("_operator.floordiv", 1, 0), c10::Error);
+  EXPECT_THROW(call("_operator.floordiv", {IValue(1.0), IValue(0)}), c10::Error);
+  EXPECT_THROW(call("_operator.mod", {IValue(1.0), IValue(0.0)}), c10::Error);
   EXPECT_THROW(whole("_operator.floordiv", std::numeric_limits<std::int64_t>::min(), -1),
                c10::Error);
 }

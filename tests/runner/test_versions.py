@@ -190,6 +190,28 @@ def test_inputs_that_are_not_numbers(tmp_path: Path) -> None:
     assert made["x_1"].isnan().tolist() == [False, True]
 
 
+@pytest.mark.parametrize(
+    "values",
+    [torch.tensor([2**53 + 1, -(2**63), 2**63 - 1]), torch.tensor([1 + 2j, -3j, 0.5])],
+    ids=["integers", "complex"],
+)
+def test_constants_have_the_values_of_the_capture(values: Tensor, tmp_path: Path) -> None:
+    """Integers that float64 does not hold, and complex numbers, whose data are pairs."""
+
+    def change(document: Json) -> None:
+        record = {**document["nodes"][0]["val"]["t"], "storage": len(document["storages"])}
+        document["storages"].append(values.nbytes)
+        data = torch.view_as_real(values) if values.is_complex() else values
+        document["constants"] = {"c": {**record, "data": data.tolist()}}
+        constant = {"name": "c", "op": "get_attr", "target": "c", "args": [], "kwargs": {}}
+        document["nodes"].insert(1, {**constant, "val": {"t": record}})
+        node_of(document, "aten.add.Tensor")["args"][1] = {"n": "c"}
+
+    zeros = torch.zeros_like(values)
+    path = captured(lambda x: aten.add.Tensor(x, x), [zeros], tmp_path, change)
+    compared(path, [values], given(path))
+
+
 MESH = {"opaque": "DeviceMesh", "repr": "DeviceMesh((dp=2), 'cpu', stride=(1,))"}
 
 

@@ -44,6 +44,26 @@ std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   return quotient - static_cast<std::int64_t>(a % b != 0 && (a < 0) != (b < 0));
 }
 
+// The same for floats. The quotient is exact before it is rounded: 1.0 // 0.1 is 9, although 1.0 /
+// 0.1 is 10. Source: CPython's Objects/floatobject.c (float_divmod).
+struct RealQuotient {
+  double quotient = 0, remainder = 0;
+};
+RealQuotient floor_divide(double a, double b) {
+  TORCH_CHECK(b != 0, "division by zero");
+  double remainder = std::fmod(a, b);
+  double quotient = (a - remainder) / b;
+  if (remainder == 0) {
+    remainder = std::copysign(0.0, b);
+  } else if ((b < 0) != (remainder < 0)) {
+    remainder += b;
+    quotient -= 1;
+  }
+  if (quotient == 0) return {std::copysign(0.0, a / b), remainder};
+  const double floor = std::floor(quotient);
+  return {quotient - floor > 0.5 ? floor + 1 : floor, remainder};
+}
+
 template <class Whole, class Real>
 void binary(Stack& stack, Whole on_whole, Real on_real) {
   const IValue b = std::move(stack.back());
@@ -81,7 +101,9 @@ void multiply(Stack& s) {
       s, [](auto a, auto b) { return fits(checked_mul(a, b)); }, std::multiplies<double>());
 }
 void divide_floor(Stack& s) {
-  binary(s, floor_divide, [](double a, double b) { return std::floor(a / b); });
+  binary(
+      s, [](std::int64_t a, std::int64_t b) { return floor_divide(a, b); },
+      [](double a, double b) { return floor_divide(a, b).quotient; });
 }
 void divide_true(Stack& s) {
   const auto quotient = [](auto a, auto b) {
@@ -93,7 +115,7 @@ void divide_true(Stack& s) {
 void modulo(Stack& s) {
   binary(
       s, [](std::int64_t a, std::int64_t b) { return a - floor_divide(a, b) * b; },
-      [](double a, double b) { return a - std::floor(a / b) * b; });
+      [](double a, double b) { return floor_divide(a, b).remainder; });
 }
 void power(Stack& s) {
   const IValue b = std::move(s.back());

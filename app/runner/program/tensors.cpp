@@ -21,10 +21,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <cstring>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 #include <unordered_map>
 
 #include "app/runner/memory/counting_allocator.h"
@@ -240,18 +242,38 @@ class InputMaker {
 
 using Json = nlohmann::json;
 
-// Appends the numbers in a nested list, in order.
-void flatten(const Json& data, std::vector<double>& numbers) {
+// Appends the numbers in a nested list, in order. Leaves out floats if `Number` is an integer.
+template <class Number>
+void flatten(const Json& data, std::vector<Number>& numbers) {
   if (data.is_array()) {
     for (const Json& element : data) flatten(element, numbers);
   } else if (data.is_boolean()) {
     numbers.push_back(data.get<bool>() ? 1 : 0);
-  } else if (data.is_number()) {
-    numbers.push_back(data.get<double>());
-  } else if (data.is_object() && data.contains("f") && data["f"].is_string()) {
-    const auto& name = data["f"].get_ref<const std::string&>();
-    numbers.push_back(name == "nan" ? NAN : name == "-inf" ? -INFINITY : INFINITY);
+  } else if (data.is_number_integer()) {
+    numbers.push_back(data.get<Number>());
+  } else if constexpr (std::is_floating_point_v<Number>) {
+    if (data.is_number()) {
+      numbers.push_back(data.get<Number>());
+    } else if (data.is_object() && data.contains("f") && data["f"].is_string()) {
+      const auto& name = data["f"].get_ref<const std::string&>();
+      numbers.push_back(name == "nan" ? NAN : name == "-inf" ? -INFINITY : INFINITY);
+    }
   }
+}
+
+// The numbers as a tensor, in a dtype that holds each number of `dtype`.
+at::Tensor tensor_of(const Json& data, at::ScalarType dtype) {
+  if (at::isIntegralType(dtype, /*includeBool=*/true)) {
+    std::vector<std::int64_t> numbers;
+    flatten(data, numbers);
+    return at::tensor(numbers, at::kLong);
+  }
+  std::vector<double> numbers;
+  flatten(data, numbers);
+  const at::Tensor reals = at::tensor(numbers, at::kDouble);
+  // The data of a complex number is a list of its two parts.
+  const bool are_pairs = at::isComplexType(dtype) && reals.numel() % 2 == 0;
+  return are_pairs ? at::view_as_complex(reals.view({-1, 2})) : reals;
 }
 
 // Fills a tensor with the capture's data for the constant `name`. Returns a note for the user if
@@ -260,13 +282,11 @@ std::string fill(const at::Tensor& to, const Json& table, const std::string& nam
   if (!table.is_object() || !table.contains(name) || !table[name].is_object() ||
       !table[name].contains("data"))
     return fmt::format("constant {} is not in the capture: its values are generated", name);
-  std::vector<double> values;
-  flatten(table[name]["data"], values);
-  if (static_cast<std::int64_t>(values.size()) != to.numel())
+  const at::Tensor values = tensor_of(table[name]["data"], to.scalar_type());
+  if (values.numel() != to.numel())
     return fmt::format("constant {}: its data does not fit its shape, so its values are generated",
                        name);
-  without_repeats(to, to.strides())
-      .copy_(without_repeats(at::tensor(values, at::kDouble).view(to.sizes()), to.strides()));
+  without_repeats(to, to.strides()).copy_(without_repeats(values.view(to.sizes()), to.strides()));
   return {};
 }
 
