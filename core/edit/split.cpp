@@ -220,6 +220,8 @@ Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
   if (!target.ends_with(kSuffix) || arguments.empty())
     return refuse("{} ({}) is not a known coalesced collective", graph.name(start), target);
   target = target.substr(0, target.size() - kSuffix.size()) + ".default";
+  if (!graph.children(n.kwargs).empty())
+    return refuse("{} has keyword arguments, which a split would drop", graph.name(start));
   const auto inputs = graph.children(arguments.front());
   ArgumentRecords rest;
   for (std::size_t i = 1; i < arguments.size(); ++i) {

@@ -253,6 +253,18 @@ TEST(Merge, ACoalescedCollectiveIsSplit) {
               ElementsAre("all_gather_into_tensor _c10d_functional.all_gather_into_tensor",
                           "all_gather_into_tensor_1 _c10d_functional.all_gather_into_tensor",
                           "wa _c10d_functional.wait_tensor", "wb _c10d_functional.wait_tensor"));
+  const Graph keywords = parse(R"(
+    group dp: 0 1
+    a: f32[2] = input
+    b: f32[2] = input
+    c: (f32[4], f32[4]) = _c10d_functional.all_gather_into_tensor_coalesced([a, b], group_name='dp')
+    ga: f32[4] = c[0]
+    wa: f32[4] = _c10d_functional.wait_tensor(ga)
+    return [wa]
+  )");
+  const auto edit = split_collective(keywords, keywords.find("c"));
+  ASSERT_FALSE(edit);
+  EXPECT_EQ(edit.error().message, "c has keyword arguments, which a split would drop");
 }
 
 TEST(Merge, RefusesCollectivesThatDiffer) {
