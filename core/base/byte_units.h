@@ -1,9 +1,12 @@
 #pragma once
 
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace jointer {
@@ -27,5 +30,15 @@ inline constexpr std::array<std::pair<std::string_view, double>, 10> kBytesPerUn
 // Parses a number of bytes such as "5GiB", "500MB", "1024"; nullopt if the text is not a number of
 // bytes.
 std::optional<std::int64_t> parse_byte_count(std::string_view text);
+
+// True if the text is a number without a unit that is unlikely to mean bytes: one below 1 MiB, such
+// as 40, or a fraction. 0 needs no unit.
+inline bool lacks_unit(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest != end || number == 0) return false;
+  return std::abs(number) < kMiB || number != std::floor(number);
+}
 
 }  // namespace jointer

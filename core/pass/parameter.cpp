@@ -65,7 +65,7 @@ std::optional<PassValue> converted(Parameter::Type type, const PassValue& value)
       return std::nullopt;
     case Parameter::Type::bytes:
       if (const auto* whole = value.as<std::int64_t>()) return PassValue(*whole);
-      if (const auto* text = value.as<std::string>())
+      if (const auto* text = value.as<std::string>(); text != nullptr && !lacks_unit(*text))
         if (const auto bytes = parse_byte_count(*text)) return PassValue(*bytes);
       return std::nullopt;
     case Parameter::Type::text:

@@ -148,7 +148,7 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
   decide_steps(result, run, context);
   if (result.winner && !result.winner->pipeline.empty())
     context.decide("note", fmt::format("These pipeline steps keep the peak within {0} bytes. To "
-                                       "run them without auto_tune, set this limit (--budget {0} "
+                                       "run them without auto_tune, set this limit (--budget {0}B "
                                        "on the command line).",
                                        *result.budget));
   context.decide("searched",

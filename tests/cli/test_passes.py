@@ -371,9 +371,9 @@ def test_a_recipe_and_passes_are_mutually_exclusive(tmp_path: Path) -> None:
 
 def test_a_budget_that_is_met_and_one_that_is_not() -> None:
     peak = run("apply", JOINT, "--passes", "remove_tags", "--json").json["after"]["peak_bytes"]
-    met = run("apply", JOINT, "--passes", "remove_tags", "--budget", str(peak), "--json").json
+    met = run("apply", JOINT, "--passes", "remove_tags", "--budget", f"{peak}B", "--json").json
     assert met["limit"] == {"kind": "peak", "asked": peak, "reached": peak, "met": True}
-    done = run("apply", JOINT, "--passes", "remove_tags", "--budget", str(peak - 1), "--json")
+    done = run("apply", JOINT, "--passes", "remove_tags", "--budget", f"{peak - 1}B", "--json")
     assert done.code == 1 and done.err.startswith("jointer: ") and done.err.count("\n") == 1
     assert json.loads(done.out)["limit"]["met"] is False
     refused(run("apply", JOINT, "--passes", "remove_tags", "--budget", "plenty"), "--budget", "plenty")

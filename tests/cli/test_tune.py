@@ -56,7 +56,7 @@ def test_the_recipe_has_readable_steps_and_replays(tmp_path: Path) -> None:
 def test_the_pipeline_does_the_same_without_a_search(graph: Path, name: str, tmp_path: Path) -> None:
     out, found, again = (tmp_path / each for each in ("out.json", name, "again.json"))
     assert run("apply", graph, "--passes", TUNE, "-o", out, "--save-pipeline", found).code == 0
-    (limit,) = re.findall(r"--budget (\d+)", found.read_text())
+    (limit,) = re.findall(r"--budget (\d+B)", found.read_text())
     value = run("apply", graph, "--passes", f"@{found}", "--budget", limit, "-o", again, "--json").json
     assert "auto_tune" not in [each["name"] for each in value["passes"]]
     assert out.read_bytes() == again.read_bytes()

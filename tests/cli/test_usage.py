@@ -99,6 +99,17 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
             ["apply", JOINT, "--passes", "remove_tags", "--budget", "x"],
             "option --budget: expected a peak memory size such as 40GiB, got `x`",
         ),
+        *(
+            ([*command, option, number], f"option {option}: `{number}` has no unit; add one, such as {number}GiB")
+            for command, option in (
+                (["apply", JOINT, "--passes", "remove_tags"], "--budget"),
+                (["apply", JOINT, "--passes", "remove_tags"], "--pass-memory"),
+                (["sac", JOINT], "--free"),
+                (["bench", JOINT], "--memory-limit"),
+            )
+            for number in ("40", "1.5", "1048575", "2000000.5")
+        ),
+        (["bench", JOINT, "--memory-limit", "x"], "option --memory-limit: expected a size such as 60GiB, got `x`"),
     ],
     ids=lambda value: " ".join(map(str, value[:1] + value[2:])) if isinstance(value, list) else "",
 )

@@ -174,7 +174,7 @@ def test_a_reproducer_is_run_as_the_pass_was(tmp_path: Path) -> None:
     message, command = failed.stderr.splitlines()[-1].split("; to reproduce it: ")
     words = shlex.split(command)
     for name in options[::2]:
-        expected = {"--budget": str(1 << 30)}.get(name, options[options.index(name) + 1])
+        expected = {"--budget": f"{1 << 30}B"}.get(name, options[options.index(name) + 1])
         assert words[words.index(name) + 1] == expected, command
     assert words[words.index("--python-pass") + 1] == f"mine={tmp_path / 'bad.py'}:raises"
     again = jointer(*words[1:], cwd=tmp_path)

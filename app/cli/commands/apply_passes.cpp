@@ -7,6 +7,7 @@
 #include <set>
 #include <system_error>
 
+#include "app/cli/commands/checks.h"
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/outputs.h"
 #include "app/cli/commands/pass_run.h"
@@ -218,7 +219,7 @@ PipelineFile applied(const Pipeline& pipeline, const PipelineRun& run) {
     file.steps.back().is_enabled = ran.steps.empty();
     file.steps.insert(file.steps.end(), ran.steps.begin(), ran.steps.end());
     if (ran.peak_limit && !ran.steps.empty())
-      file.summary = fmt::format("Found for --budget {}.", *ran.peak_limit);
+      file.summary = fmt::format("Found for --budget {}B.", *ran.peak_limit);
   }
   return file;
 }
@@ -240,10 +241,8 @@ Result<void> write_snapshots(const std::string& folder, const Graph& graph,
 
 Result<std::optional<std::int64_t>> limit_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
-  const auto bytes = parse_byte_count(text);
-  if (!bytes || *bytes < 0)
-    return fail(Error::Kind::usage,
-                "option --budget: expected a peak memory size such as 40GiB, got `{}`", text);
+  JOINTER_TRY(const std::int64_t bytes,
+              bytes_of_option("--budget", text, "a peak memory size such as 40GiB"));
   return bytes;
 }
 

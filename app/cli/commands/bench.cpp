@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "app/cli/commands/bench_passes.h"
 #include "app/cli/commands/bench_report.h"
@@ -36,8 +37,10 @@
 namespace jointer::cli {
 namespace {
 
+constexpr const char* kMemoryLimit = "--memory-limit";
+
 // Options that are passed on to the ranks under the same names. parse_runner_arguments checks their
-// values.
+// values; a number of bytes is passed on without its unit.
 struct RankOption {
   const char* name;
   const char* type;  // the placeholder for the value in the help
@@ -78,7 +81,7 @@ struct BenchCommand {
       {"--threads", "N",
        "Number of threads per rank; default: the machine's cores divided among the ranks"},
       {"--seed", "N", "Seed for random numbers and generated inputs; default: 0"},
-      {"--memory-limit", "BYTES", "Maximum memory that each rank may allocate, such as 20GiB"},
+      {kMemoryLimit, "BYTES", "Maximum memory that each rank may allocate, such as 20GiB"},
       {"--timeout", "SECONDS", "End a rank that makes no progress for this long; default: 300"}};
   bool verify = false, profile = false, calibrate = false, json = false;
   bool any_ranks = false, any_size = false, no_pinning = false;
@@ -100,9 +103,16 @@ Result<void> set_unedited(BenchmarkRequest& request) {
 
 Result<BenchmarkRequest> request_of(const BenchCommand& options, const CLI::App& command) {
   std::vector<std::string> arguments;
-  for (const RankOption& each : options.rank_options)
-    if (command.count(each.name) > 0)
-      arguments.push_back(fmt::format("{}={}", each.name, each.value));
+  for (const RankOption& each : options.rank_options) {
+    if (command.count(each.name) == 0) continue;
+    std::string value = each.value;
+    if (std::string_view(each.name) == kMemoryLimit) {
+      JOINTER_TRY(const std::int64_t bytes,
+                  bytes_of_option(kMemoryLimit, value, "a size such as 60GiB"));
+      value = fmt::format("{}", bytes);
+    }
+    arguments.push_back(fmt::format("{}={}", each.name, value));
+  }
   arguments.insert(arguments.end(), {"--", options.graph.file});
   JOINTER_TRY(BenchmarkRequest request, parse_runner_arguments(arguments));
   request.program.backward = options.graph.backward;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <string_view>
 
+#include "core/base/byte_units.h"
 #include "core/base/number_text.h"
 
 namespace jointer::cli {
@@ -47,6 +49,19 @@ CLI::Validator positive_number() {
     const auto number = number_of<double>(text);
     return number && std::isfinite(*number) && *number > 0;
   });
+}
+
+Result<std::int64_t> bytes_of_option(std::string_view option, std::string_view value,
+                                     std::string_view expected, std::int64_t min) {
+  std::string text(value);
+  std::erase(text, ' ');
+  const auto bytes = parse_byte_count(text);
+  if (!bytes || *bytes < min)
+    return fail(Error::Kind::usage, "option {}: expected {}, got `{}`", option, expected, value);
+  if (lacks_unit(text))
+    return fail(Error::Kind::usage, "option {}: `{}` has no unit; add one, such as {}GiB", option,
+                value, text);
+  return *bytes;
 }
 
 CLI::Option* set_choices(CLI::Option* option, const std::vector<std::string>& choices) {

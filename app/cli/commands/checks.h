@@ -7,7 +7,10 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/base/result.h"
 
 namespace jointer::cli {
 
@@ -20,6 +23,12 @@ CLI::Validator whole_number(std::int64_t min, std::int64_t max = kNoMax);
 CLI::Validator non_negative_number();
 // A finite number above 0.
 CLI::Validator positive_number();
+
+// Parses the value of `option`, such as "5GiB"; blanks are allowed. `expected` describes the value
+// in a message: "a size such as 5GiB". Error (usage): it is not a number of at least `min` bytes,
+// or it lacks a unit (core/base/byte_units.h).
+Result<std::int64_t> bytes_of_option(std::string_view option, std::string_view value,
+                                     std::string_view expected, std::int64_t min = 0);
 
 // Limits the values of `option` to `choices` and lists them in the help. Returns `option`.
 CLI::Option* set_choices(CLI::Option* option, const std::vector<std::string>& choices);

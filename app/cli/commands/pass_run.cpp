@@ -135,7 +135,7 @@ std::string again_command(const std::string& path, const Reproduced& reproduced)
   for (const std::string& each : settings.plugins) text += " --plugin " + shell_word(each);
   for (const std::string& each : settings.python_passes)
     text += " --python-pass " + shell_word(each);
-  if (settings.peak_limit) text += fmt::format(" --budget {}", *settings.peak_limit);
+  if (settings.peak_limit) text += fmt::format(" --budget {}B", *settings.peak_limit);
   for (const std::string& each : settings.options)
     text += ' ' + (each.starts_with("--") ? each : shell_word(each));
   return text;

@@ -55,11 +55,8 @@ Result<PassSources> PluginOptions::sources() const {
   sources.host.limits.deadline =
       std::chrono::milliseconds(std::llround(std::min(deadline_s, kLongest) * 1000));
   if (!memory.empty()) {
-    const auto bytes = parse_byte_count(memory);
-    if (!bytes || *bytes <= 0)
-      return fail(Error::Kind::usage,
-                  "option --pass-memory: expected a size such as 16GiB, got `{}`", memory);
-    sources.host.limits.memory_bytes = *bytes;
+    JOINTER_TRY(sources.host.limits.memory_bytes,
+                bytes_of_option("--pass-memory", memory, "a size such as 16GiB", 1));
   }
   sources.host.log = [](std::string_view pass, std::string_view line) {
     fmt::print(stderr, "{}{}{}\n", pass, pass.empty() ? "" : ": ", line);

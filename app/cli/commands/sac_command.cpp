@@ -45,7 +45,6 @@ Result<KnownPlan> other_plan(const SacCommand& options, Graph opened) {
 Result<Budget> budget_of(const SacCommand& options) {
   const std::string& text = options.budget;
   if (text.empty()) return Budget();
-  constexpr double kMinBytes = kMiB;
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
@@ -53,7 +52,7 @@ Result<Budget> budget_of(const SacCommand& options) {
     std::string_view unit(rest, static_cast<std::size_t>(end - rest));
     if (unit.starts_with(' ')) unit.remove_prefix(1);
     if (unit.empty() && number <= 1) return Budget{.activation = number, .peak_bytes = {}};
-    if (unit.empty() && (number < kMinBytes || number != std::floor(number)))
+    if (unit.empty() && lacks_unit(std::string_view(text.data(), rest - text.data())))
       return fail(Error::Kind::usage,
                   "option --budget: `{}` has no unit; for peak memory, add one, such as {}GiB; "
                   "torch's activation budget is a number from 0 to 1",

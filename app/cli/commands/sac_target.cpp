@@ -64,17 +64,7 @@ bool TargetOptions::has_conditions(const CLI::App& command) const {
 }
 
 Result<std::int64_t> TargetOptions::free_bytes() const {
-  constexpr std::int64_t kMinWithoutUnit = 1 << 20;
-  std::string text = free;
-  std::erase(text, ' ');
-  const auto bytes = parse_byte_count(text);
-  const bool has_unit = !text.empty() && text.back() == 'B';
-  if (!bytes || *bytes < 0)
-    return fail(Error::Kind::usage, "option --free: expected a size such as 5GiB, got `{}`", free);
-  if (!has_unit && *bytes < kMinWithoutUnit)
-    return fail(Error::Kind::usage, "option --free: `{}` has no unit; add one, such as {}GiB", free,
-                text);
-  return *bytes;
+  return bytes_of_option("--free", free, "a size such as 5GiB");
 }
 
 Result<PlanTarget> TargetOptions::target(const CLI::App& command, bool no_offload) const {

@@ -77,6 +77,13 @@ TEST(Parameter, ErrorsNameTheMistake) {
             "limit, moves, solver, save, reshard");
 }
 
+TEST(Parameter, ATextOfBytesNeedsAUnit) {
+  EXPECT_EQ(refusal({{"limit", "40"}}).substr(0, 6), "limit:");
+  EXPECT_EQ(refusal({{"limit", "40B"}}), "");
+  EXPECT_EQ(refusal({{"limit", "1048576"}}), "");
+  EXPECT_EQ(refusal({{"limit", 40}}), "") << "an integer is in bytes";
+}
+
 TEST(Parameter, NoneIsAcceptedOnlyIfAllowed) {
   const Parameter ratio{.name = "ratio",
                         .type = Parameter::Type::number,
