@@ -3,8 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
-#include "core/base/units.h"
+#include "core/base/distinct_bytes.h"
 #include "core/bench/memory_of_run.h"
 #include "core/process/free_memory.h"
 #include "core/schedule/memory_timeline.h"
@@ -33,8 +34,8 @@ std::optional<MemoryShortage> memory_shortage(const Graph& graph, const Benchmar
 std::string to_text(const MemoryShortage& shortage) {
   const std::string who =
       shortage.ranks == 1 ? "the rank" : fmt::format("each of the {} ranks", shortage.ranks);
-  const std::string need = format_bytes(shortage.need_bytes),
-                    share = format_bytes(shortage.share_bytes);
+  const auto texts = distinct_bytes(std::array{shortage.need_bytes, shortage.share_bytes});
+  const std::string &need = texts[0], &share = texts[1];
   if (shortage.device != DeviceType::cpu)
     return fmt::format("{} needs {}, but its GPU has {}", who, need, share);
   return fmt::format("{} needs {}, but its share of the free memory is {}", who, need, share);

@@ -41,6 +41,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <random>
@@ -49,6 +50,7 @@
 #include <utility>
 
 #include "core/base/counted.h"
+#include "core/base/distinct_bytes.h"
 #include "core/base/units.h"
 #include "core/schedule/memory_walk.h"
 
@@ -492,25 +494,28 @@ std::string why_not_reached(const ChangeList& list, const PlanTarget& target) {
   if (count.freed.empty())
     return fmt::format("No change of one {} frees memory at the peak.{}", noun_of(unit, 1), tagged);
   const auto needed = count.needed_for(excess);
-  if (!needed)
+  if (!needed) {
+    const auto bytes = distinct_bytes(std::array{excess, count.sum(count.freed.size())});
     return fmt::format("Freeing {} is impossible: the {} that may change {} {} at the peak.{}",
-                       format_bytes(excess), units(count.freed.size()),
-                       count.freed.size() == 1 ? "occupies" : "occupy",
-                       format_bytes(count.sum(count.freed.size())), tagged);
+                       bytes[0], units(count.freed.size()),
+                       count.freed.size() == 1 ? "occupies" : "occupy", bytes[1], tagged);
+  }
   if (target.at_most && *target.at_most < *needed) {
     const std::size_t n = *target.at_most;
     const bool are_equal = n > 1 && count.freed[n - 1] == count.freed.front();
+    const auto bytes = distinct_bytes(std::array{count.sum(n), excess});
     return fmt::format(
         "With {}, at most {} can be freed: the largest {}. Freeing {} requires at least {}.",
-        units(n), format_bytes(count.sum(n)),
+        units(n), bytes[0],
         are_equal ? fmt::format("are {} each", format_bytes(count.freed.front()))
                   : fmt::format("occupies {}", format_bytes(count.freed.front())),
-        format_bytes(excess), units(*needed));
+        bytes[1], units(*needed));
   }
-  return fmt::format(
-      "No list{} was found that frees {}; the best one frees {}.",
-      target.at_most ? fmt::format(" of {}", units(*target.at_most)) : "", format_bytes(excess),
-      format_bytes(list.before.figures.peak_bytes - list.figures.figures.peak_bytes));
+  const auto bytes = distinct_bytes(
+      std::array{excess, list.before.figures.peak_bytes - list.figures.figures.peak_bytes});
+  return fmt::format("No list{} was found that frees {}; the best one frees {}.",
+                     target.at_most ? fmt::format(" of {}", units(*target.at_most)) : "", bytes[0],
+                     bytes[1]);
 }
 
 }  // namespace jointer

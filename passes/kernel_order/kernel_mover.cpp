@@ -3,11 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
+#include "core/base/distinct_bytes.h"
 #include "core/base/index.h"
-#include "core/base/units.h"
 
 namespace jointer {
 
@@ -76,10 +77,11 @@ bool KernelMover::change_places(KernelUnit candidate) {
   const std::int64_t most = is_earlier ? memory_.most_if_later(candidate, group, group_peak_)
                                        : memory_.most_if_earlier(candidate, group, group_peak_);
   const std::int64_t peak = memory_.peak();
-  if (static_cast<double>(most - peak) > static_cast<double>(peak) * options_.budget)
+  if (static_cast<double>(most - peak) > static_cast<double>(peak) * options_.budget) {
+    const auto texts = distinct_bytes(std::array{most, peak});
     return stop(KernelLimit::memory, candidate,
-                fmt::format("{} would be allocated, and the peak was {}", format_bytes(most),
-                            format_bytes(peak)));
+                fmt::format("{} would be allocated, and the peak was {}", texts[0], texts[1]));
+  }
   memory_.accept();
   const std::size_t first = is_earlier ? first_ - 1 : first_;
   const auto begin_of = order_.begin() + static_cast<std::ptrdiff_t>(first);

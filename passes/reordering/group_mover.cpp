@@ -3,8 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
-#include "core/base/units.h"
+#include "core/base/distinct_bytes.h"
 
 namespace jointer {
 
@@ -63,9 +64,9 @@ bool GroupMover::change_places(Call candidate) {
   const std::size_t there = is_earlier ? first_ - 1 : first_ + 1;
   if (bytes > allowed_) {
     is_earlier ? order_.sink(there, count_) : order_.raise(there, count_);
-    return stop(fmt::format("memory: {} would be live {} {}, more than the allowed {}",
-                            format_bytes(bytes), is_earlier ? "before" : "after", name(candidate),
-                            format_bytes(allowed_)));
+    const auto texts = distinct_bytes(std::array{bytes, allowed_});
+    return stop(fmt::format("memory: {} would be live {} {}, more than the allowed {}", texts[0],
+                            is_earlier ? "before" : "after", name(candidate), texts[1]));
   }
   first_ = there;
   ++move_.moves;

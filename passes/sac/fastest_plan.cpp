@@ -11,9 +11,11 @@
 // Source: Jointer's own. Cost: `effort` evaluations of a plan, and those with which
 // the search ends (plan_frontier.cpp).
 
+#include <array>
 #include <limits>
 
 #include "core/base/checked.h"
+#include "core/base/distinct_bytes.h"
 #include "core/base/units.h"
 #include "core/cost/node_flops.h"
 #include "core/policy/trade_off.h"
@@ -30,9 +32,10 @@ Result<Fit> search(const TradeOff& trade_off, std::int64_t limit, double hidden,
   JOINTER_TRY(Fit fit, trade_off.fastest_within(limit, HiddenShares(hidden)));
   JOINTER_CHECK(context.report(1));
   if (fit.fits) return fit;
+  const auto peaks = distinct_bytes(std::array{limit, fit.point.figures.figures.peak_bytes});
   return fail(Error::Kind::usage,
-              "found no plan with a peak of at most {}; the lowest peak found is {}",
-              format_bytes(limit), format_bytes(fit.point.figures.figures.peak_bytes));
+              "found no plan with a peak of at most {}; the lowest peak found is {}", peaks[0],
+              peaks[1]);
 }
 
 Result<void> run_fastest_plan(Graph& graph, const Arguments& arguments, PassContext& context) {

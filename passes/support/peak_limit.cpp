@@ -3,18 +3,19 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
-#include "core/base/units.h"
+#include "core/base/distinct_bytes.h"
 #include "core/schedule/memory_timeline.h"
 
 namespace jointer {
 
 bool is_within_peak_limit(std::int64_t before, std::int64_t after, PassContext& context) {
   if (!context.peak_limit() || after <= std::max(before, *context.peak_limit())) return true;
+  const auto peaks = distinct_bytes(std::array{before, after, *context.peak_limit()});
   context.decide("kept", fmt::format("Left unchanged: the peak would grow from {} to {}, above "
                                      "the limit of {}.",
-                                     format_bytes(before), format_bytes(after),
-                                     format_bytes(*context.peak_limit())));
+                                     peaks[0], peaks[1], peaks[2]));
   return false;
 }
 

@@ -19,9 +19,10 @@
 // which looks it up by name.
 
 #include <algorithm>
+#include <array>
 
 #include "core/base/bytes.h"
-#include "core/base/units.h"
+#include "core/base/distinct_bytes.h"
 #include "core/graph/is_call_of.h"
 #include "core/graph/torch_version.h"
 #include "core/ops/collective_targets.h"
@@ -120,9 +121,10 @@ class Replacement {
     if (group.empty()) return "its group is computed in the graph";
     if (!groups_.has(graph_, id)) return "its group is not in `groups`";
     if (graph_.args(graph_.node(id)).empty()) return "its arguments are not positional";
-    if (const auto bytes = sent_bytes(id); bytes && min_bytes_ > 0 && *bytes < min_bytes_)
-      return fmt::format("a rank sends {}, less than `min_bytes` ({})", format_bytes(*bytes),
-                         format_bytes(min_bytes_));
+    if (const auto bytes = sent_bytes(id); bytes && min_bytes_ > 0 && *bytes < min_bytes_) {
+      const auto texts = distinct_bytes(std::array{*bytes, min_bytes_});
+      return fmt::format("a rank sends {}, less than `min_bytes` ({})", texts[0], texts[1]);
+    }
     if (is_returned(id)) return "the backward looks up its result by name";
     if (!skips_check_)
       if (std::string why = why_alone(id, group); !why.empty()) return why;

@@ -24,9 +24,11 @@
 #include "passes/tune/auto_tune.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/base/checked.h"
 #include "core/base/counted.h"
+#include "core/base/distinct_bytes.h"
 #include "core/base/environment.h"
 #include "core/base/units.h"
 #include "core/edit/difference.h"
@@ -41,9 +43,13 @@ std::string text_of(const Pipeline& pipeline) {
   return pipeline.empty() ? "the graph as it is" : to_text(pipeline);
 }
 
-std::string figures_text(const Figures& f) {
+std::string figures_text(const Figures& f, const std::string& peak) {
   return fmt::format("step {}, {} exposed, peak {}", format_ns(f.step_ns), format_ns(f.exposed_ns),
-                     format_bytes(f.peak_bytes));
+                     peak);
+}
+
+std::string figures_text(const Figures& f) {
+  return figures_text(f, format_bytes(f.peak_bytes));
 }
 
 TuneOptions read_options(const Arguments& arguments, const PassContext& context,
@@ -126,10 +132,12 @@ void decide_presets(const TuneResult& result, PassContext& context) {
 
 // The reason why the graph stays unchanged.
 std::string kept_text(const TuneResult& result, const std::string& budget) {
-  if (result.lowest)
+  if (result.lowest) {
+    const Figures& lowest = result.lowest->figures.figures;
+    const auto peaks = distinct_bytes(std::array{*result.budget, lowest.peak_bytes});
     return fmt::format("No candidate is within {}. The candidate with the lowest peak is {}: {}.",
-                       budget, text_of(result.lowest->pipeline),
-                       figures_text(result.lowest->figures.figures));
+                       peaks[0], text_of(result.lowest->pipeline), figures_text(lowest, peaks[1]));
+  }
   const Figures& f = result.unedited.figures.figures;
   const bool fits = f.peak_bytes <= *result.budget;
   return fmt::format("No candidate {}. The unchanged graph is {} {}.",

@@ -376,6 +376,8 @@ def test_a_budget_that_is_met_and_one_that_is_not() -> None:
     done = run("apply", JOINT, "--passes", "remove_tags", "--budget", f"{peak - 1}B", "--json")
     assert done.code == 1 and done.err.startswith("jointer: ") and done.err.count("\n") == 1
     assert json.loads(done.out)["limit"]["met"] is False
+    shown, _, asked = done.err.removeprefix("jointer: the peak, ").rstrip().partition(", exceeds the budget of ")
+    assert shown and asked and shown != asked, "one byte of difference is visible"
     refused(run("apply", JOINT, "--passes", "remove_tags", "--budget", "plenty"), "--budget", "plenty")
 
 

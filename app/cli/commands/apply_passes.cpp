@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -16,6 +17,7 @@
 #include "app/cli/commands/unused_options.h"
 #include "core/base/byte_units.h"
 #include "core/base/bytes.h"
+#include "core/base/distinct_bytes.h"
 #include "core/base/units.h"
 #include "core/capture/native_writer.h"
 #include "core/edit/replay.h"
@@ -329,17 +331,20 @@ Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
                             .after = figures_of(after, *estimator, options.optimizer),
                             .limit = limit,
                             .notes = std::move(notes)};
-  if (!answer.is_met())
-    fmt::print(stderr, "jointer: the peak, {}, exceeds the budget of {}\n",
-               format_bytes(answer.after.peak_bytes), format_bytes(*limit));
+  if (!answer.is_met()) {
+    const auto peaks = distinct_bytes(std::array{answer.after.peak_bytes, *limit});
+    fmt::print(stderr, "jointer: the peak, {}, exceeds the budget of {}\n", peaks[0], peaks[1]);
+  }
   bool is_met = answer.is_met();
   for (const StepResult& step : answer.run.steps) {
     if (!is_over_its_budget(step)) continue;
-    if (answer.is_met())
+    if (answer.is_met()) {
+      const auto peaks =
+          distinct_bytes(std::array{step.after.figures.peak_bytes, *step.ran.peak_limit});
       fmt::print(stderr,
                  "jointer: {}: the peak of {} exceeds its budget of {}; --decisions shows why\n",
-                 pass_of(step), format_bytes(step.after.figures.peak_bytes),
-                 format_bytes(*step.ran.peak_limit));
+                 pass_of(step), peaks[0], peaks[1]);
+    }
     is_met = false;
   }
   const int code = is_met ? ExitCode::done : ExitCode::answer_is_no;

@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands/sac_answer.h"
 #include "app/cli/commands/table.h"
 #include "core/base/counted.h"
+#include "core/base/distinct_bytes.h"
 #include "core/base/units.h"
 
 namespace jointer::cli {
@@ -47,9 +49,10 @@ Json points(const std::vector<ParetoPoint>& pareto) {
   return rows;
 }
 
-// A value of the limited quantity, with its unit.
-std::string limit_text(const LimitAnswer& limit, std::int64_t value) {
-  return limit.kind == "peak" ? format_bytes(value) : format_ns(value);
+// The values reached and requested of the limited quantity, with their units.
+std::array<std::string, 2> limit_texts(const LimitAnswer& limit) {
+  if (limit.kind == "peak") return distinct_bytes(std::array{limit.reached, limit.asked});
+  return {format_ns(limit.reached), format_ns(limit.asked)};
 }
 
 void print_facts(const SacAnswer& a, const Graph& graph) {
@@ -69,11 +72,12 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
                          format_bytes(a.reserved_bytes))});
   facts.add({"step", fmt::format("{}, {} of it exposed", format_ns(a.figures.figures.step_ns),
                                  format_ns(a.figures.figures.exposed_ns))});
-  if (a.limit)
+  if (a.limit) {
+    const std::array<std::string, 2> texts = limit_texts(*a.limit);
     facts.add({"limit", fmt::format("{} {} reached, {} requested",
                                     a.limit->kind == "peak" ? a.limit->memory : a.limit->kind,
-                                    limit_text(*a.limit, a.limit->reached),
-                                    limit_text(*a.limit, a.limit->asked))});
+                                    texts[0], texts[1])});
+  }
   if (a.limit && a.limit->bound_ns > 0)
     facts.add({"lower bound",
                fmt::format("{} for any plan with this peak{}", format_ns(a.limit->bound_ns),

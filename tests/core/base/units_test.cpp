@@ -10,6 +10,8 @@
 
 #include "core/base/byte_units.h"
 
+#include "core/base/distinct_bytes.h"
+
 namespace jointer {
 namespace {
 
@@ -21,6 +23,20 @@ TEST(Units, BytesHaveThreeSignificantDigitsAndBinaryUnits) {
   EXPECT_EQ(format_bytes(46'493'450'240), "43.3 GiB");
   EXPECT_EQ(format_bytes((std::int64_t{1} << 20) - 1), "1.00 MiB");
   EXPECT_EQ(format_bytes(-2048), "-2.00 KiB");
+}
+
+TEST(Units, ComparedBytesNeverLookTheSame) {
+  using Texts = std::array<std::string, 2>;
+  constexpr std::int64_t kSize = 46'493'450'240;  // 43.3 GiB
+  EXPECT_EQ(distinct_bytes(std::array{kSize, kSize}), (Texts{"43.3 GiB", "43.3 GiB"}));
+  EXPECT_EQ(distinct_bytes(std::array{kSize, kSize / 2}), (Texts{"43.3 GiB", "21.7 GiB"}));
+  EXPECT_EQ(distinct_bytes(std::array{kSize, kSize + (3 << 20)}),
+            (Texts{"43.300 GiB", "43.303 GiB"}));
+  EXPECT_EQ(distinct_bytes(std::array{kSize, kSize + 1}),
+            (Texts{"46,493,450,240 B", "46,493,450,241 B"}));
+  EXPECT_EQ(distinct_bytes(std::array<std::int64_t, 2>{1023, 1024}), (Texts{"1023 B", "1.00 KiB"}));
+  EXPECT_EQ(distinct_bytes(std::array<std::int64_t, 2>{(1 << 20) - 1, 1 << 20}),
+            (Texts{"0.999999 MiB", "1.000000 MiB"}));
 }
 
 TEST(Units, TimesChooseAUnit) {
