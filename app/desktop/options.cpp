@@ -106,11 +106,16 @@ Result<Options> parse_options(const QStringList& arguments) {
     return fail(assumptions.error().kind, "option --assume: {}", assumptions.error().message);
   std::optional<std::size_t> index;
   if (parser.isSet(graph)) {
+    static const QRegularExpression kDigits(QStringLiteral("^[0-9]+$"));
     bool is_number = false;
-    index = parser.value(graph).toUInt(&is_number);
+    index = parser.value(graph).toULongLong(&is_number);
+    const std::string given = parser.value(graph).toStdString();
+    if (!is_number && kDigits.match(parser.value(graph)).hasMatch())
+      return fail(Error::Kind::usage, "option --graph: there is no graph {}; the first one is 0",
+                  given);
     if (!is_number)
       return fail(Error::Kind::usage, "option --graph: expected an integer of at least 0, got `{}`",
-                  parser.value(graph).toStdString());
+                  given);
   }
   for (OpenRequest& request : options.open) {
     request.assumptions = *assumptions;

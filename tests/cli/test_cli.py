@@ -124,6 +124,19 @@ def test_the_desktop_ends_after_its_first_frame(files: list[Any]) -> None:
     assert re.fullmatch(r"first frame after \d+ ms\n", done.stdout)
 
 
+@pytest.mark.skipif(not (BIN / "jointer-desktop").exists(), reason="there is no desktop here")
+@pytest.mark.parametrize("index, expected", [
+    ("5000000000", "there is no graph 5000000000; the only one is 0"),
+    ("99999999999999999999", "option --graph: there is no graph 99999999999999999999; the first one is 0"),
+    ("-1", "option --graph: expected an integer of at least 0, got `-1`"),
+])  # fmt: skip
+def test_the_desktop_refuses_a_graph_that_does_not_exist(index: str, expected: str) -> None:
+    done = subprocess.run([BIN / "jointer-desktop", JOINT, f"--graph={index}", "--exit-after-first-frame"],
+                          capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})  # fmt: skip
+    assert done.returncode == 2 and expected in done.stderr
+
+
 def test_interrupt_of_a_search() -> None:
     """A search over budgets ends immediately."""
     command = [BIN / "jointer", "sac", LARGE, "--pareto", "--points", "1000", "--json"]
