@@ -65,9 +65,11 @@ class Reader {
     if (budgets_.size() > 1)
       return fail(
           Error::Kind::usage,
-          "regions of the model have different activation budgets ({} and {}), but a graph "
+          "regions of the model have different activation budgets ({}), but a graph "
           "can have only one; separate them with a graph break, or set region_budget=ignore",
-          *budgets_.begin(), *budgets_.rbegin());
+          budgets_.size() == 2 ? fmt::format("{} and {}", *budgets_.begin(), *budgets_.rbegin())
+                               : fmt::format("{} between {} and {}", budgets_.size(),
+                                             *budgets_.begin(), *budgets_.rbegin()));
     if (coverage == BudgetCoverage::whole && uncovered_ > 0)
       return fail(Error::Kind::usage,
                   "the regions with an activation budget of {} do not cover {} of the forward "

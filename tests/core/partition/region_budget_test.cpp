@@ -98,6 +98,10 @@ TEST(RegionBudget, EqualsThatOfSubgraphs) {
   const auto other = with_body(R"(, "custom": {"_region_activation_memory_budget": 0.1})");
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("budgets (0.1 and 0.5)"));
+  annotate(graph, "b", 0.3);
+  const auto several = with_body(R"(, "custom": {"_region_activation_memory_budget": 0.1})");
+  ASSERT_FALSE(several);
+  EXPECT_THAT(several.error().message, HasSubstr("budgets (3 between 0.1 and 0.5)"));
 }
 
 }  // namespace
