@@ -225,8 +225,8 @@ Result<DeviceDescription> this_cpu() {
   return device;
 }
 
-// Loads a device such as `cpu{threads=2,ranks=4}`.
-Result<DeviceDescription> load_rank(std::string_view text) {
+// Loads a device such as `cpu{threads=2,ranks=4}`. `given`: the text before it became lower case.
+Result<DeviceDescription> load_rank(std::string_view text, std::string_view given) {
   constexpr std::string_view kRanks = ",ranks=", kEnd = "}";
   constexpr int kMax = 65536;
   int threads = 0, ranks = 0;
@@ -239,12 +239,12 @@ Result<DeviceDescription> load_rank(std::string_view text) {
   if (threads < 1 || threads > kMax || ranks < 1 || ranks > kMax)
     return fail(Error::Kind::usage,
                 "there is no device `{}`; write cpu{{threads=N,ranks=N}}, with 1 to {} of each",
-                text, kMax);
+                given, kMax);
   return cpu_of_rank(threads, ranks);
 }
 
-// Loads a device such as `cpu{cores=4}`.
-Result<DeviceDescription> load_cores(std::string_view text) {
+// Loads a device such as `cpu{cores=4}`; `given` as above.
+Result<DeviceDescription> load_cores(std::string_view text, std::string_view given) {
   constexpr std::string_view kBegin = "cpu{cores=", kEnd = "}";
   constexpr int kMax = 65536;
   int cores = 0;
@@ -253,7 +253,7 @@ Result<DeviceDescription> load_cores(std::string_view text) {
                 .value_or(0);
   if (cores < 1 || cores > kMax)
     return fail(Error::Kind::usage,
-                "there is no device `{}`; write cpu{{cores=N}}, with 1 to {} cores", text, kMax);
+                "there is no device `{}`; write cpu{{cores=N}}, with 1 to {} cores", given, kMax);
   return cpu_with(cores);
 }
 
@@ -293,8 +293,8 @@ Result<DeviceDescription> load_device(std::string_view id_or_path) {
   if (id == "cpu") return this_cpu();
   for (const BuiltIn& device : built_in())
     if (device.id == id) return parse_text(device.id, device.json);
-  if (id.starts_with(kThreads)) return load_rank(id);
-  if (id.starts_with("cpu{")) return load_cores(id);
+  if (id.starts_with(kThreads)) return load_rank(id, id_or_path);
+  if (id.starts_with("cpu{")) return load_cores(id, id_or_path);
   if (is_gpu_text(id_or_path)) return load_gpu(id_or_path);
   if (id_or_path.find('/') == std::string_view::npos && !id.ends_with(".json"))
     return fail(Error::Kind::usage, "there is no device `{}`; use one of {}, or a JSON file",

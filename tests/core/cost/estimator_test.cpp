@@ -58,6 +58,8 @@ TEST(Devices, CoresHaveTheirShareOfTheCpu) {
   EXPECT_EQ(some.host.operator_us, all.host.operator_us);
   for (const char* wrong : {"cpu{", "cpu{}", "cpu{cores=0}", "cpu{cores=two}", "cpu{cores=-1}"})
     EXPECT_FALSE(load_device(wrong)) << wrong;
+  for (const char* wrong : {"CPU{Cores=Many}", "Cpu{Threads=1,Ranks=X}"})
+    EXPECT_THAT(load_device(wrong).error().message, testing::HasSubstr(wrong)) << "as typed";
 }
 
 TEST(Devices, TheCpuHasTheCoresOfThisMachine) {

@@ -114,8 +114,8 @@ class Parser {
     }
     const std::size_t begin = at_;
     while (std::isalpha(static_cast<unsigned char>(peek())) != 0) ++at_;
-    const std::string name = lowercase(text_.substr(begin, at_ - begin));
-    const auto field = field_of(name);
+    const std::string name(text_.substr(begin, at_ - begin));
+    const auto field = field_of(lowercase(name));
     const char next = peek();
     const bool is_relation = next == '<' || next == '>' || next == '=';
     // `model.py:12` and `c10d::all_gather` are text, not filters.
@@ -170,13 +170,13 @@ class Parser {
       term.relation = or_equal ? Relation::at_least : Relation::more;
     else
       term.relation = Relation::equal;
-    const std::string word = lowercase(take_word());
+    const std::string_view word = take_word();
     double number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc() || !std::isfinite(number))
       return fail(Error::Kind::usage, "Expected a number, as in {}.", example);
     const std::string_view unit(end, static_cast<std::size_t>(word.data() + word.size() - end));
-    if (const auto size = unit_of(term.field, unit)) {
+    if (const auto size = unit_of(term.field, lowercase(unit))) {
       term.number = number * *size;
       return {};
     }

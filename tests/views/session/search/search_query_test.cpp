@@ -70,8 +70,10 @@ TEST(SearchQuery, ReportsErrorsInOneSentence) {
   };
   for (const auto& [text, part] : std::initializer_list<Expected>{
            {"foo:bar", "Unknown filter `foo`"},
+           {"Foo:bar", "Unknown filter `Foo`"},
+           {"Op>3", "`Op` is not a numeric filter; write Op:"},
            {"bytes>", "Expected a number, as in bytes>1MiB"},
-           {"bytes>1XB", "`xb` is not a valid unit"},
+           {"bytes>1XB", "`XB` is not a valid unit"},
            {"op:", "needs a value"},
            {"op>3", "is not a numeric filter"},
            {"shape:8a", "Sizes must be integers"},
