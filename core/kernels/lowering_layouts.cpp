@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "core/kernels/channels_last.h"
 #include "core/kernels/lowering_state.h"
@@ -129,12 +130,18 @@ void Lowering::decide_layout(BufferId id) {
   if (buffer(id).layout != Layout::flexible) return;
   if (buffer(id).loops < 0) return freeze(id);
   const Loops& of = loops_of(buffer(id).loops);
-  // In the order of the strides with which the loops read other buffers.
+  // In the order of the strides with which the loops read other buffers. As in torch's set of
+  // reads, equal reads count once: the loops may have read a buffer both before and after its
+  // strides were decided.
   SmallVector<std::int64_t, 32> read_strides;
+  SmallVector<std::pair<BufferId, ExpressionIndex>, 16> reads;
   const auto first_reduced = static_cast<int>(of.ranges.size());
   for (const BodyOp& op : of.body) {
     if (op.buffer < 0) continue;
     const ExpressionIndex position = position_of(op);
+    const std::pair read(op.buffer, position);
+    if (std::ranges::find(reads, read) != reads.end()) continue;
+    reads.push_back(read);
     std::size_t outer = 0;
     for (std::size_t i = 0; i < buffer(id).shape.size(); ++i) {
       const bool is_scanned = of.keeps_axis() && static_cast<std::int64_t>(i) == of.axis;

@@ -237,6 +237,45 @@ TEST(Lowering, RemovesACopyThatChangesNothing) {
   EXPECT_THAT(lowered.nodes(0), ElementsAre("y"));
 }
 
+TEST(Lowering, EqualReadsCountOnceInTheOrderOfStrides) {
+  // `z` reads `s4` at the same position twice: before and after `m` decides the strides of `s4`.
+  // One such read and that of `v` prefer opposite orders, so the loops keep theirs.
+  const Lowered lowered(R"(
+    a: f32[16,8] = input
+    b: f32[16,8] = input
+    c: f32[16,8] = input
+    d: f32[16,8] = input
+    e: f32[16,8] = input
+    w: f32[8,4] = input
+    bias: f32[4] = input
+    v: f32[8,16] = input
+    k1: f32[] = input
+    k2: f32[] = input
+    k3: f32[] = input
+    s1: f32[16,8] = aten.add.Tensor(a, b)
+    s2: f32[16,8] = aten.add.Tensor(s1, c)
+    s3: f32[16,8] = aten.add.Tensor(s2, d)
+    s4: f32[16,8] = aten.add.Tensor(s3, e)
+    y: f32[16,8] = aten.neg(s4)
+    m: f32[16,4] = aten.addmm(bias, s4, w)
+    yt: f32[8,16] = aten.t(y)
+    st: f32[8,16] = aten.t(s4)
+    z1: f32[8,16] = aten.add.Tensor(yt, st)
+    z2: f32[8,16] = aten.add.Tensor(z1, v)
+    z3: f32[8,16] = aten.add.Tensor(z2, k1)
+    z4: f32[8,16] = aten.add.Tensor(z3, k2)
+    z: f32[8,16] = aten.add.Tensor(z4, k3)
+    p: f32[8,16] = aten.exp(z)
+    q: f32[8,16] = aten.neg(z)
+    return [m, p, q]
+  )");
+  ASSERT_THAT(lowered.classes(),
+              ElementsAre("Pointwise", "ExternKernelOut", "Pointwise", "Pointwise", "Pointwise"));
+  ASSERT_THAT(lowered.nodes(2), testing::Contains("z"));
+  const BufferId z = lowered.op(2).writes[0].buffer;
+  EXPECT_THAT(lowered.ir().buffers[static_cast<std::size_t>(z)].stride, ElementsAre(16, 1));
+}
+
 // The expected orders are those that torch's pick_loop_order returns with CPython 3.11.
 TEST(Lowering, OrdersLoopsAsPythonSortsWhereAccessesPreferThemInACycle) {
   // Two of three accesses have the smaller stride in loop 0 than in 1, in 1 than in 2, in 2 than
