@@ -44,14 +44,16 @@ constexpr std::array<std::string_view, 5> kStagesOfCompiler{
     "pre_grad_graph", "joint_graph", "post_grad_graph", "activation_quantization_fwd_aten_pass",
     "activation_quantization_bwd_aten_pass"};
 
-// The pass or stage of a graph that is_around_pass.
-std::string_view pass_of(std::string_view name) {
-  return name.substr((name.starts_with(kBefore) ? kBefore : kAfter).size());
-}
+// torch's name for `after_post_grad_graph`.
+constexpr std::string_view kAfterPostGrad = "inductor_post_grad_graph";
 
-bool is_of_compiler(std::string_view name) {
-  return is_around_pass(name) &&
-         std::ranges::find(kStagesOfCompiler, pass_of(name)) != kStagesOfCompiler.end();
+// The stage of a compilation before or after which the graph was logged; empty if it is none.
+std::string_view stage_of(std::string_view name) {
+  if (name == kAfterPostGrad) return "post_grad_graph";
+  if (!is_around_pass(name)) return {};
+  const std::string_view stage = name.substr((name.starts_with(kBefore) ? kBefore : kAfter).size());
+  return std::ranges::find(kStagesOfCompiler, stage) == kStagesOfCompiler.end() ? std::string_view()
+                                                                                : stage;
 }
 
 // True if the payload of an entry with this name may be a graph. Some payloads contain a module's
@@ -80,9 +82,10 @@ void follow_passes(std::vector<TraceGraph>& graphs) {
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     TraceGraph& graph = graphs[i];
     const bool around = is_around_pass(graph.entry);
-    if (graph.index > 0 || (!around && graph.entry != kTraced)) continue;
-    if (is_of_compiler(graph.entry)) {
-      std::pair stage(graph.compile, pass_of(graph.entry));
+    const std::string_view of_compiler = stage_of(graph.entry);
+    if (graph.index > 0 || (!around && of_compiler.empty() && graph.entry != kTraced)) continue;
+    if (!of_compiler.empty()) {
+      std::pair stage(graph.compile, of_compiler);
       if (graph.entry.starts_with(kBefore)) {
         before_stage[std::move(stage)] = i;
       } else if (const auto found = before_stage.find(stage); found != before_stage.end()) {
@@ -138,7 +141,7 @@ Result<std::vector<TraceGraph>> list_torch_trace(std::string_view file, std::str
       std::string title = compile.empty() ? name : fmt::format("{}, {}", compile, name);
       if (inner->size() > 1) title = fmt::format("{}, {}", title, graph.name);
       CaptureKind kind = known == kKnownEvents.end() ? graph.kind : known->kind;
-      if (name == kTraced || (is_around_pass(name) && !is_of_compiler(name)))
+      if (name == kTraced || (is_around_pass(name) && stage_of(name).empty()))
         kind = kind_around_pass(kind, entry.payload);
       graphs.push_back({.name = std::move(title),
                         .entry = name,

@@ -154,16 +154,20 @@ TEST(TorchTrace, GraphsAroundTheStagesOfACompilerAreLinkedByStage) {
                "        sin: \"f32[4][1]cpu\" = torch.ops.aten.sin.default(arg0_1)\n"
                "        return (sin,)\n");
   };
-  const std::string text = artifact("before_pre_grad_graph", 0) +
-                           artifact("after_pre_grad_graph", 0) + artifact("before_joint_graph", 0) +
-                           artifact("before_pre_grad_graph", 1) + artifact("after_joint_graph", 0) +
-                           artifact("before_post_grad_graph", 0) + artifact("after_joint_graph", 1);
+  const std::string text =
+      artifact("before_pre_grad_graph", 0) + artifact("after_pre_grad_graph", 0) +
+      artifact("before_joint_graph", 0) + artifact("before_pre_grad_graph", 1) +
+      artifact("after_joint_graph", 0) + artifact("before_post_grad_graph", 0) +
+      artifact("after_joint_graph", 1) + artifact("inductor_post_grad_graph", 1) +
+      artifact("inductor_post_grad_graph", 0) + artifact("inductor_post_grad_graph", 0);
   const auto graphs = list_torch_trace("a.log", text);
   ASSERT_TRUE(graphs.has_value()) << graphs.error().message;
   std::vector<std::optional<std::size_t>> before;
   for (const TraceGraph& graph : *graphs) before.push_back(graph.before);
-  EXPECT_THAT(before, testing::ElementsAre(std::nullopt, 0U, std::nullopt, std::nullopt, 2U,
-                                           std::nullopt, std::nullopt));
+  EXPECT_THAT(before,
+              testing::ElementsAre(std::nullopt, 0U, std::nullopt, std::nullopt, 2U, std::nullopt,
+                                   std::nullopt, std::nullopt, 5U, std::nullopt));
+  EXPECT_EQ(graphs->back().name, "rank 0, 0/0, inductor_post_grad_graph (2)");
 }
 
 // A pass of a trainer may compile: the graphs of that compilation are not between its passes.
