@@ -69,6 +69,7 @@ class PipelineTest : public QObject {
   void the_text_is_the_pipeline();
   void runs_step_by_step_and_undoes();
   void run_to_here_says_why_nothing_runs();
+  void run_to_a_disabled_step_says_that_it_is_disabled();
   void a_changed_step_runs_again_from_there();
   void replaced_text_keeps_its_results_in_the_history();
   void a_changed_limit_runs_again();
@@ -375,7 +376,19 @@ void PipelineTest::run_to_here_says_why_nothing_runs() {
   run_to(1);
   QCOMPARE(session_->message(), "All enabled steps up to here are done.");
   run_to(2);
-  QCOMPARE(session_->message(), "All enabled steps up to here are done.");
+  QCOMPARE(session_->message(), "Step 3 is disabled. All enabled steps before it are done.");
+}
+
+void PipelineTest::run_to_a_disabled_step_says_that_it_is_disabled() {
+  make_pane("remove_tags,~told");
+  press(button("run"));
+  QVERIFY(settle());
+  QCOMPARE(status(0), StepStatus::done);
+  list().setCurrentIndex(list().model().index(1));
+  for (QAction* each : pane_->findChildren<QAction*>())
+    if (each->text().remove(u'&') == "Run to Here") each->trigger();
+  QVERIFY(settle());
+  QCOMPARE(session_->message(), "Step 2 is disabled. All enabled steps before it are done.");
 }
 
 void PipelineTest::a_changed_step_runs_again_from_there() {

@@ -292,6 +292,8 @@ QString PipelineSession::why_none_until(std::size_t end) const {
       [](const DraftStep& each) { return !each.step.is_enabled; }));
   if (disabled > 0 && disabled == end && !enabled().empty())
     return tr("All steps up to here are disabled.");
+  if (disabled < end && end <= draft_.size() && !draft_.steps()[end - 1].step.is_enabled)
+    return tr("Step %1 is disabled. All enabled steps before it are done.").arg(end);
   if (const QString why = why_not(); !why.isEmpty()) return why;
   return disabled > 0 ? tr("All enabled steps up to here are done.")
                       : tr("All steps up to here are done.");
