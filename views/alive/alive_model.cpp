@@ -280,7 +280,9 @@ QString AliveModel::why(const Lifetime& l) const {
   if (l.category == MemoryCategory::optimizer_state) return tr("optimizer state, whole step");
   const Node& producer = snapshot_->graph.node(l.producer);
   const bool is_input = producer.kind != NodeKind::call;
-  const QString role = producer.role == Role::none ? tr("constant") : role_text(producer.role);
+  const QString role = producer.role == Role::none    ? tr("constant")
+                       : producer.role == Role::other ? tr("input")
+                                                      : role_text(producer.role);
   if (as_index(l.last) >= memory.steps().size()) {
     if (l.first < 0) return tr("%1, whole step").arg(role);
     if (is_input) return tr("%1, to the end").arg(role);

@@ -83,7 +83,8 @@ TEST(AliveModelOfACompiledStep, SaysHowLongInputsStay) {
       const Node& node = graph.node(model.nodes(row).front());
       if (node.kind == NodeKind::call || node.role == Role::none) continue;
       const QString why = model.text(row, AliveModel::why_column);
-      EXPECT_TRUE(why.startsWith(role_text(node.role))) << why.toStdString();
+      const QString role = node.role == Role::other ? QString("input") : role_text(node.role);
+      EXPECT_TRUE(why.startsWith(role)) << why.toStdString();
     }
   }
   EXPECT_GT(later_inputs, 0);
@@ -122,6 +123,15 @@ TEST_F(AliveModelTest, ExplainsWhyATensorIsAlive) {
   EXPECT_EQ(model_.text(row("relu"), AliveModel::tensor_column), "f32[8, 64]");
   EXPECT_EQ(model_.number(row("relu"), AliveModel::from_column), 1);
   EXPECT_FALSE(model_.number(row("w0"), AliveModel::from_column));
+}
+
+TEST(AliveModelOfAnInput, OfAnotherRoleIsCalledAnInput) {
+  Graph graph = test::parse("x: f32[8] = input\ny: f32[8] = aten.neg(x)\nreturn [y]");
+  graph.node(graph.find("x")).role = Role::other;
+  const SnapshotPtr snapshot = test::must(make_snapshot(std::move(graph), {}));
+  AliveModel model;
+  model.set_snapshot(snapshot, 0);
+  EXPECT_EQ(model.text(test::row_of(model, "x"), AliveModel::why_column), "input, whole step");
 }
 
 TEST(AliveModelOfACollective, WithoutAWaitKeepsItsInputInUse) {
