@@ -74,8 +74,8 @@ NodeDifferences::NodeDifferences(std::shared_ptr<const Graph> from, std::shared_
 
 QString NodeDifferences::summary() const {
   if (difference_.empty()) return tr("The nodes and their order are the same.");
-  QStringList parts{tr("%1 of %2 nodes moved")
-                        .arg(count_text(difference_.moved.size()), count_text(difference_.common))};
+  QStringList parts{tr("%1 of %2 moved")
+                        .arg(count_text(difference_.moved.size()), nodes_text(difference_.common))};
   const auto add = [&](const QString& what, std::size_t count) {
     if (count > 0) parts << QStringLiteral("%1 %2").arg(count_text(count), what);
   };

@@ -51,8 +51,8 @@ void add_blocks(const Snapshot& snapshot, std::span<const NodeId> nodes,
     section.rows.push_back(
         {.label = tr("compiled"),
          .value =
-             tr("%1 of %2 nodes of %3: %4 (%5) · estimated %6")
-                 .arg(count_text(count), count_text(block->nodes.size()), to_qstring(block->name),
+             tr("%1 of %2 of %3: %4 (%5) · estimated %6")
+                 .arg(count_text(count), nodes_text(block->nodes.size()), to_qstring(block->name),
                       time_text(block->own_ns), to_qstring(measured.measurement().label),
                       time_text(estimated_ns(snapshot, *block))),
          .provenance = Provenance::measured,

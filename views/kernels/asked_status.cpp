@@ -1,5 +1,6 @@
 #include "views/kernels/asked_status.h"
 
+#include "core/base/index.h"
 #include "views/session/kernels/asked_kernels.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
@@ -30,8 +31,8 @@ QString asked_stage_text(const AskedProgress& progress) {
       break;
   }
   if (progress.asked.of > 0)
-    text = tr("%1: %2 of %3 nodes")
-               .arg(text, count_text(progress.asked.done), count_text(progress.asked.of));
+    text = tr("%1: %2 of %3")
+               .arg(text, count_text(progress.asked.done), nodes_text(as_index(progress.asked.of)));
   if (progress.parts == 1) return text;
   return progress.part == 0 ? tr("forward: %1").arg(text) : tr("backward: %1").arg(text);
 }

@@ -43,5 +43,14 @@ TEST(NodeDifferences, a_changed_node_says_what_differs) {
   EXPECT_EQ(detail(kRelu, transpose), "stride [1,4], was [8,1]");
 }
 
+TEST(NodeDifferences, the_summary_says_one_node) {
+  const auto summary = [](std::string_view before, std::string_view after) {
+    const auto found = NodeDifferences::find(std::make_shared<Graph>(test::parse(before)),
+                                             std::make_shared<Graph>(test::parse(after)));
+    return found ? found->summary().toStdString() : std::string();
+  };
+  EXPECT_EQ(summary("return []", "y: f32[4] = input\nreturn []"), "0 of 1 node moved · 1 added");
+}
+
 }  // namespace
 }  // namespace jointer::views

@@ -210,6 +210,22 @@ TEST_F(InspectorTest, SaysThatACompiledBlockRanInPlaceOfANode) {
   EXPECT_EQ(row(all, "measured").value, "");
 }
 
+TEST_F(InspectorTest, ABlockOfOneNodeIsInTheSingular) {
+  Measurement m{.label = "rank 0, inductor", .device = "A CPU"};
+  m.blocks = {{.name = "joint",
+               .nodes = {node("mm")},
+               .start_ns = 0,
+               .end_ns = 50'000,
+               .own_ns = 40'000,
+               .peak_bytes = 4096}};
+  const MeasuredTimeline measured(snapshot_->graph, snapshot_->analysis,
+                                  std::make_shared<Measurement>(std::move(m)),
+                                  snapshot_->estimated_time.bands());
+  const std::vector several{node("mm"), node("mm_1")};
+  EXPECT_THAT(row(describe(*snapshot_, several, &measured), "compiled").value.toStdString(),
+              StartsWith("1 of 1 node of joint: 40.0 us"));
+}
+
 TEST_F(InspectorTest, LeavesOutAnUnknownDuration) {
   Measurement m{.label = "trace.json"};
   m.nodes = {{node("mm"), 0, 10'000, 10'000}, {node("ar"), 10'000, 20'000, -1}};
