@@ -53,7 +53,7 @@ StepOr<MemoryOfStep> measure_memory(const MeasuredProgram& run);
 // Runs a step so that libraries allocate their workspaces, which later memory figures exclude.
 // Returns the bytes of the workspaces, or 0 on the CPU. Waits for the device after every call, so
 // that an error is attributed to the right node. `recorded`: true if the steps that follow are
-// recorded as a CUDA graph, which has its own stream.
+// captured as a CUDA graph, which has its own stream.
 StepOr<std::int64_t> make_workspaces(const MeasuredProgram& run, bool recorded);
 
 // Runs `warmup` steps, then returns the nanoseconds of each of `iterations` steps by the device's

@@ -46,7 +46,7 @@ struct MemoryFigures {
   std::int64_t peak_pinned = 0;
 };
 
-// A recorded step that the host launches as a whole: a CUDA graph.
+// A captured step that the host launches as a whole: a CUDA graph.
 class Recording {
  public:
   virtual ~Recording() = default;
@@ -77,8 +77,8 @@ class Platform {
   virtual std::int64_t start_counting() = 0;
   // Runs `step` and then stops counting the memory that it left allocated: the workspaces that
   // libraries allocate when they are first used on a stream. `recorded`: run it on the stream that
-  // record() uses. Returns the bytes of the workspaces, or 0 if `step` returns false; the device
-  // may then be unusable. The default implementation only runs `step`.
+  // record() captures. Returns the bytes of the workspaces, or 0 if `step` returns false; then, the
+  // device may be unusable. The default implementation only runs `step`.
   virtual std::int64_t make_workspaces(const std::function<bool()>& step, bool recorded) {
     (void)recorded;
     step();

@@ -527,7 +527,7 @@ Done Session::run(MakePlatform make_platform) {
 }
 
 // Turns errors outside of a step into failures, such as errors in a barrier or while times are
-// read, a recording is replayed, or outputs are copied for the comparison.
+// read, a captured step is replayed, or outputs are copied for the comparison.
 Done run_guarded(Session& session, MakePlatform make_platform) {
   const auto failed = [&](std::string kind, std::string text) {
     return failure(std::move(kind), std::string(session.context()) + std::move(text),

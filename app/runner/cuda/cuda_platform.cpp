@@ -63,7 +63,7 @@ class EventMarks final : public Marks {
 };
 
 // Registers the generator in versions of torch in which this is necessary. Newer versions do it
-// when a recorded kernel first draws from the generator.
+// when a captured kernel first draws from the generator.
 template <class Graph>
 void register_generator(Graph& graph, const at::Generator& generator) {
   if constexpr (requires { graph.register_generator_state(generator); })

@@ -285,7 +285,7 @@ void Interpreter::call_with_state(const Instruction& instruction) {
   if (!own.defined()) own = at::globalContext().defaultGenerator(at::kCPU);
   if (own.device().is_cuda() && instruction.state != kNoSlot &&
       slots_[instruction.state].isGenerator()) {
-    // Exchange the state objects of the generators, which can be recorded in a CUDA graph; reading
+    // Exchange the state objects of the generators, which can be captured in a CUDA graph; reading
     // their contents cannot.
     const at::Generator before = own.graphsafe_get_state();
     own.graphsafe_set_state(slots_[instruction.state].toGenerator());

@@ -31,7 +31,7 @@ struct StepError {
   bool out_of_memory = false;
   bool in_collective = false;
   bool of_device = false;          // reported by the device, perhaps for an earlier node
-  bool refuses_recording = false;  // the call is not allowed in a recording
+  bool refuses_recording = false;  // the call is not allowed during capture
   std::string text;                // one line
 };
 
@@ -49,7 +49,7 @@ class Interpreter {
   // on the host.
   void copy_released_inputs(bool on);
   // Sets marks in `progress` after every wait, every few instructions, and at the end of each of
-  // the following steps; null disables this. Steps that are recorded must not be marked.
+  // the following steps; null disables this. Steps that are captured must not be marked.
   void mark_progress(DeviceProgress* progress) { progress_ = progress; }
   // The random generators among the inputs.
   [[nodiscard]] std::vector<at::Generator> generators() const;

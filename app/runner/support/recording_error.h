@@ -26,8 +26,7 @@ bool refuses_recording(const c10::Error& error);
 // The problem of one call. `target`: its operator; `text`: torch's message.
 std::string recording_problem(std::string_view target, std::string_view text);
 
-// The error (run) of a recording that failed outside the calls of its step, for example when the
-// capture ended.
+// The error (run) of a capture that failed outside the calls of its step, for example at its end.
 tl::unexpected<Error> recording_error(const c10::Error& error);
 
 }  // namespace jointer::runner
