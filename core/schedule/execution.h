@@ -13,7 +13,7 @@ enum class Execution : std::uint8_t {
   eager,      // operator by operator
   regional,   // Inductor compiles the calls that are marked for it; the others run one by one
   inductor,   // Inductor compiles the graph, or each half of a pair
-  cudagraph,  // the same, recorded as a CUDA graph, which the CPU launches once
+  cudagraph,  // the same, captured as a CUDA graph, which the CPU launches once
 };
 
 // "eager", "regional", "inductor", "cudagraph".
