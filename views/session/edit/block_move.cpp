@@ -42,6 +42,18 @@ NodeId node_after(std::span<const NodeId> order, const BlockMove& move) {
   return after;
 }
 
+std::size_t gap_before(std::span<const NodeId> order, std::span<const NodeId> block, NodeId node) {
+  std::size_t gap = 0;
+  bool is_reached = false;
+  for (const NodeId id : order) {
+    is_reached = is_reached || id == node;
+    if (std::find(block.begin(), block.end(), id) != block.end()) continue;
+    if (is_reached) break;
+    ++gap;
+  }
+  return gap;
+}
+
 std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
                             const BlockMove& move) {
   const std::size_t first = std::min(move.from, move.to), last = std::max(move.from, move.to);

@@ -26,6 +26,10 @@ std::vector<NodeId> order_after(std::span<const NodeId> order, const BlockMove& 
 // The node directly after the moved block.
 NodeId node_after(std::span<const NodeId> order, const BlockMove& move);
 
+// The gap of a block right before `node` or, if that is in the block, right before the next node
+// that is not.
+std::size_t gap_before(std::span<const NodeId> order, std::span<const NodeId> block, NodeId node);
+
 // "Moves past 2 collectives of group fsdp: every rank must do the same." Empty if no collective
 // start in the block passes another collective start of its group. Only the first start that does
 // is reported.

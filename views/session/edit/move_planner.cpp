@@ -277,11 +277,13 @@ void MovePlanner::take_live(const Result<SnapshotPtr>& shown, std::size_t gap) {
 
 void MovePlanner::set_carry(bool carry) {
   if (!held_ || held_->is_dropped || held_->carries == carry) return;
-  const std::size_t gap = held_->gap;
-  // Gaps are numbered without the block, so for the other block, this one may be a move.
-  const bool is_moved = gap != held_->preview.current();
+  const bool is_moved = held_->gap != held_->preview.current();
+  // Gaps are numbered without the block, so the other block's gap at this position has another
+  // number: it is before the same node.
+  const NodeId next = node_after(held_->from->graph.order(), move_of(*held_));
   hold(held_->handle, held_->nodes, carry);
-  if (is_moved && held_ && held_->carries == carry) move_to(gap);
+  if (is_moved && held_ && held_->carries == carry)
+    move_to(gap_before(held_->from->graph.order(), held_->block, next));
 }
 
 void MovePlanner::drop() {

@@ -377,6 +377,40 @@ TEST_F(MovePlannerTest, IncludingOrExcludingAChainIsNoMove) {
   EXPECT_GT(position("g"), position("b"));
 }
 
+// Gaps are numbered without the block: the gather's gaps after its cast have other numbers if the
+// cast moves as well.
+TEST_F(MovePlannerTest, IncludingOrExcludingAChainKeepsThePosition) {
+  document.reset();
+  snapshot_ = test::snapshot_of(R"(
+    group fsdp: 0 1
+    x: f32[512,512] = input
+    w: bf16[512,512] = input
+    c: f32[512,512] = aten._to_copy(w, dtype=f32)
+    a: f32[512,512] = aten.mm(x, x)
+    b: f32[512,512] = aten.mm(a, x)
+    g: f32[1024,512] = _c10d_functional.all_gather_into_tensor(c, 2, 'fsdp')
+    v: f32[1024,512] = _c10d_functional.wait_tensor(g)
+    y: f32[1024,512] = aten.mm(v, b)
+    return [y]
+  )");
+  open();
+  planner().take(node("g"));
+  run_all();
+  ASSERT_NE(planner().held(), nullptr);
+  ASSERT_EQ(planner().held()->block.size(), 2U);
+  planner().nudge(1);
+  const std::size_t with_chain = planner().held()->gap;
+  planner().set_carry(false);
+  EXPECT_EQ(planner().held()->gap, with_chain + 1);
+  planner().set_carry(true);
+  EXPECT_EQ(planner().held()->gap, with_chain);
+  planner().set_carry(false);
+  planner().drop();
+  run_all();
+  EXPECT_LT(position("a"), position("g")) << "the position of the block with the chain";
+  EXPECT_LT(position("g"), position("b"));
+}
+
 TEST_F(MovePlannerTest, CancelledCommandChangesNothing) {
   planner().prepare();
   run();
