@@ -330,8 +330,12 @@ void ExposedTest::a_row_that_is_picked_up_is_visible_in_the_timeline() {
     QTest::keyClick(&table(), Qt::Key_V);
     QVERIFY(QTest::qWaitFor([&] { return planner.held() != nullptr || !refused.isEmpty(); },
                             kPatienceMs));
-    if (planner.held() == nullptr) continue;  // its nodes cannot be adjacent
+    if (planner.held() == nullptr) continue;  // the start and its chain cannot be adjacent
     ++held;
+    QVERIFY(planner.held()->nodes == std::vector{document().selection().current()});
+    QVERIFY(
+        document().graph().is_collective_start(document().graph().node(planner.held()->handle)));
+    QVERIFY(planner.held()->carries);
     QVERIFY(begin >= axis.begin() && end <= axis.end());
     QTest::keyClick(&timeline, Qt::Key_Escape);
     QVERIFY(planner.held() == nullptr);

@@ -204,10 +204,24 @@ void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
 }
 
 // Returns the whole selection if it contains the node and is small enough, otherwise only the node.
+// If the start and the wait of a collective are both selected, as by a row of the Exposed pane,
+// only one of them is taken: the start with a start, the wait with a wait. Next to each other, they
+// would hide nothing.
 std::vector<NodeId> MovePlanner::taken_with(NodeId node) const {
   const Selection& selection = open_.selection();
   if (!selection.contains(node) || selection.nodes().size() > kMaxHeld) return {node};
-  return movable({selection.nodes().begin(), selection.nodes().end()});
+  std::vector<NodeId> nodes = movable({selection.nodes().begin(), selection.nodes().end()});
+  const Graph& graph = open_.graph();
+  if (!is_start_or_wait(graph, node)) return nodes;
+  const Simulation& simulation = open_.snapshot().analysis.simulation;
+  const bool takes_waits = graph.is_wait(graph.node(node));
+  std::erase_if(nodes, [&](NodeId each) {
+    const std::int32_t index = simulation.collective_of(each);
+    if (index < 0 || graph.is_wait(graph.node(each)) == takes_waits) return false;
+    const CollectiveTiming& collective = simulation.collectives()[static_cast<std::size_t>(index)];
+    return selection.contains(each == collective.start ? collective.wait : collective.start);
+  });
+  return nodes;
 }
 
 void MovePlanner::carry_along(const Graph& graph, HeldMove& held) {

@@ -64,8 +64,9 @@ class MovePlanner : public QObject {
  public slots:
   // --- Dragging ---
 
-  // Picks up a node or, if it is selected, the whole selection unless that is large. `held_changed`
-  // or `refused` follows. Ignored if the node no longer exists, or while a dropped block is held.
+  // Picks up a node or, if it is selected, the whole selection unless that is large; with the start
+  // or the wait of a collective, the other one is not taken. `held_changed` or `refused` follows.
+  // Ignored if the node no longer exists, or while a dropped block is held.
   void take(jointer::NodeId node);
   void move_to(std::size_t gap);
   // Includes or excludes the chains of the picked-up nodes. Initially, the chain of a collective's

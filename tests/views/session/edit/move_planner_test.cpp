@@ -377,6 +377,22 @@ TEST_F(MovePlannerTest, IncludingOrExcludingAChainIsNoMove) {
   EXPECT_GT(position("g"), position("b"));
 }
 
+TEST_F(MovePlannerTest, TheStartAndTheWaitOfACollectiveAreNotTakenTogether) {
+  for (const char* taken : {"g1", "v1"}) {
+    select({"g1", "v1"});
+    planner().take(node(taken));
+    run_all();
+    ASSERT_NE(planner().held(), nullptr);
+    EXPECT_EQ(planner().held()->block, std::vector{node(taken)});
+    planner().give_up();
+  }
+  select({"g1", "g2"});
+  planner().take(node("g1"));
+  run_all();
+  ASSERT_NE(planner().held(), nullptr);
+  EXPECT_EQ(planner().held()->block.size(), 2U) << "two starts move together";
+}
+
 // Gaps are numbered without the block: the gather's gaps after its cast have other numbers if the
 // cast moves as well.
 TEST_F(MovePlannerTest, IncludingOrExcludingAChainKeepsThePosition) {
