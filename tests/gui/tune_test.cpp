@@ -172,10 +172,13 @@ void TuneTest::stopping_keeps_the_result_so_far() {
   test::child<QSpinBox>(pane(), "seconds").setValue(0);
   test::press(button("start"));
   QCOMPARE(button("start").text(), QStringLiteral("Stop"));
+  const int width = button("start").minimumWidth();
+  QVERIFY2(button("start").sizeHint().width() <= width, "the button keeps its width");
   QTRY_VERIFY_WITH_TIMEOUT(test::child<ParetoPlot>(pane()).marks().size() > 3, kPatienceMs);
   test::press(button("start"));
   QVERIFY(!pane().session().is_running());
   QCOMPARE(button("start").text(), QStringLiteral("Start"));
+  QVERIFY(button("start").sizeHint().width() <= width);
   QVERIFY(pane().session().result()->winner);
   QVERIFY(button("apply").isEnabled());
 }

@@ -15,6 +15,7 @@
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
 #include "views/widgets/controls.h"
+#include "views/widgets/fit_texts.h"
 #include "views/widgets/flow_layout.h"
 
 namespace jointer::views {
@@ -99,6 +100,7 @@ void TunePane::make_controls() {
     return box;
   };
   start_ = add_control(*row, new QPushButton(controls), "start");
+  fit_texts(*start_, {tr("Start"), tr("Stop")});
   budget_ = new ByteBox(controls);
   budget_->setObjectName(QStringLiteral("budget"));
   add(tr("Peak limit"), budget_, tr("Maximum peak memory of the result"));
