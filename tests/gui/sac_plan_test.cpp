@@ -36,6 +36,7 @@ class SacPlanTest : public test::SacWindow {
   void a_group_of_gathered_weights_can_be_saved();
   void a_group_without_saved_tensors_says_so();
   void tensors_at_the_peak_follow_the_plan();
+  void the_headline_says_that_the_best_come_first_only_if_they_do();
   void the_starting_point_stays_drawn();
   void a_typed_budget_is_the_drawn_one();
   void says_what_a_list_cannot_express();
@@ -181,6 +182,24 @@ void SacPlanTest::tensors_at_the_peak_follow_the_plan() {
   editing().undo();
   QVERIFY(settle());
   if (model().shows_only_some()) QCOMPARE(shown(), before);
+}
+
+void SacPlanTest::the_headline_says_that_the_best_come_first_only_if_they_do() {
+  QVERIFY(open(kLarge));
+  pane().show_peak();
+  QVERIFY(session().saved_at_peak().size() > 1);
+  const auto says = [this](const QString& words) {
+    return std::ranges::any_of(labels_of(table()),
+                               [&](const QString& text) { return text.contains(words); });
+  };
+  QVERIFY(says("come first."));
+  table().view().sortByColumn(SacModel::worth_column, Qt::AscendingOrder);
+  QVERIFY(!says("come first."));
+  QVERIFY(says("are live at the peak of"));
+  table().view().sortByColumn(SacModel::bytes_column, Qt::DescendingOrder);
+  QVERIFY(!says("come first."));
+  table().view().sortByColumn(SacModel::worth_column, Qt::DescendingOrder);
+  QVERIFY(says("come first."));
 }
 
 void SacPlanTest::the_starting_point_stays_drawn() {

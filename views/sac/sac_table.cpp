@@ -70,6 +70,7 @@ SacTable::SacTable(Document& document, QWidget* parent)
     preview(std::move(nodes), action);
   });
   connect(&session_, &SacSession::changed, this, &SacTable::request_refresh);
+  connect(view().header(), &QHeaderView::sortIndicatorChanged, this, &SacTable::update_headline);
   // Events may still arrive after the session has been destroyed.
   connect(&session_, &QObject::destroyed, this, [this] {
     preview_soon_.stop();
@@ -147,7 +148,12 @@ void SacTable::update_headline() {
                                          : tr("%1 policies cannot be applied: %2")
                                                .arg(count_text(state->refused.size()), why));
   }
-  if (model_->shows_only_some()) lines << at_peak_;
+  if (model_->shows_only_some()) {
+    const QHeaderView& header = *view().header();
+    const bool is_by_worth = header.sortIndicatorSection() == SacModel::worth_column &&
+                             header.sortIndicatorOrder() == Qt::DescendingOrder;
+    lines << (is_by_worth ? at_peak_by_worth_ : at_peak_);
+  }
   set_headline(lines.join(u'\n'));
   all_->setVisible(model_->shows_only_some());
 }
@@ -162,9 +168,14 @@ bool SacTable::follow_peak() {
   const QString peak = bytes_text(state->figures.figures.peak_bytes);
   at_peak_ = nodes.size() == 1
                  ? tr("1 saved tensor (%1) is live at the peak of %2.").arg(bytes_text(bytes), peak)
-                 : tr("%1 saved tensors (%2) are live at the peak of %3; the best candidates for "
-                      "recomputation come first.")
+                 : tr("%1 saved tensors (%2) are live at the peak of %3.")
                        .arg(count_text(nodes.size()), bytes_text(bytes), peak);
+  if (nodes.size() > 1)
+    at_peak_by_worth_ = tr("%1 saved tensors (%2) are live at the peak of %3; the best candidates "
+                           "for recomputation come first.")
+                            .arg(count_text(nodes.size()), bytes_text(bytes), peak);
+  else
+    at_peak_by_worth_ = at_peak_;
   model_->show_only(nodes);
   return true;
 }

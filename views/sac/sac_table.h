@@ -78,7 +78,8 @@ class SacTable : public TablePaneOf<SacModel> {
   QToolButton* fused_ = nullptr;  // shows the costs when fused
   KernelWatch kernel_watch_;
   Task<FusedCosts> fusing_;
-  QString at_peak_;  // the headline for the tensors at the peak
+  // The headline for the tensors at the peak, in any order and with the best candidates first.
+  QString at_peak_, at_peak_by_worth_;
   QTimer preview_soon_;
   std::vector<NodeId> preview_nodes_;
   std::optional<PlanAction> preview_action_;
