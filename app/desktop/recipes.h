@@ -15,8 +15,8 @@ class Recipes : public QObject {
 
   void add_actions(QMenu* menu);
   // Applies the edits of a recipe that fit the graph of the current document, or of the given one,
-  // or parts of them, and reports the skipped changes. If the recipe was made for another graph, asks
-  // first.
+  // or parts of them, and reports the skipped changes. If the recipe was made for another graph,
+  // asks first.
   void apply(const QString& path);
   void apply(const QString& path, views::Document& document);
 

@@ -163,8 +163,8 @@ Done Session::prepare(MakePlatform make_platform) {
   return {};
 }
 
-// `files`: the files from which the graph was opened. The compiler reads them too. Ends in the stage
-// "inputs".
+// `files`: the files from which the graph was opened. The compiler reads them too. Ends in the
+// stage "inputs".
 Or<std::unique_ptr<Runnable>> Session::make(Graph graph, const ProgramFiles& files,
                                             Backend backend) {
   auto runnable = std::make_unique<Runnable>();

@@ -4,8 +4,8 @@
 // 17297 torch/file.py:12] {"aot_joint_graph": {}, "rank": 0, ...}`, and a payload on the lines
 // after it, indented by a tab. Graphs are in payloads, which the FX text reader reads. A trainer
 // that logs every pass (torchtitan's --compile.debug_graph_passes) writes the traced graph, then
-// `before_PASS` and `after_PASS` for each pass, as artifacts. Torch's compiler logs the graphs around
-// some of its stages under similar names.
+// `before_PASS` and `after_PASS` for each pass, as artifacts. Torch's compiler logs the graphs
+// around some of its stages under similar names.
 
 #include <cstddef>
 #include <optional>

@@ -27,8 +27,8 @@ struct RankProgram {
 };
 
 // The programs in the order of the files; those of a pattern by ascending rank. Error (usage):
-// neither the request, a capture nor its file name gives the rank, or the last two differ. Error (input): no file
-// matches the pattern. Other errors: same as open_graph.
+// neither the request, a capture nor its file name gives the rank, or the last two differ. Error
+// (input): no file matches the pattern. Other errors: same as open_graph.
 Result<std::vector<RankProgram>> open_ranks(const std::vector<RankFiles>& files);
 
 // The graphs in the form that check_spmd expects. They point into `programs`, which must outlive

@@ -13,8 +13,8 @@
 //     work of the recomputed calls + b * bytes of the saved items + c * copies of the offloaded
 // is a minimum cut. Vertices on the sink's side: an item that the backward has, a call that it
 // recomputes. Arcs, each cut if its start is on the source's side and its end on the sink's:
-//     source -> call   work of the call; infinite if it must not be recomputed. A random call may be:
-//                      the states of generators cost nothing here
+//     source -> call   work of the call; infinite if it must not be recomputed. A random call may
+//                      be: the states of generators cost nothing here
 //     call -> item     the cheaper of saving and offloading it; infinite if neither is allowed
 //     item -> call     infinite, for each item that the call reads
 //     item -> sink     infinite, if the backward returns it, or a call that only the backward can

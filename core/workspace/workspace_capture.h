@@ -20,8 +20,8 @@ Result<Assumptions> assumptions_of(const CaptureReference& capture, const Assump
 
 // The request to open a workspace's capture, for `asked`, a request to open the workspace: at the
 // saved path relative to the workspace or, if there is no file there, at the saved absolute path,
-// with assumptions_of. Error (input): there is no file at either path; the message names them. Error
-// (usage): the request is for another graph than the workspace's. Other errors: those of
+// with assumptions_of. Error (input): there is no file at either path; the message names them.
+// Error (usage): the request is for another graph than the workspace's. Other errors: those of
 // assumptions_of.
 Result<OpenRequest> locate_capture(const Workspace& workspace, const OpenRequest& asked);
 

@@ -81,8 +81,9 @@ inline void run_action(const QWidget& window, const QString& text) {
   QFAIL(qPrintable(QStringLiteral("there is no action `%1`").arg(text)));
 }
 
-// Types the path into the file dialog that opens next, even if that takes a while. A message box that
-// this dialog shows in turn would block forever: it is closed, and the test fails with its text.
+// Types the path into the file dialog that opens next, even if that takes a while. A message box
+// that this dialog shows in turn would block forever, so it is closed, and the test fails with its
+// text.
 inline void answer_file_dialog(const QString& path) {
   constexpr int kPollMs = 20;
   auto* timer = new QTimer(QApplication::instance());
