@@ -188,9 +188,9 @@ std::vector<int> TableView::shown_columns() const {
 }
 
 // Narrows columns until all are visible or, if that is impossible, until the first column that
-// would be cut off is visible as a whole. Texts that may be elided, except for names, become narrower
-// than their usual minimum if that makes all columns visible, since a number that is cut off cannot
-// be read.
+// would be cut off is visible as a whole. Texts that may be elided, except for names, become
+// narrower than their usual minimum if that makes all columns visible, since a number that is cut
+// off cannot be read.
 void TableView::lay_out_columns() {
   const QScopedValueRollback laying_out(is_laying_out_, true);
   const int space = viewport()->width();

@@ -15,9 +15,9 @@ namespace jointer::views {
 Result<SnapshotPtr> pair_of(const SacState& state);
 
 // A joint graph as partitioned: the pair that the plan produces, as a separate read-only document.
-// Its estimates are those of the plan in its order. The pair is built on a worker thread, only on request, and
-// follows the plan. Nodes selected in one of the two documents are also selected in the other
-// (counterpart.h), and both have the same marks.
+// Its estimates are those of the plan in its order. The pair is built on a worker thread, only on
+// request, and follows the plan. Nodes selected in one of the two documents are also selected in
+// the other (counterpart.h), and both have the same marks.
 class Partitioned : public QObject {
   Q_OBJECT
  public:
