@@ -272,8 +272,8 @@ Result<SavePlan> PlanRelaxation::plan(std::span<const PlanAction> actions) const
   for (std::size_t i = 0; i < items_.size(); ++i) {
     const Call& call = calls_[items_[i].call];
     // A random call is saved unless a decision asks for its recomputation.
-    const bool is_asked =
-        items_[i].may_save && call.may_repeat && !state_->recomputable(call.place);
+    const bool is_asked = call.may_repeat && !state_->recomputable(call.place) &&
+                          state_->why_not_saved(items_[i].place).empty();
     if (actions[i] != PlanAction::recompute || is_asked)
       decisions.emplace_back(values_[i], actions[i]);
   }

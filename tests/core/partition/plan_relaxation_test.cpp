@@ -149,6 +149,13 @@ TEST(PlanRelaxation, RandomCallsMayBeRecomputed) {
   EXPECT_LE(relaxation.bound_ns(solved, figures.peak_bytes), figures.step_ns);
   const auto smallest = must(relaxation.solve({.byte_ns = 1e6, .copy = std::nullopt}));
   EXPECT_EQ(must(relaxation.plan(smallest.actions)).redrawn.size(), random.size());
+
+  // Nothing is cheaper than saving, but a policy requires one of them to be recomputed.
+  std::vector<MemoryPolicy> policies(joint.node_count(), MemoryPolicy::none);
+  policies[random.front().index()] = MemoryPolicy::must_recompute;
+  const auto tagged = must(PlanRelaxation::make(*judged->what_if, policies));
+  const auto cheapest = must(tagged.solve({.byte_ns = 0, .copy = std::nullopt}));
+  EXPECT_EQ(must(tagged.plan(cheapest.actions)).redrawn, std::vector{random.front()});
 }
 
 // A frontier's answers are within the limit, never below the bound, and faster with more room.
