@@ -176,8 +176,8 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   answer.notes = std::move(policy.notes);
   if (answer.figures.saved_bytes > answer.figures.figures.peak_bytes)
     answer.notes.emplace_back(
-        "the saved storages add up to more than the peak, since forward and backward alternate, as "
-        "with a loss in chunks, and not all of them are live at the same time");
+        "The saved storages add up to more than the peak: forward and backward alternate, as with "
+        "a loss in chunks, so not all of them are live at the same time.");
   if (planned) {
     const Graph& tagged = planned->tagged;
     answer.limit = std::move(planned->limit);
