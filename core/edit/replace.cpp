@@ -61,34 +61,36 @@ bool holds_tensor(const Graph& graph, const Argument& argument) {
 // True unless a schema's argument of this type cannot be this value, which is not a tensor. Values
 // of unknown kinds, and types that no kind stands for, are not compared.
 bool may_be(const Graph& graph, const Argument& value, std::string_view type) {
-  using Kind = Argument::Kind;
+  using ValueKind = Argument::Kind;
   if (type.ends_with('?')) {
-    if (value.kind == Kind::none) return true;
+    if (value.kind == ValueKind::none) return true;
     type.remove_suffix(1);
   }
-  if (is_one_of_kinds(value.kind, {Kind::node, Kind::opaque, Kind::raw})) return true;
+  if (is_one_of_kinds(value.kind, {ValueKind::node, ValueKind::opaque, ValueKind::raw}))
+    return true;
   if (type.ends_with(']')) {
     const std::size_t bracket = type.rfind('[');
     const std::string_view element = type.substr(0, bracket);
     // `int[2]` also accepts one number.
-    if (!is_one_of_kinds(value.kind, {Kind::list, Kind::tuple}))
+    if (!is_one_of_kinds(value.kind, {ValueKind::list, ValueKind::tuple}))
       return bracket + 2 < type.size() && may_be(graph, value, element);
     return std::ranges::all_of(graph.children(value), [&](const Argument& child) {
       return may_be(graph, child, element);
     });
   }
   if (type == "int" || type == "SymInt" || type == "bool")
-    return is_one_of_kinds(value.kind, {Kind::integer, Kind::boolean, Kind::symbol});
+    return is_one_of_kinds(value.kind, {ValueKind::integer, ValueKind::boolean, ValueKind::symbol});
   if (type == "float")
-    return is_one_of_kinds(value.kind, {Kind::real, Kind::integer, Kind::boolean, Kind::symbol});
+    return is_one_of_kinds(
+        value.kind, {ValueKind::real, ValueKind::integer, ValueKind::boolean, ValueKind::symbol});
   if (type == "Scalar" || type == "complex")
-    return is_one_of_kinds(value.kind,
-                           {Kind::real, Kind::integer, Kind::boolean, Kind::symbol, Kind::complex});
-  if (type == "str") return value.kind == Kind::string;
-  if (type == "ScalarType") return value.kind == Kind::dtype;
-  if (type == "Layout") return value.kind == Kind::layout;
-  if (type == "MemoryFormat") return value.kind == Kind::memory_format;
-  if (type == "Device") return value.kind == Kind::device;
+    return is_one_of_kinds(value.kind, {ValueKind::real, ValueKind::integer, ValueKind::boolean,
+                                        ValueKind::symbol, ValueKind::complex});
+  if (type == "str") return value.kind == ValueKind::string;
+  if (type == "ScalarType") return value.kind == ValueKind::dtype;
+  if (type == "Layout") return value.kind == ValueKind::layout;
+  if (type == "MemoryFormat") return value.kind == ValueKind::memory_format;
+  if (type == "Device") return value.kind == ValueKind::device;
   return true;
 }
 

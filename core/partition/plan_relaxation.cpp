@@ -102,7 +102,7 @@ void PlanRelaxation::find_items() {
   by_host_ = host > device;
 
   item_of_storage_.assign(memory.storage_count(), -1);
-  std::vector<std::uint8_t> is_input(memory.storage_count(), 0), has_value;
+  std::vector<std::uint8_t> is_input(memory.storage_count(), 0), has_value, must_recompute;
   for (Place p = 0; p < orders.size(); ++p) {
     if (!orders.has(p, PairOrders::is_call))
       for (const std::uint32_t storage : memory.storages(p)) is_input[storage] = 1;
@@ -122,6 +122,7 @@ void PlanRelaxation::find_items() {
                           .bytes = memory.is_held(storage) ? 0 : memory.bytes(storage),
                           .may_save = false});
         has_value.push_back(0);
+        must_recompute.push_back(0);
       }
       const auto at = static_cast<std::size_t>(index);
       Item& item = items_[at];
@@ -141,9 +142,12 @@ void PlanRelaxation::find_items() {
       const MemoryPolicy tag = rules_.policy(node);
       if (tag == MemoryPolicy::must_cpu_offload) item.must_offload = item.can_offload;
       item.must_stay = item.must_stay || !allows(tag, PlanAction::offload);
-      if (tag == MemoryPolicy::must_recompute) item.may_save = item.may_save && !call.may_repeat;
+      if (tag == MemoryPolicy::must_recompute) must_recompute[at] = 1;
     }
   }
+  // Values in one storage may have different tags. If one of them must be saved, so is the storage.
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (must_recompute[i] != 0 && calls_[items_[i].call].may_repeat) items_[i].may_save = false;
   for (Item& item : items_) {
     if (!item.may_save || item.must_stay) item.can_offload = item.must_offload = false;
     values_.push_back(orders.node(item.place));

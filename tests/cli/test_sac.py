@@ -256,6 +256,15 @@ def test_presets_are_different_policies() -> None:
     assert saved["eager"] < saved["default"]
 
 
+def test_a_search_respects_the_policies_of_a_preset() -> None:
+    # Views that must be saved and what they view, which must be recomputed, have one storage.
+    large = sample("llama_8b_tp2_fsdp2.joint")
+    value = answer("sac", large, "--preset", "full")
+    found = answer("sac", large, "--preset", "full", "--budget", "100GiB", "--keep-order")
+    assert found["limit"]["met"]
+    assert found["step_ms"] <= value["step_ms"]
+
+
 @pytest.mark.parametrize("form", ["torchtitan", "selectors", "recipe"])
 def test_an_export_can_be_used_as_a_policy(tmp_path: Path, form: str) -> None:
     exported = run("sac", JOINT, "--preset", "default", "--export", form)

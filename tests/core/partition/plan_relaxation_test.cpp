@@ -117,6 +117,28 @@ TEST(PlanRelaxation, HonorsPolicies) {
   EXPECT_GT(offloaded, 0);
 }
 
+// A view and the value that it views have one storage. It is saved if either must be saved.
+TEST(PlanRelaxation, AStorageMayHaveDifferentPolicies) {
+  const auto judged = judge(parse(R"(
+    device cuda
+    x: f32[1024,1024] = input
+    dy: f32[1024,1024] = tangent
+    a: f32[1024,1024] = aten.sin(x)
+    t: f32[1024,1024] = aten.t(a)
+    y: f32[1024,1024] = aten.mm(t, x)
+    g: f32[1024,1024] = aten.mul.Tensor(dy, t) {backward}
+    return [y, g]
+  )"));
+  ASSERT_TRUE(judged);
+  const Graph& joint = judged->partition.joint;
+  std::vector<MemoryPolicy> policies(joint.node_count(), MemoryPolicy::none);
+  policies[joint.find("a").index()] = MemoryPolicy::must_recompute;
+  policies[joint.find("t").index()] = MemoryPolicy::must_save;
+  const auto relaxation = must(PlanRelaxation::make(*judged->what_if, policies));
+  const auto solution = must(relaxation.solve({.byte_ns = 1e6, .copy = std::nullopt}));
+  EXPECT_EQ(must(relaxation.plan(solution.actions)).saved, std::vector{joint.find("t")});
+}
+
 // A plan may recompute random calls, so the bound and the solutions allow for it.
 TEST(PlanRelaxation, RandomCallsMayBeRecomputed) {
   std::string forward = "y0: f32[1048576] = aten.sin(x)\n", backward;
