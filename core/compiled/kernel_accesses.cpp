@@ -15,7 +15,7 @@
 //
 // Cost: for a kernel, its accesses times its buffers and loops.
 // Source: torch._inductor.codegen.simd (`candidate_tilings`), torch._inductor.tiling_utils
-// (`analyze_memory_coalescing`), torch._inductor.runtime.triton_heuristics (`_reduction_configs`:
+// (`_analyze_memory_coalescing`), torch._inductor.runtime.triton_heuristics (`_reduction_configs`:
 // XBLOCK 1 for inner reductions, 64 for outer ones).
 // Deviations: mix-order reductions are timed as if their data were read once, along rows.
 
