@@ -9,6 +9,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/checked.h"
+#include "core/graph/size_function.h"
 
 namespace jointer {
 
@@ -21,6 +22,7 @@ struct Function {
   std::string_view name;
   Expression::Op op;
   std::uint16_t min_arity, max_arity;
+  bool returns_float = false;
 };
 constexpr std::uint16_t kAny = 1024;
 // Functions that sympy and torch print in expressions. `power` of one argument is a square root.
@@ -33,13 +35,13 @@ constexpr std::array<Function, 33> kFunctions{{
     {"CleanDiv", Expression::Op::floor_divide, 2, 2},
     {"CeilDiv", Expression::Op::ceil_divide, 2, 2},
     {"ModularIndexing", Expression::Op::modular_indexing, 3, 3},
-    {"IntTrueDiv", Expression::Op::divide, 2, 2},
-    {"FloatTrueDiv", Expression::Op::divide, 2, 2},
+    {"IntTrueDiv", Expression::Op::divide, 2, 2, true},
+    {"FloatTrueDiv", Expression::Op::divide, 2, 2, true},
     {"PowByNatural", Expression::Op::power, 2, 2},
     {"Pow", Expression::Op::power, 2, 2},
-    {"FloatPow", Expression::Op::power, 2, 2},
-    {"OpaqueUnaryFn_sqrt", Expression::Op::power, 1, 1},
-    {"sqrt", Expression::Op::power, 1, 1},
+    {"FloatPow", Expression::Op::power, 2, 2, true},
+    {"OpaqueUnaryFn_sqrt", Expression::Op::power, 1, 1, true},
+    {"sqrt", Expression::Op::power, 1, 1, true},
     {"Abs", Expression::Op::absolute, 1, 1},
     {"Eq", Expression::Op::equal, 2, 2},
     {"Ne", Expression::Op::not_equal, 2, 2},
@@ -47,12 +49,12 @@ constexpr std::array<Function, 33> kFunctions{{
     {"Gt", Expression::Op::greater, 2, 2},
     {"Le", Expression::Op::less_equal, 2, 2},
     {"Lt", Expression::Op::less, 2, 2},
-    {"ToFloat", Expression::Op::identity, 1, 1},
+    {"ToFloat", Expression::Op::identity, 1, 1, true},
     {"Identity", Expression::Op::identity, 1, 1},
     {"TruncToInt", Expression::Op::truncate, 1, 1},
     {"CeilToInt", Expression::Op::ceiling, 1, 1},
     {"FloorToInt", Expression::Op::floor, 1, 1},
-    {"TruncToFloat", Expression::Op::truncate, 1, 1},
+    {"TruncToFloat", Expression::Op::truncate, 1, 1, true},
     {"ceiling", Expression::Op::ceiling, 1, 1},
     {"floor", Expression::Op::floor, 1, 1},
     {"And", Expression::Op::logical_and, 1, kAny},
@@ -60,7 +62,18 @@ constexpr std::array<Function, 33> kFunctions{{
     {"Not", Expression::Op::logical_not, 1, 1},
 }};
 
+const Function* find_function(std::string_view name) {
+  const auto* found =
+      std::ranges::find_if(kFunctions, [&](const Function& f) { return f.name == name; });
+  return found == kFunctions.end() ? nullptr : found;
+}
+
 }  // namespace
+
+bool is_size_function(std::string_view name) {
+  const Function* function = find_function(name);
+  return function != nullptr && !function->returns_float;
+}
 
 // A recursive-descent parser with Python's precedence: or, and, not, comparison, sum, product,
 // sign, power, atom. As sympy prints them, `|`, `&` and `~` are or, and and not. Comparisons do not
@@ -246,9 +259,8 @@ class ExpressionParser {
     }
   }
   void call(std::string_view word, int depth) {
-    const auto* function =
-        std::ranges::find_if(kFunctions, [&](const Function& f) { return f.name == word; });
-    if (function == kFunctions.end()) return report("unknown function");
+    const Function* function = find_function(word);
+    if (function == nullptr) return report("unknown function");
     ++at_;  // the opening parenthesis
     std::size_t arguments = 0;
     if (peek() != ')') {

@@ -11,6 +11,7 @@
 #include "core/base/number_text.h"
 #include "core/base/trimmed.h"
 #include "core/graph/limits.h"
+#include "core/graph/size_function.h"
 
 namespace jointer {
 namespace {
@@ -55,14 +56,6 @@ bool is_symbol(std::string_view name) {
   if (digits == std::string_view::npos || digits == 0 || digits > 3) return false;
   return name.find_first_not_of("0123456789", digits) == std::string_view::npos &&
          name.find_first_not_of("suzf") == digits;
-}
-
-// True for the names of functions that occur in symbolic sizes.
-bool is_size_function(std::string_view name) {
-  static constexpr std::array<std::string_view, 12> kNames{
-      "Max", "Min", "Mod",       "FloorDiv",        "CeilDiv", "CleanDiv",
-      "Eq",  "Ne",  "PythonMod", "ModularIndexing", "Abs",     "TruncToInt"};
-  return std::ranges::find(kNames, name) != kNames.end();
 }
 
 }  // namespace

@@ -48,5 +48,21 @@ INSTANTIATE_TEST_SUITE_P(Comparisons, OpaqueText,
                                          "Policy(a > b, c)", "Policy((a < b), c)",
                                          "Policy(f -> g, <function f>)", "<Policy a >= b, c>"));
 
+// By the functions that an expression may contain; those that return a float are no sizes.
+TEST(PythonText, CallsOfSizeFunctionsAreExpressions) {
+  const auto kind = [](const std::string& call) {
+    Graph graph;
+    const PartId part = graph.add_part({});
+    const std::string text = call + ", 7)";
+    PythonText reader(graph, part, text, PythonText::Style::fx);
+    return reader.argument().kind;
+  };
+  for (const char* size : {"Max(1, u0)", "CeilToInt(IntTrueDiv(u0, 2))", "FloorToInt(u0/2)",
+                           "PowByNatural(u0, 2)", "Identity(u0)"})
+    EXPECT_EQ(kind(size), Argument::Kind::symbol) << size;
+  for (const char* other : {"IntTrueDiv(u0, 2)", "ToFloat(u0)", "Policy(u0)"})
+    EXPECT_EQ(kind(other), Argument::Kind::opaque) << other;
+}
+
 }  // namespace
 }  // namespace jointer
