@@ -26,7 +26,8 @@ struct Function {
 };
 constexpr std::uint16_t kAny = 1024;
 // Functions that sympy and torch print in expressions. `power` of one argument is a square root.
-constexpr std::array<Function, 33> kFunctions{{
+// Shifts multiply and divide by 2 to the power of the second argument.
+constexpr std::array<Function, 35> kFunctions{{
     {"Max", Expression::Op::maximum, 1, kAny},
     {"Min", Expression::Op::minimum, 1, kAny},
     {"Mod", Expression::Op::modulo, 2, 2},
@@ -35,6 +36,8 @@ constexpr std::array<Function, 33> kFunctions{{
     {"CleanDiv", Expression::Op::floor_divide, 2, 2},
     {"CeilDiv", Expression::Op::ceil_divide, 2, 2},
     {"ModularIndexing", Expression::Op::modular_indexing, 3, 3},
+    {"LShift", Expression::Op::multiply, 2, 2},
+    {"RShift", Expression::Op::floor_divide, 2, 2},
     {"IntTrueDiv", Expression::Op::divide, 2, 2, true},
     {"FloatTrueDiv", Expression::Op::divide, 2, 2, true},
     {"PowByNatural", Expression::Op::power, 2, 2},
@@ -262,9 +265,11 @@ class ExpressionParser {
     const Function* function = find_function(word);
     if (function == nullptr) return report("unknown function");
     ++at_;  // the opening parenthesis
+    const bool shifts = word == "LShift" || word == "RShift";
     std::size_t arguments = 0;
     if (peek() != ')') {
       do {
+        if (shifts && arguments == 1) result_.steps_.push_back({.op = Op::integer, .integer = 2});
         disjunction(depth + 1);
         ++arguments;
       } while (!error_ && take(","));
@@ -277,6 +282,7 @@ class ExpressionParser {
       result_.steps_.push_back({.op = Op::real, .real = 0.5});
       ++arguments;
     }
+    if (shifts) emit(Op::power, 2);
     emit(function->op, arguments);
   }
 

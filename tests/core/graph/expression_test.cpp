@@ -45,11 +45,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"Identity(u0)", 7}, Case{"Abs(-u0)", 7}, Case{"ceiling(u0/2)", 4},
                     Case{"floor(u0/2)", 3}, Case{"TruncToInt(TruncToFloat(-u0/2))", -3},
                     Case{"FloorToInt(FloatPow(ToFloat(s0), 0.5))", 8},
-                    Case{"2*TruncToInt(OpaqueUnaryFn_sqrt(ToFloat(u0)))", 4}, Case{"sqrt(s0)", 8}));
+                    Case{"2*TruncToInt(OpaqueUnaryFn_sqrt(ToFloat(u0)))", 4}, Case{"sqrt(s0)", 8},
+                    Case{"LShift(u0, u1 - 2)", 56}, Case{"RShift(-u0, 1)", -4},
+                    Case{"RShift(LShift(s0, 3), u1)", 16}));
 
 TEST(Expression, RefusesOtherText) {
-  for (const char* text : {"", "1 +", "(1", "1)", "f(1)", "Max()", "sqrt(4, 2)", "u0 u1",
-                           "99999999999999999999", "1..2", "u0[1]", "'a'"})
+  for (const char* text :
+       {"", "1 +", "(1", "1)", "f(1)", "Max()", "sqrt(4, 2)", "LShift(1)", "RShift(1, 2, 3)",
+        "u0 u1", "99999999999999999999", "1..2", "u0[1]", "'a'"})
     EXPECT_FALSE(Expression::parse(text).has_value()) << text;
 }
 
