@@ -9,6 +9,7 @@
 
 #include "core/graph/literal.h"
 #include "core/kernels/decompose.h"
+#include "core/kernels/fx_arguments.h"
 #include "core/kernels/kernels.h"
 #include "core/kernels/lowering.h"
 #include "core/kernels/pool_windows.h"
@@ -29,6 +30,22 @@ std::vector<std::string> classes(const std::string& text, TorchVersion version =
   std::vector<std::string> names;
   for (const Op& op : lowered(text, version).ops) names.push_back(op.ir);
   return names;
+}
+
+// In a backward graph, fallbacks for which Inductor has no lowering demand contiguous inputs.
+TEST(OperatorFamilies, RegisteredFallbacksDemandNoStrides) {
+  const auto constraint = [](const char* call) {
+    const Graph graph = parse_literal(std::string("kind backward\nx: f32[8,8] = tangent\n"
+                                                  "y: f32[8,8] = ") +
+                                      call + "\nreturn [y]")
+                            .value();
+    return call_constraint(graph.op(graph.node(graph.find("y"))), /*is_backward=*/true);
+  };
+  for (const char* call :
+       {"aten.digamma(x)", "aten.polygamma(1, x)", "aten.special_i0e(x)", "aten.special_zeta(x, x)",
+        "aten.igamma(x, x)", "aten.angle(x)", "aten.histc(x, 8)"})
+    EXPECT_EQ(constraint(call), Constraint::none) << call;
+  EXPECT_EQ(constraint("aten.renorm(x, 2, 0, 1.0)"), Constraint::contiguous);
 }
 
 TEST(OperatorFamilies, ActivationsBecomeLoops) {
