@@ -8,6 +8,7 @@
 #include "core/cost/node_flops.h"
 #include "core/cost/roofline.h"
 #include "core/cost/traffic.h"
+#include "core/graph/group_argument.h"
 
 namespace jointer {
 namespace {
@@ -50,6 +51,7 @@ AchievedRates achieved_rates(const Graph& graph, const Node& call, std::int64_t 
   constexpr double kPerSecond = 1e9, kGiga = 1e9;
   const double seconds = static_cast<double>(ns) / kPerSecond;
   if (graph.is_collective_start(call)) {
+    if (!known_group_size(graph, call)) return rates;
     const GroupPlacement placement = place_group(graph, call, gpus_per_node);
     rates.bus = static_cast<double>(collective_bytes(graph, call)) *
                 bus_factor(graph.op(call).collective, placement.ranks) / seconds;

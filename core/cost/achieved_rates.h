@@ -16,7 +16,8 @@ struct AchievedRates {
   double bytes = 0, bytes_share = 0;  // of device memory, as counted by node_traffic
   // Only for collectives: the "bus bandwidth" of nccl-tests (doc/PERFORMANCE.md), the rate at which
   // a rank's link carries data, independent of the number of ranks. Peak: the links inside a node;
-  // no share if the group spans several nodes.
+  // no share if the group spans several nodes. Both 0 if the number of ranks is
+  // unknown.
   double bus = 0, bus_share = 0;
   friend bool operator==(const AchievedRates&, const AchievedRates&) = default;
 };

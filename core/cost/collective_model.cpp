@@ -39,7 +39,7 @@
 namespace jointer {
 
 GroupPlacement place_group(const Graph& graph, const Node& collective, std::int64_t gpus_per_node) {
-  GroupPlacement placement{.ranks = graph.group_size(collective)};
+  GroupPlacement placement{.ranks = estimated_group_size(graph, collective)};
   placement.ranks_per_node = placement.ranks;
   if (!collective.group || graph.group(collective.group).ranks.empty()) return placement;
   // Sorted ranks, so that the ranks of each node are adjacent. Usually they are sorted already.

@@ -9,7 +9,7 @@ namespace jointer {
 
 // The nodes on which the ranks of a group run. Ranks fill nodes in order: rank r of the job is on
 // node r / gpus_per_node. Ranks that the capture does not contain lie an assumed distance apart
-// (rank_stride). A group without a list of ranks is on one node.
+// (rank_stride). A group without a list of ranks is on one node and has estimated_group_size ranks.
 struct GroupPlacement {
   std::int64_t ranks = 1;
   std::int64_t nodes = 1;

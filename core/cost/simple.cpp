@@ -7,6 +7,7 @@
 #include "core/cost/collective_model.h"
 #include "core/cost/fused_matmul.h"
 #include "core/cost/node_flops.h"
+#include "core/graph/group_argument.h"
 #include "core/graph/torch_version.h"
 #include "core/ops/flops.h"
 
@@ -47,7 +48,8 @@ std::string SimpleEstimator::description() const {
 }
 
 std::int64_t SimpleEstimator::latency_ns(const Graph& graph, NodeId collective) const {
-  return graph.group_size(graph.node(collective)) > 1 ? ns_of_ms(costs_.coll_us / 1e3) : 0;
+  const std::int64_t ranks = estimated_group_size(graph, graph.node(collective));
+  return ranks > 1 ? ns_of_ms(costs_.coll_us / 1e3) : 0;
 }
 
 NodeCost SimpleEstimator::estimate(const Graph& graph, NodeId id) const {
@@ -60,7 +62,7 @@ NodeCost SimpleEstimator::estimate(const Graph& graph, NodeId id) const {
     const std::int64_t bytes =
         std::max(first_argument_bytes(graph, node), graph.output_bytes(node));
     cost.lane = NodeCost::Lane::collective;
-    if (graph.group_size(node) > 1)
+    if (estimated_group_size(graph, node) > 1)
       cost.ns =
           ns_of_ms(costs_.coll_us / 1e3 + static_cast<double>(bytes) / (costs_.coll_gbs * 1e6));
     return cost;

@@ -10,6 +10,7 @@
 #include "core/cost/node_flops.h"
 #include "core/cost/torch_nccl.h"
 #include "core/cost/torch_nccl_2_15.h"
+#include "core/graph/group_argument.h"
 #include "core/ops/flops.h"
 
 namespace jointer {
@@ -117,7 +118,7 @@ std::int64_t TorchEstimator::collective_ns(const Graph& graph, const Node& node,
   const std::int64_t bytes = is_empty ? 0
                              : is_new ? torch_collective_bytes_2_15(graph, node)
                                       : torch_collective_bytes(graph, node);
-  const std::int64_t ranks = graph.group_size(node);
+  const std::int64_t ranks = estimated_group_size(graph, node);
   std::optional<double> ms;
   if (!is_new)
     ms = torch_nccl_ms(bytes, ranks, graph.op(node).collective, device_.torch_nccl);

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/cost/collective_model.h"
+#include "core/graph/group_argument.h"
 #include "core/graph/storages.h"
 
 namespace jointer {
@@ -172,7 +173,7 @@ CollectiveWork collective_work(const Graph& graph, const Node& collective, Devic
   const GroupPlacement placement = place_group(graph, collective, ranks_per_machine);
   CollectiveWork work{.kind = graph.op(collective).collective,
                       .backend = runs_on == DeviceType::cpu ? "gloo" : "nccl",
-                      .ranks = placement.ranks,
+                      .ranks = known_group_size(graph, collective).value_or(1),
                       .machines = placement.nodes,
                       .bytes = collective_bytes(graph, collective)};
   for (const NodeId input : graph.inputs(collective))

@@ -29,7 +29,7 @@ void append_work(const Graph& graph, const Node& node, std::string& text);
 struct CollectiveWork {
   CollectiveKind kind = CollectiveKind::none;
   std::string backend;         // "gloo", "nccl"
-  std::int64_t ranks = 1;      // in the group
+  std::int64_t ranks = 1;      // in the group; 1 if their number is unknown
   std::int64_t machines = 1;   // number of machines that the group spans
   std::int64_t bytes = 0;      // collective_bytes
   DType dtype = DType::uint8;  // of the first input

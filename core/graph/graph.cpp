@@ -26,6 +26,23 @@ void take_numbers(const Graph& graph, std::vector<Dim>& dims, std::vector<Storag
     if (s.bytes.expression) s.bytes.value = graph.expression_value(s.bytes.expression);
 }
 
+// Adds a fact for each group whose number of ranks the graph does not tell.
+void note_unknown_sizes(Graph& graph) {
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (!graph.is_collective_start(n) || known_group_size(graph, n)) continue;
+    const std::int64_t ranks = estimated_group_size(graph, n);
+    std::string text =
+        fmt::format("the file lacks the number of ranks of {}: estimates assume {}{}",
+                    n.group ? fmt::format("process group {}", graph.text(graph.group(n.group).name))
+                            : "the collectives without a process group",
+                    counted(static_cast<std::size_t>(ranks), "rank"),
+                    graph.part(n.part).world_size ? ", the world size" : "");
+    if (std::ranges::find(graph.facts(), text, &Fact::text) == graph.facts().end())
+      graph.add_fact(Fact::Kind::derived, std::move(text));
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(CaptureKind kind) {
@@ -406,6 +423,7 @@ Result<void> Graph::finish() {
   else
     JOINTER_CHECK(evaluate_symbols(assumptions_));
   resolve_groups();
+  note_unknown_sizes(*this);
   join_storages();
   find_main_device();
   return {};

@@ -1,5 +1,6 @@
 #include "core/graph/group_argument.h"
 
+#include <algorithm>
 #include <array>
 
 namespace jointer {
@@ -28,6 +29,21 @@ const Argument* group_argument(const Graph& graph, const Node& call) {
         given != nullptr && given->kind == Argument::Kind::string)
       return given;
   return nullptr;
+}
+
+std::optional<std::int64_t> known_group_size(const Graph& graph, const Node& collective) {
+  const std::int64_t size = graph.group_size(collective);
+  if (size != 1) return size;
+  // group_size also returns 1 if it finds no size.
+  if (collective.group && !graph.group(collective.group).ranks.empty()) return size;
+  const Argument* given = graph.argument(collective, "group_size");
+  if (given != nullptr && given->kind == Argument::Kind::integer) return size;
+  return std::nullopt;
+}
+
+std::int64_t estimated_group_size(const Graph& graph, const Node& collective) {
+  if (const auto known = known_group_size(graph, collective)) return *known;
+  return std::max<std::int64_t>(graph.part(collective.part).world_size.value_or(2), 1);
 }
 
 const ProcessGroup* twin_of(const Graph& graph, const Part& part, std::string_view name,

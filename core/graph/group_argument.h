@@ -1,8 +1,8 @@
 #pragma once
 
 // Finds the argument of a call that names a process group, and the twins of a group. The Python
-// package follows the same rules (groups.py). Also determines where the ranks of a group run if the
-// capture does not describe the group.
+// package follows the same rules (groups.py). Also determines how many ranks a group has and where
+// they run if the capture does not describe the group.
 
 #include <cstdint>
 #include <optional>
@@ -22,6 +22,14 @@ std::string_view text_argument(const Graph& graph, const Node& call, std::string
 
 // Returns the argument of a call that is the group's name; null if no string names a group.
 const Argument* group_argument(const Graph& graph, const Node& call);
+
+// The number of ranks in a collective's group, as the capture gives it (Graph::group_size); none if
+// the capture does not tell.
+std::optional<std::int64_t> known_group_size(const Graph& graph, const Node& collective);
+
+// The number of ranks that estimates assume: the known number or, if there is none, the world size
+// of the capture or, without one, 2. So no collective is free for lack of a number.
+std::int64_t estimated_group_size(const Graph& graph, const Node& collective);
 
 // Returns the group of a part that has `size` ranks and from whose name `name` is derived; null if
 // there is none. Passes that copy a group append to its name, so `0_fsdp_extra` is a twin of `0`.

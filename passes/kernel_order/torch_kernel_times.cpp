@@ -7,6 +7,7 @@
 #include "core/cost/node_flops.h"
 #include "core/cost/torch_nccl.h"
 #include "core/cost/torch_nccl_2_15.h"
+#include "core/graph/group_argument.h"
 
 namespace jointer {
 
@@ -43,7 +44,7 @@ class KernelClock {
     if (op.nodes.empty()) return 0;
     const Node& node = graph_.node(op.nodes.back());
     const std::int64_t bytes = torch_input_bytes(graph_, node).value_or(0);
-    const std::int64_t ranks = graph_.group_size(node);
+    const std::int64_t ranks = estimated_group_size(graph_, node);
     if (torch_ < TorchVersion{2, 12})
       return torch_nccl_ms(bytes, ranks, graph_.op(node).collective, device_.torch_nccl)
           .value_or(0);

@@ -273,7 +273,7 @@ class Describer {
       s.add(tr("group"), to_qstring(graph_.group_label(c.group)));
       s.add(tr("ranks"), ranks_text(graph_, start),
             group.derived ? Provenance::derived : Provenance::captured,
-            group.derived ? derivation_of_ranks(group) : QString());
+            group.derived ? derivation_of_ranks(start, group) : QString());
     }
     if (!c.is_transfer) {
       const std::int64_t bytes = collective_bytes(graph_, start);
@@ -292,8 +292,12 @@ class Describer {
   }
 
   // How the ranks of a group that the capture does not describe are determined.
-  [[nodiscard]] QString derivation_of_ranks(const ProcessGroup& group) const {
-    if (group.ranks.empty()) return tr("Nothing in the graph says which ranks are in the group.");
+  [[nodiscard]] QString derivation_of_ranks(const Node& start, const ProcessGroup& group) const {
+    if (group.ranks.empty() && known_group_size(graph_, start))
+      return tr("Nothing in the graph says which ranks are in the group.");
+    if (group.ranks.empty())
+      return tr("Nothing in the graph says which ranks are in the group. Estimates assume %1.")
+          .arg(counted_text(estimated_group_size(graph_, start), tr("1 rank"), tr("%1 ranks")));
     if (const ProcessGroup* original = original_of(graph_, group))
       return tr("The group is named after %1, so it gets the ranks of %1.")
           .arg(to_qstring(graph_.text(original->name)));

@@ -61,6 +61,15 @@ TEST_F(AchievedRatesOf, ACollectiveHasBusBandwidthAsInNcclTests) {
   EXPECT_EQ(rates("ar", 100'000, &h100, 2).bus_share, 0) << "the group spans two nodes";
 }
 
+TEST_F(AchievedRatesOf, TheBusBandwidthNeedsTheNumberOfRanks) {
+  const Graph unknown = parse(R"(
+    x: f32[1024] = input
+    ar: f32[1024] = _c10d_functional.all_reduce(x, 'sum', 'tp')
+    return [ar]
+  )");
+  EXPECT_EQ(achieved_rates(unknown, node(unknown, "ar"), 100'000, &h100, 8), AchievedRates{});
+}
+
 TEST_F(AchievedRatesOf, NothingIsReachedWithoutATimeOrWork) {
   EXPECT_EQ(rates("mm", 0), AchievedRates{});
   EXPECT_EQ(rates("mm", -1), AchievedRates{});

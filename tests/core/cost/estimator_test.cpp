@@ -11,6 +11,7 @@
 #include "core/cost/collective_model.h"
 #include "core/cost/throughput.h"
 #include "core/cost/traffic.h"
+#include "core/graph/group_argument.h"
 #include "core/process/temporary_folder.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
@@ -378,6 +379,70 @@ TEST(Simple, FollowsFromItsConstants) {
   EXPECT_EQ(ns("add", "simple{mem_gbs=1}"), 80'000);
   EXPECT_EQ(ns("ag", "simple{coll_us=0,coll_gbs=1}"), 80'000);
   EXPECT_EQ(ns("mm", "simple{}"), 4);
+}
+
+// --- Groups of unknown size ---
+
+TEST(UnknownGroups, HaveTheRanksOfTheWorldOrTwo) {
+  constexpr std::string_view kText = R"(
+    group two: 0 1
+    group one: 0
+    x: f32[1024] = input
+    known: f32[1024] = _c10d_functional.all_reduce(x, 'sum', 'two')
+    other: f32[1024] = _c10d_functional.all_reduce(x, 'sum', 'other')
+    none: f32[1024] = _c10d_functional.all_reduce(x, 'sum', None)
+    alone: f32[1024] = _c10d_functional.all_reduce(x, 'sum', 'one')
+    g: f32[4096] = _c10d_functional.all_gather_into_tensor(x, 4, 'four')
+    return [known, other, none, alone, g]
+  )";
+  Graph graph = parse(kText);
+  EXPECT_EQ(known_group_size(graph, node(graph, "known")), 2);
+  EXPECT_EQ(known_group_size(graph, node(graph, "alone")), 1);
+  EXPECT_EQ(known_group_size(graph, node(graph, "g")), 4);
+  EXPECT_EQ(known_group_size(graph, node(graph, "other")), std::nullopt);
+  EXPECT_EQ(known_group_size(graph, node(graph, "none")), std::nullopt);
+  for (const char* name : {"roofline", "simple", "torch-2.11", "torch-2.15"}) {
+    const auto ns = [&](const char* call) {
+      return estimator(name)->estimate(graph, graph.find(call)).ns;
+    };
+    const auto latency = [&](const char* call) {
+      return estimator(name)->latency_ns(graph, graph.find(call));
+    };
+    EXPECT_GT(ns("known"), 0) << name;
+    EXPECT_EQ(ns("other"), ns("known")) << name;
+    EXPECT_EQ(ns("none"), ns("known")) << name;
+    EXPECT_EQ(latency("other"), latency("known")) << name;
+    EXPECT_EQ(ns("alone"), 0) << name;
+  }
+  graph.part(PartId(0)).world_size = 8;
+  EXPECT_EQ(estimated_group_size(graph, node(graph, "other")), 8);
+  EXPECT_EQ(estimated_group_size(graph, node(graph, "known")), 2);
+  graph.part(PartId(0)).world_size = 1;
+  EXPECT_EQ(estimator("simple")->estimate(graph, graph.find("other")).ns, 0);
+}
+
+TEST(UnknownGroups, AreFacts) {
+  Graph graph = parse(R"(
+    x: f32[8] = input
+    a: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'tp')
+    b: f32[8] = _c10d_functional.all_reduce(a, 'max', 'tp')
+    c: f32[8] = _c10d_functional.all_reduce(b, 'sum', None)
+    d: f32[32] = _c10d_functional.all_gather_into_tensor(c, 4, 'fsdp')
+    return [d]
+  )");
+  const auto facts = [&] {
+    std::vector<std::string> texts;
+    for (const Fact& fact : graph.facts())
+      if (fact.text.find("number of ranks") != std::string::npos) texts.push_back(fact.text);
+    return texts;
+  };
+  const auto expected = testing::ElementsAre(
+      "the file lacks the number of ranks of process group tp: estimates assume 2 ranks",
+      "the file lacks the number of ranks of the collectives without a process group: estimates "
+      "assume 2 ranks");
+  EXPECT_THAT(facts(), expected);
+  ASSERT_TRUE(graph.finish());
+  EXPECT_THAT(facts(), expected) << "once for each group, however often a graph is finished";
 }
 
 TEST(Estimators, RefuseUnknownNamesAndOptions) {

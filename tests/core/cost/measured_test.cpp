@@ -234,6 +234,20 @@ TEST(Measured, TheMachinesOfAGroupMatter) {
   EXPECT_NE(estimator->estimate(graph, graph.find("b")).limit, Limit::given);
 }
 
+TEST(Measured, AGroupOfUnknownSizeIsNotOneOfTwoRanks) {
+  const Graph graph = parse(R"(
+    group two: 0 1
+    x: f32[64] = input
+    a: f32[64] = _c10d_functional.all_reduce(x, 'sum', 'two')
+    b: f32[64] = _c10d_functional.all_reduce(x, 'sum', 'unknown')
+    return [a, b]
+  )");
+  const auto estimator =
+      measured(costs_of(cost_samples(graph, measurement(graph, "cuda", {{"a", 4000}}))));
+  EXPECT_EQ(estimator->estimate(graph, graph.find("a")).ns, 4000);
+  EXPECT_NE(estimator->estimate(graph, graph.find("b")).limit, Limit::given);
+}
+
 RC_GTEST_PROP(MeasuredProperty, MoreBytesBetweenGrowingTimesNeverTakeLessTime, ()) {
   DeviceCosts costs{.device = {.name = "gpu", .type = "cuda"}};
   CollectiveWork key{.kind = CollectiveKind::all_reduce, .backend = "nccl", .ranks = 2};

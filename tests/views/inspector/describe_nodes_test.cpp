@@ -141,6 +141,7 @@ TEST_F(InspectorTest, SaysHowMissingRanksAreDerived) {
   EXPECT_THAT(ranks("h").note.toStdString(), HasSubstr("gets the ranks of fsdp."));
   EXPECT_EQ(ranks("r").value, "unknown");
   EXPECT_THAT(ranks("r").note.toStdString(), StartsWith("Nothing in the graph"));
+  EXPECT_THAT(ranks("r").note.toStdString(), HasSubstr("Estimates assume 2 ranks."));
   snapshot_ = test::snapshot_of(test::kSmallStep);
   EXPECT_EQ(ranks("ar").provenance, Provenance::captured);
 }

@@ -5,20 +5,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/graph/graph.h"
+#include "core/graph/group_argument.h"
 #include "views/session/translation/tr.h"
 
 namespace jointer::views {
-
-// The number of ranks in a collective's group; none if it is unknown.
-inline std::optional<std::int64_t> known_group_size(const Graph& graph, const Node& start) {
-  const std::int64_t size = graph.group_size(start);
-  if (size != 1 || (start.group && !graph.group(start.group).ranks.empty())) return size;
-  // group_size also returns 1 if it finds no size.
-  const Argument* argument = graph.argument(start, "group_size");
-  if (argument == nullptr || argument->kind != Argument::Kind::integer) return std::nullopt;
-  return size;
-}
 
 // The number of ranks in a collective's group and, if known, up to 16 of them: "4 (0, 8, 16, 24)".
 inline QString ranks_text(const Graph& graph, const Node& start) {
