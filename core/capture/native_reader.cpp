@@ -99,7 +99,13 @@ class PartReader {
       const char* rest = nullptr;
       if (document.current_location().get(rest) == simdjson::SUCCESS)
         give_up("unexpected data after the end of the document");
-      if (outcome == Outcome::pair) return std::move(pair_);
+      if (outcome == Outcome::pair) {
+        if (has_early_members_) {
+          document.rewind();
+          pair_.extra = members_of_pair(document.get_object());
+        }
+        return std::move(pair_);
+      }
       if (outcome == Outcome::nodes_came_early) {
         document.rewind();
         read_nodes(document.get_object().find_field_unordered("nodes").get_array(), nodes);
@@ -135,6 +141,7 @@ class PartReader {
 
   enum class Outcome : std::uint8_t { done, nodes_came_early, pair };
   Outcome read_members(json::object object, NodeReader& nodes);
+  static std::string members_of_pair(json::object object);
   void read_nodes(json::array nodes, NodeReader& reader);
   void read_groups(json::object groups);
   void read_schemas(json::object schemas);
@@ -154,7 +161,8 @@ class PartReader {
   std::string_view text_;
   const Progress& progress_;
   std::string_view half_, member_;
-  bool at_end_ = false;  // the whole document was read
+  bool at_end_ = false;             // the whole document was read
+  bool has_early_members_ = false;  // members before `kind` were read as those of a single capture
   json::parser parser_;
   PartId part_;
   Tables tables_;
@@ -174,9 +182,14 @@ PartReader::Outcome PartReader::read_members(json::object object, NodeReader& no
     if (header.take(key, value)) continue;
     if (key == "forward" || key == "backward") {
       (key == "forward" ? pair_.forward : pair_.backward) = raw(value);
-    } else if (header.kind == "pair") {
+      continue;
+    }
+    if (header.kind == "pair") {
       append_member(extra, key, raw(value));
-    } else if (key == "nodes") {
+      continue;
+    }
+    has_early_members_ = has_early_members_ || header.kind.empty();
+    if (key == "nodes") {
       has_nodes = true;
       early = tables < 3;
       if (!early) read_nodes(value.get_array(), nodes);
@@ -234,6 +247,19 @@ PartReader::Outcome PartReader::read_members(json::object object, NodeReader& no
   part.present.name = header.has_name;
   if (!has_nodes) give_up("`nodes` is missing; is the file truncated?");
   return early ? Outcome::nodes_came_early : Outcome::done;
+}
+
+// The members of a pair besides its halves.
+std::string PartReader::members_of_pair(json::object object) {
+  Header header;
+  std::string members;
+  for (json::field field : object) {
+    const std::string_view key = field.unescaped_key();
+    json::value value = field.value();
+    if (!header.take(key, value) && key != "forward" && key != "backward")
+      append_member(members, key, raw(value));
+  }
+  return members;
 }
 
 void PartReader::read_groups(json::object groups) {

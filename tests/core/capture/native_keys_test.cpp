@@ -71,8 +71,10 @@ TEST(NativeKeys, UnknownMembersAreKept) {
   document["forward"] = {1, 2};
   document["backward"] = nullptr;
   EXPECT_EQ(Json::parse(write_native(read_document(document))), document);
-  // Also those of a pair, before its kind.
+  // Also those of a pair, before its kind, even if a single capture has such members.
   const Json pair = {{"added", {{"by", "a tool"}}},
+                     {"groups", {{"tp", {{"ranks", {0, 1}}}}}},
+                     {"info", {{"model", "small"}}},
                      {"format", "jointer-capture"},
                      {"version", 1},
                      {"kind", "pair"},
