@@ -24,6 +24,18 @@ void shift_storages(OrderedJson& json, std::size_t by) {
   }
 }
 
+// Gives a part the storages of a subgraph, whose sizes may be symbolic.
+void add_storages(Graph& graph, PartId part, const Graph& inner) {
+  for (std::size_t s = 0; s < inner.storage_count(); ++s) {
+    Dim bytes = inner.storage(StorageId(s)).bytes;
+    // The expression was parsed in the subgraph, so it is valid.
+    if (bytes.expression)
+      bytes.expression = *graph.intern_expression(part, inner.expression_text(bytes.expression),
+                                                  inner.expression_hint(bytes.expression));
+    graph.add_storage(part, bytes);
+  }
+}
+
 OrderedJson constants_of(Graph& graph, PartId part, const std::vector<GraphText>& graphs,
                          std::size_t owner, std::size_t first_storage, std::size_t& number,
                          int depth) {
@@ -52,8 +64,7 @@ OrderedJson constants_of(Graph& graph, PartId part, const std::vector<GraphText>
     OrderedJson& nodes = document["nodes"];
     for (OrderedJson& node : nodes) node.erase("stack");  // index into a table that is not written
     shift_storages(nodes, graph.storage_count() - first_storage);
-    for (std::size_t s = 0; s < inner.storage_count(); ++s)
-      graph.add_storage(part, {.value = inner.storage(StorageId(s)).bytes.value});
+    add_storages(graph, part, inner);
     constants[std::string(graphs[i].name)]["subgraph"] = {
         {"kind", "subgraph"},
         {"constants", constants_of(graph, part, graphs, i, first_storage, number, depth + 1)},

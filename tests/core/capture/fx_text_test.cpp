@@ -429,6 +429,18 @@ TEST(FxText, NestedClassesAreSubgraphs) {
   EXPECT_EQ(export_fx_text(must_read(export_fx_text(graph))), export_fx_text(graph));
 }
 
+TEST(FxText, StoragesOfSubgraphsKeepSymbolicSizes) {
+  std::string text(kCond);
+  for (std::size_t at = 0; (at = text.find("f32[4]", at)) != std::string::npos;)
+    text.replace(at, 6, "f32[s0]");
+  const Graph graph = must_read(text);
+  std::size_t numbers = 0;
+  for (std::size_t i = 0; i < graph.storage_count(); ++i)
+    numbers += graph.storage(StorageId(i)).bytes.expression ? 0 : 1;
+  EXPECT_GT(graph.storage_count(), 4U) << "two of the graph, and those of two subgraphs";
+  EXPECT_EQ(numbers, 1U) << "only that of p";
+}
+
 TEST(FxText, SeveralClassesAreSeveralGraphs) {
   const std::string two = std::string(kFull) + "\n" + std::string(kCond);
   const CaptureFile file{.name = "two.txt", .bytes = PaddedBytes(two)};
