@@ -2,11 +2,14 @@
 // jointer-runner-cuda in the same folder instead, so that this binary does not depend on CUDA
 // libraries.
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <system_error>
 
 #include "app/runner/processor.h"
 #include "app/runner/session.h"
@@ -25,17 +28,24 @@ bool stays_on_cpu(int argc, char** argv) {
   return request->on == jointer::RunOn::automatic && jointer::visible_gpus() == 0;
 }
 
+// Starts jointer-runner-cuda in place of this program. Returns only if that fails, with the reason.
+std::string start_on_gpu(char** argv) {
+  const std::string other = jointer::sibling_program("jointer-runner-cuda");
+  std::string reason = "the runner was built without CUDA";
+  if (jointer::can_run(other)) {
+    ::execv(other.c_str(), argv);
+    reason = fmt::format("{} cannot be started ({})", other, std::system_category().message(errno));
+  }
+  return jointer::visible_gpus() > 0 ? "this machine has a GPU, but " + reason : reason;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   jointer::runner::avoid_trapping_instructions(argv);
   try {
     std::string no_device;
-    if (!stays_on_cpu(argc, argv)) {
-      const std::string other = jointer::sibling_program("jointer-runner-cuda");
-      if (jointer::can_run(other)) ::execv(other.c_str(), argv);
-      no_device = "this machine has a GPU, but the runner was built without CUDA";
-    }
+    if (!stays_on_cpu(argc, argv)) no_device = start_on_gpu(argv);
     return jointer::runner::run_rank(argc, argv, jointer::runner::make_cpu_platform, nullptr,
                                      no_device);
   } catch (const std::exception& error) {

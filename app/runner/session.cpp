@@ -569,8 +569,7 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda,
   const bool on_cuda =
       request->on == RunOn::cuda || (chooses && cuda != nullptr && no_device.empty());
   if (on_cuda && cuda == nullptr) {
-    reporter.report(RankFailed{
-        .kind = "device", .text = "this runner was built without CUDA; --on cpu runs on the CPU"});
+    reporter.report(RankFailed{.kind = "device", .text = no_device + "; --on cpu runs on the CPU"});
     return ExitCode::failed;
   }
   Session session(std::move(*request), std::move(*world), reporter);

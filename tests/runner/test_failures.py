@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -61,6 +62,25 @@ def test_the_cuda_runner_without_a_gpu() -> None:
     assert ran.of("note")[0]["text"] == f"{why}: the CPU runs the graph"
     (cpu,) = run_ranks([runner, "--on=cpu", *quick], 1)
     assert cpu.code == 0 and not any(why in note["text"] for note in cpu.of("note"))
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [(None, "the runner was built without CUDA"), (b"not a program", "Exec format error")],
+)
+def test_the_reason_why_the_cuda_runner_does_not_start(
+    tmp_path: Path, program: bytes | None, reason: str
+) -> None:
+    runner = tmp_path / "jointer-runner"
+    shutil.copy(BIN / "jointer-runner", runner)
+    if program is not None:
+        other = tmp_path / "jointer-runner-cuda"
+        other.write_bytes(program)
+        other.chmod(0o755)
+    (refused,) = run_ranks([runner, "--on=cuda", "--solo=0", SAMPLE], 1)
+    assert refused.code == 4 and refused.failed["kind"] == "device"
+    assert reason in refused.failed["text"]
+    assert refused.failed["text"].endswith("; --on cpu runs on the CPU")
 
 
 def test_out_of_memory_names_the_node() -> None:
