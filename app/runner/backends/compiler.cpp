@@ -1,5 +1,7 @@
 #include "app/runner/backends/compiler.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 
@@ -28,9 +30,9 @@ constexpr auto json_fields(const PackageValue* /*of*/) {
 
 constexpr auto json_fields(const CompiledPackage* /*of*/) {
   return std::tuple(
-      json_field("package", &CompiledPackage::path), json_field("phase", &CompiledPackage::phase),
-      json_field("of", &CompiledPackage::of), json_field("torch", &CompiledPackage::torch),
-      json_field("inputs", &CompiledPackage::inputs),
+      json_field("package", &CompiledPackage::path).required(),
+      json_field("phase", &CompiledPackage::phase), json_field("of", &CompiledPackage::of),
+      json_field("torch", &CompiledPackage::torch), json_field("inputs", &CompiledPackage::inputs),
       json_field("outputs", &CompiledPackage::outputs),
       json_field("replaces", &CompiledPackage::replaces),
       json_field("cached", &CompiledPackage::from_cache),
@@ -79,7 +81,15 @@ Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request
     } else if (event == "failed") {
       failure = (node.empty() ? "" : node + ": ") + text;
     } else if (event == "compiled") {
+      if (!fields.has("packages")) fields.expect("packages", {});
       fields.read("packages", packages.emplace());
+      if (fields.problem().empty()) return;
+      packages.reset();
+      failure = fmt::format(
+          "the answer of the compiler process cannot be read: {}; does JOINTER_PYTHON or "
+          "PYTHONPATH "
+          "name a Python package of another version of Jointer?",
+          fields.problem());
     }
   };
   JOINTER_TRY(ProgramCommand python, python_program());

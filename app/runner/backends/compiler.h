@@ -43,8 +43,8 @@ struct CompilerListener {
   std::function<void(const std::string& text)> note;
 };
 
-// Error (run): Python is not found (python_program), or the compiler fails; the message is on one
-// line.
+// Error (run): Python is not found (python_program), or the compiler fails, or its answer cannot be
+// read; the message is on one line.
 Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request,
                                                   const CompilerListener& listener);
 
