@@ -447,8 +447,8 @@ class Rewriter {
       to = fmt::format("reinterpret_tensor({}, {}, {}, 0)", tensor_of(from), array(arguments[1]),
                        array(arguments[2]));
     else if (callee == "aoti_torch__reinterpret_tensor" && arguments.size() == 6)
-      to = fmt::format("reinterpret_tensor({}, {}, {}, 0)", from, array(arguments[2]),
-                       array(arguments[3]));
+      to = fmt::format("reinterpret_tensor({}, {}, {}, {})", from, array(arguments[2]),
+                       array(arguments[3]), expression(arguments[4]));
     else if (callee == "aoti_torch__alloc_from_pool" && arguments.size() == 7)
       to = fmt::format("reinterpret_tensor(aten.view.dtype({}, torch.{}), {}, {}, 0)", from,
                        dtype_name(arguments[2]), array(arguments[4]), array(arguments[5]));

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "core/capture/compiled_memory.h"
+#include "core/capture/cpp_wrapper_calls.h"
 #include "tests/support/cpp_wrappers.h"
 
 namespace jointer::test {
@@ -100,6 +101,19 @@ TEST(CppWrapper, ReuseAndViewsKeepABlock) {
   ASSERT_EQ(kernel.uses.size(), 3U);
   EXPECT_EQ(kernel.uses[1].bytes, 4);  // a view of one element
   EXPECT_TRUE(kernel.uses[2].is_written);
+}
+
+TEST(CppWrapper, ViewsKeepTheirOffset) {
+  const std::string body =
+      "static constexpr int64_t int_array_8[] = {16L, };\n"
+      "static constexpr int64_t int_array_9[] = {1L, };\n"
+      "AtenTensorHandle view_handle;\n"
+      "AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch__reinterpret_tensor(arg0_1, 1, int_array_8, "
+      "int_array_9, 8L, &view_handle));\n"
+      "AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(buf0, arg0_1, "
+      "RAIIAtenTensorHandle(view_handle)));\n";
+  const cpp::PythonBody python = cpp::python_body(cpp::statements_of(body, 1), {}, {});
+  EXPECT_THAT(python.text, HasSubstr("reinterpret_tensor(arg0_1, (16, ), (1, ), 8)"));
 }
 
 TEST(CppWrapper, HandlesThatShareATensorAreThatTensor) {
