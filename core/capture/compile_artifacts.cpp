@@ -132,6 +132,8 @@ class TraceArtifacts {
                  std::optional<std::int64_t> rank) {
     const std::string place = fmt::format("{}: line {}", file_, entry.payload_number);
     auto program = read_output_code(place, unindented(entry.payload));
+    // Belongs to this code even if the code cannot be read.
+    auto graph = post_grad_.extract(compile);
     if (!program) {
       result_.problems.push_back(program.error().message);
       last_.erase(compile);
@@ -143,10 +145,7 @@ class TraceArtifacts {
     program->name = compile;
     if (program->half)
       program->name += fmt::format("{}{}", compile.empty() ? "" : ", ", to_string(*program->half));
-    if (const auto graph = post_grad_.find(compile); graph != post_grad_.end()) {
-      program->post_grad_graph = std::move(graph->second);
-      post_grad_.erase(graph);
-    }
+    if (!graph.empty()) program->post_grad_graph = std::move(graph.mapped());
     last_.insert_or_assign(compile, result_.programs.size());
     result_.programs.push_back(*std::move(program));
   }

@@ -393,6 +393,36 @@ TEST(OutputCode, DamagedTextIsRefused) {
   EXPECT_THAT(endless.error().message, HasSubstr("too deeply"));
 }
 
+// One entry of a log: its JSON, and its payload with a tab before each line.
+std::string log_entry(std::string_view json, std::string_view payload) {
+  std::string text = fmt::format(
+      "V1128 20:22:58.719000 1000 torch/_inductor/graph.py:1] {{{}, \"frame_id\": 0, "
+      "\"frame_compile_id\": 0, \"attempt\": 0, \"has_payload\": \"00\"}}\n",
+      json);
+  while (!payload.empty()) {
+    const auto end = std::min(payload.find('\n'), payload.size());
+    text += fmt::format("\t{}\n", payload.substr(0, end));
+    payload.remove_prefix(std::min(end + 1, payload.size()));
+  }
+  return text;
+}
+
+TEST(CompileArtifacts, TheGraphOfUnreadableCodeIsNotThatOfTheNextCode) {
+  const auto code = [](std::string_view text) {
+    return log_entry(R"("inductor_output_code": {"filename": "/tmp/output_code.py"})", text);
+  };
+  const std::string graph = log_entry(
+      R"("artifact": {"name": "inductor_post_grad_graph", "encoding": "string"})", "class f:\n");
+  const std::string whole = wrapper("x, = args\nreturn (x, )\n");
+  const CompileArtifacts paired = read_trace_artifacts("log", graph + code(whole));
+  ASSERT_EQ(paired.programs.size(), 1U);
+  EXPECT_EQ(paired.programs.front().post_grad_graph, "class f:\n");
+  const CompileArtifacts damaged = read_trace_artifacts("log", graph + code(kStart) + code(whole));
+  EXPECT_EQ(damaged.problems.size(), 1U);
+  ASSERT_EQ(damaged.programs.size(), 1U);
+  EXPECT_EQ(damaged.programs.front().post_grad_graph, "");
+}
+
 TEST(CompileArtifacts, FoldersWithoutArtifactsAreRefused) {
   const TemporaryFolder folder;
   ASSERT_TRUE(write_bytes(folder / "notes.txt", "nothing"));
