@@ -157,13 +157,17 @@ class OrderedSearch {
     if (!fit.fits) return fit;
     std::int64_t limit = allocated(fit.point);
     JOINTER_TRY(std::int64_t refused, reorder(fit.point, peak_bytes));
+    // An order changes the figures of a plan, so only those before the last plan tried are compared.
+    auto tried = fit.found.end();
     for (int i = 0; i < kMaxGivenUp; ++i) {
       const bool wants_room = refused == 0;
       limit -= wants_room ? limit / kRoomPart : refused - peak_bytes;
-      const auto above = std::ranges::find_if(
-          fit.found, [&](const ParetoPoint& point) { return allocated(point) > limit; });
+      const auto above = std::find_if(fit.found.begin(), tried, [&](const ParetoPoint& point) {
+        return allocated(point) > limit;
+      });
       if (above == fit.found.begin()) break;
-      ParetoPoint& next = *std::prev(above);
+      tried = std::prev(above);
+      ParetoPoint& next = *tried;
       if (wants_room && !is_clearly_shorter(next, fit.point)) break;
       limit = allocated(next);
       JOINTER_TRY(refused, reorder(next, peak_bytes));

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/base/environment.h"
+#include "core/capture/native_writer.h"
 #include "core/open/open.h"
 #include "core/pass/pipeline_run.h"
 #include "core/policy/ordered_list.h"
@@ -232,6 +233,26 @@ TEST(OrderedSearch, IsNoSlowerThanAPlanInItsOwnOrder) {
   const Graph pair = asked.trade_off->graph_of(fit.point.plan).value();
   const Graph ordered = in_order(pair, fit.point.order, built_in_passes(), analysis()).value();
   EXPECT_EQ(step_figures(ordered, analysis())->figures, fit.point.figures.figures);
+}
+
+// Also if an order has a lower peak than the plan in its own order.
+TEST(OrderedSearch, TriesEachPlanOnce) {
+  const Asked asked(sample());
+  std::vector<std::string> tried;
+  const FindOrder find = [&](const Graph& graph, const OrderLimit& limit) -> Result<PlanOrder> {
+    PlanOrder order{
+        .passes = {}, .figures = step_figures(graph, analysis())->figures, .communication = {}};
+    if (limit.wants_communication) return order;
+    tried.push_back(write_native(graph));
+    order.passes = "place_collectives";
+    order.figures.peak_bytes = 1;
+    order.refused_bytes = limit.bytes + 1;
+    return order;
+  };
+  ASSERT_TRUE(fastest_ordered(*asked.trade_off, asked.limit(), find));
+  EXPECT_GT(tried.size(), 2U);
+  const std::set<std::string> distinct(tried.begin(), tried.end());
+  EXPECT_EQ(distinct.size(), tried.size());
 }
 
 // If orders hide nothing, the answer is that of a search at the full cost of communication.
