@@ -145,12 +145,13 @@ class Parser {
     return term;
   }
 
-  static Result<void> check_phases(const SearchTerm& term) {
-    std::vector<std::string> values = term.texts;
+  // Checks the texts that parse_texts has read into `term`.
+  [[nodiscard]] Result<void> check_phases(const SearchTerm& term) const {
+    std::vector<std::string> values = typed_;
     // The search compares phases with words only.
     if (term.pattern) values.push_back("/" + term.pattern->pattern().toStdString() + "/");
     for (const std::string& value : values)
-      if (!parse_search_phase(value))
+      if (!parse_search_phase(lowercase(value)))
         return fail(Error::Kind::usage,
                     "`{}` is not a phase; write phase:fw, phase:bw or phase:recomputed.", value);
     return {};
@@ -202,6 +203,7 @@ class Parser {
 
   // Parses one text, several texts separated by commas, or a pattern.
   Result<void> parse_texts(SearchTerm& term, bool may_be_several) {
+    typed_.clear();
     if (peek() == '/') {
       // An opening slash without a closing one is part of a path.
       const auto close = closing_slash();
@@ -220,8 +222,11 @@ class Parser {
       }
     }
     while (true) {
-      std::string text = lowercase(peek() == '"' ? take_quoted() : take_until(may_be_several));
-      if (!text.empty()) term.texts.push_back(std::move(text));
+      const std::string_view text = peek() == '"' ? take_quoted() : take_until(may_be_several);
+      if (!text.empty()) {
+        term.texts.push_back(lowercase(text));
+        typed_.emplace_back(text);
+      }
       if (!may_be_several || peek() != ',') return {};
       ++at_;
     }
@@ -255,6 +260,7 @@ class Parser {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::vector<std::string> typed_;  // the texts that parse_texts read last, as typed
 };
 
 }  // namespace

@@ -79,6 +79,7 @@ TEST(SearchQuery, ReportsErrorsInOneSentence) {
            {"shape:8a", "Sizes must be integers"},
            {"phase:xx", "`xx` is not a phase; write phase:fw, phase:bw or phase:recomputed"},
            {"phase:fw,b1", "`b1` is not a phase"},
+           {"phase:FW,Nope", "`Nope` is not a phase"},
            {"phase:/x/", "`/x/` is not a phase; write phase:fw, phase:bw or phase:recomputed"},
            {"phase:/bw/", "`/bw/` is not a phase"},
            {"/(/", "not a valid regular expression"},
