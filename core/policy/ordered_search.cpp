@@ -157,7 +157,7 @@ class OrderedSearch {
     if (!fit.fits) return fit;
     std::int64_t limit = allocated(fit.point);
     JOINTER_TRY(std::int64_t refused, reorder(fit.point, peak_bytes));
-    // An order changes the figures of a plan, so only those before the last plan tried are compared.
+    // An order changes the peak of a plan, so only plans before the last one tried are compared.
     auto tried = fit.found.end();
     for (int i = 0; i < kMaxGivenUp; ++i) {
       const bool wants_room = refused == 0;

@@ -35,8 +35,9 @@ class CompilerAnswer : public testing::Test {
 };
 
 TEST_F(CompilerAnswer, ListsPackages) {
-  const auto packages = answer(
-      R"({"event":"compiled","packages":[{"package":"p.pt2","phase":"joint","inputs":[{"name":"x","kind":"tensor"}],"outputs":[],"compile_seconds":2}]})");
+  const auto packages =
+      answer(R"({"event":"compiled","packages":[{"package":"p.pt2","phase":"joint","inputs":)"
+             R"([{"name":"x","kind":"tensor"}],"outputs":[],"compile_seconds":2}]})");
   ASSERT_TRUE(packages) << packages.error().message;
   ASSERT_EQ(packages->size(), 1U);
   EXPECT_EQ(packages->front().path, "p.pt2");

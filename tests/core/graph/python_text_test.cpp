@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Comparisons, OpaqueText,
                                          "Policy(a > b, c)", "Policy((a < b), c)",
                                          "Policy(f -> g, <function f>)", "<Policy a >= b, c>"));
 
-// By the functions that an expression may contain; those that return a float are no sizes.
+// By the functions that an expression may contain. Those that return a float stay opaque.
 TEST(PythonText, CallsOfSizeFunctionsAreExpressions) {
   const auto kind = [](const std::string& call) {
     Graph graph;
