@@ -61,36 +61,38 @@ bool holds_tensor(const Graph& graph, const Argument& argument) {
 // True unless a schema's argument of this type cannot be this value, which is not a tensor. Values
 // of unknown kinds, and types that no kind stands for, are not compared.
 bool may_be(const Graph& graph, const Argument& value, std::string_view type) {
-  using ValueKind = Argument::Kind;
+  using ArgumentKind = Argument::Kind;
   if (type.ends_with('?')) {
-    if (value.kind == ValueKind::none) return true;
+    if (value.kind == ArgumentKind::none) return true;
     type.remove_suffix(1);
   }
-  if (is_one_of_kinds(value.kind, {ValueKind::node, ValueKind::opaque, ValueKind::raw}))
+  if (is_one_of_kinds(value.kind, {ArgumentKind::node, ArgumentKind::opaque, ArgumentKind::raw}))
     return true;
   if (type.ends_with(']')) {
     const std::size_t bracket = type.rfind('[');
     const std::string_view element = type.substr(0, bracket);
     // `int[2]` also accepts one number.
-    if (!is_one_of_kinds(value.kind, {ValueKind::list, ValueKind::tuple}))
+    if (!is_one_of_kinds(value.kind, {ArgumentKind::list, ArgumentKind::tuple}))
       return bracket + 2 < type.size() && may_be(graph, value, element);
     return std::ranges::all_of(graph.children(value), [&](const Argument& child) {
       return may_be(graph, child, element);
     });
   }
   if (type == "int" || type == "SymInt" || type == "bool")
-    return is_one_of_kinds(value.kind, {ValueKind::integer, ValueKind::boolean, ValueKind::symbol});
+    return is_one_of_kinds(value.kind,
+                           {ArgumentKind::integer, ArgumentKind::boolean, ArgumentKind::symbol});
   if (type == "float")
-    return is_one_of_kinds(
-        value.kind, {ValueKind::real, ValueKind::integer, ValueKind::boolean, ValueKind::symbol});
+    return is_one_of_kinds(value.kind, {ArgumentKind::real, ArgumentKind::integer,
+                                        ArgumentKind::boolean, ArgumentKind::symbol});
   if (type == "Scalar" || type == "complex")
-    return is_one_of_kinds(value.kind, {ValueKind::real, ValueKind::integer, ValueKind::boolean,
-                                        ValueKind::symbol, ValueKind::complex});
-  if (type == "str") return value.kind == ValueKind::string;
-  if (type == "ScalarType") return value.kind == ValueKind::dtype;
-  if (type == "Layout") return value.kind == ValueKind::layout;
-  if (type == "MemoryFormat") return value.kind == ValueKind::memory_format;
-  if (type == "Device") return value.kind == ValueKind::device;
+    return is_one_of_kinds(value.kind,
+                           {ArgumentKind::real, ArgumentKind::integer, ArgumentKind::boolean,
+                            ArgumentKind::symbol, ArgumentKind::complex});
+  if (type == "str") return value.kind == ArgumentKind::string;
+  if (type == "ScalarType") return value.kind == ArgumentKind::dtype;
+  if (type == "Layout") return value.kind == ArgumentKind::layout;
+  if (type == "MemoryFormat") return value.kind == ArgumentKind::memory_format;
+  if (type == "Device") return value.kind == ArgumentKind::device;
   return true;
 }
 
