@@ -26,7 +26,8 @@ inline constexpr const char* kTwoProducts = R"(
   return [y, None, gw2, g1]
 )";
 
-// A collective whose wait comes before the product that could hide it: sink_waits shortens the step.
+// A collective whose wait comes before the product that could hide it: sink_waits shortens the
+// step.
 inline constexpr const char* kEarlyWait = R"(
   group dp: 0 1
   x: f32[4096,4096] = input

@@ -89,8 +89,8 @@ void ModuleModel::set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures) {
   make_rows();
 }
 
-// A row counts as one module, or as its members, without their submodules. The number of all modules
-// is that of `jointer info`.
+// A row counts as one module, or as its members, without their submodules. The number of all
+// modules is that of `jointer info`.
 TableModel::Counted ModuleModel::counted() const {
   if (shows_source_lines()) return {tr("1 source line"), tr("%1 source lines")};
   const QString all = count_text(snapshot_->analysis.modules.size() - 1);  // without the root

@@ -37,8 +37,8 @@ struct OrderedFigures {
 };
 // The estimates of that graph. Errors: same as ordered_graph.
 Result<OrderedFigures> ordered_figures(const OrderedPlan& plan);
-// The estimates of the state's plan in its order; without an order, those of the state. Errors: same
-// as ordered_graph.
+// The estimates of the state's plan in its order; without an order, those of the state. Errors:
+// same as ordered_graph.
 Result<Figures> figures_in_order(const SacState& state);
 
 // One edit that applies the tags of a flat training step, then one for each pass in `order`,

@@ -13,8 +13,8 @@ namespace jointer::views {
 class SacSession;
 
 // The estimates of the plan at each state of a joint graph or of a flat training step, in the order
-// that a search found for the plan, if there is one; the graph's own estimates ignore the plan. They
-// are computed in the background, one state at a time, and remembered.
+// that a search found for the plan, if there is one; the graph's own estimates ignore the plan.
+// They are computed in the background, one state at a time, and remembered.
 class PlanHistory : public QObject {
   Q_OBJECT
  public:

@@ -39,10 +39,10 @@ class SacSession : public QObject {
   [[nodiscard]] bool is_started() const { return is_started_; }
   // Null until it is computed, and if it cannot be.
   [[nodiscard]] SacStatePtr state() const { return state_; }
-  // The estimates of the plan at the current position in the history, in the plan's own order: those
-  // of the state or, while that still belongs to another position, those remembered from an earlier
-  // visit. Those of a plan with an order (SacState::order) are not remembered. nullopt until they
-  // are known.
+  // The estimates of the plan at the current position in the history, in the plan's own order:
+  // those of the state or, while that still belongs to another position, those remembered from an
+  // earlier visit. Those of a plan with an order (SacState::order) are not remembered. nullopt
+  // until they are known.
   [[nodiscard]] const std::optional<PlanFigures>& figures() const { return figures_; }
   // Why no state could be computed, in one sentence; otherwise empty.
   [[nodiscard]] const QString& problem() const { return problem_; }
