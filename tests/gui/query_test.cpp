@@ -298,6 +298,13 @@ void QueryTest::rows_of_an_earlier_graph_say_so() {
   QVERIFY(run("SELECT step_ns FROM step"));
   QCOMPARE(table().model().number(0, 0), document().analysis().simulation.step_ns());
   QCOMPARE(old_labels(), 0);
+  // A query that failed has no rows that could be outdated.
+  QVERIFY(run("SELECT nod FROM nodes"));
+  QSignalSpy changed(&document(), &Document::changed);
+  options.estimator.device = "a100";
+  document().analyze_with(options);
+  QVERIFY(changed.wait(kPatienceMs));
+  QCOMPARE(old_labels(), 0);
 }
 
 }  // namespace jointer

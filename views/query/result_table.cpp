@@ -29,6 +29,7 @@ void ResultTable::show_result(QueryResult result, SnapshotPtr snapshot) {
 
 void ResultTable::clear() {
   show_result({}, document().shared_snapshot());
+  queried_.reset();  // there are no rows that could become outdated
   set_empty_text(before_text());
 }
 

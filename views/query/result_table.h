@@ -22,7 +22,7 @@ class ResultTable : public TablePaneOf<QueryModel> {
  private:
   void show_age();
 
-  SnapshotPtr queried_;  // null before the first result
+  SnapshotPtr queried_;  // null if there is no result
 };
 
 }  // namespace jointer::views
