@@ -128,6 +128,7 @@ void TuneSession::start(const TuneSettings& settings) {
   searched_ = document_.shared_snapshot();
   history_ = document_.editing().edit_history();
   result_.reset();
+  applied_.reset();
   reserved_.reset();
   finding_reserved_.cancel();
   timer_.start();
