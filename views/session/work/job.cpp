@@ -2,11 +2,17 @@
 
 #include <QCoreApplication>
 #include <QRunnable>
+#include <QThread>
 #include <new>
 
 namespace jointer::views {
 namespace work {
 namespace {
+
+// Threads in addition to one for each core. Searches and predictions of kernels take minutes in
+// large graphs; on a machine with few cores, they would otherwise occupy all threads, and edits and
+// estimates that take milliseconds would wait for their end.
+constexpr int kExtraThreads = 6;
 
 class Job : public QRunnable {
  public:
@@ -40,11 +46,12 @@ Error error_of(const std::exception_ptr& thrown) {
 QThreadPool& pool() {
   static QThreadPool jobs;
   // Like those of Qt's global pool, jobs end before the application does.
-  static const bool is_added = [] {
+  static const bool is_ready = [] {
+    jobs.setMaxThreadCount(QThread::idealThreadCount() + kExtraThreads);
     qAddPostRoutine([] { jobs.waitForDone(); });
     return true;
   }();
-  static_cast<void>(is_added);
+  static_cast<void>(is_ready);
   return jobs;
 }
 

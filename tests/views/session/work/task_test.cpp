@@ -7,7 +7,9 @@
 #include <QCoreApplication>
 #include <QTest>
 #include <QThread>
+#include <memory>
 #include <new>
+#include <semaphore>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -41,6 +43,23 @@ TEST(TaskTest, DeliversOnTheThreadThatStartedIt) {
   finish(task);
   EXPECT_EQ(delivered_on, QThread::currentThread());
   EXPECT_NE(worked_on, delivered_on);
+}
+
+TEST(TaskTest, LongJobsLeaveThreadsForOthers) {
+  const int cores = QThread::idealThreadCount();
+  const auto go_on = std::make_shared<std::counting_semaphore<>>(0);
+  std::vector<std::unique_ptr<Task<bool>>> searches;
+  for (int i = 0; i < cores; ++i) {
+    searches.push_back(std::make_unique<Task<bool>>());
+    searches.back()->start([go_on] { return go_on->acquire(), true; }, [](const Result<bool>&) {});
+  }
+  Task<int> task;
+  int delivered = 0;
+  task.start([] { return 1; }, [&](const Result<int>& result) { delivered = result.value(); });
+  finish(task);
+  EXPECT_EQ(delivered, 1);
+  go_on->release(cores);
+  for (const auto& search : searches) finish(*search);
 }
 
 TEST(TaskTest, ErrorsAndExceptionsAreResults) {
