@@ -45,6 +45,7 @@ class SacSolveTest : public test::SacWindow {
   void a_plan_that_does_not_fit_is_not_used();
   void reserved_memory_is_limited();
   void named_states_have_reserved_memory();
+  void named_states_are_asked_for_again();
   void the_solver_is_chosen();
   void the_timeline_shows_the_plan();
   void the_plan_keeps_its_row_after_a_move();
@@ -470,6 +471,27 @@ void SacSolveTest::named_states_have_reserved_memory() {
   QTRY_VERIFY_WITH_TIMEOUT(mark().has_value(), kPatienceMs);
   QCOMPARE(mark()->reserved_bytes, std::optional(reserved));
   pareto().search().cancel();
+}
+
+// The page says why a named state has no mark, and asks again once settings change.
+void SacSolveTest::named_states_are_asked_for_again() {
+  QVERIFY(open(kSample));
+  QVERIFY(search_trade_off());
+  const ParetoPlot& plot = pareto().plot();
+  const auto has_mark = [&] {
+    return std::ranges::count(plot.marks(), ParetoKind::named, &ParetoMark::kind) > 0;
+  };
+  const auto& status = child<QLabel>(pareto(), "status");
+  editing().keep_state(QStringLiteral("as opened"));
+  session().cancel();
+  QVERIFY(settle());
+  QVERIFY2(status.text().contains("“as opened” cannot be estimated") &&
+               status.text().contains("cancelled"),
+           qPrintable(status.text()));
+  QVERIFY(!has_mark());
+  orders().setChecked(!orders().isChecked());
+  QTRY_VERIFY_WITH_TIMEOUT(has_mark(), kPatienceMs);
+  QVERIFY2(!status.text().contains("as opened"), qPrintable(status.text()));
 }
 
 void SacSolveTest::reserved_is_that_of_the_pair() {

@@ -89,7 +89,11 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   connect(&search_, &ParetoSearch::fitted, this, &ParetoPage::use_fit);
   connect(&search_, &ParetoSearch::failed, this, &ParetoPage::message);
   connect(&session_, &SacSession::changed, this, &ParetoPage::refresh);
-  connect(&session_.editing(), &Editing::changed, this, &ParetoPage::request_named_figures);
+  connect(&session_.editing(), &Editing::changed, this, &ParetoPage::follow_named);
+  connect(&session_, &SacSession::changed, this, &ParetoPage::retry_named);
+  connect(&search_, &ParetoSearch::memory_changed, this, &ParetoPage::retry_named);
+  connect(&search_, &ParetoSearch::orders_changed, this, &ParetoPage::retry_named);
+  connect(offload_, &QCheckBox::toggled, this, &ParetoPage::retry_named);
   const auto forget = [this] { forget_shortfall(); };
   connect(limit_, &QDoubleSpinBox::valueChanged, this, forget);
   connect(percent_, &QDoubleSpinBox::valueChanged, this, forget);
@@ -99,7 +103,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   connect(&bar_.budget(), &BudgetControl::tried, this, forget);
   connect(&bar_.budget(), &BudgetControl::unit_changed, this, forget);
   show_memory();
-  request_named_figures();
+  follow_named();
   refresh();
 }
 
@@ -160,7 +164,6 @@ void ParetoPage::refresh() {
       can ? tr("Compute the trade-off to compare torch's activation budgets, torchtitan's policies "
                "and the shortest step found for each amount of memory.")
           : tr("Only the plan for a joint graph or a flat training step can change."));
-  request_named_reserved();
   refresh_marks();
 }
 
@@ -175,6 +178,9 @@ QString ParetoPage::status_text() const {
   if (search_.memory() == LimitedMemory::reserved && session_.tuned() &&
       !session_.tuned()->reserved_bytes)
     parts << tr("the reserved memory of the tuned pipeline is not known yet");
+  for (const NamedFigures& named : named_)
+    if (!named.problem.isEmpty())
+      parts << tr("“%1” cannot be estimated: %2").arg(named.name, named.problem);
   return parts.join(QStringLiteral(", "));
 }
 
@@ -185,7 +191,6 @@ void ParetoPage::show_memory() {
                                      "step within the peak of the current plan, in the Tune pane")
                                 : tr("Search for the policies, order and buckets with the shortest "
                                      "step within this limit, in the Tune pane"));
-  request_named_reserved();
   refresh_marks();
 }
 
@@ -227,8 +232,9 @@ void ParetoPage::refresh_marks() {
   }
   if (!points.empty())
     for (std::size_t i = 0; i < named_.size(); ++i)
-      add_figures(ParetoKind::named, named_[i].name, named_[i].figures, named_[i].reserved_bytes,
-                  {.named = static_cast<int>(i)});
+      if (named_[i].figures)
+        add_figures(ParetoKind::named, named_[i].name, *named_[i].figures, named_[i].reserved_bytes,
+                    {.named = static_cast<int>(i)});
   const auto& tuned = session_.tuned();
   if (tuned)
     add_figures(ParetoKind::tuned, tr("tuned"), tuned->figures, tuned->reserved_bytes,
@@ -253,47 +259,73 @@ void ParetoPage::refresh_marks() {
   status_->setText(status_text());
 }
 
-void ParetoPage::request_named_figures() {
-  const std::size_t asked = ++asked_;
+void ParetoPage::follow_named() {
+  ++asked_;
   named_.clear();
-  const auto& named = session_.editing().named();
-  for (std::size_t i = 0; i < named.size(); ++i)
-    session_.find_ordered(
-        named[i].history, this,
-        [this, asked, name = named[i].name, i](const Result<OrderedFigures>& found) {
-          if (asked != asked_ || !found) return;
-          named_.push_back({.name = name,
-                            .index = i,
-                            .figures = found->figures,
-                            .reserved_bytes = found->reserved_bytes,
-                            .is_reserved_asked = found->reserved_bytes.has_value()});
-          request_named_reserved();
-          refresh_marks();
-        });
+  for (const NamedState& state : session_.editing().named())
+    named_.push_back({.name = state.name, .history = state.history});
+  request_named();
   refresh_marks();
 }
 
-// Requests the reserved memory of named states. The plot shows it only if reserved memory is
-// limited.
-void ParetoPage::request_named_reserved() {
+// Requests the estimates of named states that are not requested yet. The plot shows their reserved
+// memory only if reserved memory is limited.
+void ParetoPage::request_named() {
   const SacStatePtr state = session_.state();
-  if (search_.memory() != LimitedMemory::reserved || !state || !has_reserved(*state)) return;
-  const auto& named = session_.editing().named();
+  const bool needs_reserved =
+      search_.memory() == LimitedMemory::reserved && state && has_reserved(*state);
   for (std::size_t i = 0; i < named_.size(); ++i) {
-    if (std::exchange(named_[i].is_reserved_asked, true)) continue;
-    session_.find_reserved(named[named_[i].index].history, this,
-                           [this, asked = asked_, i](const Result<std::int64_t>& found) {
-                             if (asked != asked_ || !found) return;
-                             named_[i].reserved_bytes = *found;
-                             refresh_marks();
-                           });
+    if (!std::exchange(named_[i].is_asked, true)) request_named_figures(i);
+    if (needs_reserved && named_[i].figures && !named_[i].reserved_bytes &&
+        !std::exchange(named_[i].is_reserved_asked, true))
+      request_named_reserved(i);
   }
+}
+
+void ParetoPage::request_named_figures(std::size_t index) {
+  session_.find_ordered(named_[index].history, this,
+                        [this, asked = asked_, index](const Result<OrderedFigures>& found) {
+                          if (asked != asked_) return;
+                          NamedFigures& named = named_[index];
+                          if (found) {
+                            named.figures = found->figures;
+                            named.reserved_bytes = found->reserved_bytes;
+                            request_named();
+                          } else {
+                            named.problem = to_qstring(found.error().message);
+                          }
+                          refresh_marks();
+                        });
+}
+
+void ParetoPage::request_named_reserved(std::size_t index) {
+  session_.find_reserved(named_[index].history, this,
+                         [this, asked = asked_, index](const Result<std::int64_t>& found) {
+                           if (asked != asked_) return;
+                           if (found)
+                             named_[index].reserved_bytes = *found;
+                           else
+                             named_[index].problem = to_qstring(found.error().message);
+                           refresh_marks();
+                         });
+}
+
+// Requests again what could not be computed, since the plan or the settings have changed.
+void ParetoPage::retry_named() {
+  for (NamedFigures& named : named_) {
+    if (named.problem.isEmpty()) continue;
+    named.problem.clear();
+    named.is_asked = named.figures.has_value();
+    named.is_reserved_asked = false;
+  }
+  request_named();
+  refresh_marks();
 }
 
 void ParetoPage::choose(std::size_t mark) {
   const Meaning meaning = meanings_[mark];
   if (meaning.named >= 0)
-    return session_.editing().go_to_state(named_[static_cast<std::size_t>(meaning.named)].index);
+    return session_.editing().go_to_state(static_cast<std::size_t>(meaning.named));
   if (meaning.is_tuned) return emit session_.tuned_wanted();
   if (meaning.is_start && searched_)
     return use_plan(searched_->plan, searched_->figures.figures, searched_->order);

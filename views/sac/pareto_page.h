@@ -45,18 +45,23 @@ class ParetoPage : public QWidget {
   void tune_wanted(std::int64_t peak_bytes);
 
  private:
+  // The estimates of a named state; nullopt until they are known.
   struct NamedFigures {
     QString name;
-    std::size_t index = 0;
-    Figures figures;
-    std::optional<std::int64_t> reserved_bytes = {};  // nullopt if not known
-    bool is_reserved_asked = false;
+    EditHistory history;
+    std::optional<Figures> figures = {};
+    std::optional<std::int64_t> reserved_bytes = {};
+    bool is_asked = false, is_reserved_asked = false;
+    QString problem = {};  // why one of them cannot be computed, in one sentence; otherwise empty
   };
   void refresh();
   void show_memory();
   void refresh_marks();
-  void request_named_figures();
-  void request_named_reserved();
+  void follow_named();
+  void request_named();
+  void request_named_figures(std::size_t index);
+  void request_named_reserved(std::size_t index);
+  void retry_named();
   [[nodiscard]] QString status_text() const;
   void choose(std::size_t mark);
   // `settings` are those of the plan that the search started from.
@@ -81,7 +86,7 @@ class ParetoPage : public QWidget {
   OrdersBox* orders_ = nullptr;
   TwinGroupsBox* twin_groups_ = nullptr;
   QLabel* status_ = nullptr;
-  std::vector<NamedFigures> named_;
+  std::vector<NamedFigures> named_;  // of Editing::named
   // The meaning of a mark in the plot: a point of the search, a named state, the plan that the
   // search started from, the tuned pipeline, or nothing that can be chosen.
   struct Meaning {
