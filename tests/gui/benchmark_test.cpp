@@ -597,6 +597,18 @@ void BenchmarkTest::a_compiled_block_is_drawn_and_selected_as_one() {
                card.contains("not timed individually"),
            qPrintable(card));
 
+  // Ctrl+click adds or removes all of them.
+  Selection& selection = document().selection();
+  const NodeId other = document().graph().order().front();
+  QVERIFY(!std::ranges::count(block.nodes, other));
+  selection.select(other);
+  QTest::mouseClick(timeline->viewport(), Qt::LeftButton, Qt::ControlModifier, at);
+  QCOMPARE(selection.nodes().size(), block.nodes.size() + 1);
+  QVERIFY(selection.contains(other));
+  QTest::mouseClick(timeline->viewport(), Qt::LeftButton, Qt::ControlModifier, at);
+  QCOMPARE(selection.nodes().size(), 1U);
+  QCOMPARE(selection.current(), other);
+
   // A click selects all its nodes, and the inspector says what ran in their place.
   QTest::mouseClick(timeline->viewport(), Qt::LeftButton, {}, at);
   QCOMPARE(document().selection().nodes().size(), block.nodes.size());

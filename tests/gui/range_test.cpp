@@ -4,6 +4,8 @@
 #include <QTest>
 #include <QToolButton>
 #include <QWheelEvent>
+#include <optional>
+#include <set>
 
 #include "core/schedule/range_figures.h"
 #include "tests/gui/app_window.h"
@@ -45,6 +47,7 @@ class RangeTest : public test::AppWindow {
   void a_range_drives_the_panes();
   void a_range_in_program_order_is_a_range_of_time();
   void a_click_in_the_range_keeps_it();
+  void ctrl_click_adds_and_removes_a_folded_run();
   void the_step_between_marks_is_a_range();
   void the_memory_curve_zooms_vertically_data() { add_sizes(); }
   void the_memory_curve_zooms_vertically();
@@ -145,6 +148,35 @@ void RangeTest::a_click_in_the_range_keeps_it() {
   QTest::mouseClick(timeline().viewport(), Qt::LeftButton, {},
                     {area.left() + area.width() * 8 / 10, area.center().y()});
   QVERIFY(!selection().range());
+}
+
+void RangeTest::ctrl_click_adds_and_removes_a_folded_run() {
+  timeline().content().set_kind(AxisKind::estimated_time);
+  timeline().range().fit();
+  std::optional<QPoint> at;
+  std::set<NodeId> folded;
+  for (std::size_t row = 0; row < timeline().content().rows().size() && !at; ++row) {
+    const LaneTrack track = timeline().scene().lane_track(row);
+    const auto items = timeline().content().lane(timeline().content().rows()[row]).items();
+    for (const LaneRun& run : track.runs()) {
+      if (!run.is_folded()) continue;
+      at = QPoint(run.left, timeline().layout().lane[row].center().y());
+      for (std::size_t i = run.first; i < run.last; ++i) folded.insert(items[i].node);
+      break;
+    }
+  }
+  QVERIFY(at.has_value());
+  const NodeId other = document().graph().order().front();
+  QVERIFY(!folded.contains(other));
+  selection().select(other);
+  QTest::mouseClick(timeline().viewport(), Qt::LeftButton, Qt::ControlModifier, *at);
+  QCOMPARE(selection().nodes().size(), folded.size() + 1);
+  QVERIFY(selection().contains(other));
+  QTest::mouseClick(timeline().viewport(), Qt::LeftButton, Qt::ControlModifier, *at);
+  QCOMPARE(selection().nodes().size(), 1U);
+  QCOMPARE(selection().current(), other);
+  QTest::mouseClick(timeline().viewport(), Qt::LeftButton, {}, *at);
+  QCOMPARE(selection().nodes().size(), folded.size());
 }
 
 void RangeTest::the_step_between_marks_is_a_range() {

@@ -35,6 +35,23 @@ void select_kernels(const TimelineScene& scene, std::size_t row, const LaneRun& 
   if (const auto moment = document.moment_of(first)) selection.set_moment(moment);
 }
 
+// Selects the nodes or, if `toggles`, adds them to the selection; removes them if all of them are
+// selected already.
+void select_nodes(Selection& selection, std::vector<NodeId> nodes, bool toggles) {
+  if (!toggles || nodes.empty()) return selection.select_all(std::move(nodes));
+  std::vector<NodeId> selected(selection.nodes().begin(), selection.nodes().end());
+  const auto is_selected = [&](NodeId node) { return selection.contains(node); };
+  if (std::ranges::all_of(nodes, is_selected)) {
+    std::ranges::sort(nodes);
+    std::erase_if(selected, [&](NodeId node) { return std::ranges::binary_search(nodes, node); });
+    const NodeId last = selected.empty() ? NodeId{} : selected.back();
+    return selection.select_all(std::move(selected), last);
+  }
+  const NodeId first = nodes.front();
+  selected.insert(selected.end(), nodes.begin(), nodes.end());
+  selection.select_all(std::move(selected), first);
+}
+
 }  // namespace
 
 TimelineHit hit_timeline(const TimelineScene& scene, QPoint at) {
@@ -77,9 +94,9 @@ void select_at(const TimelineScene& scene, QPoint at, bool toggles) {
     if (h.run->is_folded()) {
       std::vector<NodeId> nodes;
       for (std::size_t i = h.run->first; i < h.run->last; ++i) nodes.push_back(items[i].node);
-      selection.select_all(std::move(nodes));
+      select_nodes(selection, std::move(nodes), toggles);
     } else if (const MeasuredBlock* block = block_at(scene, items[h.run->first])) {
-      selection.select_all(block->nodes);
+      select_nodes(selection, block->nodes, toggles);
     } else if (toggles) {
       selection.toggle(items[h.run->first].node);
     } else {

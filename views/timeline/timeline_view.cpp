@@ -183,7 +183,7 @@ KeysGroup TimelineView::keys() {
           {tr("Left, Right"), tr("Go to the previous or next node in the lane")},
           {tr("Click"), tr("Select the node or the moment under the pointer")},
           {tr("Click on the plan's peak"), tr("Show what contributes to the peak in the SAC pane")},
-          {tr("Ctrl+click"), tr("Add a node to the selection, or remove it")},
+          {tr("Ctrl+click"), tr("Add to the selection, or remove from it")},
           {tr("Double-click"), tr("Zoom to the item under the pointer")},
           {tr("Drag"), tr("Select a range and see its totals")},
           {tr("Drag a collective"),
