@@ -11,6 +11,7 @@
 #include "passes/built_in.h"
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
+#include "views/session/edit/when_settled.h"
 #include "views/session/sac/pair_file.h"
 #include "views/session/sac/sac_session.h"
 #include "views/session/text/number_text.h"
@@ -238,20 +239,26 @@ void TuneSession::write_winner(const QString& path) {
 
 // Applies the edits to the state that was searched. Entries after it stay in the history.
 void TuneSession::apply_edits(const std::vector<Edit>& edits, const StepFigures& figures) {
-  const auto place = searched_place();
-  if (!place) {
-    emit message(tr("The graph has changed since the search; search again."));
-    return;
-  }
   Editing& editing = document_.editing();
+  const QString changed_since = tr("The graph has changed since the search; search again.");
+  const auto place = searched_place();
+  if (!place) return emit message(changed_since);
   if (edits.empty()) return editing.go_to(*place);
   edits_wait_ = std::make_unique<QObject>();
-  connect(&editing, &Editing::applied_all, edits_wait_.get(),
-          [this, start = history_, count = edits.size(), figures](int /*applied*/,
-                                                                  const QStringList& refused) {
-            take_applied(start, count, figures, refused);
-          });
-  editing.apply_all_from(*place, edits);
+  when_settled(document_, editing, *edits_wait_, [this, &editing, edits, figures, changed_since] {
+    const auto from = searched_place();
+    if (!from) {
+      edits_wait_.release()->deleteLater();  // called from one of its slots
+      emit message(changed_since);
+      return emit changed();
+    }
+    connect(&editing, &Editing::applied_all, edits_wait_.get(),
+            [this, start = history_, count = edits.size(), figures](int /*applied*/,
+                                                                    const QStringList& refused) {
+              take_applied(start, count, figures, refused);
+            });
+    editing.apply_all_from(*from, edits);
+  });
 }
 
 void TuneSession::take_applied(const EditHistory& start, std::size_t edits,

@@ -8,6 +8,7 @@
 #include "core/workspace/workspace_capture.h"
 #include "views/session/document/marks.h"
 #include "views/session/edit/stored_history.h"
+#include "views/session/edit/when_settled.h"
 #include "views/session/kernels/kernel_order_edits.h"
 #include "views/session/translation/qstring.h"
 #include "views/session/work/task.h"
@@ -227,11 +228,15 @@ void Autosave::restore_with(const SavedWork& found, const AnalysisOptions& optio
   if (!found.workspace.benchmarks.empty()) benchmarks_.add(found.workspace.benchmarks);
   restore_estimates(found.workspace, options);  // the history is restored after this analysis
   restoring_ = std::make_unique<QObject>();
-  connect(&document_.editing(), &Editing::applied_all, restoring_.get(),
-          [this](int edits, const QStringList& refused) { take_restored(edits, refused); });
-  connect(&document_.editing(), &Editing::refused, restoring_.get(),
-          [this](const QString& why) { give_up_restoring(why); });
-  document_.editing().restore(found.workspace.history);
+  Editing& editing = document_.editing();
+  when_settled(
+      document_, editing, *restoring_, [this, &editing, history = found.workspace.history] {
+        connect(&editing, &Editing::applied_all, restoring_.get(),
+                [this](int edits, const QStringList& refused) { take_restored(edits, refused); });
+        connect(&editing, &Editing::refused, restoring_.get(),
+                [this](const QString& why) { give_up_restoring(why); });
+        editing.restore(history);
+      });
 }
 
 void Autosave::give_up_restoring(const QString& why) {

@@ -67,5 +67,21 @@ TEST_F(ATuneSession, AnotherPipelineWaitsUntilTheEditsAreApplied) {
   EXPECT_TRUE(session.can_apply());
 }
 
+// The edits of another request may be applied while the pipeline runs.
+TEST_F(ATuneSession, TellsItsEditsFromThoseOfOthers) {
+  const QSignalSpy said(&session, &TuneSession::message);
+  session.apply(pipeline);
+  editing().apply_all(
+      {Edit{.title = "Save y",
+            .changes = {SetPolicy{.select = "y", .policy = MemoryPolicy::must_save}}}});
+  pool.run_started();  // both; the result of the pipeline arrives first
+  pool.run_all();
+  EXPECT_TRUE(sentences(said).back().startsWith(QStringLiteral("Applied 1 ")))
+      << sentences(said).join(u' ').toStdString();
+  EXPECT_FALSE(document.has(document.graph().find("dead")));
+  EXPECT_EQ(editing().entry_count(), 2);
+  EXPECT_TRUE(session.can_apply());
+}
+
 }  // namespace
 }  // namespace jointer::views

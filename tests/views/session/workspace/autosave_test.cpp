@@ -207,6 +207,33 @@ TEST_F(AutosaveOfEstimates, RestoringBringsBackOptionsAndAssumptions) {
   EXPECT_FALSE(again->autosave.is_dirty());
 }
 
+// The edits of another request may still be pending.
+TEST_F(AutosaveOfEstimates, RestoringIsToldFromOtherEdits) {
+  const auto tagged = [](MemoryPolicy policy) {
+    return Edit{.title = "Tag y", .changes = {SetPolicy{.select = "y", .policy = policy}}};
+  };
+  const auto first = open();
+  first->document.editing().apply_all(
+      {tagged(MemoryPolicy::must_save), tagged(MemoryPolicy::must_recompute)});
+  ASSERT_TRUE(
+      QTest::qWaitFor([&] { return first->document.editing().is_settled(); }, test::kPatienceMs));
+  SavedWork found;
+  found.workspace.options = to_workspace(first->document.analysis().options);
+  found.workspace.history = first->document.editing().history();
+  const auto again = open();
+  Editing& editing = again->document.editing();
+  const QSignalSpy restored(&again->autosave, &Autosave::restored);
+  editing.apply_all({tagged(MemoryPolicy::prefer_save)});
+  ASSERT_FALSE(editing.is_settled());
+  again->autosave.restore(found);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return restored.count() == 1 && editing.is_settled(); },
+                              test::kPatienceMs));
+  EXPECT_EQ(restored.front().front().toInt(), 2);
+  EXPECT_EQ(editing.entry_count(), 2);
+  EXPECT_EQ(again->document.graph().node(again->document.graph().find("y")).policy,
+            MemoryPolicy::must_recompute);
+}
+
 // A document whose kernels are predicted.
 class AutosaveOfKernelMoves : public testing::Test {
  protected:
