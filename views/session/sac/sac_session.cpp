@@ -51,6 +51,9 @@ SacSession::SacSession(OpenGraph& open, Editing& editing)
   connect(this, &SacSession::changed, &ordered_, [this] { ordered_.follow(state_); });
   // The choices of a refused edit are dropped, so remove them from the shown state.
   connect(&editing_, &Editing::refused, this, &SacSession::follow_document);
+  connect(&editing_, &Editing::applied_all, this, [this](int count) {
+    if (count == 0) follow_document();
+  });
 }
 
 void SacSession::start() {

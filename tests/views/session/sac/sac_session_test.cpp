@@ -6,13 +6,18 @@
 #include <gtest/gtest.h>
 
 #include <QCoreApplication>
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <array>
 #include <regex>
 
+#include "core/graph/literal.h"
 #include "tests/support/held_pool.h"
 #include "tests/support/joints.h"
+#include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
@@ -58,6 +63,33 @@ TEST_F(SacSessionTest, TickIsNotLostWhileAnEarlierOneIsApplied) {
     EXPECT_EQ(session().state()->tensor_of(node(name))->action, PlanAction::recompute) << name;
   }
   EXPECT_EQ(document->editing().entry_count(), 2);
+}
+
+// Without the device's file, no graph with another call can be analyzed.
+TEST_F(SacSessionTest, AChoiceIsSettledIfTheEditsAfterItFailAsAWhole) {
+  const QTemporaryDir folder;
+  const QString device = folder.filePath(QStringLiteral("device.json"));
+  ASSERT_TRUE(QFile::copy(QString::fromStdString(test::source_path("resources/devices/h100.json")),
+                          device));
+  AnalysisOptions options;
+  options.estimator.device = device.toStdString();
+  document = std::make_unique<Document>(
+      OpenRequest{.path = "/tmp/graph.json"},
+      make_snapshot(parse_literal(test::layered_joint(4)).value(), options).value());
+  session().start();
+  run_all();
+  session().set_action({node("mm1")}, PlanAction::recompute);
+  run();
+  ASSERT_FALSE(session().is_settled()) << "its edit is being applied";
+  ASSERT_TRUE(QFile::remove(device));
+  const QSignalSpy applied(&document->editing(), &Editing::applied_all);
+  document->editing().apply_all({Edit{
+      .title = "Replace y", .changes = {ReplaceCall{.node = "y", .target = "aten.cos.default"}}}});
+  run_all();
+  ASSERT_EQ(applied.count(), 1);
+  ASSERT_EQ(applied.front().front().toInt(), 0);
+  EXPECT_EQ(session().state()->tensor_of(node("mm1"))->action, PlanAction::recompute);
+  EXPECT_EQ(document->editing().entry_count(), 1);
 }
 
 TEST_F(SacSessionTest, UndoShowsRememberedFiguresImmediately) {
@@ -227,7 +259,7 @@ TEST_F(SacSessionTest, QuestionsThatWaitForACancelledRequestAreAnswered) {
   std::optional<Error> error;
   QObject context;
   session().set_action({node("mm1")}, PlanAction::recompute);
-  session().find_figures({}, &context, [&](const Result<PlanFigures>& found) {
+  session().find_ordered({}, &context, [&](const Result<OrderedFigures>& found) {
     if (!found) error = found.error();
   });
   session().cancel();
