@@ -71,6 +71,7 @@ class PipelineTest : public QObject {
   void run_to_here_says_why_nothing_runs();
   void run_to_a_disabled_step_says_that_it_is_disabled();
   void a_changed_step_runs_again_from_there();
+  void a_step_back_that_is_refused_ends_the_run();
   void replaced_text_keeps_its_results_in_the_history();
   void a_changed_limit_runs_again();
   void stopping_is_immediate();
@@ -420,6 +421,23 @@ void PipelineTest::a_changed_step_runs_again_from_there() {
   session_->start_over();
   QVERIFY(settle());
   QCOMPARE(editing.place(), 0);
+}
+
+// The new pipeline changes nothing, so its result is the graph as opened.
+void PipelineTest::a_step_back_that_is_refused_ends_the_run() {
+  make_pane("remove_tags");
+  press(button("run"));
+  QVERIFY(settle());
+  Editing& editing = document_->editing();
+  QCOMPARE(editing.entry_count(), 1);
+  editing.edit_history().front()->inverse.changes = {
+      SetPolicy{.select = "no_such_node", .policy = MemoryPolicy::must_save}};
+  draft().set_pipeline(*parse_step_lines("stays"));
+  press(button("run"));
+  QVERIFY(settle());
+  QVERIFY2(session_->message().startsWith("The result could not be applied: "),
+           qPrintable(session_->message()));
+  QCOMPARE(editing.place(), 1);
 }
 
 // Work must never be lost: undo leads to the results of the text before, not to the opened graph.

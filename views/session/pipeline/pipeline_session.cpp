@@ -459,13 +459,16 @@ void PipelineSession::apply(const QString& message, bool is_error) {
   };
   const bool goes_back = base != editing.edit_history();
   if (edits.empty() && !goes_back) return take_it({});
-  if (edits.empty())
+  if (edits.empty()) {
     connect(&editing, &Editing::changed, applying_.get(), [this, base, take_it] {
       if (document_.editing().edit_history() == base) take_it({});
     });
-  else
+    connect(&editing, &Editing::refused, applying_.get(),
+            [take_it](const QString& why) { take_it({why}); });
+  } else {
     connect(&editing, &Editing::applied_all, applying_.get(),
             [take_it](int /*count*/, const QStringList& refused) { take_it(refused); });
+  }
   emit changed();
   emit progressed();
   const auto place = goes_back ? editing.place_of(base) : std::optional(editing.place());
