@@ -30,7 +30,7 @@ void Loader::start() {
     JOINTER_TRY(Graph graph, open_graph(request));
     if (job.is_cancelled()) return fail(Error::Kind::cancelled, "opening was cancelled");
     shared->analyzing = true;
-    return make_snapshot(std::move(graph), options);
+    return make_snapshot(std::move(graph), options, [&job] { return job.is_cancelled(); });
   };
   task_.start(work, [this](const Result<SnapshotPtr>& result) { finish(result); });
 }

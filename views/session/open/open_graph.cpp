@@ -6,6 +6,29 @@
 #include "core/compiled/compiled_step.h"
 
 namespace jointer::views {
+namespace {
+
+// Analyzes the graph and the baseline of a state. `assumptions`: nullopt for those of the graphs.
+Result<DocumentState> analyzed(const DocumentState& state,
+                               const std::optional<Assumptions>& assumptions,
+                               const AnalysisOptions& options,
+                               const std::function<bool()>& is_cancelled) {
+  const auto compute = [&](const Snapshot& snapshot) -> Result<SnapshotPtr> {
+    Graph graph = snapshot.graph;
+    if (assumptions) JOINTER_CHECK(graph.assume(*assumptions));
+    return make_snapshot(std::move(graph), options, is_cancelled);
+  };
+  // Checked only when the execution changes: later states, and the graph as opened, are shown even
+  // if they cannot be executed like that.
+  if (options.execution != state.now->analysis.options.execution)
+    JOINTER_CHECK(check_execution(state.now->graph, options.execution));
+  JOINTER_TRY(const SnapshotPtr now, compute(*state.now));
+  if (state.baseline == state.now) return DocumentState{now, now};
+  JOINTER_TRY(const SnapshotPtr baseline, compute(*state.baseline));
+  return DocumentState{now, baseline};
+}
+
+}  // namespace
 
 OpenGraph::OpenGraph(OpenRequest source, SnapshotPtr snapshot, QObject* parent)
     : QObject(parent), source_(std::move(source)), state_{snapshot, snapshot} {}
@@ -56,27 +79,12 @@ void OpenGraph::assume(const Assumptions& assumptions) {
 void OpenGraph::analyze(AnalysisRequest request) {
   emit busy_changed(true);
   for (QueuedJob& queued : jobs_) queued.is_dropped |= queued.analysis.has_value();
-  const auto compute = [request](const Snapshot& snapshot) -> Result<SnapshotPtr> {
-    Graph graph = snapshot.graph;
-    if (request.assumptions) JOINTER_CHECK(graph.assume(*request.assumptions));
-    return make_snapshot(std::move(graph), request.options);
-  };
-  const auto job = [compute, execution = request.options.execution](
-                       const DocumentState& state) -> Result<DocumentState> {
-    // Checked only when the execution changes: later states, and the graph as opened, are shown
-    // even if they cannot be executed like that.
-    if (execution != state.now->analysis.options.execution)
-      JOINTER_CHECK(check_execution(state.now->graph, execution));
-    JOINTER_TRY(const SnapshotPtr now, compute(*state.now));
-    if (state.baseline == state.now) return DocumentState{now, now};
-    JOINTER_TRY(const SnapshotPtr baseline, compute(*state.baseline));
-    return DocumentState{now, baseline};
-  };
+  if (!jobs_.empty() && jobs_.front().analysis) task_.end_early();
   const auto done = [this](const Result<void>& result) {
     emit busy_changed(false);
     if (!result) emit failed(QString::fromStdString(result.error().message));
   };
-  add({.job = job, .done = done, .analysis = std::move(request)});
+  add({.job = {}, .done = done, .analysis = std::move(request)});
 }
 
 void OpenGraph::add_job(Job job, Done done) {
@@ -89,8 +97,18 @@ void OpenGraph::add(QueuedJob queued) {
 }
 
 void OpenGraph::start() {
-  task_.start([job = jobs_.front().job, state = state_] { return job(state); },
-              [this](const Result<DocumentState>& result) { finish(result); });
+  const auto take = [this](const Result<DocumentState>& result) { finish(result); };
+  const QueuedJob& next = jobs_.front();
+  if (!next.analysis) {
+    task_.start([job = next.job, state = state_] { return job(state); }, take);
+    return;
+  }
+  const AnalysisRequest& request = *next.analysis;
+  const auto run = [state = state_, assumptions = request.assumptions,
+                    options = request.options](const Cancellation& job) {
+    return analyzed(state, assumptions, options, [job] { return job.is_cancelled(); });
+  };
+  task_.start(run, take);
 }
 
 void OpenGraph::finish(const Result<DocumentState>& result) {

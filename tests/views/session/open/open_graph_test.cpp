@@ -1,12 +1,18 @@
-// Tests requests for an analysis that overtake each other.
+// Tests requests for an analysis that overtake each other, and analyses that end early.
 
 #include "views/session/open/open_graph.h"
 
 #include <gtest/gtest.h>
 
+#include <QTest>
+
 #include "core/compiled/compiled_step.h"
 #include "tests/support/held_pool.h"
+#include "tests/support/paths.h"
+#include "tests/support/patience.h"
+#include "tests/support/slow.h"
 #include "tests/support/snapshots.h"
+#include "views/session/open/loader.h"
 
 namespace jointer::views {
 namespace {
@@ -100,6 +106,47 @@ TEST_F(AnOpenGraph, ForgetsARequestThatFailed) {
   pool.run_all(5);
   EXPECT_EQ(assumed(), "");
   EXPECT_EQ(open.analysis().options.memory.optimizer, OptimizerState::adamw);
+}
+
+// An analysis that predicts the kernels of a large graph, which takes much longer than kSoonMs.
+class ALongAnalysis : public testing::Test {
+ protected:
+  static constexpr int kSoonMs = 15'000;
+
+  ALongAnalysis() {
+    wait_on_close(work::pool());
+    options.execution = Execution::inductor;
+  }
+
+  OpenRequest request{.path =
+                          test::source_path("resources/samples/llama_8b_tp2_fsdp2.joint.json.zst")};
+  AnalysisOptions options;
+};
+
+TEST_F(ALongAnalysis, EndsIfTheLoaderIsCancelled) {
+  JOINTER_SLOW_TEST();
+  Loader loader(request, options);
+  bool is_analyzing = false;
+  QObject::connect(&loader, &Loader::progressed, &loader, [&](double, const QString& what, qint64) {
+    is_analyzing |= what.startsWith(QStringLiteral("Computing"));
+  });
+  loader.start();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return is_analyzing; }, test::kPatienceMs));
+  loader.cancel();
+  EXPECT_TRUE(QTest::qWaitFor([] { return work::pool().activeThreadCount() == 0; }, kSoonMs));
+}
+
+TEST_F(ALongAnalysis, EndsIfAnotherIsRequested) {
+  JOINTER_SLOW_TEST();
+  OpenGraph open(request, make_snapshot(open_graph(request).value(), {}).value());
+  open.analyze_with(options);
+  QTest::qWait(200);  // until it has begun
+  AnalysisOptions other = open.analysis().options;
+  other.memory.optimizer = OptimizerState::adamw;
+  open.analyze_with(other);
+  EXPECT_TRUE(QTest::qWaitFor(
+      [&] { return open.analysis().options.memory.optimizer == OptimizerState::adamw; }, kSoonMs));
+  EXPECT_EQ(open.analysis().options.execution, Execution::eager);
 }
 
 }  // namespace
