@@ -66,9 +66,14 @@ void AskedKernels::follow() {
 
 void AskedKernels::take_age(const SnapshotPtr& snapshot, const Result<AskedAnswerPtr>& same) {
   if (snapshot != open_.shared_snapshot()) return follow();
-  const bool is_same = same && *same;
-  if (is_same) answer_ = *same;
-  age_ = is_same ? Age::current : Age::earlier;
+  if (!same) {
+    age_ = Age::unknown;  // the comparison failed
+  } else if (*same) {
+    answer_ = *same;
+    age_ = Age::current;
+  } else {
+    age_ = Age::earlier;
+  }
   emit changed();
 }
 
