@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/compiled/compiled_step.h"
+#include "core/policy/apply_step_tags.h"
 #include "views/session/sac/ordered_plan.h"
 #include "views/session/sac/sac_solver.h"
 #include "views/session/translation/tr.h"
@@ -62,6 +63,25 @@ Result<void> partition_state(StateOfDocument& state, const AnalysisOptions& opti
   return {};
 }
 
+// Applies the tags of a flat training step, in the plan's order. Tags that cannot be applied are
+// ignored, as in the estimates of the plan.
+Result<void> apply_tags(StateOfDocument& state, const AnalysisOptions& options,
+                        const Cancellation& job) {
+  JOINTER_TRY(const SacStatePtr plan, plan_of(state));
+  if (!plan->applied_tags.any && plan->order.empty()) return {};
+  Graph step = state.snapshot->graph;
+  if (!plan->order.empty()) {
+    JOINTER_TRY(step, ordered_graph(views::plan_of(*plan)));
+  } else {
+    JOINTER_CHECK(apply_step_tags(step));
+  }
+  JOINTER_TRY(state.snapshot, analyzed(std::move(step), options, job));
+  state.baseline = state.snapshot;
+  state.history.clear();
+  state.name = tr("%1, with its tags applied").arg(state.name);
+  return {};
+}
+
 // Null if the graphs have no comparable plans, or if the plans are the same.
 PlanChangesPtr plan_changes(const StateOfDocument& from, const StateOfDocument& to) {
   if (sac_kind(from.snapshot->graph) != sac_kind(to.snapshot->graph)) return nullptr;
@@ -78,6 +98,8 @@ Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& opt
   JOINTER_CHECK(analyze_with(options, state, job));
   if (sac_kind(state.snapshot->graph) == SacKind::joint) {
     JOINTER_CHECK(partition_state(state, options, job));
+  } else if (sac_kind(state.snapshot->graph) == SacKind::step) {
+    JOINTER_CHECK(apply_tags(state, options, job));
   }
   return state;
 }

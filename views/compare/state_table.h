@@ -10,7 +10,8 @@ namespace jointer::views {
 
 // The numbers of all states that can be compared, one row per state. They are computed one after
 // another in the background while the table is shown. A joint graph has the numbers of the pair
-// that its plan produces, so that it can be compared with pairs and flat training steps.
+// that its plan produces, and a flat training step those with its tags applied, so that all of them
+// can be compared, and agree with the edit history.
 class StateTable : public TablePaneOf<StateTableModel> {
   Q_OBJECT
  public:

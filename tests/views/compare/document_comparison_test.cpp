@@ -13,6 +13,8 @@
 #include "core/policy/decider.h"
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
+#include "views/session/edit/metrics.h"
+#include "views/session/sac/sac_solver.h"
 
 namespace jointer::views {
 namespace {
@@ -55,6 +57,22 @@ TEST(DocumentComparison, ComparesPlansOfTwoCaptures) {
   EXPECT_EQ(made->plan->difference.total().saved_bytes,
             made->plan->to.saved_bytes - made->plan->from.saved_bytes);
   EXPECT_TRUE(metric_rows(*made).front().whole_name().startsWith("As partitioned"));
+}
+
+// As the SAC pane and the edit history show it.
+TEST(DocumentComparison, AFlatTrainingStepRunsWithItsTagsApplied) {
+  Graph graph = test::snapshot_of("kind train_step\n" + test::layered_joint(3))->graph;
+  graph.node(graph.find("act0")).policy = MemoryPolicy::must_recompute;
+  const SnapshotPtr step = *make_snapshot(std::move(graph), {});
+  const auto run = as_run(opened(step, "A"), step->analysis.options);
+  ASSERT_TRUE(run) << run.error().message;
+  const auto state = SacSolver().state({.now = step, .baseline = step});
+  ASSERT_TRUE(state) << state.error().message;
+  ASSERT_TRUE((*state)->applied_tags.any);
+  const Metrics metrics = metrics_of(run->snapshot->graph, run->snapshot->analysis);
+  EXPECT_EQ(figures_of(metrics), (*state)->figures.figures);
+  EXPECT_EQ(metrics.reserved_bytes, (*state)->applied_tags.reserved_bytes);
+  EXPECT_GT(metrics.nodes, metrics_of(step->graph, step->analysis).nodes);
 }
 
 TEST(DocumentComparison, AStateIsNotExecutedOnceItIsCancelled) {
