@@ -112,12 +112,10 @@ PassTable steps_table(const TuneResult& result) {
 // would lose without that pipeline step.
 void decide_steps(const TuneResult& result, const PipelineRun& run, PassContext& context) {
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
-    const Figures &was = run.steps[i].before.figures, &is = run.steps[i].after.figures;
-    context.decide("step",
-                   fmt::format("{}: the step takes {} (was {}), and the peak is {} (was {}). {}",
-                               run.steps[i].step, format_ns(is.step_ns), format_ns(was.step_ns),
-                               format_bytes(is.peak_bytes), format_bytes(was.peak_bytes),
-                               gain_text(result.steps[i])));
+    const StepResult& step = run.steps[i];
+    context.decide("step", fmt::format("{}: {} {}", step.step,
+                                       change_text(step.before.figures, step.after.figures),
+                                       gain_text(result.steps[i])));
   }
 }
 
@@ -155,10 +153,10 @@ void decide_result(const TuneResult& result, const PipelineRun& run, PassContext
     context.decide("kept", kept_text(result, budget));
   decide_steps(result, run, context);
   if (result.winner && !result.winner->pipeline.empty())
-    context.decide("note", fmt::format("These pipeline steps keep the peak within {0} bytes. To "
-                                       "run them without auto_tune, set this limit (--budget {0}B "
+    context.decide("note", fmt::format("These pipeline steps keep the peak within {} bytes. To "
+                                       "run them without auto_tune, set this limit (--budget {}B "
                                        "on the command line).",
-                                       *result.budget));
+                                       format_count(*result.budget), *result.budget));
   context.decide("searched",
                  fmt::format("{} {} over {}.", end_text(result),
                              counted(result.over_budget, "of them was", "of them were"), budget));
@@ -243,6 +241,22 @@ Pass auto_tune_pass(RegistryMaker make_registry) {
           .run = [make_registry](Graph& graph, const Arguments& arguments, PassContext& context) {
             return run_auto_tune(make_registry(), graph, arguments, context);
           }};
+}
+
+std::string change_text(const Figures& before, const Figures& after) {
+  std::string was = format_ns(before.step_ns), is = format_ns(after.step_ns);
+  if (was == is && before.step_ns != after.step_ns) {
+    was = format_count(before.step_ns) + " ns";
+    is = format_count(after.step_ns) + " ns";
+  }
+  const std::string step = before.step_ns == after.step_ns
+                               ? fmt::format("the step still takes {}", is)
+                               : fmt::format("the step takes {} (was {})", is, was);
+  const auto peaks = distinct_bytes(std::array{before.peak_bytes, after.peak_bytes});
+  const std::string peak = before.peak_bytes == after.peak_bytes
+                               ? fmt::format("the peak is still {}", peaks[1])
+                               : fmt::format("the peak is {} (was {})", peaks[1], peaks[0]);
+  return fmt::format("{}, and {}.", step, peak);
 }
 
 std::string gain_text(const TuneStep& step) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/base/units.h"
 #include "core/capture/native_writer.h"
 #include "core/edit/replay.h"
 #include "core/graph/canonical.h"
@@ -82,6 +83,10 @@ TEST(AutoTune, ReportsItsChoiceAndTheGainOfEachStep) {
     EXPECT_THAT(reason, ::testing::AnyOf(HasSubstr("Without it"), HasSubstr("not evaluated")));
   EXPECT_THAT(reasons(step, "searched").front(), StartsWith("Evaluated 40 candidates"));
   EXPECT_THAT(reasons(step, "note").front(), HasSubstr("--budget"));
+  ASSERT_TRUE(step.ran.peak_limit);
+  ASSERT_GE(*step.ran.peak_limit, 1'000);
+  EXPECT_THAT(reasons(step, "note").front(),
+              HasSubstr(fmt::format("within {} bytes", format_count(*step.ran.peak_limit))));
   ASSERT_GE(step.tables.size(), 2U);
   EXPECT_EQ(step.tables[0].rows.size(), step.ran.steps.size());
   // The steps' own decisions are listed under the names of their passes.
@@ -105,6 +110,21 @@ TEST(AutoTune, SaysTheGainOfAStepInASentence) {
             "Without it, the step would take 2.00 ms less, and the peak would be 3.00 MiB higher.");
   EXPECT_EQ(text(0, -3 * kMiB),
             "Without it, the step would take the same time, and the peak would be 3.00 MiB lower.");
+}
+
+TEST(AutoTune, DifferentEstimatesOfAStepDoNotLookTheSame) {
+  constexpr std::int64_t kMs = 1'000'000, kGiB = 1 << 30;
+  const Figures before{.peak_bytes = 40 * kGiB, .step_ns = 400 * kMs};
+  const auto text = [&](std::int64_t bytes, std::int64_t ns) {
+    return change_text(before, {.peak_bytes = bytes, .step_ns = ns});
+  };
+  EXPECT_EQ(text(40 * kGiB, 400 * kMs),
+            "the step still takes 400 ms, and the peak is still 40.0 GiB.");
+  EXPECT_EQ(text(30 * kGiB, 300 * kMs),
+            "the step takes 300 ms (was 400 ms), and the peak is 30.0 GiB (was 40.0 GiB).");
+  EXPECT_EQ(text(40 * kGiB + 1, 400 * kMs - 1),
+            "the step takes 399,999,999 ns (was 400,000,000 ns), and the peak is "
+            "42,949,672,961 B (was 42,949,672,960 B).");
 }
 
 TEST(AutoTune, ThreadsDoNotChangeTheResult) {
