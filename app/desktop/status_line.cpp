@@ -45,9 +45,10 @@ void StatusLine::follow(const DocumentTab* tab) {
   connect(document, &Document::failed, this,
           [this, document](const QString& why) { warn_about(*document, why); });
   connect(document, &Document::busy_changed, this, [this](bool busy) {
+    const QString computing = tr("Computing memory and time...");
     if (busy)
-      bar_.showMessage(tr("Computing memory and time..."));
-    else
+      bar_.showMessage(computing);
+    else if (bar_.currentMessage() == computing)  // not a newer message
       bar_.clearMessage();
   });
   const Selection* selection = &document->selection();

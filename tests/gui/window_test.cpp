@@ -10,6 +10,8 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
+#include <QSignalSpy>
+#include <QStatusBar>
 #include <QTest>
 
 #include "core/base/bytes.h"
@@ -78,6 +80,7 @@ class WindowTest : public test::AppWindow {
   void copies_a_report();
   void saves_a_screenshot();
   void changes_assumed_sizes();
+  void the_end_of_an_analysis_keeps_newer_messages();
   void reloads_a_changed_file();
   void remembers_files_and_layout();
   void layout_of_another_version_is_not_restored();
@@ -596,6 +599,20 @@ void WindowTest::changes_assumed_sizes() {
     QTest::keyClicks(box, "NVIDIA B200");
   }
   QTRY_VERIFY(tab->document()->analysis().simulation.step_ns() < h100);
+}
+
+void WindowTest::the_end_of_an_analysis_keeps_newer_messages() {
+  QVERIFY(open(kJoint) != nullptr);
+  QStatusBar* status = window_->statusBar();
+  const QString computing = QStringLiteral("Computing memory and time...");
+  for (const QString& newer : {QString(), QStringLiteral("a newer message")}) {
+    QSignalSpy analyzed(&document(), &Document::changed);
+    document().analyze_with(document().analysis().options);
+    QCOMPARE(status->currentMessage(), computing);
+    if (!newer.isEmpty()) status->showMessage(newer);
+    QVERIFY(analyzed.wait(kPatienceMs));
+    QCOMPARE(status->currentMessage(), newer);
+  }
 }
 
 void WindowTest::reloads_a_changed_file() {
