@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "views/session/text/number_text.h"
 #include "views/tables/table_delegate.h"
 
 namespace jointer::views {
@@ -24,6 +25,12 @@ constexpr int kMinNames = 140, kMinElided = 96;
 constexpr int kMaxNumberColumn = 140;
 constexpr int kSortMark = 18;  // space for a header's sort arrow
 constexpr int kCellMargins = 8;
+
+bool has_negative(const TableModel& model, int column) {
+  for (int row = 0; row < model.row_count(); ++row)
+    if (model.number(row, column).value_or(0) < 0) return true;
+  return false;
+}
 
 // The longest number that a column usually has.
 QString longest_number(Unit unit) {
@@ -148,8 +155,9 @@ TableView::ColumnWidths TableView::widths_of(int c) const {
   const int content =
       sizeHintForColumn(c) + kCellMargins + (c == 0 && rootIsDecorated() ? indentation() : 0);
   // Leave space for the longer numbers of other moments and graphs.
-  const int figure =
-      is_text ? 0 : fontMetrics().horizontalAdvance(longest_number(column.unit)) + kCellMargins;
+  QString longest = longest_number(column.unit);
+  if (column.unit == Unit::change || has_negative(model_, c)) longest.prepend(QChar(kMinus));
+  const int figure = is_text ? 0 : fontMetrics().horizontalAdvance(longest) + kCellMargins;
   const int most = column.max_width > 0 ? column.max_width
                    : is_text            ? kMaxTextColumn
                                         : kMaxNumberColumn;
