@@ -12,6 +12,7 @@
 #include "views/history/history_pane.h"
 #include "views/sac/changes_page.h"
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer {
 namespace {
@@ -34,6 +35,7 @@ class PlanChangesTest : public test::SacWindow {
   void a_search_is_summarized_and_listed();
   void history_has_the_figures_of_plans_data() { add_graphs(); }
   void history_has_the_figures_of_plans();
+  void history_has_space_for_its_numbers();
   void states_are_compared_by_their_plans_data() { add_graphs(); }
   void states_are_compared_by_their_plans();
 
@@ -108,6 +110,25 @@ void PlanChangesTest::history_has_the_figures_of_plans() {
   QCOMPARE(model.number(1, HistoryModel::peak_change_column), after.peak_bytes - before.peak_bytes);
   QCOMPARE(model.number(1, HistoryModel::step_column), after.step_ns);
   QCOMPARE(model.number(1, HistoryModel::step_change_column), after.step_ns - before.step_ns);
+}
+
+// The numbers are computed after the pane is shown.
+void PlanChangesTest::history_has_space_for_its_numbers() {
+  QVERIFY(open(kSample));
+  QVERIFY(recompute_all());
+  HistoryPane pane(document());
+  pane.resize(1'600, 600);  // enough for all columns
+  pane.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&pane));
+  const auto& view = child<TableView>(pane, "steps");
+  const auto& model = *static_cast<HistoryModel*>(view.model());
+  QTRY_VERIFY_WITH_TIMEOUT(model.number(1, HistoryModel::peak_change_column).has_value(),
+                           kPatienceMs);
+  QVERIFY(*model.number(1, HistoryModel::peak_change_column) < 0);
+  // Not narrower than a long number with its sign.
+  const int space =
+      view.fontMetrics().horizontalAdvance(QChar(kMinus) + QStringLiteral("1,000 MiB"));
+  QTRY_VERIFY(view.columnWidth(HistoryModel::peak_change_column) >= space + 18);
 }
 
 void PlanChangesTest::states_are_compared_by_their_plans() {

@@ -92,6 +92,7 @@ void HistoryPane::refresh() {
   if (!isVisible()) return;
   is_stale_ = false;
   has_plans_ = plans_.has_plans();
+  is_computing_ = false;
   fill_entries();
   fill_states();
   choose_state();
@@ -100,7 +101,7 @@ void HistoryPane::refresh() {
       entries_->fit_columns();
       states_->fit_columns();
     });
-  is_fitted_ = editing_.entry_count() > 0;
+  is_fitted_ |= editing_.entry_count() > 0 && !is_computing_;
 }
 
 void HistoryPane::add_figures(HistoryModel::Row& row, const EditHistory& history,
@@ -109,12 +110,14 @@ void HistoryPane::add_figures(HistoryModel::Row& row, const EditHistory& history
   row.before = before;
   row.about = tr("Computing...");
   if (!has_plans_) {
+    is_computing_ |= !metrics.has_value();
     if (!metrics) return;
     row.figures = figures_of(*metrics);
     row.about.clear();
     return;
   }
   const auto found = plans_.find(history);
+  is_computing_ |= !found.has_value();
   if (!found) return;
   if (!*found) {
     row.about = to_qstring(found->error().message);

@@ -52,7 +52,8 @@ class HistoryPane : public QWidget {
   TableView* states_ = nullptr;
   QLineEdit* name_ = nullptr;
   QPushButton *keep_ = nullptr, *go_ = nullptr, *rename_ = nullptr, *remove_ = nullptr;
-  bool is_stale_ = true, is_fitted_ = false;
+  // `is_fitted_`: the columns have been fitted to the numbers of all states.
+  bool is_stale_ = true, is_fitted_ = false, is_computing_ = false;
 };
 
 }  // namespace jointer::views
