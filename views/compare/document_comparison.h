@@ -19,8 +19,9 @@ struct StateOfDocument {
 };
 
 // Returns the state as a training step runs it, analyzed with `options`: a joint graph is replaced
-// by the pair that its plan produces, and the tags of a flat training step are applied. Call it on a
-// worker thread. Error (usage): the joint graph has no plan. Error (cancelled): `job` was cancelled.
+// by the pair that its plan produces, and the tags of a flat training step are applied. Call it on
+// a worker thread. Error (usage): the joint graph has no plan. Error (cancelled): `job` was
+// cancelled.
 Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options,
                                const Cancellation& job = {});
 

@@ -21,8 +21,9 @@ TimelineHit hit_timeline(const TimelineScene& scene, QPoint at);
 std::pair<int, int> columns_of(const TimelineScene& scene, TimeRange range);
 
 // Selects what is at a position or, if `toggles`, adds or removes a node, the nodes of a folded run
-// or those of a compiled block, or adds the nodes of kernels. A selected range that does not contain the position is cleared; so is the whole
-// selection if there is nothing at a position between the ruler and the end of the lanes.
+// or those of a compiled block, or adds the nodes of kernels. A selected range that does not
+// contain the position is cleared; so is the whole selection if there is nothing at a position
+// between the ruler and the end of the lanes.
 void select_at(const TimelineScene& scene, QPoint at, bool toggles);
 
 // The range between two pixel columns, given in either order.
