@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/counted.h"
+#include "core/base/is_one_of.h"
 #include "core/capture/fx_text.h"
 #include "core/capture/no_such_graph.h"
 #include "core/capture/torch_trace_entries.h"
@@ -44,7 +45,7 @@ constexpr std::array<std::string_view, 5> kStagesOfCompiler{
     "pre_grad_graph", "joint_graph", "post_grad_graph", "activation_quantization_fwd_aten_pass",
     "activation_quantization_bwd_aten_pass"};
 
-// torch's name for `after_post_grad_graph`.
+// The name that torch gives to the graph after the stage `post_grad_graph`.
 constexpr std::string_view kAfterPostGrad = "inductor_post_grad_graph";
 
 // The stage of a compilation before or after which the graph was logged; empty if it is none.
@@ -52,8 +53,7 @@ std::string_view stage_of(std::string_view name) {
   if (name == kAfterPostGrad) return "post_grad_graph";
   if (!is_around_pass(name)) return {};
   const std::string_view stage = name.substr((name.starts_with(kBefore) ? kBefore : kAfter).size());
-  return std::ranges::find(kStagesOfCompiler, stage) == kStagesOfCompiler.end() ? std::string_view()
-                                                                                : stage;
+  return is_one_of(stage, kStagesOfCompiler) ? stage : std::string_view();
 }
 
 // True if the payload of an entry with this name may be a graph. Some payloads contain a module's
