@@ -28,12 +28,16 @@ NameList column_names(std::string_view sql) {
   return of_query.empty() ? all : of_query;
 }
 
-// "; did you mean NAME?", with the qualifier that the query writes before the name, such as `n.`.
+// As nearest_name_question, with the qualifier that the query writes before the name, such as `n.`.
 std::string question(std::string_view written, const NameList& names) {
   const std::size_t start = written.rfind('.') + 1;  // 0 without a qualifier
-  const std::string nearest_question =
-      nearest_name_question(lowercase(written.substr(start)), names, written.substr(0, start));
-  return nearest_question == ";" ? std::string() : nearest_question;
+  return nearest_name_question(lowercase(written.substr(start)), names, written.substr(0, start));
+}
+
+// The question, if there is one, without a list of names after it.
+std::string question_alone(std::string_view written, const NameList& names) {
+  std::string text = question(written, names);
+  return text == ";" ? std::string() : text;
 }
 
 }  // namespace
@@ -43,15 +47,13 @@ std::string name_hint(std::string_view message, std::string_view sql,
   const auto name_after = [message](std::string_view start) {
     return message.starts_with(start) ? message.substr(start.size()) : std::string_view();
   };
-  if (const auto name = name_after("no such table: "); !name.empty()) {
-    const std::string found = question(name, table_names());
-    return fmt::format("{} the tables are {}", found.empty() ? ";" : found,
+  if (const auto name = name_after("no such table: "); !name.empty())
+    return fmt::format("{} the tables are {}", question(name, table_names()),
                        fmt::join(table_names(), ", "));
-  }
   if (const auto name = name_after("no such column: "); !name.empty())
-    return question(name, column_names(sql));
+    return question_alone(name, column_names(sql));
   if (const auto name = name_after("no such function: "); !name.empty())
-    return question(name, NameList(functions.begin(), functions.end()));
+    return question_alone(name, NameList(functions.begin(), functions.end()));
   return {};
 }
 
