@@ -150,7 +150,7 @@ void SacSession::pump() {
     if (has_nodes && preview->nodes.empty()) return pump();
     const auto& wanted = preview->plan_request;
     if (wanted && wanted->fit && !has_nodes_of(open_, wanted->fit->point.plan)) return pump();
-    if (!preview->plan_request)
+    if (!wanted)
       request.choices.push_back(
           {nodes_to_tag(*state_, preview->nodes, preview->action), preview->action});
   } else if (!questions_.empty()) {
