@@ -42,11 +42,6 @@ bool is_twin(std::string_view a, std::string_view b) {
   return a.size() + kCopy.size() == b.size() && b.starts_with(a) && b.ends_with(kCopy);
 }
 
-bool is_float(DType dtype) {
-  const std::string_view name = to_string(dtype);
-  return name.starts_with("float") || name.starts_with("bfloat");
-}
-
 bool is_one_of_kinds(Argument::Kind kind, std::initializer_list<Argument::Kind> kinds) {
   return std::ranges::find(kinds, kind) != kinds.end();
 }
@@ -145,7 +140,7 @@ bool returns_the_same(const Graph& graph, NodeId id, const OperatorInfo& op) {
       is_one_of(was.packet(), kReturnBools) || is_one_of(op.packet(), kReturnBools))
     return false;
   const Tensor* result = graph.single_tensor(n);
-  if (result == nullptr || !is_float(result->dtype)) return false;
+  if (result == nullptr || !is_floating(result->dtype)) return false;
   const auto inputs = graph.inputs(n);
   return std::ranges::all_of(inputs, [&](NodeId input) {
     const Tensor* t = graph.single_tensor(graph.node(input));
