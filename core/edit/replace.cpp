@@ -57,10 +57,9 @@ bool holds_tensor(const Graph& graph, const Argument& argument) {
 // of unknown kinds, and types that no kind stands for, are not compared.
 bool may_be(const Graph& graph, const Argument& value, std::string_view type) {
   using ArgumentKind = Argument::Kind;
-  if (type.ends_with('?')) {
-    if (value.kind == ArgumentKind::none) return true;
-    type.remove_suffix(1);
-  }
+  const bool is_optional = type.ends_with('?');
+  if (value.kind == ArgumentKind::none) return is_optional;
+  if (is_optional) type.remove_suffix(1);
   if (is_one_of_kinds(value.kind, {ArgumentKind::node, ArgumentKind::opaque, ArgumentKind::raw}))
     return true;
   if (type.ends_with(']')) {
@@ -116,7 +115,7 @@ Result<void> check_arguments(const Graph& graph, NodeId id, const OperatorInfo& 
                       graph.name(id));
       continue;
     }
-    if (given[i]->kind == Argument::Kind::none) continue;
+    if (given[i]->kind == Argument::Kind::none && wanted.type.ends_with('?')) continue;
     if (holds_tensor(graph, *given[i]) != wanted.is_tensor())
       return refuse("{} accepts {} as `{}`, but {} passes {}", op.name, wanted.type, wanted.name,
                     graph.name(id), wanted.is_tensor() ? "no tensor" : "a tensor");

@@ -355,6 +355,19 @@ TEST(Replace, AnotherOperatorThatReturnsTheSame) {
   EXPECT_THAT(refusal("r", "aten.relu_.default"), HasSubstr("writes to its arguments"));
 }
 
+TEST(Replace, NoneOnlyWhereTheOperatorAcceptsIt) {
+  Graph graph = parse(R"(
+    x: f32[64,64] = input
+    s: f32[] = aten.std.correction(x, None)
+    return [s]
+  )");
+  const auto edit = replace_call(graph, graph.find("s"), "aten.std.default");
+  ASSERT_FALSE(edit);
+  EXPECT_EQ(edit.error().message,
+            "aten.std.default accepts bool as `unbiased`, but s passes another type");
+  must_apply(graph, replace_call(graph, graph.find("s"), "aten.std.dim"));
+}
+
 TEST(Replace, AListOfViewsWithAListOfCopies) {
   Graph graph = parse(R"(
     x: f32[64,64] = input
