@@ -323,8 +323,8 @@ void Editing::compute_metrics() {
   finding_metrics_.start(find, [this, histories](const Result<MetricsByHistory>& found) {
     if (!found) return;  // the metrics stay empty
     fill_metrics(*found);
-    // Entries may have been added in the meantime. Those that cannot have metrics are not tried
-    // again alone.
+    // Entries may have been added in the meantime. If the same histories still lack metrics, these
+    // could not be computed.
     if (without_metrics(entries_, named_) != histories) compute_metrics();
   });
 }
