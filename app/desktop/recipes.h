@@ -14,9 +14,8 @@ class Recipes : public QObject {
   explicit Recipes(const MenuContext& context) : context_(context) {}
 
   void add_actions(QMenu* menu);
-  // Applies the edits of a recipe that fit the graph of the current document, or of the given one,
-  // or parts of them, and reports the skipped changes. If the recipe was made for another graph,
-  // asks first.
+  // Applies a recipe to the current document, or to the given one, and reports the changes that do
+  // not fit its graph, which are skipped. If the recipe was made for another graph, asks first.
   void apply(const QString& path);
   void apply(const QString& path, views::Document& document);
 
