@@ -240,7 +240,7 @@ QString AliveModel::tensor_of(const Lifetime& l) const {
   return {};
 }
 
-bool AliveModel::is_copy_of_library(const Lifetime& l) const {
+bool AliveModel::is_copy_by_library(const Lifetime& l) const {
   const Graph& graph = snapshot_->graph;
   return !l.storage && l.category == MemoryCategory::communication &&
          snapshot_->analysis.memory.options().collectives == CollectiveLibrary::gloo &&
@@ -248,7 +248,7 @@ bool AliveModel::is_copy_of_library(const Lifetime& l) const {
 }
 
 bool AliveModel::is_returned(const Lifetime& l) const {
-  if (!l.storage) return !is_copy_of_library(l);
+  if (!l.storage) return !is_copy_by_library(l);
   const Graph& graph = snapshot_->graph;
   const bool is_torch = snapshot_->analysis.memory.options().rules == MemoryRules::torch;
   const auto is_in = [&](const OutputEntry& output) {
@@ -271,7 +271,7 @@ QString AliveModel::name_of(const Lifetime& l) const {
                            ? to_qstring(graph.text(n.role_target))
                            : to_qstring(graph.name(l.producer));
   if (l.category == MemoryCategory::optimizer_state) return tr("%1 (optimizer state)").arg(name);
-  if (is_copy_of_library(l)) return tr("%1 (Gloo's copy)").arg(name);
+  if (is_copy_by_library(l)) return tr("%1 (Gloo's copy)").arg(name);
   return l.storage || n.kind != NodeKind::call ? name : tr("%1 (kernel's buffer)").arg(name);
 }
 

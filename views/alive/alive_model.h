@@ -78,10 +78,11 @@ class AliveModel : public TableModel {
     return snapshot_->analysis.memory.lifetimes()[static_cast<std::size_t>(row.lifetime)];
   }
   [[nodiscard]] QString group_name(const Row& row) const;
-  [[nodiscard]] bool is_copy_of_library(const Lifetime& l) const;
+  // True for a copy that the library of a collective makes.
+  [[nodiscard]] bool is_copy_by_library(const Lifetime& lifetime) const;
   // For a lifetime that lasts to the end of the step: true if the graph returns the value.
-  [[nodiscard]] bool is_returned(const Lifetime& l) const;
-  [[nodiscard]] QString name_of(const Lifetime& l) const;
+  [[nodiscard]] bool is_returned(const Lifetime& lifetime) const;
+  [[nodiscard]] QString name_of(const Lifetime& lifetime) const;
   [[nodiscard]] QString why(const Lifetime& lifetime) const;
   [[nodiscard]] QString tensor_of(const Lifetime& lifetime) const;
 
