@@ -77,25 +77,21 @@ class InputMaker {
 
   Result<c10::IValue> make(const ProgramInput& input) {
     const Node& node = graph_.node(input.node);
-    const std::string name(graph_.name(input.node));
     switch (node.value.kind) {
       case Value::Kind::tensor:
-        break;
+        return make_tensor(input.node, node);
       case Value::Kind::symbol:
         return c10::IValue(graph_.expression_value(node.value.expression()));
       case Value::Kind::opaque:
         return opaque(input.node, node);
       default:
-        break;
+        return make_number(input.node, node);
     }
-    if (node.value.kind != Value::Kind::tensor) {
-      const auto number = symbolic_float(graph_, node.value);
-      if (!number) return c10::IValue();
-      if (!number->hint)
-        return input_error("placeholder {} is the number {}, whose value is not in the capture",
-                           name, number->expression);
-      return c10::IValue(*number->hint);
-    }
+  }
+
+ private:
+  Result<c10::IValue> make_tensor(NodeId id, const Node& node) {
+    const std::string name(graph_.name(id));
     const Tensor& tensor = graph_.tensor(node.value.tensor());
     JOINTER_TRY(const at::ScalarType dtype, scalar_type(tensor.dtype));
     at::Tensor values;
@@ -118,12 +114,21 @@ class InputMaker {
             "differ",
             name);
     } else {
-      values = made_up(input.node, node, tensor).to(dtype);
+      values = made_up(id, node, tensor).to(dtype);
     }
     return place(tensor, dtype, values);
   }
 
- private:
+  // None for a value that is neither a tensor nor a number.
+  [[nodiscard]] Result<c10::IValue> make_number(NodeId id, const Node& node) const {
+    const auto number = symbolic_float(graph_, node.value);
+    if (!number) return c10::IValue();
+    if (!number->hint)
+      return input_error("placeholder {} is the number {}, whose value is not in the capture",
+                         graph_.name(id), number->expression);
+    return c10::IValue(*number->hint);
+  }
+
   // A mesh or a similar object needs no value if it is used only for its process groups, which are
   // found by name.
   Result<c10::IValue> opaque(NodeId id, const Node& node) {
