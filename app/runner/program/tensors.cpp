@@ -114,7 +114,7 @@ class InputMaker {
             "differ",
             name);
     } else {
-      values = made_up(id, node, tensor).to(dtype);
+      values = made_up(id, node, tensor, dtype).to(dtype);
     }
     return place(tensor, dtype, values);
   }
@@ -156,16 +156,14 @@ class InputMaker {
     return options_.seed * 1000003 + fnv1a(name) + static_cast<std::uint64_t>(options_.rank) * 7919;
   }
 
-  at::Tensor made_up(NodeId id, const Node& node, const Tensor& tensor) {
+  at::Tensor made_up(NodeId id, const Node& node, const Tensor& tensor, at::ScalarType dtype) {
     const at::Device device = device_of(graph_, tensor, options_.device);
     at::Generator generator = at::globalContext().defaultGenerator(device).clone();
     generator.set_current_seed(seed_of(graph_.name(id)));
     const auto real = at::TensorOptions().dtype(at::kFloat).device(device);
     const auto whole = real.dtype(at::kLong);
     const std::vector<std::int64_t> shape = values_of(graph_.shape(tensor));
-    const bool is_complex = tensor.dtype == DType::complex32 || tensor.dtype == DType::complex64 ||
-                            tensor.dtype == DType::complex128;
-    if (is_complex) {
+    if (at::isComplexType(dtype)) {
       const at::Tensor angle = at::rand(shape, generator, real) * (2 * M_PI);
       return at::polar(at::ones(shape, real), angle);
     }
