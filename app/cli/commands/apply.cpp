@@ -24,6 +24,7 @@
 #include "core/capture/native_writer.h"
 #include "core/edit/replay.h"
 #include "core/open/open.h"
+#include "core/policy/flat_step.h"
 
 namespace jointer::cli {
 namespace {
@@ -51,12 +52,6 @@ bool sets_policies(const Recipe& recipe) {
       return std::holds_alternative<SetPolicy>(change);
     });
   });
-}
-
-// True if tags determine a plan that the graph's own estimates ignore.
-bool has_plan(const Graph& graph) {
-  const CaptureKind kind = graph.part(PartId(0)).kind;
-  return !graph.is_pair() && (kind == CaptureKind::joint || kind == CaptureKind::train_step);
 }
 
 Json to_json(const ApplyAnswer& a) {
@@ -137,8 +132,9 @@ Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   ApplyAnswer answer{.name = std::string(graph.title()),
                      .recipe = std::move(*recipe),
                      .before = figures_of(graph, *estimator, options.optimizer)};
+  // The estimates of a graph with forward and backward ignore the plan that its tags determine.
   std::optional<Graph> opened;  // needed only for its plan
-  if (has_plan(graph) && sets_policies(answer.recipe)) opened = graph;
+  if (check_flat(graph) && sets_policies(answer.recipe)) opened = graph;
   auto replayed = replay(graph, answer.recipe, given.lenient);
   if (!replayed)
     return fail(replayed.error().kind, "{}: {}{}", path, replayed.error().message,
