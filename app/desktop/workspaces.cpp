@@ -112,13 +112,13 @@ void Workspaces::open_found(SavedWork found, const OpenRequest& request,
 void Workspaces::ask_for_capture(const OpenRequest& asked, const std::string& device,
                                  const Workspace& workspace) {
   const MissingFiles missing = missing_files(workspace.capture, asked.path);
-  const QString name = QFileInfo(to_qstring(asked.path)).fileName(),
-                graph = to_qstring(missing.graph), backward = to_qstring(missing.backward);
+  const QString name = QFileInfo(to_qstring(asked.path)).fileName();
+  const QString graph = to_qstring(missing.graph), backward = to_qstring(missing.backward);
   auto* box = new QMessageBox(
       QMessageBox::Question, tr("Capture Not Found"),
       graph.isEmpty() || backward.isEmpty()
           ? tr("%1 refers to a capture that has been moved or deleted. Where is %2 now?")
-                .arg(name, graph + backward)
+                .arg(name, graph.isEmpty() ? backward : graph)
           : tr("%1 refers to captures that have been moved or deleted. Where are %2 and %3 now?")
                 .arg(name, graph, backward),
       QMessageBox::Cancel, &window_);
