@@ -87,8 +87,7 @@ Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request
       packages.reset();
       failure = fmt::format(
           "the answer of the compiler process cannot be read: {}; does JOINTER_PYTHON or "
-          "PYTHONPATH "
-          "name a Python package of another version of Jointer?",
+          "PYTHONPATH name a Python package of another version of Jointer?",
           fields.problem());
     }
   };
