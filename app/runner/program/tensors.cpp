@@ -107,6 +107,7 @@ class InputMaker {
         return input_error("input {} is {}, but the graph expects {}", name,
                            c10::toString(found->second.scalar_type()), to_string(tensor.dtype));
       values = found->second;
+      // NaN differs from itself, so compare only values that repeat.
       const at::Tensor distinct = without_repeats(values, values_of(graph_.stride(tensor)));
       if (distinct.numel() != values.numel() && !distinct.expand_as(values).equal(values))
         return input_error(

@@ -105,6 +105,7 @@ def _checked(node: fx.Node, tensor: Tensor, value: Tensor) -> Tensor:
             f"input {node.name}: {tensor.dtype} {list(tensor.shape)} in the file, but "
             f"{value.dtype} {list(value.shape)} in the graph"
         )
+    # NaN differs from itself, so compare only values that repeat.
     distinct = _without_repeats(tensor, value.stride())
     if distinct.shape != tensor.shape and not distinct.expand_as(tensor).equal(tensor):
         raise CaptureError(
