@@ -305,8 +305,7 @@ Result<ProbedRank> probed_rank(const Graph& graph, const Measurement& measured, 
     rank.link_gbps = received / beyond(times["gather_large"], small);
   }
   if (!times.missing().empty())
-    return fail(Error::Kind::run, "the run of the probe has no time for {}; try again",
-                times.missing());
+    return fail(Error::Kind::run, "the CPU probe did not measure {}; try again", times.missing());
   return rank;
 }
 

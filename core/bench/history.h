@@ -1,7 +1,7 @@
 #pragma once
 
-// Stores the benchmark results of graphs between runs of the desktop: one file per graph, one
-// result per line.
+// Stores the benchmark results of graphs between runs of the desktop application: one file per
+// graph, one result per line.
 
 #include <span>
 #include <string>

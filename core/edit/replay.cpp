@@ -52,7 +52,7 @@ class Halves {
       if ((split.prefix == kBackward) != (half_ == "backward")) return std::nullopt;
       return std::string(split.name);
     }
-    // Without a half, a pattern refers to both halves, and a name refers to the forward.
+    // Without a prefix, a pattern refers to both halves, and a name refers to the forward.
     if (half_ == "forward" || (is_select && name.find_first_of(".:") != std::string::npos))
       return name;
     return std::nullopt;

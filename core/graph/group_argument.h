@@ -46,13 +46,17 @@ const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group);
 bool has_guessed_ranks(const Graph& graph, const ProcessGroup& group);
 
 // The distance between the ranks of a group with guessed ranks is an assumption, `stride:fsdp=8`.
-// In order, these functions return the name of the assumption for a group; the assumed distance, if
-// any (for a twin without its own, that of its original); the same or, if there is none, 1; the
-// assumptions without the distances; and the distances alone.
+
+// The name of that assumption for a group: "stride:fsdp".
 std::string stride_name(std::string_view group);
+// The assumed distance or, for a twin without its own, that of its original; nullopt if there is
+// none.
 std::optional<std::int64_t> assumed_stride(const Graph& graph, const ProcessGroup& group);
+// The assumed distance; 1 if there is none.
 std::int64_t rank_stride(const Graph& graph, const ProcessGroup& group);
+// The assumptions without the distances.
 Assumptions without_strides(Assumptions assumptions);
+// Only the distances.
 Assumptions only_strides(const Assumptions& assumptions);
 
 // Error (usage): a stride is out of range, or its group is not in the graph or has known ranks.

@@ -127,8 +127,8 @@ void SacTable::update_headline() {
   const SacStatePtr state = session_.state();
   if (state && !state->can_change())
     lines << (state->snapshot->graph.is_pair()
-                  ? tr("This pair is shown as captured. To change what it saves, open it as a "
-                       "joint graph.")
+                  ? tr("This pair is already partitioned, so its policies are fixed. To change "
+                       "what it saves, open it as a joint graph.")
                   : tr("This graph does not contain both forward and backward. To choose saved "
                        "tensors, open the original joint graph."));
   if (state && state->is_step())

@@ -279,8 +279,8 @@ Result<int> run(const BenchCommand& options, const CLI::App& command) {
   if (!options.print_command.empty() && options.pipeline.any())
     return fail(
         Error::Kind::usage,
-        "option --print-command: the printed command runs no passes; first write their result "
-        "with `jointer apply FILE --passes ... -o OUT.json`, then give OUT.json");
+        "option --print-command: the printed command cannot run passes; first apply them with "
+        "`jointer apply FILE --passes ... -o OUT.json`, then run `jointer bench` on OUT.json");
   if (!options.print_command.empty()) {
     JOINTER_CHECK(check_options(command, options, request));
     // The machines on which the command runs are assumed to have GPUs.

@@ -43,7 +43,7 @@ class Benchmarks : public QObject {
   void set_settings(const BenchmarkSettings& settings);
   // The number of ranks that the graph's collectives require.
   [[nodiscard]] int world_size() const { return world_size_; }
-  // The request as it would run, with files and symbols filled in.
+  // The request of the settings, with the files and assumptions of the document.
   [[nodiscard]] BenchmarkRequest request() const;
   // Why a run cannot start now; empty if it can.
   [[nodiscard]] QString why_not() const;

@@ -32,7 +32,7 @@ namespace jointer::views {
 using jointer::CompiledPart;
 using jointer::StatedRefusal;
 
-// The compilation that made the kernels of a part, each of which is a call of the program.
+// The compilation that produced the kernels of a part: one kernel for each call in `program`.
 struct Compilation {
   std::shared_ptr<const CompiledProgram> program;
   // The numbers of the graph's calls in kernels, of kernels without such a call, and of calls that
