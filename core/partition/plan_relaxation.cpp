@@ -102,7 +102,9 @@ void PlanRelaxation::find_items() {
   by_host_ = host > device;
 
   item_of_storage_.assign(memory.storage_count(), -1);
-  std::vector<std::uint8_t> is_input(memory.storage_count(), 0), has_value, must_recompute;
+  enum class Saved : std::uint8_t { never, maybe, always };
+  std::vector<Saved> as_saved;  // by item
+  std::vector<std::uint8_t> is_input(memory.storage_count(), 0), must_recompute;
   for (Place p = 0; p < orders.size(); ++p) {
     if (!orders.has(p, PairOrders::is_call))
       for (const std::uint32_t storage : memory.storages(p)) is_input[storage] = 1;
@@ -121,7 +123,7 @@ void PlanRelaxation::find_items() {
                           .call = static_cast<std::uint32_t>(calls_.size() - 1),
                           .bytes = memory.is_held(storage) ? 0 : memory.bytes(storage),
                           .may_save = false});
-        has_value.push_back(0);
+        as_saved.push_back(Saved::never);
         must_recompute.push_back(0);
       }
       const auto at = static_cast<std::size_t>(index);
@@ -129,9 +131,12 @@ void PlanRelaxation::find_items() {
       Call& call = calls_[item.call];
       const NodeId node = orders.node(p);
       if (!rules_.may(node, PlanAction::recompute)) call.may_repeat = false;
-      if (!std::exchange(has_value[at], has_value[at] || (!orders.has(p, PairOrders::is_start) &&
-                                                          state_->why_not_saved(p).empty())) &&
-          has_value[at]) {
+      // The value that is saved: the first one or, if one must be saved, the first of those.
+      const Saved saved = orders.has(p, PairOrders::is_start) || !state_->why_not_saved(p).empty()
+                              ? Saved::never
+                          : rules_.may(node, PlanAction::recompute) ? Saved::maybe
+                                                                    : Saved::always;
+      if (saved > std::exchange(as_saved[at], std::max(as_saved[at], saved))) {
         item.place = p;
         item.may_save = true;
         item.can_offload = state_->why_not_offloaded(p).empty();

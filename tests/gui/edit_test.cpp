@@ -454,16 +454,18 @@ void EditTest::moves_the_chain() {
 
 void EditTest::drags_the_whole_selection() {
   QVERIFY(open_sample() != nullptr);
-  // Two waits, adjacent in time, that can be placed next to each other.
+  // Two waits with chains, adjacent in time, that can be placed next to each other.
   const auto collectives = document().analysis().simulation.collectives();
   NodeId handle, other;
   for (std::size_t i = 0; i + 1 < collectives.size() && !handle; ++i) {
     if (!collectives[i].wait || !collectives[i + 1].wait) continue;
     document().selection().select_all({collectives[i].wait, collectives[i + 1].wait});
     planner().take(collectives[i].wait);
+    const bool has_chains = planner().held() != nullptr && planner().held()->block.size() > 2;
     planner().set_carry(false);
     const HeldMove* held = planner().held();
-    if (held != nullptr && !held->carries && held->preview.last() > held->preview.current()) {
+    if (has_chains && held != nullptr && !held->carries &&
+        held->preview.last() > held->preview.current()) {
       handle = collectives[i].wait;
       other = collectives[i + 1].wait;
     }

@@ -143,14 +143,13 @@ void KeysTest::a_field_without_changes_leaves_undo_to_the_window() {
     QVERIFY(reach(0));
     press(Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(reach(1));
-    // The field undoes what was typed in it.
-    if (auto* box = qobject_cast<QSpinBox*>(&field)) box->selectAll();
-    press(Qt::Key_3, Qt::NoModifier);
-    press(Qt::Key_Z, Qt::ControlModifier);
-    QVERIFY(settle());
-    QCOMPARE(editing().place(), 1);
   };
   try_field(filter());
+  // The field undoes what was typed in it.
+  QTest::keyClick(&filter(), Qt::Key_3);
+  QTest::keyClick(&filter(), Qt::Key_Z, Qt::ControlModifier);
+  QVERIFY(settle());
+  QCOMPARE(editing().place(), 1);
   QCOMPARE(filter().text(), QString());
   pane().show_targets();
   try_field(test::child<QSpinBox>(pane(), "at_most"));
