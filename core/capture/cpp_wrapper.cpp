@@ -201,8 +201,8 @@ class CppInputs {
         input.device, input.dtype);
   }
 
-  // The name between `mark`, with which the text starts, and `suffix`; nullopt if either is
-  // missing.
+  // The identifier between `mark`, with which the text must start, and `suffix`; nullopt if either
+  // is missing or the text between them is not an identifier.
   static std::optional<std::string_view> name_in(std::string_view text, std::string_view mark,
                                                  std::string_view suffix) {
     if (!text.starts_with(mark)) return std::nullopt;

@@ -175,7 +175,8 @@ class Search {
                         .at_first_peak = at_first_peak};
   }
 
-  // Error (usage): all values to recompute, or all values to offload, are refused.
+  // Error (usage): none of the values to recompute, or none of those to offload, can be changed
+  // (PlanWhatIf::change_all).
   [[nodiscard]] Result<SavePlan> plan_of(const Choice& choice) const {
     SavePlan plan = plan_;
     for (const PlanAction to : {PlanAction::recompute, PlanAction::offload}) {

@@ -28,8 +28,8 @@ struct PlanTarget {
 
 struct ListedChange {
   PlanMove move;
-  // The estimates with this change and those before it. If these are refused without later ones, of
-  // the plan before this change.
+  // The estimates of the plan with this change and those before it or, if these changes are refused
+  // without later ones, of the plan before this change.
   PlanFigures after;
 };
 

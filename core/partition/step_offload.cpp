@@ -69,8 +69,8 @@ bool StepOffloads::is_tensor(NodeId id) const {
   return n.kind == NodeKind::call && graph_.single_tensor(n) != nullptr;
 }
 
-// The node itself if it returns a single tensor; otherwise, its first user that does. A wait reads
-// only one tensor.
+// The node itself if it returns a single tensor; otherwise, its first user that does or, if there
+// is none, the node itself. ao.wait_tensor takes a single tensor as its third argument.
 NodeId StepOffloads::tensor_of(NodeId id) const {
   if (is_tensor(id)) return id;
   const auto users = users_.of(id);

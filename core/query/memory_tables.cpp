@@ -45,7 +45,7 @@ constexpr std::array<TableColumn<StorageRow>, 9> kStorageColumns{{
     {{"category", "TEXT", "parameter, saved_activation, temporary, ..."},
      [](const auto&, const auto& each, auto& row) { row.text(to_string(each.lifetime.category)); }},
     {{"bytes", "INTEGER",
-      "Size, rounded up as the device's allocator does, except for buffers of compiled kernels"},
+      "Size, rounded up as by the device's allocator, except for buffers of compiled kernels"},
      [](const auto&, const auto& each, auto& row) { row.integer(each.lifetime.bytes); }},
     {{"allocated_ns", "INTEGER", "Time of allocation; 0 if the storage exists from the start"},
      [](const auto& s, const auto& each, auto& row) {

@@ -63,8 +63,8 @@ class RangeFinder {
   }
 
   // Explains why the nodes of the block cannot be adjacent: among the remaining nodes, which keep
-  // their order, one that must follow part of the block precedes one that must precede another
-  // part.
+  // their order, one that must follow part of the block is, or precedes, one that must precede
+  // another part.
   [[nodiscard]] tl::unexpected<Error> apart() const {
     const auto name = [&](NodeId id) { return graph_.name(id); };
     if (!range_.before || !range_.after)

@@ -198,7 +198,7 @@ class Parser {
   Result<std::string> value(const std::string& word) {
     if (value_) return *value_;
     if (at_ >= words_.size() || words_[at_].starts_with("--"))
-      return fail(Error::Kind::usage, "{}: expected a value after it", word);
+      return fail(Error::Kind::usage, "{}: expected a value", word);
     return words_[at_++];
   }
 

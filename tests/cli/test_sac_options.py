@@ -93,7 +93,7 @@ def test_options_of_a_search_are_used_by_one(search: list[str]) -> None:
 
 @pytest.mark.parametrize("budget", ["40", "1.5", "2", "1048575", "1048576.5"])
 def test_a_budget_needs_a_unit(budget: str) -> None:
-    assert f"such as {budget}GiB" in refused(["--budget", budget])
+    assert f"as in {budget}GiB" in refused(["--budget", budget])
 
 
 def test_bytes_without_a_unit_are_those_of_a_peak() -> None:

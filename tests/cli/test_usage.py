@@ -100,7 +100,7 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
             "option --budget: expected a peak memory size such as 40GiB, got `x`",
         ),
         *(
-            ([*command, option, number], f"option {option}: `{number}` has no unit; add one, such as {number}GiB")
+            ([*command, option, number], f"option {option}: `{number}` has no unit; add one, as in {number}GiB")
             for command, option in (
                 (["apply", JOINT, "--passes", "remove_tags"], "--budget"),
                 (["apply", JOINT, "--passes", "remove_tags"], "--pass-memory"),

@@ -36,7 +36,7 @@ AliveModel::AliveModel(QObject* parent) : TableModel({tr("1 storage"), tr("%1 st
                      "stored in it.")},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
-       .meaning = tr("Size of the storage, rounded up as the device's allocator does, except for "
+       .meaning = tr("Size of the storage, rounded up as by the device's allocator, except for "
                      "buffers of compiled kernels."),
        .adds_up = true},
       {.title = tr("share"),

@@ -143,9 +143,9 @@ class Describer {
             identity,
             exact_bytes_text(l.bytes) +
                 (snapshot_.analysis.compiled
-                     ? tr(". Sizes are rounded up as the device's allocator does, except for "
+                     ? tr(". Sizes are rounded up as by the device's allocator, except for "
                           "buffers of compiled kernels.")
-                     : tr(", rounded up as the device's allocator does.")));
+                     : tr(", rounded up as by the device's allocator.")));
       s.add(tr("lifetime"), lifetime_words(l), Provenance::computed,
             tr("Calls are numbered from 0, in the order in which they run."));
       if (l.producer != id_) s.rows.push_back(link_row(tr("allocated by"), {{l.producer}}));

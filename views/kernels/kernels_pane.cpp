@@ -190,7 +190,7 @@ void KernelsPane::show_measurement(const SnapshotKernels& shown) {
                              .arg(to_qstring(trace.device), to_qstring(trace.label),
                                   counted_text(runs, tr("1 run"), tr("%1 runs")),
                                   shown.is_compiled() ? tr("compiled") : tr("predicted"));
-  totals_->setText(tr("%1: %2 measured, %3 (predicted %4)")
+  totals_->setText(tr("%1: %2, %3 (predicted %4)")
                        .arg(with_state(source, document_.shown_kernels()),
                             counted_text(measured, tr("1 kernel"), tr("%1 kernels")),
                             time_text(shown.total_ns()), time_text(estimated_ns)));

@@ -77,7 +77,7 @@ SacTable::SacTable(Document& document, QWidget* parent)
     view().removeEventFilter(this);
     view().viewport()->removeEventFilter(this);
   });
-  set_empty_text(tr("The backward reads nothing from the forward."));
+  set_empty_text(tr("No tensor is saved or recomputed for the backward."));
 }
 
 KeysGroup SacTable::keys() {

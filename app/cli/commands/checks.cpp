@@ -59,7 +59,7 @@ Result<std::int64_t> bytes_of_option(std::string_view option, std::string_view v
   if (!bytes || *bytes < min)
     return fail(Error::Kind::usage, "option {}: expected {}, got `{}`", option, expected, value);
   if (lacks_unit(text))
-    return fail(Error::Kind::usage, "option {}: `{}` has no unit; add one, such as {}GiB", option,
+    return fail(Error::Kind::usage, "option {}: `{}` has no unit; add one, as in {}GiB", option,
                 value, text);
   return *bytes;
 }

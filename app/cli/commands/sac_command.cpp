@@ -54,7 +54,7 @@ Result<Budget> budget_of(const SacCommand& options) {
     if (unit.empty() && number <= 1) return Budget{.activation = number, .peak_bytes = {}};
     if (unit.empty() && lacks_unit(std::string_view(text.data(), rest - text.data())))
       return fail(Error::Kind::usage,
-                  "option --budget: `{}` has no unit; for peak memory, add one, such as {}GiB; "
+                  "option --budget: `{}` has no unit; for peak memory, add one, as in {}GiB; "
                   "torch's activation budget is a number from 0 to 1",
                   text, text);
     for (const auto& [name, factor] : kBytesPerUnit)
