@@ -24,9 +24,9 @@ const QString kRecipeSuffix = QStringLiteral(".recipe.json");
 }  // namespace
 
 void Recipes::add_actions(QMenu* menu) {
-  context_.actions.add(menu, tr("Export Re&cipe..."), {}, Needs::edits, this,
+  context_.actions.add(menu, tr("Export Rec&ipe..."), {}, Needs::edits, this,
                        &Recipes::export_recipe);
-  context_.actions.add(menu, tr("&Apply Recipe..."), {}, Needs::document, this,
+  context_.actions.add(menu, tr("Appl&y Recipe..."), {}, Needs::document, this,
                        &Recipes::choose_recipe);
 }
 

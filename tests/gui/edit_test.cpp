@@ -454,23 +454,26 @@ void EditTest::moves_the_chain() {
 
 void EditTest::drags_the_whole_selection() {
   QVERIFY(open_sample() != nullptr);
-  // Two waits with chains, adjacent in time, that can be placed next to each other.
+  // Two waits with chains that can be placed next to each other, and moved together.
   const auto collectives = document().analysis().simulation.collectives();
   NodeId handle, other;
-  for (std::size_t i = 0; i + 1 < collectives.size() && !handle; ++i) {
-    if (!collectives[i].wait || !collectives[i + 1].wait) continue;
-    document().selection().select_all({collectives[i].wait, collectives[i + 1].wait});
-    planner().take(collectives[i].wait);
+  const auto try_waits = [&](NodeId first, NodeId second) {
+    if (!first || !second) return;
+    document().selection().select_all({first, second});
+    planner().take(first);
     const bool has_chains = planner().held() != nullptr && planner().held()->block.size() > 2;
     planner().set_carry(false);
     const HeldMove* held = planner().held();
-    if (has_chains && held != nullptr && !held->carries &&
-        held->preview.last() > held->preview.current()) {
-      handle = collectives[i].wait;
-      other = collectives[i + 1].wait;
+    if (has_chains && !held->carries && held->preview.last() > held->preview.current()) {
+      handle = first;
+      other = second;
     }
     planner().give_up();
-  }
+  };
+  constexpr std::size_t kNear = 8;
+  for (std::size_t i = 0; i < collectives.size(); ++i)
+    for (std::size_t j = i + 1; j < std::min(i + kNear, collectives.size()) && !handle; ++j)
+      try_waits(collectives[i].wait, collectives[j].wait);
   QVERIFY2(handle, "no two waits of the sample can be held together");
   document().selection().select_all({handle, other});
   planner().take(handle);

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "core/base/units.h"
+#include "core/schedule/trial_moves.h"
 
 namespace jointer::views {
 namespace {
@@ -56,10 +57,10 @@ std::size_t gap_before(std::span<const NodeId> order, std::span<const NodeId> bl
 
 std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
                             const BlockMove& move) {
-  const std::size_t first = std::min(move.from, move.to), last = std::max(move.from, move.to);
   for (const NodeId held : move.block) {
     if (!graph.is_collective_start(graph.node(held))) continue;
     const GroupId group = graph.node(held).group;
+    const auto [first, last] = std::minmax({gap_before(order, move.block, held), move.to});
     std::int64_t passed = 0;
     visit_remaining(order, move, [&](std::size_t gap, NodeId id) {
       if (gap >= last) return false;
@@ -78,7 +79,14 @@ std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
 
 Result<RangePreview> preview_moves(const WhatIf& what_if, std::span<const NodeId> block) {
   JOINTER_TRY(RangePreview preview, what_if.preview(block));
-  preview.at[preview.range.current - preview.range.first] = what_if.figures();
+  LegalRange& range = preview.range;
+  const NodeId first = placed_in(what_if.order(), block).front().node;
+  if (gap_before(what_if.order(), block, first) < range.first) {
+    range.current = --range.first;
+    preview.at.insert(preview.at.begin(), what_if.figures());
+  } else {
+    preview.at[range.current - range.first] = what_if.figures();
+  }
   return preview;
 }
 

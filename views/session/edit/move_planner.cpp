@@ -372,7 +372,8 @@ void MovePlanner::to_next_change(int direction) {
   const auto next = [direction](const WhatIf& what_if, const LegalRange& range,
                                 std::span<const NodeId> block) {
     const Result<RangePreview> preview = preview_moves(what_if, block);
-    return preview ? MovePreview(*preview, 0).next_change(range.current, direction) : range.current;
+    if (!preview) return range.current;
+    return std::max(MovePreview(*preview, 0).next_change(range.current, direction), range.first);
   };
   move_selected({direction,
                  direction < 0 ? tr("earlier, to the next change in estimates")

@@ -24,13 +24,13 @@ PlannedMoves::PlannedMoves(const Graph& graph, WhatIf& what_if, int direction)
       starts_(collective_starts(graph)) {}
 
 PlannedMoves::Target PlannedMoves::to_best_place(std::optional<std::int64_t> peak_limit) {
-  return [peak_limit](const WhatIf& what_if, const LegalRange& range,
-                      std::span<const NodeId> block) {
-    const Result<RangePreview> preview = preview_moves(what_if, block);
-    return preview
-               ? MovePreview(*preview, peak_limit.value_or(what_if.figures().peak_bytes)).best_gap()
-               : range.current;
-  };
+  return
+      [peak_limit](const WhatIf& what_if, const LegalRange& range, std::span<const NodeId> block) {
+        const Result<RangePreview> preview = preview_moves(what_if, block);
+        if (!preview) return range.current;
+        const MovePreview moves(*preview, peak_limit.value_or(what_if.figures().peak_bytes));
+        return std::max(moves.best_gap(), range.first);  // before that, no move
+      };
 }
 
 void PlannedMoves::refuse(const std::string& sentences) {

@@ -73,8 +73,11 @@ TEST_F(MovesTest, block_that_is_not_contiguous_stays_as_it_is_in_its_current_gap
   ASSERT_LT(gathered.current().peak_bytes, what_if.figures().peak_bytes);
   const RangePreview preview = *preview_moves(what_if, block);
   EXPECT_EQ(preview.current(), what_if.figures());
-  EXPECT_GT(preview.range.last, preview.range.current);
+  EXPECT_EQ(preview.range.last, gathered.range.last);
   EXPECT_EQ(preview.at.back(), gathered.at.back());
+  // The block may move to all gaps of its range, so no move has a gap of its own.
+  EXPECT_EQ(preview.range.current + 1, gathered.range.first);
+  EXPECT_EQ(preview.at.size(), gathered.at.size() + 1);
 }
 
 TEST_F(MovesTest, several_moves_are_one_edit_that_can_be_undone) {
