@@ -75,7 +75,7 @@ TEST_F(MovesTest, block_that_is_not_contiguous_stays_as_it_is_in_its_current_gap
   EXPECT_EQ(preview.current(), what_if.figures());
   EXPECT_EQ(preview.range.last, gathered.range.last);
   EXPECT_EQ(preview.at.back(), gathered.at.back());
-  // The block may move to all gaps of its range, so no move has a gap of its own.
+  // The block may move to every gap of its range, so there is another gap for no move.
   EXPECT_EQ(preview.range.current + 1, gathered.range.first);
   EXPECT_EQ(preview.at.size(), gathered.at.size() + 1);
 }
