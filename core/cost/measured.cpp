@@ -55,8 +55,9 @@ std::string MeasuredEstimator::description_of(std::span<const NodeCost> costs) c
     measured += is_measured ? 1 : 0;
     measured_ns += is_measured ? static_cast<double>(cost.ns) : 0;
   }
-  std::string text = fmt::format("measured on {}, {} of {}", costs_.device.name,
-                                 format_count(measured), counted(all, "node"));
+  std::string text =
+      fmt::format("measured on {}, {} of {}", costs_.device.name, format_count(measured),
+                  counted(static_cast<std::size_t>(all), "node"));
   if (measured == all) return text;
   if (all_ns > 0) text += fmt::format(", {} of the time", format_percent(measured_ns / all_ns));
   return fmt::format("{}; the rest by {}", text, rest_->description());

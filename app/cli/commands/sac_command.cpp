@@ -52,7 +52,7 @@ Result<Budget> budget_of(const SacCommand& options) {
     std::string_view unit(rest, static_cast<std::size_t>(end - rest));
     if (unit.starts_with(' ')) unit.remove_prefix(1);
     if (unit.empty() && number <= 1) return Budget{.activation = number, .peak_bytes = {}};
-    if (unit.empty() && lacks_unit(std::string_view(text.data(), rest - text.data())))
+    if (unit.empty() && lacks_unit({text.data(), static_cast<std::size_t>(rest - text.data())}))
       return fail(Error::Kind::usage,
                   "option --budget: `{}` has no unit; for peak memory, add one, as in {}GiB; "
                   "torch's activation budget is a number from 0 to 1",
