@@ -11,21 +11,37 @@
 #include <system_error>
 
 #include "core/base/byte_units.h"
+#include "core/base/distinct_bytes.h"
 
 namespace jointer {
 namespace {
 
 constexpr std::array<std::string_view, 6> kByteUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
-// Formats the number in the largest unit in which it is at least 1 after rounding to three digits.
-template <std::size_t N>
-std::string scaled(double number, double base, const std::array<std::string_view, N>& units) {
+struct Scaled {
+  double number = 0;
   std::size_t unit = 0;
-  while (unit + 1 < N && std::fabs(number) >= base * 0.9995) {
-    number /= base;
-    ++unit;
+};
+
+// The number in the largest of `count` units in which it is at least 1 after rounding to three
+// digits.
+Scaled scaled(double number, double base, std::size_t count) {
+  Scaled result{.number = number};
+  while (result.unit + 1 < count && std::fabs(result.number) >= base * 0.9995) {
+    result.number /= base;
+    ++result.unit;
   }
-  return fmt::format("{} {}", format_significant(number), units[unit]);
+  return result;
+}
+
+template <std::size_t N>
+std::string in_units(double number, double base, const std::array<std::string_view, N>& units) {
+  const auto [value, unit] = scaled(number, base, N);
+  return fmt::format("{} {}", format_significant(value), units[unit]);
+}
+
+bool is_in_bytes(std::int64_t bytes) {
+  return bytes > -1024 && bytes < 1024;
 }
 
 }  // namespace
@@ -61,8 +77,8 @@ std::string format_tick_bytes(std::int64_t bytes) {
 }
 
 std::string format_bytes(std::int64_t bytes) {
-  if (bytes > -1024 && bytes < 1024) return fmt::format("{} B", bytes);
-  return scaled(static_cast<double>(bytes), 1024, kByteUnits);
+  if (is_in_bytes(bytes)) return fmt::format("{} B", bytes);
+  return in_units(static_cast<double>(bytes), 1024, kByteUnits);
 }
 
 std::string format_ns(std::int64_t nanoseconds) {
@@ -77,24 +93,44 @@ std::string format_ms(double milliseconds) {
   if (size < 1e-9) return "0 ms";
   if (size >= kSecond && size < kLong) return fmt::format("{:.3f} s", milliseconds / 1000);
   if (size >= kLong) return format_significant(milliseconds / 1000) + " s";
-  return scaled(milliseconds * 1e6, 1000, kUnits);
+  return in_units(milliseconds * 1e6, 1000, kUnits);
 }
 
 std::string format_flops(double flops) {
   static constexpr std::array<std::string_view, 6> kUnits{"FLOP",  "kFLOP", "MFLOP",
                                                           "GFLOP", "TFLOP", "PFLOP"};
-  return scaled(flops, 1000, kUnits);
+  return in_units(flops, 1000, kUnits);
 }
 
 std::string format_rate(double flops_per_second) {
   static constexpr std::array<std::string_view, 6> kUnits{"FLOP/s",  "kFLOP/s", "MFLOP/s",
                                                           "GFLOP/s", "TFLOP/s", "PFLOP/s"};
-  return scaled(flops_per_second, 1000, kUnits);
+  return in_units(flops_per_second, 1000, kUnits);
 }
 
 std::string format_percent(double fraction) {
   if (fraction > 0 && fraction < 0.001) return "< 0.1%";
   return fmt::format("{}%", format_significant(fraction * 100));
+}
+
+void format_distinct_bytes(std::span<const std::int64_t> numbers, std::span<std::string> texts) {
+  const auto are_distinct = [&] {
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (numbers[i] != numbers[j] && texts[i] == texts[j]) return false;
+    return true;
+  };
+  std::ranges::transform(numbers, texts.begin(), format_bytes);
+  constexpr int kMaxDecimals = 6;
+  for (int decimals = 1; decimals <= kMaxDecimals && !are_distinct(); ++decimals)
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (is_in_bytes(numbers[i])) continue;
+      const auto [value, unit] = scaled(static_cast<double>(numbers[i]), 1024, kByteUnits.size());
+      texts[i] = fmt::format("{:.{}f} {}", value, decimals, kByteUnits[unit]);
+    }
+  if (!are_distinct())
+    std::ranges::transform(numbers, texts.begin(),
+                           [](std::int64_t bytes) { return format_count(bytes) + " B"; });
 }
 
 std::optional<std::int64_t> parse_byte_count(std::string_view text) {

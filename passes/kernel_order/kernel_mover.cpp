@@ -9,6 +9,7 @@
 
 #include "core/base/distinct_bytes.h"
 #include "core/base/index.h"
+#include "core/base/units.h"
 
 namespace jointer {
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/base/distinct_bytes.h"
+#include "core/base/units.h"
 
 namespace jointer {
 
