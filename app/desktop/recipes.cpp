@@ -13,6 +13,7 @@
 #include "views/session/text/number_text.h"
 #include "views/session/translation/qstring.h"
 #include "views/session/work/task.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::desktop {
 namespace {
@@ -67,7 +68,7 @@ void Recipes::apply(const QString& path, Document& document) {
       const QString text =
           tr("%1 was not applied: %2").arg(name, to_qstring(trial.error().message));
       context_.status.say(text);
-      return show_message(text);
+      return show_warning(tr("Apply Recipe"), text, &context_.window);
     }
     if (!trial->replay.other_graph.empty()) return ask(name, *trial, document);
     finish(name, trial->replay, document);

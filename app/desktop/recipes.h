@@ -34,7 +34,7 @@ class Recipes : public QObject {
   void ask(const QString& name, const Trial& trial, views::Document& document);
   // Applies the edits, and reports the skipped ones.
   void finish(const QString& name, const Replay& replay, views::Document& document);
-  void show_message(const QString& text, const QString& details = {});
+  void show_message(const QString& text, const QString& details);
 
   MenuContext context_;
 };
