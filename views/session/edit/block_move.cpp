@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "core/base/units.h"
-#include "core/schedule/trial_moves.h"
 
 namespace jointer::views {
 namespace {
@@ -80,8 +79,12 @@ std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
 Result<RangePreview> preview_moves(const WhatIf& what_if, std::span<const NodeId> block) {
   JOINTER_TRY(RangePreview preview, what_if.preview(block));
   LegalRange& range = preview.range;
-  const NodeId first = placed_in(what_if.order(), block).front().node;
-  if (gap_before(what_if.order(), block, first) < range.first) {
+  const auto place_of_first = [&] {
+    return static_cast<std::size_t>(std::ranges::find_first_of(what_if.order(), block) -
+                                    what_if.order().begin());
+  };
+  // LegalRange::current is never before the range, so only at its start may it stand for less.
+  if (range.current == range.first && place_of_first() < range.first) {
     range.current = --range.first;
     preview.at.insert(preview.at.begin(), what_if.figures());
   } else {

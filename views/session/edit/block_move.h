@@ -37,8 +37,8 @@ std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
                             const BlockMove& move);
 
 // The estimates for every gap in the block's legal range, like WhatIf::preview. But at the current
-// gap, they are those of the order as it is: only a move makes a block contiguous. If the gap of the
-// first node is not legal, the range has another one before it, which stands for no move.
+// gap, they are those of the order as it is: only a move makes a block contiguous. If the gap of
+// the first node is not legal, the range has another one before it, which stands for no move.
 Result<RangePreview> preview_moves(const WhatIf& what_if, std::span<const NodeId> block);
 
 // The estimates for every gap in the legal range of a block.
