@@ -1,11 +1,11 @@
 // Pairs the elements of two sequences by name and order, without guesses.
 //
 // Steps
-//   1. In both whole sequences, collect the elements of each token that have no partner. If `a` and
-//      `b` have equally many for a token, pair them one by one, in order.
+//   1. For each token, collect the elements of `a` and of `b` that have no partner. If there are
+//      equally many in both, pair them one by one, in order.
 //   2. Find a longest list of pairs that are in the same order in both sequences
 //      (longest_increasing.h). It cuts both sequences into gaps.
-//   3. Repeat step 1 in each gap. If it made pairs, repeat steps 2 and 3.
+//   3. Repeat step 1 in each gap. If that makes pairs, repeat steps 2 and 3.
 //
 // Step 1 follows the patience diff (B. Cohen), which pairs only lines that are unique in both
 // texts. Tokens that are equally frequent are paired too, because the same program made both

@@ -14,7 +14,7 @@ namespace jointer {
 // Makes a pair only if tokens and order leave no choice: the occurrences of a token that is equally
 // frequent in both sequences are paired, the first with the first and so on; the same holds for the
 // elements between two neighboring pairs that are in order, before the first such pair and after
-// the last. All others have no partner.
+// the last. All other elements have no partner.
 //
 // Cost: O(n log n) per round; each round searches the gaps between the pairs of all earlier ones.
 // In practice, there are few rounds.

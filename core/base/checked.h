@@ -28,8 +28,8 @@ inline std::optional<std::int64_t> checked_mul(std::int64_t a, std::int64_t b) {
   return result;
 }
 
-// These functions saturate on overflow. They are for numbers that overflow only for absurd shapes,
-// such as FLOPs.
+// These functions saturate on overflow. They are for numbers, such as FLOPs, that overflow only for
+// absurd shapes.
 inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
   return checked_add(a, b).value_or(b < 0 ? std::numeric_limits<std::int64_t>::min()
                                           : std::numeric_limits<std::int64_t>::max());

@@ -10,9 +10,9 @@
 
 namespace jointer {
 
-// As format_bytes does, if different numbers get different texts. Otherwise with the fewest
-// decimals, up to six, with which they do: "43.271 GiB" and "43.274 GiB"; and otherwise exactly:
-// "46,493,450,240 B". `texts` has as many elements as `numbers`.
+// Formats as format_bytes does if that gives different numbers different texts; otherwise with the
+// fewest decimals, at most six, that do so: "43.271 GiB" and "43.274 GiB". If six are too few,
+// gives exact numbers: "46,493,450,240 B". `texts` has as many elements as `numbers`.
 void format_distinct_bytes(std::span<const std::int64_t> numbers, std::span<std::string> texts);
 
 template <std::size_t N>

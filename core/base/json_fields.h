@@ -36,7 +36,8 @@ concept HasJsonFields = requires {
 // The members of an object whose values are all strings: keys and values, in file order.
 using JsonTexts = std::vector<std::pair<std::string, std::string>>;
 
-// Adds a member. `object` must not have a member with this key; null becomes an object.
+// Adds a member. `object` must not have a member with this key; if it is null, it becomes an
+// object.
 void add_member(OrderedJson& object, std::string_view key, OrderedJson value);
 
 // Reads the members of one object. Only the first problem is recorded. Reading then continues, and
@@ -54,7 +55,8 @@ class JsonMembers {
   // Like `find`, but also returns null for a JSON null.
   const OrderedJson* find_set(std::string_view key);
 
-  // Leaves the value unchanged if the member is missing or null; a list of objects is cleared.
+  // If the member is missing or null, clears a list of objects, and leaves any other value
+  // unchanged.
   template <class T>
   void read(std::string_view key, T& value);
   void read(std::string_view key, std::map<std::string, std::string>& value);

@@ -18,7 +18,8 @@ std::optional<Number> number_of(std::string_view text) {
   return number;
 }
 
-// True if a number, such as "1.5" or "1e3", has a decimal point or an exponent.
+// True if the text of a number has a decimal point or an exponent, as "1.5" and "1e3" have. False
+// for words such as `null`.
 constexpr bool is_real(std::string_view text) {
   return !text.empty() && (text.front() == '-' || is_digit(text.front())) &&
          text.find_first_of(".eE") != std::string_view::npos;

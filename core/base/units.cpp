@@ -87,7 +87,8 @@ std::string format_ns(std::int64_t nanoseconds) {
 
 std::string format_ms(double milliseconds) {
   static constexpr std::array<std::string_view, 3> kUnits{"ns", "us", "ms"};
-  // The smallest numbers in these formats, in milliseconds.
+  // The shortest times, in milliseconds, that are shown in seconds: with three decimals, and with
+  // three significant digits.
   constexpr double kSecond = 999.5, kLong = 999'999.5;
   const double size = std::fabs(milliseconds);
   if (size < 1e-9) return "0 ms";

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kEndMagic = "PK\x05\x06", kEnd64Magic = "PK\x06\x06",
                            kLocatorMagic = "PK\x06\x07", kEntryMagic = "PK\x01\x02";
-// Sizes of the records without the parts whose length varies.
+// Sizes of the records without their variable-length fields.
 constexpr std::uint64_t kEndSize = 22, kEnd64Size = 56, kLocatorSize = 20, kEntrySize = 46,
                         kLocalSize = 30;
 constexpr std::uint64_t kMaxComment = 0xffff;
@@ -49,7 +49,8 @@ std::uint64_t eight_bytes(std::string_view bytes, std::size_t at) {
   return number_at(bytes, at, 8);
 }
 
-// Replaces the sizes and the position that do not fit in the entry's 32-bit fields.
+// Takes from the ZIP64 field the sizes and the position that do not fit in the entry's 32-bit
+// fields.
 void read_zip64_field(std::string_view fields, ZipEntry& entry) {
   while (fields.size() >= 4) {
     const std::uint64_t id = two_bytes(fields, 0), size = two_bytes(fields, 2);
@@ -208,7 +209,7 @@ Result<std::string> ZipArchive::read(const ZipEntry& entry, std::size_t limit) c
   const auto damaged = [&] {
     return input_error("{}: {} is damaged; copy the file again", name_, entry.name);
   };
-  // No usual encoder makes data longer than this.
+  // No common encoder makes data grow by more than this.
   if (entry.packed_size > entry.size + entry.size / 1000 + 1024) return damaged();
   if (entry.method == kStored && entry.packed_size != entry.size) return damaged();
   // Whatever the directory states, no more memory is allocated than the data can fill.

@@ -38,9 +38,9 @@ class ZipArchive {
   // In the order of the directory.
   [[nodiscard]] const std::vector<ZipEntry>& entries() const { return entries_; }
 
-  // Returns the content of an entry of this archive. Error (input): it is larger than `limit`
-  // bytes, damaged, encrypted, or compressed by a method other than deflate; the file cannot be read;
-  // or memory runs out.
+  // Returns the content of an entry of this archive. Error (input): the content is larger than
+  // `limit` bytes, damaged, encrypted, or compressed by a method other than deflate; the file
+  // cannot be read; or memory runs out.
   [[nodiscard]] Result<std::string> read(const ZipEntry& entry, std::size_t limit) const;
 
  private:
