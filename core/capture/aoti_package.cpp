@@ -78,7 +78,8 @@ std::vector<std::string> proxy_targets(const OrderedJson& json) {
   return targets;
 }
 
-// Finds the member for a kernel. Keys name calls: "cpp_fused_add_0:3".
+// Finds the member for a kernel. A key is the handle of a call ("cpp_fused_add_0:3") or the name of
+// a kernel.
 const OrderedJson* information_of(const OrderedJson& information, const CompiledKernel& kernel) {
   if (const auto it = information.find(kernel.handle);
       !kernel.handle.empty() && it != information.end())
@@ -133,8 +134,8 @@ bool is_named_after(std::string_view node, std::string_view op) {
 
 // For a call of an operator, keeps only the nodes that are named after the operator, if there are
 // any. Otherwise the comment above the call may name the node in the graph before Inductor's
-// passes. It counts if provenance names no node or, for communication, none that is named after the
-// operator (it may name a view of the input).
+// passes. The comment counts if provenance names no node or, for communication, only other nodes,
+// such as a view of the input.
 void find_nodes_of_operators(CompiledProgram& program) {
   for (CompiledKernel& kernel : program.kernels) {
     const std::string op = called_operator(kernel);

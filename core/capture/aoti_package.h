@@ -17,10 +17,10 @@ namespace jointer {
 // True if the archive contains files of AOTInductor.
 bool is_aoti_package(const ZipArchive& archive);
 
-// Returns the program of each model, in the order of the archive. If `python -m jointer
-// compile` wrote the package, its manifest, a file next to it, ties them to the captured graph.
-// Error (input): the file cannot be read, is not such a package, is damaged, has no wrapper, or has
-// more than 1000 models or 512 MiB of texts.
+// Returns the program of each model, in the order of the archive. If `python -m jointer compile`
+// wrote the package, the manifest next to it ties the programs to the captured graph. Error
+// (input): the file cannot be read, is not such a package, is damaged, has no wrapper, or has more
+// than 1000 models or 512 MiB of texts.
 Result<std::vector<CompiledProgram>> read_aoti_package(const std::string& path);
 
 // The same for an archive; `path` is used in messages, and to find the manifest.

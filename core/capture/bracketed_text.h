@@ -1,7 +1,7 @@
 #pragma once
 
-// Splits text in Python or C++ at separators outside of brackets. The languages differ in what
-// counts as a whole, such as a string or a comment: `after_whole(text, at)` returns the position
+// Splits text in Python or C++ at separators outside of brackets. Strings, comments and the like,
+// which are never split, differ between the languages: `after_whole(text, at)` returns the position
 // after the one that starts at `at`, or `at` if none does. Cost: linear.
 
 #include <algorithm>
@@ -21,7 +21,8 @@ constexpr bool closes_bracket(char c) {
   return c == ')' || c == ']' || c == '}';
 }
 
-// The position after the string on one line that starts with the quote at `at`.
+// The position after the string that starts with the quote at `at`. A string that is not closed
+// ends with its line.
 constexpr std::size_t after_string(std::string_view text, std::size_t at) {
   const char quote = text[at++];
   while (at < text.size() && text[at] != quote && text[at] != '\n')

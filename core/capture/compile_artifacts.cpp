@@ -132,7 +132,7 @@ class TraceArtifacts {
                  std::optional<std::int64_t> rank) {
     const std::string place = fmt::format("{}: line {}", file_, entry.payload_number);
     auto program = read_output_code(place, unindented(entry.payload));
-    // Belongs to this code even if the code cannot be read.
+    // The graph belongs to this code even if the code cannot be read.
     auto graph = post_grad_.extract(compile);
     if (!program) {
       result_.problems.push_back(program.error().message);

@@ -39,9 +39,9 @@ struct KernelSource {
   CompiledKind kind = CompiledKind::pointwise;
   std::string text;                     // the kernel's own source
   std::vector<std::string> parameters;  // "in_ptr0", "out_ptr0", "xnumel", in order
-  // From the comments above it: the nodes of the post-grad graph, those of the graph that was
-  // given to Inductor, and operators. If several calls share the kernel, these belong to the first
-  // one.
+  // From the comments above the kernel: the nodes of the post-grad graph, those of the graph that
+  // was given to Inductor, and operators. If several calls share the kernel, these belong to the
+  // first one.
   std::vector<std::string> nodes, source_nodes, operators;
 };
 

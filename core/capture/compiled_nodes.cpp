@@ -75,8 +75,8 @@ std::string operator_of(const CompiledKernel& kernel) {
   return std::string(name);
 }
 
-// True if a call of `op` runs `target`, as `aten.mm` runs aten.mm.default. The ends `_` and `_out`
-// do not count.
+// True if a call of `op` runs `target`, as `aten.mm` runs aten.mm.default. Ignores the suffixes `_`
+// and `_out`.
 bool runs(std::string_view op, std::string_view target) {
   const auto packet = [](std::string_view name) {
     const std::size_t space = name.find('.');

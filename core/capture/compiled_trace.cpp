@@ -190,7 +190,8 @@ class CompiledTraceReader {
     }
   }
 
-  // `from`: the event on the CPU that launched it, if it is known.
+  // Adds the launch whose event has this index. `from`: the event on the CPU that made it, or
+  // kNoEvent.
   void add_launch(std::uint32_t index, std::uint32_t from) {
     Launched launch{.event = index, .launched_ns = event(index).start_ns};
     if (from != kNoEvent) {
@@ -273,7 +274,7 @@ class CompiledTraceReader {
     for (const Launched& launch : launches_) {
       const std::int32_t step = step_at(launch.called_ns);
       if (launch.graph == kNoEvent && !steps_.empty() && step < 0) continue;
-      // A run may end after its step.
+      // A run belongs to the step in which it starts, because it may end after that step.
       const std::pair key(launch.graph,
                           launch.graph == kNoEvent ? step : step_at(event(launch.graph).start_ns));
       const auto [run, is_new] = runs.try_emplace(key);

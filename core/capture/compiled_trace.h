@@ -1,8 +1,8 @@
 #pragma once
 
 // Reads a torch.profiler trace of compiled training steps (Kineto's Chrome trace): what each graph
-// that Inductor compiled has launched, in order, with measured times. measured_kernels.h ties it to
-// the kernels of a graph. compiled_trace.cpp has the rules.
+// that Inductor compiled has launched, in order, with measured times. measured_kernels.h ties the
+// calls to the kernels of a graph. compiled_trace.cpp has the rules.
 //
 // Terms
 //   compiled graph   the result of one compilation by Inductor: of a half of a pair, of a region
@@ -27,7 +27,8 @@ struct TracedLaunch {
   std::string name;         // as the profiler reports it
   std::size_t call = 0;     // index in TracedGraph::calls
   std::int64_t stream = 0;  // of the GPU; on the CPU, the number of the thread
-  // In the run that is shown (TracedGraph::span_ns), from the start of its earliest launch.
+  // Times in the run that is shown (TracedGraph::span_ns), from the start of the run's earliest
+  // launch.
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t gap_ns = 0;  // idle time of the stream before it, in that run
 };

@@ -100,7 +100,7 @@ std::string_view behind(std::string_view text, std::string_view mark) {
   return text.substr(0, end);
 }
 
-// The text on one line, with numbers without the suffix L.
+// The text on one line, with the suffix `L` of numbers removed.
 std::string plain(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -7,7 +7,7 @@
 // view follows from that of the base according to the operator's definition, with one rule per
 // family below; (3) if the base has no layout, or the view has no rule or lacks a number that its
 // strides need, the result is assumed dense, at an unknown offset; if only the start of a slice is
-// unknown, only the offset is. Cost: linear in the rank and in the operator's arguments.
+// unknown, only the offset is unknown. Cost: linear in the rank and in the operator's arguments.
 //
 // Source: the definitions of the operators in torch's ATen/native (TensorShape.cpp, and
 // computeStride in TensorUtils.cpp for views). Deviation: torch gives the output of a pointwise
@@ -88,8 +88,8 @@ Dim LayoutDeriver::storage_bytes(std::span<const Dim> shape, std::span<const Dim
 }
 
 bool LayoutDeriver::is_dense(std::span<const Dim> shape, std::span<const Dim> stride) {
-  // Evaluates a number with values for the symbols that follow from their names, because products
-  // are written in different ways. Values are small, so that products do not overflow.
+  // Compares values rather than texts, because the same product can be written in several ways.
+  // Each symbol has a small value, computed from its name, so that products do not overflow.
   const auto value = [&](Dim d) -> std::optional<std::int64_t> {
     if (!d.expression) return d.value;
     const auto expression = Expression::parse(graph_.expression_text(d.expression));

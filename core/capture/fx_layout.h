@@ -59,7 +59,8 @@ class LayoutDeriver {
   // The argument as a number; `fallback` if it is missing or None; nullopt if it is not an integer.
   [[nodiscard]] std::optional<std::int64_t> integer(const Node& node, std::string_view name,
                                                     std::int64_t fallback) const;
-  // The argument as an axis of a tensor with `rank` axes; a negative axis counts from the end.
+  // The argument as an axis of a tensor with `rank` axes, from 0; a negative argument counts from
+  // the end. nullopt if there is no such axis.
   [[nodiscard]] std::optional<std::size_t> axis(const Node& node, std::string_view name,
                                                 std::int64_t fallback, std::size_t rank) const;
   std::optional<Dim> multiply(Dim a, Dim b);

@@ -26,7 +26,7 @@ class NodeBuilder {
 
   // Adds all nodes. Throws TextMistake or Cancelled.
   void run();
-  // The line being read. Used in messages.
+  // The number of the line being read, for messages.
   [[nodiscard]] std::size_t number() const { return number_; }
   // Records in the graph's facts what the text lacks.
   void add_facts();

@@ -47,8 +47,8 @@ std::size_t output_count(std::string_view text) {
 
 // Guesses the kind from the names that AOTAutograd gives to placeholders and, for a training step,
 // from the comments above backward calls. A joint graph has all primals as inputs and returns the
-// forward outputs, one for each tangent, followed by a gradient for each primal. A backward graph
-// has some of the primals and the values saved for backward as inputs.
+// forward outputs, one for each tangent, followed by a gradient for each primal. The inputs of a
+// backward graph are the values saved for backward, some of which may be primals, and the tangents.
 CaptureKind guess_kind(const Body& body) {
   std::size_t primals = 0, tangents = 0, others = 0, largest = 0;
   for (const fx::Placeholder& p : body.placeholders) {

@@ -36,7 +36,8 @@ struct GraphEntry {
 struct OpenRequest {
   std::string path;  // `-` is standard input
   // If not empty, the file with the backward half of a pair; `path` then contains the forward half.
-  // If the backward file contains several graphs, the backward of the same compilation is opened.
+  // If the backward file contains several backward graphs, that of the same compilation is
+  // preferred.
   std::string backward;
   std::optional<std::size_t> index;  // of the graph, if the file holds several
   // Chooses among several graphs if `index` and `backward` are not set. Called on the thread that

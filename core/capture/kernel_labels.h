@@ -49,7 +49,7 @@ class KernelLabels {
   KernelLabels(const Graph& graph, const kernels::Ir& ir, const kernels::Kernels& predicted);
 
   [[nodiscard]] const std::vector<LabeledKernel>& kernels() const { return kernels_; }
-  // `name`: TracedCall::name. `launch`: the name of its first launch.
+  // `name`: TracedCall::name. `launch`: the name of the call's first launch.
   [[nodiscard]] KernelLabel of_call(std::string_view name, bool is_collective,
                                     std::string_view launch) const;
 

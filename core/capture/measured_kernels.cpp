@@ -137,7 +137,8 @@ class MeasuredTies {
         for (std::size_t i = 0; i < gap.calls.size(); ++i)
           tie(gap.kernels[i], gap.calls[i], TiedBy::neighbors);
     };
-    // Pairs of collectives are in order with other streams only by chance.
+    // Collectives run on streams of their own, so their order relative to this stream is
+    // accidental.
     std::vector<CertainPairs::Pair> anchors;
     for (const CertainPairs::Pair& pair : pairs_.in_order())
       if (!kernel(pair.first).is_collective && is_on(stream, pair.second)) anchors.push_back(pair);

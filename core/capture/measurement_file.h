@@ -10,8 +10,8 @@
 
 namespace jointer {
 
-// True if the file looks like one of these, judging only by its first 64 KiB, since a trace can be
-// gigabytes long; any pickle counts as a snapshot. False if the file cannot be read.
+// True if the file looks like a trace or a snapshot, judging only by its first 64 KiB, since a
+// trace can be gigabytes long. Any pickle counts as a snapshot. False if the file cannot be read.
 bool is_measurement_file(const std::string& path);
 
 // Reads a measurement of the graph and labels it with the file name. Error (input): the file cannot

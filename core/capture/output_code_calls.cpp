@@ -6,11 +6,11 @@
 //      inputs, and values for symbols.
 //   2. The statements of `call` are read in order. `empty_strided_cuda(...)` allocates a block;
 //      `reinterpret_tensor` and `buf1 = buf0` give a block another name; `del` removes a name, and
-//      with the last one the block is released. Calls of kernels become kernels.
-//   3. The result of a call that allocates it gets its shape from the assertion that follows.
+//      removing the last name releases the block. Calls of kernels become kernels.
+//   3. A result that its call allocates gets its shape from the assertion that follows.
 //
 // Deviation: `buf1 = buf0[1]`, which takes an element of a call's result, allocates a block; the
-// event is put before that call.
+// allocation is put before that call.
 
 #include "core/capture/output_code_calls.h"
 
@@ -401,7 +401,7 @@ class BodyReader {
     bind(name, made);
   }
 
-  // Finds the tensor that an expression without a call of a kernel denotes: a name, a view.
+  // Finds the tensor that an expression denotes: a name or a view, but not a call of a kernel.
   bool resolve(std::string_view text, Variable& found, int nesting = 0) {
     if (nesting > kMaxNesting) return false;
     if (const Variable* known = variable(text)) {
@@ -566,7 +566,7 @@ class BodyReader {
            describe_operator(callee).is_view;
   }
 
-  // Binds the result of a view to the block of its first argument. False if that is unknown.
+  // Binds the result of a view to the block of its first argument. False if that block is unknown.
   bool bind_view(std::string_view to, std::string_view argument) {
     Variable found;
     if (!is_identifier(to) || !resolve(argument, found) || !found.block) return false;

@@ -21,8 +21,8 @@ struct PackageManifest {
   std::string torch;                   // "2.15.0+cu132"
   std::string phase;                   // of a region: that of its graph
   std::optional<std::int64_t> region;  // number of the region
-  // By node of the graph that Inductor gets, after its passes: the nodes of the captured graph that
-  // it computes. The two graphs may use the same name for different nodes.
+  // By node of the compiled graph, after Inductor's passes: the nodes of the captured graph that
+  // the node computes. The two graphs may use the same name for different nodes.
   std::map<std::string, std::vector<std::string>, std::less<>> origins;
 
   [[nodiscard]] std::optional<CaptureKind> half() const;

@@ -1,8 +1,8 @@
 #pragma once
 
 // Reads Python pickles of protocols 2 to 5 that contain plain data: None, booleans, numbers,
-// strings, bytes, lists, tuples and dictionaries. Refuses a pickle that looks up, calls or
-// constructs anything, and other opcodes, such as those of sets.
+// strings, bytes, lists, tuples and dictionaries. Refuses pickles that look up, call or construct
+// anything, or that use other opcodes, such as those of sets.
 
 #include <cstdint>
 #include <optional>

@@ -21,14 +21,14 @@ struct TiedKernels {
   std::size_t tied_calls = 0;  // calls in at least one kernel
 };
 
-// A kernel's nodes in the post-grad graph are looked up first, by name and operator, unless the
-// program is retraced; if the graph has none of them, those in the graph before Inductor's passes,
-// then those that the comment above the call of an Inductor kernel gives. Cost: near linear.
+// Looks up a kernel's nodes in the post-grad graph by name and operator, unless the program is
+// retraced. If the graph has none of them, looks up the nodes in the graph before Inductor's passes
+// and then, for an Inductor kernel, those that the comment above the call names. Cost: near linear.
 TiedKernels tie_kernels(const CompiledProgram& program, const Graph& graph, PartId part);
 
 // Returns the index of the program whose kernels have the most calls of `part`. A program of the
-// other half is chosen only if all are. If several have as many calls, one of the part's rank is
-// preferred, then the first one. `programs` must not be empty.
+// other half is chosen only if all are. If several have equally many calls, one that is not of
+// another rank is preferred, then the first one. `programs` must not be empty.
 std::size_t best_program(std::span<const CompiledProgram> programs, const Graph& graph,
                          PartId part);
 

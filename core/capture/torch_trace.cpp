@@ -31,8 +31,8 @@ constexpr std::array<Known, 5> kKnownEvents{{
     {"dynamo_output_graph", CaptureKind::forward},
 }};
 
-// Names of the graphs that a trainer logs: the traced graph, and the graphs before and after each
-// pass.
+// The names that a trainer gives to the graphs that it logs: prefixes for the graphs before and
+// after each pass, and the name of the traced graph.
 constexpr std::string_view kBefore = "before_", kAfter = "after_", kTraced = "make_fx_graph_traced";
 
 bool is_around_pass(std::string_view name) {
@@ -48,7 +48,8 @@ constexpr std::array<std::string_view, 5> kStagesOfCompiler{
 // The name that torch gives to the graph after the stage `post_grad_graph`.
 constexpr std::string_view kAfterPostGrad = "inductor_post_grad_graph";
 
-// The stage of a compilation before or after which the graph was logged; empty if it is none.
+// The stage of a compilation before or after which the graph was logged; empty if it was logged
+// around no stage.
 std::string_view stage_of(std::string_view name) {
   if (name == kAfterPostGrad) return "post_grad_graph";
   if (!is_around_pass(name)) return {};
