@@ -270,7 +270,7 @@ class EditWriter {
   }
 
   // Indexed by position in `after`: the node at this position or, if it is not common, the next
-  // common node. There always is one, because a half ends with its output.
+  // common node. There is always one, because a half ends with its output.
   [[nodiscard]] std::vector<NodeId> next_common() const {
     std::vector<NodeId> next(after_.order().size());
     for (std::size_t i = next.size(); i-- > 0;)

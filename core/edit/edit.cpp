@@ -592,8 +592,8 @@ Result<void> Editor::State::check_kept_orders(NodeId id, bool before) {
     if (d.kind == DependencyKind::write) return false;
     const Effects others = effects_of(graph, graph.node(d.node));
     if (effects.conflict(others)) return true;
-    // They are ordered because of a symbol that the earlier one defines, unless an added node may
-    // now define it.
+    // A symbol that the earlier node defines keeps the two in order, unless an added node may now
+    // define it.
     return is_neighbor && (effects.has(Effects::checks) || others.has(Effects::checks) ||
                            !brings_symbols_before(id, d.node));
   };

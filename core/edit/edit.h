@@ -78,7 +78,7 @@ struct RemoveNode {
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
 
-// Replaces inputs of a call, or its operator, its arguments, or both. The call's value stays the
+// Replaces inputs of a call; or its operator, its arguments, or both. The call's value stays the
 // same unless `val` is given. `inputs` pairs a node that the call reads with the node that it reads
 // instead. All pairs apply at once and to every argument; everything else in the arguments stays
 // the same. `inputs` excludes `target`, `args` and `kwargs`. Arguments refer to nodes by their

@@ -2,8 +2,8 @@
 
 // Merges several collectives of one process group into one, and splits them again. The edits
 // consist of primitive changes, so training code can replay them. The results stay bitwise equal,
-// except that both may change the last bit of sums over more than two ranks; an edit that merges
-// then has a note. merge.cpp describes the method.
+// except that merging and splitting may change the last bit of sums over more than two ranks; an
+// edit that merges then has a note. merge.cpp describes the method.
 
 #include <span>
 #include <vector>

@@ -32,8 +32,8 @@ class RankNames {
 
   // These functions replace recorded names in a call's positional arguments, keyword arguments, and
   // value. A group name keeps a suffix `_...`, which passes append to name a twin: another group
-  // with the same ranks. They leave unknown names unchanged and return an error text; empty on
-  // success.
+  // with the same ranks. Unknown names stay unchanged; the functions then return an error text,
+  // otherwise an empty one.
   std::string rename_args(const OperatorInfo& op, ArgumentRecords& args) const;
   std::string rename_kwargs(ArgumentRecords& kwargs) const;
   std::string rename_value(ValueRecord& value) const;

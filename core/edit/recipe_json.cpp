@@ -273,8 +273,7 @@ Change read_change(JsonMembers& members) {
   return replace;
 }
 
-// Adds the problems that it finds to those of the document. `where`: the edit's location in the
-// document.
+// Records problems in `document`. `where`: the edit's location in the document.
 Edit read_edit(const Json& json, const std::string& where, JsonMembers& document) {
   JsonMembers members(json, where);
   Edit edit;

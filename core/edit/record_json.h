@@ -53,7 +53,7 @@ constexpr JsonOwnForm<Struct, Value> json_own_form(
   return {key, member, read, write};
 }
 
-// Adapts one of the functions above to fields that are optional.
+// Adapts one of the functions above to an optional field.
 template <auto read, class T = typename decltype(read(OrderedJson()))::value_type>
 Result<std::optional<T>> optionally(const OrderedJson& json) {
   return read(json);

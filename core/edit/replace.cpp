@@ -53,8 +53,8 @@ bool holds_tensor(const Graph& graph, const Argument& argument) {
                              [&](const Argument& child) { return holds_tensor(graph, child); });
 }
 
-// True unless a schema's argument of this type cannot be this value, which is not a tensor. Values
-// of unknown kinds, and types that no kind stands for, are not compared.
+// False if an argument with this type in the schema cannot have this value, which is not a tensor.
+// True for values of unknown kinds and for types that no kind stands for.
 bool may_be(const Graph& graph, const Argument& value, std::string_view type) {
   using ArgumentKind = Argument::Kind;
   const bool is_optional = type.ends_with('?');

@@ -99,8 +99,8 @@ class BucketSplitter {
     return split_ && splits_by_member(gathers) && find_results(gathers);
   }
 
-  // True if the pieces that are split off lie side by side, in rows of one rank each (gathered), or
-  // one after another.
+  // True if the pieces are split off side by side, from a tensor with one row per rank (gathered),
+  // or one after another.
   [[nodiscard]] bool splits_by_member(bool gathers) const {
     const Argument* dim = graph_.argument(graph_.node(split_), "dim");
     if (!gathers)
