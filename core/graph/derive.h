@@ -21,7 +21,7 @@ void derive_phases(Graph& graph);
 // with gradients are parameters. Calls derive_step_parameters.
 void derive_roles(Graph& graph);
 
-// Indexed by node id: true for these nodes and for all nodes that they depend on.
+// Indexed by node id: true for `nodes` and for all nodes that they depend on.
 std::vector<bool> ancestors(const Graph& graph, std::vector<NodeId> nodes);
 
 // The last output node of a part; null if there is none.

@@ -11,7 +11,7 @@
 namespace jointer {
 namespace {
 
-// Higher-order operators that have none of these effects.
+// Higher-order operators that draw no random numbers and act on nothing outside the graph.
 constexpr std::array<std::string_view, 6> kPure{
     "triton_kernel_wrapper_functional", "auto_functionalized",
     "auto_functionalized_v2",           "flex_attention",

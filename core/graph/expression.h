@@ -18,8 +18,8 @@ namespace jointer {
 // safe for any input.
 class Expression {
  public:
-  // Error (input): the text does not follow the grammar (the message gives the column), or is too
-  // long.
+  // Error (input): the text does not follow the grammar or is nested too deeply (the message gives
+  // the column), or is too long.
   static Result<Expression> parse(std::string_view text);
 
   using Lookup = std::function<std::optional<std::int64_t>(std::string_view symbol)>;

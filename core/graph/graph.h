@@ -228,7 +228,7 @@ class Graph {
     return operator_schemas_;
   }
   DeviceId intern_device(std::string_view name);
-  // Error: the text is not an expression.
+  // Errors: same as Expression::parse.
   Result<ExpressionId> intern_expression(PartId part, std::string_view text, std::string_view hint);
   GroupId add_group(ProcessGroup group);
   ModuleStackId add_module_stack(PartId part, std::span<const ModuleFrame> frames);

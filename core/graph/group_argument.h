@@ -23,8 +23,8 @@ std::string_view text_argument(const Graph& graph, const Node& call, std::string
 // Returns the argument of a call that is the group's name; null if no string names a group.
 const Argument* group_argument(const Graph& graph, const Node& call);
 
-// The number of ranks in a collective's group, as the capture gives it (Graph::group_size); none if
-// the capture does not tell.
+// The number of ranks in a collective's group, as the capture gives it (Graph::group_size); nullopt
+// if the capture does not give it.
 std::optional<std::int64_t> known_group_size(const Graph& graph, const Node& collective);
 
 // The number of ranks that estimates assume: the known number or, if there is none, the world size
@@ -59,7 +59,8 @@ Assumptions without_strides(Assumptions assumptions);
 // Only the distances.
 Assumptions only_strides(const Assumptions& assumptions);
 
-// Error (usage): a stride is out of range, or its group is not in the graph or has known ranks.
+// Error (usage): an assumed distance is out of range, or its group is not in the graph or has known
+// ranks.
 Result<void> check_strides(const Graph& graph, const Assumptions& assumptions);
 
 }  // namespace jointer
