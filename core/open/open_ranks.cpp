@@ -22,7 +22,7 @@ bool is_pattern(const RankFiles& files) {
 }
 
 // True if a file that is named for the rank exists. If the other file of the rank is missing,
-// opening it says so.
+// opening the rank reports that.
 bool exists(const RankFiles& files, int rank) {
   std::error_code status;
   return std::ranges::any_of(

@@ -20,10 +20,10 @@ std::string export_csv(const Graph& graph, const Analysis& analysis);
 // (compute, process groups, copies), a flow from each collective to its wait, and a memory counter
 // by category.
 std::string export_perfetto(const Graph& graph, const Analysis& analysis);
-// The same, and a process for each measurement of the graph. Each process has tracks for the
-// measured calls, by stream as in the simulation, and for the kernels, by stream of the GPU, and a
-// flow from each call to each of its kernels that starts during the call. A measurement without
-// times of calls or kernels adds nothing.
+// The same, with a further process for each measurement of the graph. Each process has tracks for
+// the measured calls, by stream as in the simulation, and for the kernels, by stream of the GPU,
+// and a flow from each call to each of its kernels that starts during the call. A measurement
+// without times of calls or kernels adds nothing.
 std::string export_perfetto(const Graph& graph, const Analysis& analysis,
                             std::span<const Measurement> measured);
 

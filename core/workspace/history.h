@@ -42,7 +42,7 @@ struct History {
   // The edits from the baseline to the state after the first `after` entries.
   [[nodiscard]] std::vector<Edit> edits_at(std::size_t after) const;
   [[nodiscard]] std::vector<Edit> edits() const { return edits_at(place); }
-  // The number of these edits.
+  // The number of edits from the baseline to the current state.
   [[nodiscard]] std::size_t edit_count() const {
     return place == 0 ? 0 : entries[place - 1].edits_after();
   }

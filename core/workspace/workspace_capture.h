@@ -18,11 +18,11 @@ bool is_workspace_file(const std::string& path);
 // precedence. Error (usage): `assume` is not valid.
 Result<Assumptions> assumptions_of(const CaptureReference& capture, const Assumptions& given);
 
-// The request to open a workspace's capture, for `asked`, a request to open the workspace: at the
-// saved path relative to the workspace or, if there is no file there, at the saved absolute path,
-// with assumptions_of. Error (input): there is no file at either path; the message names them.
-// Error (usage): the request is for another graph than the workspace's. Other errors: those of
-// assumptions_of.
+// Returns the request that opens a workspace's capture. `asked` is the request to open the
+// workspace. The capture is at the saved path relative to the workspace or, if there is no file
+// there, at the saved absolute path; its assumptions are those of assumptions_of. Error (input):
+// there is no file at either path; the message names them. Error (usage): the request is for
+// another graph than the workspace's. Other errors: those of assumptions_of.
 Result<OpenRequest> locate_capture(const Workspace& workspace, const OpenRequest& asked);
 
 // The file names of a workspace's capture that `locate_capture` does not find; empty for a file
