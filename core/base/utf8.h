@@ -17,6 +17,14 @@ constexpr std::size_t character_count(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
 }
 
+// The first `count` characters of valid UTF-8; all of `text` if it has no more.
+constexpr std::string_view first_characters(std::string_view text, std::size_t count) {
+  std::size_t end = 0;
+  for (std::size_t seen = 0; end < text.size(); ++end)
+    if (begins_character(text[end]) && seen++ == count) break;
+  return text.substr(0, end);
+}
+
 // Returns `text` with each byte that is not part of valid UTF-8 replaced by U+FFFD, so that any
 // process output can be written to JSON and shown on the screen.
 std::string valid_utf8(std::string_view text);

@@ -14,6 +14,7 @@
 #include "core/base/characters.h"
 #include "core/base/json_text.h"
 #include "core/base/take_part.h"
+#include "core/base/utf8.h"
 #include "core/capture/native_reader.h"
 #include "core/report/export.h"
 #include "core/report/python_repr.h"
@@ -155,14 +156,15 @@ class FxTextWriter {
 
   // Truncates long values, as torch does.
   [[nodiscard]] std::string annotation_of(const Node& n) const {
-    constexpr std::size_t kMax = 40;
+    constexpr std::size_t kMax = 40;  // characters
     const std::string_view custom = graph_.text(n.custom);
     if (custom.empty()) return {};
     OrderedJson json = OrderedJson::parse(custom, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object() || json.empty()) return {};
     for (auto& [key, value] : json.items()) {
       const std::string text = value.is_string() ? value.get<std::string>() : json_repr(value);
-      if (text.size() > kMax) value = text.substr(0, kMax) + "...";
+      if (const std::string_view shown = first_characters(text, kMax); shown.size() < text.size())
+        value = std::string(shown) + "...";
     }
     return json_repr(json);
   }

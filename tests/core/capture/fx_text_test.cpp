@@ -553,6 +553,19 @@ TEST(FxTextExport, MatchesTorch) {
   EXPECT_EQ(export_fx_text(must_read(kFull)), expected);
 }
 
+// As in torch, a longer value of an annotation is cut off after 40 characters, not bytes.
+TEST(FxTextExport, AnnotationsAreCutOffBetweenCharacters) {
+  Graph graph =
+      must_read(forward("relu: \"f32[8, 4][4, 1]cpu\" = torch.ops.aten.relu.default(x)", "relu"));
+  std::string forty = "a";
+  for (int i = 1; i < 40; ++i) forty += "\u00e9";
+  graph.node(graph.find("relu")).custom =
+      graph.intern(fmt::format(R"({{"short":"{0}","long":"{0}b"}})", forty));
+  const std::string text = export_fx_text(graph);
+  EXPECT_THAT(text, HasSubstr(fmt::format("{{'short': '{0}', 'long': '{0}...'}}", forty)));
+  EXPECT_EQ(error_of(text), "no error");
+}
+
 class Sample : public testing::TestWithParam<const char*> {};
 
 TEST_P(Sample, TextReadsBackAsTheSameGraph) {
