@@ -85,7 +85,7 @@ bool computes_nothing(std::string_view name) {
   return std::ranges::find(kNames, name) != kNames.end() || name == "_c10d_functional::wait_tensor";
 }
 
-// True for kernels of NCCL and RCCL, and for calls of collectives.
+// True for the names of NCCL's and RCCL's kernels, and of calls of collectives.
 bool is_of_collective(std::string_view name) {
   if (name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("c10d::"))
     return true;

@@ -146,7 +146,8 @@ const NodeBuilder::Place& NodeBuilder::place_of(std::size_t comment) {
   place.emplace();
   place->comment = parse_comment(body_.comments[comment]);
   const Comment& c = place->comment;
-  // If torch did not write this comment, the previous one still applies if it is above a node.
+  // A comment that torch did not write leaves the previous one in force, provided that a node
+  // follows that one.
   if (!c.is_known && comment > 0 && places_[comment - 1]) return *(place = places_[comment - 1]);
   if (!c.stack.empty()) {
     const auto [known, is_new] = stacks_.try_emplace(c.stack);

@@ -137,8 +137,7 @@ class MeasuredTies {
         for (std::size_t i = 0; i < gap.calls.size(); ++i)
           tie(gap.kernels[i], gap.calls[i], TiedBy::neighbors);
     };
-    // Collectives run on streams of their own, so their order relative to this stream is
-    // accidental.
+    // Collectives run on other streams, so their order relative to this one is accidental.
     std::vector<CertainPairs::Pair> anchors;
     for (const CertainPairs::Pair& pair : pairs_.in_order())
       if (!kernel(pair.first).is_collective && is_on(stream, pair.second)) anchors.push_back(pair);

@@ -10,7 +10,8 @@
 namespace jointer {
 
 // True if two arguments in the same graph are equal. Floating-point numbers are equal if their bits
-// are. `equal_index(a, b)` compares two nodes, symbols, texts or the like, of the same kind.
+// are. `equal_index(a, b)` compares two arguments of the same kind that stand for a node, a symbol,
+// a text or the like.
 template <class EqualIndex>
 bool equal_arguments(const Graph& graph, const Argument& a, const Argument& b,
                      const EqualIndex& equal_index) {

@@ -9,8 +9,8 @@
 namespace jointer {
 namespace {
 
-// A call's module in any layer, operator, process group, phase, whether it is recomputed, and a
-// hash of its value.
+// The features that counterparts share: the call's module in any layer, operator, process group and
+// phase, whether it is recomputed, and a hash of its value.
 using Kind = std::tuple<std::uint32_t, OperatorId, GroupId, Phase, bool, std::uint64_t>;
 
 struct Call {

@@ -26,7 +26,8 @@ class RowWriter {
     sqlite3_bind_text64(statement_, ++at_, text.data() == nullptr ? "" : text.data(), text.size(),
                         SQLITE_STATIC, SQLITE_UTF8);
   }
-  // Both bind NULL if the text is empty; `owned_text` keeps the text until the next start().
+  // Both functions bind NULL if the text is empty; `owned_text` keeps the text until the next
+  // start().
   void text_or_null(std::string_view value) { value.empty() ? null() : text(value); }
   void owned_text(std::string value) { text_or_null(owned_.emplace_back(std::move(value))); }
 
