@@ -16,8 +16,7 @@ struct AchievedRates {
   double bytes = 0, bytes_share = 0;  // of device memory, as counted by node_traffic
   // Only for collectives: the "bus bandwidth" of nccl-tests (doc/PERFORMANCE.md), the rate at which
   // a rank's link carries data, independent of the number of ranks. Peak: the links inside a node;
-  // no share if the group spans several nodes. Both 0 if the number of ranks is
-  // unknown.
+  // no share if the group spans several nodes. Both are 0 if the number of ranks is unknown.
   double bus = 0, bus_share = 0;
   friend bool operator==(const AchievedRates&, const AchievedRates&) = default;
 };
@@ -30,8 +29,8 @@ AchievedRates achieved_rates(const Graph& graph, const Node& call, std::int64_t 
 // "412 TFLOP/s (41.7% of peak), 1,200 GB/s (36% of peak)"; empty if no rate applies.
 std::string rates_text(const AchievedRates& rates);
 
-// Returns true if the description is that of the GPU with this name, as its driver reports it.
-// False for CPUs: a rank has only some of the cores.
+// Returns true if the description is that of the GPU whose driver reports this name. False for
+// CPUs: a rank has only some of the cores.
 bool describes_gpu(const DeviceDescription& device, std::string_view name);
 
 }  // namespace jointer

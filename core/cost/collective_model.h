@@ -8,8 +8,9 @@
 namespace jointer {
 
 // The nodes on which the ranks of a group run. Ranks fill nodes in order: rank r of the job is on
-// node r / gpus_per_node. Ranks that the capture does not contain lie an assumed distance apart
-// (rank_stride). A group without a list of ranks is on one node and has estimated_group_size ranks.
+// node r / gpus_per_node. If the capture does not contain the group's ranks, they are assumed to be
+// rank_stride apart. A collective without a group, or with an empty one, is on one node and has
+// estimated_group_size ranks.
 struct GroupPlacement {
   std::int64_t ranks = 1;
   std::int64_t nodes = 1;

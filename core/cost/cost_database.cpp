@@ -207,8 +207,8 @@ Result<CostDatabase::Handle> CostDatabase::connect(const std::string& path, bool
   return handle;
 }
 
-// Returns 0 for a database without tables. Error: the file belongs to another program or has
-// another major version.
+// Returns 0 for a database without tables. Error (input): the file belongs to another program, is
+// damaged, or has another major version.
 Result<int> CostDatabase::version() const {
   const auto number = [&](std::string_view sql) -> Result<std::int64_t> {
     JOINTER_TRY(SqliteStatement query, SqliteStatement::prepare(handle_.get(), path_, sql));

@@ -91,14 +91,14 @@ struct EstimatorRequest {
 };
 
 // `request.device` chooses the device description. If it is empty, the default device of `runs_on`
-// is used; without `runs_on`, an H100. `measured` uses the times of the device in its name or, if
-// there is none, of the most recently measured device of type `runs_on` (of any type without
-// `runs_on`); if `request.device` is empty, it uses the description that matches this device, or
-// the default device of its type if none does. Error (usage): the estimator, the device or a
-// constant does not exist, `gpus_per_node` is less than 1, nothing was measured, or the device of
-// `kernels` has no rates of kernels. Error (input): the trace, the device description or the cost
-// database cannot be read, or is damaged. Error (run): the cost database remains locked, or the
-// system fails while it is read.
+// is used; without `runs_on`, an H100. `measured{device="D"}` uses the times of D, and `measured`
+// those of the most recently measured device of type `runs_on` (of any type without `runs_on`); if
+// `request.device` is empty, the rest follows from the description that matches the measured
+// device, or from the default device of its type if none does. Error (usage): the estimator, the
+// device or a constant does not exist, `gpus_per_node` is less than 1, nothing was measured, or the
+// device of `kernels` has no rates of kernels. Error (input): the trace, the device description or
+// the cost database cannot be read, or is damaged. Error (run): the cost database remains locked,
+// or the system fails while it is read.
 Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& request,
                                                   std::optional<DeviceType> runs_on = {});
 

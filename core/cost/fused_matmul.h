@@ -25,7 +25,8 @@ struct FusedMatmul {
   DType dtype = DType::float32;  // of the operands
 };
 
-// Returns nullopt for any other operator, or if the sizes do not match.
+// Returns nullopt for any other operator, or if an operand or a result is missing, or a right
+// operand is not a matrix.
 std::optional<FusedMatmul> read_fused_matmul(const Graph& graph, const Node& node);
 
 // Returns the placement of the group's ranks: the result of place_group, or all ranks on one node

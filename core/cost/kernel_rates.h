@@ -20,8 +20,8 @@ enum class AccessPattern : std::uint8_t {
 
 // A share is the fraction of the device's bandwidth, or of its peak FLOP/s.
 struct KernelRates {
-  // The time that a kernel takes in addition to that for its bytes and FLOPs: a loop, and a matrix
-  // product or attention.
+  // The time that a kernel takes in addition to that for its bytes and FLOPs: `launch_us` for a
+  // loop, `product_us` for a matrix product or attention.
   double launch_us = 0, product_us = 0;
   // The time from a load until its data arrive.
   double latency_us = 0;
@@ -31,7 +31,7 @@ struct KernelRates {
   // only itself.
   std::int64_t sector_bytes = 0;
 
-  // Shares of the bandwidth by access pattern, and of two kinds of kernels.
+  // Shares of the bandwidth, by access pattern and by kind of reduction.
   double coalesced = 1, strided = 1, gathered = 1, scattered = 1;
   double row_reduction = 1, column_reduction = 1;
   // The share that an operator reaches if it converts to a wider type. Such a conversion does not

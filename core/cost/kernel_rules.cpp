@@ -36,8 +36,8 @@
 // csrc/flash_attn. The numbers and their sources are in resources/devices/*.json.
 //
 // Deviations: other kernels of attention (memory-efficient, math) count as flash attention.
-// Products that split k over multiprocessors, and tiles that are shared by several of
-// them (stream-K), are not modeled. A launch does not overlap with the end of the kernel before it.
+// Products that split k over multiprocessors, and tiles that are shared by several of them
+// (stream-K), are not modeled. A launch does not overlap with the end of the kernel before it.
 // Loops of compiled kernels are tiled so that transposed accesses cost the same in either
 // direction.
 //
