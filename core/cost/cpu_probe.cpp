@@ -4,8 +4,8 @@
 // Steps
 //   1. Choose the most similar probed rank: if possible, one that shared the machine or ran alone
 //      as this rank does; among these, the one with the most similar number of threads.
-//   2. Scale the probed rank's rates of FLOPs, bytes and special functions by the number of threads:
-//      this rank's divided by the probed rank's. The fixed times of a call stay the same.
+//   2. Scale the probed rank's rates of FLOPs, bytes and special functions by the number of
+//      threads: this rank's divided by the probed rank's. The fixed times of a call stay the same.
 //   3. If the ranks have more threads than the machine has cores, everything is slower by that
 //      factor: rates are divided by it, and times are multiplied by it.
 //   4. The start-up time of a collective follows from that of the probed all-gather of two ranks: a

@@ -19,8 +19,8 @@
 //
 // With expandable segments, each pool has one segment, which grows at its end in pages of 2 MiB
 // (small) or 20 MiB (large). In step 1, the free block at the end, which could grow, is used only
-// if no other block is large enough. In step 2, it grows by the missing pages. In step 3, every
-// rest of 512 bytes or more becomes a free block.
+// if no other block is large enough. In step 2, the segment grows by the missing pages. In step 3,
+// every rest of 512 bytes or more becomes a free block.
 //
 // Cost: O(log b) per request, for b free blocks.
 

@@ -4,8 +4,8 @@
 //   pending  a stack of nodes to visit. At first, it contains the given order, with the first node
 //            on top.
 //   waiting  visited nodes without a position. Each waits for the last node that it needs and that
-//            has no position yet. Inputs come first in this order, then the nodes that edges
-//            require.
+//            has no position yet. In this order, the nodes that edges require come after all
+//            others.
 //
 // Steps. Visit the next pending node. If it needs a node that has no position yet, it waits for
 // that node. Otherwise, it gets the next position, and the nodes that wait for it are pushed onto
