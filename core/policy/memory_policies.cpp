@@ -13,8 +13,8 @@
 // The rules:
 //   default           saves the results of the operators in titan_save_ops; the rest is
 //                     PREFER_RECOMPUTE
-//   full              saves the results of calls that draw random numbers or that `save_ops`
-//                     selects; the rest is MUST_RECOMPUTE
+//   full              saves the results of random operators (attention too, even without dropout)
+//                     and of calls that `save_ops` selects; the rest is MUST_RECOMPUTE
 //   eager             like default, but recomputes every second call of aten.mm and aten.linear,
 //                     counted together in each layer
 //   sac_and_offload   like default, and offloads the largest activations that stay in memory for

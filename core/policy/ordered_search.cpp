@@ -14,10 +14,10 @@
 // judging a plan, so the search cannot find one for every plan.
 //
 // Steps
-//   1. Find good orders for min_cut's plan (of a flat training step, for the current plan) and for
-//      one that recomputes all that it may, without a limit on the memory. Their communication
-//      gives the hidden shares of this graph. They do not depend on the limit: otherwise,
-//      neighboring limits would be judged differently. Searches for several limits may share them.
+//   1. Find good orders for min_cut's plan (for a flat training step, the current plan) and for one
+//      that recomputes all that it may, without a limit on the memory. Their communication gives
+//      the hidden shares of this graph. They do not depend on the limit: otherwise, neighboring
+//      limits would be judged differently. Searches for several limits may share them.
 //   2. Search with these shares, and find an order for the plan.
 //   3. If a faster order of that plan needs more memory than the limit allows, for example for
 //      buckets, give up a part of the plan for it: find an order for the best plan found on the way
@@ -206,7 +206,7 @@ class OrderedSearch {
     return std::move(order.communication);
   }
 
-  // The peak in the memory that the limit is about, in bytes; of allocated memory if unknown.
+  // The peak of the limited memory in bytes; that of allocated memory if it is unknown.
   [[nodiscard]] std::int64_t bytes(const ParetoPoint& point) const {
     return bytes_of(point, memory_).value_or(allocated(point));
   }

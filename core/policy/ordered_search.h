@@ -30,8 +30,8 @@ struct PlanOrder {
 struct OrderLimit {
   LimitedMemory memory = LimitedMemory::allocated;
   std::int64_t bytes = 0;  // maximum at the peak
-  // PlanOrder::communication is read, which takes a simulation, and the order need not be the best
-  // that can be found.
+  // If true, the result includes PlanOrder::communication, which takes a simulation, and the order
+  // need not be the best that can be found.
   bool wants_communication = false;
 };
 
@@ -46,7 +46,7 @@ using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const Orde
 // thread-safe. Deterministic if `find_order` is. Errors: same as those functions and `find_order`.
 //
 // `hidden`: shared by searches with equal graphs, estimates, partition options, memory and
-// `find_order`, of a flat training step also with the same current plan; null: not shared.
+// `find_order` and, for a flat training step, the same current plan; null: not shared.
 Result<Fit> fastest_ordered(const TradeOff& trade_off, std::int64_t peak_bytes,
                             const FindOrder& find_order, SharedHidden* hidden = nullptr);
 Result<Fit> smallest_ordered(const TradeOff& trade_off, double percent, const FindOrder& find_order,
