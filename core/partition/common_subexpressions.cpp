@@ -13,7 +13,7 @@
 //  - impure calls, including waits;
 //  - a call whose result auto_functionalized or a Triton kernel writes to;
 //  - calls on different streams or memory pools, as their annotations (`custom`) say.
-// Since then, floating-point arguments are equal if their bits are; before, NaN equals nothing.
+// Also since 2.14, floating-point numbers are equal if their bits are; before, NaN equals nothing.
 //
 // Views of an erased call become views of its twin's storage. (torch leaves them described as views
 // of the erased call, and counts its memory a second time.)

@@ -10,9 +10,9 @@
 
 namespace jointer {
 
-// Names the new nodes of one graph as torch.fx does: by a candidate, with a number appended if that
-// name is taken, or is a keyword or builtin of Python (`max`). The number depends on the names that
-// were assigned before and on their order.
+// Names the new nodes of one graph as torch.fx does: takes a candidate, and appends a number if
+// that name is taken, or is a keyword or builtin of Python (`max`). The number depends on the names
+// that were assigned before and on their order.
 class FxNames {
  public:
   // If a numbered name is taken, torch continues after the last number that it assigned; before

@@ -17,7 +17,7 @@ class NodePlaces {
  public:
   explicit NodePlaces(const Graph& graph);
 
-  // True if the node is tagged as forward or as backward. If no call of the graph is tagged as
+  // True if the node is tagged as forward, or as backward. If no call of the graph is tagged as
   // forward, phases replace the tags, but the output is never forward.
   [[nodiscard]] bool is_forward(const Node& node) const;
   [[nodiscard]] bool is_backward(const Node& node) const;

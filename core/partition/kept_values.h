@@ -28,8 +28,8 @@ namespace jointer {
 Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<const NodeCost> costs,
                                                std::span<const Flops> flops);
 
-// The totals of these rows; the nested `figures` stays zero. A call that runs only in a pair's
-// backward does not count as recomputed.
+// The totals of the rows of kept_values; the nested `figures` stays zero. A call that runs only in
+// a pair's backward does not count as recomputed.
 PlanFigures kept_figures(const Graph& graph, std::span<const SaveCandidate> kept);
 // True if the call in a row runs twice; false for saved values.
 bool runs_again(const Graph& graph, const Node& node);

@@ -21,7 +21,7 @@ class OrderBound {
   struct Options {
     std::vector<MemoryPolicy> policies;  // the user's, indexed by node id; may be empty
     bool offload = true;                 // plans may offload values
-    // Called before each price, on any thread but never concurrently; false ends the search.
+    // Called before each minimum cut, on any thread but never concurrently; false ends the search.
     std::function<bool()> go_on;
   };
 

@@ -40,7 +40,7 @@ enum class BudgetRounding : std::uint8_t {
 struct PartitionOptions {
   Partitioner partitioner = Partitioner::min_cut;
   bool ignore_tags = false;
-  // For min_cut: torch's activation_memory_budget, 0..1: 1 is the cut alone, 0 saves only inputs.
+  // For min_cut: torch's activation_memory_budget, from 0 (saves only inputs) to 1 (the cut alone).
   double activation_budget = 1.0;
   KnapsackSolver solver = KnapsackSolver::dp;
   BudgetRounding rounding = BudgetRounding::torch;

@@ -15,7 +15,7 @@
 
 namespace jointer {
 
-// How the backward obtains a value; none if the plan does not need it.
+// How the backward obtains a value; nullopt if it does not need the value.
 using MaybeAction = std::optional<PlanAction>;
 // "saved", "recomputed", "offloaded" or "not needed".
 std::string_view to_text(MaybeAction kept);

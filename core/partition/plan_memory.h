@@ -1,8 +1,9 @@
 #pragma once
 
-// Computes the live bytes of a pair without building it. The result equals what MemoryTimeline
-// computes for the graph that emit_pair returns or, for a flat training step, for the graph that
-// apply_step_tags returns. The top of plan_memory.cpp describes the algorithm.
+// Computes the live bytes under a save plan without building the resulting graph. They equal those
+// that MemoryTimeline computes, with rounded sizes, for the graph that emit_pair returns or, for a
+// flat training step, for the graph that apply_step_tags makes. The top of plan_memory.cpp
+// describes the algorithm.
 
 #include <cstdint>
 #include <span>

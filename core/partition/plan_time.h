@@ -1,8 +1,8 @@
 #pragma once
 
-// Computes the step time of a pair without building it, by the rules in clocks.h. The result equals
-// what Simulation computes for the graph that emit_pair returns or, for a flat training step, for
-// the graph that apply_step_tags returns.
+// Computes the step time under a save plan without building the resulting graph, by the rules in
+// clocks.h. It equals the time that Simulation computes for the graph that emit_pair returns or,
+// for a flat training step, for the graph that apply_step_tags makes.
 
 #include <cstdint>
 #include <span>

@@ -2,8 +2,8 @@
 
 // Computes peak memory, step time and recomputation under a save plan without building the
 // resulting graph: the estimates that MemoryTimeline and Simulation compute for the pair that
-// emit_pair returns or, for a flat training step, for the graph that apply_step_tags returns. The
-// top of plan_what_if.cpp describes how.
+// emit_pair returns or, for a flat training step, for the graph that apply_step_tags makes. The top
+// of plan_what_if.cpp describes how.
 
 #include <cstdint>
 #include <memory>
@@ -86,8 +86,8 @@ struct PlanWhatIfOptions {
 class PlanWhatIf {
  public:
   // `joint`: Partition::joint or a flat training step; must outlive this object. `costs`, `flops`:
-  // one per node, by id. `memory` must use the rules for running a graph; torch's rules do not
-  // cover pairs.
+  // one per node, by id. `memory` must use the rules for running a graph, since torch's rules do
+  // not cover pairs, and round sizes.
   PlanWhatIf(const Graph& joint, std::span<const NodeCost> costs, std::span<const Flops> flops,
              const MemoryOptions& memory = {}, const SimulationOptions& simulation = {},
              const PlanWhatIfOptions& options = {});

@@ -24,7 +24,7 @@ constexpr std::string_view to_string(PlanAction action) {
   return kPlanActionNames[static_cast<std::size_t>(action)];
 }
 
-// All ids are those of the joint graph.
+// All ids are those of the joint graph or the flat training step.
 struct SavePlan {
   // The values that the forward saves, including inputs of the graph, in the order of the forward's
   // outputs. All other values of the forward that the backward needs are recomputed from them.
