@@ -36,7 +36,7 @@ Result<PlacementGuess> guess_placement(const Graph& graph, const Analysis& analy
   Graph placed = graph;
   JOINTER_CHECK(placed.assume(spread));
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator,
-              make_estimator(analysis.options.estimator, graph.main_device()));
+              make_estimator(analysis.options.estimator, analysis.memory.device()));
   std::vector<NodeCost> costs = analysis.costs;
   for (const NodeId node : graph.order())
     if (std::ranges::find(guess.groups, graph.node(node).group) != guess.groups.end()) {

@@ -8,9 +8,11 @@
 #include <algorithm>
 
 #include "core/cost/collective_model.h"
+#include "core/cost/cost_database.h"
 #include "core/graph/group_argument.h"
 #include "core/graph/literal.h"
 #include "tests/support/must.h"
+#include "tests/support/temporary_folder.h"
 
 namespace jointer {
 namespace {
@@ -96,6 +98,27 @@ TEST(PlacementGuess, TorchsFormulasUseOnlyTheSizesOfGroups) {
     EXPECT_EQ(found.groups.size(), 1U) << name;
     EXPECT_EQ(found.spread_ns, found.neighbors_ns) << name;
   }
+}
+
+// Both placements are estimated for the device that runs the graph, even if the capture names
+// another.
+TEST(PlacementGuess, IsEstimatedForTheDeviceThatRunsTheGraph) {
+  const Graph graph = gather();
+  ASSERT_EQ(graph.main_device(), DeviceType::cuda);
+  const test::TemporaryFolder folder;
+  AnalysisOptions options;
+  options.memory.runs_on = DeviceType::cpu;
+  options.estimator = {.name = "measured", .device = "", .costs = folder / "costs.sqlite"};
+  ASSERT_TRUE(test::must(CostDatabase::open_or_create(options.estimator.costs))
+                  .store({.device = "AMD EPYC 7763",
+                          .device_type = "cpu",
+                          .nodes = {{"aten.relu.default(f32[8])", 7}},
+                          .collectives = {},
+                          .gpu = {}}));
+  const auto found = guess_placement(graph, analyze(graph, options).value());
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->groups.size(), 1U);
+  EXPECT_GT(found->spread_ns, found->neighbors_ns);
 }
 
 TEST(PlacementGuess, GroupsOfTheCaptureAreNotGuessed) {
