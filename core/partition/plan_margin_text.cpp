@@ -177,11 +177,9 @@ MarginLine explain_choices(const SolverChoices& choices, std::optional<double> b
                   : fmt::format("torch's {} (budget {}) would {} it", name, made->budget,
                                 verb(made->action));
   };
-  std::string text = budget
-                         ? fmt::format("At a budget of {}, {}, {}", *budget,
-                                       torchs("dp", choices.dp), torchs("greedy", choices.greedy))
-                         : fmt::format("At this peak, {}, {}", torchs("dp", choices.dp),
-                                       torchs("greedy", choices.greedy));
+  std::string text = fmt::format(
+      "{}, {}, {}{}", budget ? fmt::format("At a budget of {}", *budget) : "At this peak",
+      torchs("dp", choices.dp), choices.relaxation ? "" : "and ", torchs("greedy", choices.greedy));
   if (!choices.relaxation) {
     text += ".";
   } else {

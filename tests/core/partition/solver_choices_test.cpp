@@ -116,6 +116,21 @@ TEST(SolverChoices, TheNearestBudgetFlipsTheDecision) {
   EXPECT_GT(found, 0U);
 }
 
+TEST(SolverChoices, TheTextIsOneSentenceWithOrWithoutTheRelaxation) {
+  SolverChoices choices;
+  choices.dp = SolverChoices::Torch{.action = PlanAction::save, .budget = 0.5};
+  EXPECT_EQ(explain_choices(choices, {}).text,
+            "At this peak, torch's dp (budget 0.5) would save it, and no budget of torch's greedy "
+            "fits.");
+  EXPECT_EQ(explain_choices(choices, 0.5).text,
+            "At a budget of 0.5, torch's dp would save it, and torch's greedy has no plan.");
+  choices.relaxation = PlanAction::save;
+  EXPECT_THAT(
+      explain_choices(choices, 0.5).text,
+      testing::StartsWith("At a budget of 0.5, torch's dp would save it, torch's greedy has "
+                          "no plan, and the relaxation at the same peak would save it."));
+}
+
 TEST(SolverChoices, CanBeCancelled) {
   const Judged& judged = judged_sample();
   const auto solvers = SolverComparison::make(judged.partition.joint, *judged.what_if,
