@@ -14,11 +14,11 @@ namespace jointer {
 // Appends the key of a node, such as `aten.mm.default(bf16[8,64], bf16[64,64]^1.0)`: the operator,
 // then its arguments as written in the graph.
 //   Tensors: element type, shape, layout, and the device if it is not the graph's own (`@cpu`). The
-//   layout is omitted if it is row-major or unknown: `^1.0` is dense with the dimensions in that
-//   order, slowest first (a transposed matrix); `~0.1` has gaps; `*` is expanded (a stride of 0).
-//   Layout is part of the work because matrix products choose their kernels by layout, and copies
-//   and pointwise kernels lose coalescing in some layouts. The width of gaps matters little and is
-//   omitted.
+//   layout is omitted if it is row-major or unknown. Otherwise, `^1.0` is dense with the dimensions
+//   in that order, slowest first (a transposed matrix), `~0.1` has gaps, and a final `*` means
+//   expanded (a stride of 0). Layout is part of the work because matrix products choose their
+//   kernels by layout, and copies and pointwise kernels lose coalescing in some layouts. The width
+//   of gaps matters little and is omitted.
 //   Others: integers, booleans, dtypes and strings determine the work (dimensions, reductions).
 //   Real and complex numbers, such as a scale or an epsilon, do not, and are written `#`; real
 //   exponents of powers are the exception.
