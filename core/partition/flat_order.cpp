@@ -14,9 +14,9 @@
 //   3. List the calls, and the values of the forward that the backward still reads or that are
 //      offloaded.
 //
-// Both passes use the same code; here, it reaches nodes through arrays that are built once per
-// graph. The passes refuse some tags; a plan never has such tags, because it recomputes only what
-// Recomputable allows.
+// The passes share the code of steps 1 and 2 (step_offload.h, remat_order.h), which here reaches
+// nodes through arrays that are built once per graph. The passes refuse some tags; a plan never has
+// such tags, because it recomputes only what Recomputable allows.
 //
 // Cost: linear in nodes and edges, plus sorting the recomputed calls and the offloaded values.
 

@@ -26,8 +26,8 @@ class OrderBound {
   };
 
   // `joint` and what `make_what_if` refers to must outlive this object. `make_what_if` returns an
-  // object that evaluates plans of `joint` with the given costs, which this object keeps. If
-  // `options.go_on` ends the search, the bounds are lower, possibly 0. Error (usage): no plan is
+  // object that evaluates plans of `joint` with the given costs; this object keeps it. If
+  // `options.go_on` ends the search, the bounds are weaker, possibly 0. Error (usage): no plan is
   // legal. Cost: 84 minimum cuts; 14 if plans may not offload.
   static Result<OrderBound> make(
       const Graph& joint, std::span<const NodeCost> costs,

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
-// The first and the last call that read something.
+// The first and the last call that allocate or read a storage.
 struct Uses {
   std::size_t first = kNever, last = 0;
 

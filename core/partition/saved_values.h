@@ -9,10 +9,10 @@
 
 namespace jointer {
 
-// Returns the plan that saves those of `values` and `symbols` that the backward reads, and the
-// symbols in the sizes of the backward's inputs, and that offloads the saved values that are tagged
-// for it and can be offloaded. The top of saved_values.cpp states the rules. `values` and `symbols`
-// must not contain duplicates. Error (usage): same as extract_half.
+// Returns a plan. It saves those of `values` and `symbols` that the backward reads, and the symbols
+// in the sizes of the backward's inputs. It offloads the saved values that are tagged for it and
+// can be offloaded. The top of saved_values.cpp states the rules. `values` and `symbols` must not
+// contain duplicates. Error (usage): same as extract_half.
 Result<SavePlan> settle_saved_values(const Graph& joint, const JointParts& parts,
                                      const std::vector<NodeId>& values,
                                      const std::vector<NodeId>& symbols);

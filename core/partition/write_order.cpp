@@ -38,7 +38,7 @@ WriteOrder::WriteOrder(const Graph& joint) : joint_(joint) {
     for (const Tensor& t : joint.tensors(id))
       if (t.storage) visit(dense[joint.real_storage(t.storage).index()]);
   };
-  // Most graphs write nothing, so examine each operator only once.
+  // Check each operator only once: there are far fewer operators than calls.
   std::vector<std::int8_t> may(joint.operator_count(), -1);
   for (const NodeId id : joint.order()) {
     const Node& node = joint.node(id);

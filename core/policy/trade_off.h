@@ -92,7 +92,7 @@ class TradeOff {
   // fraction `hidden` of the collectives' time.
   [[nodiscard]] Result<Fit> smallest_within_step(std::int64_t step_ns,
                                                  const HiddenShares& hidden) const;
-  // Lower bounds for any order of the graphs; lower ones, possibly 0, if the watcher reports that
+  // Lower bounds for any order of the graphs; weaker ones, possibly 0, if the watcher reports that
   // the user has cancelled. The result refers to this object. May run at the same time as a search
   // if the watcher's `is_cancelled` is thread-safe.
   [[nodiscard]] Result<OrderBound> order_bound() const;
