@@ -5,10 +5,10 @@
 // finds its code and its data in the nearest caches, which does not happen in a step. The result is
 // the median of the three times. If all three are longer than 0.1 ms, it is the shortest: caches
 // matter little to long calls, but other programs delay them. The largest additions, which would
-// empty the caches, and the collectives run three times in a row, after everything else.
+// flush the caches, and the collectives run three times in a row, after everything else.
 //   add        of two tensors, each size but the last four times the one before. The smallest, of
-//              1,024 elements, is the time of a call without work. The others give the bandwidth as
-//              a function of the bytes: from 48 KiB of traffic to twice the size of the largest
+//              1,024 elements, gives the time of a call without work. The others give the bandwidth
+//              as a function of the bytes: from 48 KiB of traffic to twice the size of the largest
 //              cache, but at least 48 MiB (also if the size is unknown) and at most 384 MiB. The
 //              bandwidth of the largest is that of the memory.
 //   mm         of square matrices of 512 and 768: the peak, which is that of the faster one; of 64:
@@ -21,8 +21,8 @@
 //              of that of an add with contiguous operands (plain).
 //   gathers    all-gathers of two sizes between two ranks: latency and bandwidth.
 //
-// Cost: about a second on two cores, most of it for starting the rank.
-// Deviations: operators that gather and scatter are not probed, and have assumed rates.
+// Cost: about a second on two cores, most of it for starting the rank. Not probed: operators that
+// gather or scatter, whose rates are assumed.
 
 #include "core/bench/cpu_probe_graph.h"
 

@@ -8,7 +8,8 @@
 namespace jointer {
 
 // Reasons to doubt figures that were measured on a GPU in this state: errors of its memory, and
-// other processes that compute on it or use its memory. Each reason is a note for the user.
+// other processes that compute on it or use at least 1 GiB of its memory. Each reason is a note for
+// the user.
 std::vector<std::string> doubts_about(const GpuState& gpu);
 
 }  // namespace jointer

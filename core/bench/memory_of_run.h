@@ -10,7 +10,7 @@
 
 namespace jointer {
 
-// The options for a run on that type of device. A rank runs the graph and has no optimizer.
+// The options for a run on devices of type `runs_on`. A rank runs the graph and has no optimizer.
 MemoryOptions memory_of_run(const BenchmarkRequest& request, DeviceType runs_on);
 
 // The type of device that the ranks reported; nullopt if none did.

@@ -24,7 +24,7 @@ std::string nsys_report(std::string_view folder, std::string_view rank) {
 std::vector<std::string> nsys_arguments(const BenchmarkRequest& request, std::string_view rank) {
   std::vector<std::string> arguments{
       "profile", "--trace=cuda,nvtx",
-      // Samples of the host's stacks need privileges, and slow the host down.
+      // Sampling the host's call stacks needs privileges, and slows the host down.
       "--sample=none", "--cpuctxsw=none", "--capture-range=cudaProfilerApi",
       // By default, nsys ends the program when the range ends.
       "--capture-range-end=stop", "--wait=primary", "--force-overwrite=true"};

@@ -19,7 +19,7 @@ bool ran_same_graph(const RankResult& rank, const RankResult& first);
 // "rank 0, interpret".
 std::string measurement_label(const BenchmarkResult& result, const RankResult& rank);
 
-// The measurement of a rank of `result` that reported one. `graph`: the graph that the rank ran.
+// `rank`: a rank of `result` that reported measurements. `graph`: the graph that the rank ran.
 Measurement measurement_of(const Graph& graph, const BenchmarkResult& result,
                            const RankResult& rank);
 

@@ -11,8 +11,8 @@
 
 namespace jointer {
 
-// A collective on one rank, in nanoseconds. The spans of a collective share a clock: that of its
-// group's first rank, which counts from the start of its step.
+// A collective on one rank, in nanoseconds. The spans of a collective share a clock: that of the
+// group's first rank, which counts from the start of that rank's step.
 struct RankSpan {
   int rank = 0;
   std::int64_t start_ns = 0, end_ns = 0;
@@ -24,7 +24,7 @@ struct CollectiveSkew {
   int last_rank = 0;            // the rank that started last
   std::int64_t skew_ns = 0;     // the start of the last rank minus that of the first
   // The time from the start of the last rank until the first rank's end; at least 0. Unlike the
-  // spans, it does not include waiting for ranks.
+  // spans, it does not include waiting for other ranks.
   std::int64_t transfer_ns = 0;
 };
 
