@@ -1,7 +1,7 @@
 // Puts the calls of a graph in the order of the kernels that compute them.
 //
 // Terms
-//   carrier   the call that has the time of a kernel
+//   carrier   the call to which the time of a kernel is assigned
 //   own       of a collective, a copy to or from the host, and a wait: the kernel that starts it or
 //             waits. Other kernels may compute a part of it, such as the copy before an all-reduce
 //             that works in place.
@@ -14,21 +14,21 @@
 //      reduction) or, if there is none, the carrier of the kernel that ran before in its part. If
 //      no kernel ran before, the next carrier gets the time too.
 //   3. A kernel is launched once: it takes the CPU as long as the slowest launch of its calls. Its
-//      other calls, and views, take no time. Starts and waits cost what they cost operator by
-//      operator, and so does a call that blocks the CPU and has no kernel on the device.
-//   4. As a CUDA graph, everything is launched by the first launch, and nothing blocks the CPU.
+//      other calls, and views, take no time. Starts and waits cost the same as in eager mode, and
+//      so does a call that blocks the CPU and has no kernel on the device.
+//   4. In a CUDA graph, the first launch launches everything, and nothing blocks the CPU.
 //   5. A call that no kernel computes (a view that became index arithmetic) runs before the first
 //      call that reads it, or at the end of its part.
 //   6. The steps of memory are the calls in that order. A kernel in which no call begins gets its
 //      own step if it allocates memory or is the first of its part: one more step of the call that
 //      it continues or, if it continues none, of the call of the previous step. Otherwise, it runs
 //      in the step of the kernel before it.
-//   7. A region runs at the position of its last call; between regions, calls run one by one. A
-//      kernel of a region in which no call begins never gets its own step.
+//   7. A region runs at the position of its last call; between regions, calls run one by one. In a
+//      region, a kernel in which no call begins never gets its own step.
 //
-// Source: the order is that of kernels::schedule. Deviation: the order may differ from that of the
-// data (a kernel may compute a part of a call before all inputs of the call exist), so it is only
-// for simulations.
+// Source: the order is that of kernels::schedule. Deviation: the order may violate data
+// dependencies (a kernel may compute a part of a call before all inputs of the call exist), so it
+// is only for simulations.
 
 #include "core/compiled/compiled_calls.h"
 

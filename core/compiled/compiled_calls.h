@@ -28,8 +28,8 @@ struct CompiledCalls {
 };
 
 // `parts`: the graph, or the halves of a pair in their order; with Execution::regional, the regions
-// in program order. `times`: by part, kernel_times. `costs`: by node id, those of running operator
-// by operator. Cost: linear in the nodes and in the nodes of all kernels.
+// in program order. `times`: by part, kernel_times. `costs`: by node id, in eager mode. Cost:
+// linear in the nodes and in the nodes of all kernels.
 CompiledCalls compiled_calls(const Graph& graph, std::span<const CompiledPart> parts,
                              std::span<const std::vector<kernels::KernelTime>> times,
                              std::span<const NodeCost> costs, Execution execution);

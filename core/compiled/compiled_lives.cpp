@@ -11,17 +11,17 @@
 //      its readers has no buffer. Sizes are not rounded. The results of a call that returns a tuple
 //      are allocated together.
 //   2. A static storage lives throughout, except while a part runs that counts it.
-//   3. Another input that the kernels do not count (a tangent) lives throughout its part.
+//   3. Any other input that the kernels do not count (a tangent) lives throughout its part.
 //   4. An output of the forward that the backward counts as an input of the same size is one
 //      lifetime.
 //   Therefore the maximum within a part is the kernels' peak plus the bytes of rules 2 and 3.
 //
 // Rule of a region
 //   5. A storage that only the region uses lives as the region's kernels say, or not at all.
-//      Everything else lives as it does operator by operator, with the region's calls at the place
-//      of the region.
+//      Everything else lives as in eager mode, with the region's calls at the position of the
+//      region.
 //
-// Categories are those of the storage operator by operator.
+// Categories are those that the storage has in eager mode.
 //
 // Cost: linear in storages, buffers and calls. Source: kernels::Kernels, which counts as Inductor's
 // estimate_peak_memory_allocfree. Deviations: each result of a tuple counts once. Inductor counts
@@ -45,12 +45,12 @@ namespace {
 using kernels::Buffer;
 using kernels::BufferLife;
 
-// True for a static storage (see the terms above), by its lifetime operator by operator.
+// True for a static storage (see the terms above), by its lifetime in eager mode.
 bool is_of_static(const MemoryTimeline& operators, const Lifetime& life) {
   return life.first < 0 && life.last >= static_cast<std::int32_t>(operators.steps().size());
 }
 
-// Maps the buffers of a part's kernels to the storages of running operator by operator.
+// Maps the buffers of a part's kernels to the storages that eager mode allocates.
 class PartMemory {
  public:
   PartMemory(const Graph& graph, const MemoryTimeline& operators, const CompiledPart& part)
@@ -66,7 +66,7 @@ class PartMemory {
     return is_of_static(operators_, known(index));
   }
 
-  // The index of the storage of a node's tensor in the lifetimes of `operators`.
+  // The index of the storage of a node's first tensor in the lifetimes of `operators`.
   [[nodiscard]] std::optional<std::size_t> storage_of(NodeId node) const {
     if (!node || graph_.tensors(node).empty()) return std::nullopt;
     const Tensor& tensor = graph_.tensors(node).front();
@@ -112,7 +112,8 @@ class PartMemory {
     return first;
   }
 
-  // The kernels' peak less the peak without what Inductor counts several times.
+  // The bytes by which the kernels' peak exceeds the peak in which each result of a tuple counts
+  // once.
   [[nodiscard]] std::int64_t surplus() const {
     const std::vector<BufferLife>& lives = part_.scheduled.lives;
     const auto is_tuple = [&](const BufferLife& life) {
@@ -207,13 +208,13 @@ class LivesBuilder {
   [[nodiscard]] std::int32_t begin_of(std::size_t part) const {
     return part == 0 ? -1 : std::min(calls_.spans[part].begin, end_ - 1);
   }
-  // The last step while the part runs, or the end of the step.
+  // The last step of the part; for the last part, the end of the timeline.
   [[nodiscard]] std::int32_t last_of(std::size_t part) const {
     return part + 1 == parts_.size() ? end_ : calls_.spans[part].end - 1;
   }
 
   void add(Lifetime life) {
-    // Only the first lifetime of a storage has its number.
+    // Only the first lifetime of a storage gets its id.
     if (life.storage) {
       if (is_used_[life.storage.index()])
         life.storage = {};
@@ -262,8 +263,8 @@ class LivesBuilder {
     });
   }
 
-  // `begin`, `last`: the steps from and up to which inputs and outputs live. Those of a region are
-  // left out: they live as operator by operator.
+  // `begin`, `last`: the steps at which the lifetimes of inputs begin and those of outputs end.
+  // Leaves out the inputs and outputs of a region, which live as in eager mode.
   void add_buffers(std::size_t part, std::int32_t begin, std::int32_t last) {
     const PartMemory memory(graph_, operators_, parts_[part]);
     const std::vector<BufferLife>& lives = parts_[part].scheduled.lives;
@@ -286,7 +287,7 @@ class LivesBuilder {
       }
       life.first = buffer.is_input ? begin : steps[as_index(memory.first_of(each, first))];
       life.last = each.last < 0 ? last : steps[as_index(each.last)];
-      // A buffer that comes from no call of the graph belongs to the call that runs then.
+      // A buffer that comes from no call of the graph belongs to the call of its first step.
       if (!life.producer) life.producer = calls_.steps[as_index(std::max(life.first, 0))];
       if (buffer.is_input && continues(life)) continue;
       if (each.last < 0 && life.storage) returned.emplace(life.storage, lifetimes_.size());
@@ -295,7 +296,7 @@ class LivesBuilder {
     returned_ = std::move(returned);
   }
 
-  // Extends the lifetime of a value that the previous part has returned, if this input is it.
+  // If the input is a value that the previous part returned, extends the lifetime of that value.
   bool continues(const Lifetime& input) {
     const auto found = input.storage ? returned_.find(input.storage) : returned_.end();
     if (found == returned_.end()) return false;
@@ -311,7 +312,7 @@ class LivesBuilder {
   const CompiledCalls& calls_;
   std::int32_t end_;  // the number of steps
   std::vector<Lifetime> lifetimes_;
-  std::vector<bool> is_used_;                  // by storage: a lifetime has its number
+  std::vector<bool> is_used_;                  // by storage: a lifetime has its id
   std::vector<std::vector<bool>> counted_;     // by part, by lifetime of `operators`
   std::map<StorageId, std::size_t> returned_;  // by the part before; index in `lifetimes_`
 };

@@ -13,8 +13,7 @@ namespace jointer {
 
 // The lifetimes of the buffers of a compiled graph, and of the memory that the kernels do not
 // count: parameters, optimizer state, tangents. The rules are at the top of compiled_lives.cpp.
-// `operators`: the memory of running operator by operator. `parts`: the graph, or the halves of a
-// pair.
+// `operators`: the memory in eager mode. `parts`: the graph, or the halves of a pair.
 std::vector<Lifetime> compiled_lifetimes(const Graph& graph, const MemoryTimeline& operators,
                                          std::span<const CompiledPart> parts,
                                          const CompiledCalls& calls);

@@ -31,8 +31,8 @@ struct CompiledStep {
 // Measured times of kernels. core/capture/measured_step.h finds them in a trace.
 struct MeasuredKernelTimes {
   std::string source;  // "trace.json"
-  // By part of the graph, then by kernel of its compile_part. Kernels without a time keep their
-  // estimate.
+  // By part of the graph, then by kernel in the order of compile_part. Kernels without a time keep
+  // their estimate.
   std::vector<std::vector<std::optional<std::int64_t>>> ns;
 };
 

@@ -5,8 +5,9 @@
 //   - An access that advances by one element along this loop, or not at all, is coalesced.
 //   - If it advances by one along another loop, the kernel transposes.
 //   - If it advances by one along no loop, each element moves a part of a sector.
-//   - A position that is loaded at run time is gathered or, if it is added to, scattered. Rows of
-//     at least a sector move no more than themselves; single elements move a sector each.
+//   - An access whose position is loaded at run time is a gather or, if it adds to memory, a
+//     scatter. Rows of at least a sector move only their own bytes; single elements move a sector
+//     each.
 // A reduction goes along rows if the loop is one of the reduced ones, and along columns otherwise.
 // It runs one block for each row, or for each 64 columns.
 //
