@@ -46,7 +46,7 @@ std::string digest_of_worker() {
   return sha256(text);
 }
 
-// The variables by which the environment sets Inductor's configuration, one on each line.
+// The environment variables that configure Inductor, one per line.
 std::string settings_of_inductor() {
   std::vector<std::string_view> settings;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)

@@ -47,9 +47,9 @@ struct AskOptions {
 // so the answer for a graph whose edits were undone is available at once. Cost: about a minute for
 // a half of an 8B model.
 //
-// Error (run): Python, torch or Inductor fails; the message says what to do. Error (input): torch
-// is another version than the required one, or the worker cannot read the graph. Error (cancelled):
-// `is_cancelled` returned true; the worker and everything that it started have ended.
+// Error (run): Python, torch or Inductor fails; the message says why. Error (input): torch is not
+// the required version, or the worker cannot read the graph. Error (cancelled): `is_cancelled`
+// returned true; the worker and everything that it started have ended.
 Result<OrderedJson> ask_inductor(const Graph& graph, PartId part, const AskOptions& options);
 
 // Identifies a part of a graph by everything that its capture holds: two parts with the same
