@@ -26,7 +26,7 @@ class Ordering {
  private:
   using Users = SmallVector<User, 4>;
 
-  // The buffer under which `users_` has the readers of a buffer and its aliases (union-find).
+  // The buffer under which `users_` lists the readers of a buffer and its aliases (union-find).
   BufferId list_of(BufferId id) {
     while (list_[slot(id)] != id) {
       list_[slot(id)] = list_[slot(list_[slot(id)])];
@@ -192,7 +192,7 @@ void Ordering::run() {
     Buffer& buffer = ir_.buffers[i];
     if (!buffer.is_input) continue;
     buffer.users = users_[slot(list_of(static_cast<BufferId>(i)))];
-    // An input that nothing reads lives as long as its caller keeps it.
+    // An input that nothing reads lives as long as the caller keeps it.
     buffer.may_be_freed =
         buffer.may_be_freed &&
         std::ranges::any_of(buffer.users, [](const User& user) { return user.op >= 0; });

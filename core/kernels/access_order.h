@@ -1,7 +1,7 @@
 #pragma once
 
-// Adds the dependencies between ops that carry no data: the order of collectives, and those due to
-// mutations and aliases. Afterwards, an access to mutated storage names the buffer that the last
+// Adds the dependencies between ops that do not pass data: the order of collectives, and those due
+// to mutations and aliases. Afterwards, an access to mutated storage names the buffer that the last
 // mutation before it defined, each buffer lists its readers, and inputs that no op reads are marked
 // as not to be freed.
 //

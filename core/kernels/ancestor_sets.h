@@ -22,7 +22,7 @@ class AncestorSets {
   static constexpr std::size_t kWords = 8;  // of a chunk
   using Chunk = std::array<std::uint64_t, kWords>;
 
-  // The largest op of a set is `ops` - 1.
+  // The ops are numbered from 0 to `ops` - 1.
   explicit AncestorSets(std::size_t ops) : length_((ops + kBits - 1) / kBits), chunks_(1) {}
 
   // Adds empty sets until there are this many.
@@ -43,7 +43,7 @@ class AncestorSets {
   // Adds the elements of another set.
   void unite(std::size_t set, std::size_t other);
 
-  // The chunks of a set, by number. Equal numbers mean equal chunks.
+  // The numbers of a set's chunks. Equal numbers mean equal chunks.
   [[nodiscard]] std::span<const std::uint32_t> list(std::size_t set) const {
     return std::span(lists_).subspan(set * length_, length_);
   }

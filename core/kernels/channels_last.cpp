@@ -1,11 +1,11 @@
-// Decides which tensors have the channels innermost.
+// Decides which tensors are stored with the channels innermost.
 //
-// Either all convolutions of a graph do, or none. None does if the graph is large for its number of
-// convolutions, if one has groups of several channels, if one whose kernel is larger than 1 in the
-// first spatial dimension writes at most half as many channels as it reads, or if all have few
-// channels. Otherwise each value from which a convolution is computed gets this layout, and so does
-// each value that is computed directly from one that has it and precedes the last convolution.
-// Results of aten.bmm never do.
+// Either all convolutions of a graph use this layout, or none. None does if the graph has 300 or
+// more nodes per convolution, if a convolution has groups of several channels, if one whose kernel
+// is larger than 1 in the first spatial dimension writes at most half as many channels as it reads,
+// or if all have at most 64 channels. Otherwise, each value from which a convolution is computed
+// gets this layout, and so does each value that is computed directly from one that has it and
+// precedes the last convolution. Results of aten.bmm never do.
 //
 // Cost: linear.
 // Source: torch/_inductor/graph.py (decide_layout_opt for training,

@@ -3,7 +3,7 @@
 // A recipe of compiled order: moves of kernels as JSON, which a pass of Inductor's scheduler
 // replays in another process (resources/python/jointer/kernel_order.py, docs/recipes.md).
 //
-// Kernels are named so that they are found there again, although Inductor's passes rename nodes and
+// Kernels are identified so that the pass finds them, although Inductor's passes rename nodes and
 // fusion differs between devices: a collective by its number in the sequence of collectives, which
 // Inductor keeps; a wait by its collective and its number among the waits for it; any other kernel
 // by the nodes that run in it, each with its operator and its number among the calls of that
@@ -37,7 +37,7 @@ struct KernelMove {
 // its first node. None if no node of the graph runs in the kernel.
 NodeId main_node(const Graph& graph, const Kernel& kernel);
 // "mm_3", or "kernel 12", counted from 1, for one in which no node runs. `before`: the number of
-// kernels before these, if those of several graphs are numbered together.
+// kernels in preceding graphs, if the kernels of several graphs are numbered together.
 std::string kernel_label(const Graph& graph, const Kernels& kernels, std::int32_t kernel,
                          std::size_t before = 0);
 

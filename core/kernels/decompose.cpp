@@ -170,7 +170,7 @@ bool Decomposer::has_valid_dims(const Node& node) const {
                                                           "dim1", "dim2", "dimension"};
   const OperatorInfo& info = graph_.op(node);
   if (info.arguments.empty() || graph_.tensors(node).empty()) return true;
-  // An operator that joins a list, and a gradient, name dimensions of the result.
+  // Operators that join a list of tensors, and gradients, name dimensions of the result.
   const bool is_of_result =
       info.arguments.front().type != "Tensor" || info.packet().ends_with("_backward");
   const std::int64_t rank = is_of_result ? static_cast<std::int64_t>(captured(node).shape.size())
@@ -297,7 +297,7 @@ void Decomposer::matmul_rule(const Node& node) {
   };
   const bool is_on_gpu = builder_.tensor(inputs.front()).is_on_gpu;
   if (!is_on_gpu && small_product_on_cpu(node, converted)) return;
-  // An outer product is an element-wise multiplication. On the CPU, an mm must be small for that.
+  // An outer product becomes an element-wise multiplication; an mm on the CPU only if it is small.
   constexpr std::int64_t kSmall = 32;
   const bool may_multiply =
       is_on_gpu ||

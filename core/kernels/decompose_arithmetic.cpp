@@ -86,7 +86,7 @@ void Decomposer::softmax_rule(const Node& node) {
   give(builder_.convert(divided, type));
 }
 
-// A softmax that is 0 in rows in which everything is masked.
+// A softmax that is 0 in fully masked rows.
 void Decomposer::safe_softmax_rule(const Node& node) {
   const DType type = captured(node).dtype;
   const FxId x = input(node, "self");

@@ -11,9 +11,8 @@
 
 namespace jointer::kernels {
 
-// The parts of a softmax. On the GPU, a pattern has replaced the maximum and the sum by one
-// reduction that computes both (`prepare_softmax_pattern` in
-// torch/_inductor/fx_passes/post_grad.py).
+// The parts of a softmax. On the GPU, a pattern replaces the maximum and the sum with one reduction
+// that computes both (`prepare_softmax_pattern` in torch/_inductor/fx_passes/post_grad.py).
 struct Softmax {
   FxId sum = -1, shifted = -1, exponential = -1;
 };
@@ -26,8 +25,8 @@ FxId silu(FxBuilder& builder, FxId input);
 FxId silu_gradient(FxBuilder& builder, FxId gradient, FxId input, bool has_sigmoid);
 FxId gelu(FxBuilder& builder, FxId input, bool is_tanh);
 
-// The result, and the factor 1 / sqrt(mean of squares + eps). `normalized`: number of dimensions;
-// weight: -1 if none.
+// The result, and the factor 1 / sqrt(mean of squares + eps). `normalized`: number of dimensions.
+// `weight`: -1 if there is none.
 std::pair<FxId, FxId> rms_norm(FxBuilder& builder, FxId input, std::int64_t normalized, FxId weight,
                                double eps);
 struct RmsNormGradient {

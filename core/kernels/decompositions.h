@@ -1,8 +1,8 @@
 #pragma once
 
 // Decompositions that need only the arguments of a call: activations, losses and their gradients,
-// reductions, shapes, indexing, convolutions, norms of channels, pooling. Each names an operator
-// and a function that appends the nodes to a graph.
+// reductions, shapes, indexing, convolutions, batch and group norms, pooling. Each names an
+// operator and a function that appends the nodes to a graph.
 
 #include <span>
 #include <string_view>

@@ -179,7 +179,8 @@ FxIds coin_flips(FxBuilder& b, const CallArguments& call, TorchVersion) {
                     call.result().dtype)};
 }
 
-// A check on the device, which is a kernel. Source: `_assert_async` in torch/_inductor/lowering.py.
+// An assertion on the device, which is a separate kernel. Source: `_assert_async` in
+// torch/_inductor/lowering.py.
 FxIds assert_true(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   FxNode made;

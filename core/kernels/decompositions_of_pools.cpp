@@ -140,7 +140,8 @@ FxIds average_pool_gradient(FxBuilder& b, const CallArguments& call, TorchVersio
 }
 
 // The windows of a pool with a given output size. If the output sizes divide the input sizes, all
-// windows have the same size; otherwise, `kernel` is their maximum size, and the steps differ.
+// windows have the same size; otherwise, `kernel` is their maximum size, and the steps between them
+// differ.
 struct AdaptiveWindows {
   PoolWindows windows{{}, {}, {0, 0}, {1, 1}};
   bool are_equal = true;

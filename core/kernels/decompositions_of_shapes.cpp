@@ -256,8 +256,8 @@ FxIds slice_scatter(FxBuilder& b, const CallArguments& call, TorchVersion) {
                         {dim, start, end, call.integer("step", 1)}, result))};
 }
 
-// Fills a tensor with the sizes, type and device of `self`, or `self` itself if the operator's name
-// ends in "_".
+// Fills a new tensor that has the sizes, type and device of `self`, or `self` itself if the
+// operator's name ends in "_".
 FxIds fill_with(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId self = call.tensor("self");
   const FxTensor tensor = b.tensor(self);
@@ -291,7 +291,7 @@ FxIds copied_like(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {b.add(node_of(FxKind::clone, "aten.clone.default", {value}, {}, call.result()))};
 }
 
-// Each element of the result is the input's at the scaled position, rounded down.
+// Each element of the result is the element of the input at the scaled position, rounded down.
 FxIds upsample(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self") >= 0 ? call.tensor("self") : call.tensor("input");
   if (x < 0) return {};

@@ -90,13 +90,13 @@ std::vector<PossibleFusion> possible_fusions(const Scheduling& s, FusionRules& r
         if (!seen.add(group[i], group[j])) continue;
         NodeIndex a = group[i], b = group[j];
         if (!rules.can_fuse(a, b, may_change_loops)) {
-          // A template's epilogue, or a node that fuses with a foreach kernel, may come before it
-          // in the group.
+          // A template's epilogue, or a node that fuses with a foreach kernel, may precede that
+          // kernel in the group.
           if (!s.node(b).is_template && !s.node(b).is_foreach()) continue;
           std::swap(a, b);
           if (!rules.can_fuse(a, b, may_change_loops)) continue;
         }
-        // Torch 2.12 and later look for cycles only when they fuse.
+        // Torch 2.12 and later check for cycles only when the nodes are fused.
         if (s.has({2, 12}) || !rules.would_cycle(a, b)) found.emplace_back(a, b);
       }
   // On the CPU, nests that share only their outer loops come last.
@@ -107,7 +107,7 @@ std::vector<PossibleFusion> possible_fusions(const Scheduling& s, FusionRules& r
   std::vector<PossibleFusion> result;
   result.reserve(found.size());
   for (const auto& [a, b] : found) result.push_back(scored(s, rules, a, b));
-  // As Python sorts in reverse: equal elements keep their order.
+  // Like Python's sort with `reverse=True`: equal elements keep their order.
   std::reverse(result.begin(), result.end());
   python_sort(result, is_less);
   std::reverse(result.begin(), result.end());

@@ -129,7 +129,8 @@ bool FusionRules::can_fuse_vertical(NodeIndex a, NodeIndex b) {
       if (s_.renamed(s_.table.buffer(read)) != name) return false;
       if (std::exchange(is_skipped, false)) return false;
       const bool is_removed = is_fusable(read, write);
-      // Torch 2.11 removes from the list that it iterates over, and so skips the next one.
+      // Torch 2.11 removes elements from the list that it iterates over, and so skips the element
+      // after each removed one.
       is_skipped = is_removed && !s_.has(kRegroups);
       return is_removed;
     });
@@ -295,8 +296,8 @@ bool FusionRules::can_end_template(NodeIndex id) const {
          });
 }
 
-// True if fusing could raise the peak of memory: a buffer that only `a` reads could be reused for
-// one that only `b` reads if they ran one after the other.
+// True if fusing could raise peak memory: a buffer that only `a` reads could be reused for one that
+// only `b` reads if they ran one after the other.
 bool FusionRules::increases_peak(NodeIndex a, NodeIndex b) {
   const ReuseKeys first = reuse_keys(a);
   if (first.empty()) return false;
@@ -347,8 +348,8 @@ bool FusionRules::backend_can_fuse(NodeIndex a, NodeIndex b) {
   return pointwise.numel == reduction.numel || refuse(Refusal::reduced_size, a, b);
 }
 
-// Visits the ancestors of both that have several ops: since it was fused, such a node may depend on
-// `a` or `b` through one of its ops that is not among their ancestors.
+// Visits the ancestors of both that have several ops: such a fused node may depend on `a` or `b`
+// through another of its ops.
 bool FusionRules::would_cycle(NodeIndex a, NodeIndex b) {
   constexpr std::size_t kWords = AncestorSets::kWords;
   const AncestorSets& sets = s_.ancestors();

@@ -79,7 +79,7 @@ class FusionRules {
   std::int64_t fusable_bytes(NodeIndex a, NodeIndex b);
   bool is_fusable(AccessId read, AccessId write);
   [[nodiscard]] bool computes_fraction(NodeIndex a, NodeIndex b) const;
-  // Tiles of `outer` and `inner` iterations; of one dimension if `inner` is 0.
+  // Tiles of `outer` x `inner` iterations; one-dimensional if `inner` is 0.
   struct Tiling {
     std::int64_t outer = 0, inner = 0;
     bool operator==(const Tiling&) const = default;

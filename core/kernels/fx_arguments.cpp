@@ -28,7 +28,7 @@ constexpr std::array kDense = std::to_array<std::string_view>({
     "aten._thnn_fused_lstm_cell",
 });
 
-// Fallbacks of Inductor that demand no strides of their inputs.
+// Fallbacks of Inductor that accept inputs with any strides.
 constexpr std::array kFree = std::to_array<std::string_view>({
     "aten._adaptive_avg_pool3d",
     "aten._adaptive_avg_pool3d_backward",
@@ -130,7 +130,7 @@ constexpr std::array kFree = std::to_array<std::string_view>({
 });
 
 // Element-wise functions that Triton lacks: on a GPU, Inductor falls back to torch for them, and
-// demands no strides (pointwise_overrides_data in torch/_inductor/codegen/common.py).
+// accepts inputs with any strides (pointwise_overrides_data in torch/_inductor/codegen/common.py).
 constexpr std::array kWithoutTriton = std::to_array<std::string_view>({
     "aten.digamma",
     "aten.igamma",

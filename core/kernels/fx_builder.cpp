@@ -35,7 +35,7 @@ DType promoted(DType left, DType right) {
   if (left == right) return left;
   const int a = category(left), b = category(right);
   if (a != b) return a > b ? left : right;
-  // float16 with bfloat16 is float32.
+  // float16 and bfloat16 are promoted to float32.
   if (is_low_precision(left) && is_low_precision(right)) return DType::float32;
   return item_size(left) >= item_size(right) ? left : right;
 }

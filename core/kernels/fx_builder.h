@@ -37,7 +37,7 @@ class FxBuilder {
   FxId convert(FxId input, DType dtype);
   // A copy with dense strides.
   FxId dense_copy(FxId input);
-  // Converted to computation_type; -1 for -1.
+  // The input, converted to computation_type; -1 for -1.
   FxId to_computation_type(FxId input);
   // The input itself if its strides are dense, otherwise a copy with dense strides.
   FxId contiguous(FxId input);

@@ -202,7 +202,8 @@ class Comparer {
   [[nodiscard]] Trait trait(Side side, std::int32_t index) const {
     return {kernel(side, index).kind, kernel(side, index).bytes, !nodes(side, index).empty()};
   }
-  // The keys of groups that consist of one kernel of the second list, ascending.
+  // By trait of the kernel: the keys of groups that consist of one kernel of the second list,
+  // ascending.
   using Seconds = std::map<Trait, std::deque<std::size_t>>;
 
   // Removes and returns the first key whose kernel has the same kind and bytes as kernel `index` of

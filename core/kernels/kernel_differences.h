@@ -68,8 +68,8 @@ struct KernelComparison {
   [[nodiscard]] bool is_equal() const { return differences.empty() && first == second; }
 };
 
-// Compares the kernels that are launched, and waits. Views and results of calls are left out.
-// Cost: O(n log n) in the number of nodes in kernels and of refusals, if few kernels share a node.
+// Compares launched kernels and waits. Leaves out views and results of calls. Cost: O(n log n) in
+// the number of nodes in kernels and of refusals, if few kernels share a node.
 KernelComparison compare_kernels(const KernelList& first, const KernelList& second);
 
 // "split", "merged", ...; `first` and `second` name the lists: "only_predicted".

@@ -102,7 +102,7 @@ inline constexpr NameTable<Kernel::Kind, 11> kKernelKinds{
      {"wait", Kernel::Kind::wait},
      {"nop", Kernel::Kind::nop}}};
 std::string_view to_string(Kernel::Kind kind);
-// True if kernels of this kind are launched: not views, results of calls, waits and no-ops.
+// True if kernels of this kind are launched; false for views, results of calls, waits and no-ops.
 bool is_launch(Kernel::Kind kind);
 // True if memory traffic bounds the kernel, as Inductor counts: it is launched, and is neither a
 // collective nor a template or an external kernel that has FLOPs. `has_flops`: torch's

@@ -1,12 +1,12 @@
 #pragma once
 
-// Changes of the loops of pointwise ops so that they access shared buffers in the pattern of
-// another node: another order of the loops, the two loops of a reduction, or the loops of the
-// producer.
+// Changes the loops of pointwise ops so that the ops access shared buffers in the pattern of
+// another node: reorders the loops, or replaces them with the two loops of a reduction or with the
+// loops of the producer.
 //
-// Functions that return bytes return those that the nodes share afterwards, or -1 if they cannot
-// make the patterns match; if they share none after `invert`, those that the second node can read
-// directly from the first. A change that does not lead to a fusion is undone with
+// Functions that return bytes return those that the nodes share afterwards, or -1 if the patterns
+// cannot be made to match. If the nodes share none after `invert`, it returns those that the second
+// node can read directly from the first. A change that does not lead to a fusion is undone with
 // `SavedLoops::restore`; torch 2.11 keeps it.
 //
 // Source: torch._inductor.scheduler (`shared_data_after_reordering_loop`,

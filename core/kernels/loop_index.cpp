@@ -110,7 +110,8 @@ void merge_while(const Merges& merges, Sizes& sizes) {
   }
 }
 
-// `sizes` with merged loops. A loop that was merged into another, or has one iteration, has 0.
+// `sizes` with merged loops. A loop that was merged into another, or has one iteration, has the
+// size 0.
 Sizes merged_sizes(const Index& index, std::span<const std::int64_t> sizes) {
   const std::size_t count = sizes.size();
   Sizes result(sizes.begin(), sizes.end());

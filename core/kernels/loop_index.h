@@ -30,7 +30,8 @@ bool is_indirect(const Index& index);
 bool uses_loop(const Index& index, std::size_t loop);
 // The number of positions in a nest of `sizes`: the iterations of the loops that `index` uses.
 std::int64_t position_count(const Index& index, std::span<const std::int64_t> sizes);
-// Difference of the positions at iteration 1 and 0 of each loop, where all others are 0.
+// For each loop, the position at its iteration 1 minus that at iteration 0, with all other loops at
+// 0.
 Sizes strides_of(const Index& index, std::size_t loops);
 // The same difference for one loop.
 std::int64_t stride_of(const Index& index, std::size_t loop);

@@ -39,7 +39,7 @@
 
 namespace jointer::kernels {
 
-// The graph must not be a pair. Its operators are lowered as by `version` of torch.
+// The graph must not be a pair. Its operators are lowered as in this version of torch.
 Ir lower(const Graph& graph, TorchVersion version);
 // Lowers one part of a graph, such as a half of a pair, as if it were a whole graph. Op::nodes are
 // nodes of `graph`. `is_cancelled` may be empty. Error (cancelled): it returned true.

@@ -164,7 +164,7 @@ bool Lowering::has_exceeded_reads(const Box& box) const {
 
 void Lowering::mark_mutated(BufferId id) {
   buffer(id).is_mutated = true;
-  // Values that read it and are not computed yet must be computed before it changes.
+  // Values that read the buffer and are not computed yet must be computed before it changes.
   const auto readers = buffer(id).readers;
   for (const std::int32_t reader : readers) realize({.storage = reader, .view = -1, .origins = 0});
 }

@@ -52,7 +52,7 @@ Positions Lowering::index_positions(Loops& into, const IndexPlan& plan, const Si
 }
 
 Box Lowering::index_put(Box self, Box values, const Boxes& indices, bool adds) {
-  // With one mask and one value, it is a `where`.
+  // With one mask and one value, an index_put is a `where`.
   const Sizes sizes = shape(self);
   if (indices.size() == 1 && dtype(indices[0]) == DType::boolean && product(shape(values)) == 1) {
     Box mask = indices[0];

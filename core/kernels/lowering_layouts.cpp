@@ -130,7 +130,7 @@ void Lowering::decide_layout(BufferId id) {
   if (buffer(id).layout != Layout::flexible) return;
   if (buffer(id).loops < 0) return freeze(id);
   const Loops& of = loops_of(buffer(id).loops);
-  // In the order of the strides with which the loops read other buffers. As in torch's set of
+  // The order follows the strides with which the loops read other buffers. As in torch's set of
   // reads, equal reads count once: the loops may have read a buffer both before and after its
   // strides were decided.
   SmallVector<std::int64_t, 32> read_strides;

@@ -259,7 +259,7 @@ class Lowering {
   [[nodiscard]] Boxes arguments(const FxNode& of, std::size_t from = 0);
 
   // --- Calls ---
-  // Applies the demands of the node on the strides of its inputs.
+  // The inputs of the node, with the strides that it demands of them.
   Boxes constrained(const FxNode& of);
   Box constrained_for_attention(Box& box, const FxTensor& meta);
   BufferIds call_inputs(Boxes& inputs);

@@ -59,7 +59,7 @@ Positions Lowering::reshape_positions(const Sizes& from, const Sizes& to, const 
   if (product(from) == 0) return result;  // there are no elements to read
   std::size_t i = from.size(), j = to.size();
   while (i > 0) {
-    // The shortest ends of both that have the same number of elements.
+    // The fewest trailing dimensions of both shapes that have the same number of elements.
     std::int64_t old_size = from[--i], new_size = 1;
     std::size_t old_first = i, new_first = j;
     if (old_size == 1) continue;

@@ -13,7 +13,7 @@ namespace jointer::kernels {
 
 namespace {
 
-// Adds a place unless it was the last one; callers visit places in order.
+// Adds a place unless it was the last one added; callers visit places in order.
 void add_place(Places& places, Place place) {
   if (places.empty() || places.back() != place) places.push_back(place);
 }
@@ -222,8 +222,8 @@ std::vector<Place> MemoryPlan::order(MemoryOrder method) const {
   return places;
 }
 
-// Picks from the kernels that are ready one that does not raise the peak, or else the one that
-// allocates least; among those that do not raise it, the one after which the fewest bytes are live.
+// Picks a ready kernel that does not raise the peak, or else the one that allocates least; among
+// those that do not raise it, the one after which the fewest bytes are live.
 std::vector<Place> MemoryPlan::least_peak_first() const {
   const std::size_t count = nodes_.size();
   std::vector<std::int32_t> missing(count), users(buffers_.size(), 0);
@@ -277,7 +277,7 @@ std::vector<Place> MemoryPlan::least_peak_first() const {
   return result;
 }
 
-// Picks from the kernels that are ready the one whose predecessors ran first.
+// Picks the ready kernel whose predecessors ran first.
 std::vector<Place> MemoryPlan::breadth_first() const {
   const std::size_t count = nodes_.size();
   std::vector<std::int32_t> missing(count), step_of(count, -1);

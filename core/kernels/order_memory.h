@@ -35,10 +35,10 @@ class OrderMemory {
     std::int64_t after_allocation = 0, after_release = 0;
   };
 
-  // The plan must outlive this object; its order is the one to begin with.
+  // The plan must outlive this object; its order is the initial one.
   explicit OrderMemory(const MemoryPlan& plan);
 
-  // The peak of the order at first, before any swap.
+  // The peak of the initial order, before any swap.
   [[nodiscard]] std::int64_t peak() const { return peak_; }
   [[nodiscard]] const Step& operator[](Place place) const {
     return steps_[static_cast<std::size_t>(place)];

@@ -131,7 +131,7 @@ class PythonSort {
       merge_high(base, length, second.base, right);
   }
 
-  // The place in [0, count] before which `key` goes, before equal elements.
+  // The index in [0, count] at which `key` belongs, before equal elements.
   std::size_t gallop_left(const Value& key, const Values& in, std::size_t base, std::size_t count,
                           std::size_t hint) {
     const auto at = [&](std::size_t i) -> const Value& { return in[base + i]; };
@@ -166,7 +166,7 @@ class PythonSort {
     return offset;
   }
 
-  // The place in [0, count] before which `key` goes, after equal elements.
+  // The index in [0, count] at which `key` belongs, after equal elements.
   std::size_t gallop_right(const Value& key, const Values& in, std::size_t base, std::size_t count,
                            std::size_t hint) {
     const auto at = [&](std::size_t i) -> const Value& { return in[base + i]; };

@@ -116,9 +116,9 @@ class Scheduling {
 
   // Makes a node of the ops of two. From then on, `node_of` returns it for these ops.
   NodeIndex fuse(NodeIndex a, NodeIndex b);
-  // The node of two reductions over different dimensions, `contiguous` first.
+  // Makes a node of two reductions over different dimensions, `contiguous` first.
   NodeIndex fuse_mix_order(NodeIndex contiguous, NodeIndex crossing);
-  // The node of a foreach kernel with these parts.
+  // Makes the node of a foreach kernel with these parts.
   NodeIndex make_foreach(std::vector<NodeIndex> parts);
   // Like `fuse`, but `node_of` still returns the old nodes of the ops.
   NodeIndex make_fused(NodeIndex a, NodeIndex b);
