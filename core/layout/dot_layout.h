@@ -18,8 +18,8 @@ struct DotOptions {
   std::chrono::milliseconds deadline{120};  // for all graphs together
 };
 
-// The maximum number of nodes for which `dot` is used. It either finishes almost instantly or takes
-// minutes; for about 500 nodes or more, it always takes minutes.
+// The maximum number of nodes for which `dot` is used. `dot` either finishes almost instantly or
+// takes minutes; for about 500 nodes or more, it always takes minutes.
 inline constexpr std::uint32_t kMaxDotNodes = 150;
 
 // Returns one layout per graph; a single process computes all of them. Error (run): the program
