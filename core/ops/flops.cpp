@@ -5,10 +5,10 @@
 // biases and softmax do not count; attention over ragged sequences counts each sequence as if it
 // were the longest.
 //
-// The registry's history: 2.12 added attention with fewer key heads than query heads and attention
-// of variable length; 2.13 added flex attention; 2.14 corrected the layout of flash attention
-// without offsets; 2.15 added attention on the CPU, and the backward of variable-length attention
-// for values whose last dimension differs from the query's.
+// The registry's history: 2.12 added grouped-query attention and variable-length attention; 2.13
+// added flex attention; 2.14 corrected the layout of flash attention without offsets; 2.15 added
+// attention on the CPU, and the backward of variable-length attention for values whose last
+// dimension differs from the query's.
 //
 // Deviations: if the shapes do not fit, the result is 0, whereas the registry's function raises an
 // exception; sparsity hints are ignored.

@@ -26,7 +26,7 @@ enum class OperatorTag : std::uint32_t {
   silent_alias = 1 << 7,    // returns a view although its schema does not say so (_unsafe_view)
   higher_order = 1 << 8,
   python = 1 << 9,  // a plain Python function, such as operator.add or math.floor
-  // How torch's partitioners classify it.
+  // How torch's partitioners classify the operator.
   recomputable = 1 << 10,  // on the allowlist: the minimum cut may recompute it
   fusible = 1 << 11,
   compute_intensive = 1 << 12,
