@@ -38,8 +38,8 @@ constexpr std::size_t kBlock = std::size_t{64} << 10;
 // Maximum number of blocks to read from each of a child's two outputs before the other children get
 // a turn.
 constexpr int kBlocksAtOnce = 16;
-// The interval between checks whether children have ended, on kernels without pidfd, and between
-// attempts to kill a child.
+// The interval at which children are checked for their end, on kernels without pidfd, and at which
+// killing a child is retried.
 constexpr milliseconds kTick{10};
 
 std::string new_mark() {

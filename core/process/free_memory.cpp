@@ -63,7 +63,7 @@ std::optional<std::int64_t> lower(std::optional<std::int64_t> a, std::optional<s
   return a && b ? std::min(*a, *b) : a ? a : b;
 }
 
-// A number of kilobytes in proc/meminfo, in bytes.
+// The value of `key` in proc/meminfo, converted from kilobytes to bytes.
 std::optional<std::int64_t> machine_bytes(const fs::path& root, std::string_view key) {
   const auto kilobytes = value_in(root / "proc/meminfo", key);
   return kilobytes ? std::optional(*kilobytes * 1024) : std::nullopt;

@@ -13,8 +13,8 @@ namespace jointer {
 // contains proc and sys.
 std::int64_t free_memory(const std::string& root = "/");
 
-// The most bytes that this process and its children can ever have allocated: the machine's memory or
-// the lowest limit of the control groups, whichever is lower. 0 if unknown.
+// The maximum number of bytes that this process and its children can have allocated at a time: the
+// machine's memory or the lowest limit of the control groups, whichever is lower. 0 if unknown.
 std::int64_t memory_limit(const std::string& root = "/");
 
 // The bytes of tensors that each of `ranks` processes may allocate if they share `free_bytes`. A

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the programs that Jointer starts and that belong to it.
+// Finds Jointer's own programs, such as jointer-runner.
 
 #include <string>
 
