@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads and writes the description of a plugin. On disk, a plugin is a folder with a shared object
-// and a `plugin.json`. Reading the description does not run code of the plugin.
+// and a `plugin.json`. Reading the description does not run the plugin's code.
 
 #include <cstdint>
 #include <string>
