@@ -47,7 +47,7 @@ class Documents : public QObject {
   void with_timeline(const std::function<void(views::TimelineView&)>& action) const;
 
  signals:
-  // A document is about to be replaced, since it was reloaded.
+  // A document was reloaded and is about to be replaced.
   void replacing(jointer::views::DocumentTab* tab);
   // A document was loaded or reloaded, but is not shown yet. Meant for objects that follow its
   // session.

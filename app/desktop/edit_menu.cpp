@@ -311,7 +311,7 @@ void EditMenu::escape() {
     bar->close_bar();
     return;
   }
-  // As partitioned, the timeline shows another document, with a separate moment and range.
+  // The timeline may show another document (As Partitioned), with its own moment and range.
   if (TimelineView* view = tab->timeline()) view->content().document().selection().clear();
   tab->document()->selection().clear();
 }

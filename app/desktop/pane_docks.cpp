@@ -31,8 +31,8 @@ PaneDocks::PaneDocks(QMainWindow& window, QSettings& settings, const PaneHost& h
   window_.installEventFilter(this);
 }
 
-// The window creates a tab bar for each group of docks, and elides the titles on it. Its other tab
-// bars are not its children.
+// The window creates a tab bar for each group of docks, and elides the titles on it. Other tab bars
+// are not direct children of the window.
 bool PaneDocks::eventFilter(QObject* watched, QEvent* event) {
   if (watched == &window_ && event->type() == QEvent::ChildPolished)
     if (auto* tabs = qobject_cast<QTabBar*>(static_cast<QChildEvent*>(event)->child())) {

@@ -53,7 +53,7 @@ PaneFocus::PaneFocus(QMainWindow& window, Documents& documents, PaneDocks& panes
     : window_(window), documents_(documents), panes_(panes) {
   connect(qApp, &QApplication::focusChanged, this,
           [this](QWidget* /*old*/, QWidget* now) { mark(now); });
-  // After the dock's own reaction, which shows or closes it.
+  // Runs after the dock's own slot, which shows or closes the dock.
   for (PaneDock* dock : panes_.all())
     connect(dock->seen_action(), &QAction::triggered, this, [this, dock] {
       if (dock->seen_action()->isChecked()) go_to(*dock);

@@ -119,7 +119,7 @@ void Recipes::show_message(const QString& text, const QString& details) {
 
 void Recipes::finish(const QString& name, const Replay& replay, Document& document) {
   document.editing().apply_all(replay.done);
-  // An edit may be applied in part.
+  // Counts changes, not edits, since an edit may be applied in part.
   const QString skipped = counted_text(replay.skipped.size(), tr("1 change was skipped"),
                                        tr("%1 changes were skipped"));
   QString text = replay.skipped.empty() ? tr("Applied %1.").arg(name)

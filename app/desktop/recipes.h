@@ -7,7 +7,7 @@
 
 namespace jointer::desktop {
 
-// Writes the edits of the current document as a recipe, and applies recipes to the document.
+// Writes the edits of the current document as a recipe, and applies recipes to documents.
 class Recipes : public QObject {
   Q_OBJECT
  public:

@@ -237,7 +237,7 @@ void Workspaces::reload() {
 }
 
 // Unsaved edits are restored from the journal, and saved ones from the workspace. Edits may be
-// saved while the graph is loading, so this is decided afterwards.
+// saved while the graph is loading, so this is called once it has loaded.
 void Workspaces::keep_saved(DocumentTab* tab) {
   const Autosave& autosave = tab->session()->autosave();
   if (autosave.is_dirty() || autosave.path().isEmpty()) return;

@@ -53,8 +53,8 @@ class Workspaces : public QObject {
   void failed(const QString& sentence);
 
  private:
-  // The options that the user gave for a tab's file, and whether its saved work was already
-  // restored with them: when it is reloaded, later changes of the user stay.
+  // The options that the user gave for a tab's file, and whether they were already applied to its
+  // saved work. They are applied only once, so a reload keeps later changes of the user.
   struct Opening {
     views::GivenOptions given;
     bool is_restored = false;

@@ -1,4 +1,4 @@
-// A claim is a socket whose name contains the GPU. Names in Linux's abstract namespace need no
+// A claim is a socket whose name identifies the GPU. Names in Linux's abstract namespace need no
 // file, and the kernel releases them when the process ends, however it ends. A name has at most 107
 // bytes, but CUDA_VISIBLE_DEVICES, which identifies the parts of a divided GPU, may be longer. The
 // name then contains a hash instead, since a truncated name could be that of another part.

@@ -2,7 +2,7 @@
 
 // Records the kernels and copies that a training step runs on a device, and when they ran. Marks
 // around a call (platform.h) measure a GPU's time correctly only while the host stays ahead of the
-// GPU; for small kernels, they measure launches.
+// GPU; for small kernels, they measure the time of launches.
 
 #include <cstdint>
 #include <string>

@@ -8,9 +8,8 @@
 
 namespace jointer::runner {
 
-// Launches every instruction of a step in a range: with the name and operator of its call, such as
-// "mm_3 aten.mm.default", with the name of its compiled block, or with that of the placeholder that
-// it feeds.
+// Launches every instruction of a step in a range that is named after its call (node and operator,
+// such as "mm_3 aten.mm.default"), its compiled block, or the placeholder that it feeds.
 class NodeRanges final : public Follower {
  public:
   NodeRanges(const MeasuredProgram& run, ProfilerRanges& ranges);

@@ -72,8 +72,8 @@ class Platform {
     return std::chrono::steady_clock::now();
   }
   [[nodiscard]] virtual MemoryFigures memory() const = 0;
-  // Stops counting the current allocations, which precede the inputs, such as the workspaces of
-  // libraries. Returns their bytes, or 0 on the CPU.
+  // Stops counting the current allocations, such as the workspaces of libraries. Called before the
+  // inputs are made. Returns the bytes of these allocations, or 0 on the CPU.
   virtual std::int64_t start_counting() = 0;
   // Runs `step` and then stops counting the memory that it left allocated: the workspaces that
   // libraries allocate when they are first used on a stream. `recorded`: run it on the stream that

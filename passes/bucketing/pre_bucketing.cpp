@@ -1,9 +1,9 @@
 // Merges FSDP's collectives into buckets before they are scheduled.
 //
 // Terms. FSDP groups: the process groups of all-gathers that depend on exactly one placeholder.
-// Cap: the maximum size of a bucket, the larger of inputs and results. Unless it is given, the cap
-// is the smallest size at which an all-gather in the first FSDP group reaches 90% of the bandwidth
-// of the group's links, clamped to 10-500 MiB.
+// Cap: the maximum size of a bucket (greedy_buckets.h). Unless it is given, the cap is the smallest
+// size at which an all-gather in the first FSDP group reaches 90% of the bandwidth of the group's
+// links, clamped to 10-500 MiB.
 //
 // Steps, for all-gathers, then reduce-scatters, then all-reduces: put neighbors into buckets
 // greedily (greedy_buckets.cpp) and merge each bucket. The members are all-gathers that depend on

@@ -96,7 +96,7 @@ class ViewLayout {
 
  private:
   // The layout of a view with the copy's sizes, which is dense like the base; std::nullopt if the
-  // base is not dense.
+  // base is not dense or has a different number of elements.
   [[nodiscard]] std::optional<Layout> in_other_sizes() const {
     if (!is_dense(layout_) || layout_.elements() != copy_.elements()) return std::nullopt;
     return Layout{copy_.shape, contiguous_strides(copy_.shape), layout_.offset};

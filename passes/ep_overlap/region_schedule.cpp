@@ -6,8 +6,8 @@
 // nodes outside all regions. A sync copy (custom["EP_token_count_sync"]) copies token counts to the
 // host, which needs them before tokens can be sent.
 //
-// Steps. Forward starts with chunk 0, backward with chunk 1. For each exchange, in order, emit the
-// closure of the first chunk's exchange, the closure of the other chunk's exchange, and then every
+// Steps. The forward starts with chunk 0, the backward with chunk 1. For each exchange, in order,
+// emit the closure of the first chunk's exchange, the closure of the other chunk's exchange, and then every
 // ready node that is neither a collective nor a wait: this compute hides the exchanges. With
 // `pair_first`, everything else in the first closures of both chunks precedes both first exchanges.
 // Sync copies in the first closure run as early as possible, and the host waits only for the last

@@ -56,7 +56,8 @@ Result<void> run_partition(Graph& graph, const Arguments& arguments, PassContext
   return context.report(1);
 }
 
-// The number of backward outputs that are parameter gradients.
+// The number of parameter gradients, which are the first outputs of the backward: the argument or,
+// if it is not given, the number of outputs up to the last one with a target.
 Result<std::size_t> parameter_gradients(const Graph& graph, const Arguments& arguments) {
   if (arguments.has_value("parameter_gradients"))
     return static_cast<std::size_t>(arguments.integer("parameter_gradients"));

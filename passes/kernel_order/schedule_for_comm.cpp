@@ -116,7 +116,7 @@ std::vector<KernelUnit> scheduled_kernels(const KernelUnits& units, ListAims aim
         static_cast<std::uint32_t>(units.ordered_before(static_cast<KernelUnit>(i)).size()),
         blocks[i]);
   const auto nothing = [](auto&&...) {};
-  // run() fails only if its first argument does, which never fails here.
+  // run() fails only if its first argument returns an error, and this one never does.
   static_cast<void>(scheduler.run([](std::size_t) { return Result<void>(); }, nothing));
   std::vector<KernelUnit> order;
   order.reserve(units.size());

@@ -48,8 +48,8 @@ class Calls {
   [[nodiscard]] bool is_sync(Call call) const { return (flags_[call] & kSync) != 0; }
   [[nodiscard]] bool is_transfer(Call call) const { return (flags_[call] & kTransfer) != 0; }
   [[nodiscard]] bool is_wait(Call call) const { return (flags_[call] & kWait) != 0; }
-  // True for a matrix product, attention or convolution: an operator for which Inductor calls a
-  // library kernel.
+  // True for a matrix product, attention or convolution, that is, an operator in torch's FLOP
+  // registry. Such calls are assumed to run long.
   [[nodiscard]] bool is_gemm_like(Call call) const { return (flags_[call] & kGemm) != 0; }
   // The start that a wait waits for, or the first wait of a start; kNoCall if it is not in this
   // graph, and for other calls.
@@ -86,9 +86,9 @@ std::string calls_text(std::int64_t count);
 void flag_overtaken(const Graph& graph, const Calls& calls, std::span<const Call> order,
                     PassContext& context);
 
-// Puts the graph's calls into this order. Placeholders and outputs stay where they are, and so do
-// constants, unless a reader now precedes them. `order` must contain each call once, within its
-// stretch, and respect all dependencies.
+// Puts the graph's calls into this order. Placeholders and outputs stay where they are. Constants
+// keep their relative order, and move only if a reader of one would otherwise precede it. `order`
+// must contain each call once, within its stretch, and respect all dependencies.
 void set_call_order(Graph& graph, const Calls& calls, std::span<const Call> order);
 
 }  // namespace jointer

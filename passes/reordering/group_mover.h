@@ -54,7 +54,8 @@ class GroupMover {
   // group and returns false.
   bool change_places(Call candidate);
 
-  // True if the candidate depends on the group, or the group depends on the candidate.
+  // True if the group depends on the candidate (if calls move earlier), or the candidate on the
+  // group (if they move later).
   [[nodiscard]] bool is_tied(Call candidate) const { return tied_[candidate] == move_.call; }
   // True if the candidate is a start and the group contains another start on the same stream.
   [[nodiscard]] bool is_ordered(Call candidate) const;

@@ -69,7 +69,8 @@ std::vector<std::uint32_t> first_blocked(const Calls& calls, ListAims aims) {
   return blocks;
 }
 
-// A call that runs during a collective of which `left` nanoseconds were still exposed.
+// A call that runs during a collective. `left`: the nanoseconds of the collective that are still
+// exposed after the call.
 struct DuringCollective {
   Call compute, start;
   std::int64_t left;

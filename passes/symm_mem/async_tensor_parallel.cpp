@@ -223,7 +223,8 @@ class Fusion {
     return others;
   }
 
-  // True if the node cannot move before `start`, because a placeholder or output is in between.
+  // True if the node cannot move before `start`, because it is a placeholder or an output, or would
+  // have to cross one.
   [[nodiscard]] bool is_behind_a_wall(NodeId id, NodeId start,
                                       const std::vector<std::uint32_t>& places) const {
     if (is_wall(graph_.node(id))) return true;

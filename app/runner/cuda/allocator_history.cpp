@@ -15,8 +15,8 @@
 namespace jointer::runner {
 namespace {
 
-// Limits the size of a snapshot to about 20 MB. The entries are those of several hundred steps of a
-// small graph, or of a few steps of the largest one.
+// Limits a snapshot to about 20 MB. This many entries cover several hundred steps of a small graph,
+// or a few steps of the largest graphs.
 constexpr std::size_t kMaxEntries = 200'000;
 
 }  // namespace

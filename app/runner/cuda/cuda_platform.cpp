@@ -62,8 +62,8 @@ class EventMarks final : public Marks {
   std::vector<at::cuda::CUDAEvent> events_;
 };
 
-// Registers the generator in versions of torch in which this is necessary. Newer versions do it
-// when a captured kernel first draws from the generator.
+// Registers the generator with the graph in versions of torch that require it. Newer versions do
+// this when a captured kernel first draws from the generator.
 template <class Graph>
 void register_generator(Graph& graph, const at::Generator& generator) {
   if constexpr (requires { graph.register_generator_state(generator); })
