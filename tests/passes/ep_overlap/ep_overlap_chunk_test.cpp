@@ -193,6 +193,10 @@ TEST(PopulateChunkDimMetadata, MarksInputsWithTheSizeAndItsIndex) {
   unknown.part(PartId(0)).symbols.variables.clear();
   EXPECT_THAT(refusal(unknown, "populate_chunk_dim_metadata"),
               HasSubstr("whose value is not in the capture"));
+  Graph listed = traced();
+  annotate(listed, "x", "[]");
+  EXPECT_THAT(refusal(listed, "populate_chunk_dim_metadata"),
+              HasSubstr("the annotations (`custom`) of x are not a JSON object"));
 }
 
 TEST(ConcretizeChunkSizes, SaysWhichChecksHold) {
