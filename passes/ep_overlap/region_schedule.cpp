@@ -7,12 +7,12 @@
 // host, which needs them before tokens can be sent.
 //
 // Steps. The forward starts with chunk 0, the backward with chunk 1. For each exchange, in order,
-// emit the closure of the first chunk's exchange, the closure of the other chunk's exchange, and then every
-// ready node that is neither a collective nor a wait: this compute hides the exchanges. With
-// `pair_first`, everything else in the first closures of both chunks precedes both first exchanges.
-// Sync copies in the first closure run as early as possible, and the host waits only for the last
-// copy in a group. After the last exchange, emit the remaining nodes, including waits, chunk by
-// chunk.
+// emit the closure of the first chunk's exchange, the closure of the other chunk's exchange, and
+// then every ready node that is neither a collective nor a wait: this compute hides the exchanges.
+// With `pair_first`, everything else in the first closures of both chunks precedes both first
+// exchanges. Sync copies in the first closure run as early as possible, and the host waits only for
+// the last copy in a group. After the last exchange, emit the remaining nodes, including waits,
+// chunk by chunk.
 //
 // Cost: number of nodes in the region times number of nodes in the graph.
 //

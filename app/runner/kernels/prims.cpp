@@ -1,6 +1,7 @@
 // prims.* operators that Inductor's decompositions leave in a graph. torch registers them from
 // Python. Here they call ATen. Results are bitwise equal to torch's, except those of random
-// operators (`seeded`). Source: torch/_prims/__init__.py and torch/_inductor/inductor_prims.py of torch 2.11.
+// operators (`seeded`). Source: torch/_prims/__init__.py and torch/_inductor/inductor_prims.py of
+// torch 2.11.
 
 #include <ATen/ATen.h>
 #include <torch/library.h>
