@@ -97,8 +97,10 @@ class Canonicalizer {
       return {input, "it has the same sizes as its input"};
     if (target == kTranspose && graph_.node(input).kind == NodeKind::call &&
         graph_.target(graph_.node(input)) == kTranspose) {
+      const NodeId original = changes_.now(graph_.inputs(input).front());
+      if (is_reshaped_[original.index()]) return {};
       inner_transposes_.push_back(input);
-      return {changes_.now(graph_.inputs(input).front()), "it undoes the preceding transpose"};
+      return {original, "it undoes the preceding transpose"};
     }
     if (target == kSlice && is_whole(n) && same_tensor(id, input))
       return {input, "the slice covers its whole input"};

@@ -158,6 +158,17 @@ TEST(CanonicalizeGraph, KeepsInPlaceShapeChanges) {
   )",
                           "canonicalize_graph"),
               ElementsAre("d", "u", "a"));
+  EXPECT_THAT(calls_after(R"(
+    x: f32[4,6] = input
+    t: f32[6,4] = aten.t(x)
+    back: f32[4,6] = aten.t(t)
+    u: f32[1,4,6] = aten.unsqueeze_(x, 0)
+    a: f32[4,6] = aten.relu(back)
+    return [a, u]
+  )",
+                          "canonicalize_graph"),
+              ElementsAre("t", "back", "u", "a"))
+      << "the transposes do not see the new shape of x";
 }
 
 TEST(CanonicalizeGraph, ViewsOfRemovedCallsBecomeViewsOfKeptOnes) {
