@@ -256,7 +256,7 @@ void SearchSpace::change_buckets(Candidate& candidate, Chance& chance) const {
   }
 }
 
-// Adds a random operator to the list of saved operators, or removes one.
+// Adds a random operator to the list of saved operators, or removes it if it is in the list.
 void SearchSpace::toggle_saved(PipelineStep& sac, Chance& chance) const {
   PassValue::List saved;
   for (const auto& [name, value] : sac.given)
