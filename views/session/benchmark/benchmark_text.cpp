@@ -8,7 +8,7 @@
 namespace jointer::views {
 namespace {
 
-// Two significant digits in Python's notation: "3e-05".
+// At most two significant digits, in Python's notation: "3e-05".
 QString scientific(double number) {
   return QString::number(number, 'g', 2);
 }

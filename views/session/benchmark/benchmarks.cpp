@@ -197,7 +197,8 @@ void Benchmarks::find_hash() {
                  [this, now](const Result<std::string>& hash) { take_hash(now, hash); });
 }
 
-// If the graph has changed in the meantime, the waiting rows ask for the hash of the new one.
+// If the graph has changed in the meantime, show_waiting and calibrate_waiting ask for the hash of
+// the new one.
 void Benchmarks::take_hash(const SnapshotPtr& snapshot, const Result<std::string>& hash) {
   being_hashed_.reset();
   if (!hash) {

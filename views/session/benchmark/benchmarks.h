@@ -43,7 +43,7 @@ class Benchmarks : public QObject {
   void set_settings(const BenchmarkSettings& settings);
   // The number of ranks that the graph's collectives require.
   [[nodiscard]] int world_size() const { return world_size_; }
-  // The request of the settings, with the files and assumptions of the document.
+  // A request with these settings, and with the files and assumptions of the document.
   [[nodiscard]] BenchmarkRequest request() const;
   // Why a run cannot start now; empty if it can.
   [[nodiscard]] QString why_not() const;
@@ -56,8 +56,8 @@ class Benchmarks : public QObject {
   // A message about the last run or the results; may be empty.
   [[nodiscard]] const QString& message() const { return message_; }
   [[nodiscard]] bool message_is_error() const { return message_is_error_; }
-  // Why the last run was not started: the ranks do not fit in memory. The user is asked whether to
-  // start it anyway. Empty if there is nothing to ask.
+  // Why the last run was not started: the ranks are predicted not to fit in memory. The user is
+  // asked whether to start it anyway. Empty if there is nothing to ask.
   [[nodiscard]] const QString& question() const { return question_; }
 
   // --- Results ---
@@ -65,9 +65,10 @@ class Benchmarks : public QObject {
   // All results, the newest last.
   [[nodiscard]] const std::vector<BenchmarkRow>& rows() const { return rows_; }
   [[nodiscard]] const BenchmarkResult* find(std::uint64_t id) const;
-  // Returns true if the run measured the graph as it is now, or if its result names no graph.
-  // Positions of calls in its measurements are then positions in this graph. nullopt if the hash of
-  // this graph is not known yet; `hash_found` follows, or a message if the hash cannot be computed.
+  // Returns true if the run measured the graph as it is now, or if its result does not contain the
+  // hash of a graph. Positions of calls in its measurements are then positions in this graph.
+  // nullopt if the hash of this graph is not known yet; `hash_found` follows, or a message if the
+  // hash cannot be computed.
   [[nodiscard]] std::optional<bool> ran_what_is_shown(const BenchmarkResult& result);
   // Removes rows, also from the stored results. Their measurements are no longer shown.
   void remove(const std::vector<std::uint64_t>& ids);
@@ -81,7 +82,8 @@ class Benchmarks : public QObject {
   void show_snapshot(std::uint64_t id);
   // The id of the row that was shown last; 0 if there was none or it has been removed.
   [[nodiscard]] std::uint64_t shown() const { return shown_; }
-  // Inserts results from elsewhere before the existing ones, without duplicates.
+  // Inserts earlier results, such as those in a workspace, before the existing ones, without
+  // duplicates.
   void add(const std::vector<BenchmarkResult>& results);
   // Loads the stored results of this graph unless they have been loaded. Their rows appear later.
   void load();

@@ -13,9 +13,9 @@ namespace jointer::views {
 // nodes.
 //
 // The range follows the kernels in it. Collectives and copies overlap with them, and can be far
-// away in the other step; they determine the range only if there are no kernels in it. Recomputed
-// nodes do not count, since the joint graph runs them only in the forward, nor do waits. Cost:
-// linear in nodes.
+// away in the other step; they determine the range only if there are no kernels in it. Waits do not
+// count, nor do recomputed nodes, since the joint graph runs them only in the forward. Cost: linear
+// in nodes.
 std::optional<TimeRange> mapped_range(const Snapshot& from, TimeRange range, const Snapshot& to);
 
 }  // namespace jointer::views

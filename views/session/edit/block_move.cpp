@@ -83,7 +83,8 @@ Result<RangePreview> preview_moves(const WhatIf& what_if, std::span<const NodeId
     return static_cast<std::size_t>(std::ranges::find_first_of(what_if.order(), block) -
                                     what_if.order().begin());
   };
-  // LegalRange::current is never before the range, so only at its start may it stand for less.
+  // LegalRange::current is always in the range, so at the range's start it may stand for an earlier
+  // gap.
   if (range.current == range.first && place_of_first() < range.first) {
     range.current = --range.first;
     preview.at.insert(preview.at.begin(), what_if.figures());

@@ -19,7 +19,7 @@ struct BlockMove {
   std::size_t from = 0, to = 0;
 };
 
-// The order after `move`, which must not go to the end of `order`, since the last node is an
+// The order after `move`. The move must not go to the end of `order`, since the last node is an
 // output.
 std::vector<NodeId> order_after(std::span<const NodeId> order, const BlockMove& move);
 
@@ -36,9 +36,10 @@ std::size_t gap_before(std::span<const NodeId> order, std::span<const NodeId> bl
 std::string reordering_text(const Graph& graph, std::span<const NodeId> order,
                             const BlockMove& move);
 
-// The estimates for every gap in the block's legal range, like WhatIf::preview. But at the current
-// gap, they are those of the order as it is: only a move makes a block contiguous. If the gap of
-// the first node is not legal, the range has another one before it, which stands for no move.
+// The estimates for every gap in the block's legal range, like WhatIf::preview, except that those
+// at the current gap are for the order as it is: only a move makes a block contiguous. If the first
+// node is before the legal range, the result has one more gap at its start, which stands for no
+// move.
 Result<RangePreview> preview_moves(const WhatIf& what_if, std::span<const NodeId> block);
 
 // The estimates for every gap in the legal range of a block.
@@ -47,7 +48,7 @@ struct MovePreview {
   BestGaps best;
 
   MovePreview() = default;
-  // `peak_limit`: the peak that `best.fastest_within` may not exceed.
+  // `peak_limit`: the peak, in bytes, that `best.fastest_within` may not exceed.
   MovePreview(RangePreview preview, std::int64_t peak_limit);
 
   [[nodiscard]] std::size_t first() const { return range.range.first; }

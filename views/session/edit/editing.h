@@ -49,7 +49,7 @@ class Editing : public QObject {
   [[nodiscard]] EditHistory history_at(int place) const {
     return place == 0 ? EditHistory() : entry(place - 1).after;
   }
-  // The first position that these edits lead to; nullopt if there is none.
+  // The first position that has this edit history; nullopt if there is none.
   [[nodiscard]] std::optional<int> place_of(const EditHistory& history) const;
   // The entries that undo and redo would act on, or null.
   [[nodiscard]] const EditEntry* undoable() const { return entries_.undoable(); }
@@ -78,8 +78,8 @@ class Editing : public QObject {
   // one of these nodes or sets its policy by name or, if there is none, the last edit. Adds one
   // history entry.
   void repeat_in_layers(std::vector<NodeId> nodes);
-  // Applies edits from elsewhere, such as from a recipe, as one history entry each. Skips edits
-  // that are not legal. Emits `applied_all`.
+  // Applies edits, such as those of a recipe, as one history entry each. Skips edits that are not
+  // legal. Emits `applied_all`.
   void apply_all(std::vector<Edit> edits);
   // Like `apply_all`, but starts from an earlier position in the history. The entries between that
   // position and the current one stay, and undoing the first new entry returns to the state shown
@@ -107,7 +107,7 @@ class Editing : public QObject {
  signals:
   // The history, the position in it, the named states or the metrics have changed.
   void changed();
-  // An edit was applied: its title and notes. Edits were undone or redone: the title, or how many.
+  // `sentence`: the title and notes of the applied edit, or which edits were undone or redone.
   void applied(const QString& sentence);
   void refused(const QString& sentence);
   // The number of applied edits, and one sentence for each refused edit.

@@ -24,7 +24,8 @@ struct MovePlanner::Basis {
 
 namespace {
 
-// A drag moves the whole selection only up to this size; commands move any selection.
+// A drag moves the whole selection only if it has at most this many nodes; commands move any
+// selection.
 constexpr std::size_t kMaxHeld = 256;
 constexpr int kProgressMs = 40;
 
@@ -204,9 +205,8 @@ void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
 }
 
 // Returns the whole selection if it contains the node and is small enough, otherwise only the node.
-// If the start and the wait of a collective are both selected, as by a row of the Exposed pane,
-// only one of them is taken: the start with a start, the wait with a wait. Next to each other, they
-// would hide nothing.
+// If the node is the start of a collective, a wait is left out if its start is also selected (a row
+// of the Exposed pane selects both), and the reverse: next to each other, they would hide nothing.
 std::vector<NodeId> MovePlanner::taken_with(NodeId node) const {
   const Selection& selection = open_.selection();
   if (!selection.contains(node) || selection.nodes().size() > kMaxHeld) return {node};
@@ -292,8 +292,8 @@ void MovePlanner::take_live(const Result<SnapshotPtr>& shown, std::size_t gap) {
 void MovePlanner::set_carry(bool carry) {
   if (!held_ || held_->is_dropped || held_->carries == carry) return;
   const bool is_moved = held_->gap != held_->preview.current();
-  // Gaps are numbered without the block, so the other block's gap at this position has another
-  // number: it is before the same node.
+  // Gaps are numbered without the block, so the gap at this position has another number for the new
+  // block. Find it by the node after it.
   const NodeId next = node_after(held_->from->graph.order(), move_of(*held_));
   hold(held_->handle, held_->nodes, carry);
   if (is_moved && held_ && held_->carries == carry)

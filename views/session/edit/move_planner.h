@@ -64,9 +64,10 @@ class MovePlanner : public QObject {
  public slots:
   // --- Dragging ---
 
-  // Picks up a node or, if it is selected, the whole selection unless that is large; with the start
-  // or the wait of a collective, the other one is not taken. `held_changed` or `refused` follows.
-  // Ignored if the node no longer exists, or while a dropped block is held.
+  // Picks up a node or, if it is selected, the whole selection unless that is large. If the node is
+  // the start of a collective, waits of selected starts are left out, and the reverse.
+  // `held_changed` or `refused` follows. Ignored if the node no longer exists, or while a dropped
+  // block is held.
   void take(jointer::NodeId node);
   void move_to(std::size_t gap);
   // Includes or excludes the chains of the picked-up nodes. Initially, the chain of a collective's
@@ -94,7 +95,7 @@ class MovePlanner : public QObject {
 
   // Starts preparing the what-if estimates unless they are ready.
   void prepare();
-  // Must be called when an edit was refused: releases the dropped block.
+  // Must be called when an edit is refused. Releases the dropped block.
   void take_refusal();
 
  signals:

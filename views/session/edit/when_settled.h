@@ -9,9 +9,9 @@
 
 namespace jointer::views {
 
-// Calls `use` once no edit of `open` is pending: immediately, or later from the event loop, unless
-// `context` is destroyed first. A request that `use` makes of `editing` is the next to be done, so
-// the next `applied_all` is about that request.
+// Calls `use` once no request of `editing` is pending: immediately, or later from the event loop,
+// unless `context` is destroyed first. A request that `use` adds is the next to be done, so the
+// next `applied_all` is about that request.
 inline void when_settled(const OpenGraph& open, Editing& editing, QObject& context,
                          std::function<void()> use) {
   if (editing.is_settled()) return use();

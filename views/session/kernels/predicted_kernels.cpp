@@ -34,7 +34,7 @@ void PredictedKernels::take_graph() {
   follow();
 }
 
-// Cancels the computation if its result is no longer needed, and starts one that is needed.
+// Cancels the computation if its result is no longer needed, and starts a new one if it is needed.
 void PredictedKernels::follow() {
   const bool is_known = wanted_ == open_.shared_snapshot();
   if (!watchers_.empty() && is_known) return;

@@ -15,7 +15,7 @@
 namespace jointer::views {
 namespace {
 
-// The totals of one kernel for each operator that runs on the device.
+// The totals if each operator that runs on the device were one kernel.
 KernelTotals totals_per_operator(const Snapshot& snapshot, const MemoryTimeline& operators) {
   const Graph& graph = snapshot.graph;
   KernelTotals totals{.peak_bytes = operators.peak_bytes()};

@@ -25,7 +25,8 @@ class TracedKernels : public QObject {
   // Both must outlive this object.
   TracedKernels(OpenGraph& open, const OpenedKernels& compiled, QObject* parent = nullptr);
 
-  // Reads a trace, after any artifacts that are being read. If that fails, what is open stays.
+  // Reads a trace, after any artifacts that are being read. If that fails, the trace that is open
+  // stays open.
   void read(const QString& path);
   // Forgets the trace, and stops reading.
   void close();
