@@ -9,7 +9,7 @@ namespace jointer::views {
 
 // Text about benchmarks, shared by tables and detail views.
 
-// When the run started: "2026-11-21 13:20", in the time zone of the run.
+// When the run started, in the time zone of the machine that ran it: "2026-11-21 13:20".
 QString when_text(const BenchmarkResult& result);
 // The number of ranks, or the only rank that ran: "2", "rank 3 only".
 QString ranks_text(const BenchmarkResult& result);

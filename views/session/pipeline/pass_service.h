@@ -50,8 +50,8 @@ class PassService : public QObject {
   // Runs functions of the Python package, for passes that exist only in Python. May be empty.
   [[nodiscard]] virtual PythonRunner python() const = 0;
 
-  // The code that the user must allow before this pass runs; nullopt if the pass is built in or the
-  // current file is already allowed.
+  // The code that the user must allow before this pass runs; nullopt if the pass is built in or its
+  // code is already allowed.
   [[nodiscard]] virtual std::optional<ForeignCode> unallowed(const QString& pass) const = 0;
   // Parses a source as written in a registry or workspace: "plugin: FOLDER" or "Python: SPEC".
   // Returns nullopt for anything else. Runs nothing.
@@ -62,8 +62,8 @@ class PassService : public QObject {
   // program exits.
   virtual void allow(const ForeignCode& code) = 0;
   // Adds the passes of this code and emits `changed` or `failed`. Adding a Python pass runs its
-  // module to determine the parameters, so the module must have been allowed; code whose module is
-  // already running for this is not added again. Adding a plugin runs nothing.
+  // module to determine the parameters, so the module must have been allowed. Ignored while the
+  // same module is already running for this purpose. Adding a plugin runs nothing.
   virtual void add(const ForeignCode& code) = 0;
 
  signals:

@@ -56,7 +56,7 @@ class PipelineDraft : public QObject {
   // The draft in the form that a workspace stores. Includes the sources of passes, since passes may
   // not be available when the workspace is opened.
   [[nodiscard]] WorkspacePipeline saved() const;
-  // Replaces the draft, and forgets its changes. Keeps the steps if the text is invalid.
+  // Replaces the draft and clears its undo history. Keeps the steps if the text is invalid.
   void restore(const WorkspacePipeline& saved);
   // Where a pass comes from, as `saved` stores it; empty if it is not known. `set_source` emits
   // nothing.

@@ -27,11 +27,11 @@ class BudgetTrial {
   // plan. Cost: one cut or knapsack, and the estimates of one plan.
   Result<PlanOutcomePtr> at(double budget);
   Result<SavePlan> plan(double budget) { return plans_->plan(budget); }
-  // The outcome of any plan, for the pair that min_cut makes with it or for the step. Error
-  // (usage): see `emit_pair`.
+  // The outcome of any plan: that of the pair that min_cut makes with it, or of the flat training
+  // step. Error (usage): see `emit_pair`.
   [[nodiscard]] Result<PlanOutcomePtr> outcome(const SavePlan& plan) const;
-  // The outcome of such a plan after passes that reorder its graph (PlanOrder::passes). Unlike the
-  // other functions, may run on another thread at the same time as any of them. Error (usage): see
+  // The outcome of a plan after passes that reorder its graph (PlanOrder::passes). Unlike the other
+  // functions, may run on another thread at the same time as any of them. Error (usage): see
   // `emit_pair` and `step_of_plan`; (run): a pass failed. Cost: that of the passes.
   [[nodiscard]] Result<PlanOutcomePtr> ordered(const SavePlan& plan,
                                                const std::string& passes) const;

@@ -35,7 +35,7 @@ struct OrderedFigures {
   std::optional<std::int64_t> reserved_bytes;  // nullopt if the device has no caching allocator
   friend bool operator==(const OrderedFigures&, const OrderedFigures&) = default;
 };
-// The estimates of that graph. Errors: same as ordered_graph.
+// The estimates of the graph that ordered_graph returns. Errors: same as ordered_graph.
 Result<OrderedFigures> ordered_figures(const OrderedPlan& plan);
 // The estimates of the state's plan in its order; without an order, those of the state. Errors:
 // same as ordered_graph.

@@ -219,8 +219,7 @@ void ParetoSearch::search(const SacStatePtr& state) {
   emit changed();
 }
 
-// Returns true if the points are those of this state, and of searches with the same choice of
-// orders as later ones.
+// Returns true if the points are those of this state, found with the current settings for orders.
 bool ParetoSearch::is_known(const SacStatePtr& state) const {
   return state == searched_ && searched_with_.orders == settings_.orders &&
          searched_with_.twin_groups == settings_.twin_groups;

@@ -69,11 +69,11 @@ class ParetoSearch : public QObject {
   [[nodiscard]] LimitedMemory memory() const { return settings_.memory; }
   void set_memory(LimitedMemory memory);
 
-  // Computes the curve and evaluates upstream's presets.
+  // Computes the curve and evaluates torchtitan's presets.
   void search(const SacStatePtr& state);
   // Searches for the fastest plan with at most `limit_bytes` of `memory()`. `fitted`, with the
   // nearest plan if none fits, or `failed` follows; `fitted` is emitted immediately if the latest
-  // search was for the same limit and has ended.
+  // search within a limit that was completed had the same limit and settings.
   void find_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
   // The same search for a preview; `tried` or `failed` follows. Starts after a short delay, since
   // another limit may follow, and after the curve if that is being computed. Ignored while

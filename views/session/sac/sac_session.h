@@ -119,8 +119,8 @@ class SacSession : public QObject {
   // plan; (run): a pass failed; (cancelled): `cancel` was called.
   using UseOrdered = std::function<void(const Result<OrderedFigures>&)>;
   void find_ordered(const EditHistory& history, QObject* context, UseOrdered use);
-  // Computes the memory that the caching allocator would reserve under that plan. `use`: as for
-  // find_ordered.
+  // Computes the memory that the caching allocator would reserve under the plan after these edits.
+  // `use`: as for find_ordered.
   using UseReserved = std::function<void(const Result<std::int64_t>&)>;
   void find_reserved(const EditHistory& history, QObject* context, UseReserved use);
   // Compares the plans after two lists of edits, in their own orders or in the orders that a search
@@ -149,9 +149,10 @@ class SacSession : public QObject {
   // (core/policy/checkpoint.h). Emits `refused` if they are in no layer, or if nothing in these
   // layers can be recomputed.
   void checkpoint_layers(const std::vector<NodeId>& nodes);
-  // Applies a plan for min_cut's pair, or for a flat training step: sets the policy of every tensor
-  // that differs. `by`: the plan's origin as in Edit::by, possibly with an order (searched_with);
-  // empty for the user. Emits `refused` if the plan is already in effect and has no order.
+  // Applies a plan for min_cut's pair, or for a flat training step: sets the policies that differ
+  // from those in effect. `by`: the plan's origin as in Edit::by, possibly with an order
+  // (searched_with); empty for the user. Emits `refused` if the plan is already in effect and has
+  // no order.
   void apply_plan(const SavePlan& plan, const QString& title, std::string_view by = kSearch);
 
   // Cancels all requests, and keeps the shown state.

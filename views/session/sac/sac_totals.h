@@ -9,8 +9,8 @@ namespace jointer::views {
 
 // The estimates of several rows together: a storage that they share counts once, and so does a call
 // that recomputes several of them. `tensors`: indices in the state's tensors, each at most once.
-// Except for a joint graph, the counted calls are those that compute the rows' values. Cost:
-// linear.
+// Unless the graph is a joint graph, the counted calls are those that compute the rows' values.
+// Cost: linear.
 PlanTotals::Sum sum_of(const SacState& state, std::span<const int> tensors);
 
 }  // namespace jointer::views

@@ -35,7 +35,7 @@ std::string_view to_string(Partitioner partitioner);
 // The settings of the partitioner at the end of `by`; nullopt if there is none, or if a parameter
 // is invalid.
 std::optional<SolveSettings> parse_solve(std::string_view by);
-// `by` without that partitioner.
+// `by` without the partitioner at its end.
 std::string_view without_solve(std::string_view by);
 // An edit that changes no nodes and requests a new plan.
 Edit solve_edit(const SolveSettings& settings);

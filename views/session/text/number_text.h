@@ -13,7 +13,7 @@ namespace jointer::views {
 // nanoseconds.
 
 // The minus sign of numbers in the window. It is as wide as a plus sign, so columns of differences
-// align. Exported tables and the command line have ASCII's.
+// align. Exported tables and the command line use ASCII's hyphen-minus.
 inline constexpr char16_t kMinus = u'\u2212';
 
 // Replaces the sign of a negative number.

@@ -14,7 +14,7 @@ inline QString time_range_text(std::int64_t begin, std::int64_t end) {
   return tr("%1 to %2").arg(to_qstring(text.begin), to_qstring(text.end));
 }
 
-// The same range in a shorter form for narrow spaces: "334.12–334.15 ms".
+// A shorter form for narrow spaces: "334.12–334.15 ms".
 inline QString short_time_range_text(std::int64_t begin, std::int64_t end) {
   const RangeText text = format_ns_range(begin, end);
   const std::string number = text.begin.substr(0, text.begin.rfind(' '));

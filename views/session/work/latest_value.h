@@ -34,7 +34,8 @@ class LatestValue {
   LatestValue(const LatestValue&) = delete;
   LatestValue& operator=(const LatestValue&) = delete;
 
-  // Replaces the key; with nullopt, there is no value. A computation that failed is tried again.
+  // Replaces the key; with nullopt, there is no value. A key whose computation failed is tried
+  // again.
   void follow(std::optional<Key> key) {
     key_ = std::move(key);
     problem_.clear();

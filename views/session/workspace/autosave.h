@@ -43,7 +43,7 @@ class Autosave : public QObject {
   ~Autosave() override;
 
   [[nodiscard]] Document& document() const { return document_; }
-  // The workspace file; empty until the document is first saved.
+  // The workspace file; empty if the document was neither opened from one nor saved.
   [[nodiscard]] const QString& path() const { return path_; }
   // The file that `path` returns once all requested saves have ended without errors.
   [[nodiscard]] const QString& next_path() const {
@@ -62,8 +62,8 @@ class Autosave : public QObject {
   // The state that `discard` restores. Errors: those of read_workspace.
   [[nodiscard]] Result<Workspace> without_changes(const AnalysisOptions& options,
                                                   const GivenOptions& given) const;
-  // Returns to the saved workspace, or to the graph as opened. `options`: those of the estimates of
-  // a graph without saved work; a workspace's own replace them, and `given` replaces both.
+  // Returns to the saved workspace or, without one, to the graph as opened. `options`: for the
+  // estimates; those in the workspace take precedence over them, and `given` over both.
   void discard(const AnalysisOptions& options, const GivenOptions& given);
   // Removes the journal. Called when the user closes the document without saving.
   void forget();
@@ -124,9 +124,10 @@ class Autosave : public QObject {
   void write_difference(const Summary& now, const Setup& setup);
   void start_journal(const Workspace& start);
   [[nodiscard]] bool differs_from_saved() const;
-  // Restores saved work. `options`: those that it does not contain.
+  // Restores saved work. `options`: used where the work does not contain its own.
   void restore_with(const SavedWork& found, const AnalysisOptions& options);
-  // Estimates with these options and the work's own, and with its assumptions.
+  // Recomputes the estimates if the options and assumptions in `found` require it. `options`: as
+  // for restore_with.
   void restore_estimates(const Workspace& found, const AnalysisOptions& options);
   void set_dirty(bool dirty) {
     if (std::exchange(is_dirty_, dirty) != dirty) emit dirty_changed();

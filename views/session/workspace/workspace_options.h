@@ -26,8 +26,8 @@ struct GivenOptions {
 // Replaces the workspace's options with those given. Invalid assumptions of the workspace remain.
 void override_with(Workspace& workspace, const GivenOptions& given);
 
-// The options that describe the graph's estimates if these are requested: if no device is named,
-// the one that the estimates use is.
+// `options` as a workspace stores them, with the device that estimates of the graph use if
+// `options` names none.
 WorkspaceOptions described(AnalysisOptions options, const Graph& graph);
 
 }  // namespace jointer::views
