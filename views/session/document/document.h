@@ -36,7 +36,7 @@ class Document : public OpenGraph {
   [[nodiscard]] OpenedKernels& opened_kernels() const { return *opened_kernels_; }
   // The kernels that were measured, if the user has opened a trace of compiled steps.
   [[nodiscard]] TracedKernels& traced_kernels() const { return *traced_kernels_; }
-  // The kernels that panes show: those of one of these sources.
+  // The kernels that panes show, from one of the sources above.
   [[nodiscard]] ShownKernels& shown_kernels() const { return *shown_kernels_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }
   [[nodiscard]] Marks& marks() const { return *marks_; }

@@ -67,7 +67,7 @@ void ShownRange::clear() {
   shown_->selection().set_range(std::nullopt);
 }
 
-// Panes learn of a new graph before they learn of anything in it.
+// Announces a new graph first, so that panes do not look for its nodes in the old one.
 void ShownRange::take_nodes() {
   take_graph();
   if (is_partitioned()) emit nodes_changed();

@@ -48,7 +48,7 @@ class ShownRange : public QObject {
   void clear();
 
  signals:
-  // The range is a different one in the same graph.
+  // The range has changed within the same graph.
   void range_changed();
   // The range is now a part of a different graph, or there is no range in the pair any longer. New
   // graphs of `own` are announced only by Document::changed.

@@ -76,8 +76,8 @@ void FixSearch::apply(NodeId start, FixKind kind) {
   pump();
 }
 
-// Does nothing while edits are being applied: they make the results outdated, and `forget` discards
-// those results. Called again when new results arrive or the edit is refused.
+// Does nothing while edits are being applied: they make the results outdated, so `forget` will
+// discard these. Called again when new results arrive or an edit is refused.
 void FixSearch::apply_pending() {
   if (!to_apply_ || !editing_.is_settled() || graph_ != open_.shared_snapshot()) return;
   const CollectiveFixesPtr fixes = found(to_apply_->start);

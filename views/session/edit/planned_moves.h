@@ -37,8 +37,8 @@ class PlannedMoves {
   [[nodiscard]] static Target to_best_place(std::optional<std::int64_t> peak_limit);
   void add(NodeId node, const Target& target);
   [[nodiscard]] bool empty() const { return changes_.empty(); }
-  // Why nodes cannot move, for the first two of them, and what to move first; empty if no reason is
-  // known.
+  // Why nodes cannot move (the first two of them only), and what to move first; empty if no reason
+  // is known.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   // The moves as one edit. `how`: "one position earlier", "to the best position". `asked`: the
   // number of nodes that were to move.

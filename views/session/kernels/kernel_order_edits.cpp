@@ -248,7 +248,7 @@ bool KernelOrderEdits::refuse(const Chosen& kernel, Direction direction) {
   return false;
 }
 
-// `to`: the kernel's new place, which is that of the kernel that it passes last.
+// `to`: the kernel's new place, that of the last kernel that it passes.
 bool KernelOrderEdits::add(const Chosen& kernel, std::int32_t to, Direction direction) {
   kernels::KernelOrder& order = orders_[kernel.part];
   const std::int32_t from = order.place(kernel.kernel);

@@ -113,7 +113,6 @@ class KernelOrderEdits : public QObject {
   void prepare();
   // The row in `base_` of the first kernel of a part.
   [[nodiscard]] std::size_t first_row(std::size_t part) const;
-  // The keys of a part's kernels.
   [[nodiscard]] std::span<const std::uint64_t> keys(std::size_t part) const;
   [[nodiscard]] NamedKernel named(const Chosen& kernel) const;
   // The predicted kernel with this name, or -1.
@@ -123,7 +122,8 @@ class KernelOrderEdits : public QObject {
   // Applies a move to the order of its part. Returns false if it is not legal.
   static bool apply(std::vector<kernels::KernelOrder>& orders, const Move& move);
   void replay();
-  // Shows the current order once its rows are made. Drops those of earlier orders.
+  // Shows the current order once its rows are made. Rows that are still being made for an earlier
+  // order are dropped.
   void publish();
   // Runs on a worker thread. `base_keys`: by row of `base`. `moves`: those that are applied.
   static Result<Ordered> ordered(const SnapshotKernelsPtr& base,

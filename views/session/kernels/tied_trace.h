@@ -20,7 +20,7 @@ Result<SnapshotKernelsPtr> tie_trace(const SnapshotKernels& base,
 struct UntiedNames {
   std::vector<std::string> kernels, calls;
 };
-// `measured` must be measured.
+// Requires `measured.is_measured()`.
 UntiedNames untied_names(const SnapshotKernels& measured);
 
 }  // namespace jointer::views

@@ -22,7 +22,7 @@ class OpenGraph;
 class TracedKernels : public QObject {
   Q_OBJECT
  public:
-  // Both must outlive this object.
+  // Both arguments must outlive this object.
   TracedKernels(OpenGraph& open, const OpenedKernels& compiled, QObject* parent = nullptr);
 
   // Reads a trace, after any artifacts that are being read. If that fails, the trace that is open

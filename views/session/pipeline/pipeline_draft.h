@@ -34,7 +34,7 @@ class PipelineDraft : public QObject {
 
   // --- Changes: `changed` is emitted if anything changes ---
 
-  // Steps that are in both pipelines keep their ids.
+  // Steps that the draft already has keep their ids.
   void set_pipeline(const Pipeline& pipeline);
   // Inserts a step before the one at `place` (at the end if there is none) and returns the new id.
   quint64 insert(std::size_t place, PipelineStep step);

@@ -21,7 +21,6 @@ struct StepOutcome {
 };
 using StepOutcomePtr = std::shared_ptr<const StepOutcome>;
 
-// The failure of one step.
 struct StepFailure {
   quint64 step = 0;
   std::string text;         // the step as text

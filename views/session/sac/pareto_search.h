@@ -30,11 +30,12 @@ class ParetoSearch : public QObject {
     bool twin_groups = false;
     friend bool operator==(const Settings&, const Settings&) = default;
   };
-  // The hidden shares that the searches for one state share, whatever their limits.
+  // The hidden shares of communication (SharedHidden) for one state, found once and used by all
+  // searches for it, whatever their limits.
   class Hidden {
    public:
-    // Those of the latest state and settings; new ones if either differs from the last call in a
-    // way that may change the shares.
+    // The shares for this state and these settings: those of the last call, or new ones if the
+    // state or a setting that affects them has changed.
     std::shared_ptr<SharedHidden> of(const SacStatePtr& state, const Settings& settings);
 
    private:
@@ -62,7 +63,8 @@ class ParetoSearch : public QObject {
   // If true (the default), later searches also find an order for each plan.
   [[nodiscard]] bool orders() const { return settings_.orders; }
   void set_orders(bool orders);
-  // If true (not the default), these orders may use additional process groups.
+  // If true (not the default), the orders that later searches find may use additional process
+  // groups.
   [[nodiscard]] bool twin_groups() const { return settings_.twin_groups; }
   void set_twin_groups(bool twin_groups);
   // The kind of memory that limits apply to; allocated memory by default.
@@ -75,9 +77,9 @@ class ParetoSearch : public QObject {
   // nearest plan if none fits, or `failed` follows; `fitted` is emitted immediately if the latest
   // search within a limit that was completed had the same limit and settings.
   void find_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
-  // The same search for a preview; `tried` or `failed` follows. Starts after a short delay, since
-  // another limit may follow, and after the curve if that is being computed. Ignored while
-  // `is_finding`. `find_fastest` for the same limit continues this search.
+  // Like `find_fastest`, but for a preview; `tried` or `failed` follows. Starts after a short
+  // delay, since another limit may follow, and after the curve if that is being computed. Ignored
+  // while `is_finding`. A later `find_fastest` with the same limit continues this search.
   void try_fastest(const SacStatePtr& state, std::int64_t limit_bytes);
   void stop_trying();
   // Returns true during a search for a plan that will be used, not only previewed.

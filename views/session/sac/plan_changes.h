@@ -23,8 +23,9 @@ using PlanChangesPtr = std::shared_ptr<const PlanChanges>;
 
 // The estimates are those in the plans' own orders. Both states must be complete (SacState::rows).
 PlanChangesPtr changes_between(const SacState& from, const SacState& to);
-// The same, with the peak, the step and the exposed time of each plan in the order that a search
-// found for it (SacState::order). Runs the passes of these orders. Errors: see figures_in_order.
+// Like changes_between, but with the peak, the step and the exposed time of each plan in the order
+// that a search found for it (SacState::order). Runs the passes of these orders. Errors: see
+// figures_in_order.
 Result<PlanChangesPtr> changes_in_order(const SacState& from, const SacState& to);
 
 // "97 values changed: 64 saved → recomputed (-14.2 GiB, +38.0 ms), ..."

@@ -21,9 +21,9 @@ class PlanOrdered : public QObject {
   void follow(const SacStatePtr& state);
   // Returns true if the current plan has an order.
   [[nodiscard]] bool has_order() const { return has_order_; }
-  // The estimates in that order; nullopt until they are known.
+  // The estimates in the order found; nullopt until they are known.
   [[nodiscard]] const std::optional<OrderedFigures>& figures() const { return found_.value(); }
-  // Why the estimates in that order cannot be computed, in one sentence; otherwise empty.
+  // Why the estimates in the order found cannot be computed, in one sentence; otherwise empty.
   [[nodiscard]] const std::string& problem() const { return found_.problem(); }
   [[nodiscard]] bool is_settled() const { return found_.is_settled(); }
 

@@ -56,8 +56,8 @@ class SacSession : public QObject {
   [[nodiscard]] const PlanReserved& reserved() const { return reserved_; }
   // The estimates of the state's plan in the order that a search found for it.
   [[nodiscard]] const PlanOrdered& ordered() const { return ordered_; }
-  // The estimates in that order or, until they are known, those in the plan's own order. Requires a
-  // state.
+  // The estimates of the state's plan in the order that a search found for it or, if there is none
+  // or they are not known yet, in the plan's own order. Requires a state.
   [[nodiscard]] const Figures& figures_in_order() const {
     return ordered_.figures() ? ordered_.figures()->figures : state_->figures.figures;
   }

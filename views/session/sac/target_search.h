@@ -34,7 +34,7 @@ class TargetSearch : public QObject {
     [[nodiscard]] const Figures& figures() const {
       return order ? order->figures : list.figures.figures;
     }
-    // Returns true if these are within the target.
+    // Returns true if these estimates meet the target.
     [[nodiscard]] bool is_reached() const {
       return order ? jointer::is_reached(*order, target) : list.is_reached;
     }

@@ -49,7 +49,7 @@ std::vector<std::int64_t> to_vector(std::span<const std::int64_t> values) {
   return {values.begin(), values.end()};
 }
 
-// Those of a compiled block's nodes that the graph runs. After an edit is undone, the graph may not
+// The nodes of a compiled block that the graph runs. After an edit is undone, the graph may not
 // have all of them.
 std::vector<NodeId> running_nodes(const MeasuredBlock& block, const Graph& graph,
                                   const Analysis& analysis) {

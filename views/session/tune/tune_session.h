@@ -79,7 +79,6 @@ class TuneSession : public QObject {
     std::optional<TuneResult> so_far;  // not yet moved to result_
   };
   using SharedPtr = std::shared_ptr<Shared>;
-  // The result of running a pipeline.
   struct PipelineResult {
     std::vector<Edit> edits;  // edits of the document's graph
     StepFigures figures;
