@@ -5,6 +5,7 @@
 
 #include "views/session/sac/ordered_plan.h"
 #include "views/session/text/node_text.h"
+#include "views/session/text/number_text.h"
 
 namespace jointer::views {
 namespace {
@@ -32,7 +33,8 @@ Result<PlanChangesPtr> changes_in_order(const SacState& from, const SacState& to
 }
 
 QString summary_text(const PlanChanges& changes) {
-  return to_qstring(summary(changes.difference, kArrow));
+  // The only hyphens are the signs of amounts.
+  return to_qstring(summary(changes.difference, kArrow)).replace(QChar(u'-'), QChar(kMinus));
 }
 
 QString transition_text(const PlanChangeRow& row) {

@@ -28,7 +28,7 @@ PlanChangesPtr changes_between(const SacState& from, const SacState& to);
 // figures_in_order.
 Result<PlanChangesPtr> changes_in_order(const SacState& from, const SacState& to);
 
-// "97 values changed: 64 saved → recomputed (-14.2 GiB, +38.0 ms), ..."
+// "97 values changed: 64 saved → recomputed (−14.2 GiB, +38.0 ms), ..."
 QString summary_text(const PlanChanges& changes);
 // "saved → recomputed"
 QString transition_text(const PlanChangeRow& row);
