@@ -35,7 +35,7 @@ class ParetoSearch : public QObject {
   class Hidden {
    public:
     // The shares for this state and these settings: those of the last call, or new ones if the
-    // state or a setting that affects them has changed.
+    // state or a setting other than `offload` has changed.
     std::shared_ptr<SharedHidden> of(const SacStatePtr& state, const Settings& settings);
 
    private:
