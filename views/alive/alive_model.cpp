@@ -261,8 +261,8 @@ bool AliveModel::is_returned(const Lifetime& l) const {
   return false;
 }
 
-// A lifetime without a storage is that of optimizer state, of a copy that Gloo makes, or of a
-// further buffer with which compiled code computes a value.
+// Lifetimes without a storage are those of optimizer state, of copies that Gloo makes, and of
+// additional buffers that compiled code needs to compute a value.
 QString AliveModel::name_of(const Lifetime& l) const {
   const Graph& graph = snapshot_->graph;
   const Node& n = graph.node(l.producer);
@@ -292,7 +292,7 @@ QString AliveModel::why(const Lifetime& l) const {
   const NodeId last = memory.steps()[as_index(l.last)];
   const Node& n = snapshot_->graph.node(last);
   const QString name = to_qstring(snapshot_->graph.name(last));
-  // A compiled half of a pair may keep an input until its end, after the last call that reads it.
+  // A compiled half of a pair may keep an input to the end of the half, after its last reader.
   if (is_input && snapshot_->analysis.compiled) return tr("%1, until %2").arg(role, name);
   if (last == l.producer) return tr("never read; freed immediately");
   if (snapshot_->graph.is_wait(n)) return tr("in use until %1").arg(name);

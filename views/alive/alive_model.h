@@ -78,7 +78,7 @@ class AliveModel : public TableModel {
     return snapshot_->analysis.memory.lifetimes()[static_cast<std::size_t>(row.lifetime)];
   }
   [[nodiscard]] QString group_name(const Row& row) const;
-  // True for a copy that the library of a collective makes.
+  // True for a copy that the communication library makes.
   [[nodiscard]] bool is_copy_by_library(const Lifetime& lifetime) const;
   // For a lifetime that lasts to the end of the step: true if the graph returns the value.
   [[nodiscard]] bool is_returned(const Lifetime& lifetime) const;

@@ -103,7 +103,7 @@ void BenchmarkPane::make_snapshot_offer() {
   snapshot_offer_->hide();
 }
 
-// The offer is for a selected run in which a rank ran out of memory and wrote a snapshot.
+// Offers the memory snapshot of the selected run if a rank ran out of memory and wrote one.
 void BenchmarkPane::show_snapshot_offer() {
   const std::vector<const BenchmarkResult*> selected = table_->selected();
   const RankResult* rank = selected.size() == 1 ? selected.front()->snapshot_writer() : nullptr;

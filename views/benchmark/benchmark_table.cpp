@@ -44,7 +44,6 @@ BenchmarkTable::BenchmarkTable(Benchmarks& benchmarks, QWidget* parent)
   connect(&view(), &TableView::rows_chosen, this, [this] { benchmarks_.show(current()); });
 }
 
-// Says how to make the first row, or why Run is disabled.
 void BenchmarkTable::show_hint() {
   const QString why_not = benchmarks_.why_not();
   const QString hint = benchmarks_.is_running() ? tr("The first one is running.")
@@ -110,8 +109,8 @@ void BenchmarkTable::export_csv() {
   show_warning(tr("Export Benchmarks"), QString::fromStdString(written.error().message), this);
 }
 
-// Copies a command that starts the selected run or, if none is selected, the next run, but always
-// with all ranks, at most kMaxRanksPerNode of them on each machine.
+// Copies a command for the selected run or, if none is selected, the next run. The command starts
+// all ranks, at most kMaxRanksPerNode on each machine.
 void BenchmarkTable::copy_command(std::string (*command)(const BenchmarkRequest&, int, int)) {
   const BenchmarkResult* result = benchmarks_.find(current());
   BenchmarkRequest request = result == nullptr ? benchmarks_.request() : result->request;

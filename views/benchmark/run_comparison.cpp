@@ -131,8 +131,7 @@ class RunComparison {
     add_outcomes();
   }
 
-  // Adds the settings and environments in which the runs differ. The list of settings is that of
-  // runner_options, which is also stored.
+  // Adds the settings (see runner_options) and environments in which the runs differ.
   void add_settings() {
     section(tr("Different settings"));
     const auto add = [this](const QString& label, const QStringList& values) {

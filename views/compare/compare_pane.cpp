@@ -237,7 +237,7 @@ void ComparePane::fit(QSize size) {
   else
     metrics_->setMaximumSize(QWIDGETSIZE_MAX, std::clamp(size.height() / 2, kMinPage.height(),
                                                          std::max(all_rows, kMinPage.height())));
-  // Above the tables, the numbers come before the curves.
+  // If the numbers are above the tables, they get space before the curves do.
   has_space_for_curves_ = !is_low && (is_beside || size.height() - all_rows >= kLow);
   show_curves();
   table_->set_compact(is_low);

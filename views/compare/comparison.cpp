@@ -86,7 +86,7 @@ std::vector<MetricRow> metric_rows(const Comparison& comparison) {
 
 namespace {
 
-// `line` adds a row of cells in the format of the text.
+// `line` formats a row of cells and adds it to the text.
 template <class Line>
 void add_metrics(const Comparison& comparison, Line line) {
   for (const MetricRow& row : metric_rows(comparison))

@@ -45,7 +45,7 @@ class ExposedModel : public TableModel {
   void set_show_hidden(bool shown);
   // Sorts the rows again if they are sorted by a gain. Does nothing if the collective has no row.
   void set_fixes(NodeId start, CollectiveFixesPtr fixes);
-  // The same for all rows. `find` returns null for starts whose fixes are not known.
+  // Like set_fixes, for all rows. `find` returns null for starts whose fixes are not known.
   void set_all_fixes(const std::function<CollectiveFixesPtr(NodeId start)>& find);
 
   // The number of collectives and copies in the graph, including those without rows.

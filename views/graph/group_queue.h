@@ -30,7 +30,7 @@ class GroupQueue : public QObject {
   void start();
   // Lays out these groups on the calling thread with Jointer's own layout, unless they are cached.
   void lay_out_now(std::vector<GroupGraphs> graphs);
-  // Number of groups that were requested, and whose layouts have neither finished nor failed.
+  // Number of requested groups whose layouts have neither finished nor failed.
   [[nodiscard]] std::size_t pending() const { return pending_.size(); }
 
  signals:

@@ -30,7 +30,8 @@ inline LadderSide side_of(const Node& node) {
 
 using BytesByState = std::array<std::int64_t, kRungStates>;
 
-// A storage that the backward reads, even if the graph does not contain the backward.
+// A storage that the forward produces and the backward reads. The graph need not contain the
+// backward.
 struct Rung {
   // In the forward. A recomputed storage has its original producer or, if that is not known, the
   // node that recomputes it.

@@ -302,7 +302,7 @@ double LadderPainter::paint_chips(const LadderRow& row, LadderSide side, const Q
     painter_.drawText(chip, Qt::AlignCenter, chip_text(marks[i]));
     x -= widths[i];
   }
-  // The hover card lists them all.
+  // The hover card lists all collectives.
   if (left_out > 0 && x - count_width(left_out) >= room.left()) {
     const double left = x - count_width(left_out);
     painter_.setPen(text);

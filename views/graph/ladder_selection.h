@@ -22,7 +22,8 @@ class LadderSelection : public QObject {
   // The side on which the next row will be selected.
   [[nodiscard]] LadderSide side() const { return focus_side_; }
   void set_side(LadderSide side) { focus_side_ = side; }
-  // Removes the keyboard focus from its row until another row is selected.
+  // Moves the keyboard focus from a row to the current node or, if no box shows the node, to the
+  // collapsed row that contains it.
   void clear_focus() { focus_key_.clear(); }
   // Call this after the layout or the graph has changed.
   void refresh_marks();
@@ -31,7 +32,7 @@ class LadderSelection : public QObject {
   // a row selects its calls on that side, or all of its nodes there if it has no calls.
   void select_row(int row, LadderSide side, Qt::KeyboardModifiers modifiers = {});
   void select_node(NodeId node, Qt::KeyboardModifiers modifiers = {});
-  // Selects nodes, one of which is `current`, and removes the keyboard focus from its row.
+  // Selects nodes, one of which is `current`, and moves the keyboard focus to it.
   void select_nodes(std::vector<NodeId> nodes, NodeId current,
                     Qt::KeyboardModifiers modifiers = {});
   // Selects the producers of a link's rungs.

@@ -218,7 +218,7 @@ class Describer {
           tr("Relative to the start of the measured step."));
   }
 
-  // The rates that the measured time amounts to.
+  // Adds the FLOP and byte rates that follow from the measured time.
   void add_rates(InspectorSection& s, const MeasuredNode& m) {
     const auto ns = measured_ns(snapshot_, m);
     if (!ns) return;

@@ -215,7 +215,7 @@ class KernelOfNode {
       const std::int32_t other = each.first == self ? each.second : each.first;
       if (neighbors.contains(other)) stated.emplace(other, each.reason);
     }
-    // Inductor does not try to fuse calls of libraries and collectives, so no refusal is recorded.
+    // Inductor does not try to fuse library calls and collectives, so no refusal is recorded.
     for (const auto& [other, id] : neighbors) {
       const kernels::Kernel& kernel = part_.scheduled.kernels[as_index(other)];
       const auto known = refused.lower_bound({other, kernels::Refusal{}});

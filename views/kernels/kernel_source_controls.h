@@ -11,8 +11,8 @@
 namespace jointer::views {
 
 // Controls to choose which kernels the pane shows, to ask Inductor, and to open and close the
-// artifacts of a compilation and a trace of compiled steps. When Inductor answers a question asked
-// here, or files are opened, their kernels are shown.
+// artifacts of a compilation and a trace of compiled steps. The pane then shows the kernels of
+// Inductor's answer or of the opened files.
 class KernelSourceControls : public QWidget {
   Q_OBJECT
  public:

@@ -13,7 +13,7 @@ namespace jointer::views {
 
 // The rows of the command palette for a query: matching actions, enabled ones first and the best of
 // them on top, and, if only a few actions match, matching modules and nodes. A leading `@` excludes
-// actions.
+// actions. An empty query shows all actions in their given order.
 class PaletteModel : public QAbstractListModel {
   Q_OBJECT
  public:

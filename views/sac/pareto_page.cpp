@@ -144,7 +144,7 @@ void ParetoPage::refresh() {
     forget_shortfall();
   if (search_.is_finding()) forget_shortfall();
   const bool can = state && state->can_change();
-  // The button of the bar cancels a search for a plan to use.
+  // A search for a plan to use is cancelled with the bar's button, not with this one.
   const bool is_finding = search_.is_finding();
   start_->setText(search_.is_running() && !is_finding ? tr("Cancel")
                   : search_.points().empty()          ? tr("Compute Trade-off")

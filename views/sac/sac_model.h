@@ -110,7 +110,7 @@ class SacModel : public TableModel {
   [[nodiscard]] const SacTensor& tensor(std::size_t place) const {
     return state_->tensors[static_cast<std::size_t>(rows_.order[place])];
   }
-  // True if the row has tensors other than gathered weights.
+  // True if calls compute any of the row's tensors, apart from gathered weights.
   [[nodiscard]] bool has_activations(int row) const;
   // The sum over the row's tensors whose recomputation fuses; nullopt if there are none.
   [[nodiscard]] std::optional<std::int64_t> fused_cost(int row) const;

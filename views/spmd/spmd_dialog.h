@@ -24,7 +24,7 @@ struct RankCheck {
 };
 
 // Opens files and compares their graphs. `own`: the document's graph, which replaces that of
-// `own_rank`; may be null. For worker threads. Errors: see open_ranks and check_spmd.
+// `own_rank`; may be null. Call it on a worker thread. Errors: see open_ranks and check_spmd.
 Result<RankCheck> check_ranks(const std::vector<RankFiles>& files, const SnapshotPtr& own,
                               int own_rank);
 

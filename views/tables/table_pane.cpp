@@ -93,7 +93,7 @@ void TablePane::follow_range() {
     is_stale_ = true;
     range_delay_.start();
   });
-  // The rows stand for nodes of the other graph, so they must not be used any longer.
+  // The rows stand for nodes of the previous graph, so they must no longer be used.
   connect(range, &ShownRange::graph_changed, this, [this] {
     chosen_.clear();
     view_->show_row(-1);

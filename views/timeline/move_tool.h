@@ -30,8 +30,8 @@ class MoveTool : public QObject {
   // Returns true if the press can start a drag, or positions a block that is already held.
   bool press(const TimelineScene& scene, QPoint at, Qt::KeyboardModifiers modifiers);
   bool move(QPoint at, Qt::KeyboardModifiers modifiers);
-  // Returns true if a block was moved or held, or if the drag was cancelled while the button was
-  // down; false for a click.
+  // Returns false for a click; true if a block was held, or if the pointer was dragged or the drag
+  // was cancelled while the button was down.
   bool release();
   bool key(const QKeyEvent& event);
   // Returns true if a block is held, by the pointer or by a command.

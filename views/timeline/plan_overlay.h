@@ -18,7 +18,7 @@ class PlanOverlay {
  public:
   explicit PlanOverlay(const TimelineScene& scene) : scene_(scene) {}
 
-  // The mark at the plan's peak; nullopt if no plan is shown, or if the column is not visible.
+  // The mark at the plan's peak; nullopt if no plan is shown, or if its column is not visible.
   [[nodiscard]] std::optional<QPoint> peak() const { return place_of_peak().mark; }
   // Returns true if the point is on the mark or its label.
   [[nodiscard]] bool is_at_peak(QPoint at) const;

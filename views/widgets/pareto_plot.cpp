@@ -31,7 +31,7 @@ std::int64_t bytes_of(const ParetoMark& mark, LimitedMemory memory) {
   return memory == LimitedMemory::reserved ? mark.reserved_bytes.value_or(0) : mark.peak_bytes;
 }
 
-// The Pareto front of the plans or of the pipelines, sorted by memory.
+// The Pareto front of the plans, except for named states, or of the pipelines, sorted by memory.
 std::vector<ParetoMark> front_of(const std::vector<ParetoMark>& marks, bool of_pipelines,
                                  LimitedMemory memory) {
   std::vector<ParetoMark> sorted, front;

@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// The symbols of a graph, with the values and the sources of the values. Editing a value makes it
-// an assumption. The model applies nothing; `assumptions` returns the earlier assumptions with the
+// The symbols of a graph, their values, and the source of each value. Editing a value makes it an
+// assumption. The model applies nothing; `assumptions` returns the earlier assumptions with the
 // edited values.
 class SymbolModel : public QAbstractTableModel {
   Q_OBJECT
