@@ -11,6 +11,7 @@
 #include "tests/support/child.h"
 #include "tests/support/held_pool.h"
 #include "views/compare/compare_pane.h"
+#include "views/compare/curve_overlay.h"
 #include "views/differences/plan_difference_table.h"
 #include "views/session/text/node_text.h"
 
@@ -38,6 +39,7 @@ class CompareTest : public test::SacWindow {
   void a_hidden_pane_forgets_closed_documents();
   void files_that_are_not_open_are_compared();
   void a_state_is_compared_with_itself_as_the_compiler_runs_it();
+  void curves_are_shown_unless_only_the_plans_differ();
   void a_long_comparison_is_cancelled();
 
  private:
@@ -271,6 +273,28 @@ void CompareTest::a_state_is_compared_with_itself_as_the_compiler_runs_it() {
   // It stays when the execution changes.
   test::choose(child<QComboBox>(*pane, "second_execution"), "regional");
   QCOMPARE(child<QComboBox>(*pane, "from").currentText(), QStringLiteral("as opened"));
+}
+
+void CompareTest::curves_are_shown_unless_only_the_plans_differ() {
+  QVERIFY(open(kSample));
+  ComparePane* pane = show_comparison();
+  QVERIFY(pane != nullptr);
+  window_->resizeDocks({window_->dock("compare")}, {500}, Qt::Vertical);
+  const auto& curves = child<CurveOverlay>(*pane);
+  QTRY_VERIFY(!curves.isHidden());
+  // The nodes of a joint graph run in the same way with any plan.
+  QVERIFY(recompute_all());
+  const auto has_plan = [pane] {
+    return pane->comparison() != nullptr && pane->comparison()->plan != nullptr;
+  };
+  QTRY_VERIFY_WITH_TIMEOUT(has_plan(), kPatienceMs);
+  QVERIFY(curves.isHidden());
+  // Compiled code has another curve.
+  test::choose(child<QComboBox>(*pane, "second_execution"), "Inductor");
+  QVERIFY(choose(*pane, "from", QStringLiteral("as opened")));
+  QTRY_VERIFY_WITH_TIMEOUT(has_plan(), kPatienceMs);
+  QVERIFY(pane->comparison()->to.snapshot->analysis.options.execution == Execution::inductor);
+  QVERIFY(!curves.isHidden());
 }
 
 void CompareTest::a_long_comparison_is_cancelled() {

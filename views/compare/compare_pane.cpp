@@ -438,22 +438,26 @@ void ComparePane::say_why_not(const Error& error) {
 void ComparePane::show_plan(const PlanChangesPtr& plan) {
   tables_->setTabVisible(kPlanTab, plan != nullptr);
   plan_table_->set(plan);
-  is_plan_alone_ = false;
+  are_curves_equal_ = false;
   show_curves();
   if (!plan) return;
   summary_->setText(
       QStringLiteral("%1.\n%2").arg(summary_text(*plan), comparison_->nodes->summary()));
   const GraphDifference& nodes = comparison_->nodes->difference();
-  is_plan_alone_ =
+  const bool is_plan_alone =
       nodes.moved.empty() && nodes.added.empty() && nodes.removed.empty() && nodes.changed.empty();
+  const auto execution_of = [](const ComparedState& state) {
+    return state.snapshot->analysis.options.execution;
+  };
+  are_curves_equal_ =
+      is_plan_alone && execution_of(comparison_->from) == execution_of(comparison_->to);
   if (tables_->currentIndex() != kStatesTab)
-    tables_->setCurrentIndex(is_plan_alone_ ? kPlanTab : kNodesTab);
+    tables_->setCurrentIndex(is_plan_alone ? kPlanTab : kNodesTab);
   show_curves();
 }
 
-// If nodes differ at most in their policies or regions, the curves of the graphs are the same.
 void ComparePane::show_curves() {
-  curves_->setVisible(!is_plan_alone_ && has_space_for_curves_);
+  curves_->setVisible(!are_curves_equal_ && has_space_for_curves_);
 }
 
 void ComparePane::show_metrics() {

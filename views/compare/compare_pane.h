@@ -106,8 +106,9 @@ class ComparePane : public QWidget {
   std::shared_ptr<const Comparison> comparison_;
   QBoxLayout* body_ = nullptr;  // the numbers, and the rest
   bool has_space_for_curves_ = false;
-  // The plans differ, and nodes differ at most in their policies or regions.
-  bool is_plan_alone_ = false;
+  // The plans differ, but nodes differ at most in their policies or regions, and both states have
+  // the same execution.
+  bool are_curves_equal_ = false;
   quint64 wanted_ = 0;  // number of the newest request
   bool is_stale_ = true;
   ComparedFile before_;               // the input of the pass, if known
