@@ -40,6 +40,7 @@ class SacTest : public test::SacWindow {
   void shows_a_plan();
   void costs_when_fused_are_shown_on_request();
   void a_click_on_a_switch_ticks();
+  void a_double_click_with_ctrl_does_not_tick();
   void keys_tick_what_is_selected();
   void a_node_of_another_pane_counts_alone();
   void several_rows_are_one_entry();
@@ -108,6 +109,19 @@ void SacTest::a_click_on_a_switch_ticks() {
   QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_recompute);
   QVERIFY(figures().saved_bytes < before.saved_bytes || figures().recomputed > before.recomputed);
   QCOMPARE(model().text(model().row_of(node), SacModel::decider_column), QStringLiteral("user"));
+}
+
+void SacTest::a_double_click_with_ctrl_does_not_tick() {
+  QVERIFY(open(kSample));
+  const int row = largest(PlanAction::save);
+  QVERIFY(row >= 0);
+  const NodeId node = model().nodes(row).front();
+  table().view().scrollTo(model().index_of(row));
+  QTest::mouseDClick(table().view().viewport(), Qt::LeftButton, Qt::ControlModifier,
+                     switch_of(row, PlanAction::recompute).center());
+  QVERIFY(settle());
+  QCOMPARE(editing().entry_count(), 0);
+  QCOMPARE(action_of(node), PlanAction::save);
 }
 
 void SacTest::keys_tick_what_is_selected() {

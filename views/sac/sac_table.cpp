@@ -265,12 +265,12 @@ void SacTable::add_to_menu(QMenu& menu) {
 bool SacTable::eventFilter(QObject* watched, QEvent* event) {
   if (watched == view().viewport()) {
     const auto* mouse = static_cast<QMouseEvent*>(event);
-    if (event->type() == QEvent::MouseButtonPress && mouse->button() == Qt::LeftButton &&
-        mouse->modifiers() == Qt::NoModifier && press(mouse->position().toPoint()))
-      return true;
     // The second press of a double-click counts as another click on the switch and must not expand
     // the row.
-    if (event->type() == QEvent::MouseButtonDblClick && press(mouse->position().toPoint()))
+    const bool is_press =
+        event->type() == QEvent::MouseButtonPress || event->type() == QEvent::MouseButtonDblClick;
+    if (is_press && mouse->button() == Qt::LeftButton && mouse->modifiers() == Qt::NoModifier &&
+        press(mouse->position().toPoint()))
       return true;
     if (event->type() == QEvent::MouseMove) hover(mouse->position().toPoint());
     if (event->type() == QEvent::Leave) leave();
