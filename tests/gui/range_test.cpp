@@ -235,6 +235,12 @@ void RangeTest::the_memory_curve_zooms_vertically() {
   QVERIFY(!lines.isEmpty());
   QVERIFY(!category || !lines.filter(category_label(*category)).isEmpty());
   QCOMPARE(lines.front(), view.content().position_text(view.range().axis().to_position(at.x())));
+  // A second press of the middle button pans, like the first.
+  const BytesView before = view.scene().bytes;
+  QTest::mouseDClick(view.viewport(), Qt::MiddleButton, {}, at);
+  QTest::mouseRelease(view.viewport(), Qt::MiddleButton, {}, at);
+  QCOMPARE(view.scene().bytes.bottom, before.bottom);
+  QCOMPARE(view.scene().bytes.top, before.top);
   QTest::mouseDClick(view.viewport(), Qt::LeftButton, {}, at);
   QCOMPARE(view.scene().bytes.bottom, 0);
   QCOMPARE(view.scene().bytes.top, whole.top);

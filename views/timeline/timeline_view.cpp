@@ -324,6 +324,8 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
+  // A quick second press that pans, or opens the context menu, is not a double-click.
+  if (event->button() != Qt::LeftButton || space_held_) return mousePressEvent(event);
   const TimelineScene scene = this->scene();
   if (layout_.memory.contains(event->pos())) {
     memory_zoom_.reset();
