@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QHeaderView>
 #include <QMenu>
+#include <QMessageBox>
 #include <QSpinBox>
 #include <QTest>
 #include <QTextBlock>
@@ -254,6 +255,14 @@ void QueryTest::copies_and_saves_exact_values() {
   QFile file(path);
   QVERIFY(file.open(QIODevice::ReadOnly));
   QCOMPARE(QString::fromUtf8(file.readAll()), text);
+  // A file that cannot be written is reported while the window stays usable.
+  test::answer_file_dialog(folder_->filePath("missing/rows.tsv"));
+  table().save_as();
+  auto& warning = child<QMessageBox>(table());
+  QVERIFY(warning.isVisible());
+  QVERIFY2(warning.text().contains("missing/rows.tsv"), qPrintable(warning.text()));
+  QCOMPARE(warning.textFormat(), Qt::PlainText);
+  QTest::keyClick(&warning, Qt::Key_Return);
   test::type(limit, "1");
   QVERIFY(run("SELECT node FROM nodes"));
   QVERIFY2(status().text().startsWith("The first row in "), qPrintable(status().text()));

@@ -6,7 +6,6 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QMenu>
-#include <QMessageBox>
 #include <QScopedValueRollback>
 #include <QScrollBar>
 #include <algorithm>
@@ -298,7 +297,7 @@ void TablePane::save_as() {
       tr("Tab-separated values (*.tsv);;Comma-separated values (*.csv)"));
   if (path.isEmpty()) return;
   if (const auto written = write_table(model_, path); !written)
-    QMessageBox::warning(this, tr("Save Table"), to_qstring(written.error().message));
+    show_warning(tr("Save Table"), to_qstring(written.error().message), this);
 }
 
 void TablePane::show_menu(QPoint at) {

@@ -62,7 +62,7 @@ QLabel* make_hint(const QString& text, QWidget* parent);
 // Paints the background of a pane like that of a table.
 void use_base_background(QWidget& widget);
 
-// Shows a failure in a dialog.
+// Shows a failure in a dialog that does not block the caller. `text` is plain text.
 void show_warning(const QString& title, const QString& text, QWidget* parent);
 
 }  // namespace jointer::views
