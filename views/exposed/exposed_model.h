@@ -43,7 +43,8 @@ class ExposedModel : public TableModel {
   void set_snapshot(SnapshotPtr snapshot);
   // Shows or hides the rows of hidden collectives.
   void set_show_hidden(bool shown);
-  // Sorts the rows again if they are sorted by a gain. Does nothing if the collective has no row.
+  // Sorts the rows again if they are sorted by a column of fixes. Does nothing if the collective has
+  // no row.
   void set_fixes(NodeId start, CollectiveFixesPtr fixes);
   // Like set_fixes, for all rows. `find` returns null for starts whose fixes are not known.
   void set_all_fixes(const std::function<CollectiveFixesPtr(NodeId start)>& find);

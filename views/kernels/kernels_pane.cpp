@@ -40,7 +40,8 @@ QString with_state(const QString& text, const ShownKernels& shown) {
   return shown.is_current() ? text : tr("%1, of an earlier graph").arg(text);
 }
 
-// The source of predicted or asked kernels, and whether they are of an earlier graph.
+// The source of the kernels that are predicted or that Inductor's scheduler makes, and whether they
+// are of an earlier graph.
 QString source_text(const Document& document) {
   const ShownKernels& shown = document.shown_kernels();
   if (shown.source() == ShownKernels::Source::predicted)

@@ -48,8 +48,8 @@ class SacPane : public QWidget {
   void refused(const QString& sentence);
   // Requests a search for policies, order and buckets within this peak.
   void tune_wanted(std::int64_t peak_bytes);
-  // The plan's pair, or the joint graph of a pair, was written to a file. It should be opened by
-  // this request and analyzed with these options.
+  // The plan's pair, or the joint graph of a pair, was written to a file. It should be opened with
+  // `request` and analyzed with `options`.
   void pair_made(const jointer::OpenRequest& request, const jointer::AnalysisOptions& options);
 
  protected:

@@ -92,7 +92,7 @@ class TimelineContent : public QObject {
   [[nodiscard]] const KernelLanes* kernel_lanes() const { return kernel_lanes_.get(); }
   // The row of one of these lanes, or -1.
   [[nodiscard]] int row_of_kernels(std::size_t lane) const;
-  // The source of these kernels in a word.
+  // A word for the source of these kernels; “kernels” if they are predicted.
   [[nodiscard]] QString kernels_name() const;
   // Why the kernels of the current graph are not shown, in a few words. Empty if they are.
   [[nodiscard]] QString kernels_state() const;

@@ -7,8 +7,8 @@
 
 namespace jointer::views {
 
-// A bar above a graph that says what was restored and what was skipped, or why nothing was. Its
-// buttons keep or discard the restored work; if it cannot be discarded, there is only Close.
+// A bar above a graph. Says what was restored and what was skipped, or why nothing was restored.
+// Its buttons keep or discard the restored work; if it cannot be discarded, there is only Close.
 class RestoreBar : public QFrame {
   Q_OBJECT
  public:

@@ -54,8 +54,8 @@ class Scoreboard : public QWidget {
   void refresh();
   void show_measurement();
   void make_settings();
-  // Leaves out as little as possible. While numbers change with the pointer, only leaves out more,
-  // so that nothing jumps to and fro.
+  // Leaves out as little as possible. While the numbers follow the pointer, parts are left out but
+  // not shown again, so that nothing jumps back and forth.
   void fit_width();
   void shorten(Shortening shortening);
   // The width that everything shown needs.
