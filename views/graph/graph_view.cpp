@@ -243,7 +243,7 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton) return;
+  if (event->button() != Qt::LeftButton) return mousePressEvent(event);
   const LadderHit under = hit(event->pos());
   if (under.place.node >= 0) return select_kernel_of(node_of(under));
   // A toggle has already reacted to the first click of a double-click.
