@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/checked.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/session/translation/tr.h"
@@ -28,7 +29,7 @@ QString nothing_exposed(const Simulation& simulation) {
   if (std::ranges::all_of(all, &CollectiveTiming::is_transfer))
     return tr("This graph has no collectives, and no copy to or from the host is exposed.");
   return tr("No communication is exposed: compute hides all %1 of it.")
-      .arg(time_text(simulation.communication_ns()));
+      .arg(time_text(saturating_add(simulation.communication_ns(), simulation.transfer_ns())));
 }
 
 }  // namespace

@@ -76,5 +76,33 @@ TEST(FirstAnswers, AGraphWithOnlyHiddenCopiesHasNoCollectives) {
   EXPECT_TRUE(text.contains("no copy to or from the host is exposed")) << text.toStdString();
 }
 
+TEST(FirstAnswers, HiddenCommunicationIncludesCopies) {
+  const SnapshotPtr snapshot = test::snapshot_of(R"(
+    group tp: 0 1
+    x: f32[1024] = input
+    w: f32[8192,8192] = input
+    a: f32[1024] = aten.relu(x)
+    device cpu
+    off: f32[1024] = ao.offload(a)
+    device cuda:0
+    ar: f32[1024] = _c10d_functional.all_reduce(a, 'sum', 'tp')
+    m: f32[8192,8192] = aten.mm(w, w)
+    n: f32[8192,8192] = aten.mm(m, w)
+    wt: f32[1024] = _c10d_functional.wait_tensor(ar)
+    device cpu
+    host: f32[1024] = ao.wait_tensor(off, a)
+    device cuda:0
+    return [n, wt, host]
+  )");
+  const Simulation& simulation = snapshot->analysis.simulation;
+  ASSERT_EQ(simulation.collective_count(), 1U);
+  ASSERT_GT(simulation.transfer_ns(), 0);
+  const QString text = answer_communication(*snapshot).text;
+  EXPECT_TRUE(text.contains("No communication is exposed")) << text.toStdString();
+  const std::int64_t all = simulation.communication_ns() + simulation.transfer_ns();
+  ASSERT_NE(time_text(all), time_text(simulation.communication_ns()));
+  EXPECT_TRUE(text.contains(time_text(all))) << text.toStdString();
+}
+
 }  // namespace
 }  // namespace jointer::views
