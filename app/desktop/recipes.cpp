@@ -111,6 +111,7 @@ void Recipes::ask(const QString& name, const Trial& trial, Document& document) {
 void Recipes::show_message(const QString& text, const QString& details) {
   auto* box = new QMessageBox(QMessageBox::Warning, tr("Apply Recipe"), text, QMessageBox::Ok,
                               &context_.window);
+  box->setTextFormat(Qt::PlainText);
   box->setInformativeText(details.section(u'\n', 0, 4));
   box->setDetailedText(details);
   box->setAttribute(Qt::WA_DeleteOnClose);

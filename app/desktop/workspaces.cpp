@@ -122,6 +122,7 @@ void Workspaces::ask_for_capture(const OpenRequest& asked, const std::string& de
           : tr("%1 refers to captures that have been moved or deleted. Where are %2 and %3 now?")
                 .arg(name, graph, backward),
       QMessageBox::Cancel, &window_);
+  box->setTextFormat(Qt::PlainText);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setObjectName(QStringLiteral("ask_for_capture"));
   QPushButton* choose = box->addButton(tr("Choose..."), QMessageBox::AcceptRole);

@@ -1,6 +1,7 @@
-// Tests the keys of dialogs: Enter accepts what was typed.
+// Tests the keys of dialogs, in which Enter accepts what was typed, and the text of warnings.
 
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QSignalSpy>
 #include <QTest>
 #include <QTreeView>
@@ -11,6 +12,7 @@
 #include "tests/support/snapshots.h"
 #include "views/palette/keys_help.h"
 #include "views/session/document/document.h"
+#include "views/widgets/controls.h"
 #include "views/window/assumptions_dialog.h"
 
 namespace jointer {
@@ -35,6 +37,7 @@ class DialogsTest : public QObject {
   void enter_applies_the_value_of_all_symbols();
   void enter_applies_a_value_in_the_table();
   void enter_in_the_filter_of_the_keys_keeps_them_open();
+  void a_warning_is_not_markup();
 
  private:
   // Waits until the document has the sizes that the closed dialog asked for.
@@ -81,6 +84,17 @@ void DialogsTest::enter_applies_a_value_in_the_table() {
   QTRY_VERIFY(table.hasFocus());
   QTest::keyClick(&table, Qt::Key_Return);
   wait_for_sizes("u1=34");
+}
+
+// Errors of passes name functions such as <lambda>, which must not vanish as unknown tags.
+void DialogsTest::a_warning_is_not_markup() {
+  const QString text = "The pass <lambda> failed. <b>See</b> its output.";
+  show_warning("Passes", text, dialog_.get());
+  auto& box = test::child<QMessageBox>(*dialog_);
+  QVERIFY(box.isVisible());
+  QCOMPARE(box.text(), text);
+  QCOMPARE(box.textFormat(), Qt::PlainText);
+  box.close();
 }
 
 void DialogsTest::enter_in_the_filter_of_the_keys_keeps_them_open() {

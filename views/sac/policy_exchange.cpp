@@ -181,6 +181,7 @@ void PolicyExchange::ask(PolicyFormat format, const Exported& exported,
                               tr("%1 cannot express this plan.").arg(name_of(format)),
                               QMessageBox::Cancel, window_);
   box->setObjectName(QStringLiteral("cannot_express"));
+  box->setTextFormat(Qt::PlainText);
   box->setAttribute(Qt::WA_DeleteOnClose);
   const std::optional<TextEffect>& effect = exported.made.effect;
   box->setInformativeText(effect

@@ -63,6 +63,7 @@ void use_base_background(QWidget& widget) {
 
 void show_warning(const QString& title, const QString& text, QWidget* parent) {
   auto* box = new QMessageBox(QMessageBox::Warning, title, text, QMessageBox::Ok, parent);
+  box->setTextFormat(Qt::PlainText);  // the text may quote names such as <lambda>
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setTextFormat(Qt::PlainText);
   box->open();
