@@ -3,15 +3,19 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>
+#include <QDir>
 #include <QMenu>
+#include <QMessageBox>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 #include <QXmlStreamReader>
 #include <filesystem>
 #include <fstream>
 
+#include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui/ladder_places.h"
 #include "tests/support/graphs.h"
@@ -155,6 +159,20 @@ class GraphTest : public QObject {
     QVERIFY(mm.bottom() < ar.top());
     QVERIFY(place_of_node(node("gwo_0")).bottom() < place_of_node(node("at_0")).top());
     QVERIFY(place_of_node(node("q_0")).isEmpty());
+  }
+
+  void an_image_that_cannot_be_saved_is_reported_in_a_dialog() {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("none/graph.png");
+    const auto* button = pane_->findChild<QToolButton*>("export");
+    QVERIFY(button != nullptr);
+    test::answer_file_dialog(path);
+    for (QAction* action : button->menu()->actions())
+      if (action->text() == "Whole Graph (PNG)...") action->trigger();
+    auto* box = pane_->findChild<QMessageBox*>();
+    QVERIFY(box != nullptr);
+    QVERIFY2(box->text().contains(QDir::toNativeSeparators(path)), qPrintable(box->text()));
+    box->close();
   }
 
   // The two element-wise operators are one kernel, the product is another.

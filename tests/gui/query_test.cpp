@@ -49,6 +49,7 @@ class QueryTest : public test::AppWindow {
   void says_what_is_wrong();
   void stops_a_query();
   void copies_and_saves_exact_values();
+  void a_table_that_cannot_be_saved_is_reported();
   void examples_run();
   void rows_of_an_earlier_graph_say_so();
 
@@ -266,6 +267,15 @@ void QueryTest::copies_and_saves_exact_values() {
   test::type(limit, "1");
   QVERIFY(run("SELECT node FROM nodes"));
   QVERIFY2(status().text().startsWith("The first row in "), qPrintable(status().text()));
+}
+
+void QueryTest::a_table_that_cannot_be_saved_is_reported() {
+  QVERIFY(run("SELECT node FROM nodes"));
+  test::answer_file_dialog(folder_->filePath("none/rows.tsv"));
+  table().save_as();
+  auto& box = child<QMessageBox>(table());
+  QVERIFY2(box.text().contains("rows.tsv"), qPrintable(box.text()));
+  box.close();
 }
 
 void QueryTest::examples_run() {

@@ -85,12 +85,14 @@ void GraphBar::export_picture(const QString& suffix, bool whole) {
   if (path.isEmpty()) return;
   last_folder_ = QFileInfo(path).absolutePath();
   const QString with_suffix = path.endsWith(suffix, Qt::CaseInsensitive) ? path : path + suffix;
-  emit message(
-      write_ladder_picture(with_suffix, whole, document_.title(), graph_.scene(), graph_.font())
-          ? tr("Wrote %1.").arg(QDir::toNativeSeparators(with_suffix))
-          : tr("Could not save the image to %1. Check that its folder is writable and that the "
-               "disk is not full.")
-                .arg(QDir::toNativeSeparators(with_suffix)));
+  const QString name = QDir::toNativeSeparators(with_suffix);
+  if (write_ladder_picture(with_suffix, whole, document_.title(), graph_.scene(), graph_.font()))
+    return emit message(tr("Wrote %1.").arg(name));
+  show_warning(tr("Save Graph Image"),
+               tr("Could not save the image to %1. Check that its folder is writable and that the "
+                  "disk is not full.")
+                   .arg(name),
+               this);
 }
 
 }  // namespace jointer::views

@@ -15,7 +15,7 @@ class GraphBar : public QWidget {
   GraphBar(Document& document, GraphView& graph, QWidget* parent = nullptr);
 
  signals:
-  // An image was saved, or saving it failed.
+  // An image was saved.
   void message(const QString& message);
 
  private:
