@@ -234,7 +234,7 @@ void LocalPasses::add_plugin(const ForeignCode& code) {
 // Gets the declaration on a worker thread, since the host first has to import torch.
 void LocalPasses::add_python(const ForeignCode& code) {
   if (!is_allowed(code)) {
-    emit failed(tr("%1 has not been allowed to run.").arg(code.source));
+    emit failed(tr("%1 has not been allowed to run. Add it again, and allow it.").arg(code.source));
     return;
   }
   if (adding_.contains(code)) return;

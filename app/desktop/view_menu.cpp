@@ -22,7 +22,7 @@ ViewMenu::ViewMenu(const MenuContext& context, QSettings& settings)
               [](TimelineView& view) { view.content().next_kind(); });
   add_timeline_choice(menu, tr("Lane &Legend"), QStringLiteral("lane_legend"), true,
                       &TimelineContent::set_show_lane_legend);
-  add_timeline_choice(menu, tr("Lanes of &Kernels"), QStringLiteral("kernel_lanes"), false,
+  add_timeline_choice(menu, tr("&Kernel Lanes"), QStringLiteral("kernel_lanes"), false,
                       &TimelineContent::set_show_kernels);
   menu->addSeparator();
   QMenu* panes = menu->addMenu(tr("&Panes"));

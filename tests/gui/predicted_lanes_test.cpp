@@ -37,7 +37,7 @@ class PredictedLanesTest : public test::AppWindow {
 
  private:
   void show_lanes() {
-    test::run_action(*window_, QStringLiteral("Lanes of Kernels"));
+    test::run_action(*window_, QStringLiteral("Kernel Lanes"));
     QVERIFY(timeline().content().shows_kernels());
     QTRY_VERIFY_WITH_TIMEOUT(predicted().is_current(), test::kPatienceMs);
     QTRY_VERIFY(timeline().content().kernel_lanes() != nullptr);
@@ -124,7 +124,7 @@ void PredictedLanesTest::nothing_is_computed_without_the_lanes() {
   QTest::qWait(50);
   QVERIFY(!predicted().shown() && !predicted().is_running());
   show_lanes();
-  test::run_action(*window_, QStringLiteral("Lanes of Kernels"));
+  test::run_action(*window_, QStringLiteral("Kernel Lanes"));
   QVERIFY(!timeline().content().shows_kernels());
   const SnapshotKernelsPtr before = predicted().shown();
   AnalysisOptions options = document().analysis().options;

@@ -456,7 +456,7 @@ void ShapeTest::columns_give_way_in_a_narrow_pane() {
 
 // As in the History pane of a small window whose font is large, next to a scroll bar.
 void ShapeTest::texts_give_way_to_numbers() {
-  HistoryModel model({"1 state", "%1 states"}, "compared with the previous state");
+  HistoryModel model({"1 state", "%1 states"}, "the previous state");
   const Figures before{.peak_bytes = 2000 << 20, .step_ns = 700'000'000, .exposed_ns = 90'000'000},
       after{.peak_bytes = 998 << 20, .step_ns = 512'000'000, .exposed_ns = 11'000'000};
   model.set({{.place = "1", .title = QString(80, u'x'), .figures = after, .before = before}});

@@ -7,7 +7,8 @@ namespace jointer::views {
 PlanDifferenceTable::PlanDifferenceTable(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("Changes to the plan"), tr("Filter values"), parent) {
   grouping_ = add_control(controls(), new QComboBox(this), "plan_grouping",
-                          tr("Grouping of values"), tr("Grouping of values"));
+                          tr("Group the values by layer or operator, or list them one by one"),
+                          tr("Grouping of values"));
   grouping_->addItems({tr("By layer"), tr("By operator"), tr("By value")});
   connect(grouping_, &QComboBox::currentIndexChanged, this, [this](int index) {
     model_->set_grouping(index == 0   ? PlanDifferenceModel::Grouping(PlanGrouping::layer)

@@ -32,7 +32,7 @@ class HistoryModel : public TableModel {
     bool is_current = false, is_undone = false;
   };
 
-  // `change` says what differences are relative to, such as "compared with the previous state".
+  // `change` names the state that differences are relative to, such as "the previous state".
   HistoryModel(Counted counted, const QString& change, QObject* parent = nullptr);
 
   void set(std::vector<Row> rows);

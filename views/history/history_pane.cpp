@@ -15,10 +15,10 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
       document_(document),
       editing_(document.editing()),
       plans_(document.sac()),
-      entry_model_(new HistoryModel({tr("1 state"), tr("%1 states")},
-                                    tr("compared with the previous state"), this)),
+      entry_model_(
+          new HistoryModel({tr("1 state"), tr("%1 states")}, tr("the previous state"), this)),
       state_model_(new HistoryModel({tr("1 named state"), tr("%1 named states")},
-                                    tr("compared with the graph as opened"), this)) {
+                                    tr("the graph as opened"), this)) {
   setAccessibleName(tr("History"));
   use_base_background(*this);
   QVBoxLayout* column = make_column(this, {0, kMargin, 0, 0}, 6);
@@ -43,7 +43,8 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
   row->setStretchFactor(name_, 1);
   name_->setPlaceholderText(tr("Name this state to return to it later"));
   name_->setClearButtonEnabled(true);
-  keep_ = add_button(row, tr("Save State"), tr("Save the current state under this name"),
+  keep_ = add_button(row, tr("Save State"),
+                     tr("Save the current state under the name in the field on the left"),
                      &HistoryPane::keep);
   states_ = add_table(*state_model_, tr("Named states"), 2);
   states_->setObjectName(QStringLiteral("states"));

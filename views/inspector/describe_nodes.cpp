@@ -320,7 +320,7 @@ class Describer {
           step ? tr("%1, call %2").arg(count_text(graph_.position(id_)), count_text(*step))
                : count_text(graph_.position(id_)),
           Provenance::computed,
-          tr("Position in program order, from 0, of %1. Calls are numbered from 0, in the "
+          tr("Position among %1 in program order, from 0. Calls are numbered from 0, in the "
              "order in which they run.")
               .arg(nodes_text(graph_.order().size())));
     if (node_.has(Node::has_seq_nr)) s.add(tr("seq_nr"), QString::number(node_.seq_nr));

@@ -16,7 +16,7 @@
 namespace jointer::views {
 
 KernelTable::KernelTable(Document& document, QWidget* parent)
-    : TablePaneOf(document, tr("Kernels"), tr("Filter kernels by operator, kind, node"), parent) {
+    : TablePaneOf(document, tr("Kernels"), tr("Filter kernels by operator, kind or node"), parent) {
   view().set_flat();
   // Fit the widths only to the rows on screen: large graphs have thousands of kernels.
   view().header()->setResizeContentsPrecision(0);

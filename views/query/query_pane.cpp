@@ -42,7 +42,8 @@ void QueryPane::add_bar() {
   run_->setObjectName(QStringLiteral("run"));
   cancel_ = add_bar_button(*bar_, tr("Cancel"), tr("Stop the query"));
   cancel_->setObjectName(QStringLiteral("cancel"));
-  QToolButton* examples = add_bar_button(*bar_, tr("Examples"), tr("Example queries"));
+  QToolButton* examples =
+      add_bar_button(*bar_, tr("Examples"), tr("Replace the query with an example and run it"));
   examples->setObjectName(QStringLiteral("examples"));
   add_examples(*examples);
   row->addStretch(1);

@@ -34,7 +34,8 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   measured_time_ = add_axis(tr("Measured"), AxisKind::measured_time,
                             tr("Measured node times and memory (G switches the axis)"));
   row->addSpacing(14);
-  measurement_ = add_bar_button(*this, {}, tr("Measurement to show alongside the estimates"));
+  measurement_ =
+      add_bar_button(*this, {}, tr("Choose a measurement to show alongside the estimates"));
   open_menu(*measurement_, new QMenu(measurement_));
   measurement_->setAccessibleName(tr("Measurement"));
   measurement_->setObjectName(QStringLiteral("measurement"));
@@ -149,7 +150,7 @@ void TimelineBar::show_measurement() {
     else if (shown->measurement().nodes.empty())
       tip << tr("This measurement has no node times; profiled runs and profiler traces have them.");
   } else {
-    tip << tr("Measurement to show alongside the estimates");
+    tip << tr("Choose a measurement to show alongside the estimates");
   }
   measurement_->setToolTip(tip.join(u'\n'));
 }

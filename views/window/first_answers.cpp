@@ -79,7 +79,7 @@ FirstAnswer answer_what_if(const Snapshot& snapshot) {
                              : tr("The longest exposed time is that of %1, a copy to or from the "
                                   "host.")
                                    .arg(name_of(snapshot.graph, most->start)))};
-  return {.text = tr("%1 is picked up. Drag it, or press Left and Right: the numbers at the top "
+  return {.text = tr("%1 is picked up. Drag it, or press Left or Right: the numbers at the top "
                      "show the result of each position. Enter drops it, B moves it to the best "
                      "position, Esc cancels. Ctrl+Z undoes the move.")
                       .arg(name_of(snapshot.graph, most->start)),

@@ -149,8 +149,9 @@ void Scoreboard::make_settings() {
   optimizer_->setObjectName(QStringLiteral("optimizer"));
   auto* sizes = new QToolButton(this);
   sizes->setText(tr("Sizes"));
-  sizes->setToolTip(
-      tr("Values assumed for symbolic sizes, such as the number of tokens routed to an expert"));
+  sizes->setToolTip(tr(
+      "Show or change the values assumed for symbolic sizes, such as the number of tokens routed "
+      "to an expert"));
   sizes->setVisible(!document_.graph().symbols().empty());
   connect(sizes, &QToolButton::clicked, this, &Scoreboard::show_assumptions);
   execution_ = new QComboBox(this);

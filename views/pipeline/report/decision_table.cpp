@@ -16,7 +16,8 @@ constexpr int kMinReason = 260;
 }  // namespace
 
 DecisionTable::DecisionTable(Document& document, QWidget* parent)
-    : TablePaneOf(document, tr("Decisions"), tr("Filter by node, action, reason, effect"), parent) {
+    : TablePaneOf(document, tr("Decisions"), tr("Filter by node, action, reason or effect"),
+                  parent) {
   view().set_flat();
   view().setTextElideMode(Qt::ElideRight);  // elide sentences at the end
   actions_ = add_control(controls(), new QComboBox(this), "actions",

@@ -121,7 +121,7 @@ QString measured_time_text(const SnapshotKernels& of, std::size_t row) {
   QString text = runs == 1    ? tr("%1, in one run").arg(time)
                  : is_minimum ? tr("%1, the minimum of %2 runs").arg(time, count_text(runs))
                               : tr("%1, the median of %2 runs").arg(time, count_text(runs));
-  if (measured.by == TiedBy::neighbors) text += tr(", found by its neighbors");
+  if (measured.by == TiedBy::neighbors) text += tr(", identified by its neighbors");
   return text;
 }
 

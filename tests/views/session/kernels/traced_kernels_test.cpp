@@ -129,7 +129,7 @@ TEST_F(TracedKernelsTest, WithoutACompilationPredictedKernelsAreTied) {
   EXPECT_EQ(shown.rows()[at].ns, 30'000);
   // The text of this graph does not say which operators the model called. Before the product, there
   // is one C++ function; after it, the trace has two calls.
-  EXPECT_THAT(measured_time_text(shown, 0).toStdString(), HasSubstr("found by its neighbors"));
+  EXPECT_THAT(measured_time_text(shown, 0).toStdString(), HasSubstr("identified by its neighbors"));
   for (std::size_t row = at + 1; row < shown.rows().size(); ++row)
     if (shown.rows()[row].launches) {
       EXPECT_FALSE(shown.has_time(row));
