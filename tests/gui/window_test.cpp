@@ -402,7 +402,7 @@ void WindowTest::clicks_select_in_every_pane() {
   const QString name = to_qstring(tab->document()->graph().name(node));
   QTRY_VERIFY(inspector->page().toPlainText().contains(name));
 
-  // Alive now shows the selected moment.
+  // Alive Now shows the selected moment.
   window_->dock("alive")->raise();
   QTRY_VERIFY(window_->dock("alive")->pane() != nullptr);
   auto* alive = qobject_cast<AlivePane*>(window_->dock("alive")->pane());

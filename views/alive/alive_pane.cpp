@@ -8,7 +8,7 @@
 namespace jointer::views {
 
 AlivePane::AlivePane(Document& document, QWidget* parent)
-    : TablePaneOf(document, tr("Alive now"), tr("Filter tensors"), parent) {
+    : TablePaneOf(document, tr("Alive Now"), tr("Filter tensors"), parent) {
   model_->set_theme(Theme::of(palette()));
   grouping_ = add_control(controls(), new QComboBox(this), nullptr, {}, tr("Grouping"));
   grouping_->addItem(tr("By size"), static_cast<int>(AliveModel::Grouping::none));

@@ -18,7 +18,7 @@ constexpr int kMinWithDetails = 230;
 }  // namespace
 
 ExposedPane::ExposedPane(Document& document, QWidget* parent)
-    : TablePaneOf(document, tr("Exposed collectives"), tr("Filter collectives"), parent),
+    : TablePaneOf(document, tr("Exposed Collectives"), tr("Filter collectives"), parent),
       search_(document, document.editing()) {
   view().set_flat();
   // Fit the widths only to the rows on screen, since measuring the reasons in all rows is slow.
@@ -63,7 +63,7 @@ ExposedPane::ExposedPane(Document& document, QWidget* parent)
 
 KeysGroup ExposedPane::keys() {
   return {
-      tr("Exposed collectives"),
+      tr("Exposed Collectives"),
       {{tr("Enter"), tr("Move the collective to its best position")},
        {tr("Shift+Enter"), tr("Move the collective to its best position in all identical layers")},
        {tr("Ctrl+C"), tr("Copy the selected rows as TSV")}}};

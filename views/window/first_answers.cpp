@@ -50,7 +50,7 @@ FirstAnswer answer_peak(const Snapshot& snapshot) {
   if (tensor.producer)
     text += u' ' + tr("The largest tensor, %1, occupies %2.")
                        .arg(name_of(snapshot.graph, tensor.producer), bytes_text(tensor.bytes));
-  text += u' ' + tr("The pane “Alive now” lists everything that is allocated at this moment. Click "
+  text += u' ' + tr("The pane “Alive Now” lists everything that is allocated at this moment. Click "
                     "another moment on the curve, and the list follows.");
   return {.text = text, .node = tensor.producer};
 }
