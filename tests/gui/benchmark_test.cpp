@@ -245,7 +245,7 @@ void BenchmarkTest::cancels_immediately() {
   press(cancel_button());
   QCOMPARE(fake_->cancelled(), fake_->run());
   QVERIFY(!cancel_button().isEnabled());
-  QCOMPARE(status_label().text(), "Stopping the run...");
+  QCOMPARE(status_label().text(), "Cancelling the run...");
   fake_->finish(fake_->begun(2), /*was_cancelled=*/true);
   QVERIFY(since.elapsed() < 100);
   QVERIFY(pane_->form().run_button().isVisible());

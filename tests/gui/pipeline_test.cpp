@@ -522,7 +522,7 @@ void PipelineTest::stopping_is_immediate() {
   press(button("stop"));
   QVERIFY(settle());
   QVERIFY2(time.elapsed() < 100, qPrintable(QString::number(time.elapsed())));
-  QVERIFY(said().startsWith("Cancelled during slow"));
+  QVERIFY(said().startsWith("Stopped during slow"));
   // The previous step was kept and can be undone.
   QCOMPARE(status(0), StepStatus::done);
   QCOMPARE(status(1), StepStatus::idle);

@@ -153,7 +153,7 @@ void BenchmarkPane::show_status() {
   QString text = message.isEmpty() ? form_->hint() : message;
   if (running)
     text = benchmarks_.is_cancelling()
-               ? tr("Stopping the run...")
+               ? tr("Cancelling the run...")
                : tr("Running for %1").arg(time_text(benchmarks_.elapsed_ms() / 100 * 100'000'000));
   const Theme& theme = Theme::of(palette());
   const QColor color = running || (!message.isEmpty() && !benchmarks_.message_is_error())

@@ -52,7 +52,7 @@ AskedStatus::AskedStatus(Document& document, QWidget* parent)
   stage_ = add_control(*row, new ElidedLabel(running_), "stage");
   row->setStretchFactor(stage_, 1);
   QToolButton* cancel = add_control(*row, new QToolButton(running_), "cancel_asking",
-                                    tr("Stop asking Inductor, and end its processes"));
+                                    tr("Cancel the request to Inductor, and end its processes"));
   cancel->setText(tr("Cancel"));
   column->addWidget(running_);
   problem_ = new NoticeBar(this);

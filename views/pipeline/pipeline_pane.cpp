@@ -140,9 +140,8 @@ QWidget* PipelinePane::make_bar() {
   };
   run_ = add_button("run", tr("Run"), {}, [this] { session_.run(); });
   next_ = add_button("next", tr("Next Step"), {}, [this] { session_.run_next(); });
-  stop_ =
-      add_button("stop", tr("Stop"), tr("Cancel the run but keep completed steps (Ctrl+Shift+.)"),
-                 [this] { session_.cancel(); });
+  stop_ = add_button("stop", tr("Stop"), tr("Stop the run but keep completed steps (Ctrl+Shift+.)"),
+                     [this] { session_.cancel(); });
   add_ = add_button(nullptr, tr("Add..."), tr("Add a pass after the current step (Ctrl+Shift+A)"),
                     [this] { open_catalog(); });
   const auto add_menu = [&](const QString& text, const QString& tip, QMenu* menu) {

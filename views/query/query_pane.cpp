@@ -40,7 +40,7 @@ void QueryPane::add_bar() {
   QHBoxLayout* row = make_row(bar_, {kNarrowMargin, 0, kNarrowMargin, 0}, 4);
   run_ = add_bar_button(*bar_, tr("Run"), tr("Run the query (Ctrl+Enter)"));
   run_->setObjectName(QStringLiteral("run"));
-  cancel_ = add_bar_button(*bar_, tr("Cancel"), tr("Stop the query"));
+  cancel_ = add_bar_button(*bar_, tr("Cancel"), tr("Cancel the query"));
   cancel_->setObjectName(QStringLiteral("cancel"));
   QToolButton* examples =
       add_bar_button(*bar_, tr("Examples"), tr("Replace the query with an example and run it"));

@@ -394,9 +394,9 @@ void PipelineSession::cancel() {
   if (!run_ || run_->is_applying) return;
   const std::size_t done = run_->outcomes.size();
   const QString pass = to_qstring(run_->steps[std::min(done, run_->steps.size() - 1)].step.pass);
-  apply(done == 0   ? tr("Cancelled during %1; nothing was changed.").arg(pass)
-        : done == 1 ? tr("Cancelled during %1; the previous step was kept.").arg(pass)
-                    : tr("Cancelled during %1; the previous %2 steps were kept.")
+  apply(done == 0   ? tr("Stopped during %1; nothing was changed.").arg(pass)
+        : done == 1 ? tr("Stopped during %1; the previous step was kept.").arg(pass)
+                    : tr("Stopped during %1; the previous %2 steps were kept.")
                           .arg(pass, QString::number(done)),
         false);
 }
