@@ -112,7 +112,7 @@ void EditMenu::add_edit_actions(QMenu* menu) {
   const auto add = [&](const QString& text, const QKeySequence& key, auto slot) {
     node_actions_ << with_keys(text, {key}, Needs::document, slot);
   };
-  add(tr("&Hold and Move"), QKeySequence(Qt::Key_V), &EditMenu::hold_selection);
+  add(tr("Pic&k Up and Move"), QKeySequence(Qt::Key_V), &EditMenu::hold_selection);
   add(tr("Move to &Best Position"), QKeySequence(Qt::Key_B),
       planner([](MovePlanner& p) { p.to_best(); }));
   add(tr("Move One Position &Earlier"), QKeySequence(Qt::ALT | Qt::Key_Left),

@@ -186,7 +186,8 @@ QString TunePane::effect_text() const {
   if (result == nullptr || !result->winner || session_.is_outdated()) return {};
   const TunePoint& best = *result->winner;
   if (best.pipeline.empty())
-    return tr("No pipeline was found that is faster within the limit than the graph as it is.");
+    return session_.is_running() ? tr("No faster pipeline has been found within the limit yet.")
+                                 : tr("No faster pipeline was found within the limit.");
   const Figures &from = result->unedited.figures.figures, &to = best.figures.figures;
   const QString change = tr("step time %1 → %2, peak %3 → %4")
                              .arg(time_text(from.step_ns), time_text(to.step_ns),

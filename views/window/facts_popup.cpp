@@ -44,7 +44,8 @@ QString hint(const Graph& graph, Fact::Kind kind) {
   if (kind != Fact::Kind::derived) return {};
   for (std::size_t i = 0; i < graph.group_count(); ++i)
     if (has_guessed_ranks(graph, graph.group(GroupId(i))))
-      return FactsPopup::tr("To place the ranks of a process group differently, open Estimates.");
+      return FactsPopup::tr(
+          "To place the ranks of a process group differently, choose Graph > Estimates.");
   return {};
 }
 
@@ -79,7 +80,7 @@ FactsPopup::FactsPopup(const Graph& graph, QWidget* parent) : QFrame(parent, Qt:
         html += QStringLiteral("<li>%1</li>").arg(to_qstring(fact.text).toHtmlEscaped());
     html += QStringLiteral("</ul>");
     if (const QString text_of_hint = hint(graph, kind); !text_of_hint.isEmpty())
-      html += QStringLiteral("<p>%1</p>").arg(text_of_hint);
+      html += QStringLiteral("<p>%1</p>").arg(text_of_hint.toHtmlEscaped());
   }
   if (html.isEmpty()) html = tr("<p>Nothing about this graph had to be derived or assumed.</p>");
   text->setHtml(html);
