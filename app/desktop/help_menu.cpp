@@ -21,7 +21,7 @@ HelpMenu::HelpMenu(const MenuContext& context, CommandSearch& search, FirstMinut
   const auto add = context_.adder(menu, this);
   QAction* palette = add(tr("&Commands..."), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P)},
                          Needs::nothing, [&search] { search.open({}); });
-  add(tr("&Keyboard and Mouse..."), {QKeySequence(Qt::Key_Question)}, Needs::nothing,
+  add(tr("&Keyboard and Mouse"), {QKeySequence(Qt::Key_Question)}, Needs::nothing,
       &HelpMenu::show_keys);
   context_.actions.add(menu, tr("&First Questions"), {QKeySequence(Qt::SHIFT | Qt::Key_Escape)},
                        Needs::document, &first_minutes, &FirstMinutes::toggle);

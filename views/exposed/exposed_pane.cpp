@@ -103,7 +103,7 @@ void ExposedPane::refresh() {
   set_empty_text(
       model_->collective_count() == 0
           ? tr("No collectives in this graph.")
-          : tr("All collectives in this graph are hidden by compute. Show Hidden lists them."));
+          : tr("All communication in this graph is hidden by compute. Show Hidden lists it."));
   show_details();
   ask_soon_.start();
 }
