@@ -242,8 +242,8 @@ class Describer {
       const QString text = tr("%1 of %2").arg(time_text(busy), time_text(step));
       add(s, tr("GPU busy, rank %1").arg(rank.rank),
           launches ? tr("%1: bound by launches").arg(text) : text,
-          launches ? tr("Time during which at least one kernel ran. The cudagraph backend launches "
-                        "all kernels at once.")
+          launches ? tr("Time during which at least one kernel ran. The rest of the step probably "
+                        "waits for launches, which the cudagraph backend avoids.")
                    : tr("Time during which at least one kernel ran."));
     }
   }
