@@ -205,15 +205,27 @@ def test_signatures_that_cannot_be_declared_are_refused() -> None:
 @pytest.mark.parametrize(
     ("spec", "cause"),
     [
-        ("no_such_module:f", "cannot be imported: ModuleNotFoundError"),
+        ("no_such_module:f", "there is no module no_such_module; name a file"),
+        ("json.no_such_module:f", "there is no module json.no_such_module; name a file"),
         ("math:nothing", "math has no function nothing"),
         ("math", "declares no pass"),
         ("/nowhere/at/all.py", "no such file"),
     ],
 )
-def test_a_spec_without_a_function(spec: str, cause: str) -> None:
+def test_a_spec_without_a_function(
+    spec: str, cause: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(HostError, match=cause):
         host_passes.find_passes(spec)
+    assert capsys.readouterr().err == "", "no stack trace"
+
+
+def test_a_module_that_imports_a_missing_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "needs.py"
+    path.write_text("import no_such_module\n")
+    with pytest.raises(HostError, match="cannot be imported: ModuleNotFoundError: No module named"):
+        host_passes.find_passes(str(path))
+    assert "import no_such_module" in capsys.readouterr().err, "the stack trace shows where"
 
 
 def test_a_file_that_fails_is_named(tmp_path: Path) -> None:

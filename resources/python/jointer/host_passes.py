@@ -106,6 +106,13 @@ def _load(place: str) -> types.ModuleType:
     except (HostError, MemoryError):
         raise
     except BaseException as error:
+        # A missing module that the user's module imports is that module's failure.
+        if isinstance(error, ModuleNotFoundError) and f"{place}.".startswith(f"{error.name}."):
+            raise HostError(
+                "usage",
+                f"there is no module {error.name}; name a file, such as passes.py, or add the "
+                "module's folder to PYTHONPATH",
+            ) from None
         traceback.print_exc()
         raise HostError("usage", f"{place} cannot be imported: {one_line(error, place)}") from None
 
