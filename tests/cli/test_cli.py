@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from itertools import pairwise
@@ -503,6 +504,17 @@ def test_capture_without_python() -> None:
     assert (done.code, done.out) == (4, "")
     assert done.err == (
         "jointer: cannot run Python `/nonexistent`: No such file or directory; specify an interpreter with --python\n"
+    )
+
+
+def test_capture_without_torch(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')  # no installed packages
+    python.chmod(0o755)
+    done = run("capture", "--python", python, "--out", tmp_path / "there", "--", "train.py")
+    assert (done.code, done.out) == (4, "")
+    assert done.err == (
+        f"jointer: torch is not installed for Python `{python}`; specify an interpreter that has torch with --python\n"
     )
 
 

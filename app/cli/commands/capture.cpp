@@ -6,11 +6,16 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/outputs.h"
 #include "core/process/python.h"
+#include "core/process/run_child.h"
 
 namespace jointer::cli {
 namespace {
@@ -21,11 +26,27 @@ struct CaptureCommand {
   std::vector<std::string> command;
 };
 
+// True if this Python runs, but has no torch. The capture helper would then end in a stack trace.
+bool lacks_torch(const std::string& python) {
+  bool is_missing = false;
+  ChildOptions child;
+  child.command = {python, "-c",
+                   "import importlib.util as u; u.find_spec('torch') or print('no torch')"};
+  child.on_line = [&](std::string_view line) { is_missing |= line == "no torch"; };
+  const auto ended = run_child(std::move(child), {});
+  return ended && ended->end.succeeded() && is_missing;
+}
+
 Result<int> run(const CaptureCommand& options) {
   JOINTER_CHECK(check_output_folder(options.out));
   // If Jointer's resources lack its Python package, Python looks for one that pip installed.
   if (const std::string path = python_path(); !path.empty())
     ::setenv("PYTHONPATH", path.c_str(), 1);
+  if (lacks_torch(options.python))
+    return fail(Error::Kind::run,
+                "torch is not installed for Python `{}`; specify an interpreter that has torch "
+                "with --python",
+                options.python);
   std::vector<std::string> words{options.python, "-m", "jointer", "run", "--out", options.out};
   if (options.pair) words.emplace_back("--pair");
   if (options.each_pass) words.emplace_back("--each-pass");
