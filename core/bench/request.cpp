@@ -144,8 +144,8 @@ const std::array kOptions{
     text_option<&BenchmarkRequest::expected>("expected", "a file"),
     optional_number_option<&BenchmarkRequest::graph_index, 0>("graph", "an integer of at least 0"),
     text_option<&BenchmarkRequest::assumptions>("assume", "NAME=NUMBER,..."),
-    number_option<&BenchmarkRequest::ranks, 0, 0>("ranks", "a number of ranks"),
-    optional_number_option<&BenchmarkRequest::solo, 0>("solo", "a rank"),
+    number_option<&BenchmarkRequest::ranks, 0, 1>("ranks", "an integer of at least 1"),
+    optional_number_option<&BenchmarkRequest::solo, 0>("solo", "a rank of at least 0"),
     choice_option<&BenchmarkRequest::backend, kBackends>(
         "backend", "one of interpret, cudagraph, inductor, regional, python"),
     choice_option<&BenchmarkRequest::on, kRunOn>("on", "one of auto, cpu, cuda"),
@@ -157,7 +157,7 @@ const std::array kOptions{
     text_option<&BenchmarkRequest::nsys>("nsys", "a folder"),
     number_option<&BenchmarkRequest::iterations, 10, 1>("iterations", "an integer of at least 1"),
     number_option<&BenchmarkRequest::warmup, 3, 0>("warmup", "an integer of at least 0"),
-    number_option<&BenchmarkRequest::threads, 0, 0>("threads", "a number of threads"),
+    number_option<&BenchmarkRequest::threads, 0, 1>("threads", "an integer of at least 1"),
     number_option<&BenchmarkRequest::seed, 0, 0>("seed", "an integer of at least 0"),
     Option{"memory-limit", "a number of bytes such as 20GiB",
            [](BenchmarkRequest& r, std::string_view value) {

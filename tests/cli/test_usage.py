@@ -90,7 +90,7 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
             for command in (["info", JOINT], ["diff", JOINT, JOINT], ["spmd", JOINT], ["bench", JOINT])
             for text in ("foo", "u0=x")
         ),
-        (["bench", JOINT, "--ranks", "two"], "option --ranks: expected a number of ranks, got `two`"),
+        (["bench", JOINT, "--ranks", "two"], "option --ranks: expected an integer of at least 1, got `two`"),
         (
             ["sac", JOINT, "--save", "aten.mm", "--every-nth", "aten.mm"],
             "option --every-nth: expected OPERATOR/N or OPERATOR/N/layer, such as aten.mm/2/layer, got `aten.mm`",
