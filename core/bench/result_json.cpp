@@ -174,6 +174,8 @@ Result<BenchmarkResult> read_result(const OrderedJson& json) {
   members.read("version", version);
   if (!version)
     return input_error("not a benchmark result: `version` is missing or not an integer");
+  if (members.find_set("request") == nullptr)
+    return input_error("not a benchmark result: `request` is missing");
   if (*version > kBenchmarkVersion)
     return input_error(
         "benchmark result version {} is not supported: this program reads version {}; use a "

@@ -79,6 +79,12 @@ Result<std::vector<SafetensorsEntry>> read_safetensors_index(std::string_view na
   if (bytes.size() < 8) return input_error("{}: too short for a safetensors file", name);
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), 8);
+  // The limit of the format, which the first bytes of a file in another format usually exceed.
+  constexpr std::uint64_t kMaxHeader = 100'000'000;
+  if (length > kMaxHeader)
+    return input_error(
+        "{}: not a safetensors file: the header would have {} bytes, but the maximum is {}", name,
+        length, kMaxHeader);
   if (length > bytes.size() - 8)
     return input_error(
         "{}: the header should have {} bytes, but only {} follow; is the file truncated?", name,

@@ -123,7 +123,7 @@ def test_a_result_without_a_profile_is_refused(tmp_path: Path) -> None:
 
 def test_other_files_and_formats_are_refused(result: Path, tmp_path: Path) -> None:
     out = ("-o", tmp_path / "out.json")
-    for text in (b"[]", b"{}", b"no"):
+    for text in (b"[]", b"{}", b"no", b'{"version": 1}'):
         bad = write(tmp_path / "bad.json", text)
         error = refused(3, JOINT, "--format", "perfetto", *out, "--measured", bad)
         assert "bad.json: not a benchmark result" in error

@@ -54,7 +54,14 @@ TEST(Safetensors, RefusesMalformedHeaders) {
       error_of(R"({"w":{"dtype":"F32","shape":[9223372036854775807,4],"data_offsets":[0,4]}})", 4),
       HasSubstr("does not match the shape"));
   EXPECT_FALSE(read_safetensors_index("x", "short"));
-  EXPECT_FALSE(read_safetensors_index("x", std::string(16, '\xff')));
+  const auto json = read_safetensors_index("x", R"({"format": "jointer"})");
+  ASSERT_FALSE(json);
+  EXPECT_THAT(json.error().message, HasSubstr("x: not a safetensors file: "));
+  std::string truncated = file("{}", 0);
+  truncated.pop_back();
+  const auto cut = read_safetensors_index("x", truncated);
+  ASSERT_FALSE(cut);
+  EXPECT_THAT(cut.error().message, HasSubstr("should have 2 bytes, but only 1 follow"));
 }
 
 }  // namespace
