@@ -136,9 +136,15 @@ tl::unexpected<Error> query_error(sqlite3* handle, std::string_view sql) {
     case SQLITE_NOMEM:
       return fail(Error::Kind::run,
                   "the query needs too much memory; select fewer rows or columns");
+    case SQLITE_TOOBIG:
+      return fail(Error::Kind::usage,
+                  "the query or one of its values is larger than 64 MiB; select smaller values");
     default:
-      return fail(Error::Kind::usage, "{}", message_of(handle, sql));
+      break;
   }
+  if (std::string_view(sqlite3_errmsg(handle)) == "incomplete input")
+    return fail(Error::Kind::usage, "the query is incomplete: it ends too early");
+  return fail(Error::Kind::usage, "{}", message_of(handle, sql));
 }
 
 // --- Running ---

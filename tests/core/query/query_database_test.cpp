@@ -114,6 +114,7 @@ TEST(QueryDatabase, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(small.error(""), HasSubstr("empty"));
   EXPECT_THAT(small.error("-- only a comment"), HasSubstr("empty"));
   EXPECT_THAT(small.error("SELECT 1; SELECT 2"), HasSubstr("one statement"));
+  EXPECT_THAT(small.error("SELECT node FROM nodes WHERE"), HasSubstr("query is incomplete"));
   EXPECT_EQ(small.integer("SELECT 1;  -- done"), 1);
 }
 
@@ -137,7 +138,7 @@ TEST(QueryDatabase, StopsAtItsLimits) {
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().kind, Error::Kind::cancelled);
   EXPECT_EQ(small.integer("SELECT 7"), 7) << "the next query runs";
-  EXPECT_THAT(small.error("SELECT zeroblob(1000000000)"), HasSubstr("too big"));
+  EXPECT_THAT(small.error("SELECT zeroblob(1000000000)"), HasSubstr("larger than 64 MiB"));
 }
 
 TEST(QueryDatabase, CanBeStoppedWhileItIsBuilt) {
