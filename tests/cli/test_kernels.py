@@ -299,6 +299,7 @@ def test_moves_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     starts = [kernel["nodes"][0] for kernel in kernels if kernel["kind"] == "collective"]
     for move, message in [
         (f"{starts[2]} before {starts[1]}", "same order on every rank"),
+        (f"{starts[2]} before {starts[1]}", "`: the kernel cannot move that far. Held by "),
         (f"{starts[0]} before", "expected `KERNEL before KERNEL`"),
         (f"{starts[0]} before nothing_here", "has no node or kernel `nothing_here`"),
         (f"{starts[0]} before {starts[0]}", "refer to the same kernel"),

@@ -79,7 +79,7 @@ Result<MovedKernels> move_kernels(const Graph& graph, const kernels::Ir& ir,
     if (!order.move(kernel, to)) {
       const kernels::KernelOrder::Range range = order.range(kernel);
       return fail(
-          Error::Kind::usage, "option --move `{}`: {}", text,
+          Error::Kind::usage, "option --move `{}`: the kernel cannot move that far. {}", text,
           to < range.first ? earliest_reason(ir, range, label) : latest_reason(ir, range, label));
     }
     moved.moves.push_back({kernel, anchor, move.before});
