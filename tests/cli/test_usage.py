@@ -77,6 +77,7 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
             "option --gpus-per-node: expected an integer from 1 to 65536, got `0`",
         ),
         (["passes", "--pass-deadline", "0"], "option --pass-deadline: expected a number above 0, got `0`"),
+        (["kernels", JOINT, "--against", "measured"], "option --against: expected predicted, got `measured`"),
         (["memory", JOINT, "--optimizer", "sgd"], "option --optimizer: expected one of none, adamw, got `sgd`"),
         (["memory", JOINT, "--top"], "option --top: expected a value; `jointer memory --help` lists its options"),
         (["memory", JOINT, "--top", "3", "--top", "4"], "option --top: given 2 times; give it once"),

@@ -69,7 +69,9 @@ CLI::Option* set_choices(CLI::Option* option, const std::vector<std::string>& ch
     return std::ranges::find(choices, text) != choices.end();
   };
   return option->type_name(fmt::format("{}", fmt::join(choices, "|")))
-      ->check(check(fmt::format("one of {}", fmt::join(choices, ", ")), {}, is_choice));
+      ->check(
+          check(fmt::format("{}{}", choices.size() > 1 ? "one of " : "", fmt::join(choices, ", ")),
+                {}, is_choice));
 }
 
 }  // namespace jointer::cli
