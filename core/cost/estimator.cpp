@@ -135,8 +135,8 @@ Result<DeviceCosts> load_costs(const CostDatabase& database, const std::string& 
     names += (names.empty() ? " (measured devices: " : ", ") + other.name;
   if (!names.empty()) names += ')';
   return fail(Error::Kind::usage,
-              "{}: nothing has been measured{} yet{}; run the graph (`jointer bench`) or read a "
-              "profiler trace (`jointer calibrate`)",
+              "{}: nothing has been measured{} yet{}; run the graph with `jointer bench "
+              "--calibrate`, or read a profiler trace with `jointer calibrate`",
               database.path(),
               !type                       ? ""
               : *type == DeviceType::cpu  ? " on a CPU"
