@@ -42,8 +42,8 @@ Result<RankProgram> open_rank(const RankFiles& files, std::optional<int> named) 
   const auto said = program.graph.part(PartId(std::size_t{0})).rank;
   if (!said && !named && !files.rank)
     return fail(Error::Kind::usage,
-                "{}: the capture does not record its rank; name the files with a pattern that "
-                "contains {{rank}}",
+                "{}: the capture does not record its rank; give the files as a pattern in which "
+                "{{rank}} stands for the rank",
                 program.path);
   if (said && named && *said != *named)
     return fail(

@@ -400,12 +400,15 @@ class Checker {
 
 Result<SpmdReport> check_spmd(std::span<const RankGraph> graphs) {
   if (graphs.size() < 2)
-    return fail(Error::Kind::usage, "a comparison needs the programs of at least two ranks");
+    return fail(Error::Kind::usage,
+                "a comparison needs the programs of at least two ranks; give the captures of "
+                "other ranks too");
   std::vector<Program> programs;
   programs.reserve(graphs.size());
   for (const RankGraph& each : graphs) {
     if (std::ranges::find(programs, each.rank, &Program::rank) != programs.end())
-      return fail(Error::Kind::usage, "rank {} is given twice", each.rank);
+      return fail(Error::Kind::usage, "rank {} is given twice; give one capture per rank",
+                  each.rank);
     programs.push_back(read_program(each));
   }
   return Checker(std::move(programs)).check();

@@ -144,10 +144,12 @@ TEST(SpmdCheck, CyclicWaitsHang) {
 
 TEST(SpmdCheck, RequiresSeveralRanksOnceEach) {
   const Graph graph = program(kTwo);
-  EXPECT_EQ(check_spmd(std::vector<RankGraph>{{0, &graph}}).error().message,
-            "a comparison needs the programs of at least two ranks");
+  EXPECT_EQ(
+      check_spmd(std::vector<RankGraph>{{0, &graph}}).error().message,
+      "a comparison needs the programs of at least two ranks; give the captures of other ranks "
+      "too");
   EXPECT_EQ(check_spmd(std::vector<RankGraph>{{3, &graph}, {3, &graph}}).error().message,
-            "rank 3 is given twice");
+            "rank 3 is given twice; give one capture per rank");
 }
 
 // A group's collectives on rank 0, in program order.
