@@ -41,8 +41,8 @@ struct ApplyAnswer {
   Recipe recipe;
   Replay replay;
   GraphFigures before, after;
-  // The comparison of the plans before and after, or why it failed; std::nullopt if the plan is
-  // the same, or if the graph has no plan besides its own calls.
+  // The comparison of the plans before and after, or why it failed; std::nullopt if the plans are
+  // the same or were not compared.
   std::optional<Result<PlanComparison>> plan;
 };
 
@@ -132,7 +132,8 @@ Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   ApplyAnswer answer{.name = std::string(graph.title()),
                      .recipe = std::move(*recipe),
                      .before = figures_of(graph, *estimator, options.optimizer)};
-  // The estimates of a graph with forward and backward ignore the plan that its tags determine.
+  // Estimates of a joint graph or a flat training step ignore its tags, so a comparison of the
+  // plans shows what new tags change.
   std::optional<Graph> opened;  // needed only for its plan
   if (check_flat(graph) && sets_policies(answer.recipe)) opened = graph;
   auto replayed = replay(graph, answer.recipe, given.lenient);

@@ -22,8 +22,8 @@ class BenchPasses {
                                      BenchmarkRequest& request);
 
   // Runs the passes on `graph`, the first rank's graph, and replaces it with the result. If each
-  // rank has its own file, also runs them on the graphs of the other ranks, which `options` says
-  // how to open, and makes `fitted` refer to files with the results, which exist as long as this
+  // rank has its own file, also opens the graphs of the other ranks with `options`, runs the passes
+  // on them, and makes `fitted` refer to files with all results. The files exist as long as this
   // object. Error: a pass fails, or a graph cannot be read or written.
   Result<void> run(const GraphOptions& options, const EstimatorRequest& estimator, Graph& graph,
                    FittedRequest& fitted);

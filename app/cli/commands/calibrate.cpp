@@ -274,7 +274,7 @@ void add_calibrate_command(CLI::App& program, int& exit_code) {
   command->add_option("--forget", options->forget, "Delete the times measured on this device")
       ->type_name("NAME");
   command->add_flag("--probe", options->probe,
-                    "Measure the rates of this machine's CPU, which estimates for it then use");
+                    "Measure the rates of this machine's CPU, and store them for estimates");
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback(
       [options, command, &exit_code] { exit_code = finish(run(*options, *command)); });

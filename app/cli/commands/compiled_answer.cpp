@@ -118,8 +118,8 @@ Json sources_json(const CompiledProgram& program) {
   return sources;
 }
 
-// The compiled packages of this part in the cache. A package that cannot be read is a problem, and
-// an error only if none can be read.
+// The compiled packages of this part in the cache. Packages that cannot be read are listed in
+// `problems`; if none can be read, the first problem is the error.
 Result<CompileArtifacts> cached_artifacts(const Graph& graph, PartId part) {
   const std::string folder = compiled_cache_folder();
   CompileArtifacts artifacts;

@@ -31,9 +31,9 @@ Result<OpenedCompilation> open_compilation(const std::string& path, const Graph&
 // Has the members of `--source inductor`, and others that describe the artifacts.
 Json compiled_answer(const OpenedCompilation& opened, const Graph& graph);
 
-// Prints the number of tied calls; for each kind of kernel, node, call, statement or artifact that
-// could not be read or tied, their number and up to 8 of their names; and the numbers of blocks
-// whose size is unknown or whose data type is assumed.
+// Prints the number of tied calls; the kernels, nodes and calls that were not tied, and the
+// statements and artifacts that were not understood (up to 8 names of each); and the numbers of
+// blocks whose size is unknown or whose data type is assumed.
 void print_ties(const Json& answer);
 
 }  // namespace jointer::cli

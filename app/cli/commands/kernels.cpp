@@ -311,13 +311,17 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
                                   "compilation has written; `measured` takes the times of "
                                   "kernels from a trace; default: inductor"),
               {"inductor", "predicted", "compiled", "measured"});
-  command->add_option(
-      "--artifacts", options->artifacts,
-      "With --source compiled or measured: TORCH_TRACE folder or log of the compilation, a wrapper "
-      "that Inductor wrote, or an AOTInductor package (.pt2); default for --source compiled: the "
-      "package of the graph in the cache of `jointer bench --backend inductor`");
-  command->add_option("--trace", options->trace,
-                      "With --source measured: torch.profiler trace of a compiled step");
+  command
+      ->add_option("--artifacts", options->artifacts,
+                   "With --source compiled or measured: TORCH_TRACE folder or log of the "
+                   "compilation, a wrapper that Inductor wrote, or an AOTInductor package (.pt2); "
+                   "default for --source compiled: the package of the graph in the cache of "
+                   "`jointer bench --backend inductor`")
+      ->type_name("PATH");
+  command
+      ->add_option("--trace", options->trace,
+                   "With --source measured: torch.profiler trace of a compiled step")
+      ->type_name("TRACE");
   set_choices(command->add_option("--against", options->against,
                                   "With --source inductor: list the differences from these "
                                   "kernels, by rule; `predicted` are those predicted for the torch "
@@ -325,13 +329,14 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
               {"predicted"});
   command->add_flag("--ask-again", options->ask_again,
                     "With --source inductor: ask even if the answer is cached");
-  set_choices(command->add_option("--half", options->half, "Half of a pair"),
+  set_choices(command->add_option("--half", options->half, "Half to show, if FILE is a pair"),
               {"forward", "backward"});
-  set_choices(command->add_option("--device", options->device,
-                                  "With --source inductor: GPU to schedule for, which need not "
-                                  "exist; default: h100. With --source measured: GPU to predict "
-                                  "times for; default: that of the trace"),
-              {"a100", "h100", "h200", "b200"});
+  set_choices(
+      command->add_option("--device", options->device,
+                          "With --source inductor: GPU to schedule for, which this machine "
+                          "need not have; default: h100. With --source measured: GPU to predict "
+                          "times for; default: that of the trace"),
+      {"a100", "h100", "h200", "b200"});
   set_choices(command->add_option(
                   "--torch", options->torch,
                   "With --source predicted, or measured without artifacts, the version of torch to "
@@ -344,6 +349,7 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
       "sink_waits, raise_comms, reorder_compute_for_overlap, "
       "reorder_communication_preserving_peak_memory, sink_waits_iterative; options as "
       "NAME{option=value}");
+  passes->type_name("PASSES");
   CLI::Option* move =
       command
           ->add_option("--move", options->moves,

@@ -111,6 +111,7 @@ void add_query_command(CLI::App& program, int& exit_code) {
   command
       ->add_option("SQL", options->sql,
                    "Query, such as \"SELECT operator, sum(ns) FROM nodes GROUP BY operator\"")
+      ->type_name("")
       ->required();
   options->estimator.add_to(*command);
   add_optimizer_option(*command, options->optimizer);

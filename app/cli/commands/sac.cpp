@@ -100,8 +100,8 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
   command
       .add_option(
           "--budget", options.budget,
-          "Up to 1 without a unit: torch's activation budget. With a unit, or larger: maximum "
-          "peak memory, for which the fastest plan is found")
+          "Up to 1 without a unit: torch's activation budget. A size such as 40GiB: maximum peak "
+          "memory, for which the fastest plan is found")
       ->type_name("FRACTION|BYTES");
   command
       .add_option("--slower", options.slower,
@@ -144,7 +144,7 @@ void add_plan_options(CLI::App& command, SacCommand& options) {
       .add_option("--effort", options.effort,
                   "With --pareto, --slower, --free or a --budget in bytes: number of plans to "
                   "evaluate for each limit before the search stops trying new starting points. "
-                  "Higher values find better plans")
+                  "Higher values can find better plans")
       ->type_name("N")
       ->check(whole_number(1));
   command

@@ -40,8 +40,8 @@ Result<void> adopt_plan(Solved& solved, const TradeOff& trade_off, const Fit& fi
 }
 
 // Replaces the plan found with the pair's own plan if that plan meets the limit better. A search
-// chooses plans before it orders them, so it may miss a pair that is already in a good order. A
-// pair that offloads does not meet --no-offload.
+// chooses plans before it orders them, so it may miss a pair that is already in a good order. With
+// --no-offload, a pair that offloads a value without a tag that demands it is not considered.
 void keep_own_if_better(const SacCommand& options, const Solved& solved, const TradeOff& trade_off,
                         const PlanLimit& limit, Fit& fit) {
   if (!solved.own) return;

@@ -29,7 +29,7 @@ struct Solved {
   std::string order;  // the passes that reorder the plan's graph; may be empty
   // The plan of the pair that was opened, with its estimates; std::nullopt without a pair, or
   // if a partitioner decides from scratch. A plan found for a limit is never worse than this one,
-  // except that a pair that offloads does not count with --no-offload.
+  // unless --no-offload rules this one out.
   std::optional<ParetoPoint> own = std::nullopt;
   bool is_own = false;  // true if the plan is `own`
 
