@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/json_problem.h"
 #include "core/base/number_text.h"
 #include "core/capture/native_json.h"
 #include "core/capture/native_nodes.h"
@@ -40,7 +41,7 @@ struct Header {
         give_up(
             "expected a capture, got a Jointer recipe; replay it with `jointer apply FILE --recipe "
             "RECIPE`");
-      if (format != "jointer-capture") give_up("format `{}` is not `jointer-capture`", format);
+      if (format != "jointer-capture") give_up("expected `jointer-capture`, got `{}`", format);
       has_format = true;
     } else if (key == "version") {
       const std::int64_t version = get_int(value);
@@ -91,8 +92,8 @@ class PartReader {
                                             text_.size() + PaddedBytes::kPadding);
     json::document document;
     if (const auto status = parser_.iterate(view).get(document))
-      give_up("{}{} ({} bytes); is the file truncated or damaged?", where(nodes),
-              simdjson::error_message(status), text_.size());
+      give_up("{}not valid JSON: {} ({} bytes); is the file truncated or damaged?", where(nodes),
+              json_problem(simdjson::error_message(status)), text_.size());
     try {
       const Outcome outcome = read_members(document.get_object(), nodes);
       member_ = {};
@@ -117,7 +118,7 @@ class PartReader {
       if (error.error() == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
         give_up("{}the document ends after {} bytes without a closing bracket; is it truncated?",
                 where(nodes), text_.size());
-      give_up("{}{}{}", where(nodes), error.what(), place(document));
+      give_up("{}{}{}", where(nodes), json_problem(error.what()), place(document));
     }
     return std::nullopt;
   }
@@ -449,7 +450,7 @@ Result<T> guarded(std::string_view name, Read read) {
   } catch (const Failure& failure) {
     return input_error("{}: {}", name, failure.message);
   } catch (const simdjson::simdjson_error& error) {
-    return input_error("{}: not valid JSON: {}", name, error.what());
+    return input_error("{}: not valid JSON: {}", name, json_problem(error.what()));
   } catch (const Cancelled&) {
     return fail(Error::Kind::cancelled, "{}: reading was cancelled", name);
   } catch (const std::bad_alloc&) {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "core/base/checked.h"
+#include "core/base/json_problem.h"
 #include "core/base/trimmed.h"
 
 namespace jointer {
@@ -236,7 +237,8 @@ Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedB
     started = true;
     Reader(out).read(document);
   } catch (const simdjson::simdjson_error& error) {
-    return input_error("{}: not a profiler trace: invalid JSON{}: {}", name, place(), error.what());
+    return input_error("{}: not a profiler trace: invalid JSON{}: {}", name, place(),
+                       json_problem(error.what()));
   } catch (const TraceFailure& failure) {
     return input_error("{}: not a profiler trace: {}", name, failure.message);
   }

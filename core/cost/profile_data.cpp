@@ -17,6 +17,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/checked.h"
+#include "core/base/json_problem.h"
 #include "core/base/name_table.h"
 
 namespace jointer {
@@ -312,7 +313,7 @@ Result<ProfileData> ProfileData::read(std::string_view name, const PaddedBytes& 
     json::document document = parser.iterate(view);
     ProfileReader(data).read(document);
   } catch (const simdjson::simdjson_error& error) {
-    return input_error("{}: not a valid profiler trace: {}", name, error.what());
+    return input_error("{}: not a profiler trace: {}", name, json_problem(error.what()));
   }
   if (data.operators_.empty() && data.collectives_ == 0)
     return input_error(

@@ -287,7 +287,10 @@ BYTES_CASES: dict[str, tuple[bytes, list[str]]] = {
     "a comma too many": (json.dumps(capture()).encode().replace(b'"kind"', b',"kind"', 1), ["near byte"]),
     "a colon too few": (json.dumps(capture()).encode().replace(b'"kind":', b'"kind"'), ["near byte"]),
     "no quote": (json.dumps(capture()).encode().replace(b'"joint"', b"joint"), ["near byte"]),
-    "an open quote": (json.dumps(capture()).encode().replace(b'"joint"', b'"joint'), []),
+    "an open quote": (
+        json.dumps(capture()).encode().replace(b'"joint"', b'"joint'),
+        ["bad.json: not valid JSON: a string is opened, but never closed (", "truncated"],
+    ),
     "packed nothing": (stored(b""), ["unknown format"]),
     "zstd magic alone": (b"\x28\xb5\x2f\xfd", ["ends too early"]),
     "zstd and garbage": (b"\x28\xb5\x2f\xfd" + random.Random(3).randbytes(1000), ["zstd"]),

@@ -88,6 +88,15 @@ TEST(ProfileData, ATraceWithoutKernelsIsRefused) {
   EXPECT_THAT(none.error().message, testing::HasSubstr("record_shapes=True"));
 }
 
+TEST(ProfileData, TextIsNotATrace) {
+  const test::TemporaryFolder folder;
+  EXPECT_TRUE(write_bytes(folder / "a.json", R"({"traceEvents":["open)").has_value());
+  const auto none = ProfileData::read("a.json", *read_bytes(folder / "a.json"));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message,
+            "a.json: not a profiler trace: a string is opened, but never closed");
+}
+
 TEST(ProfileEstimator, UsesAnotherEstimatorForTheRest) {
   auto data = must(profile({call(1, "aten::mm", "[[4,8],[8,2]]", "[[8,1],[2,1]]"), kernel(1, 12)}));
   const Graph graph = parse(R"(
