@@ -9,6 +9,7 @@ and ``rank_hash`` identifies the graphs of all ranks of a program. ``apply_recip
 depends only on torch; before Python 3.14, ``.zst`` files also require the ``zstandard`` module.
 """
 
+from . import needs_torch  # noqa: F401
 from .annotate import annotate
 from .backend import backend, capturing
 from .capture import capture, capture_pair, capture_pass, capture_stages
