@@ -23,7 +23,8 @@ class Halves {
     if (graph_.is_pair()) {
       if (has("graph"))
         return fail(Error::Kind::usage,
-                    "the recipe is for a single graph, but this graph is a forward/backward pair");
+                    "the recipe is for a single graph, but this graph is a forward/backward pair; "
+                    "open the graph that the recipe was made for");
       return {};
     }
     if (has("graph") || recipe_.graphs.empty()) return {};
@@ -35,7 +36,8 @@ class Halves {
     if (half_ != "forward" && half_ != "backward")
       return fail(
           Error::Kind::usage,
-          "the recipe is for a pair, but this graph is neither a forward nor a backward graph");
+          "the recipe is for a pair, but this graph is neither a forward nor a backward graph; "
+          "open the pair or one of its halves");
     return {};
   }
 

@@ -111,6 +111,11 @@ int code_of(const Replay& replay, std::optional<std::size_t> max_skipped) {
   return ExitCode::answer_is_no;
 }
 
+// The advice to use --lenient; empty if that refuses the recipe, too.
+std::string lenient_advice(Graph graph, const Recipe& recipe) {
+  return replay(graph, recipe, true) ? "; --lenient skips changes that do not fit" : "";
+}
+
 Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   const ApplyPasses& options = given.common;
   const std::string& path = given.recipe;
@@ -139,7 +144,7 @@ Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   auto replayed = replay(graph, answer.recipe, given.lenient);
   if (!replayed)
     return fail(replayed.error().kind, "{}: {}{}", path, replayed.error().message,
-                given.lenient ? "" : "; --lenient skips changes that do not fit");
+                given.lenient ? "" : lenient_advice(graph, answer.recipe));
   answer.replay = std::move(*replayed);
   answer.after = figures_of(graph, *estimator, options.optimizer);
   if (opened && options.output != "-")
