@@ -76,6 +76,17 @@ TEST(CountingAllocator, TheLimitRaisesTorchsOutOfMemory) {
   allocator.limit(1000);
   EXPECT_NO_THROW(at::empty({1000}, at::kByte));
   EXPECT_THROW(at::empty({1001}, at::kByte), c10::OutOfMemoryError);
+  constexpr std::int64_t kLimit = std::int64_t{1} << 20;
+  allocator.limit(kLimit);
+  try {
+    const at::Tensor tensor = at::empty({kLimit + 1}, at::kByte);
+    ADD_FAILURE() << "the allocation exceeds the limit";
+  } catch (const c10::OutOfMemoryError& error) {
+    EXPECT_NE(std::string(error.what_without_backtrace())
+                  .find("1.000001 MiB in total would exceed the memory limit of 1.000000 MiB"),
+              std::string::npos)
+        << error.what_without_backtrace();
+  }
   allocator.limit(0);
   EXPECT_EQ(allocator.allocated(), 0);
 }

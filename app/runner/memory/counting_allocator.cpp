@@ -5,12 +5,14 @@
 #include <c10/util/Exception.h>
 #include <fmt/core.h>
 
+#include <array>
 #include <cstdlib>
 #include <new>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "core/base/distinct_bytes.h"
 #include "core/base/units.h"
 
 namespace jointer::runner {
@@ -39,7 +41,8 @@ class Claim {
   // Throws torch's out-of-memory error if the total exceeds `limit`; 0 means no limit.
   void check(std::int64_t limit, std::string_view name) const {
     if (limit == 0 || now_ <= limit) return;
-    fail(fmt::format("{} is {}", name, format_bytes(limit)));
+    const auto texts = distinct_bytes(std::array{now_, limit});
+    fail(fmt::format("{} in total would exceed {} of {}", texts[0], name, texts[1]));
   }
   [[noreturn]] void fail(std::string_view why) const {
     const std::string text =
