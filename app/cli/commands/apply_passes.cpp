@@ -190,11 +190,12 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   std::vector<Edit> edits;
   for (const StepResult& step : run.steps) {
     if (!step.edit_refusal.empty())
-      return fail(Error::Kind::usage,
-                  "option --save-recipe: {} creates a new graph, which a recipe cannot express "
-                  "({}); run only the passes before it; to export a save plan, use `jointer sac "
-                  "--export recipe`",
-                  pass_of(step), step.edit_refusal);
+      return fail(
+          Error::Kind::usage,
+          "option --save-recipe: {} creates a new graph, which a recipe cannot express: {}; "
+          "run only the passes before it; to export a save plan, use `jointer sac "
+          "--export recipe`",
+          pass_of(step), step.edit_refusal);
     edits.insert(edits.end(), step.edits.begin(), step.edits.end());
   }
   const Graph& after = end_of(run, graph);
