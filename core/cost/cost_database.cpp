@@ -279,8 +279,10 @@ Result<CostDatabase> CostDatabase::open_or_create(const std::string& path) {
   if (const fs::path folder = fs::path(path).parent_path(); !folder.empty())
     fs::create_directories(folder, status);
   if (status)
-    return fail(Error::Kind::run, "{}: cannot create the folder of the database: {}", path,
-                status.message());
+    return fail(
+        Error::Kind::run,
+        "{}: cannot create the folder of the cost database: {}; set JOINTER_COSTS to another file",
+        path, status.message());
   JOINTER_TRY(Handle handle, connect(path, true));
   CostDatabase database(path, std::move(handle));
   JOINTER_TRY(const int version, database.version());

@@ -52,7 +52,8 @@ Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result
   if (!edit.changes.empty()) JOINTER_CHECK(apply(copy, edit));
   take_marks(copy, result);
   if (graph_hash(copy) != graph_hash(result))
-    return fail(Error::Kind::run, "no edit turns the given graph into exactly the returned graph");
+    return fail(Error::Kind::run,
+                "the returned graph differs from the given one in a way that edits cannot express");
   return copy;
 }
 
