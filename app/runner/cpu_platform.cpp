@@ -92,6 +92,9 @@ class CpuPlatform final : public Platform {
                   to_string(kernel));
     return {};
   }
+  Result<void> choose_tf32(bool /*allows*/) override {
+    return fail(Error::Kind::run, "the CPU does not support TF32; leave out --tf32");
+  }
 
  private:
   CountingAllocator& allocator_;

@@ -65,7 +65,7 @@ def test_a_small_graph_from_start_to_done(tmp_path: Path) -> None:
     [
         ("my_library.relu.default", [], "unsupported", "z", "my_library.relu.default is not known"),
         ("aten.relu.default", ["--memory-limit", "700"], "memory", "z", "768 bytes allocated, over"),
-        ("aten.relu.default", ["--tf32", "allow"], "device", "", "does not support TF32"),
+        ("aten.relu.default", ["--tf32", "allow"], "device", "", "the CPU does not support TF32"),
         ("aten.relu.default", ["--nsys", "reports"], "device", "", "GPUs do; leave out --nsys"),
         ("aten.relu.default", ["--graph", "3"], "load", "", "contains one graph"),
         ("aten.relu.default", ["--solo", "2"], "load", "", "no rank 2"),

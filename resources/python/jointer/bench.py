@@ -184,7 +184,8 @@ class _Rank:
         if self._options.tf32 == "auto":
             return
         if device.type != "cuda" or torch.cuda.get_device_capability(device)[0] < 8:
-            text = f"{_device_name(device)} does not support TF32; leave out --tf32"
+            name = "the CPU" if device.type == "cpu" else _device_name(device)
+            text = f"{name} does not support TF32; leave out --tf32"
             raise Failure("device", text)
         torch.backends.cuda.matmul.allow_tf32 = self._options.tf32 == "allow"
         torch.backends.cudnn.allow_tf32 = self._options.tf32 == "allow"
