@@ -330,7 +330,7 @@ def test_why_gives_the_margin_of_a_decision() -> None:
     assert why["solvers"]["dp"] == "save"
     assert {"dp", "greedy", "relaxation"} == set(why["solvers"])
     text = run("sac", JOINT, "--budget", "0.5", "--why", why["node"]).out
-    for sentence in why["sentences"]:
+    for sentence in [*why["sentences"], "Decided by the partitioner."]:
         assert sentence in text
 
 
@@ -348,6 +348,7 @@ def test_why_names_who_decided(tmp_path: Path) -> None:
     assert run("apply", JOINT, "--recipe", recipe, "-o", tagged_graph).code == 0
     (why,) = answer("sac", tagged_graph, "--why", node)["why"]
     assert why["decided_by"] == "tag"
+    assert "  Decided by the capture.\n" in run("sac", tagged_graph, "--why", node).out
 
 
 def test_a_search_says_that_it_decided_and_what_it_weighed() -> None:
@@ -389,6 +390,8 @@ def test_why_gives_the_margin_in_a_flat_step(arguments: tuple[str, ...]) -> None
     assert why["equal"]["count"] >= 1
     assert why["solvers"]["dp"] in ("save", "recompute")
     assert why["decided_by"] == ("solved" if arguments else "nobody")
+    text = run("sac", step, *arguments, "--why", node).out
+    assert ("  Decided by the partitioner.\n" in text) == ("Decided by" in text) == bool(arguments)
 
 
 def test_ties_have_one_reason() -> None:

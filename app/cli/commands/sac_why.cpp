@@ -72,6 +72,27 @@ void add_choices(Json& json, const SolverChoices& choices) {
       {"budget", number(choices.other_budget)}};
 }
 
+// Who decided, in a sentence; empty if nobody did, which the reason says.
+std::string_view decider_text(Decider decider) {
+  switch (decider) {
+    case Decider::partitioner:
+      return "the partitioner";
+    case Decider::search:
+      return "the search";
+    case Decider::preset:
+      return "the preset";
+    case Decider::list:
+      return "the policy";
+    case Decider::user:
+      return "a decision in the recipe";
+    case Decider::capture:
+      return "the capture";
+    case Decider::untagged:
+      break;
+  }
+  return "";
+}
+
 // Adds margins to answers about one plan. The solvers are compared only once, when the first value
 // requires it.
 class Margins {
@@ -193,7 +214,8 @@ void print_why(const std::vector<WhyAnswer>& why) {
     fmt::print("\n{}: {}{}{}\n", each.name, each.action, each.reason.empty() ? "" : "; ",
                each.reason);
     for (const std::string& sentence : each.sentences) fmt::print("  {}\n", sentence);
-    if (each.decider) fmt::print("  Decided by: {}.\n", decided_by(*each.decider));
+    const std::string_view decider = each.decider ? decider_text(*each.decider) : "";
+    if (!decider.empty()) fmt::print("  Decided by {}.\n", decider);
   }
 }
 
