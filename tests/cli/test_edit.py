@@ -138,6 +138,8 @@ def test_diff_of_the_same_is_empty() -> None:
     assert answer["nodes"] == {key: [] for key in answer["nodes"]}
     assert all(a == b for a, b in answer["metrics"].values())
     assert "same" in run("diff", JOINT, JOINT).out
+    for other in (JOINT, sample("llama_debug_tp2.joint")):
+        assert "\n\n\n" not in run("diff", JOINT, other).out, "one blank line between sections"
 
 
 def test_diff_names_what_differs(tmp_path: Path) -> None:

@@ -156,16 +156,16 @@ class Printer {
   void print() {
     using enum Table::Align;
     const GraphDifference& d = answer_.difference;
-    fmt::print("A  {}\nB  {}\n\n", answer_.a.title(), answer_.b.title());
+    fmt::print("A  {}\nB  {}\n", answer_.a.title(), answer_.b.title());
     if (d.empty()) {
       const std::size_t names = renamed(answer_).size();
-      fmt::print("The same {} in the same order{}.\n\n", counted(d.common, "node"),
+      fmt::print("\nThe same {} in the same order{}.\n", counted(d.common, "node"),
                  names > 0 ? fmt::format("; {}", counted(names, "has a different name",
                                                          "have different names"))
                            : std::string());
     }
     if (is_other_rank(answer_))
-      fmt::print("The computation differs only in rank-specific constants.\n\n");
+      fmt::print("\nThe computation differs only in rank-specific constants.\n");
     table(fmt::format("moved {} of {}", d.moved.size(), d.common),
           {{"node", left}, {"operator", left}, {"position in A", right}, {"in B", right}}, d.moved,
           [&](NodeId id) -> std::vector<std::string> {
@@ -190,7 +190,7 @@ class Printer {
             const Node &was = answer_.a.node(in_a(answer_, id)), &is = answer_.b.node(id);
             return {name(id), tag_text(was, is), tag_text(is, was)};
           });
-    fmt::print("{}", compare_table(answer_.before, answer_.after, "A", "B").text());
+    fmt::print("\n{}", compare_table(answer_.before, answer_.after, "A", "B").text());
     if (!answer_.plan) return;
     fmt::print("{}", heading("plan"));
     if (*answer_.plan)
@@ -235,7 +235,6 @@ class Printer {
     for (std::size_t i = 0; i < std::min(top_, nodes.size()); ++i) rows.add(row(nodes[i]));
     fmt::print("{}{}", heading(title), rows.text());
     print_rest(nodes.size(), top_);
-    fmt::print("\n");
   }
 
   const DiffAnswer& answer_;
