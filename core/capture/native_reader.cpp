@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/counted.h"
 #include "core/base/json_problem.h"
 #include "core/base/number_text.h"
 #include "core/capture/native_json.h"
@@ -92,8 +93,8 @@ class PartReader {
                                             text_.size() + PaddedBytes::kPadding);
     json::document document;
     if (const auto status = parser_.iterate(view).get(document))
-      give_up("{}not valid JSON: {} ({} bytes); is the file truncated or damaged?", where(nodes),
-              json_problem(simdjson::error_message(status)), text_.size());
+      give_up("{}not valid JSON: {} ({}); is the file truncated or damaged?", where(nodes),
+              json_problem(status), counted(text_.size(), "byte"));
     try {
       const Outcome outcome = read_members(document.get_object(), nodes);
       member_ = {};
@@ -116,9 +117,9 @@ class PartReader {
       give_up("{}{}{}", where(nodes), failure.message, place(document));
     } catch (const simdjson::simdjson_error& error) {
       if (error.error() == simdjson::INCOMPLETE_ARRAY_OR_OBJECT)
-        give_up("{}the document ends after {} bytes without a closing bracket; is it truncated?",
-                where(nodes), text_.size());
-      give_up("{}{}{}", where(nodes), json_problem(error.what()), place(document));
+        give_up("{}the document ends after {} without a closing bracket; is it truncated?",
+                where(nodes), counted(text_.size(), "byte"));
+      give_up("{}{}{}", where(nodes), json_problem(error.error()), place(document));
     }
     return std::nullopt;
   }
@@ -450,7 +451,7 @@ Result<T> guarded(std::string_view name, Read read) {
   } catch (const Failure& failure) {
     return input_error("{}: {}", name, failure.message);
   } catch (const simdjson::simdjson_error& error) {
-    return input_error("{}: not valid JSON: {}", name, json_problem(error.what()));
+    return input_error("{}: not valid JSON: {}", name, json_problem(error.error()));
   } catch (const Cancelled&) {
     return fail(Error::Kind::cancelled, "{}: reading was cancelled", name);
   } catch (const std::bad_alloc&) {

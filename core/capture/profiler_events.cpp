@@ -237,8 +237,8 @@ Result<ProfilerEvents> read_profiler_events(std::string_view name, const PaddedB
     started = true;
     Reader(out).read(document);
   } catch (const simdjson::simdjson_error& error) {
-    return input_error("{}: not a profiler trace: invalid JSON{}: {}", name, place(),
-                       json_problem(error.what()));
+    return input_error("{}: not a profiler trace: {}{}", name, json_problem(error.error()),
+                       place());
   } catch (const TraceFailure& failure) {
     return input_error("{}: not a profiler trace: {}", name, failure.message);
   }

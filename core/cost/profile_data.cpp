@@ -313,7 +313,7 @@ Result<ProfileData> ProfileData::read(std::string_view name, const PaddedBytes& 
     json::document document = parser.iterate(view);
     ProfileReader(data).read(document);
   } catch (const simdjson::simdjson_error& error) {
-    return input_error("{}: not a profiler trace: {}", name, json_problem(error.what()));
+    return input_error("{}: not a profiler trace: {}", name, json_problem(error.error()));
   }
   if (data.operators_.empty() && data.collectives_ == 0)
     return input_error(
