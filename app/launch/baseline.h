@@ -5,10 +5,9 @@
 
 namespace jointer {
 
-// Compares the outputs of `graph` with those of its baseline before either runs. Sizes that are
-// known only at run time, and tensors that a file does not describe, are not compared. Error
-// (usage): the number of outputs or an output's type or shape differs; the message names the first
-// difference.
+// Checks, before either runs, that the outputs of `graph` and of its baseline have the same number,
+// types and shapes. Ignores sizes that are known only at run time, and tensors that a file does not
+// describe. Error (usage): they differ; the message names the first difference.
 Result<void> check_baseline(const Graph& graph, const Graph& baseline);
 
 }  // namespace jointer

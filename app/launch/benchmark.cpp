@@ -75,8 +75,8 @@ Result<void> check_programs(const BenchmarkRequest& request, const Assumptions& 
   return {};
 }
 
-// Compares the outputs of the first rank's graph with those of its baseline, if that is another
-// file.
+// Checks the outputs of the first rank's graph against those of its baseline (check_baseline), if
+// that is another file.
 Result<void> check_outputs(const Graph& graph, const BenchmarkRequest& request) {
   if (request.baseline.empty() || verifies_itself(request)) return {};
   const int rank = rank_numbers(request).front();

@@ -37,7 +37,7 @@ class RankProcess {
     return result_.status == RankResult::Status::failed ||
            result_.status == RankResult::Status::died || result_.status == RankResult::Status::hung;
   }
-  // True if the rank was killed by another process, since a program does not send SIGKILL to
+  // True if another process or the kernel killed the rank: a program does not send SIGKILL to
   // itself.
   [[nodiscard]] bool was_killed() const {
     const auto ended = end();

@@ -31,10 +31,9 @@ void PluginOptions::add_to(CLI::App& command) {
                    "Also allow passes from installed plugins that --plugin does not name");
   command
       .add_option("--pass-deadline", deadline_s,
-                  "Stop a plugin pass or a Python pass after this time")
+                  "Stop a plugin pass or a Python pass after this time; default: 600")
       ->type_name("SECONDS")
-      ->check(positive_number())
-      ->capture_default_str();
+      ->check(positive_number());
   command
       .add_option("--pass-memory", memory,
                   "Maximum memory of a plugin pass or a Python pass, such as 16GiB; default: three "

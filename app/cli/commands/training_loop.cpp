@@ -31,10 +31,10 @@ void LoopOptions::add_to(CLI::App& command) {
           ->check(whole_number(1, 100));
   set_choices(
       command.add_option("--loss", loss,
-                         "With --loop and a pair: loss to compute in fp32 between the halves"),
+                         "With --loop and a pair: loss to compute in fp32 between the halves; "
+                         "default: none"),
       {"none", "cross_entropy", "loss_parallel"})
-      ->needs(loop)
-      ->capture_default_str();
+      ->needs(loop);
   command
       .add_flag("--unboxed", unboxed,
                 "With --loop and a pair: keep saved activations live until the backward ends, as "
