@@ -292,6 +292,12 @@ Result<void> check_module_pattern(ChunkProgram& program, std::string_view patter
          end = module.rfind('.', end - 1))
       if (!paths.insert(module.substr(0, end)).second) break;
   }
+  if (paths.empty())
+    return fail(
+        Error::Kind::usage,
+        "module_pattern: `{}` matches no node, because no node is annotated with its module "
+        "(module_fqn); trace the step with torchtitan's graph_trainer",
+        pattern);
   const std::vector<std::string_view> known(paths.begin(), paths.end());
   return unknown_name("module_pattern", "module", pattern, known);
 }

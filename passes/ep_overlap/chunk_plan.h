@@ -26,7 +26,7 @@ struct ChunkPlan {
 std::vector<std::string> find_expert_roots(ChunkProgram& program, std::string_view pattern,
                                            bool by_annotation);
 
-// Error (usage): the pattern is not kMoeModules and matches no module in the graph.
+// Error (usage): the pattern is not kMoeModules and matches no module that annotations name.
 Result<void> check_module_pattern(ChunkProgram& program, std::string_view pattern);
 
 // The plans of the modules in both directions, without those with an empty body, in the order of

@@ -179,6 +179,9 @@ TEST(EpOverlapChunk, KeepsModulesOutsideThePattern) {
       refusal(traced(), "ep_overlap_chunk{module_pattern=\"layers.2.moe\"}"),
       HasSubstr("module_pattern: expected a module in the graph, got `layers.2.moe`; the graph has "
                 "layers.1.moe"));
+  EXPECT_THAT(refusal(parse("x: f32[8] = input\n  y: f32[8] = aten.relu(x)\n  return [y]"),
+                      "ep_overlap_chunk{module_pattern=\"layers.2.moe\"}"),
+              HasSubstr("no node is annotated with its module"));
   const Graph whole = graph_after(traced(), "ep_overlap_chunk{module_pattern=\"layers.*\"}");
   EXPECT_EQ(marks_of(whole, "m_chunk0")["chunked_region_fqn"], "layers.1");
 }
