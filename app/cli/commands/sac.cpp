@@ -53,8 +53,7 @@ bool changes_plan(const SacCommand& options, const CLI::App& command) {
          });
 }
 
-// Shows the values that a pair saves. Error (usage): the graph is a single half or a subgraph,
-// which has no plan.
+// Shows the values that a pair saves.
 Result<int> show_captured(const SacCommand& options, const Graph& graph) {
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
@@ -73,8 +72,8 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
     return run_joint(options, std::move(graph), command);
   if (!graph.is_pair() && kind == CaptureKind::train_step)
     return run_step(options, std::move(graph), command);
-  if (!changes_plan(options, command)) return show_captured(options, graph);
   if (graph.is_pair()) {
+    if (!changes_plan(options, command)) return show_captured(options, graph);
     JOINTER_CHECK(check_search_options(options, command));
     JOINTER_TRY(const PairPlan own,
                 join_for_plan(options, std::move(graph), decides_anew(options, command)));
@@ -83,12 +82,11 @@ Result<int> run(const SacCommand& options, const CLI::App& command) {
   if (kind == CaptureKind::subgraph)
     return fail(
         Error::Kind::usage,
-        "{} is a subgraph, whose saved values are fixed; policies need a joint graph, a pair or a "
-        "flat training step",
+        "{} is a subgraph, which has no plan; give a joint graph, a pair or a flat training step",
         options.graph.file);
   return fail(Error::Kind::usage,
-              "{} is a {} graph, whose saved values cannot change without its other half; open the "
-              "pair with `jointer sac FORWARD --backward BACKWARD`",
+              "{} is a {} graph, which has no plan without its other half; open the pair with "
+              "`jointer sac FORWARD --backward BACKWARD`",
               options.graph.file, to_string(kind));
 }
 
