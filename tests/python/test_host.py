@@ -233,6 +233,9 @@ def test_a_file_that_fails_is_named(tmp_path: Path) -> None:
     path.write_text("x = 1\nraise RuntimeError('no')\n")
     with pytest.raises(HostError, match=r"RuntimeError: no \(broken.py:2\)"):
         host_passes.find_passes(str(path))
+    path.write_text("x = 1\ndef f(\n")
+    with pytest.raises(HostError, match=r"SyntaxError: .* \(broken.py, line 2\)$"):
+        host_passes.find_passes(str(path))
 
 
 def test_the_parameter_for_the_inputs() -> None:

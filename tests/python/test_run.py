@@ -100,12 +100,20 @@ def test_here(script: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize("command", [[], ["python"], ["ls"], ["bash", "train.sh"], ["-m"]])
-def test_other_commands_are_refused(command: list[str], tmp_path: Path) -> None:
+def test_other_commands_are_refused(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(UsageError, match="give script.py"):
         run(command, tmp_path)
-    with pytest.raises(SystemExit) as caught:
-        main(["run", "--out", str(tmp_path), "--", *command])
-    assert caught.value.code == 2
+    assert main(["run", "--out", str(tmp_path), "--", *command]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("jointer: cannot capture ") and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("launcher", [[], ["python"], ["torchrun", "--nproc-per-node=2"]])
+def test_a_missing_script_is_refused(launcher: list[str], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="gone.py: no such file"):
+        run([*launcher, str(tmp_path / "gone.py"), "--steps", "2"], tmp_path)
 
 
 def test_info(samples: list[Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,10 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return compile_worker.main(options)
     if options.command == "info":
         return _info(options.path)
-    return _run(run, options)
+    return _run(options)
 
 
-def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> int:
     from .run import UsageError
     from .run import run as run_script
 
@@ -75,7 +75,8 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
         return run_script(command, options.out, pair=options.pair, each_pass=options.each_pass)
     except UsageError as error:
-        parser.error(str(error))
+        print(f"jointer: {error}", file=sys.stderr)
+        return 2
 
 
 def _info(path: str) -> int:

@@ -109,10 +109,11 @@ def _declared(host_passes: Any, spec: str) -> dict[str, Any]:
 
 def one_line(error: BaseException, file: str = "") -> str:
     """``ValueError: no such node (my_pass.py:12)``: with the innermost line in ``file``, or the
-    innermost line if ``file`` is not in the trace."""
+    innermost line if ``file`` is not in the trace, unless the error itself names a line."""
     text = str(error).strip().partition("\n")[0]
     name = type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
-    inside = [frame for frame in frames if frame.filename == file] or frames[-1:]
+    innermost = [] if isinstance(error, SyntaxError) else frames[-1:]
+    inside = [frame for frame in frames if frame.filename == file] or innermost
     place = f" ({os.path.basename(inside[-1].filename)}:{inside[-1].lineno})" if inside else ""
     return f"{name}: {text}{place}" if text else f"{name}{place}"

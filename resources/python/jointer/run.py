@@ -58,7 +58,7 @@ def run(
         the script's exit code, or ``NO_GRAPH`` if the script succeeded without a capture.
 
     Raises:
-        UsageError: the command is not supported.
+        UsageError: the command is not supported, or the script does not exist.
     """
     out = Path(out).absolute()
     command = list(command)
@@ -72,7 +72,14 @@ def run(
             f"cannot capture {' '.join(command) or 'nothing'!r}; give script.py ..., "
             "-m module ... or torchrun ... script.py ..."
         )
+    if command[0] != "-m":
+        _check_script(command[0])
     return _run_here(command, out / FILE_NAME, pair, each_pass)
+
+
+def _check_script(script: str) -> None:
+    if not Path(script).is_file():
+        raise UsageError(f"{script}: no such file")
 
 
 def _run_here(command: list[str], path: Path, pair: bool, each_pass: bool) -> int:
@@ -116,6 +123,8 @@ def _run_workers(command: list[str], out: Path, pair: bool, each_pass: bool) -> 
     options = get_args_parser().parse_args(command)
     if options.no_python:
         raise UsageError("cannot capture torchrun --no-python; give it a Python script")
+    if not options.module:
+        _check_script(options.training_script)
     position = len(command) - len(options.training_script_args) - 1
     launcher = [each for each in command[:position] if each not in ("-m", "--module")]
     script = ["-m", options.training_script] if options.module else [options.training_script]
