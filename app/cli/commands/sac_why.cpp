@@ -72,7 +72,7 @@ void add_choices(Json& json, const SolverChoices& choices) {
       {"budget", number(choices.other_budget)}};
 }
 
-// Who decided, in a sentence; empty if nobody did, which the reason says.
+// As in "Decided by the search."; empty for a value without a tag, whose reason says so.
 std::string_view decider_text(Decider decider) {
   switch (decider) {
     case Decider::partitioner:
