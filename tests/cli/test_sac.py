@@ -695,6 +695,13 @@ def test_an_activation_budget_of_a_flat_step_saves_that_part(tmp_path: Path) -> 
         assert "chosen for an activation budget of 0.5" in [why["reason"] for why in half["why"]]
 
 
+def test_orders_are_mentioned_only_if_there_is_communication(tmp_path: Path) -> None:
+    search = ("--slower", "50", "--no-offload", "--keep-order")
+    assert "\n  not searched  orders and buckets" in run("sac", STEP, *search, "--effort", "1").out
+    done = run("sac", flat_step(tmp_path), *search)
+    assert "\n  limit " in done.out and "not searched" not in done.out
+
+
 STEP = sample("llama_debug_fsdp2.train_step")
 
 

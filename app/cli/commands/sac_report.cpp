@@ -11,6 +11,7 @@
 #include "core/base/counted.h"
 #include "core/base/distinct_bytes.h"
 #include "core/base/units.h"
+#include "passes/support/communicates.h"
 
 namespace jointer::cli {
 namespace {
@@ -83,7 +84,7 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
                fmt::format("{} for any plan with this peak{}", format_ns(a.limit->bound_ns),
                            a.limit->is_of_any_order ? ", in any order, not counting communication"
                                                     : " in its own order")});
-  if (a.limit && !a.limit->is_of_any_order)
+  if (a.limit && !a.limit->is_of_any_order && communicates(graph))
     facts.add({"not searched",
                "orders and buckets; to search them too, use `jointer apply --passes auto_tune`"});
   if (a.order)
