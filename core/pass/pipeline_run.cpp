@@ -56,7 +56,7 @@ Judgment judge(const Graph& graph, const Estimator& estimator, const AnalysisOpt
 }
 
 Result<Judgment> judge(const Graph& graph, const AnalysisOptions& options) {
-  JOINTER_TRY(const auto estimator, make_estimator(options.estimator, graph.main_device()));
+  JOINTER_TRY(const auto estimator, estimator_for(graph, options));
   return judge(graph, *estimator, options);
 }
 

@@ -10,11 +10,15 @@ Analysis::Analysis(AnalysisBasis basis, const Graph& ordered)
       simulation(ordered, costs, options.simulation),
       throughput(jointer::throughput(model, total_flops.total, simulation.step_ns(), device)) {}
 
+Result<std::unique_ptr<Estimator>> estimator_for(const Graph& graph,
+                                                 const AnalysisOptions& options) {
+  return make_estimator(options.estimator, options.memory.runs_on.value_or(graph.main_device()));
+}
+
 Result<AnalysisBasis> analysis_basis(const Graph& graph, const AnalysisOptions& options) {
   AnalysisOptions used = options;
   used.execution = Execution::eager;
-  const DeviceType runs_on = used.memory.runs_on.value_or(graph.main_device());
-  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, make_estimator(used.estimator, runs_on));
+  JOINTER_TRY(const std::unique_ptr<Estimator> estimator, estimator_for(graph, used));
   if (used.estimator.device.empty()) used.estimator.device = estimator->device().id;
   std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   std::string description = estimator->description_of(costs);

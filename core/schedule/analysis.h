@@ -65,6 +65,11 @@ struct Analysis : AnalysisBasis {
   Throughput throughput;
 };
 
+// The estimator of the calls of this graph, on the device that `options` implies. Errors: same as
+// `make_estimator`.
+Result<std::unique_ptr<Estimator>> estimator_for(const Graph& graph,
+                                                 const AnalysisOptions& options);
+
 // The basis and the analysis of a graph that runs operator by operator, whatever
 // `options.execution` is. Errors: same as `make_estimator`.
 Result<AnalysisBasis> analysis_basis(const Graph& graph, const AnalysisOptions& options = {});

@@ -633,8 +633,7 @@ class Reordering {
 Result<void> run_autobucketing_reordering(Graph& graph, const Arguments& arguments,
                                           PassContext& context) {
   JOINTER_TRY(const Settings settings, read_settings(graph, arguments));
-  JOINTER_TRY(const auto estimator,
-              make_estimator(context.analysis().estimator, graph.main_device()));
+  JOINTER_TRY(const auto estimator, estimator_for(graph, context.analysis()));
   for (std::size_t part = 0; part < graph.part_count(); ++part) {
     JOINTER_TRY(graph, Reordering(graph, PartId(part), *estimator, settings, context).run());
   }

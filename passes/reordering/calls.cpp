@@ -12,8 +12,7 @@
 namespace jointer {
 
 Result<Calls> Calls::of(const Graph& graph, const AnalysisOptions& options) {
-  const DeviceType runs_on = options.memory.runs_on.value_or(graph.main_device());
-  JOINTER_TRY(const auto estimator, make_estimator(options.estimator, runs_on));
+  JOINTER_TRY(const auto estimator, estimator_for(graph, options));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   Calls calls;
   calls.find_stretches(graph);

@@ -266,8 +266,7 @@ Result<void> run_place_collectives(Graph& graph, const Arguments& arguments, Pas
   settings.max = arguments.optional_integer("most");
   settings.may_overtake = arguments.boolean("unsafe_collectives_reorder");
   settings.memory_budget = arguments.number("peak_memory_budget");
-  JOINTER_TRY(const auto estimator,
-              make_estimator(context.analysis().estimator, graph.main_device()));
+  JOINTER_TRY(const auto estimator, estimator_for(graph, context.analysis()));
   JOINTER_TRY(Graph ordered,
               Placing(graph, estimate_all(graph, *estimator), settings, context).run());
   graph = std::move(ordered);

@@ -47,8 +47,7 @@ Result<void> run_fastest_plan(Graph& graph, const Arguments& arguments, PassCont
   if (arguments.has_value("peak")) limit = std::min(limit, arguments.integer("peak"));
 
   JOINTER_TRY(Partition whole, partition(graph));
-  JOINTER_TRY(const auto estimator,
-              make_estimator(context.analysis().estimator, graph.main_device()));
+  JOINTER_TRY(const auto estimator, estimator_for(graph, context.analysis()));
   const std::vector<NodeCost> costs = estimate_all(whole.joint, *estimator);
   const std::vector<Flops> flops = flops_of(whole.joint);
   const TradeOff::Estimates estimates{.costs = costs,

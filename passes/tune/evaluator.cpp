@@ -24,8 +24,7 @@ namespace jointer {
 Result<std::unique_ptr<Evaluator>> Evaluator::make(const Graph& graph, const PassRegistry& registry,
                                                    Options options) {
   std::unique_ptr<Evaluator> made(new Evaluator(graph, registry, std::move(options)));
-  JOINTER_TRY(made->estimator_,
-              make_estimator(made->options_.context.analysis.estimator, graph.main_device()));
+  JOINTER_TRY(made->estimator_, estimator_for(graph, made->options_.context.analysis));
   return made;
 }
 

@@ -81,7 +81,7 @@ double growth_within(std::int64_t limit_bytes, std::int64_t bytes) {
 }
 
 Result<GroupTimesByName> communication_of(const Graph& graph, const AnalysisOptions& analysis) {
-  JOINTER_TRY(const auto estimator, make_estimator(analysis.estimator, graph.main_device()));
+  JOINTER_TRY(const auto estimator, estimator_for(graph, analysis));
   return group_times(graph,
                      Simulation(graph, estimate_all(graph, *estimator), analysis.simulation));
 }

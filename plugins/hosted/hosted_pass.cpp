@@ -28,7 +28,7 @@ OrderedJson arguments_json(const PassInfo& info, const Arguments& arguments) {
 
 // The estimated time of each call, so that hosted passes use the same estimates as built-in passes.
 Result<OrderedJson> costs_json(const Graph& graph, const AnalysisOptions& analysis) {
-  JOINTER_TRY(const auto estimator, make_estimator(analysis.estimator, graph.main_device()));
+  JOINTER_TRY(const auto estimator, estimator_for(graph, analysis));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   OrderedJson::object_t json;
   json.reserve(graph.order().size());

@@ -304,6 +304,27 @@ TEST_P(EveryPassOnSamples, KeepsThePeakWithinTheLimit) {
   }
 }
 
+// Graphs for a GPU that run on the CPU: if the estimator names no device, each pass and the metrics
+// use the CPU's.
+TEST_P(EveryPassOnSamples, EstimatesOnTheDeviceThatRuns) {
+  PassContext::Options named;
+  named.analysis.memory.runs_on = DeviceType::cpu;
+  named.analysis.estimator.device = "cpu";
+  PassContext::Options unnamed = named;
+  unnamed.analysis.estimator.device.clear();
+  on_each(
+      [&](const Sample& sample, const StepResult& step) {
+        const auto expected = run(sample.graph, step.step, named);
+        ASSERT_TRUE(expected) << expected.error().message;
+        EXPECT_EQ(graph_hash(*step.graph), graph_hash(*expected->graph));
+        EXPECT_EQ(step.decisions, expected->decisions);
+        EXPECT_EQ(step.tables, expected->tables);
+        EXPECT_EQ(step.before, expected->before);
+        EXPECT_EQ(step.after, expected->after);
+      },
+      [&](const Graph&) { return unnamed; });
+}
+
 // A pass may refuse such a graph with one sentence; otherwise it leaves the graph sound.
 TEST_P(EveryPassOnSamples, HandlesBoundaryCases) {
   for (const auto& [name, text] : ends()) {

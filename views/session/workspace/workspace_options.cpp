@@ -37,11 +37,9 @@ void override_with(Workspace& workspace, const GivenOptions& given) {
 }
 
 WorkspaceOptions described(AnalysisOptions options, const Graph& graph) {
-  if (options.estimator.device.empty()) {
-    const DeviceType runs_on = options.memory.runs_on.value_or(graph.main_device());
-    if (const auto estimator = make_estimator(options.estimator, runs_on))
+  if (options.estimator.device.empty())
+    if (const auto estimator = estimator_for(graph, options))
       options.estimator.device = (*estimator)->device().id;
-  }
   return to_workspace(options);
 }
 
