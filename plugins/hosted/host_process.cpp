@@ -32,10 +32,10 @@ class Conversation {
     child.close_input();
     Child* const self = &child;
     while (!child.end()) {
-      watch(child);
-      Child::pump({&self, 1}, kTick);
+      if (!is_done_ && !error_) watch(child);
       // The request has succeeded or failed, so the process is no longer needed.
       if (is_done_ || error_) child.kill();
+      Child::pump({&self, 1}, kTick);
     }
     if (!error_ && !is_done_) error_ = untimely(child);
     if (error_) return tl::unexpected(*error_);

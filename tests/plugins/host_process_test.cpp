@@ -60,6 +60,25 @@ TEST(HostProcessTest, DataAfterTheLastMessageIsIgnored) {
   EXPECT_LT(asked.took, milliseconds(10'000));
 }
 
+// The messages arrive together, and the process is still running.
+TEST(HostProcessTest, CancellingAfterTheLastMessageIsTooLate) {
+  HostQuestion question;
+  question.program = {
+      {"/bin/sh", "-c",
+       std::string(kReady) +
+           R"(printf '{"event":"progress","done":1}\n{"event":"done"}\n'; sleep 100)"},
+      {}};
+  question.request = {{"request", "run"}};
+  bool has_progress = false;
+  question.tell = [&](const HostMessage& message) {
+    has_progress |= std::holds_alternative<HostProgress>(message);
+  };
+  question.is_cancelled = [&] { return has_progress; };
+  const auto result = ask_host(question);
+  EXPECT_TRUE(result) << result.error().message;
+  EXPECT_TRUE(has_progress);
+}
+
 TEST(HostProcessTest, GarbageEndsIt) {
   const Asked asked = ask(std::string(kReady) + "echo what is this; sleep 100");
   EXPECT_THAT(error_of(asked), HasSubstr(R"(invalid message: "what is this")"));
