@@ -17,10 +17,12 @@ constexpr std::size_t character_count(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
 }
 
-// The first `count` characters of valid UTF-8; all of `text` if it has no more.
+// The first `count` characters of UTF-8; all of `text` if it has no more. If `text` is not valid
+// UTF-8, at most 4 * count bytes.
 constexpr std::string_view first_characters(std::string_view text, std::size_t count) {
+  const std::size_t max = std::min(text.size(), 4 * count);
   std::size_t end = 0;
-  for (std::size_t seen = 0; end < text.size(); ++end)
+  for (std::size_t seen = 0; end < max; ++end)
     if (begins_character(text[end]) && seen++ == count) break;
   return text.substr(0, end);
 }

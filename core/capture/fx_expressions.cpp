@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/base/characters.h"
+#include "core/base/utf8.h"
 #include "core/capture/fx_nodes.h"
 #include "core/graph/python_operators.h"
 
@@ -44,7 +45,7 @@ void NodeBuilder::parse_change(const Statement& s, Node& node) {
   const auto read = [&](std::string_view text) {
     PythonText operand(graph_, part_, text, PythonText::Style::fx);
     args.push_back(operand.argument());
-    if (!operand.at_end()) text_mistake("`{}` is not a single value", text.substr(0, 40));
+    if (!operand.at_end()) text_mistake("`{}` is not a single value", first_characters(text, 40));
   };
   read(s.changed);
   if (!s.key.empty()) read(s.key);
@@ -72,7 +73,7 @@ void NodeBuilder::parse_expression(const Statement& s, Node& node) {
     parse_infix(text, left, node);
   }
   if (!text.at_end() && !text.take(';'))
-    text_mistake("unexpected `{}` after the expression", text.rest().substr(0, 40));
+    text_mistake("unexpected `{}` after the expression", first_characters(text.rest(), 40));
 }
 
 void NodeBuilder::parse_named(PythonText& text, std::string_view expression, Node& node) {

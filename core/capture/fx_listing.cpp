@@ -7,6 +7,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/trimmed.h"
+#include "core/base/utf8.h"
 #include "core/graph/limits.h"
 #include "core/graph/python_text.h"
 #include "core/ops/operator_table.h"
@@ -188,7 +189,7 @@ class ListingTaker {
   // Parses %NAME : TYPE [num_users=N] = OP[target=TARGET](args = (...), kwargs = {...})
   void node(std::string_view text) {
     if (!text.starts_with('%'))
-      text_mistake("`{}` is not a node in a graph listing", text.substr(0, 40));
+      text_mistake("`{}` is not a node in a graph listing", first_characters(text, 40));
     const std::string_view name = text.substr(1, text.find_first_of(" :") - 1);
     const auto equals = text.find(" = ");
     const auto open = text.find("[target=", equals);
@@ -199,13 +200,13 @@ class ListingTaker {
       const auto end = text.find('"', quote + 1);
       if (end < equals) type = text.substr(quote + 1, end - quote - 1);
     }
-    if (!is_word(name, "_")) text_mistake("`{}` is not a node name", name.substr(0, 40));
+    if (!is_word(name, "_")) text_mistake("`{}` is not a node name", first_characters(name, 40));
     const std::string_view op = trimmed(text.substr(equals + 3, open - equals - 3));
     Arguments rest(text.substr(open + std::string_view("[target=").size()));
     const std::string_view target = rest.until("]");
     rest.expect(']');
     if (!is_word(target, "_.*"))
-      text_mistake("node {}: `{}` is not a target", name, target.substr(0, 40));
+      text_mistake("node {}: `{}` is not a target", name, first_characters(target, 40));
     if (op == "placeholder") {
       body_.placeholders.push_back(
           {.name = name, .target = target, .type = type, .number = number_});
@@ -240,7 +241,7 @@ class ListingTaker {
     } else if (op == "call_module") {
       function = fmt::format("self.{}", target);
     } else if (op != "call_function") {
-      text_mistake("unknown operation `{}`", op.substr(0, 40));
+      text_mistake("unknown operation `{}`", first_characters(op, 40));
     }
     args.insert(args.end(), keywords.begin(), keywords.end());
     return fmt::format("{}({})", function, fmt::join(args, ", "));

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/counted.h"
+#include "core/base/utf8.h"
 #include "core/capture/python_json.h"
 
 namespace jointer::fx {
@@ -98,7 +99,7 @@ void NodeBuilder::output() {
     text.rest();
   }
   if (!text.at_end() && !text.take(';'))
-    text_mistake("unexpected `{}` after the outputs", text.rest().substr(0, 40));
+    text_mistake("unexpected `{}` after the outputs", first_characters(text.rest(), 40));
   Node node;
   node.part = part_;
   node.kind = NodeKind::output;

@@ -5,6 +5,7 @@
 #include "core/base/characters.h"
 #include "core/base/counted.h"
 #include "core/base/trimmed.h"
+#include "core/base/utf8.h"
 #include "core/graph/python_operators.h"
 #include "core/graph/python_text.h"
 
@@ -120,7 +121,7 @@ class Taker {
     Cursor cursor(line.text);
     const std::string_view name = cursor.name();
     if (name.empty())
-      text_mistake("`{}` is not a statement of an FX graph", line.text.substr(0, 40));
+      text_mistake("`{}` is not a statement of an FX graph", first_characters(line.text, 40));
     if (cursor.take(':')) {
       const std::string_view type = cursor.type("=;");
       if (!cursor.take('=')) {
@@ -202,7 +203,7 @@ class Taker {
       add_change(op, changed, value, cursor);
       return;
     }
-    text_mistake("`{}` is not a statement of an FX graph", line.text.substr(0, 40));
+    text_mistake("`{}` is not a statement of an FX graph", first_characters(line.text, 40));
   }
 
   // Reads `x[i] = v;  setitem = x`.
@@ -230,7 +231,7 @@ class Taker {
 
   static void bare_call(const Line& line) {
     if (line.text.starts_with("args_list.clear()") || line.text.starts_with("_rf")) return;
-    text_mistake("the value of `{}` is not assigned to a name", line.text.substr(0, 40));
+    text_mistake("the value of `{}` is not assigned to a name", first_characters(line.text, 40));
   }
 
   void add(Statement statement) {

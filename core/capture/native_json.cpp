@@ -6,6 +6,7 @@
 #include "core/base/json_text.h"
 #include "core/base/number_text.h"
 #include "core/base/trimmed.h"
+#include "core/base/utf8.h"
 
 namespace jointer::native {
 
@@ -17,16 +18,16 @@ std::string_view raw(json::value value) {
 }
 
 void check_json(std::string_view text) {
-  if (!nlohmann::json::accept(text)) give_up("invalid JSON near `{}`", text.substr(0, 40));
+  if (!nlohmann::json::accept(text)) give_up("invalid JSON near `{}`", first_characters(text, 40));
 }
 
 std::int64_t to_int(std::string_view token) {
   std::int64_t number = 0;
   const auto [end, status] = std::from_chars(token.data(), token.data() + token.size(), number);
   if (status == std::errc::result_out_of_range)
-    give_up("number {} does not fit in 64 bits", token.substr(0, 40));
+    give_up("number {} does not fit in 64 bits", first_characters(token, 40));
   if (status != std::errc{} || end != token.data() + token.size())
-    give_up("`{}` is not an integer", token.substr(0, 40));
+    give_up("`{}` is not an integer", first_characters(token, 40));
   return number;
 }
 
@@ -34,7 +35,7 @@ std::int64_t get_int(json::value value) {
   const json::json_type type = value.type();
   const std::string_view token = raw(value);
   if (type != json::json_type::number)
-    give_up("expected an integer, got `{}`", token.substr(0, 40));
+    give_up("expected an integer, got `{}`", first_characters(token, 40));
   return to_int(token);
 }
 

@@ -6,6 +6,7 @@
 #include "core/base/counted.h"
 #include "core/base/name_table.h"
 #include "core/base/number_text.h"
+#include "core/base/utf8.h"
 #include "core/graph/limits.h"
 
 namespace jointer::native {
@@ -143,7 +144,7 @@ Argument NodeReader::read_argument(json::value value, int depth) {
     case json::json_type::null:
       break;
   }
-  if (!value.is_null()) give_up("invalid JSON: `{}`", raw(value).substr(0, 20));
+  if (!value.is_null()) give_up("invalid JSON: `{}`", first_characters(raw(value), 20));
   return {};
 }
 
@@ -157,10 +158,10 @@ Argument NodeReader::read_number(std::string_view token) {
     // 64 ones, is kept verbatim.
     if (status == std::errc::result_out_of_range && token.size() <= 40)
       return Argument::of_text(Argument::Kind::raw, graph_.intern(token));
-    give_up("number `{}` is invalid or too large", token.substr(0, 40));
+    give_up("number `{}` is invalid or too large", first_characters(token, 40));
   }
   const auto number = number_of<double>(token);
-  if (!number) give_up("number `{}` is invalid or too large", token.substr(0, 40));
+  if (!number) give_up("number `{}` is invalid or too large", first_characters(token, 40));
   return Argument::of_real(*number);
 }
 

@@ -24,6 +24,7 @@
 #include "core/base/is_one_of.h"
 #include "core/base/number_text.h"
 #include "core/base/trimmed.h"
+#include "core/base/utf8.h"
 #include "core/capture/fx_lines.h"
 #include "core/graph/expression.h"
 #include "core/ops/operator_table.h"
@@ -643,8 +644,9 @@ class BodyReader {
   void unread(std::string_view text) {
     constexpr std::size_t kMaxKept = 100, kMaxLength = 120;
     if (program_.unread.size() < kMaxKept)
-      program_.unread.push_back(fmt::format(
-          "line {}: {}", number_, (original_.empty() ? text : original_).substr(0, kMaxLength)));
+      program_.unread.push_back(
+          fmt::format("line {}: {}", number_,
+                      first_characters(original_.empty() ? text : original_, kMaxLength)));
   }
 
   const Parts& parts_;

@@ -4,6 +4,7 @@
 
 #include "core/base/json_text.h"
 #include "core/base/number_text.h"
+#include "core/base/utf8.h"
 #include "core/edit/refuse.h"
 #include "core/graph/replace_inputs.h"
 #include "core/graph/size_text.h"
@@ -129,7 +130,7 @@ class Translator {
   }
   Result<ExpressionId> expression(std::string_view text, std::string_view hint) {
     if (!hint.empty() && hint != "null" && !number_of<std::int64_t>(hint))
-      return refuse("`{}` is not an integer", hint.substr(0, 40));
+      return refuse("`{}` is not an integer", first_characters(hint, 40));
     return graph_.intern_expression(part_, text, hint);
   }
 

@@ -9,6 +9,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/checked.h"
+#include "core/base/utf8.h"
 #include "core/graph/size_function.h"
 
 namespace jointer {
@@ -93,7 +94,8 @@ class ExpressionParser {
     skip_space();
     if (!error_ && at_ != text_.size()) report("unexpected character");
     if (error_)
-      return input_error("expression `{}`: {} at column {}", text_.substr(0, 80), error_, at_ + 1);
+      return input_error("expression `{}`: {} at column {}", first_characters(text_, 80), error_,
+                         at_ + 1);
     result_.text_ = text_;
     return std::move(result_);
   }

@@ -10,6 +10,7 @@
 #include "core/base/counted.h"
 #include "core/base/number_text.h"
 #include "core/base/trimmed.h"
+#include "core/base/utf8.h"
 #include "core/graph/limits.h"
 #include "core/graph/size_function.h"
 
@@ -172,7 +173,9 @@ Argument PythonText::expression(std::size_t begin) {
   std::string_view text = text_.substr(begin, at_ - begin);
   while (text.ends_with(' ')) text.remove_suffix(1);
   const auto id = graph_.intern_expression(part_, text, {});
-  if (!id) text_mistake("`{}` is not a valid argument: {}", text.substr(0, 60), id.error().message);
+  if (!id)
+    text_mistake("`{}` is not a valid argument: {}", first_characters(text, 60),
+                 id.error().message);
   return Argument::of_symbol(*id);
 }
 
@@ -216,7 +219,7 @@ Argument PythonText::number() {
   } else if (const auto value = number_of<double>(digits)) {
     return Argument::of_real(*value);
   }
-  text_mistake("`{}` is not a number", digits.substr(0, 40));
+  text_mistake("`{}` is not a number", first_characters(digits, 40));
 }
 
 // Reads the `1+2j` of Python's `(1+2j)`; the imaginary part starts at `middle`. Returns none if the
@@ -262,7 +265,7 @@ Argument PythonText::named(int depth) {
       if (value.kind == Argument::Kind::string) device = graph_.text(value.text());
       if (value.kind == Argument::Kind::integer) device += ":" + std::to_string(value.integer);
     }
-    if (!is_device_name(device)) text_mistake("`{}` is not a device", device.substr(0, 40));
+    if (!is_device_name(device)) text_mistake("`{}` is not a device", first_characters(device, 40));
     return Argument::of_text(Argument::Kind::device, graph_.intern(device));
   }
   // Node names take precedence.

@@ -12,6 +12,7 @@
 #include "core/base/resources.h"
 #include "core/base/sha256.h"
 #include "core/base/torch_version.h"
+#include "core/base/utf8.h"
 #include "core/capture/native_writer.h"
 #include "core/inductor/answer_cache.h"
 #include "core/process/installed_torch.h"
@@ -95,7 +96,7 @@ Result<OrderedJson> parse_answer(const std::string& text) {
   auto answer = parse_tree(text);
   if (!answer || !answer->is_object() || !answer->contains("kernels"))
     return fail(Error::Kind::run, "expected a JSON object from Inductor's scheduler, got `{}`",
-                text.substr(0, kMaxQuoted));
+                first_characters(text, kMaxQuoted));
   return *std::move(answer);
 }
 

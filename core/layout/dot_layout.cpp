@@ -17,6 +17,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/number_text.h"
+#include "core/base/utf8.h"
 #include "core/process/child.h"
 
 namespace jointer {
@@ -57,7 +58,7 @@ class Words {
 };
 
 tl::unexpected<Error> garbage(std::string_view line) {
-  return fail(Error::Kind::run, "dot's output is not a layout: `{}`", line.substr(0, 80));
+  return fail(Error::Kind::run, "dot's output is not a layout: `{}`", first_characters(line, 80));
 }
 
 class PlainReader {

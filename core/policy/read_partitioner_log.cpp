@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/take_part.h"
+#include "core/base/utf8.h"
 #include "core/policy/import.h"
 
 namespace jointer {
@@ -44,7 +45,7 @@ std::vector<std::string> quoted_texts(std::string_view text) {
 // Reads `[(512, 'mm'), (64, 'primals_1')]` at the start of a text.
 class SizeList {
  public:
-  explicit SizeList(std::string_view text) : rest_(text), begin_(text.substr(0, 40)) {}
+  explicit SizeList(std::string_view text) : rest_(text), begin_(first_characters(text, 40)) {}
 
   Result<std::vector<PartitionerLog::Value>> run() {
     std::vector<PartitionerLog::Value> values;
@@ -85,7 +86,7 @@ class SizeList {
     return input_error(
         "the list of saved values is truncated or damaged at `{}`: expected [(bytes, 'name'), "
         "...]",
-        first_line(rest_.empty() ? begin_ : rest_.substr(0, 40)));
+        first_line(rest_.empty() ? begin_ : first_characters(rest_, 40)));
   }
   static std::string_view first_line(std::string_view text) {
     return text.substr(0, text.find('\n'));

@@ -6,6 +6,7 @@
 
 #include "core/base/take_part.h"
 #include "core/base/trimmed.h"
+#include "core/base/utf8.h"
 #include "core/policy/import.h"
 #include "core/policy/python_operator.h"
 
@@ -45,7 +46,7 @@ Result<std::vector<std::string>> read_selectors(std::string_view text) {
       return input_error(
           "`{}` is not a selector; write FQN_PATTERN::operator, as in layers.*.attention::aten.mm, "
           "one per line or separated by |",
-          selector.substr(0, 80));
+          first_characters(selector, 80));
     selectors.push_back(std::move(captured));
     if (bar == std::string_view::npos) return selectors;
     rest.remove_prefix(bar + 1);

@@ -1,6 +1,7 @@
 #include "plugins/hosted/host_process.h"
 
 #include "core/base/units.h"
+#include "core/base/utf8.h"
 #include "core/process/child.h"
 #include "plugins/hosted/memory.h"
 
@@ -77,9 +78,9 @@ class Conversation {
     constexpr std::size_t kShown = 80;
     const bool is_ready = std::holds_alternative<HostReady>(*message);
     if (is_first && !is_ready) {
-      error_ = Error{
-          Error::Kind::run,
-          fmt::format("the host did not begin with a `ready` message: {}", line.substr(0, kShown))};
+      error_ =
+          Error{Error::Kind::run, fmt::format("the host did not begin with a `ready` message: {}",
+                                              first_characters(line, kShown))};
     } else if (is_ready && !is_first) {
       error_ = Error{Error::Kind::run, "the host sent `ready` twice"};
     } else if (const auto* failed = std::get_if<HostFailed>(&*message)) {

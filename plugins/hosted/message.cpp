@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/base/json_fields.h"
+#include "core/base/utf8.h"
 #include "plugins/hosted/declaration.h"
 #include "plugins/hosted/table_json.h"
 
@@ -165,9 +166,9 @@ Result<HostMessage> parse_host_message(std::string_view line) {
         "Jointer",
         ready->protocol, kHostProtocol);
   }
+  const std::string_view shown = first_characters(line, kShown);
   return fail(Error::Kind::run, "the host sent an invalid message: {}{}",
-              write_json(one_line(std::string(line.substr(0, kShown)))),
-              line.size() > kShown ? "..." : "");
+              write_json(one_line(std::string(shown))), shown.size() < line.size() ? "..." : "");
 }
 
 std::string write_host_message(const HostMessage& message) {

@@ -10,6 +10,7 @@
 namespace jointer::test {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 PassInfo everything() {
@@ -139,6 +140,14 @@ TEST(MessageTest, InvalidMessagesAreRefused) {
     EXPECT_THAT(message.error().message, HasSubstr("invalid message"));
     EXPECT_EQ(message.error().message.find('\n'), std::string::npos);
   }
+}
+
+TEST(MessageTest, ALongInvalidLineIsCutBetweenCharacters) {
+  std::string shown = "x";
+  for (int i = 1; i < 80; ++i) shown += "\u00e9";
+  EXPECT_THAT(parse_host_message(shown).error().message, EndsWith(": \"" + shown + "\""));
+  EXPECT_THAT(parse_host_message(shown + "\u00e9").error().message,
+              EndsWith(": \"" + shown + "\"..."));
 }
 
 TEST(MessageTest, AnotherVersionIsNamed) {

@@ -8,7 +8,7 @@ namespace jointer {
 namespace {
 
 TEST(PythonText, MistakesNameTheColumn) {
-  const auto mistake = [](const char* text) -> std::string {
+  const auto mistake = [](const std::string& text) -> std::string {
     Graph graph;
     const PartId part = graph.add_part({});
     PythonText reader(graph, part, text, PythonText::Style::fx);
@@ -21,6 +21,10 @@ TEST(PythonText, MistakesNameTheColumn) {
   };
   EXPECT_EQ(mistake("{'a': 1, 2.5: 3}"), "the dictionary key at column 10 is not a string");
   EXPECT_EQ(mistake("[1, 'ab"), "the string at column 5 lacks its closing quote");
+  // A long text is cut between two characters.
+  std::string name = "x";
+  for (int i = 1; i < 40; ++i) name += "\u00e9";
+  EXPECT_EQ(mistake("device('" + name + "\u00e9\u00e9')"), "`" + name + "` is not a device");
 }
 
 class OpaqueText : public testing::TestWithParam<const char*> {};
