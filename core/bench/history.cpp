@@ -8,6 +8,8 @@
 
 #include "core/base/bytes.h"
 #include "core/base/environment.h"
+#include "core/base/file_start.h"
+#include "core/base/number_text.h"
 #include "core/base/take_part.h"
 
 namespace jointer {
@@ -29,6 +31,17 @@ bool has_profile(const BenchmarkResult& result) {
     return rank.measured && (!rank.measured->nodes.empty() || !rank.measured->blocks.empty() ||
                              !rank.measured->memory_profile.empty());
   });
+}
+
+// True if the results in the file are of a newer version. A file has results of one version, since
+// `save` writes all of them.
+bool is_newer(const std::string& path) {
+  constexpr std::size_t kHead = 64;
+  constexpr std::string_view kBegin = "{\"version\":";  // see write_result
+  const auto head = read_start(path, kHead);
+  if (!head || !head->starts_with(kBegin)) return false;
+  std::string_view rest = std::string_view(*head).substr(kBegin.size());
+  return number_of<std::int64_t>(take_part(rest, ',')).value_or(0) > kBenchmarkVersion;
 }
 
 }  // namespace
@@ -61,6 +74,12 @@ BenchmarkHistory::Loaded BenchmarkHistory::load(const std::string& graph_hash) c
   const std::string path = path_of(graph_hash);
   std::error_code error;
   if (!fs::exists(path, error)) return loaded;
+  if (is_newer(path)) {
+    loaded.note = fmt::format(
+        "{} has results of a newer Jointer, which this one cannot read; new results are not saved",
+        path);
+    return loaded;
+  }
   const auto bytes = read_bytes(path);
   std::size_t bad = 0;
   if (bytes) {
@@ -88,6 +107,9 @@ Result<void> BenchmarkHistory::save(const std::string& graph_hash,
                                     std::span<const BenchmarkResult> results) const {
   const std::string path = path_of(graph_hash);
   std::error_code error;
+  if (is_newer(path))
+    return fail(Error::Kind::run, "{} has results of a newer Jointer; rename it to save new ones",
+                path);
   if (results.empty()) {
     fs::remove(path, error);
     if (error) return fail(Error::Kind::run, "cannot remove {}: {}", path, error.message());

@@ -37,12 +37,13 @@ class BenchmarkHistory {
   };
   // Loads the results of the graph with this hash; none if there is no file. Renames a file that is
   // damaged or cannot be read, so that it is preserved but does not block new results, and returns
-  // the results in it that are readable.
+  // the results in it that are readable. Reads nothing from a file of a newer Jointer, and does not
+  // change it.
   [[nodiscard]] Loaded load(const std::string& graph_hash) const;
 
   // Replaces the stored results atomically by the last kMaxResults of `results`, which are oldest
   // first, or removes the file if `results` is empty. Error (run): the file cannot be written or
-  // removed.
+  // removed, or has results of a newer Jointer, and is unchanged.
   Result<void> save(const std::string& graph_hash, std::span<const BenchmarkResult> results) const;
 
   [[nodiscard]] std::string path_of(const std::string& graph_hash) const;

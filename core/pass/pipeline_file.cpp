@@ -19,6 +19,11 @@ std::string_view without_mark(std::string_view text) {
   return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
 }
 
+bool begins_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
+}
+
 // --- Text ---
 
 // Splits a text into steps at commas and line breaks that are outside brackets and quotes, and
@@ -191,15 +196,13 @@ bool is_pipeline_file(const std::string& path) {
   if (path.ends_with(".jointer-passes")) return true;
   constexpr std::size_t kHead = 256;
   const auto head = read_start(path, kHead);
-  return head && without_mark(*head).starts_with('{') &&
+  return head && begins_json(without_mark(*head)) &&
          head->find(fmt::format("\"{}\"", kFormat)) != std::string::npos;
 }
 
 Result<PipelineFile> read_pipeline_file(std::string_view file, std::string_view path) {
   const std::string_view text = without_mark(file);
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{' ? read_json_file(text, path)
-                                                               : read_text(text, path);
+  return begins_json(text) ? read_json_file(text, path) : read_text(text, path);
 }
 
 std::string write_pipeline_text(const PipelineFile& file) {

@@ -1,4 +1,5 @@
 #include "core/bench/history.h"
+#include "core/base/bytes.h"
 #include "tests/support/slow.h"
 #include "tests/support/temporary_folder.h"
 
@@ -97,6 +98,27 @@ TEST_F(History, RenamesADamagedFileAndReadsWhatItCan) {
   spoil();
   EXPECT_THAT(history.load("00ff").note, HasSubstr(".damaged.2"));
   EXPECT_TRUE(fs::exists(path + ".damaged"));
+}
+
+TEST_F(History, LeavesResultsOfANewerJointerAlone) {
+  const BenchmarkHistory history(folder_);
+  ASSERT_TRUE(history.save("00ff", std::vector{result(1)}));
+  const std::string path = history.path_of("00ff");
+  std::string text(read_bytes(path)->view());
+  const std::string version = fmt::format("\"version\":{},", kBenchmarkVersion);
+  ASSERT_EQ(text.find(version), 1U);
+  text.replace(1, version.size(), fmt::format("\"version\":{},", kBenchmarkVersion + 1));
+  std::ofstream(path) << text;
+  const auto loaded = history.load("00ff");
+  EXPECT_TRUE(loaded.results.empty());
+  EXPECT_THAT(loaded.note, HasSubstr(path + " has results of a newer Jointer"));
+  for (const auto& results : {std::vector{result(2)}, std::vector<BenchmarkResult>()}) {
+    const auto saved = history.save("00ff", results);
+    ASSERT_FALSE(saved);
+    EXPECT_THAT(saved.error().message, HasSubstr("newer Jointer"));
+  }
+  EXPECT_EQ(read_bytes(path)->view(), text);
+  EXPECT_FALSE(fs::exists(path + ".damaged"));
 }
 
 TEST_F(History, ReportsAFileThatCannotBeWritten) {

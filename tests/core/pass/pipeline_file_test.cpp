@@ -138,6 +138,7 @@ TEST(PipelineFile, TheNameOrTheContentDecidesTheForm) {
   };
   EXPECT_TRUE(is_one("p.jointer-passes", "a"));
   EXPECT_TRUE(is_one("p.json", write_pipeline_json({.name = "n"})));
+  EXPECT_TRUE(is_one("blank.json", "\r\n \t" + write_pipeline_json({.name = "n"})));
   EXPECT_FALSE(is_one("q.json", R"({"format":"jointer-capture"})"));
   EXPECT_FALSE(is_one("p.txt", "a"));
   EXPECT_FALSE(is_pipeline_file(folder / "none"));

@@ -353,7 +353,7 @@ void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash)
   if (!loaded.note.empty()) say(to_qstring(loaded.note), true);
   emit rows_changed();
   // Save rows that were added before the stored ones were loaded, and replace a damaged file.
-  if (has_new || !loaded.note.empty()) save();
+  if (has_new || (!loaded.note.empty() && !rows_.empty())) save();
 }
 
 void Benchmarks::save() {

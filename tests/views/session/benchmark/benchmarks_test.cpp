@@ -10,6 +10,7 @@
 #include <QTest>
 #include <fstream>
 
+#include "core/base/bytes.h"
 #include "core/graph/canonical.h"
 #include "tests/support/fake_benchmarks.h"
 #include "tests/support/held_pool.h"
@@ -270,6 +271,19 @@ TEST_F(BenchmarksOfADocument, ADamagedFileIsReportedAndMovedAside) {
   run_well();
   make_again();
   EXPECT_EQ(benchmarks->rows().size(), 1U);
+}
+
+TEST_F(BenchmarksOfADocument, AFileOfANewerJointerIsReportedAndKept) {
+  const BenchmarkHistory history(folder.path().toStdString());
+  const std::string path = history.path_of(graph_hash(snapshot->graph));
+  const std::string text = "{\"version\":1000,\"more\":0}\n";
+  std::ofstream(path) << text;
+  benchmarks->load();
+  EXPECT_TRUE(QTest::qWaitFor([this] { return !benchmarks->message().isEmpty(); }));
+  EXPECT_TRUE(benchmarks->message().contains("cannot read")) << benchmarks->message().toStdString();
+  run_well();
+  EXPECT_TRUE(QTest::qWaitFor([this] { return benchmarks->message().contains("rename it"); }));
+  EXPECT_EQ(read_bytes(path)->view(), text);
 }
 
 class BenchmarksOfAnEditedDocument : public BenchmarksOfADocument {
