@@ -12,6 +12,7 @@
 
 #include "core/base/byte_units.h"
 #include "core/base/distinct_bytes.h"
+#include "core/base/number_text.h"
 
 namespace jointer {
 namespace {
@@ -135,6 +136,8 @@ void format_distinct_bytes(std::span<const std::int64_t> numbers, std::span<std:
 }
 
 std::optional<std::int64_t> parse_byte_count(std::string_view text) {
+  // A whole number of bytes is read exactly.
+  if (const auto bytes = number_of<std::int64_t>(text)) return bytes;
   double number = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (status != std::errc()) return std::nullopt;

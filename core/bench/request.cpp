@@ -46,11 +46,10 @@ bool parse_seconds(std::string_view text, std::int64_t& milliseconds) {
   return true;
 }
 
-// A whole number is read exactly. Less than a byte is refused, since 0 means no limit.
+// A fraction of a byte is refused, since 0 means no limit.
 bool parse_bytes(std::string_view text, std::int64_t& bytes) {
-  if (parse_number(text, bytes, std::int64_t{0})) return true;
   const auto parsed = parse_byte_count(text);
-  if (!parsed || *parsed < 1) return false;
+  if (!parsed || *parsed < (text == "0" ? 0 : 1)) return false;
   bytes = *parsed;
   return true;
 }

@@ -101,15 +101,32 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
             "option --budget: expected a peak memory size such as 40GiB, got `x`",
         ),
         *(
-            ([*command, option, number], f"option {option}: `{number}` has no unit; add one, as in {number}GiB")
+            ([*command, option, number], f"option {option}: `{number}` has no unit; add one, as in {number}{unit}")
             for command, option in (
                 (["apply", JOINT, "--passes", "remove_tags"], "--budget"),
                 (["apply", JOINT, "--passes", "remove_tags"], "--pass-memory"),
                 (["sac", JOINT], "--free"),
                 (["bench", JOINT], "--memory-limit"),
             )
-            for number in ("40", "1.5", "1048575", "2000000.5")
+            for number, unit in (("40", "GiB"), ("1.5", "GiB"), ("40000", "MiB"), ("1048575", "KiB"), ("2000000.5", "KiB"))
         ),
+        *(
+            (
+                ["sac", JOINT, "--budget", number],
+                f"option --budget: `{number}` has no unit; for peak memory, add one, as in {number}{unit}; "
+                "torch's activation budget is a number from 0 to 1",
+            )
+            for number, unit in (("40", "GiB"), ("1048575", "KiB"))
+        ),
+        *(
+            (
+                ["sac", JOINT, "--budget", text],
+                "option --budget: expected a number from 0 to 1 (torch's activation budget) or a "
+                f"peak memory size such as 40GiB, got `{text}`",
+            )
+            for text in ("x", "-1", "nan", "1e30", "0GiB", "5 gallons")
+        ),
+        (["bench", JOINT, "--memory-limit", "0.4B"], "option --memory-limit: expected a number of bytes such as 20GiB, got `0.4B`"),
         (["bench", JOINT, "--memory-limit", "x"], "option --memory-limit: expected a size such as 60GiB, got `x`"),
     ],
     ids=lambda value: " ".join(map(str, value[:1] + value[2:])) if isinstance(value, list) else "",

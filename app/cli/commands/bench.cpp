@@ -39,8 +39,8 @@ namespace {
 
 constexpr const char* kMemoryLimit = "--memory-limit";
 
-// Options that are passed on to the ranks under the same names. parse_runner_arguments checks their
-// values; a number of bytes is passed on without its unit.
+// Options that are passed on to the ranks under the same names. parse_runner_arguments reads their
+// values; here, a number of bytes must also have a unit.
 struct RankOption {
   const char* name;
   const char* type;  // the placeholder for the value in the help
@@ -107,9 +107,8 @@ Result<BenchmarkRequest> request_of(const BenchCommand& options, const CLI::App&
     if (command.count(each.name) == 0) continue;
     std::string value = each.value;
     if (std::string_view(each.name) == kMemoryLimit) {
-      JOINTER_TRY(const std::int64_t bytes,
-                  bytes_of_option(kMemoryLimit, value, "a size such as 60GiB"));
-      value = fmt::format("{}", bytes);
+      JOINTER_CHECK(bytes_of_option(kMemoryLimit, value, "a size such as 60GiB"));
+      std::erase(value, ' ');
     }
     arguments.push_back(fmt::format("{}={}", each.name, value));
   }

@@ -51,6 +51,12 @@ CLI::Validator positive_number() {
   });
 }
 
+std::string with_likely_unit(std::string_view number) {
+  constexpr double kMaxGiB = 1e3, kMaxMiB = 1e6;
+  const double size = std::abs(number_of<double>(number).value_or(0));
+  return fmt::format("{}{}", number, size < kMaxGiB ? "GiB" : size < kMaxMiB ? "MiB" : "KiB");
+}
+
 Result<std::int64_t> bytes_of_option(std::string_view option, std::string_view value,
                                      std::string_view expected, std::int64_t min) {
   std::string text(value);
@@ -59,8 +65,8 @@ Result<std::int64_t> bytes_of_option(std::string_view option, std::string_view v
   if (!bytes || *bytes < min)
     return fail(Error::Kind::usage, "option {}: expected {}, got `{}`", option, expected, value);
   if (lacks_unit(text))
-    return fail(Error::Kind::usage, "option {}: `{}` has no unit; add one, as in {}GiB", option,
-                value, text);
+    return fail(Error::Kind::usage, "option {}: `{}` has no unit; add one, as in {}", option, value,
+                with_likely_unit(text));
   return *bytes;
 }
 

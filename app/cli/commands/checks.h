@@ -24,6 +24,10 @@ CLI::Validator non_negative_number();
 // A finite number above 0.
 CLI::Validator positive_number();
 
+// A number that lacks a unit, with the one that makes it a common size of GPU memory: "40GiB",
+// "40000MiB".
+std::string with_likely_unit(std::string_view number);
+
 // Parses the value of `option`, such as "5GiB"; blanks are allowed. `expected` describes the value
 // in a message: "a size such as 5GiB". Error (usage): it is not a number of at least `min` bytes,
 // or it lacks a unit (core/base/byte_units.h).

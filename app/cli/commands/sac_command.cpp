@@ -2,16 +2,15 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/commands/checks.h"
 #include "app/cli/commands/figures.h"
 #include "app/cli/commands/unused_options.h"
 #include "core/base/byte_units.h"
 #include "core/base/bytes.h"
-#include "core/base/checked.h"
 #include "core/base/counted.h"
+#include "core/base/number_text.h"
 #include "core/policy/import.h"
 #include "passes/built_in.h"
 #include "passes/support/communicates.h"
@@ -43,28 +42,22 @@ Result<KnownPlan> other_plan(const SacCommand& options, Graph opened) {
 }  // namespace
 
 Result<Budget> budget_of(const SacCommand& options) {
-  const std::string& text = options.budget;
-  if (text.empty()) return Budget();
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc() && std::isfinite(number) && number >= 0) {
-    std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-    if (unit.starts_with(' ')) unit.remove_prefix(1);
-    if (unit.empty() && number <= 1) return Budget{.activation = number, .peak_bytes = {}};
-    if (unit.empty() && lacks_unit({text.data(), static_cast<std::size_t>(rest - text.data())}))
-      return fail(Error::Kind::usage,
-                  "option --budget: `{}` has no unit; for peak memory, add one, as in {}GiB; "
-                  "torch's activation budget is a number from 0 to 1",
-                  text, text);
-    for (const auto& [name, factor] : kBytesPerUnit)
-      if (const double bytes = number * factor; name == unit && bytes >= 1 && bytes < 9e18)
-        return Budget{.activation = 1, .peak_bytes = saturating_whole(bytes)};
+  if (options.budget.empty()) return Budget();
+  std::string text = options.budget;
+  std::erase(text, ' ');
+  if (const auto number = number_of<double>(text); number && *number >= 0 && *number <= 1)
+    return Budget{.activation = *number, .peak_bytes = {}};
+  if (const auto bytes = parse_byte_count(text); bytes && *bytes >= 1) {
+    if (!lacks_unit(text)) return Budget{.activation = 1, .peak_bytes = *bytes};
+    return fail(Error::Kind::usage,
+                "option --budget: `{}` has no unit; for peak memory, add one, as in {}; torch's "
+                "activation budget is a number from 0 to 1",
+                options.budget, with_likely_unit(text));
   }
   return fail(Error::Kind::usage,
               "option --budget: expected a number from 0 to 1 (torch's activation budget) or a "
               "peak memory size such as 40GiB, got `{}`",
-              text);
+              options.budget);
 }
 
 PartitionOptions partition_options(const SacCommand& options) {

@@ -108,6 +108,7 @@ RC_GTEST_PROP(UnitsProperty, CountsAreDigitsWithCommas, (std::int64_t count)) {
 
 TEST(Units, ReadsByteCounts) {
   EXPECT_EQ(parse_byte_count("512"), 512);
+  EXPECT_EQ(parse_byte_count("9007199254740993"), 9'007'199'254'740'993);
   EXPECT_EQ(parse_byte_count("1.5KiB"), 1536);
   EXPECT_EQ(parse_byte_count("500MB"), 500'000'000);
   EXPECT_EQ(parse_byte_count("2 GiB"), std::nullopt);
