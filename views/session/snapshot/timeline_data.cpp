@@ -49,8 +49,8 @@ std::vector<std::int64_t> to_vector(std::span<const std::int64_t> values) {
   return {values.begin(), values.end()};
 }
 
-// The nodes of a compiled block that the graph runs. After an edit is undone, the graph may not
-// have all of them.
+}  // namespace
+
 std::vector<NodeId> running_nodes(const MeasuredBlock& block, const Graph& graph,
                                   const Analysis& analysis) {
   std::vector<NodeId> nodes = block.nodes;
@@ -59,8 +59,6 @@ std::vector<NodeId> running_nodes(const MeasuredBlock& block, const Graph& graph
   });
   return nodes;
 }
-
-}  // namespace
 
 ItemColor node_color(const Graph& graph, const Analysis& analysis, NodeId id) {
   const Node& node = graph.node(id);

@@ -42,6 +42,11 @@ inline constexpr std::size_t kItemColors = 12;
 // its computation.
 ItemColor node_color(const Graph& graph, const Analysis& analysis, NodeId id);
 
+// The nodes of a compiled block that the graph runs. After an edit is undone, the graph may not
+// have all of them.
+std::vector<NodeId> running_nodes(const MeasuredBlock& block, const Graph& graph,
+                                  const Analysis& analysis);
+
 struct LaneItem {
   std::int64_t begin = 0, end = 0;  // positions on the axis; end > begin
   // For a collective, its start; for a block, the first of its nodes in this item; for a kernel,

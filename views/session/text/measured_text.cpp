@@ -82,10 +82,8 @@ std::optional<std::int64_t> measured_ns(const Snapshot& snapshot, const Measured
 
 std::int64_t estimated_ns(const Snapshot& snapshot, const MeasuredBlock& block) {
   std::int64_t ns = 0;
-  // After an edit is undone, the graph may not have all nodes of the block.
-  for (const NodeId node : block.nodes)
-    if (node.index() < snapshot.graph.node_count() &&
-        !snapshot.graph.is_asynchronous(snapshot.graph.node(node)))
+  for (const NodeId node : running_nodes(block, snapshot.graph, snapshot.analysis))
+    if (!snapshot.graph.is_asynchronous(snapshot.graph.node(node)))
       ns += estimated_ns(snapshot, node);
   return ns;
 }
