@@ -83,6 +83,11 @@ bool is_floating(DType type) {
   return entry(type).floating;
 }
 
+bool is_complex(DType type) {
+  return type == DType::complex32 || type == DType::bcomplex32 || type == DType::complex64 ||
+         type == DType::complex128;
+}
+
 std::optional<DType> parse_dtype(std::string_view name) {
   for (std::size_t i = 0; i < kTypes.size(); ++i)
     if (kTypes[i].name == name || kTypes[i].abbreviation == name) return static_cast<DType>(i);

@@ -65,6 +65,7 @@ std::string_view short_name(DType type);
 // Bytes per element: torch's itemsize, which counts each element of a packed type as one byte.
 std::int64_t item_size(DType type);
 bool is_floating(DType type);  // false for complex types
+bool is_complex(DType type);
 
 // Accepts full and short names. Returns nullopt for any other text.
 std::optional<DType> parse_dtype(std::string_view name);

@@ -40,11 +40,6 @@ Sizes filled_strides(const Sizes& shape, const DimOrder& order) {
   return stride;
 }
 
-bool is_complex(DType type) {
-  return type == DType::complex32 || type == DType::bcomplex32 || type == DType::complex64 ||
-         type == DType::complex128;
-}
-
 bool is_low_precision(DType type) {
   return type == DType::float16 || type == DType::bfloat16;
 }

@@ -157,7 +157,6 @@ using DimOrder = SmallVector<std::size_t, 6>;
 DimOrder fill_order(const Sizes& stride);
 // The strides of a dense tensor whose dimensions have this order.
 Sizes filled_strides(const Sizes& shape, const DimOrder& order);
-bool is_complex(DType type);
 bool is_low_precision(DType type);  // float16, bfloat16
 
 // Fills `users`. Cost: linear.

@@ -31,6 +31,10 @@ TEST(DTypes, ComplexTypesAreTwiceTheirParts) {
   EXPECT_EQ(item_size(DType::complex64), 2 * item_size(DType::float32));
   EXPECT_EQ(item_size(DType::complex128), 2 * item_size(DType::float64));
   EXPECT_FALSE(is_floating(DType::bcomplex32));
+  for (const DType type :
+       {DType::complex32, DType::bcomplex32, DType::complex64, DType::complex128})
+    EXPECT_TRUE(is_complex(type)) << to_string(type);
+  EXPECT_FALSE(is_complex(DType::float64));
 }
 
 }  // namespace
