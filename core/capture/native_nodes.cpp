@@ -106,7 +106,7 @@ void NodeReader::read_member(Node& node, std::string_view key, json::value value
   } else if (key == "recompute") {
     node.policy = memory_policy(get_text(value));
   } else if (key == "custom") {
-    node.custom = intern_raw(value);
+    if (!value.is_null()) node.custom = intern_raw(value);
   } else if (key == "ac_graph_id") {
     node.ac_graph_id = get_int(value);
     node.set(Node::has_ac_graph_id);

@@ -65,6 +65,14 @@ TEST(NativeKeys, SchemasDescribeOperators) {
   EXPECT_FALSE(read_native("test", PaddedBytes(document.dump())).has_value());
 }
 
+// In an edit, null removes the annotations, so a node cannot have null as its annotations.
+TEST(NativeKeys, AnnotationsMayBeNull) {
+  Json document = document_of(kSmall);
+  const Json without = document;
+  node_in(document, "z")["custom"] = nullptr;
+  EXPECT_EQ(Json::parse(write_native(read_document(document))), without);
+}
+
 TEST(NativeKeys, UnknownMembersAreKept) {
   Json document = document_of(kSmall);
   document["added"] = {{"by", "a tool"}};
