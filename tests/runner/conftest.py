@@ -128,6 +128,22 @@ def capture_of(name: str) -> str:
     return str(EXECUTABLE / (name + (".rank{rank}" if CAPTURES[name] > 1 else "")))
 
 
+def files_of(base: str, rank: int, is_pair: bool) -> tuple[str, str]:
+    """The files of one rank's capture, given ``capture_of``: the halves of its pair, or its joint graph and ``-``."""
+    path = base.replace("{rank}", str(rank))
+    if is_pair:
+        return path + ".min_cut.fw.json.zst", path + ".min_cut.bw.json.zst"
+    return path + ".joint.json.zst", "-"
+
+
+def path_of_ranks(folder: Path, name: str, size: int) -> str:
+    """The common path of the graphs of all ranks, of which rank 0 has ``name.0.json``: with ``{rank}`` if there are
+    several.
+    """
+    rank = "{rank}" if size > 1 else "0"
+    return str(folder / f"{name}.{rank}.json")
+
+
 @pytest.fixture(scope="session")
 def eager(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """torch's own outputs on this machine for an executable capture: a path with ``{rank}``."""
@@ -150,3 +166,12 @@ def verified(ran: Sequence[Ran]) -> list[Mapping[str, Any]]:
     for rank in ran:
         assert rank.code == 0, rank.err
     return [rank.of("verified")[0] for rank in ran]
+
+
+def expect_eager_outputs(graph: str, name: str, eager: Callable[[str], str]) -> None:
+    """Runs an edited graph of the capture on every rank; its outputs are bitwise equal to torch's."""
+    inputs = f"--inputs={capture_of(name)}.inputs.safetensors"
+    ran = run_runner(graph, inputs, f"--expected={eager(name)}", size=CAPTURES[name])
+    for answer in verified(ran):
+        assert answer["bitwise"], answer
+        assert answer["compared"] >= 15

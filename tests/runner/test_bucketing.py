@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BIN, CAPTURES, capture_of, run_runner, verified
+from conftest import BIN, CAPTURES, capture_of, expect_eager_outputs, files_of, path_of_ranks
 
 PIPELINES = {
     "autobucketing": "autobucketing_reordering",
@@ -26,24 +26,11 @@ def test_bucketed_outputs_are_those_of_eager(
 ) -> None:
     base, size = capture_of(name), CAPTURES[name]
     for rank in range(size):
-        path = base.replace("{rank}", str(rank))
-        forward, backward = (
-            (path + ".min_cut.fw.json.zst", path + ".min_cut.bw.json.zst")
-            if is_pair
-            else (path + ".joint.json.zst", "-")
-        )
         out = tmp_path / f"done.{rank}.json"
         subprocess.run(
-            [BIN / "run_passes", forward, backward, "simple", pipeline, out],
+            [BIN / "run_passes", *files_of(base, rank, is_pair), "simple", pipeline, out],
             check=True,
             timeout=600,
             stdout=subprocess.DEVNULL,
         )
-    graph = str(tmp_path / "done.{rank}.json")
-    if size == 1:
-        graph = graph.replace("{rank}", "0")
-    inputs = f"--inputs={base}.inputs.safetensors"
-    ran = run_runner(graph, inputs, f"--expected={eager(name)}", size=size)
-    for answer in verified(ran):
-        assert answer["bitwise"], answer
-        assert answer["compared"] >= 15
+    expect_eager_outputs(path_of_ranks(tmp_path, "done", size), name, eager)

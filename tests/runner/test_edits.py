@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BIN, CAPTURES, capture_of, run_runner, verified
+from conftest import BIN, CAPTURES, capture_of, expect_eager_outputs, files_of, path_of_ranks
 
 EDITS = 60
 
@@ -22,41 +22,28 @@ def jointer(*arguments: object) -> str:
 
 
 def edited(base: str, is_pair: bool, size: int, seed: int, folder: Path) -> str:
-    """The capture of every rank after the same random edits: a path with ``{rank}``."""
-
-    def of(rank: int) -> tuple[str, str]:
-        path = base.replace("{rank}", str(rank))
-        if is_pair:
-            return path + ".min_cut.fw.json.zst", path + ".min_cut.bw.json.zst"
-        return path + ".joint.json.zst", "-"
-
+    """The common path of all ranks' captures after the same random edits."""
     recipe = folder / "recipe.json"
     subprocess.run(
-        [BIN / "random_recipe", *of(0), str(seed), str(EDITS), recipe], check=True, timeout=600
+        [BIN / "random_recipe", *files_of(base, 0, is_pair), str(seed), str(EDITS), recipe],
+        check=True,
+        timeout=600,
     )
     document = json.loads(recipe.read_text())
     assert len(document["edits"]) >= EDITS // 2
     if "fsdp" in base:  # tensor-parallel collectives depend on one another
         assert any(edit["title"].startswith("Merge") for edit in document["edits"])
     for rank in range(size):
-        forward, backward = of(rank)
+        forward, backward = files_of(base, rank, is_pair)
         half = [] if backward == "-" else ["--backward", backward]
         jointer("apply", forward, *half, "--recipe", recipe, "-o", folder / f"edited.{rank}.json")
-    return str(folder / "edited.{rank}.json")
+    return path_of_ranks(folder, "edited", size)
 
 
 def check(
     name: str, is_pair: bool, seed: int, eager: Callable[[str], str], folder: Path
 ) -> None:
-    base, size = capture_of(name), CAPTURES[name]
-    graph = edited(base, is_pair, size, seed, folder)
-    if size == 1:
-        graph = graph.replace("{rank}", "0")
-    inputs = f"--inputs={base}.inputs.safetensors"
-    ran = run_runner(graph, inputs, f"--expected={eager(name)}", size=size)
-    for answer in verified(ran):
-        assert answer["bitwise"], answer
-        assert answer["compared"] >= 15
+    expect_eager_outputs(edited(capture_of(name), is_pair, CAPTURES[name], seed, folder), name, eager)
 
 
 @pytest.mark.parametrize("name", CAPTURES)

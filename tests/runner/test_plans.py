@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, CAPTURES, bench, capture_of, run_runner, verified
+from conftest import BIN, CAPTURES, bench, capture_of, files_of, run_runner, verified
 
 POLICIES = ("save", "min_cut", "recompute")
 BF16 = "llama_tiny_fsdp2_bf16"
@@ -26,7 +26,7 @@ def make_pair(name: str, policy: str, out: Path, seed: int = 0) -> tuple[str, di
     """Writes one pair per rank; returns their common path, and the estimates of rank 0's plan."""
     said = []
     for rank in range(CAPTURES[name]):
-        joint = capture_of(name).replace("{rank}", str(rank)) + ".joint.json.zst"
+        joint = files_of(capture_of(name), rank, is_pair=False)[0]
         pair = out / f"{policy}{seed}.rank{rank}.json"
         done = subprocess.run(
             [BIN / "plan_pairs", joint, pair, policy, str(seed)],

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BIN, CAPTURES, capture_of, run_runner, verified
+from conftest import BIN, CAPTURES, capture_of, expect_eager_outputs, files_of, path_of_ranks
 
 PASSES = [
     "raise_comms",
@@ -30,14 +30,10 @@ QUICK = {
 
 
 def reordered(name: str, is_pair: bool, pipeline: str, folder: Path) -> tuple[str, int]:
-    """The capture of every rank after a pipeline, as a path with ``{rank}``, and the number of
-    moved nodes.
-    """
+    """The common path of all ranks' captures after a pipeline, and the number of moved nodes."""
     moved = 0
     for rank in range(CAPTURES[name]):
-        base = capture_of(name).replace("{rank}", str(rank))
-        halves = (f"{base}.min_cut.fw.json.zst", f"{base}.min_cut.bw.json.zst")
-        files = halves if is_pair else (f"{base}.joint.json.zst", "-")
+        files = files_of(capture_of(name), rank, is_pair)
         done = subprocess.run(
             [BIN / "pass_pipeline", pipeline, *files, folder / f"done.{rank}.json"],
             capture_output=True,
@@ -46,8 +42,7 @@ def reordered(name: str, is_pair: bool, pipeline: str, folder: Path) -> tuple[st
         )
         assert done.returncode == 0, done.stderr
         moved = int(done.stdout)
-    suffix = "{rank}" if CAPTURES[name] > 1 else "0"
-    return str(folder / f"done.{suffix}.json"), moved
+    return path_of_ranks(folder, "done", CAPTURES[name]), moved
 
 
 def cases() -> list[object]:
@@ -66,11 +61,7 @@ def test_outputs_are_those_of_eager(
     graph, moved = reordered(name, is_pair, pipeline, tmp_path)
     if CAPTURES[name] > 1 and pipeline != "reorder_for_peak_memory":
         assert moved > 0
-    inputs = f"--inputs={capture_of(name)}.inputs.safetensors"
-    ran = run_runner(graph, inputs, f"--expected={eager(name)}", size=CAPTURES[name])
-    for answer in verified(ran):
-        assert answer["bitwise"], answer
-        assert answer["compared"] >= 15
+    expect_eager_outputs(graph, name, eager)
 
 
 @pytest.mark.parametrize("pipeline", UNCHANGED)
