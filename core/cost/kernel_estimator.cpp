@@ -32,13 +32,6 @@ namespace {
 
 using LoopKind = LoopWork::Kind;
 
-bool gathers(std::string_view packet) {
-  static constexpr std::array<std::string_view, 6> kPackets{
-      "aten.embedding", "aten.index",         "aten.index_select",
-      "aten.gather",    "aten._unsafe_index", "aten.take_along_dim"};
-  return is_one_of(packet, kPackets);
-}
-
 bool scatters(std::string_view packet) {
   static constexpr std::array<std::string_view, 9> kPackets{"aten.embedding_dense_backward",
                                                             "aten.index_put",
@@ -143,8 +136,8 @@ LoopWork loop_of(const Graph& graph, const Node& node, double traffic,
   const auto results = graph.tensors(node);
   if (is_special_function(packet) && !results.empty())
     work.special_functions = static_cast<double>(graph.numel(results.front()));
-  if (gathers(packet) || scatters(packet)) {
-    work.add(gathers(packet) ? AccessPattern::gathered : AccessPattern::scattered, traffic);
+  if (is_lookup(packet) || scatters(packet)) {
+    work.add(is_lookup(packet) ? AccessPattern::gathered : AccessPattern::scattered, traffic);
     return work;
   }
   double rest = traffic;

@@ -24,15 +24,6 @@ std::int64_t touched_bytes(const Graph& graph, const Tensor& t) {
   return saturating_mul(elements, item_size(t.dtype));
 }
 
-// True if the operator selects rows of its first argument. It then reads at most as many bytes of
-// the argument as it writes.
-bool is_lookup(std::string_view packet) {
-  static constexpr std::array<std::string_view, 6> kLookups{
-      "aten.embedding", "aten.index",         "aten.index_select",
-      "aten.gather",    "aten._unsafe_index", "aten.take_along_dim"};
-  return is_one_of(packet, kLookups);
-}
-
 // True if the operator allocates memory without writing to it.
 bool is_allocation(std::string_view packet) {
   static constexpr std::array<std::string_view, 5> kAllocations{
@@ -97,6 +88,13 @@ bool any_on(const Graph& graph, std::span<const Tensor> tensors, DeviceType devi
 }
 
 }  // namespace
+
+bool is_lookup(std::string_view packet) {
+  static constexpr std::array<std::string_view, 6> kLookups{
+      "aten.embedding", "aten.index",         "aten.index_select",
+      "aten.gather",    "aten._unsafe_index", "aten.take_along_dim"};
+  return is_one_of(packet, kLookups);
+}
 
 Traffic node_traffic(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::call) return {};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "core/graph/graph.h"
 
@@ -18,6 +19,10 @@ struct Traffic {
   std::int64_t bytes = 0;    // moved; for a transfer, over the host link
   bool blocks_host = false;  // the CPU waits for the result: .item(), a copy to the host
 };
+
+// True if the operator selects rows of its first argument. It then reads at most as many bytes of
+// the argument as it writes.
+bool is_lookup(std::string_view packet);
 
 // The minimum number of bytes that a node's kernel must move: each input tensor once (broadcast
 // dimensions count once) and each output once, so that a mutated tensor that the call returns
