@@ -233,17 +233,21 @@ ExpressionIndex IndexPool::divide(ExpressionIndex a, std::int64_t divisor) {
                     [&] { return computed_quotient(a, divisor); });
 }
 
+ExpressionIndex IndexPool::reduced_rest(Parts& parts, std::int64_t& divisor) {
+  std::int64_t unit = std::gcd(divisor, parts.rest_constant);
+  for (const Term& term : parts.rest) unit = std::gcd(unit, term.coefficient);
+  for (Term& term : parts.rest) term.coefficient /= unit;
+  divisor /= unit;
+  return intern(parts.rest_constant / unit, parts.rest);
+}
+
 ExpressionIndex IndexPool::computed_quotient(ExpressionIndex a, std::int64_t divisor) {
   Parts parts = split(a, divisor);
   for (Term& term : parts.multiple) term.coefficient /= divisor;
   const ExpressionIndex whole = intern(parts.multiple_constant / divisor, parts.multiple);
   drop_small(parts.rest, parts.rest_constant, divisor);
   if (parts.rest.empty()) return add(whole, constant(floor_div(parts.rest_constant, divisor)));
-  std::int64_t unit = std::gcd(divisor, parts.rest_constant);
-  for (const Term& term : parts.rest) unit = std::gcd(unit, term.coefficient);
-  for (Term& term : parts.rest) term.coefficient /= unit;
-  divisor /= unit;
-  const ExpressionIndex rest = intern(parts.rest_constant / unit, parts.rest);
+  const ExpressionIndex rest = reduced_rest(parts, divisor);
   const Expression range = expressions_[index(rest)];
   if (divisor == 1) return add(whole, rest);
   if (range.low >= 0 && range.high < divisor) return whole;
@@ -266,11 +270,7 @@ ExpressionIndex IndexPool::computed_remainder(ExpressionIndex a, std::int64_t di
                                               std::int64_t modulus) {
   Parts parts = split(a, divisor * modulus);
   drop_small(parts.rest, parts.rest_constant, divisor);
-  std::int64_t unit = std::gcd(divisor, parts.rest_constant);
-  for (const Term& term : parts.rest) unit = std::gcd(unit, term.coefficient);
-  for (Term& term : parts.rest) term.coefficient /= unit;
-  divisor /= unit;
-  const ExpressionIndex rest = intern(parts.rest_constant / unit, parts.rest);
+  const ExpressionIndex rest = reduced_rest(parts, divisor);
   const Expression range = expressions_[index(rest)];
   if (range.low >= 0 && range.high < divisor * modulus) return divide(rest, divisor);
   // Nested quotients and remainders are joined: `x / a / d % m` is `x / (a * d) % m`.

@@ -126,6 +126,8 @@ class IndexPool {
     std::int64_t multiple_constant = 0, rest_constant = 0;
   };
   [[nodiscard]] Parts split(ExpressionIndex a, std::int64_t unit) const;
+  // Divides the rest and the divisor by their greatest common divisor. Returns the rest.
+  ExpressionIndex reduced_rest(Parts& parts, std::int64_t& divisor);
   void drop_small(Terms& terms, std::int64_t& constant, std::int64_t divisor) const;
   [[nodiscard]] std::int64_t evaluate(ExpressionIndex a, int number) const;
   [[nodiscard]] std::int64_t evaluate_atom(std::int32_t atom, int number) const;

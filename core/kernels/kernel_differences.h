@@ -40,7 +40,6 @@ struct KernelDifference {
   std::int64_t first_bytes = 0, second_bytes = 0;
   std::size_t rule = 0;  // index in KernelComparison::rules
 };
-inline constexpr std::size_t kDifferenceKinds = 8;
 
 struct DifferenceRule {
   KernelDifference::Kind kind = KernelDifference::Kind::split;

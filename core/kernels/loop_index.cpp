@@ -71,6 +71,14 @@ void sort_terms(Index& index) {
   index.terms = std::move(kept);
 }
 
+// Adds a term to the index, or its value if it depends on no loop.
+void add_term(Index& index, IndexTerm term) {
+  if (term.inner.empty())
+    index.offset += term_value(term, term.inner_offset);
+  else
+    index.terms.push_back(std::move(term));
+}
+
 // The index with loop i renamed to `renamed[i]`, or at iteration 0 if that is -1.
 Index rename_loops(const Index& index, std::span<const std::int16_t> renamed) {
   Index result{{}, index.offset};
@@ -85,10 +93,7 @@ Index rename_loops(const Index& index, std::span<const std::int16_t> renamed) {
       }
       copy.inner.push_back(inner);
     }
-    if (copy.inner.empty())
-      result.offset += term_value(copy, copy.inner_offset);
-    else
-      result.terms.push_back(std::move(copy));
+    add_term(result, std::move(copy));
   }
   sort_terms(result);
   return result;
@@ -368,10 +373,7 @@ std::optional<Index> regroup_loops(const Index& index, std::span<const std::int6
       }
       if (coefficient != 0) copy.inner.push_back({group, coefficient});
     }
-    if (copy.inner.empty())
-      result.offset += term_value(copy, copy.inner_offset);
-    else
-      result.terms.push_back(std::move(copy));
+    add_term(result, std::move(copy));
   }
   sort_terms(result);
   return result;
