@@ -37,7 +37,6 @@ class GraphView : public QAbstractScrollArea {
   [[nodiscard]] QRect minimap_area() const;
   // The scene refers to this view, so it is valid only until the view changes.
   [[nodiscard]] LadderScene scene() const;
-  [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   [[nodiscard]] static KeysGroup keys();
   [[nodiscard]] QStringList card_at(QPoint at) const;
   // Returns true if the kernels of the document's ShownKernels are outlined. Predicted ones are

@@ -49,8 +49,6 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] const TimelineLayout& layout() const { return layout_; }
   // The view as a scene, which refers to this view and is valid only until the view changes.
   [[nodiscard]] TimelineScene scene() const;
-  // Time taken to paint the last frame, in milliseconds.
-  [[nodiscard]] double last_frame_ms() const { return frame_.last_ms(); }
   // The keys and mouse actions, for the help page.
   [[nodiscard]] static KeysGroup keys();
   // The hover text at a position of the viewport; empty if there is nothing.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <QAbstractScrollArea>
-#include <QElapsedTimer>
 #include <QPainter>
 #include <QPixmap>
 
@@ -12,8 +11,6 @@ namespace jointer::views {
 class CachedFrame {
  public:
   void forget() { is_current_ = false; }
-  // The time taken by the last repaint, in milliseconds.
-  [[nodiscard]] double last_ms() const { return last_ms_; }
 
   // The frame of the view's viewport in device pixels. Calls `paint(QPainter&)` if the cached frame
   // is outdated or has a different size.
@@ -22,22 +19,18 @@ class CachedFrame {
     const qreal ratio = view.devicePixelRatioF();
     const QSize size = view.viewport()->size() * ratio;
     if (is_current_ && frame_.size() == size) return frame_;
-    QElapsedTimer timer;
-    timer.start();
     if (frame_.size() != size) frame_ = QPixmap(size);
     frame_.setDevicePixelRatio(ratio);
     QPainter painter(&frame_);
     painter.setFont(view.font());
     paint(painter);
     is_current_ = true;
-    last_ms_ = static_cast<double>(timer.nsecsElapsed()) / 1e6;
     return frame_;
   }
 
  private:
   QPixmap frame_;
   bool is_current_ = false;
-  double last_ms_ = 0;
 };
 
 }  // namespace jointer::views
