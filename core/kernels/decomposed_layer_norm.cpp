@@ -3,37 +3,12 @@
 #include <vector>
 
 namespace jointer::kernels {
-namespace {
-
-// The variance and the mean over the last dimensions, which are kept with the size 1.
-std::array<FxId, 2> moments(FxBuilder& builder, FxId input, const Sizes& dims) {
-  FxTensor result = builder.tensor(input);
-  double count = 1;
-  for (const std::int64_t dim : dims) {
-    count *= static_cast<double>(result.shape[static_cast<std::size_t>(dim)]);
-    result.shape[static_cast<std::size_t>(dim)] = 1;
-  }
-  result.stride = dense_strides(result.shape);
-  FxNode both;
-  both.kind = FxKind::moments;
-  both.target = "aten.var_mean.correction";
-  both.is_tuple = true;
-  both.inputs = {input};
-  both.numbers = dims;
-  both.scalars = {count};
-  both.results = {result, result};
-  const FxId tuple = builder.add(std::move(both));
-  const FxId variance = builder.getitem(tuple, 0, result);
-  return {variance, builder.getitem(tuple, 1, result)};
-}
-
-}  // namespace
 
 std::array<FxId, 3> layer_norm(FxBuilder& builder, const LayerNorm& of) {
   const DType type = builder.dtype(of.input);
   const FxId x = builder.to_computation_type(of.input);
   const Sizes dims = NormDims(builder.shape(x), of.normalized).inner;
-  const auto [variance, mean] = moments(builder, x, dims);
+  const auto [variance, mean] = builder.moments(x, dims);
   const FxId factor = builder.pointwise("rsqrt", {builder.pointwise("add", {variance}, {of.eps})});
   FxId result = builder.pointwise("mul", {builder.pointwise("sub", {x, mean}), factor});
   if (of.weight >= 0) result = builder.pointwise("mul", {result, of.weight});

@@ -39,24 +39,12 @@ struct BatchNorm {
 
 BatchNorm training_norm(FxBuilder& b, const CallArguments& call, double eps, double momentum) {
   const FxId given = call.tensor("input"), x = b.to_computation_type(given);
-  FxTensor kept = b.tensor(x);
-  const auto rank = static_cast<std::int64_t>(kept.shape.size());
-  const std::int64_t channels = kept.shape[1], count = product(kept.shape) / channels;
-  FxNode both;
-  both.kind = FxKind::moments;
-  both.target = "aten.var_mean.correction";
-  both.is_tuple = true;
-  both.inputs = {x};
+  const std::int64_t rank = b.rank(x), channels = b.shape(x)[1],
+                     count = product(b.shape(x)) / channels;
+  Sizes dims;
   for (std::int64_t i = 0; i < rank; ++i)
-    if (i != 1) {
-      both.numbers.push_back(i);
-      kept.shape[static_cast<std::size_t>(i)] = 1;
-    }
-  kept.stride = dense_strides(kept.shape);
-  both.scalars = {static_cast<double>(count)};
-  both.results = {kept, kept};
-  const FxId tuple = b.add(std::move(both));
-  const FxId variance = b.getitem(tuple, 0, kept), mean = b.getitem(tuple, 1, kept);
+    if (i != 1) dims.push_back(i);
+  const auto [variance, mean] = b.moments(x, dims);
   const FxId factor = b.pointwise("rsqrt", {b.pointwise("add", {variance}, {eps})});
   BatchNorm made;
   made.value = b.pointwise("mul", {b.pointwise("sub", {given, mean}), factor});

@@ -185,6 +185,27 @@ FxId FxBuilder::reduce(std::string_view op, FxId input, Sizes dims, bool keeps, 
   return add(std::move(made));
 }
 
+std::array<FxId, 2> FxBuilder::moments(FxId input, const Sizes& dims) {
+  FxTensor result = tensor(input);
+  double count = 1;
+  for (const std::int64_t dim : dims) {
+    count *= static_cast<double>(result.shape[static_cast<std::size_t>(dim)]);
+    result.shape[static_cast<std::size_t>(dim)] = 1;
+  }
+  result.stride = dense_strides(result.shape);
+  FxNode both;
+  both.kind = FxKind::moments;
+  both.target = "aten.var_mean.correction";
+  both.is_tuple = true;
+  both.inputs = {input};
+  both.numbers = dims;
+  both.scalars = {count};
+  both.results = {result, result};
+  const FxId tuple = add(std::move(both));
+  const FxId variance = getitem(tuple, 0, result);
+  return {variance, getitem(tuple, 1, result)};
+}
+
 FxId FxBuilder::reshape(FxId input, Sizes sizes, std::string_view target) {
   FxNode made;
   made.kind = FxKind::reshape;

@@ -2,6 +2,7 @@
 
 // Appends nodes to an FxGraph, with the tensors that they return.
 
+#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -46,6 +47,8 @@ class FxBuilder {
   FxId full(const Sizes& shape, DType dtype, bool is_on_gpu, double value);
   FxId reduce(std::string_view op, FxId input, Sizes dims, bool keeps, DType dtype,
               bool is_mean = false);
+  // The variance and the mean over these dimensions, which are kept with the size 1.
+  std::array<FxId, 2> moments(FxId input, const Sizes& dims);
   FxId reshape(FxId input, Sizes shape, std::string_view target = "aten.reshape.default");
   FxId unsqueeze(FxId input, std::int64_t dim);
   FxId permute(FxId input, Sizes order);
