@@ -17,6 +17,7 @@
 #include <algorithm>
 
 #include "core/graph/replace_inputs.h"
+#include "core/pass/pass.h"
 #include "core/schedule/stable_order.h"
 
 namespace jointer {
@@ -210,6 +211,12 @@ Result<NodeId> FxProgram::apply(const Dependencies& dependencies) {
   JOINTER_TRY(std::vector<NodeId> order, stable_order(graph_, dependencies, graph_.order()));
   graph_.set_order(std::move(order));
   return first;
+}
+
+void report_corrected(PassContext& context, const Graph& graph, NodeId node) {
+  context.decide(graph, node, "corrected",
+                 "It would have run before a node that it must follow because of a write to memory "
+                 "or another effect.");
 }
 
 }  // namespace jointer

@@ -14,6 +14,12 @@
 
 namespace jointer {
 
+class PassContext;
+
+// Reports that a node runs later than the pass placed it, because of a dependency that arguments do
+// not show.
+void report_corrected(PassContext& context, const Graph& graph, NodeId node);
+
 class FxProgram {
  public:
   // The graph must outlive this object. Until apply(), change the graph's arguments only through

@@ -121,11 +121,7 @@ class BlockBucketing {
     const Dependencies dependencies(graph_);
     JOINTER_CHECK(reorder(dependencies));
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies));
-    if (wrong)
-      context_.decide(
-          graph_, wrong, "corrected",
-          "It would have run before a node that it must follow because of a write to memory "
-          "or another effect.");
+    if (wrong) report_corrected(context_, graph_, wrong);
     if (keep_given_orders()) return true;
     graph_ = given_;
     context_.drop_changes(first);
@@ -170,10 +166,7 @@ class BlockBucketing {
       return false;
     }
     graph_.set_order(*std::move(order));
-    context_.decide(
-        graph_, wrong, "corrected",
-        "It would have run before a node that it must follow because of a write to memory "
-        "or another effect.");
+    report_corrected(context_, graph_, wrong);
     return true;
   }
 

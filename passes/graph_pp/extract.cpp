@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "core/base/counted.h"
 #include "core/base/json_text.h"
 #include "core/graph/derive.h"
 #include "core/ops/collective_targets.h"
@@ -91,6 +92,16 @@ Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part) {
     nodes.push_back(each.kind == Argument::Kind::node ? each.node() : NodeId{});
   }
   return nodes;
+}
+
+Result<ReturnedGradients> returned_gradients(const Graph& graph, PartId part,
+                                             std::size_t parameter_gradients) {
+  JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(graph, part));
+  if (parameter_gradients > returned.size())
+    return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has only {}",
+                parameter_gradients, counted(returned.size(), "output"));
+  const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(parameter_gradients);
+  return ReturnedGradients{{returned.begin(), middle}, {middle, returned.end()}};
 }
 
 std::vector<NodeId> placeholders(const Graph& graph, PartId part) {

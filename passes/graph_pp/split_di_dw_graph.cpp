@@ -15,7 +15,6 @@
 
 #include <algorithm>
 
-#include "core/base/counted.h"
 #include "core/graph/complete.h"
 #include "core/graph/users.h"
 #include "core/partition/joint_parts.h"
@@ -31,12 +30,9 @@ class Splitter {
       : graph_(graph), part_(part), users_(graph), reasons_(reasons) {}
 
   Result<std::vector<StageGraph>> run(std::size_t parameter_gradients) {
-    JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(graph_, part_));
-    if (parameter_gradients > returned.size())
-      return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has only {}",
-                  parameter_gradients, counted(returned.size(), "output"));
-    const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(parameter_gradients);
-    const std::vector<NodeId> weight(returned.begin(), middle), input(middle, returned.end());
+    JOINTER_TRY(const ReturnedGradients returned,
+                returned_gradients(graph_, part_, parameter_gradients));
+    const std::vector<NodeId>&weight = returned.of_parameters, &input = returned.others;
     if (input.empty()) return std::vector<StageGraph>{};
     const std::vector<NodeId> given = placeholders(graph_, part_);
     JOINTER_TRY(const Extraction first, extract(graph_, part_, given, input));

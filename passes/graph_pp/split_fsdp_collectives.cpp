@@ -13,7 +13,6 @@
 
 #include <algorithm>
 
-#include "core/base/counted.h"
 #include "core/graph/complete.h"
 #include "core/graph/derive.h"
 #include "core/graph/users.h"
@@ -79,12 +78,9 @@ Result<std::vector<StageGraph>> split_backward_fsdp_collectives(const Graph& gra
                                                                 const StageReasons& reasons) {
   JOINTER_TRY(const PartId part, part_of_kind(graph, CaptureKind::backward));
   const Users users(graph);
-  JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(graph, part));
-  if (parameter_gradients > returned.size())
-    return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has only {}",
-                parameter_gradients, counted(returned.size(), "output"));
-  const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(parameter_gradients);
-  const std::vector<NodeId> gradients(returned.begin(), middle);
+  JOINTER_TRY(const ReturnedGradients returned,
+              returned_gradients(graph, part, parameter_gradients));
+  const std::vector<NodeId>& gradients = returned.of_parameters;
   std::vector<NodeId> whole, given;
   bool is_any = false;
   for (const NodeId id : gradients) {
@@ -99,7 +95,7 @@ Result<std::vector<StageGraph>> split_backward_fsdp_collectives(const Graph& gra
   }
   if (!is_any) return std::vector<StageGraph>{};
   std::vector<NodeId> backward_returned = whole;
-  backward_returned.insert(backward_returned.end(), middle, returned.end());
+  backward_returned.insert(backward_returned.end(), returned.others.begin(), returned.others.end());
   JOINTER_TRY(const Extraction backward, extract(graph, part, placeholders(graph, part),
                                                  std::move(backward_returned), Waits::leave));
   JOINTER_TRY(const Extraction reduce,

@@ -147,11 +147,7 @@ class DenseRegionScheduler {
                       ? "No module is named layers.N, so no FSDP bucket has a neighboring block."
                       : "No FSDP bucket has a neighboring block with dense compute.");
     JOINTER_TRY(const NodeId wrong, program_.apply(dependencies_));
-    if (wrong)
-      context_.decide(
-          graph_, wrong, "corrected",
-          "It would have run before a node that it must follow because of a write to memory "
-          "or another effect.");
+    if (wrong) report_corrected(context_, graph_, wrong);
     return {};
   }
 
