@@ -34,19 +34,9 @@ namespace jointer::views {
 namespace {
 
 RungState state_of(const Graph& graph, const Node& producer) {
-  switch (producer.policy) {
-    case MemoryPolicy::must_save:
-    case MemoryPolicy::prefer_save:
-      return RungState::save;
-    case MemoryPolicy::must_recompute:
-    case MemoryPolicy::prefer_recompute:
-      // In a pair, the partitioner has already decided to save the value.
-      return graph.is_pair() ? RungState::save : RungState::recompute;
-    case MemoryPolicy::must_cpu_offload:
-      return RungState::offload;
-    case MemoryPolicy::none:
-      break;
-  }
+  if (const auto state = rung_state(producer.policy))
+    // In a pair, the partitioner has already decided to save the value.
+    return *state == RungState::recompute && graph.is_pair() ? RungState::save : *state;
   return graph.part(PartId(0)).kind == CaptureKind::joint ? RungState::automatic : RungState::save;
 }
 
