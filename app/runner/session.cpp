@@ -390,9 +390,14 @@ Done Session::measure(Runnable& runnable) {
   if (figures.gpu)
     for (std::string& doubt : doubts_about(*figures.gpu)) reporter_.note(std::move(doubt));
   if (request_.profile) {
-    if (replays())
+    if (recording) {
       reporter_.note(
           "the times of nodes and kernels are those of interpreted steps, not of replays");
+      // The steps that follow cannot use the recording's memory, so release it.
+      runnable.interpreter->clear();
+      recording.reset();
+      platform_->release_cache();
+    }
     figures.memory_profile = std::move(memory->profile);
     auto nodes = measure_nodes(run, figures.blocks);
     if (!nodes) return tl::unexpected(failure_at(runnable, nodes.error()));

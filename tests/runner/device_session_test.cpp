@@ -253,6 +253,20 @@ TEST(DeviceSession, AWrongOptionIsAnErrorOfUsage) {
   EXPECT_EQ(run.exit_code, 2);
 }
 
+// The captured step has 24 MiB of its own, as many as an interpreted step, beside an input of 12.
+TEST(DeviceSession, AProfileAfterReplaysNeedsNoMemoryForTheCapturedStep) {
+  const RankRun run = run_on_fake_device({.graph = R"(
+      x: f32[2048,1536] = input
+      a: f32[2048,1536] = aten.relu(x)
+      b: f32[2048,1536] = aten.sin(a)
+      c: f32[2048,1536] = aten.cos(b)
+      return [c]
+    )",
+                                          .options = {"--profile", "--backend=cudagraph"},
+                                          .device = {.memory_bytes = 48 * kMiB}});
+  EXPECT_EQ(run.rank.status, Status::done) << run.failure();
+}
+
 // The copies run at the same time as compute, and the profile shows them on their stream.
 TEST(DeviceSession, OffloadsOverlapWithCompute) {
   const RankRun run =

@@ -61,7 +61,8 @@ std::int64_t FakeMemory::reserved() const {
 }
 
 void FakeMemory::release_cache() {
-  for (const auto& [key, arena] : arenas_) arena->model().release_cache();
+  for (const auto& [key, arena] : arenas_)
+    if (key.recording == 0 || forgotten_.contains(key.recording)) arena->model().release_cache();
   trace_reserved();
 }
 
@@ -113,6 +114,7 @@ void FakeMemory::poison(std::int64_t recording) {
 }
 
 void FakeMemory::forget_recording(std::int64_t recording) {
+  forgotten_.insert(recording);
   std::erase_if(arenas_, [&](const auto& each) {
     const bool is_used = std::ranges::any_of(
         blocks_, [&](const auto& block) { return block.second.arena == each.second.get(); });

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,10 +41,12 @@ class FakeMemory {
   // True if `data` is in this memory, allocated or not.
   [[nodiscard]] bool owns(const void* data) const;
   [[nodiscard]] bool is_of_recording(const void* data, std::int64_t recording) const;
+  // A recording keeps its cached segments, since replays use them.
   void release_cache();
   // Overwrites the pools of a recording with NaN: what it captured has not run.
   void poison(std::int64_t recording);
-  // Frees the address space of a recording, of which no block may be in use.
+  // Ends a recording: its cached segments can be released. Frees its address space, unless blocks
+  // are in use.
   void forget_recording(std::int64_t recording);
   void limit(std::int64_t bytes) { limit_ = bytes; }
   // As Platform::keep_history and memory_snapshot.
@@ -74,6 +77,7 @@ class FakeMemory {
   std::int64_t traced_reserved_ = 0;  // the reserved bytes at the end of the history
   std::string snapshot_;
   std::map<PoolKey, std::unique_ptr<Arena>> arenas_;
+  std::set<std::int64_t> forgotten_;  // recordings that have ended
   std::map<const void*, Block> blocks_;
   runner::MemoryFigures figures_;
 };

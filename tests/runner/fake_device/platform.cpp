@@ -152,14 +152,16 @@ class FakePlatform final : public runner::DevicePlatform {
     synchronize();
     release_cache();
     const OnStream on_stream(recording_stream_);
+    std::int64_t recording = 0;
     try {
       the_device().begin_capture(recording_stream_);
+      recording = the_device().recording();
       step();
-      const std::int64_t recording = the_device().recording();
       return std::make_unique<CapturedStep>(the_device().end_capture(), recording,
                                             recording_stream_);
     } catch (const c10::Error& error) {
       the_device().abandon_capture();
+      if (recording != 0) the_device().memory().forget_recording(recording);
       return runner::recording_error(error);
     }
   }
