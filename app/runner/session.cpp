@@ -543,6 +543,7 @@ Done run_guarded(Session& session, MakePlatform make_platform) {
   } catch (const c10::OutOfMemoryError& error) {
     return failed("memory", without_advice(error.what_without_backtrace()));
   } catch (const c10::AcceleratorError& error) {
+    if (is_out_of_memory(error)) return failed("memory", summary(error));
     return failed("device", summary(error) + std::string(kReportedLate));
   } catch (const c10::DistError& error) {
     return failed("collective", in_one_line(error.what_without_backtrace()));

@@ -54,6 +54,8 @@ Report report_of(FaultKind kind) {
       return {"hang", "no progress for 20 s"};
     case FaultKind::out_of_memory:
       return {"memory", "CUDA out of memory"};
+    case FaultKind::driver_out_of_memory:
+      return {"memory", "CUDA error: out of memory"};
     case FaultKind::device_assert:
       return {"device", "device-side assert"};
     case FaultKind::link_down:
@@ -172,6 +174,13 @@ TEST(FaultPlace, AnInputIsNamed) {
 TEST(FaultPlace, AnAssertionMayBelongToAnEarlierNode) {
   const RankRun run = fault_at(FaultKind::device_assert, "measure", 1);
   EXPECT_THAT(run.rank.reason, HasSubstr("an earlier node may be the cause"));
+}
+
+// Such an error belongs to its call, and the device stays usable.
+TEST(FaultPlace, ADriverWithoutMemoryIsNotAnErrorOfAnEarlierNode) {
+  const RankRun run = fault_at(FaultKind::driver_out_of_memory, "measure", 2);
+  EXPECT_EQ(run.rank.node, "a");
+  EXPECT_EQ(run.rank.reason, "CUDA error: out of memory");
 }
 
 // The first step waits for the device after every call.

@@ -74,6 +74,7 @@ constexpr int kFirstWithTf32 = 8;  // compute capability: Ampere
 
 static_assert(kFirstCaptureError == static_cast<int>(cudaErrorStreamCaptureUnsupported));
 static_assert(kLastCaptureError == static_cast<int>(cudaErrorStreamCaptureWrongThread));
+static_assert(kDriverIsOutOfMemory == static_cast<int>(cudaErrorMemoryAllocation));
 
 class GraphRecording final : public Recording {
  public:

@@ -112,8 +112,10 @@ tl::expected<void, StepError> Interpreter::step(Follower* follower) {
   } catch (const c10::OutOfMemoryError& error) {
     return failed(without_advice(error.what_without_backtrace()), {.out_of_memory = true});
   } catch (const c10::AcceleratorError& error) {
-    return failed(error.what_without_backtrace(),
-                  {.of_device = true, .refuses_recording = refuses_recording(error)});
+    const bool no_memory = is_out_of_memory(error);
+    return failed(error.what_without_backtrace(), {.out_of_memory = no_memory,
+                                                   .of_device = !no_memory,
+                                                   .refuses_recording = refuses_recording(error)});
   } catch (const c10::DistError& error) {
     return failed(error.what_without_backtrace(),
                   {.of_group = true, .refuses_recording = refuses_recording(error)});

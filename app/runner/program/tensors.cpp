@@ -312,7 +312,8 @@ InputOr<c10::IValue> guarded(NodeId node, const InputOptions& options, const Mak
   } catch (const c10::OutOfMemoryError& error) {
     return failed(without_advice(error.what_without_backtrace()), true);
   } catch (const c10::AcceleratorError& error) {
-    return failed(summary(error), false, true);
+    const bool no_memory = is_out_of_memory(error);
+    return failed(summary(error), no_memory, !no_memory);
   } catch (const c10::Error& error) {
     return failed(summary(error));
   } catch (const std::bad_alloc&) {

@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,15 @@ inline std::string in_one_line(std::string_view text) {
 
 inline std::string summary(const c10::Error& error) {
   return first_line(std::string_view(error.what_without_backtrace()));
+}
+
+// cudaErrorMemoryAllocation.
+inline constexpr std::int32_t kDriverIsOutOfMemory = 2;
+
+// True if an allocation of the driver failed, such as pinned memory or the code of a kernel. Unlike
+// after other errors of the device, earlier calls have succeeded.
+inline bool is_out_of_memory(const c10::AcceleratorError& error) {
+  return error.get_error_code() == kDriverIsOutOfMemory;
 }
 
 }  // namespace jointer::runner

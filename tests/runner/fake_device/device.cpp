@@ -10,9 +10,9 @@
 namespace jointer::test {
 namespace {
 
-// As in CUDA: cudaErrorAssert, cudaErrorStreamCaptureUnsupported,
+// As in CUDA: cudaErrorMemoryAllocation, cudaErrorAssert, cudaErrorStreamCaptureUnsupported,
 // cudaErrorStreamCaptureInvalidated.
-constexpr std::int32_t kAssert = 710, kNotPermitted = 900, kInvalidated = 901;
+constexpr std::int32_t kNoMemory = 2, kAssert = 710, kNotPermitted = 900, kInvalidated = 901;
 
 [[noreturn]] void throw_device_error(std::string text, std::int32_t code = kAssert) {
   throw c10::AcceleratorError({__func__, __FILE__, __LINE__}, code, std::move(text));
@@ -58,6 +58,8 @@ bool FakeDevice::begin_call(std::int64_t end) {
       return true;
     case FaultKind::out_of_memory:
       memory_->fail(std::int64_t{20} << 20);
+    case FaultKind::driver_out_of_memory:
+      throw_device_error("CUDA error: out of memory", kNoMemory);
     case FaultKind::device_assert:
       error_ = {.at_ns = end, .text = kAssertion};
       if (is_capturing()) throw_device_error(kAssertion);

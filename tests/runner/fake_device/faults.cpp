@@ -10,6 +10,8 @@ std::string_view to_string(FaultKind kind) {
       return "hung";
     case FaultKind::out_of_memory:
       return "out of memory";
+    case FaultKind::driver_out_of_memory:
+      return "driver out of memory";
     case FaultKind::device_assert:
       return "device assert";
     case FaultKind::link_down:

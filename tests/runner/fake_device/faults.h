@@ -12,13 +12,15 @@
 namespace jointer::test {
 
 enum class FaultKind : std::uint8_t {
-  died,           // the process is killed
-  hung,           // the work of the call never ends
-  out_of_memory,  // the call fails for lack of memory
-  device_assert,  // a kernel of the call fails; later calls report it
-  link_down,      // all collectives from this call on fail
+  died,                  // the process is killed
+  hung,                  // the work of the call never ends
+  out_of_memory,         // the call fails for lack of memory
+  driver_out_of_memory,  // the same, but outside of the caching allocator
+  device_assert,         // a kernel of the call fails; later calls report it
+  link_down,             // all collectives from this call on fail
 };
-inline constexpr std::array kFaultKinds{FaultKind::died, FaultKind::hung, FaultKind::out_of_memory,
+inline constexpr std::array kFaultKinds{FaultKind::died,          FaultKind::hung,
+                                        FaultKind::out_of_memory, FaultKind::driver_out_of_memory,
                                         FaultKind::device_assert, FaultKind::link_down};
 std::string_view to_string(FaultKind kind);
 
