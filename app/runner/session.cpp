@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <future>
+#include <memory>
 #include <new>
 #include <optional>
 #include <thread>
@@ -44,6 +47,24 @@ enum ExitCode : int { done = 0, wrong_usage = 2, invalid_input = 3, failed = 4 }
 // call.
 constexpr std::string_view kReportedLate =
     "; an earlier node may be the cause; run with CUDA_LAUNCH_BLOCKING=1 to find it";
+
+// The oldest work that the device has not finished, if the device can be asked: a query may block
+// while another thread waits for the device, and fails after an error. A thread may still be asking
+// when this returns, so the process must end before `progress` does.
+std::optional<DeviceProgress::Unfinished> unfinished_work(const DeviceProgress& progress) {
+  using Work = std::optional<DeviceProgress::Unfinished>;
+  constexpr std::chrono::seconds kPatience(2);
+  const auto asked = std::make_shared<std::promise<Work>>();
+  std::future<Work> answer = asked->get_future();
+  std::thread([&progress, asked] {
+    try {
+      asked->set_value(progress.oldest_unfinished());
+    } catch (const std::exception&) {
+      asked->set_value(std::nullopt);
+    }
+  }).detach();
+  return answer.wait_for(kPatience) == std::future_status::ready ? answer.get() : std::nullopt;
+}
 
 // A graph, its program, and the interpreter that runs it.
 struct Runnable {
@@ -436,9 +457,9 @@ void Session::add_memory_snapshot(RankFailed& failed) {
     reporter_.note("no memory snapshot was written: " + path.error().message);
 }
 
-// If the device has not finished all calls that the host has launched, the failure names the oldest
-// such call, and its position is written to the status file, so that the launcher can compare it
-// with the positions of other ranks.
+// If the device can be asked and has not finished all calls that the host has launched, the failure
+// names the oldest such call, and its position is written to the status file, so that the launcher
+// can compare it with the positions of other ranks.
 RankFailed Session::hang() {
   RankFailed failed{.kind = "hang",
                     .node = place(),
@@ -446,7 +467,7 @@ RankFailed Session::hang() {
                                         static_cast<double>(request_.timeout_ms) / 1000)};
   const Runnable* running = running_;
   const auto unfinished = progress_ && running != nullptr
-                              ? progress_->oldest_unfinished()
+                              ? unfinished_work(*progress_)
                               : std::optional<DeviceProgress::Unfinished>();
   if (!unfinished) return failed;
   const UnfinishedCall call = unfinished_call(running->graph, running->program, *unfinished);

@@ -1,10 +1,14 @@
 // Every kind of fault in every stage of a run, on a simulated device: each ends in a failure that
 // names the kind and the reason, and the node if a step has one.
 
+#include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <functional>
 
 #include "tests/runner/fake_device/graphs.h"
 #include "tests/runner/fake_device/rank.h"
@@ -147,6 +151,26 @@ TEST(FaultPlace, AHangIsReportedAtTheOldestUnfinishedWork) {
 TEST(FaultPlace, AHangIsInTheStatusFileToo) {
   const RankRun run = fault_at(FaultKind::hung, "measure", 1);
   EXPECT_EQ(run.status.position, 3);  // the wait for g
+}
+
+// A query may block while another thread waits for the device, and fails after an error.
+TEST(FaultPlace, AHangIsReportedEvenIfTheDeviceDoesNotAnswer) {
+  const auto blocks = [] {
+    for (;;) ::pause();
+  };
+  const auto fails = [] {
+    throw c10::AcceleratorError({__func__, __FILE__, __LINE__}, 710, "CUDA error: assert");
+  };
+  const std::array<std::function<void()>, 2> queries{blocks, fails};
+  for (const std::function<void()>& before_query : queries) {
+    RankSetup setup{.graph = kShardedStep,
+                    .fault = Fault{.kind = FaultKind::hung, .stage = "measure", .call = 1}};
+    setup.device.before_query = before_query;
+    const RankRun run = run_on_fake_device(setup);
+    EXPECT_EQ(run.rank.status, Status::hung) << run.failure();
+    EXPECT_EQ(run.rank.reason, "no progress for 20 s");
+    EXPECT_EQ(run.exit_code, 4);
+  }
 }
 
 TEST(FaultPlace, ACallThatHangsAfterAllCollectivesIsNamedWithinAFewCalls) {

@@ -44,6 +44,7 @@ struct DeviceOptions {
   std::string exclusive_name;
   std::string range_log;  // a file that lists the ranges for a profiler; empty for none
   std::function<void()> before_event;  // called before an event is recorded, if it is set
+  std::function<void()> before_query;  // called before an event is queried, if it is set
   // Costs: of a launch on the host, and of work on the device.
   std::int64_t launch_ns = 500, kernel_ns = 2'000, bytes_per_us = 1'000'000;
   std::int64_t copied_bytes_per_us = 25'000;  // to the host and back

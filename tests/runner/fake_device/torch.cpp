@@ -65,7 +65,9 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
     FakeDevice::instance().block(event_of(event), stream.id());
   }
   [[nodiscard]] bool queryEvent(void* event) const override {
-    return event_of(event)->ns <= FakeDevice::instance().clock().now();
+    FakeDevice& device = FakeDevice::instance();
+    if (device.options().before_query) device.options().before_query();
+    return event_of(event)->ns <= device.clock().now();
   }
   void synchronizeEvent(void* event) const override {
     FakeDevice::instance().synchronize(event_of(event)->ns, "synchronizing an event");
