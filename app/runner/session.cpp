@@ -91,6 +91,10 @@ class Session {
   [[nodiscard]] std::string place() const;
   // A prefix for messages about the unedited graph and about replays; otherwise empty.
   [[nodiscard]] std::string_view context() const;
+  // True if closing the process groups may wait for collectives on a device.
+  [[nodiscard]] bool has_groups_on_device() const {
+    return groups_ && !request_.solo && !platform_->device().is_cpu();
+  }
   // If memory ran out on a device that has a snapshot of it, writes the snapshot and adds its path.
   void add_memory_snapshot(RankFailed& failed);
 
@@ -607,10 +611,13 @@ int run_rank(int argc, char** argv, MakePlatform cpu, MakePlatform cuda,
     reporter.report(done.error());
     fmt::print(stderr, "jointer-runner: {}{}{}\n", done.error().node,
                done.error().node.empty() ? "" : ": ", done.error().text);
-    // After an error of the device, calls that release its memory would fail, too.
-    if (done.error().kind == "device") std::_Exit(ExitCode::failed);
-    if (done.error().kind == "usage") return ExitCode::wrong_usage;
-    return done.error().kind == "load" ? ExitCode::invalid_input : ExitCode::failed;
+    const ExitCode code = done.error().kind == "usage"  ? ExitCode::wrong_usage
+                          : done.error().kind == "load" ? ExitCode::invalid_input
+                                                        : ExitCode::failed;
+    // After an error of the device, calls that release its memory would fail, too. After others,
+    // closing the groups of a device waits for collectives that other ranks may never join.
+    if (done.error().kind == "device" || session.has_groups_on_device()) std::_Exit(code);
+    return code;
   }
   reporter.report(RankDone{});
   return ExitCode::done;

@@ -113,6 +113,7 @@ class FakeDevice {
 
   // Throws c10::DistBackendError if the link is down.
   void check_link() const;
+  [[nodiscard]] bool is_link_down() const { return is_link_down_; }
 
   // Kernels from here on, until they are taken.
   void start_trace();

@@ -44,7 +44,11 @@ class DeviceBackend final : public c10d::Backend {
       : Backend(rank, size), copies_(runner::local_copies().make({}, rank, size, {})) {}
   const std::string getBackendName() const override { return "fake"; }
   bool supportsCoalescing() const override { return false; }
-  void shutdown() override {}
+  // As NCCL's, waits for collectives, which do not end once the link is down.
+  void shutdown() override {
+    FakeDevice& device = FakeDevice::instance();
+    if (device.is_link_down()) device.clock().wait(kNever);
+  }
 
   WorkPtr broadcast(Tensors&, const c10d::BroadcastOptions&) override {
     return launch("broadcast", [] {});
