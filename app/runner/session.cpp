@@ -184,7 +184,7 @@ Done Session::prepare(MakePlatform make_platform) {
     progress_ = std::make_unique<DeviceProgress>(platform_->device());
   verification_ =
       std::make_unique<Verification>(request_, world_.rank, platform_->device(), reporter_);
-  if (compares()) verification_->fixed_order();
+  if (compares()) Verification::fix_workspaces();
   return {};
 }
 
@@ -533,6 +533,7 @@ Done Session::run(MakePlatform make_platform) {
                .alone = request_.solo.has_value()});
   if (!groups) return failure("collective", groups.error().message);
   groups_ = std::move(*groups);
+  if (compares()) verification_->fixed_order();
 
   if (!request_.baseline.empty())
     if (auto ran = run_baseline(); !ran) return ran;

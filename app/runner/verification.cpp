@@ -14,9 +14,29 @@
 namespace jointer::runner {
 namespace {
 
-// The maximum difference, relative to an output's largest magnitude, for a backend that changes
-// numerics: a few roundings of the coarsest floating-point type in which the graph computes.
+// The maximum difference, relative to an output's largest magnitude, where numerics change: a few
+// roundings of the coarsest floating-point type in which the graph computes.
 constexpr double kHalfBound = 2e-2, kSingleBound = 1e-4;
+
+double bound_of_roundings(const Graph& graph) {
+  for (const NodeId id : graph.order())
+    for (const Tensor& tensor : graph.tensors(id))
+      if (is_floating(tensor.dtype) && item_size(tensor.dtype) < 4) return kHalfBound;
+  return kSingleBound;
+}
+
+// The largest number of ranks whose values a collective of the graph adds.
+std::int64_t ranks_of_sums(const Graph& graph) {
+  std::int64_t ranks = 1;
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (!graph.is_collective_start(node)) continue;
+    const CollectiveKind kind = graph.op(node).collective;
+    if (kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter)
+      ranks = std::max(ranks, graph.group_size(node));
+  }
+  return ranks;
+}
 
 // True if torch refuses an operator because it has no deterministic kernel.
 bool is_about_order(std::string_view text) {
@@ -29,12 +49,14 @@ Verification::Verification(const BenchmarkRequest& request, int rank, at::Device
                            Reporter& reporter)
     : request_(request), rank_(rank), device_(device), reporter_(reporter) {}
 
+// Without this variable, calls to cuBLAS are errors under fixed_order().
+void Verification::fix_workspaces() {
+  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+}
+
 // On CUDA, torch chooses a deterministic backward of attention only if nondeterministic operators
 // are errors, not warnings.
 void Verification::fixed_order() const {
-  // Without this variable, calls to cuBLAS are errors, too. The variable is read when cuBLAS is
-  // first used.
-  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   const bool warns_only = device_.is_cpu() || !random_order_.empty();
   at::globalContext().setDeterministicAlgorithms(true, warns_only);
   at::globalContext().setDeterministicFillUninitializedMemory(false);
@@ -62,10 +84,13 @@ Or<Verification::Outputs> Verification::outputs_of(const Run& run, const Feed& f
 
 double Verification::bound_for(const Graph& graph) const {
   if (request_.backend != Backend::inductor && request_.backend != Backend::regional) return 0;
-  for (const NodeId id : graph.order())
-    for (const Tensor& tensor : graph.tensors(id))
-      if (is_floating(tensor.dtype) && item_size(tensor.dtype) < 4) return kHalfBound;
-  return kSingleBound;
+  return bound_of_roundings(graph);
+}
+
+double Verification::bound_of_sums(const Graph& graph) const {
+  constexpr std::int64_t kCommutes = 2;
+  if (device_.is_cpu() || request_.solo || ranks_of_sums(graph) <= kCommutes) return 0;
+  return bound_of_roundings(graph);
 }
 
 Or<Verification::Outputs> Verification::expected(std::size_t count) const {
@@ -91,6 +116,14 @@ Done Verification::compare(const Graph& graph, const Program& program, const Out
         fmt::format("compiled code rounds at different points than the operators it replaces: "
                     "outputs may differ by up to {} of their largest magnitude",
                     bound));
+  if (const double of_sums = bound_of_sums(graph); of_sums > 0) {
+    bound = std::max(bound, of_sums);
+    reporter_.note(
+        fmt::format("the order in which NCCL adds the values of more than two ranks depends on the "
+                    "size of the message and, with NVLink SHARP, on the run: outputs may differ by "
+                    "up to {} of their largest magnitude",
+                    of_sums));
+  }
   if (spread_ > 0) {
     bound = std::max(bound, spread_);
     reporter_.note(

@@ -27,8 +27,12 @@ class Verification {
   // `rank` replaces `{rank}` in the path of the expected outputs.
   Verification(const BenchmarkRequest& request, int rank, at::Device device, Reporter& reporter);
 
+  // Gives cuBLAS workspaces with which it is deterministic. Must be called before cuBLAS is first
+  // used.
+  static void fix_workspaces();
   // Until ordinary_order(), sums are computed in a fixed order, so that two runs with the same
-  // operators differ only if their graphs differ.
+  // operators differ only if their graphs differ. Must be called after the process groups are made:
+  // a group that torch makes in this state never uses NVLink SHARP, not even in measured steps.
   void fixed_order() const;
   static void ordinary_order();
 
@@ -44,7 +48,10 @@ class Verification {
   Done compare(const Graph& graph, const Program& program, const Outputs& outputs);
 
  private:
+  // The bounds for code that a backend compiled, and for sums of the values of other ranks; 0 if
+  // there are none.
   double bound_for(const Graph& graph) const;
+  double bound_of_sums(const Graph& graph) const;
   Or<Outputs> expected(std::size_t count) const;
 
   const BenchmarkRequest& request_;

@@ -1,9 +1,11 @@
 // Ranks on the fake device under the launcher: its rows name the rank, the node and the reason,
 // even for a rank that could not report them.
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -61,6 +63,42 @@ TEST_F(LaunchedDevice, Runs) {
   const BenchmarkResult result = run("");
   EXPECT_TRUE(result.succeeded()) << result.failure();
   EXPECT_EQ(result.device(), "Fake device");
+}
+
+// The sum of two values does not depend on their order.
+TEST_F(LaunchedDevice, SumsOfMoreThanTwoRanksHaveABound) {
+  for (const int ranks : {2, 3}) {
+    const auto graph = parse_literal(fmt::format(R"(
+      group dp: {}
+      x: f32[64,64] = input
+      r: f32[64,64] = _c10d_functional.all_reduce(x, 'sum', 'dp')
+      rw: f32[64,64] = _c10d_functional.wait_tensor(r)
+      return [rw]
+    )",
+                                                 ranks == 2 ? "0 1" : "0 1 2"));
+    ASSERT_TRUE(graph) << graph.error().message;
+    BenchmarkRequest request;
+    request.program.graph = folder_ / "sum.json";
+    std::ofstream(request.program.graph) << write_native(*graph);
+    request.baseline = request.program;
+    request.ranks = ranks;
+    request.on = RunOn::cuda;
+    request.threads = 1;
+    request.iterations = 1;
+    request.warmup = 1;
+    const auto result = launch(request, {});
+    ASSERT_TRUE(result) << result.error().message;
+    ASSERT_TRUE(result->succeeded()) << result->failure();
+    const RankResult& rank = result->ranks.front();
+    ASSERT_EQ(rank.verified.size(), 1);
+    EXPECT_TRUE(rank.verified.front().bitwise);
+    EXPECT_EQ(rank.verified.front().bound, ranks == 2 ? 0 : 1e-4);
+    EXPECT_EQ(std::ranges::any_of(rank.notes,
+                                  [](const std::string& note) {
+                                    return note.find("more than two ranks") != std::string::npos;
+                                  }),
+              ranks > 2);
+  }
 }
 
 TEST_F(LaunchedDevice, ARankThatDiesIsNamedWithItsNode) {

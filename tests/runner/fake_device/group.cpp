@@ -1,5 +1,6 @@
 #include "tests/runner/fake_device/group.h"
 
+#include <ATen/Context.h>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <utility>
 #include <vector>
@@ -116,6 +117,9 @@ class FakeCollectives final : public runner::BackendFactory {
   [[nodiscard]] c10::intrusive_ptr<c10d::Backend> make(const c10::intrusive_ptr<c10d::Store>&,
                                                        int rank, int size,
                                                        std::chrono::milliseconds) const override {
+    // ProcessGroupNCCL would disable NVLink SHARP for the whole process.
+    TORCH_CHECK(!at::globalContext().deterministicAlgorithms(),
+                "a group is made under deterministic algorithms");
     return c10::make_intrusive<DeviceBackend>(rank, size);
   }
 };
