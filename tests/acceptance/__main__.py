@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from .bench import Bench
-from .checks import samples_run
+from .checks import ranks_run, samples_run
 from .faults import faults
 from .report import Report, describe_machine
 from .timing import sanitizer, timing
 from .unpack import readable
+
+
+def attempt(report: Report, name: str, check: Callable[[], None]) -> None:
+    """Makes a check. An unexpected error is a row of the report, and the other checks follow."""
+    try:
+        check()
+    except Exception as error:
+        report.add(name, "can be checked", f"{type(error).__name__}: {error}", False)
 
 
 def main() -> int:
@@ -23,7 +33,10 @@ def main() -> int:
     parser.add_argument("--only", default="", help="samples whose names contain this")
     parser.add_argument("--backends", default="interpret,cudagraph,inductor")
     parser.add_argument(
-        "--checks", default="samples,timing,faults,sanitizer", help="kinds of checks to make"
+        "--checks", default="samples,ranks,timing,faults,sanitizer", help="kinds of checks to make"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=30, help="the time after which no further sample is run"
     )
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -32,22 +45,30 @@ def main() -> int:
     if not samples:
         parser.error(f"{arguments.samples} has no sample that matches")
     report = Report(arguments.out, describe_machine(arguments.on))
-    bench = Bench(arguments.bin, arguments.on, arguments.out)
+    bench = Bench(
+        arguments.bin, arguments.on, arguments.out, time.monotonic() + 60 * arguments.minutes
+    )
     samples = [readable(sample, arguments.out) for sample in samples]
     wanted = arguments.checks.split(",")
     small, large = samples[0], samples[-1]
     joints = [s for s in samples if ".joint." in s.name] or [small]
     # Without tensor parallelism, the embedding uses token ids as they are.
     joint = next((s for s in joints if "_tp" not in s.name), joints[0])
+    backends = arguments.backends.split(",")
     if "timing" in wanted:
         for sample in dict.fromkeys([joint, large]):
-            timing(bench, report, sample)
+            attempt(report, "timing", lambda s=sample: timing(bench, report, s))
     if "faults" in wanted:
-        faults(bench, report, joint)
-    if "samples" in wanted:
-        samples_run(bench, report, samples, arguments.backends.split(","))
+        attempt(report, "faults", lambda: faults(bench, report, joint))
+    if "ranks" in wanted:
+        meshes = [joint, next((s for s in joints if "_tp2_fsdp2" in s.name), joint)]
+        for sample in dict.fromkeys(meshes):
+            attempt(report, "ranks", lambda s=sample: ranks_run(bench, report, s, backends))
     if "sanitizer" in wanted:
-        sanitizer(bench, report, joint)
+        attempt(report, "sanitizer", lambda: sanitizer(bench, report, joint))
+    if "samples" in wanted:
+        for sample in samples:
+            attempt(report, "samples", lambda s=sample: samples_run(bench, report, [s], backends))
     report.write()
     print(report.summary())
     return 1 if report.failed else 0

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 
+_TIMED_OUT = 124  # as the program timeout
+
+
 def title(sample: Path) -> str:
     """The name of a sample, without the suffixes of its file."""
     return sample.name.removesuffix(".zst").removesuffix(".json")
@@ -18,26 +21,35 @@ def title(sample: Path) -> str:
 
 @dataclass
 class Bench:
-    """The programs under test, the device that they run on, and the folder for their output."""
+    """The programs under test, the device that they run on, the folder for their output, and the
+    time at which no further run starts."""
 
     bin: Path
     on: str
     work: Path
+    end: float = float("inf")
+
+    @property
+    def is_late(self) -> bool:
+        return time.monotonic() > self.end
 
     def command(self, graph: Path, *options: str) -> list[str]:
         on = [] if "--on" in options else ["--on", self.on]
         return [str(self.bin / "jointer"), "bench", str(graph), *on, *options]
 
     def run(self, graph: Path, *options: str, timeout: float = 300, env: dict[str, str] | None = None):
-        """Runs a benchmark and waits until it ends."""
+        """Runs a benchmark and waits until it ends, or until the timeout."""
         started = time.monotonic()
-        done = subprocess.run(
-            [*self.command(graph, *options), "--json"],
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            env={**os.environ, **(env or {})},
-        )
+        try:
+            done = subprocess.run(
+                [*self.command(graph, *options), "--json"],
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+                env={**os.environ, **(env or {})},
+            )
+        except subprocess.TimeoutExpired:
+            done = subprocess.CompletedProcess([], _TIMED_OUT, "", f"not done after {timeout:.0f} s")
         return Outcome.of(done, time.monotonic() - started)
 
 
@@ -70,6 +82,12 @@ class Outcome:
             return ""
         last = self.error.splitlines()[-1:] or [""]
         return self.result.get("failure") or last[0] or f"exit code {self.code}"
+
+    @property
+    def is_impossible(self) -> bool:
+        """True if the run did not end in time, or if this machine lacks GPUs or memory for it."""
+        lacks = ("GPUs, but this machine has", ", but its GPU has", ", but its share of")
+        return self.code == _TIMED_OUT or any(lack in self.error for lack in lacks)
 
     @property
     def step_ms(self) -> float:

@@ -26,7 +26,7 @@ def faults(bench: Bench, report: Report, sample: Path) -> None:
     report.add(
         "after all faults",
         "nothing left on the device",
-        "nvidia-smi is not here" if after is None else f"{after - (before or 0):+,} B used",
+        "nvidia-smi does not say" if after is None else f"{after - (before or 0):+,} B used",
         None if after is None or before is None else after - before <= _LEFT_BYTES_BOUND,
     )
 
@@ -98,9 +98,13 @@ def _start(bench: Bench, sample: Path, *options: str) -> subprocess.Popen[str]:
 
 
 def _rank_of(parent: int, wait: float) -> int | None:
-    """The process of the rank, after ``wait`` seconds in which it can reach its first step."""
+    """The process of the rank, after ``wait`` seconds in which it can reach its first step; None if
+    there is none."""
     time.sleep(wait)
-    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    try:
+        children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    except OSError:
+        return None
     return int(children[0]) if children else None
 
 
@@ -162,6 +166,6 @@ def _used_bytes(on: str) -> int | None:
             ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
             capture_output=True, text=True, timeout=30, check=True,
         )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
+        return sum(int(line) << 20 for line in answer.stdout.splitlines())
+    except (OSError, subprocess.SubprocessError, ValueError):  # a number may be "[N/A]" with MIG
         return None
-    return sum(int(line) << 20 for line in answer.stdout.split())

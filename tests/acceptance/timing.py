@@ -24,12 +24,14 @@ def timing(bench: Bench, report: Report, sample: Path) -> None:
     kernels = profiled.rank.get("kernels")
     if profiled.failure or not kernels:
         reason = profiled.failure or "the device does not trace kernels"
-        report.add(f"{name}, kernel times", "traced", reason, None if bench.on == "cpu" else False)
+        is_skipped = bench.on == "cpu" or profiled.is_impossible
+        report.add(f"{name}, kernel times", "traced", reason, None if is_skipped else False)
         return
     own = sum(profiled.rank["nodes"]["own_ns"]) / 1e6
     replayed = bench.run(sample, "--solo", "0", "--backend", "cudagraph", "--estimator", "measured", env=store)
     if replayed.failure:
-        report.add(f"{name}, captured step", "runs", replayed.explain(), False)
+        passed = None if replayed.is_impossible else False
+        report.add(f"{name}, captured step", "runs", replayed.explain(), passed)
         return
     report.add(
         f"{name}, times of nodes",
