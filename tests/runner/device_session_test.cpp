@@ -253,7 +253,7 @@ TEST(DeviceSession, AWrongOptionIsAnErrorOfUsage) {
   EXPECT_EQ(run.exit_code, 2);
 }
 
-// The captured step has 24 MiB of its own, as many as an interpreted step, beside an input of 12.
+// The input has 12 MiB, and the captured step and an interpreted step have 24 MiB each.
 TEST(DeviceSession, AProfileAfterReplaysNeedsNoMemoryForTheCapturedStep) {
   const RankRun run = run_on_fake_device({.graph = R"(
       x: f32[2048,1536] = input
