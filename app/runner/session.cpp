@@ -572,7 +572,10 @@ Done run_guarded(Session& session, MakePlatform make_platform) {
     if (is_out_of_memory(error)) return failed("memory", summary(error));
     return failed("device", summary(error) + std::string(kReportedLate));
   } catch (const c10::DistError& error) {
-    return failed("collective", in_one_line(error.what_without_backtrace()));
+    const std::string text = in_one_line(error.what_without_backtrace());
+    if (is_out_of_memory(error)) return failed("memory", text);
+    if (is_cuda_failure(error)) return failed("device", text + std::string(kReportedLate));
+    return failed("collective", text);
   } catch (const std::bad_alloc&) {
     return failed("memory", "out of memory");
   } catch (const c10::Error& error) {

@@ -59,7 +59,7 @@ Report report_of(FaultKind kind) {
     case FaultKind::out_of_memory:
       return {"memory", "CUDA out of memory"};
     case FaultKind::driver_out_of_memory:
-      return {"memory", "CUDA error: out of memory"};
+      return {"memory", "out of memory"};
     case FaultKind::device_assert:
       return {"device", "device-side assert"};
     case FaultKind::link_down:
@@ -205,6 +205,14 @@ TEST(FaultPlace, ADriverWithoutMemoryIsNotAnErrorOfAnEarlierNode) {
   const RankRun run = fault_at(FaultKind::driver_out_of_memory, "measure", 2);
   EXPECT_EQ(run.rank.node, "a");
   EXPECT_EQ(run.rank.reason, "CUDA error: out of memory");
+}
+
+// NCCL reports the error as its own.
+TEST(FaultPlace, ADriverWithoutMemoryForACollectiveIsAFailureOfMemory) {
+  const RankRun run = fault_at(FaultKind::driver_out_of_memory, "warm up", 1);
+  EXPECT_EQ(run.rank.kind, "memory");
+  EXPECT_EQ(run.rank.node, "g");
+  EXPECT_THAT(run.rank.reason, testing::EndsWith("Cuda failure 2 'out of memory'"));
 }
 
 // The first step waits for the device after every call.

@@ -117,8 +117,12 @@ tl::expected<void, StepError> Interpreter::step(Follower* follower) {
                                                    .of_device = !no_memory,
                                                    .refuses_recording = refuses_recording(error)});
   } catch (const c10::DistError& error) {
+    const bool no_memory = is_out_of_memory(error);
     return failed(error.what_without_backtrace(),
-                  {.of_group = true, .refuses_recording = refuses_recording(error)});
+                  {.out_of_memory = no_memory,
+                   .of_device = !no_memory && is_cuda_failure(error),
+                   .of_group = true,
+                   .refuses_recording = refuses_recording(error)});
   } catch (const c10::Error& error) {
     return failed(error.what_without_backtrace(), {.refuses_recording = refuses_recording(error)});
   } catch (const std::bad_alloc&) {

@@ -1,6 +1,9 @@
 #include "tests/runner/fake_device/group.h"
 
 #include <ATen/Context.h>
+#include <c10/util/Exception.h>
+
+#include <string_view>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <utility>
 #include <vector>
@@ -98,10 +101,19 @@ class DeviceBackend final : public c10d::Backend {
     const auto ready = std::make_shared<DeviceEvent>();
     device.record(ready, device.stream());
     device.block(ready, FakeDevice::kCommunicationStream);
-    device.launch({.name = name,
-                   .stream = FakeDevice::kCommunicationStream,
-                   .ns = device.options().collective_ns,
-                   .run = std::move(compute)});
+    try {
+      device.launch({.name = name,
+                     .stream = FakeDevice::kCommunicationStream,
+                     .ns = device.options().collective_ns,
+                     .run = std::move(compute)});
+    } catch (const c10::AcceleratorError& error) {
+      // As NCCL does, which has CUDA's text without "CUDA error: ".
+      const std::string_view text = error.what_without_backtrace();
+      TORCH_CHECK_WITH(DistBackendError, false,
+                       "NCCL error: unhandled cuda error\nncclUnhandledCudaError: Call to CUDA "
+                       "function failed.\nLast error:\nCuda failure ",
+                       error.get_error_code(), " '", text.substr(text.find(": ") + 2), "'");
+    }
     device.check_link();
     const auto over = std::make_shared<DeviceEvent>();
     device.record(over, FakeDevice::kCommunicationStream);
