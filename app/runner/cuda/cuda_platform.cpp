@@ -220,10 +220,11 @@ class CudaPlatform final : public DevicePlatform {
   [[nodiscard]] std::unique_ptr<ProfilerRanges> profiler_ranges() override { return nvtx_ranges(); }
   Result<std::unique_ptr<Recording>> record(const std::function<void()>& step,
                                             std::span<const at::Generator> generators) override {
-    // The recording uses a separate pool, which cannot use memory that eager steps left in the
-    // cache.
+    // The recording uses separate pools of device memory and of pinned host memory, which cannot use
+    // what eager steps left in the caches.
     synchronize();
     release_cache();
+    at::getHostAllocator(at::kCUDA)->empty_cache();
     auto recording = std::make_unique<GraphRecording>();
     JOINTER_CHECK(recording->record(step, generators, recording_stream_));
     return recording;
