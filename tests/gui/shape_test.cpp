@@ -3,16 +3,21 @@
 
 #include <QAbstractButton>
 #include <QComboBox>
+#include <QContextMenuEvent>
+#include <QHeaderView>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QScreen>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTabBar>
 #include <QTextBrowser>
+#include <QTimer>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <initializer_list>
 
 #include "app/desktop/window_geometry.h"
 #include "core/open/open.h"
@@ -20,10 +25,12 @@
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
 #include "tests/support/paths.h"
+#include "views/alive/alive_pane.h"
 #include "views/compare/compare_pane.h"
 #include "views/exposed/exposed_pane.h"
 #include "views/history/history_model.h"
 #include "views/history/history_pane.h"
+#include "views/modules/modules_pane.h"
 #include "views/operators/operators_pane.h"
 #include "views/sac/sac_pane.h"
 #include "views/session/edit/editing.h"
@@ -111,6 +118,10 @@ class ShapeTest : public test::AppWindow {
   void columns_are_as_narrow_as_their_texts();
   void columns_give_way_in_a_narrow_pane_data();
   void columns_give_way_in_a_narrow_pane();
+  void names_of_states_are_readable_data();
+  void names_of_states_are_readable();
+  void the_header_of_a_history_shows_hidden_columns();
+  void tables_at_the_sides_show_their_numbers();
   void texts_give_way_to_numbers();
   void gains_of_exposed_collectives_are_not_cut_off();
   void nothing_is_empty_above_the_controls_of_a_pair();
@@ -452,6 +463,104 @@ void ShapeTest::columns_give_way_in_a_narrow_pane() {
   steps.resize(260, steps.height());
   QVERIFY(steps.isColumnHidden(HistoryModel::peak_column));
   QVERIFY(!steps.isColumnHidden(HistoryModel::exposed_column));
+}
+
+void ShapeTest::names_of_states_are_readable_data() {
+  QTest::addColumn<QSize>("size");
+  QTest::addColumn<int>("width");
+  QTest::newRow("1280x800") << QSize(1280, 800) << 96;
+  QTest::newRow("1600x1000") << QSize(1600, 1000) << 140;
+}
+
+void ShapeTest::names_of_states_are_readable() {
+  QFETCH(QSize, size);
+  QFETCH(int, width);
+  make_window();
+  resize_to(size);
+  open_sample();
+  QVERIFY(recompute_all());
+  auto* pane = show_pane<HistoryPane>("history");
+  QVERIFY(pane != nullptr);
+  const auto& steps = child<TableView>(*pane, "steps");
+  const auto& states = child<TableView>(*pane, "states");
+  QTRY_COMPARE(steps.model()->rowCount(), 2);
+  auto& name = child<QLineEdit>(*pane, "name");
+  QTest::keyClicks(&name, "everything is recomputed");
+  QTest::keyClick(&name, Qt::Key_Return);
+  QTRY_COMPARE(states.model()->rowCount(), 1);
+  for (const TableView* view : {&steps, &states}) {
+    QTRY_VERIFY2(view->columnWidth(HistoryModel::title_column) >= width,
+                 qPrintable(QString::number(view->columnWidth(HistoryModel::title_column))));
+    QCOMPARE(view->horizontalScrollBar()->maximum(), 0);
+    // No title is cut off.
+    for (int column = 0; column < view->model()->columnCount(); ++column)
+      QVERIFY2(view->columnWidth(column) >= view->header()->sectionSizeHint(column),
+               qPrintable(QString::number(column)));
+  }
+}
+
+// Columns for which the pane is too narrow return by the menu of the header.
+void ShapeTest::the_header_of_a_history_shows_hidden_columns() {
+  make_window();
+  resize_to({1280, 800});
+  open_sample();
+  auto* pane = show_pane<HistoryPane>("history");
+  QVERIFY(pane != nullptr);
+  auto& steps = child<TableView>(*pane, "steps");
+  QTRY_VERIFY(steps.isColumnHidden(HistoryModel::peak_column));
+  bool is_done = false;
+  QTimer::singleShot(0, &steps, [&] {
+    QWidget* menu = QApplication::activePopupWidget();
+    if (menu == nullptr) return;
+    for (QAction* action : menu->actions()) {
+      if (action->text() != "peak") continue;
+      action->trigger();
+      is_done = true;
+    }
+    menu->close();
+  });
+  const QPoint at(5, 5);
+  QWidget* header = steps.header()->viewport();
+  QContextMenuEvent event(QContextMenuEvent::Mouse, at, header->mapToGlobal(at));
+  QApplication::sendEvent(header, &event);
+  QVERIFY(is_done);
+  QVERIFY(!steps.isColumnHidden(HistoryModel::peak_column));
+}
+
+void ShapeTest::tables_at_the_sides_show_their_numbers() {
+  make_window();
+  open_sample();
+  const auto shows = [](const TableView& view, std::initializer_list<int> columns) {
+    return std::ranges::all_of(columns, [&](int column) {
+      const int end = view.columnViewportPosition(column) + view.columnWidth(column);
+      return !view.isColumnHidden(column) && end <= view.viewport()->width();
+    });
+  };
+  auto* modules = show_pane<ModulesPane>("modules");
+  QVERIFY(modules != nullptr);
+  QTRY_VERIFY(modules->view().model()->rowCount() > 0);
+  QTRY_VERIFY(shows(modules->view(), {ModuleModel::saved_column, ModuleModel::forward_column,
+                                      ModuleModel::backward_column}));
+  auto* alive = show_pane<AlivePane>("alive");
+  QVERIFY(alive != nullptr);
+  QTRY_VERIFY(alive->view().model()->rowCount() > 0);
+  QTRY_VERIFY(shows(alive->view(), {AliveModel::bytes_column, AliveModel::category_column}));
+  auto* operators = show_pane<OperatorsPane>("operators");
+  QVERIFY(operators != nullptr);
+  const TableView& view = operators->view();
+  QTRY_VERIFY(view.model()->rowCount() > 0);
+  QTRY_VERIFY(shows(view, {OperatorModel::time_column, OperatorModel::exposed_column}));
+  // Names that are elided still differ, such as those of two collectives.
+  QStringList names;
+  bool is_one_elided = false;
+  for (int row = 0; row < view.model()->rowCount(); ++row) {
+    const QString name = view.model()->index(row, OperatorModel::name_column).data().toString();
+    names << view.fontMetrics().elidedText(name, view.textElideMode(),
+                                           view.columnWidth(OperatorModel::name_column) - 10);
+    is_one_elided = is_one_elided || names.back() != name;
+  }
+  QVERIFY(is_one_elided);
+  QCOMPARE(names.removeDuplicates(), 0);
 }
 
 // As in the History pane of a small window whose font is large, next to a scroll bar.

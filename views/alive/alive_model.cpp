@@ -33,7 +33,8 @@ AliveModel::AliveModel(QObject* parent) : TableModel({tr("1 storage"), tr("%1 st
   set_columns({
       {.title = tr("tensor"),
        .meaning = tr("Node that allocates the storage, or the name of the parameter or buffer "
-                     "stored in it.")},
+                     "stored in it."),
+       .max_width = 320},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
        .meaning = tr("Size of the storage, rounded up as by the device's allocator, except for "
@@ -44,8 +45,9 @@ AliveModel::AliveModel(QObject* parent) : TableModel({tr("1 storage"), tr("%1 st
        .meaning =
            tr("Share of the bytes that are live at this moment or, if a range is selected, of "
               "all storages that are live at any time in it."),
-       .whole_unit = Unit::bytes},
-      {.title = tr("category")},
+       .whole_unit = Unit::bytes,
+       .gives_way = 1},
+      {.title = tr("category"), .max_width = 160},
       {.title = tr("type"), .meaning = tr("Element type and shape.")},
       {.title = tr("module"),
        .meaning =

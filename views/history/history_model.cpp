@@ -8,7 +8,7 @@ HistoryModel::HistoryModel(Counted counted, const QString& change, QObject* pare
       {.title = tr("#"),
        .meaning = tr("Number of history entries up to this state; ▸ marks the current state.")},
       {.title = tr("action"),
-       .meaning = tr("Edit or pass that led to this state, or the name of the state."),
+       .meaning = tr("Edit or pass that led to this state."),
        .max_width = 240},
       {.title = tr("by"),
        .meaning = tr("You, or the pass, preset, search or import that made the edit."),
@@ -36,6 +36,11 @@ HistoryModel::HistoryModel(Counted counted, const QString& change, QObject* pare
        .meaning = tr("Step time in this state."),
        .gives_way = 3},
   });
+}
+
+void HistoryModel::show_names() {
+  column_at(title_column).title = tr("name");
+  column_at(title_column).meaning = tr("Name of the state.");
 }
 
 void HistoryModel::set(std::vector<Row> rows) {

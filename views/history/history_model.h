@@ -35,6 +35,10 @@ class HistoryModel : public TableModel {
   // `change` names the state that differences are relative to, such as "the previous state".
   HistoryModel(Counted counted, const QString& change, QObject* parent = nullptr);
 
+  // Must be called before there are rows: the rows are named states, which have names instead of
+  // actions.
+  void show_names();
+
   void set(std::vector<Row> rows);
   [[nodiscard]] const Row& at(int row) const { return rows_[static_cast<std::size_t>(row)]; }
 

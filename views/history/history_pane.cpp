@@ -1,6 +1,7 @@
 #include "views/history/history_pane.h"
 
 #include <QTimer>
+#include <utility>
 
 #include "views/session/document/document.h"
 #include "views/session/sac/sac_state.h"
@@ -27,6 +28,7 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
     view->set_flat();
     view->setSelectionMode(QAbstractItemView::SingleSelection);
     view->setSortingEnabled(false);
+    view->set_names_column(HistoryModel::title_column);
     view->setAccessibleName(name);
     column->addWidget(view, stretch);
     return view;
@@ -46,6 +48,7 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
   keep_ = add_button(row, tr("Save State"),
                      tr("Save the current state under the name in the field on the left"),
                      &HistoryPane::keep);
+  state_model_->show_names();
   states_ = add_table(*state_model_, tr("Named states"), 2);
   states_->setObjectName(QStringLiteral("states"));
   states_->setColumnHidden(HistoryModel::place_column, true);
@@ -97,12 +100,14 @@ void HistoryPane::refresh() {
   fill_entries();
   fill_states();
   choose_state();
+  const bool has_named = !editing_.named().empty();
+  if (std::exchange(has_named_, has_named) != has_named) is_fitted_ = false;
   if (!is_fitted_)
     QTimer::singleShot(0, this, [this] {
       entries_->fit_columns();
       states_->fit_columns();
     });
-  is_fitted_ |= editing_.entry_count() > 0 && !is_computing_;
+  is_fitted_ |= (editing_.entry_count() > 0 || has_named) && !is_computing_;
 }
 
 void HistoryPane::add_figures(HistoryModel::Row& row, const EditHistory& history,

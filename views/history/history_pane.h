@@ -52,8 +52,9 @@ class HistoryPane : public QWidget {
   TableView* states_ = nullptr;
   QLineEdit* name_ = nullptr;
   QPushButton *keep_ = nullptr, *go_ = nullptr, *rename_ = nullptr, *remove_ = nullptr;
-  // `is_fitted_`: the columns have been fitted to the numbers of all states.
-  bool is_stale_ = true, is_fitted_ = false, is_computing_ = false;
+  // `is_fitted_`: the columns have been fitted to the numbers of all states; `has_named_`: there
+  // were named states when the pane was last refreshed.
+  bool is_stale_ = true, is_fitted_ = false, is_computing_ = false, has_named_ = false;
 };
 
 }  // namespace jointer::views

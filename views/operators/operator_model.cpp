@@ -3,11 +3,10 @@
 #include "views/session/text/node_text.h"
 
 namespace jointer::views {
-
 OperatorModel::OperatorModel(QObject* parent)
     : TableModel({tr("1 operator"), tr("%1 operators")}, parent) {
   set_columns({
-      {.title = tr("operator"), .meaning = tr("Operator that the nodes call.")},
+      {.title = tr("operator"), .meaning = tr("Operator that the nodes call."), .max_width = 320},
       {.title = tr("count"),
        .unit = Unit::count,
        .meaning = tr("Number of nodes that call the operator."),
@@ -21,7 +20,8 @@ OperatorModel::OperatorModel(QObject* parent)
        .unit = Unit::share,
        .meaning =
            tr("Estimated time as a share of the step time, or of the selected range. Streams "
-              "overlap, so shares can add up to more than 100%.")},
+              "overlap, so shares can add up to more than 100%."),
+       .gives_way = 1},
       {.title = tr("exposed"),
        .unit = Unit::time,
        .meaning = tr("Estimated time during which the compute stream waits for the nodes, or they "
@@ -32,18 +32,22 @@ OperatorModel::OperatorModel(QObject* parent)
        .unit = Unit::bytes,
        .meaning = tr("Total size of the tensors that the nodes return; views are counted in full."),
        .adds_up = true,
-       .total_title = tr("output")},
+       .total_title = tr("output"),
+       .gives_way = 2},
       {.title = tr("FLOPs"),
        .unit = Unit::flops,
        .meaning =
            tr("Floating-point operations computed from shapes; a multiply-add counts as two."),
-       .adds_up = true},
+       .adds_up = true,
+       .gives_way = 3},
       {.title = tr("forward"),
        .unit = Unit::count,
-       .meaning = tr("Number of nodes in the forward.")},
+       .meaning = tr("Number of nodes in the forward."),
+       .gives_way = 4},
       {.title = tr("backward"),
        .unit = Unit::count,
-       .meaning = tr("Number of nodes in the backward, including recomputed ones.")},
+       .meaning = tr("Number of nodes in the backward, including recomputed ones."),
+       .gives_way = 5},
   });
 }
 

@@ -9,6 +9,8 @@ namespace jointer::views {
 OperatorsPane::OperatorsPane(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("Operators"), tr("Filter operators"), parent) {
   view().set_flat();
+  // Long names differ at their ends, after the namespace.
+  view().setTextElideMode(Qt::ElideLeft);
   view().sortByColumn(OperatorModel::time_column, Qt::DescendingOrder);
   follow_range();
   add_histogram();

@@ -74,9 +74,6 @@ TablePane::TablePane(Document& document, TableModel& model, const QString& filte
     if (!nodes.empty()) emit node_activated(*std::min_element(nodes.begin(), nodes.end()));
   });
   connect(view_, &QWidget::customContextMenuRequested, this, &TablePane::show_menu);
-  view_->header()->setContextMenuPolicy(Qt::CustomContextMenu);
-  connect(view_->header(), &QWidget::customContextMenuRequested, this,
-          &TablePane::show_columns_menu);
   connect(&document_, &Document::changed, this, &TablePane::request_refresh);
   connect(&document_.selection(), &Selection::nodes_changed, this, &TablePane::follow_selection);
 }
@@ -318,7 +315,7 @@ void TablePane::show_menu(QPoint at) {
   }
   menu.addSeparator();
   if (view_->isSortingEnabled()) add_sort_menu(*menu.addMenu(tr("Sort By")));
-  add_columns(*menu.addMenu(tr("Columns")));
+  view_->add_columns(*menu.addMenu(tr("Columns")));
   add_to_menu(menu);
   if (!actions().isEmpty()) {
     menu.addSeparator();
@@ -348,25 +345,6 @@ void TablePane::add_sort_menu(QMenu& menu) {
   menu.addSeparator();
   menu.addAction(tr("Original Order"), [this] { view_->sortByColumn(-1, Qt::AscendingOrder); })
       ->setEnabled(sorted >= 0);
-}
-
-void TablePane::show_columns_menu(QPoint at) {
-  QMenu menu(this);
-  add_columns(menu);
-  menu.exec(view_->header()->mapToGlobal(at));
-}
-
-void TablePane::add_columns(QMenu& menu) {
-  // The first column identifies the row and stays visible.
-  for (int column = 1; column < model_.columnCount(); ++column) {
-    QAction* action =
-        menu.addAction(model_.columns()[static_cast<std::size_t>(column)].title,
-                       [this, column](bool show) { view_->choose_column(column, show); });
-    action->setCheckable(true);
-    action->setChecked(!view_->isColumnHidden(column));
-  }
-  menu.addSeparator();
-  menu.addAction(tr("Fit Column Widths"), view_, &TableView::fit_columns);
 }
 
 }  // namespace jointer::views

@@ -89,10 +89,8 @@ class TablePane : public QWidget {
   void update_footer();
   void update_empty_text();
   void show_menu(QPoint at);
-  void show_columns_menu(QPoint at);
   // Adds entries that do what clicks on the header do, for users without a mouse.
   void add_sort_menu(QMenu& menu);
-  void add_columns(QMenu& menu);
 
   Document& document_;
   TableModel& model_;

@@ -4,6 +4,7 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QResizeEvent>
 #include <QScopedValueRollback>
 #include <QScrollBar>
@@ -19,11 +20,12 @@ namespace {
 
 constexpr int kMinColumn = 44;
 constexpr int kMaxTextColumn = 320;
-// Minimum widths of text columns that become narrower so that the columns after them fit. The first
-// column, which has the names, keeps more space.
+// Minimum widths of text columns that become narrower so that the columns after them fit. The
+// column with the names keeps more space.
 constexpr int kMinNames = 140, kMinElided = 96;
 constexpr int kMaxNumberColumn = 140;
-constexpr int kSortMark = 18;  // space for a header's sort arrow
+constexpr int kSortMark = 18;                           // space for a header's sort arrow
+constexpr int kTitleMargins = 12, kMinTitleSpace = 12;  // around a title, and next to it
 constexpr int kCellMargins = 8;
 
 bool has_negative(const TableModel& model, int column) {
@@ -70,6 +72,8 @@ TableView::TableView(TableModel& model, QWidget* parent) : QTreeView(parent), mo
   connect(&model, &QAbstractItemModel::modelAboutToBeReset, this, &TableView::remember);
   connect(&model, &QAbstractItemModel::modelReset, this, &TableView::restore);
   connect(this, &QAbstractItemView::clicked, this, &TableView::rows_chosen);
+  header()->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(header(), &QWidget::customContextMenuRequested, this, &TableView::show_columns_menu);
   connect(header(), &QHeaderView::sectionResized, this, [this] {
     if (!is_laying_out_) has_user_widths_ = true;
   });
@@ -147,10 +151,10 @@ void TableView::fit_columns() {
 
 TableView::ColumnWidths TableView::widths_of(int c) const {
   const Column& column = model_.columns()[static_cast<std::size_t>(c)];
-  const int mark = isSortingEnabled() ? kSortMark : 0;
+  const int mark = isSortingEnabled() ? kSortMark : kMinTitleSpace;
   const int title = fontMetrics().horizontalAdvance(
                         model_.headerData(c, Qt::Horizontal, Qt::DisplayRole).toString()) +
-                    mark + 12;
+                    mark + kTitleMargins;
   const bool is_text = column.unit == Unit::text;
   const int content =
       sizeHintForColumn(c) + kCellMargins + (c == 0 && rootIsDecorated() ? indentation() : 0);
@@ -162,11 +166,12 @@ TableView::ColumnWidths TableView::widths_of(int c) const {
                    : is_text            ? kMaxTextColumn
                                         : kMaxNumberColumn;
   const int wanted = std::max({content, title, is_text ? 0 : figure + kSortMark - kCellMargins});
-  ColumnWidths widths{.min = std::clamp(std::max({content, title, figure}), kMinColumn, most),
+  ColumnWidths widths{.title = title,
+                      .min = std::clamp(std::max({content, title, figure}), kMinColumn, most),
                       .wanted = std::clamp(wanted, kMinColumn, most),
                       .content = content};
   if (is_text && column.max_width > 0)
-    widths.min = std::min(widths.min, std::max(title, c == 0 ? kMinNames : kMinElided));
+    widths.min = std::min(widths.min, std::max(title, c == names_ ? kMinNames : kMinElided));
   return widths;
 }
 
@@ -205,9 +210,11 @@ void TableView::lay_out_columns() {
   hide_what_gives_way(space);
   std::vector<int> widths;  // of all columns
   for (const ColumnWidths& each : widths_) widths.push_back(each.wanted);
-  // In a narrow pane, limit the first column, which has the names, so that the next columns fit.
-  if (!widths.empty())
-    widths[0] = std::clamp(widths[0], kMinColumn, std::max(kMinNames, space * 9 / 20));
+  // In a narrow pane, limit the column with the names so that the next columns fit.
+  if (static_cast<std::size_t>(names_) < widths.size()) {
+    int& names = widths[static_cast<std::size_t>(names_)];
+    names = std::clamp(names, kMinColumn, std::max(kMinNames, space * 9 / 20));
+  }
   const std::vector<int> shown = shown_columns();
   const auto width_of = [&](int c) -> int& { return widths[static_cast<std::size_t>(c)]; };
   std::vector<int> mins(widths.size());  // of all columns
@@ -216,7 +223,9 @@ void TableView::lay_out_columns() {
   const auto elidable_part = [&](int c) {
     const Column& column = model_.columns()[static_cast<std::size_t>(c)];
     const bool is_elided = c != 0 && column.unit == Unit::text && column.max_width > 0;
-    return is_elided ? std::max(min_of(c) - kMinColumn, 0) : 0;
+    const int least =
+        c == names_ ? std::max(widths_[static_cast<std::size_t>(c)].title, kMinElided) : kMinColumn;
+    return is_elided ? std::max(min_of(c) - least, 0) : 0;
   };
   for (const int c : shown) {
     min_of(c) = std::min(widths_[static_cast<std::size_t>(c)].min, width_of(c));
@@ -244,9 +253,9 @@ void TableView::lay_out_columns() {
     };
     for (; sum > space; --sum) --width_of(*std::ranges::max_element(fitted, has_less));
     if (!shown.empty() && count == shown.size()) {
-      const int first = shown.front();
-      const int more = widths_[static_cast<std::size_t>(first)].content - width_of(first);
-      width_of(first) += std::clamp(more, 0, space - sum);
+      const int names = isColumnHidden(names_) ? shown.front() : names_;
+      const int more = widths_[static_cast<std::size_t>(names)].content - width_of(names);
+      width_of(names) += std::clamp(more, 0, space - sum);
     }
   }
   for (int c = 0; c < static_cast<int>(widths.size()); ++c) setColumnWidth(c, width_of(c));
@@ -257,6 +266,25 @@ void TableView::choose_column(int column, bool is_shown) {
   chosen_.insert(column);
   gave_way_.erase(column);
   setColumnHidden(column, !is_shown);
+}
+
+void TableView::add_columns(QMenu& menu) {
+  // The columns that identify the row stay visible.
+  for (int column = 1; column < model_.columnCount(); ++column) {
+    if (column == names_) continue;
+    QAction* action = menu.addAction(model_.columns()[static_cast<std::size_t>(column)].title,
+                                     [this, column](bool show) { choose_column(column, show); });
+    action->setCheckable(true);
+    action->setChecked(!isColumnHidden(column));
+  }
+  menu.addSeparator();
+  menu.addAction(tr("Fit Column Widths"), this, &TableView::fit_columns);
+}
+
+void TableView::show_columns_menu(QPoint at) {
+  QMenu menu(this);
+  add_columns(menu);
+  menu.exec(header()->mapToGlobal(at));
 }
 
 void TableView::resizeEvent(QResizeEvent* event) {

@@ -5,6 +5,8 @@
 
 #include "views/tables/table_model.h"
 
+class QMenu;
+
 namespace jointer::views {
 
 // Shows a TableModel and preserves expansion, selection, current row and scroll position when the
@@ -18,6 +20,9 @@ class TableView : public QTreeView {
   // For tables without a tree: removes the space for expand arrows, and prevents expanding and
   // collapsing.
   void set_flat();
+  // The column with the names keeps more space than other texts; by default the first one. Must be
+  // set before the columns are fitted.
+  void set_names_column(int column) { names_ = column; }
   // Selected rows from top to bottom.
   [[nodiscard]] std::vector<int> selected_rows() const;
   // The row or, if it is inside a collapsed row, its nearest visible ancestor; -1 if the filter
@@ -33,6 +38,9 @@ class TableView : public QTreeView {
   void fit_columns();
   // Shows or hides a column as the user requests. It is then never hidden for lack of space.
   void choose_column(int column, bool is_shown);
+  // Adds an action for each column that shows or hides it, except for those that identify the row,
+  // and one that fits the widths. The header's menu has the same actions.
+  void add_columns(QMenu& menu);
 
  public slots:
   void copy();
@@ -48,11 +56,13 @@ class TableView : public QTreeView {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  // In pixels. `content` is the width of the longest text, without limits.
+  // In pixels. `title` is the width of the title, `content` that of the longest text, without
+  // limits.
   struct ColumnWidths {
-    int min = 0, wanted = 0, content = 0;
+    int title = 0, min = 0, wanted = 0, content = 0;
   };
   [[nodiscard]] ColumnWidths widths_of(int column) const;
+  void show_columns_menu(QPoint at);
   void lay_out_columns();
   void hide_what_gives_way(int space);
   // The columns that are shown, from left to right.
@@ -65,6 +75,7 @@ class TableView : public QTreeView {
   std::vector<ColumnWidths> widths_;  // since the columns were fitted; empty before
   std::unordered_set<int> gave_way_;  // columns
   std::unordered_set<int> chosen_;    // columns that the user showed or hid
+  int names_ = 0;                     // the column with the names
   bool is_laying_out_ = false, has_user_widths_ = false;
   std::unordered_set<std::uint64_t> uncovered_;  // keys of the rows that uncover_row expanded
 
