@@ -1,8 +1,7 @@
 #include "views/theme/theme_choice.h"
 
-#include <QStyleFactory>
-
 #include "views/theme/theme.h"
+#include "views/theme/theme_style.h"
 
 namespace jointer::views {
 
@@ -33,7 +32,7 @@ void apply_theme(QApplication& application, ThemeChoice choice) {
   const bool dark =
       choice == ThemeChoice::dark || (choice == ThemeChoice::system && is_system_dark());
   const Theme& theme = dark ? Theme::dark_theme() : Theme::light_theme();
-  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  QApplication::setStyle(new ThemeStyle);
   QApplication::setPalette(theme.palette());
   application.setStyleSheet(theme.style_sheet());
 }
