@@ -84,6 +84,7 @@ void AliveModel::set_snapshot(SnapshotPtr snapshot, std::size_t moment, RangeFig
   std::iota(by_size_.begin(), by_size_.end(), 0);
   std::ranges::stable_sort(by_size_, std::ranges::greater(),
                            [&](std::int32_t i) { return lifetimes[as_index(i)].bytes; });
+  find_returned();
   figures_ = std::move(figures);
   make_rows();
 }
@@ -251,16 +252,20 @@ bool AliveModel::is_copy_by_library(const Lifetime& l) const {
 
 bool AliveModel::is_returned(const Lifetime& l) const {
   if (!l.storage) return !is_copy_by_library(l);
+  return std::ranges::binary_search(returned_, l.storage);
+}
+
+void AliveModel::find_returned() {
   const Graph& graph = snapshot_->graph;
   const bool is_torch = snapshot_->analysis.memory.options().rules == MemoryRules::torch;
-  const auto is_in = [&](const OutputEntry& output) {
-    return output.node && std::ranges::any_of(graph.tensors(output.node), [&](const Tensor& t) {
-             return t.storage && counted_storage(graph, t, is_torch) == l.storage;
-           });
-  };
+  returned_.clear();
   for (std::uint32_t part = 0; part < graph.part_count(); ++part)
-    if (std::ranges::any_of(graph.part(PartId(part)).outputs, is_in)) return true;
-  return false;
+    for (const OutputEntry& output : graph.part(PartId(part)).outputs) {
+      if (!output.node) continue;
+      for (const Tensor& t : graph.tensors(output.node))
+        if (t.storage) returned_.push_back(counted_storage(graph, t, is_torch));
+    }
+  std::ranges::sort(returned_);
 }
 
 // Lifetimes without a storage are those of optimizer state, of copies that Gloo makes, and of

@@ -69,6 +69,7 @@ class AliveModel : public TableModel {
     int count = 1;
   };
 
+  void find_returned();
   void make_rows();
   [[nodiscard]] bool is_shown(const Lifetime& lifetime) const;
   [[nodiscard]] std::size_t group_count() const;
@@ -90,6 +91,7 @@ class AliveModel : public TableModel {
   ModuleLocations places_;
   std::vector<int> top_places_;        // indexed by place
   std::vector<std::int32_t> by_size_;  // indices of lifetimes, largest first
+  std::vector<StorageId> returned_;    // storages of outputs of the graph, sorted
   std::vector<int> row_by_lifetime_;   // -1 if the lifetime is not shown
   std::vector<Row> rows_;
   std::size_t moment_ = 0, alive_count_ = 0;
