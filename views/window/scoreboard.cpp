@@ -344,7 +344,7 @@ void Scoreboard::show_figures() {
               time_difference_text(was.exposed_ns, figures.exposed_ns));
   // Without edits, the graph as opened is also the one that is shown.
   const auto hidden_text = [](const Metrics& of) {
-    return tr("%1/%2").arg(of.hidden).arg(of.collectives);
+    return tr("%1/%2").arg(count_text(of.hidden), count_text(of.collectives));
   };
   const QString hidden = hidden_text(now), hidden_before = hidden_text(was);
   QStringList beside{exposed_->was().text(), tr("hidden %1").arg(hidden)};
