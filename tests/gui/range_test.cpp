@@ -234,7 +234,14 @@ void RangeTest::the_memory_curve_zooms_vertically() {
   const QStringList lines = view.card_at(at);
   QVERIFY(!lines.isEmpty());
   QVERIFY(!category || !lines.filter(category_label(*category)).isEmpty());
-  QCOMPARE(lines.front(), view.content().position_text(view.range().axis().to_position(at.x())));
+  const AxisView& axis = view.range().axis();
+  QCOMPARE(lines.front(),
+           view.content().position_text(axis.to_position(at.x()), 1 / axis.pixels_per_unit()));
+  // The time has as many digits as the axis needs.
+  const auto middle = static_cast<std::int64_t>(end / 2);
+  view.range().show(middle, middle + static_cast<std::int64_t>(end / 40), 0);
+  QVERIFY(view.card_at(at).front() != view.card_at(at + QPoint(1, 0)).front());
+  view.range().show(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end), 0);
   // A second press of the middle button pans, like the first.
   const BytesView before = view.scene().bytes;
   QTest::mouseDClick(view.viewport(), Qt::MiddleButton, {}, at);

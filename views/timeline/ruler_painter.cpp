@@ -148,6 +148,10 @@ void RulerPainter::paint_distances(QPainter& painter, std::span<const std::size_
   painter.restore();
 }
 
+QString RulerPainter::text_of(std::size_t moment) const {
+  return moment_text(scene_.content, moment, 1 / scene_.axis.pixels_per_unit());
+}
+
 QRect RulerPainter::moment_box() const {
   const auto moment = scene_.content.document().selection().moment();
   if (!moment || *moment >= scene_.content.data().point_count()) return {};
@@ -156,8 +160,7 @@ QRect RulerPainter::moment_box() const {
   const int x = static_cast<int>(std::lround(scene_.axis.to_pixel(position)));
   const QFontMetrics metrics = this->metrics();
   const TimelineLayout& layout = scene_.layout;
-  QRect box(0, layout.ruler.top() + 1,
-            metrics.horizontalAdvance(moment_text(scene_.content, *moment)) + 10,
+  QRect box(0, layout.ruler.top() + 1, metrics.horizontalAdvance(text_of(*moment)) + 10,
             metrics.height() + 2);
   box.moveLeft(std::clamp(x - box.width() / 2, layout.left(),
                           std::max(layout.left() + layout.width() - box.width(), layout.left())));
@@ -176,7 +179,7 @@ void RulerPainter::paint_moment(QPainter& painter) const {
   painter.drawLine(x, scene_.layout.ruler.top() + 2, x, scene_.layout.lanes.bottom());
   painter.fillRect(box, scene_.theme.accent);
   painter.setPen(scene_.theme.accent_text);
-  painter.drawText(box, Qt::AlignCenter, moment_text(scene_.content, moment));
+  painter.drawText(box, Qt::AlignCenter, text_of(moment));
   painter.restore();
 }
 

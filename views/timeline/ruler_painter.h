@@ -37,6 +37,7 @@ class RulerPainter {
   [[nodiscard]] std::vector<Label> labels() const;
 
  private:
+  [[nodiscard]] QString text_of(std::size_t moment) const;
   [[nodiscard]] std::vector<Tick> ticks() const;
   [[nodiscard]] QFontMetrics metrics() const { return QFontMetrics(small_font(scene_.font)); }
 

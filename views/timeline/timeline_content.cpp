@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/number_range.h"
 #include "core/schedule/device_capacity.h"
 #include "views/session/edit/editing.h"
 #include "views/session/kernels/kernel_source_text.h"
@@ -137,10 +138,13 @@ std::pair<std::int64_t, std::int64_t> TimelineContent::positions_of(TimeRange ra
   return {data().position(first), is_inside ? data().position(last) : data().length()};
 }
 
-QString TimelineContent::position_text(double position) const {
+QString TimelineContent::position_text(double position, double resolution) const {
   if (kind_ == AxisKind::program_order)
     return count_text(static_cast<std::size_t>(std::max(position, 0.0)));
-  return time_text(static_cast<std::int64_t>(position));
+  const auto ns = static_cast<std::int64_t>(position);
+  if (resolution <= 0) return time_text(ns);
+  const std::int64_t next = ns + std::max<std::int64_t>(static_cast<std::int64_t>(resolution), 1);
+  return to_qstring(format_ns_range(ns, next).begin);
 }
 
 QString TimelineContent::distance_text(std::int64_t begin, std::int64_t end) const {

@@ -65,8 +65,9 @@ class TimelineContent : public QObject {
   [[nodiscard]] TimeRange range_between(double begin, double end) const;
   // The positions on the axis where a part of the estimated step begins and ends.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> positions_of(TimeRange range) const;
-  // "120 ms" or, in program order, the number of calls before the position.
-  [[nodiscard]] QString position_text(double position) const;
+  // "120 ms" or, in program order, the number of calls before the position. The time has enough
+  // digits to tell positions apart that are `resolution` nanoseconds away from each other, if given.
+  [[nodiscard]] QString position_text(double position, double resolution = 0) const;
   // The distance between two positions: "12.0 ms", or "120 calls" in program order.
   [[nodiscard]] QString distance_text(std::int64_t begin, std::int64_t end) const;
 

@@ -112,8 +112,9 @@ QStringList hit_lines(const TimelineScene& scene, const TimelineHit& h, QPoint a
   }
   if (h.point) {
     const std::int64_t estimate = s.analysis.memory.profile()[*h.point];
-    QStringList lines{scene.content.position_text(std::clamp(
-        scene.axis.to_position(at.x()), 0.0, static_cast<double>(scene.content.data().length())))};
+    const double length = static_cast<double>(scene.content.data().length());
+    QStringList lines{scene.content.position_text(
+        std::clamp(scene.axis.to_position(at.x()), 0.0, length), 1 / scene.axis.pixels_per_unit())};
     const MeasuredCurve* curve = m == nullptr ? nullptr : &m->curve(scene.content.kind());
     const auto position = static_cast<std::int64_t>(std::floor(scene.axis.to_position(at.x())));
     const auto next = static_cast<std::int64_t>(std::ceil(scene.axis.to_position(at.x() + 1)));
@@ -169,11 +170,11 @@ RangeFiguresPtr figures_in(const TimelineContent& content, TimeRange range) {
 
 }  // namespace
 
-QString moment_text(const TimelineContent& content, std::size_t moment) {
+QString moment_text(const TimelineContent& content, std::size_t moment, double resolution) {
   const std::int64_t estimate = content.shown().analysis.memory.profile()[moment];
   const auto measured = content.measured_bytes(moment);
   return QStringLiteral("%1  %2").arg(
-      content.position_text(static_cast<double>(content.data().position(moment))),
+      content.position_text(static_cast<double>(content.data().position(moment)), resolution),
       measured ? measured_bytes_text(*measured, estimate) : bytes_text(estimate));
 }
 

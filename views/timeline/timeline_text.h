@@ -9,7 +9,8 @@
 namespace jointer::views {
 
 // The position of a moment on the axis, and its bytes: estimated and, if known, measured.
-QString moment_text(const TimelineContent& content, std::size_t moment);
+// `resolution`: see TimelineContent::position_text.
+QString moment_text(const TimelineContent& content, std::size_t moment, double resolution = 0);
 
 // The totals of a selected range, as text.
 QStringList range_lines(const TimelineContent& content, TimeRange range);
