@@ -67,6 +67,7 @@ class EditTest : public test::AppWindow {
   void keys_move_the_selection();
   void several_nodes_move_in_one_entry();
   void holds_by_key();
+  void a_held_node_follows_the_pointer();
   void moves_the_chain();
   void drags_the_whole_selection();
   void policies_are_edits();
@@ -411,14 +412,60 @@ void EditTest::holds_by_key() {
   QCOMPARE(document().graph().position(wait), from + 2);
   QTest::keyClick(&timeline(), Qt::Key_V);
   QTRY_VERIFY_WITH_TIMEOUT(planner().held() != nullptr, kPatienceMs);
+  // At the best position, the status line says that no other one is better.
+  QSignalSpy refused(&planner(), &MovePlanner::refused);
+  QTest::keyClick(&timeline(), Qt::Key_B);
+  QTRY_COMPARE(planner().held()->gap, planner().held()->preview.best_gap());
+  refused.clear();
+  QTest::keyClick(&timeline(), Qt::Key_B);
+  QTRY_COMPARE(refused.count(), 1);
+  QVERIFY(planner().held() != nullptr);
   QTest::keyClick(&timeline(), Qt::Key_Escape);
   QVERIFY(planner().held() == nullptr);
   QCOMPARE(editing().entry_count(), 1);
   // A placeholder cannot be moved, and the status line says so.
-  QSignalSpy refused(&planner(), &MovePlanner::refused);
+  refused.clear();
   document().selection().select(document().graph().order().front());
   QTest::keyClick(&timeline(), Qt::Key_V);
   QTRY_COMPARE(refused.count(), 1);
+}
+
+// After V, without a button down.
+void EditTest::a_held_node_follows_the_pointer() {
+  QVERIFY(open_sample() != nullptr);
+  document().selection().select(exposed_wait());
+  timeline().range().show_selection();
+  QTest::keyClick(&timeline(), Qt::Key_V);
+  QTRY_VERIFY_WITH_TIMEOUT(planner().held() != nullptr, kPatienceMs);
+  const HeldMove& held = *planner().held();
+  const std::size_t from = held.gap, to = held.preview.last();
+  QVERIFY(to > from);
+  const GapScale scale(held.from->graph, held.from->analysis,
+                       held.from->timeline(timeline().content().kind()), held.block, held.preview);
+  const auto x_of = [&](std::size_t gap) {
+    const auto position = static_cast<double>(scale.position(gap));
+    return static_cast<int>(std::lround(timeline().range().axis().to_pixel(position)));
+  };
+  const auto at = [&](int x) { return QPoint(x, timeline().layout().content().center().y()); };
+  while (!timeline().layout().content().contains(at(x_of(to))) &&
+         !timeline().range().axis().shows_all())
+    timeline().zoom(0.7);
+  QVERIFY(x_of(to) > x_of(from) + 20);
+  // The node stays until the pointer has moved over the timeline.
+  QTest::mouseMove(timeline().viewport(), at(x_of(from)));
+  QCOMPARE(held.gap, from);
+  QTest::mouseMove(timeline().viewport(), at(x_of(to)));
+  QTRY_VERIFY(held.gap > from);
+  QVERIFY(std::abs(x_of(held.gap) - x_of(to)) < 10);
+  // A key moves it on, and a small motion of the pointer does not move it back.
+  const std::size_t there = held.gap;
+  QTest::keyClick(&timeline(), Qt::Key_Left);
+  QCOMPARE(held.gap, there - 1);
+  QTest::mouseMove(timeline().viewport(), at(x_of(to) - 2));
+  QCOMPARE(held.gap, there - 1);
+  QTest::keyClick(&timeline(), Qt::Key_Return);
+  QVERIFY(settle());
+  QCOMPARE(editing().entry_count(), 1);
 }
 
 void EditTest::moves_the_chain() {

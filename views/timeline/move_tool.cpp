@@ -66,8 +66,7 @@ bool MoveTool::press(const TimelineScene& scene, QPoint at, Qt::KeyboardModifier
     pressed_ = held->handle;
     press_ = last_ = at;
     is_dragged_ = true;
-    const double position = range_.axis().to_position(at.x());
-    planner_.move_to(scale_->snapped(position, held->preview.best, range_.axis(), kSnapPixels));
+    place_at(at.x(), true);
     press_.setX(x_of(held->preview.current()));
     return true;
   }
@@ -106,6 +105,23 @@ bool MoveTool::move(QPoint at, Qt::KeyboardModifiers modifiers) {
     scrolling_.stop();
   if (is_dragged_) follow(at.x(), !modifiers.testFlag(Qt::AltModifier));
   return true;
+}
+
+void MoveTool::hover(QPoint at, Qt::KeyboardModifiers modifiers) {
+  const HeldMove* held = planner_.held();
+  if (pressed_ || held == nullptr || held->is_dropped || !scale_) return;
+  if (!hover_ || hover_->gap != held->gap) hover_ = Hover{.from = at, .gap = held->gap};
+  if ((at - hover_->from).manhattanLength() > kDragDistance) hover_->follows = true;
+  if (!hover_->follows) return;
+  place_at(at.x(), !modifiers.testFlag(Qt::AltModifier));
+  hover_->gap = held->gap;
+}
+
+void MoveTool::place_at(int x, bool snaps) {
+  const double position = range_.axis().to_position(x);
+  const HeldMove& held = *planner_.held();
+  planner_.move_to(snaps ? scale_->snapped(position, held.preview.best, range_.axis(), kSnapPixels)
+                         : scale_->gap_at(position));
 }
 
 // Moves the block by as much as the pointer has moved since the block was picked up.
@@ -200,6 +216,7 @@ void MoveTool::take_held() {
   const HeldMove* held = planner_.held();
   if (held == nullptr) {
     scale_.reset();
+    hover_.reset();
     pressed_ = {};
     scrolling_.stop();
   } else {

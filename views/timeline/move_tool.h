@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <QTimer>
 #include <memory>
+#include <optional>
 
 #include "views/timeline/gap_scale.h"
 #include "views/timeline/move_strip.h"
@@ -30,6 +31,9 @@ class MoveTool : public QObject {
   // Returns true if the press can start a drag, or positions a block that is already held.
   bool press(const TimelineScene& scene, QPoint at, Qt::KeyboardModifiers modifiers);
   bool move(QPoint at, Qt::KeyboardModifiers modifiers);
+  // Must be called when the pointer moves without a button down: a block that a command picked up
+  // follows the pointer.
+  void hover(QPoint at, Qt::KeyboardModifiers modifiers);
   // Returns false for a click; true if a block was held, or if the pointer was dragged or the drag
   // was cancelled while the button was down.
   bool release();
@@ -47,6 +51,8 @@ class MoveTool : public QObject {
   void take();
   void take_held();
   void follow(int x, bool snaps);
+  // Moves a block that a command picked up to the pointer.
+  void place_at(int x, bool snaps);
   void scroll();
   void anchor();
   // The x coordinate of a gap.
@@ -61,6 +67,14 @@ class MoveTool : public QObject {
   NodeId pressed_;
   QPoint press_, last_;
   bool is_dragged_ = false, moved_by_key_ = false, is_scrolling_ = false;
+  // Where the pointer was when something else last moved the block, and the block's position since
+  // then. The block follows once the pointer has clearly moved, so that keys can place it too.
+  struct Hover {
+    QPoint from;
+    std::size_t gap = 0;
+    bool follows = false;
+  };
+  std::optional<Hover> hover_;
   double begin_ = 0, end_ = 0;  // the visible range after its last change
   QTimer patience_;             // a long press picks up a node without pointer motion
   QTimer scrolling_;            // runs while the pointer is at or beyond an edge of the axis

@@ -305,6 +305,8 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
       tool_->move(at, event->modifiers());
       break;
     case Drag::none:
+      if (moves_ == Moves::allowed && layout_.content().contains(at))
+        tool_->hover(at, event->modifiers());
       show_cursor(at);
       break;
     case Drag::maybe:

@@ -383,7 +383,11 @@ void MovePlanner::to_next_change(int direction) {
 
 void MovePlanner::to_best(bool is_toggled) {
   if (waits_for_block([=, this] { to_best(is_toggled); })) return;
-  if (held_) return move_to(held_->preview.best_gap());
+  if (held_) {
+    const std::size_t best = held_->preview.best_gap();
+    if (best == held_->gap) emit refused(tr("No other position is better."));
+    return move_to(best);
+  }
   const auto best = PlannedMoves::to_best_place(move_limit(open_.snapshot(), *open_.baseline()));
   move_selected({0, tr("to the best position"), best, is_toggled, true});
 }
