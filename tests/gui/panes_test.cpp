@@ -103,6 +103,18 @@ class PanesTest : public QObject {
     QCOMPARE(cell(pane.view(), 0, OperatorModel::count_column), "1");
   }
 
+  void colors_in_selected_rows_are_those_of_the_legend() {
+    AlivePane pane(*document_);
+    show(pane);
+    click(pane.view(), pane.model().index(0, AliveModel::name_column));
+    const QModelIndex category = pane.model().index(0, AliveModel::category_column);
+    QVERIFY(pane.view().selectionModel()->isSelected(category));
+    const QRect cell = pane.view().visualRect(category);
+    const QImage image = pane.view().viewport()->grab().toImage();
+    QCOMPARE(image.pixel(cell.left() + 12, cell.center().y()),
+             category.data(Qt::DecorationRole).value<QColor>().rgb());
+  }
+
   void a_click_on_a_row_selects_its_nodes() {
     OperatorsPane pane(*document_);
     show(pane);

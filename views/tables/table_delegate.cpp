@@ -43,6 +43,12 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   QStyledItemDelegate::paint(painter, cell, index);
 }
 
+void TableDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
+  QStyledItemDelegate::initStyleOption(option, index);
+  if (index.data(Qt::DecorationRole).typeId() != QMetaType::QColor) return;
+  option->icon.addPixmap(option->icon.pixmap(option->decorationSize), QIcon::Selected);
+}
+
 QSize TableDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
   QSize size = QStyledItemDelegate::sizeHint(option, index);
   size.rwidth() += kTextInset + kNumberInset;

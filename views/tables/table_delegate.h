@@ -15,6 +15,10 @@ class TableDelegate : public QStyledItemDelegate {
              const QModelIndex& index) const override;
   [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option,
                                const QModelIndex& index) const override;
+
+ protected:
+  // A color next to a text is the same in a selected row, since it has a meaning.
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
 };
 
 }  // namespace jointer::views
