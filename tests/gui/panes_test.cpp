@@ -442,6 +442,13 @@ class PanesTest : public QObject {
     QVERIFY(shown_text().contains("Fit"));
     QVERIFY(!shown_text().contains("zoom"));
   }
+
+  // An action's list of shortcuts may contain an empty one.
+  void keys_help_leaves_out_actions_without_keys() {
+    QAction merge("Merge Collectives");
+    merge.setShortcuts({QKeySequence()});
+    QVERIFY(keys_of("Edit", {&merge}).rows.isEmpty());
+  }
 };
 
 }  // namespace jointer::views

@@ -13,10 +13,11 @@ namespace jointer::views {
 KeysGroup keys_of(const QString& title, const QList<QAction*>& actions) {
   KeysGroup group{title, {}};
   for (const QAction* action : actions) {
-    if (action == nullptr || action->isSeparator() || action->shortcuts().isEmpty()) continue;
+    if (action == nullptr || action->isSeparator()) continue;
     QStringList keys;
     for (const QKeySequence& sequence : action->shortcuts())
-      keys << sequence.toString(QKeySequence::NativeText);
+      if (!sequence.isEmpty()) keys << sequence.toString(QKeySequence::NativeText);
+    if (keys.isEmpty()) continue;
     group.rows << KeysGroup::Row{keys.join(QStringLiteral(", ")), plain_action_text(*action)};
   }
   return group;
