@@ -274,6 +274,10 @@ void RangeTest::calls_have_a_histogram() {
   for (const ValueBin& bin : plot.bins()) count += bin.count();
   QCOMPARE(count, operators->model().nodes(row).size());
   QVERIFY(window_->size() == size);
+  // The numbers come first, since the end of the text is cut off in a narrow pane.
+  const QString text = test::child<QLabel>(*operators, "distribution").text();
+  QVERIFY2(text.startsWith(counted_text(count, "1 call", "%1 calls")), qPrintable(text));
+  QVERIFY(text.endsWith("aten.mm.default"));
   // A click on a bar selects its calls; the row stays selected.
   std::size_t tallest = 0;
   for (std::size_t i = 0; i < plot.bins().size(); ++i)

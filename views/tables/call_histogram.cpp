@@ -87,9 +87,10 @@ void CallHistogram::refresh() {
   std::vector<std::int64_t> values;
   values.reserve(calls_.size());
   for (const NodeId node : calls_) values.push_back(value(node));
-  label_->setText(tr("%1: %2, median %3, maximum %4")
-                      .arg(title_, counted_text(calls_.size(), tr("1 call"), tr("%1 calls")),
-                           text(values[values.size() / 2]), text(values.back())));
+  // In a narrow pane, the end is cut off: the name, which the selected row has too.
+  label_->setText(tr("%1, median %2, maximum %3 · %4")
+                      .arg(counted_text(calls_.size(), tr("1 call"), tr("%1 calls")),
+                           text(values[values.size() / 2]), text(values.back()), title_));
   const auto text_of = [this](std::int64_t each) { return text(each); };
   const auto tip_of = [this, values](const ValueBin& bin) {
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(bin.first);
