@@ -27,11 +27,12 @@ StatusLine::StatusLine(QStatusBar& bar, MessageBar& failures, Documents& documen
       (new FactsPopup(document->graph(), bar_.window()))->show_above(*facts_);
   });
   connect(&bar_, &QStatusBar::messageChanged, this, [this](const QString& message) {
+    bar_.setToolTip(message);  // the bar cuts off a long message
     if (message.isEmpty()) refresh();
   });
   selection_ = new QLabel(&bar_);
   bar_.addWidget(facts_);
-  selection_->setContentsMargins(0, 0, 10, 0);
+  selection_->setContentsMargins(10, 0, 10, 0);
   bar_.addPermanentWidget(selection_);
   bar_.setSizeGripEnabled(false);
   connect(&documents_, &Documents::loaded, this, &StatusLine::follow);
@@ -62,6 +63,7 @@ void StatusLine::follow(const DocumentTab* tab) {
 void StatusLine::refresh() {
   const Document* document = documents_.document();
   if (document == nullptr) {
+    bar_.clearMessage();  // about a document that has been closed
     facts_->hide();
     return selection_->clear();
   }

@@ -610,6 +610,7 @@ void EditTest::refusals_are_reported() {
   document().selection().clear();
   run_action("Merge Collectives");
   QVERIFY(status->currentMessage().startsWith("First select"));
+  QCOMPARE(status->toolTip(), status->currentMessage());  // a long message is cut off
   const auto collectives = document().analysis().simulation.collectives();
   document().selection().select_all({collectives[0].start, collectives[1].start});
   run_action("Split Collective");

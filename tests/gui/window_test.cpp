@@ -81,6 +81,7 @@ class WindowTest : public test::AppWindow {
   void saves_a_screenshot();
   void changes_assumed_sizes();
   void the_end_of_an_analysis_keeps_newer_messages();
+  void a_message_ends_with_its_document();
   void reloads_a_changed_file();
   void remembers_files_and_layout();
   void layout_of_another_version_is_not_restored();
@@ -615,6 +616,14 @@ void WindowTest::the_end_of_an_analysis_keeps_newer_messages() {
     QVERIFY(analyzed.wait(kPatienceMs));
     QCOMPARE(status->currentMessage(), newer);
   }
+}
+
+void WindowTest::a_message_ends_with_its_document() {
+  QVERIFY(open(kJoint) != nullptr);
+  window_->statusBar()->showMessage(QStringLiteral("No other position is better."));
+  QTest::keyClick(window_.get(), Qt::Key_W, Qt::ControlModifier);
+  QTRY_COMPARE(tab_count(), 0);
+  QTRY_VERIFY(window_->statusBar()->currentMessage().isEmpty());
 }
 
 void WindowTest::reloads_a_changed_file() {
