@@ -251,6 +251,7 @@ QString Theme::style_sheet() const {
              "QToolTip { color: %1; background: %2; border: 1px solid %3; padding: 4px; }"
              "QDockWidget::title { background: %4; padding: 5px 8px; }"
              "QMainWindow::separator { background: %3; width: 1px; height: 1px; }"
+             "QHeaderView { background: %4; }"
              "QHeaderView::section { background: %4; color: %5; border: 0;"
              "  border-bottom: 1px solid %3; padding: 3px 6px; }"
              "QHeaderView::down-arrow, QHeaderView::up-arrow { subcontrol-position: top center;"

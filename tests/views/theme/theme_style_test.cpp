@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <QCheckBox>
+#include <QHeaderView>
 #include <QLineEdit>
 #include <QMenu>
 #include <QSpinBox>
+#include <QTreeWidget>
 #include <algorithm>
 #include <cmath>
 
@@ -70,6 +72,20 @@ TEST(ThemeStyle, TheLightThemeIsFusions) {
   edit.setStyle(&style);
   EXPECT_EQ(edit.grab().toImage(), plain);
   edit.setStyle(nullptr);
+}
+
+// Next to the last column, too.
+TEST(ThemeStyle, HeadersOfTablesHaveOneColor) {
+  for (const Theme* theme : {&Theme::light_theme(), &Theme::dark_theme()}) {
+    QTreeWidget table;
+    table.header()->setStretchLastSection(false);
+    table.setPalette(theme->palette());
+    table.setStyleSheet(theme->style_sheet());
+    table.resize(400, 100);
+    const QImage image = table.grab().toImage();
+    ASSERT_LT(table.header()->length(), 350);
+    EXPECT_EQ(image.pixelColor(390, 8).name(), theme->window.name());
+  }
 }
 
 }  // namespace
