@@ -492,6 +492,11 @@ void ShapeTest::names_of_states_are_readable() {
     QTRY_VERIFY2(view->columnWidth(HistoryModel::title_column) >= width,
                  qPrintable(QString::number(view->columnWidth(HistoryModel::title_column))));
     QCOMPARE(view->horizontalScrollBar()->maximum(), 0);
+    // An action that is cut off still says what was moved.
+    const QString action = QStringLiteral("Move all_gather_into_tensor_3 to the best position");
+    QVERIFY(view->fontMetrics()
+                .elidedText(action, view->textElideMode(), width)
+                .startsWith("Move all"));
     // No title is cut off.
     for (int column = 0; column < view->model()->columnCount(); ++column)
       QVERIFY2(view->columnWidth(column) >= view->header()->sectionSizeHint(column),

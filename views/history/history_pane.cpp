@@ -29,6 +29,7 @@ HistoryPane::HistoryPane(Document& document, QWidget* parent)
     view->setSelectionMode(QAbstractItemView::SingleSelection);
     view->setSortingEnabled(false);
     view->set_names_column(HistoryModel::title_column);
+    view->setTextElideMode(Qt::ElideRight);  // actions differ in their first words
     view->setAccessibleName(name);
     column->addWidget(view, stretch);
     return view;
