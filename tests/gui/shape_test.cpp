@@ -112,6 +112,7 @@ class ShapeTest : public test::AppWindow {
     for (const int width : {1280, 1440, 1600}) QTest::addRow("%d", width) << width;
   }
   void differences_do_not_cut_the_header();
+  void comparing_leaves_other_panes_in_place();
   void a_low_sac_pane_shows_rows();
   void a_histogram_leaves_rows();
   void the_ruler_shows_no_partial_labels();
@@ -351,6 +352,21 @@ void ShapeTest::differences_do_not_cut_the_header() {
   }
   const QString estimator = QString::fromStdString(document().analysis().estimator);
   QVERIFY(child<QToolButton>(scoreboard, "estimates").toolTip().contains(estimator));
+}
+
+void ShapeTest::comparing_leaves_other_panes_in_place() {
+  make_window();
+  resize_to({1280, 800});
+  open_sample();
+  auto* operators = show_pane<OperatorsPane>("operators");
+  QVERIFY(operators != nullptr);
+  QTest::qWait(50);
+  const int width = operators->width();
+  auto* compare = show_pane<ComparePane>("compare");
+  QVERIFY(compare != nullptr);
+  QTRY_VERIFY(compare->isVisible());
+  QTest::qWait(50);
+  QCOMPARE(operators->width(), width);
 }
 
 void ShapeTest::a_low_sac_pane_shows_rows() {

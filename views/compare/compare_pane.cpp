@@ -31,7 +31,8 @@ constexpr int kLow = 300;
 constexpr int kMinBeside = 600, kMinNumbers = 430, kMaxNumbers = 440;
 constexpr QSize kMinPage(120, 20);  // the numbers scroll if the pane is small
 constexpr int kStateWidth = 72;     // of a state's name above the numbers; the lists show all of it
-constexpr int kNumberPadding = 2;   // in the cells of the numbers
+constexpr int kMinStateLetters = 7;   // in the lists; more would make a small window's pane wider
+constexpr int kNumberPadding = 2;     // in the cells of the numbers
 constexpr int kOpened = 0, kNow = 1;  // indices of the first two choices
 constexpr int kAsShown = -1;          // of executions
 constexpr int kNodesTab = 0, kPlanTab = 1, kStatesTab = 2;
@@ -62,7 +63,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
     QComboBox* box = add_control(*row, new QComboBox(this), object_name, name, name);
     row->setStretchFactor(box, 1);
     box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    box->setMinimumContentsLength(12);
+    box->setMinimumContentsLength(kMinStateLetters);
     connect(box, &QComboBox::activated, this, &ComparePane::compare);
     return box;
   };
