@@ -26,6 +26,9 @@
 //      limit: find an order for the best plan whose peak is a tenth lower, as long as the search
 //      expects its step to be clearly shorter than the best one found. At most three plans are
 //      tried. Plans are compared in allocated bytes, also if the limit is of reserved memory.
+//   4. If the best plan in its order leaves at least a hundredth of the limit, save more of its
+//      values, one by one, until its peak has grown by as much, and find an order for the result.
+//      Continue once if that is faster.
 // For a limit on the step time, the smallest plan with the hidden shares gives the lowest peak to
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
 // bisection searches between this peak and that of the smallest plan without hidden shares. Plans
@@ -37,8 +40,8 @@
 // is found at the same time as the plans.
 //
 // Cost: searches for a plan (trade_off.cpp) and orders to find, two of them for the hidden shares.
-// A limit on the peak takes one search and at most 6 orders; a limit on the step time, at most 6
-// searches and 19 orders; a curve, one search and an order for each of its searched plans, and 2
+// A limit on the peak takes one search and at most 8 orders; a limit on the step time, at most 6
+// searches and 27 orders; a curve, one search and an order for each of its searched plans, and 2
 // more.
 //
 // Source: Jointer's own.
@@ -57,10 +60,12 @@
 namespace jointer {
 namespace {
 
-constexpr int kMaxGivenUp = 3;             // maximum number of plans with a lower peak to try
-constexpr std::int64_t kRoomPart = 10;     // of the peak: room for an order
-constexpr double kClearlyShorter = 0.995;  // of the step time
-constexpr int kPeakRounds = 3;             // bisection steps, for a limit on the step time
+constexpr int kMaxGivenUp = 3;               // maximum number of plans with a lower peak to try
+constexpr std::int64_t kRoomPart = 10;       // of the peak: room for an order
+constexpr int kMaxExtended = 2;              // rounds of step 4
+constexpr std::int64_t kExtendedPart = 100;  // of the limit: the minimum that is left, in step 4
+constexpr double kClearlyShorter = 0.995;    // of the step time
+constexpr int kPeakRounds = 3;               // bisection steps, for a limit on the step time
 
 class OrderedSearch {
  public:
@@ -176,7 +181,22 @@ class OrderedSearch {
       if (!next.order.empty() && step_ns(next) < step_ns(fit.point)) fit.point = next;
     }
     fit.found.clear();
+    JOINTER_CHECK(extend(fit.point, peak_bytes));
     return fit;
+  }
+
+  // Step 4.
+  Result<void> extend(ParetoPoint& point, std::int64_t peak_bytes) {
+    for (int i = 0; i < kMaxExtended && !point.order.empty(); ++i) {
+      const std::int64_t left = peak_bytes - bytes(point);
+      if (left <= 0 || left < peak_bytes / kExtendedPart) break;
+      JOINTER_TRY(ParetoPoint more, trade_off_.with_more_saved(point.plan, left, hidden_));
+      if (more.plan == point.plan) break;
+      JOINTER_CHECK(reorder(more, peak_bytes));
+      if (more.order.empty() || step_ns(more) >= step_ns(point)) break;
+      point = std::move(more);
+    }
+    return {};
   }
 
   Result<void> find_hidden() {

@@ -22,6 +22,8 @@
 #include "core/base/checked.h"
 #include "core/edit/edit.h"
 #include "core/partition/cut_preparation.h"
+#include "core/partition/plan_rules.h"
+#include "core/partition/plan_tuning.h"
 #include "core/partition/random_states.h"
 #include "core/partition/search_reasons.h"
 #include "core/policy/apply_step_tags.h"
@@ -163,6 +165,30 @@ Result<Fit> TradeOff::fastest_within(std::int64_t peak_bytes, const HiddenShares
     JOINTER_CHECK(restore_figures(fit.point));
     fit.bound_ns = 0;
     return fit;
+  });
+}
+
+Result<ParetoPoint> TradeOff::with_more_saved(const SavePlan& plan, std::int64_t bytes,
+                                              const HiddenShares& hidden) const {
+  return with_hidden(hidden, [&](const PlanWhatIf& what_if) -> Result<ParetoPoint> {
+    JOINTER_TRY(const PlanFigures figures, what_if.figures(plan));
+    const std::int64_t highest = saturating_add(figures.figures.peak_bytes, bytes);
+    const PlanRules rules(what_if, policies_, options_.offload);
+    const auto& is_cancelled = options_.partition.watcher.is_cancelled;
+    const auto evaluate = [&](SavePlan changed) -> std::optional<Result<EvaluatedPlan>> {
+      if (is_cancelled && is_cancelled()) return std::nullopt;
+      auto judged = what_if.figures(changed);
+      if (!judged) return tl::unexpected(judged.error());
+      return EvaluatedPlan{std::move(changed), *judged};
+    };
+    PlanTuning tuning(what_if, {.rules = rules, .evaluate = evaluate});
+    EvaluatedPlan more =
+        tuning.lower_while({plan, figures}, &Figures::step_ns,
+                           [&](const Figures& f) { return f.peak_bytes <= highest; });
+    ParetoPoint point{
+        .budget = -1, .name = {}, .plan = std::move(more.plan), .figures = more.figures};
+    JOINTER_CHECK(restore_figures(point));
+    return point;
   });
 }
 

@@ -84,6 +84,11 @@ class TradeOff {
   // The fastest plan found with a peak of at most `peak_bytes`.
   [[nodiscard]] Result<Fit> fastest_within(std::int64_t peak_bytes,
                                            const HiddenShares& hidden = {}) const;
+  // The plan with more of its values saved, or offloaded instead of recomputed, as long as that
+  // makes the step shorter and the peak at most `bytes` higher. Keeps the plan if nothing helps or
+  // the user has cancelled. Error (usage): the plan is not legal.
+  [[nodiscard]] Result<ParetoPoint> with_more_saved(const SavePlan& plan, std::int64_t bytes,
+                                                    const HiddenShares& hidden) const;
   // The plan with the lowest peak found whose step takes at most longest_step(percent).
   [[nodiscard]] Result<Fit> smallest_within(double percent) const;
   // The reference step time (see TradeOffOptions::reference_ns) plus `percent` percent.

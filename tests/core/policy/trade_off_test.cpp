@@ -158,5 +158,31 @@ TEST(TradeOff, TheBoundOfAnyOrderCanBeCancelled) {
   EXPECT_EQ(polls, 1) << "it continues after the cancellation";
 }
 
+// Saves as much as the bytes allow, which makes the step shorter.
+TEST(TradeOff, APlanMayBeGivenMoreMemory) {
+  Asked asked(Partitioner::min_cut);
+  const auto trade_off = asked.make();
+  const PlanWhatIf& what_if = trade_off->what_if();
+  std::vector<NodeId> nodes;
+  for (const SaveCandidate& each : what_if.candidates(asked.solved.plan).value())
+    nodes.push_back(each.node);
+  const SavePlan low =
+      what_if.change_all(asked.solved.plan, nodes, PlanAction::recompute).value().plan;
+  const Figures from = what_if.figures(low).value().figures;
+  std::int64_t last_ns = from.step_ns;
+  for (const std::int64_t bytes : {1 << 20, 4 << 20}) {
+    const ParetoPoint more = trade_off->with_more_saved(low, bytes, {}).value();
+    EXPECT_EQ(more.figures, what_if.figures(more.plan).value());
+    EXPECT_LE(more.figures.figures.peak_bytes, from.peak_bytes + bytes);
+    EXPECT_LT(more.figures.figures.step_ns, last_ns);
+    last_ns = more.figures.figures.step_ns;
+  }
+  std::atomic<bool> is_cancelled = false;
+  asked.is_cancelled = [&] { return is_cancelled.load(); };
+  const auto cancelled = asked.make();
+  is_cancelled = true;
+  EXPECT_EQ(cancelled->with_more_saved(low, 4 << 20, {})->plan, low);
+}
+
 }  // namespace
 }  // namespace jointer::test

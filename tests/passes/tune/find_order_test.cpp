@@ -447,6 +447,35 @@ TEST(OrderedSearch, LeavesRoomForAnOrder) {
   EXPECT_EQ(fit.point.figures.figures.step_ns, own_ns / 2);
 }
 
+// The order that is found lowers the peak: the memory that this leaves is used for more values.
+TEST(OrderedSearch, UsesTheMemoryThatAnOrderLeaves) {
+  const Asked asked(sample());
+  const std::int64_t left = asked.limit() / 20;
+  std::vector<Figures> tried;  // before the order
+  const FindOrder find = [&](const Graph& graph, const OrderLimit& limit) -> Result<PlanOrder> {
+    PlanOrder order{
+        .passes = {}, .figures = step_figures(graph, analysis())->figures, .communication = {}};
+    if (limit.bytes != asked.limit()) return order;  // for the hidden shares
+    tried.push_back(order.figures);
+    order.figures.peak_bytes -= left;
+    if (order.figures.peak_bytes > limit.bytes) {
+      order.refused_bytes = order.figures.peak_bytes;
+      return order;
+    }
+    order.passes = "place_collectives";
+    return order;
+  };
+  const Fit fit = fastest_ordered(*asked.trade_off, asked.limit(), find).value();
+  ASSERT_TRUE(fit.fits);
+  ASSERT_GE(tried.size(), 2U);
+  EXPECT_LE(tried.front().peak_bytes, asked.limit());
+  EXPECT_LT(fit.point.figures.figures.step_ns, tried.front().step_ns);
+  EXPECT_GT(fit.point.figures.figures.peak_bytes, tried.front().peak_bytes - left);
+  EXPECT_LE(fit.point.figures.figures.peak_bytes, asked.limit());
+  const Graph pair = asked.trade_off->graph_of(fit.point.plan).value();
+  EXPECT_EQ(step_figures(pair, analysis())->figures.step_ns, fit.point.figures.figures.step_ns);
+}
+
 // Reserved bytes say how much a plan must give up, and allocated bytes which plan does.
 TEST(OrderedSearch, GivesUpAllocatedBytesForALimitOfReservedMemory) {
   const Asked asked(sample(), LimitedMemory::reserved);
