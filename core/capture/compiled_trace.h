@@ -1,14 +1,15 @@
 #pragma once
 
 // Reads a torch.profiler trace of compiled training steps (Kineto's Chrome trace): what each graph
-// that Inductor compiled has launched, in order, with measured times. measured_kernels.h ties the
+// compiled by Inductor launched, in order, with measured times. measured_kernels.h ties the
 // calls to the kernels of a graph. compiled_trace.cpp has the rules.
 //
 // Terms
-//   compiled graph   the result of one compilation by Inductor: of a half of a pair, of a region
+//   compiled graph   the result of one Inductor compilation, for example of one half of a pair or
+//                    of a region
 //   run              one execution of a compiled graph in the trace
-//   call             a statement of the wrapper that launches work: a Triton kernel, a C++
-//                    function, an ATen or library operator, a collective
+//   call             a statement of the wrapper that launches work by calling a Triton kernel, a C++
+//                    function, an ATen or library operator, or a collective
 //   launch           a kernel or a copy on the device; an operator may launch several. In a trace
 //                    of the CPU, each call is its own launch.
 

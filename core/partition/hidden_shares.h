@@ -38,11 +38,11 @@ class HiddenShares {
   HiddenShares() = default;
   // The same fraction, from 0 to 1, in every group.
   explicit HiddenShares(double share) : rest_(share) {}
-  // Compares two steps of the same program. The second communicates more, for example because it
-  // recomputes more. The fraction of a group is that of its additional communication or that of all
-  // its communication in the second step, whichever is greater; 1 if it is at least 0.9. A group
-  // that does not communicate more gets the fraction of the additional communication of all groups
-  // taken together; 0 if there is none.
+  // Compares two steps of the same program, of which `more` communicates more, for example because
+  // it recomputes more. For each group that does, takes the hidden fraction of its additional
+  // communication or of all its communication in `more`, whichever is greater, and rounds 0.9 and
+  // above up to 1. Every other group gets the hidden fraction of the additional communication of
+  // all groups together, or 0 if there is none.
   HiddenShares(const GroupTimesByName& less, const GroupTimesByName& more);
 
   [[nodiscard]] bool hides_nothing() const;

@@ -18,7 +18,7 @@ namespace jointer {
 enum class MoveUnit : std::uint8_t {
   tensor,      // one tensor
   all_layers,  // the same tensor in all layers: equal path in the layer, operator and bytes
-  op,          // all results of an operator
+  op,          // the results of all calls of an operator
   layer,       // all tensors of a layer
 };
 // "tensor", "tensor in all layers", "operator" or "layer"; in the plural unless `count` is 1.

@@ -138,7 +138,7 @@ def test_the_text_names_steps_and_what_is_not_tied(tmp_path: Path) -> None:
     assert done.out.startswith("Measured on NVIDIA H100 80GB HBM3: one run, from t.json\n")
     assert "8 of 9 kernels measured" in done.out
     assert "1 kernel that is not in the trace: triton_poi_fused_silu_1" in done.out
-    assert "1 call in the trace without a kernel: aten::bmm" in done.out
+    assert "1 call in the trace that matches no kernel: aten::bmm" in done.out
 
 
 def test_kernels_of_the_cpu(tmp_path: Path) -> None:

@@ -459,7 +459,7 @@ void KernelsPaneTest::measured_kernels_are_opened() {
                                     "predicted): 3 kernels, 22.0 us"),
            qPrintable(totals.text()));
   QCOMPARE(child<ElidedLabel>(*pane_, "per_operator").text(),
-           QString("1 kernel not found in the trace · 1 call of the trace without a kernel"));
+           QString("1 kernel not found in the trace · 1 call in the trace matched to no kernel"));
   QVERIFY2(details().toPlainText().contains("aten::bmm"), qPrintable(details().toPlainText()));
 
   document().selection().select(node("exponential"));

@@ -78,7 +78,7 @@ QString untied_html(const SnapshotKernels* shown) {
   if (shown == nullptr || !shown->is_measured()) return {};
   const UntiedNames untied = untied_names(*shown);
   return named_html(tr("Not found in the trace"), untied.kernels) +
-         named_html(tr("Calls of the trace without a kernel"), untied.calls);
+         named_html(tr("Calls in the trace that match no kernel"), untied.calls);
 }
 
 }  // namespace
@@ -197,7 +197,7 @@ void KernelsPane::show_measurement(const SnapshotKernels& shown) {
                             time_text(shown.total_ns()), time_text(estimated_ns)));
   const UntiedNames untied = untied_names(shown);
   per_operator_->setText(
-      tr("%1 not found in the trace · %2 of the trace without a kernel")
+      tr("%1 not found in the trace · %2 in the trace matched to no kernel")
           .arg(counted_text(untied.kernels.size(), tr("1 kernel"), tr("%1 kernels")),
                counted_text(untied.calls.size(), tr("1 call"), tr("%1 calls"))));
 }

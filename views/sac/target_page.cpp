@@ -82,7 +82,7 @@ void TargetPage::make_controls(QWidget* controls) {
   unit_ = add_control(
       *row, new QComboBox(controls), "unit",
       tr("The values that change together and count as one: a tensor, the same tensor in all "
-         "layers, all results of an operator, or a whole layer"),
+         "layers, the results of all calls of an operator, or a whole layer"),
       tr("Unit of a change"));
   for (const MoveUnit unit :
        {MoveUnit::tensor, MoveUnit::all_layers, MoveUnit::op, MoveUnit::layer})

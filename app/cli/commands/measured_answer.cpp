@@ -302,7 +302,8 @@ void print_measured(const Json& answer) {
   fmt::print("\n");
   line("unmeasured_kernels", "kernel that is not in the trace",
        "kernels that are not in the trace");
-  line("untied_calls", "call in the trace without a kernel", "calls in the trace without a kernel");
+  line("untied_calls", "call in the trace that matches no kernel",
+       "calls in the trace that match no kernel");
   if (const auto outside = trace["outside_launches"].get<std::size_t>(); outside > 0)
     fmt::print("outside compiled graphs, in all steps: {}, {}\n",
                counted(outside, "launch", "launches"), ms_text(trace["outside_ms"]));

@@ -50,10 +50,10 @@ void TargetOptions::add_to(CLI::App& command) {
   command.add_option("--at-most", at_most, "Maximum number of changes in the list")
       ->type_name("N")
       ->check(whole_number(1));
-  set_choices(
-      command.add_option(
-          "--by", by, "Unit of a change: one tensor, all results of an operator, or a whole layer"),
-      {"tensor", "operator", "layer"});
+  set_choices(command.add_option("--by", by,
+                                 "Unit of a change: one tensor, the results of all calls of an "
+                                 "operator, or a whole layer"),
+              {"tensor", "operator", "layer"});
   command.add_flag("--same-in-all-layers", same_in_all_layers,
                    "With --by tensor: change the same tensor in all layers at once");
   command.add_flag("--no-recompute", no_recompute, "List no changes that recompute");

@@ -16,7 +16,7 @@ namespace jointer::views {
 Result<SnapshotKernelsPtr> tie_trace(const SnapshotKernels& base,
                                      const std::shared_ptr<const CompiledTrace>& trace);
 
-// The names of the kernels that were not found in the trace, and of its calls without a kernel.
+// The names of the kernels that were not found in the trace, and of its calls that match no kernel.
 struct UntiedNames {
   std::vector<std::string> kernels, calls;
 };
