@@ -15,6 +15,12 @@
 //  - calls on different streams or memory pools, as their annotations (`custom`) say.
 // Also since 2.14, floating-point numbers are equal if their bits are; before, NaN equals nothing.
 //
+// Like torch, this compares a call with only one earlier call: the first with the same hash, or the
+// last one of its equals that a write separates from the others. The hash is of the operator, of
+// the leaves of the arguments, and since 2.14 of the side; it excludes how arguments are nested,
+// the names of keywords, and streams. To Python, -1 has the hash of -2. So if `sum(x, -2)` comes
+// first, no two calls of `sum(x, -1)` are merged.
+//
 // Views of an erased call become views of its twin's storage. (torch leaves them described as views
 // of the erased call, and counts its memory a second time.)
 //
@@ -65,9 +71,11 @@ class Merger {
       regions_.emplace(id, region_);
       rewire(id);
       if (!may_merge(id)) continue;
-      auto& [first, twin] = find_twin(id);
+      NodeId& twin = calls_[hash_of(id)];
       if (!twin) {
         twin = id;
+      } else if (!are_equal(id, twin)) {
+        continue;  // and the place in the table stays taken
       } else if (regions_.at(twin) == region_) {
         replacement_[id.index()] = twin;
         join_storages(id, twin);
@@ -84,8 +92,6 @@ class Merger {
   }
 
  private:
-  using Entry = std::pair<const std::size_t, NodeId>;
-
   void find_returned_storages() {
     is_returned_.assign(graph_.storage_count(), false);
     const auto order = graph_.order();
@@ -214,26 +220,25 @@ class Merger {
     redirect_inputs(graph_, id, [this](NodeId input) { return replacement_[input.index()]; });
   }
 
-  // The entry of an equal call; if there is none, a new, empty entry.
-  Entry& find_twin(NodeId id) {
+  [[nodiscard]] std::size_t hash_of(NodeId id) const {
     const Node& node = graph_.node(id);
-    const std::size_t hash =
-        mix(mix(node.target.index(), hash_of(node.args)), hash_of(node.kwargs));
-    auto [begin, end] = calls_.equal_range(hash);
-    for (auto it = begin; it != end; ++it) {
-      const Node& other = graph_.node(it->second);
-      if (other.target == node.target && equal(node.args, other.args) &&
-          equal(node.kwargs, other.kwargs) && belong_together(id, it->second))
-        return *it;
-    }
-    return *calls_.emplace(hash, NodeId{});
+    std::size_t hash = mix(node.target.index(), is_strict_ && is_for_backward_[id.index()] ? 1 : 0);
+    add_leaves(node.args, hash);
+    hash = mix(hash, 0);  // between positional arguments and keywords
+    add_leaves(node.kwargs, hash);
+    return hash;
   }
 
-  // True if the backward depends on both or on neither, and both run on the same stream and memory
-  // pool. Always true before torch 2.14.
-  [[nodiscard]] bool belong_together(NodeId a, NodeId b) {
+  // Since torch 2.14, equal calls also are on the same side, and run on the same stream and memory
+  // pool.
+  [[nodiscard]] bool are_equal(NodeId a, NodeId b) {
+    const Node& left = graph_.node(a);
+    const Node& right = graph_.node(b);
+    if (left.target != right.target || !equal(left.args, right.args) ||
+        !equal(left.kwargs, right.kwargs))
+      return false;
     return !is_strict_ || (is_for_backward_[a.index()] == is_for_backward_[b.index()] &&
-                           place_of(graph_.node(a).custom) == place_of(graph_.node(b).custom));
+                           place_of(left.custom) == place_of(right.custom));
   }
 
   // The stream and the memory pool in a node's annotations.
@@ -254,13 +259,21 @@ class Merger {
     return (a ^ (b + 0x9e3779b97f4a7c15ULL + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdULL;
   }
 
-  [[nodiscard]] std::size_t hash_of(const Argument& argument) const {
-    std::size_t hash = mix(static_cast<std::size_t>(argument.kind), argument.count);
-    if (argument.has_children())
-      for (const Argument& child : graph_.children(argument)) hash = mix(hash, hash_of(child));
+  void add_leaves(const Argument& argument, std::size_t& hash) const {
+    if (argument.has_children()) {
+      const auto children = graph_.children(argument);
+      const bool is_dict = argument.kind == ArgumentKind::dict;  // keys and values alternate
+      for (std::size_t i = is_dict ? 1 : 0; i < children.size(); i += is_dict ? 2 : 1)
+        add_leaves(children[i], hash);
+      return;
+    }
+    hash = mix(hash, static_cast<std::size_t>(argument.kind));
+    if (argument.kind == ArgumentKind::integer)
+      hash = mix(hash, static_cast<std::size_t>(argument.integer == -1 ? -2 : argument.integer));
+    else if (argument.kind == ArgumentKind::real && !is_strict_ && argument.real == -1)
+      hash = mix(hash, std::bit_cast<std::uint64_t>(-2.0));
     else if (argument.kind != ArgumentKind::none)
       hash = mix(hash, static_cast<std::size_t>(payload(argument)));
-    return hash;
   }
 
   // The bits of the active union member.
@@ -299,7 +312,7 @@ class Merger {
   std::vector<NodeId> written_;
   std::size_t region_ = 0;
   std::unordered_map<NodeId, std::size_t> regions_;
-  std::unordered_multimap<std::size_t, NodeId> calls_;  // by hash
+  std::unordered_map<std::size_t, NodeId> calls_;  // by hash
 };
 
 }  // namespace

@@ -44,6 +44,13 @@ Graph merged(std::string_view text) {
   return graph;
 }
 
+std::vector<std::string> merged_by(std::string_view torch, std::string_view text) {
+  Graph graph = parse(text);
+  graph.part(PartId(0)).torch_version = torch;
+  merge_common_subexpressions(graph);
+  return calls_of(graph);
+}
+
 TEST(CommonSubexpressions, KeepTheFirstOfEqualCalls) {
   const Graph graph = merged(R"(
     x: f32[4] = input
@@ -79,6 +86,40 @@ TEST(CommonSubexpressions, NestedArgumentsAndKeywordsCount) {
     return [out]
   )");
   EXPECT_THAT(calls_of(graph), ElementsAre("a", "b", "d", "e", "ab", "cd", "all", "out"));
+}
+
+TEST(CommonSubexpressions, AreComparedWithOneCallOfTheSameHashAsInTorch) {
+  // To Python, -1 and -2 have the same hash.
+  const Graph graph = merged(R"(
+    x: f32[4,4] = input
+    a: f32[4] = aten.sum.dim_IntList(x, [-2])
+    b: f32[4] = aten.sum.dim_IntList(x, [-1])
+    c: f32[4] = aten.sum.dim_IntList(x, [-1])
+    d: f32[4] = aten.sum.dim_IntList(x, [-2])
+    e: f32[4] = aten.sum.dim_IntList(x, [1])
+    f: f32[4] = aten.sum.dim_IntList(x, [1])
+    bc: f32[4] = aten.mul.Tensor(b, c)
+    ad: f32[4] = aten.mul.Tensor(a, d)
+    ef: f32[4] = aten.mul.Tensor(e, f)
+    most: f32[4] = aten.add.Tensor(bc, ad)
+    out: f32[4] = aten.sub.Tensor(most, ef)
+    return [out]
+  )");
+  EXPECT_THAT(calls_of(graph), ElementsAre("a", "b", "c", "e", "bc", "ad", "ef", "most", "out"));
+}
+
+TEST(CommonSubexpressions, FloatsHadTheHashesOfIntegersBeforeTorch214) {
+  constexpr std::string_view kFloats = R"(
+    x: f32[4] = input
+    a: f32[4] = aten.mul.Tensor(x, -2.0)
+    b: f32[4] = aten.mul.Tensor(x, -1.0)
+    c: f32[4] = aten.mul.Tensor(x, -1.0)
+    bc: f32[4] = aten.mul.Tensor(b, c)
+    out: f32[4] = aten.add.Tensor(bc, a)
+    return [out]
+  )";
+  EXPECT_THAT(merged_by("2.13.0", kFloats), ElementsAre("a", "b", "c", "bc", "out"));
+  EXPECT_THAT(merged_by("2.14.0", kFloats), ElementsAre("a", "b", "bc", "out"));
 }
 
 TEST(CommonSubexpressions, KeepSomeCallsSeparate) {
@@ -187,13 +228,6 @@ constexpr std::string_view kTwoSides = R"(
   return [out, g]
 )";
 
-std::vector<std::string> merged_by(std::string_view torch, std::string_view text) {
-  Graph graph = parse(text);
-  graph.part(PartId(0)).torch_version = torch;
-  merge_common_subexpressions(graph);
-  return calls_of(graph);
-}
-
 TEST(CommonSubexpressions, ForwardAndBackwardAreSeparateSinceTorch214) {
   for (const char* torch : {"2.11.0", "2.13.0+cu130"})
     EXPECT_THAT(merged_by(torch, kTwoSides), ElementsAre("s", "v", "vw", "a", "out", "d", "g"))
@@ -211,18 +245,22 @@ TEST(CommonSubexpressions, StreamsAreSeparateSinceTorch214) {
       a: f32[4] = aten.neg(x)
       b: f32[4] = aten.neg(x)
       c: f32[4] = aten.neg(x)
+      d: f32[4] = aten.neg(x)
       ab: f32[4] = aten.mul.Tensor(a, b)
-      out: f32[4] = aten.mul.Tensor(ab, c)
+      cd: f32[4] = aten.mul.Tensor(c, d)
+      out: f32[4] = aten.mul.Tensor(ab, cd)
       return [out]
     )");
     graph.part(PartId(0)).torch_version = torch;
     graph.node(graph.find("b")).custom = graph.intern(R"({"stream": 1})");
     graph.node(graph.find("c")).custom = graph.intern(R"({"stream": 0, "note": "default"})");
+    graph.node(graph.find("d")).custom = graph.node(graph.find("b")).custom;
     merge_common_subexpressions(graph);
     if (std::string_view(torch) == "2.13.0")
-      EXPECT_THAT(calls_of(graph), ElementsAre("a", "ab", "out"));
+      EXPECT_THAT(calls_of(graph), ElementsAre("a", "ab", "cd", "out"));
     else
-      EXPECT_THAT(calls_of(graph), ElementsAre("a", "b", "ab", "out")) << "c runs where a does";
+      EXPECT_THAT(calls_of(graph), ElementsAre("a", "b", "d", "ab", "cd", "out"))
+          << "c runs where a does; d is compared with a alone, as in torch";
   }
 }
 
