@@ -9,6 +9,9 @@
 //  3. Move opaque objects after tensors.
 //  4. Not in torch: offload the values tagged MUST_CPU_OFFLOAD that can be offloaded, unless their
 //     memory is that of an input or an output of the forward.
+//  5. Not in torch: untagged random calls that the backward recomputes, as under an activation
+//     budget, draw the same numbers as in the forward. (In torch, they draw others, and gradients
+//     are wrong.)
 //
 // Cost: linear in the edges.
 
@@ -23,6 +26,8 @@
 #include "core/graph/users.h"
 #include "core/partition/half.h"
 #include "core/partition/offloadable.h"
+#include "core/partition/random_states.h"
+#include "core/partition/recompute_tags.h"
 
 namespace jointer {
 namespace {
@@ -133,6 +138,17 @@ std::vector<NodeId> tagged_for_host(const Graph& joint, const JointParts& parts,
   return found;
 }
 
+std::vector<NodeId> untagged_to_redraw(const Graph& joint, const JointParts& parts,
+                                       const Half& backward) {
+  std::vector<NodeId> found;
+  for (const NodeId id : backward.calls)
+    if (const Node& node = joint.node(id);
+        parts.is_forward(id) && !must_recompute(node) && can_keep_state(joint, node))
+      found.push_back(id);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 }  // namespace
 
 std::vector<NodeId> backward_inputs(const JointParts& parts, const SavePlan& plan) {
@@ -157,6 +173,7 @@ Result<SavePlan> settle_saved_values(const Graph& joint, const JointParts& parts
     return joint.node(id).value.kind != Value::Kind::opaque;
   });
   plan.offloaded = tagged_for_host(joint, parts, plan.saved);
+  plan.redrawn = untagged_to_redraw(joint, parts, trial);
   return plan;
 }
 

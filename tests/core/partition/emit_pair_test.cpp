@@ -137,6 +137,26 @@ TEST(EmitPair, RandomCallsSaveTheirStateElsewhere) {
   EXPECT_EQ(graph_hash(read), graph_hash(pair));
 }
 
+// An activation budget may recompute calls without tags.
+TEST(EmitPair, UntaggedRandomCallsSaveTheirStateUnderABudget) {
+  const Graph joint = parse(R"(
+    x: f32[64] = input
+    dy: f32[64] = tangent
+    a: f32[64] = aten.rand([64])
+    y: f32[64] = aten.mul.Tensor(x, a)
+    g: f32[64] = aten.mul.Tensor(dy, a)  {backward}
+    return [y, g]
+  )");
+  const auto done = must(partition(joint, {.activation_budget = 0}));
+  EXPECT_THAT(names(done.joint, done.plan.redrawn), ElementsAre("a"));
+  const Graph pair = must(emit_pair(done.joint, done.plan, Partitioner::min_cut));
+  EXPECT_THAT(names_of_part(pair, kForwardPart),
+              ElementsAre("x", "run_and_save_rng_state", "getitem", "getitem_1", "y", "output"));
+  EXPECT_THAT(names_of_part(pair, kBackwardPart),
+              ElementsAre("rng_state_output_0", "dy", "run_with_rng_state", "g", "output"));
+  EXPECT_TRUE(must(partition(joint, {})).plan.redrawn.empty()) << "saved, as without a budget";
+}
+
 // --- Comparison with the pairs that torch made ---
 
 struct CapturedPair {
