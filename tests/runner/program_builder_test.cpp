@@ -69,6 +69,30 @@ TEST(ProgramBuilder, ASymbolicFloatIsTheResultOfTheFirstNodeWithTheSameExpressio
   EXPECT_EQ(number.index, program->inputs[2].slot);
 }
 
+TEST(ProgramBuilder, AComplexNumberForATensorIsPromotedLikeANumber) {
+  Graph graph = test::parse(R"(
+    device cpu
+    x: f32[4] = input
+    y: f32[4] = aten.add.Tensor(x, 2.0)
+    return [y]
+  )");
+  const std::array<Argument, 2> parts{Argument::of_real(0.5), Argument::of_int(1)};
+  const std::array<Argument, 2> arguments{Argument::of_node(graph.find("x")),
+                                          graph.make_children(Argument::Kind::complex, parts)};
+  const Argument list = graph.make_children(Argument::Kind::list, arguments);
+  graph.node(graph.find("y")).args = list;
+  const auto program = build_program(graph, {});
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_EQ(program->instructions.size(), 1U);
+  const Operand& number = program->operands[program->instructions[0].first_operand + 1];
+  ASSERT_EQ(number.kind, Operand::Kind::constant);
+  ASSERT_TRUE(program->constants[number.index].isTensor());
+  const at::Tensor tensor = program->constants[number.index].toTensor();
+  EXPECT_EQ(tensor.scalar_type(), at::kComplexDouble);
+  EXPECT_TRUE(tensor.unsafeGetTensorImpl()->is_wrapped_number());
+  EXPECT_EQ(tensor.item().toComplexDouble(), c10::complex<double>(0.5, 1));
+}
+
 TEST(ProgramBuilder, TheHandlesOfManyOperatorsThatAreArgumentsStayInPlace) {
   constexpr std::array kFunctions{"sin", "cos", "tan", "exp", "log", "neg", "abs", "sqrt"};
   std::string text = "device cpu\nx: f32[4] = input\n";

@@ -71,6 +71,8 @@ at::Tensor wrapped_number(const IValue& number) {
     tensor = at::scalar_tensor(number.toBool(), at::kBool);
   else if (number.isInt())
     tensor = at::scalar_tensor(number.toInt(), at::kLong);
+  else if (number.isComplexDouble())
+    tensor = at::scalar_tensor(number.toComplexDouble(), at::kComplexDouble);
   else
     tensor = at::scalar_tensor(number.toDouble(), at::kDouble);
   tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
@@ -323,7 +325,8 @@ Result<IValue> ArgumentConverter::constant(const Argument& argument, const c10::
       const auto part = [](const Argument& a) {
         return a.kind == Argument::Kind::real ? a.real : static_cast<double>(a.integer);
       };
-      return IValue(c10::complex<double>(part(parts[0]), part(parts[1])));
+      const IValue number(c10::complex<double>(part(parts[0]), part(parts[1])));
+      return plain.kind() == TypeKind::TensorType ? IValue(wrapped_number(number)) : number;
     }
     case Argument::Kind::string:
       if (plain.kind() == TypeKind::DeviceObjType)
