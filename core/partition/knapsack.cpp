@@ -32,6 +32,9 @@
 //     since saving them costs nothing.
 //   - knee_point divides by zero in torch if the items have no weight or no value. Here it uses the
 //     given budget, as torch does if all budgets give the same result.
+//   - knee_point sums all weights in torch in the order of a set, which differs from run to run. If
+//     two budgets are equally near to the origin, rounding decides between them. Here, the weights
+//     are summed in the order of the items.
 //   - torch's sets can exceed the budget: by rounding; in Hirschberg because the first half of the
 //     items gets one quantum too many; and in knee_point because a budget under 0.001 may be raised
 //     to 0.001. BudgetRounding::torch returns those sets. BudgetRounding::within returns the same
