@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "core/base/checked.h"
+#include "core/graph/argument_nodes.h"
 #include "core/graph/group_argument.h"
 
 namespace jointer {
@@ -76,8 +77,18 @@ std::int64_t input_bytes(const Graph& graph, const Node& call) {
   return sum;
 }
 
+std::int64_t collective_input_bytes(const Graph& graph, const Node& collective) {
+  std::vector<NodeId> buffers;
+  if (const Argument* out = graph.argument(collective, "out")) append_nodes(graph, *out, buffers);
+  std::int64_t sum = 0;
+  for (const NodeId input : graph.inputs(collective))
+    if (std::find(buffers.begin(), buffers.end(), input) == buffers.end())
+      sum = saturating_add(sum, graph.output_bytes(graph.node(input)));
+  return sum;
+}
+
 std::int64_t collective_bytes(const Graph& graph, const Node& collective) {
-  return std::max(input_bytes(graph, collective), graph.output_bytes(collective));
+  return std::max(collective_input_bytes(graph, collective), graph.output_bytes(collective));
 }
 
 double collective_ms(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& placement,

@@ -11,6 +11,7 @@
 #include "app/cli/commands/options.h"
 #include "app/cli/commands/table.h"
 #include "core/base/units.h"
+#include "core/cost/collective_model.h"
 #include "core/cost/fused_matmul.h"
 #include "core/cost/node_flops.h"
 #include "core/graph/canonical.h"
@@ -54,8 +55,7 @@ Summary summarize(const Graph& graph) {
     if (!graph.is_collective_start(n)) continue;
     Collectives& c = s.collectives[std::string(graph.target(n))];
     ++c.count;
-    for (const NodeId input : graph.inputs(n))
-      c.input_bytes += graph.output_bytes(graph.node(input));
+    c.input_bytes += collective_input_bytes(graph, n);
     c.output_bytes += graph.output_bytes(n);
   }
   for (std::size_t part = 0; part < graph.part_count(); ++part)

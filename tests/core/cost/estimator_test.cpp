@@ -181,6 +181,29 @@ TEST(CollectiveModel, RanksFillNodesInOrder) {
   EXPECT_EQ(place("c", 8), std::tuple(4, 2, 1));
 }
 
+TEST(CollectiveModel, ABufferForTheResultIsNoPartOfTheMessage) {
+  const Graph graph = parse(R"(
+    group dp: 0 1
+    x: f32[1000000] = input
+    buffer: f32[2000000] = aten.empty.memory_format([2000000])
+    part: f32[1000000] = aten.slice.Tensor(buffer, 0, 0, 1000000)
+    ag: f32[2000000] = _c10d_functional.all_gather_into_tensor(x, 2, 'dp')
+    into: f32[2000000] = _c10d_functional.all_gather_into_tensor_out(part, 2, 'dp', out=buffer)
+    cast: f32[2000000] = symm_mem._low_contention_all_gather_ce_multicast_out(x, 'dp', buffer)
+    return [ag, into, cast]
+  )");
+  for (const char* name : {"ag", "into", "cast"}) {
+    const Node& call = node(graph, name);
+    EXPECT_EQ(collective_input_bytes(graph, call), 4'000'000) << name;
+    EXPECT_EQ(collective_bytes(graph, call), 8'000'000) << name;
+  }
+  for (const char* name : {"roofline", "simple"}) {
+    const auto e = must(make_estimator({.name = name, .device = "h100"}));
+    EXPECT_EQ(e->estimate(graph, graph.find("into")).ns, e->estimate(graph, graph.find("ag")).ns)
+        << name;
+  }
+}
+
 RC_GTEST_PROP(CollectiveModelProperty, MoreBytesNeverTakeLessTime, ()) {
   const auto ranks = *rc::gen::inRange<std::int64_t>(2, 1024);
   const auto per_node = *rc::gen::inRange<std::int64_t>(1, 9);
