@@ -35,7 +35,7 @@ void describe(const Graph& graph, const Tensor& t, TensorRecord& record) {
 class ValueRecorder {
  public:
   ValueRecorder(const Graph& graph, const StorageOwners& owners, NodeId id,
-                const std::function<std::string_view(NodeId)>& name_owner)
+                const std::function<NamedTensor(StorageOwners::Owner)>& name_owner)
       : graph_(graph), owners_(owners), id_(id), name_owner_(name_owner) {}
 
   void record(const Value& value, ValueRecord& record) {
@@ -79,11 +79,11 @@ class ValueRecorder {
         record.storage.emplace().bytes = size_record(graph_, bytes);
       return;
     }
-    std::string_view name = name_owner_ ? name_owner_(owner.node) : std::string_view();
-    if (name.empty()) name = graph_.name(owner.node);
+    NamedTensor named = name_owner_ ? name_owner_(owner) : NamedTensor{};
+    if (named.node.empty()) named = {graph_.name(owner.node), owner.tensor};
     StorageRecord& storage = record.storage.emplace();
-    storage.of = name;
-    storage.tensor = owner.tensor;
+    storage.of = named.node;
+    storage.tensor = named.tensor;
   }
 
   // Size in bytes of the storage that a tensor gets if its record describes none.
@@ -96,7 +96,7 @@ class ValueRecorder {
   const Graph& graph_;
   const StorageOwners& owners_;
   NodeId id_;
-  const std::function<std::string_view(NodeId)>& name_owner_;
+  const std::function<NamedTensor(StorageOwners::Owner)>& name_owner_;
   std::size_t next_ = 0;  // index of the next tensor
 };
 
@@ -203,7 +203,7 @@ void record_call(const Graph& graph, const Node& node, NodeRecord& record) {
 }
 
 ValueRecord record_value(const Graph& graph, const StorageOwners& owners, NodeId id,
-                         const std::function<std::string_view(NodeId)>& name_owner) {
+                         const std::function<NamedTensor(StorageOwners::Owner)>& name_owner) {
   ValueRecord record;
   ValueRecorder(graph, owners, id, name_owner).record(graph.node(id).value, record);
   return record;

@@ -34,10 +34,15 @@ NodeRecord record_node(const Graph& graph, const StorageOwners& owners, NodeId i
 void record_call(const Graph& graph, const Node& node, NodeRecord& record);
 
 ArgumentRecords record_args(const Graph& graph, const Argument& list_or_dict);
-// `name_owner` may return a different name for a node whose storage a tensor shares. If it returns
-// an empty string, the record uses the node's own name.
+// A tensor of a node, by the name of the node.
+struct NamedTensor {
+  std::string_view node;
+  std::size_t tensor = 0;
+};
+// `name_owner` may return a different tensor for one whose storage a tensor shares. If the name
+// that it returns is empty, the record uses the owner itself.
 ValueRecord record_value(const Graph& graph, const StorageOwners& owners, NodeId id,
-                         const std::function<std::string_view(NodeId)>& name_owner = {});
+                         const std::function<NamedTensor(StorageOwners::Owner)>& name_owner = {});
 // Records the single tensor that a node returns, as a tensor in a new storage.
 TensorRecord record_tensor(const Graph& graph, NodeId id);
 

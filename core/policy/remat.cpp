@@ -332,24 +332,27 @@ class Rematerializer {
       };
       const auto inputs = graph_.inputs(id);
       const auto input = std::ranges::find_if(inputs, lies_in);
-      std::string_view now;
+      Memory now;
       if (input == inputs.end()) {
-        if (is_copy) now = copies_[owner.index()];
+        if (is_copy) now.node = copies_[owner.index()];
       } else if (const NodeId back = is_copy ? nodes_.back(*input) : NodeId{}) {
-        now = graph_.name(back);
+        now = {.node = graph_.name(back), .is_copied_back = true};
       } else if (const auto known = memory_.find({*input, owner});
                  known != memory_.end() && (reads_copy(*input) || !order_.is_gathered(*input))) {
         now = known->second;
       }
-      if (!now.empty()) memory_[{id, owner}] = now;
+      if (!now.node.empty()) memory_[{id, owner}] = now;
     }
   }
-  // For record_value: maps an owner of memory to the node in whose memory the tensors of the copied
-  // or redirected call are now.
-  [[nodiscard]] std::function<std::string_view(NodeId)> memory_of(NodeId id) const {
-    return [this, id](NodeId owner) -> std::string_view {
-      const auto known = memory_.find({id, owner});
-      return known == memory_.end() ? std::string_view() : known->second;
+  // For record_value: maps an owner of memory to the tensor in whose memory the tensors of the
+  // copied or redirected call are now. A copy has the tensors of its original; a value copied back
+  // from the host is one tensor, even if the offloaded one was part of a tuple.
+  [[nodiscard]] std::function<NamedTensor(StorageOwners::Owner)> memory_of(NodeId id) const {
+    return [this, id](StorageOwners::Owner owner) -> NamedTensor {
+      const auto known = memory_.find({id, owner.node});
+      if (known == memory_.end()) return {};
+      const Memory& now = known->second;
+      return {.node = now.node, .tensor = now.is_copied_back ? 0 : owner.tensor};
     };
   }
 
@@ -459,9 +462,14 @@ class Rematerializer {
   RematOrder<TaggedNodes> order_;
   std::vector<NodeId> makers_;  // indexed by node id: the node that allocated its memory
   std::vector<NodeId> region_;
+  // The node in whose memory tensors are now; `is_copied_back` if it copies them from the host.
+  struct Memory {
+    std::string_view node;
+    bool is_copied_back = false;
+  };
   // Maps a copied or redirected call and a former owner of its tensors' memory to the node in whose
   // memory these tensors are now.
-  std::map<std::pair<NodeId, NodeId>, std::string_view> memory_;
+  std::map<std::pair<NodeId, NodeId>, Memory> memory_;
   std::vector<std::string> copies_;            // indexed by node id: the name of its copy, or empty
   std::unordered_set<std::string> subgraphs_;  // targets of the constants that are subgraphs
   std::vector<std::string> constants_;         // names of copied constants, by number

@@ -269,6 +269,31 @@ TEST(CpuOffload, ARecomputedViewIsAViewOfTheReload) {
   EXPECT_NE(memory(read), memory(graph.find("a")));
 }
 
+// The indices are the second result of `m`, but the only tensor of the value that is copied back.
+TEST(CpuOffload, ARecomputedViewOfAPartIsAViewOfTheReload) {
+  Graph graph = offloaded(R"(
+    kind train_step
+    x: f32[8,8] = input
+    m: (f32[8,4], i64[8,4]) = aten.topk(x, 4)  {layers.0}
+    i: i64[8,4] = _operator.getitem(m, 1)  {layers.0 MUST_CPU_OFFLOAD}
+    v: i64[32] = aten.view(i, [32])  {layers.1 MUST_RECOMPUTE}
+    o: i64[32] = aten.neg(v)  {layers.1}
+    g: i64[32] = aten.neg(v)  {backward layers.1}
+    return [o, g]
+  )",
+                          {.defer_layers = 0, .prefetch_layers = 0});
+  const auto edit = must(selective_activation_remat(graph));
+  const auto applied = apply(graph, edit);
+  ASSERT_TRUE(applied) << applied.error().message;
+  const auto memory = [&](NodeId id) {
+    return graph.real_storage(graph.tensors(id).front().storage);
+  };
+  const NodeId read = graph.inputs(graph.find("g")).front();
+  EXPECT_NE(read, graph.find("v"));
+  EXPECT_EQ(memory(read), memory(graph.find("reload_default")));
+  EXPECT_EQ(memory(graph.find("v")), memory(graph.find("i")));
+}
+
 TEST(CpuOffload, AcceptsTheTrainingStepOfTheCaptures) {
   JOINTER_NEEDS_SHARED();
   auto graph = must(open_graph({.path = capture_path("llama_like_train_step"), .backward = {}}));
