@@ -31,10 +31,12 @@
 //      Continue once if that is faster.
 // For a limit on the step time, the smallest plan with the hidden shares gives the lowest peak to
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
-// bisection searches between this peak and that of the smallest plan without hidden shares. Plans
-// from earlier searches keep the estimates that those searches found. A curve consists of the plans
-// that the search finds, in the orders found for them, and of budgets, presets and the current
-// plan, which keep their own order there, since they show what torch does.
+// bisection searches between this peak and that of the smallest plan without hidden shares, by
+// ratio, since the former is usually closer. If the order makes the step clearly shorter than the
+// limit, for example because it launches fewer calls, lower peaks are tried until one does not fit.
+// Plans from earlier searches keep the estimates that those searches found. A curve consists of the
+// plans that the search finds, in the orders found for them, and of budgets, presets and the
+// current plan, which keep their own order there, since they show what torch does.
 //
 // The lower bound holds for any order, since it counts compute and copies but no communication. It
 // is found at the same time as the plans.
@@ -49,6 +51,7 @@
 #include "core/policy/ordered_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -65,7 +68,8 @@ constexpr std::int64_t kRoomPart = 10;       // of the peak: room for an order
 constexpr int kMaxExtended = 2;              // rounds of step 4
 constexpr std::int64_t kExtendedPart = 100;  // of the limit: the minimum that is left, in step 4
 constexpr double kClearlyShorter = 0.995;    // of the step time
-constexpr int kPeakRounds = 3;               // bisection steps, for a limit on the step time
+constexpr int kPeakRounds = 3;               // peaks to try, for a limit on the step time
+constexpr std::int64_t kFirstPart = 16;      // of the peak: the first step to a lower one
 
 class OrderedSearch {
  public:
@@ -122,12 +126,20 @@ class OrderedSearch {
     JOINTER_TRY(const Fit lowest, trade_off_.smallest_within_step(longest, hidden_));
     std::int64_t low = bytes(lowest.point);
     JOINTER_TRY(Fit best, fastest_plan(low));
-    if (!fits(best.point)) {
+    if (fits(best.point)) {
+      for (int round = 0; round < kPeakRounds; ++round) {
+        if (!is_clearly_shorter(step_ns(best.point), longest)) break;
+        low -= low / (kFirstPart >> round);
+        JOINTER_TRY(Fit fit, fastest_plan(low));
+        if (!fit.fits || !fits(fit.point)) break;
+        best = std::move(fit);
+      }
+    } else {
       JOINTER_TRY(best, trade_off_.smallest_within_step(longest, {}));
       std::int64_t high = bytes(best.point);
       JOINTER_CHECK(reorder(best.point, high));
       for (int round = 0; round < kPeakRounds && high > low + 1; ++round) {
-        const std::int64_t middle = low + (high - low) / 2;
+        const std::int64_t middle = between(low, high);
         JOINTER_TRY(Fit fit, fastest_plan(middle));
         const bool is_enough = fit.fits && fits(fit.point);
         (is_enough ? high : low) = middle;
@@ -173,7 +185,7 @@ class OrderedSearch {
       if (above == fit.found.begin()) break;
       tried = std::prev(above);
       ParetoPoint& next = *tried;
-      if (wants_room && !is_clearly_shorter(next, fit.point)) break;
+      if (wants_room && !is_clearly_shorter(step_ns(next), step_ns(fit.point))) break;
       limit = allocated(next);
       JOINTER_TRY(refused, reorder(next, peak_bytes));
       // Without an order, the plan still has the estimates of the search, in which the hidden
@@ -234,8 +246,13 @@ class OrderedSearch {
     return point.figures.figures.peak_bytes;
   }
   static std::int64_t step_ns(const ParetoPoint& point) { return point.figures.figures.step_ns; }
-  static bool is_clearly_shorter(const ParetoPoint& a, const ParetoPoint& b) {
-    return static_cast<double>(step_ns(a)) < kClearlyShorter * static_cast<double>(step_ns(b));
+  static bool is_clearly_shorter(std::int64_t a_ns, std::int64_t b_ns) {
+    return static_cast<double>(a_ns) < kClearlyShorter * static_cast<double>(b_ns);
+  }
+  // A peak as many times above `low` as below `high`.
+  static std::int64_t between(std::int64_t low, std::int64_t high) {
+    const double mean = std::sqrt(static_cast<double>(low) * static_cast<double>(high));
+    return std::clamp(saturating_whole(mean), low + 1, high - 1);
   }
   static void set_bound(ParetoPoint& point, const OrderBound& bound) {
     point.bound_ns = std::min(bound.bound_ns(point.figures.figures.peak_bytes), step_ns(point));

@@ -272,6 +272,24 @@ TEST(OrderedSearch, SearchesAtFullCostIfOrdersHideNothing) {
   EXPECT_LE(smallest.point.figures.figures.peak_bytes, small.point.figures.figures.peak_bytes);
 }
 
+// An order may also save time that is not communication, which the search does not expect.
+TEST(OrderedSearch, TimeThatAnOrderSavesIsSpentOnALowerPeak) {
+  const Asked asked(sample());
+  const FindOrder find = [](const Graph& graph, const OrderLimit&) -> Result<PlanOrder> {
+    PlanOrder order{.passes = "place_collectives",
+                    .figures = step_figures(graph, analysis())->figures,
+                    .communication = {}};
+    order.figures.step_ns = order.figures.step_ns * 8 / 10;
+    return order;
+  };
+  const Fit own = asked.trade_off->smallest_within(0).value();
+  const Fit fit = smallest_ordered(*asked.trade_off, 0, find).value();
+  EXPECT_TRUE(fit.fits);
+  EXPECT_LE(fit.point.figures.figures.step_ns, asked.trade_off->longest_step(0));
+  const std::int64_t peak = own.point.figures.figures.peak_bytes;
+  EXPECT_LE(fit.point.figures.figures.peak_bytes, peak - peak / 16);
+}
+
 TEST(OrderedSearch, KeepsTheOrderWithoutAFunction) {
   const Asked asked(small_joint());
   const FindOrder none;
