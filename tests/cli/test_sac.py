@@ -728,6 +728,11 @@ def test_a_flat_step_within_a_peak(tmp_path: Path) -> None:
     assert (again["peak_bytes"], names(again)) == (kept["peak_bytes"], names(kept))
 
 
+def test_a_plan_that_recomputes_nothing_needs_no_tags() -> None:
+    value = answer("sac", STEP, "--ignore-tags")
+    assert value["recomputed_count"] == 0 and value["notes"] == []
+
+
 @pytest.mark.slow
 def test_a_flat_step_that_may_be_slower(tmp_path: Path) -> None:
     whole, value = answer("sac", STEP), answer("sac", STEP, "--slower", "10", "--no-offload")

@@ -13,6 +13,7 @@
 #include "core/base/units.h"
 #include "core/capture/native_writer.h"
 #include "core/partition/kept_values.h"
+#include "core/partition/recompute_tags.h"
 #include "core/partition/step_budget.h"
 #include "core/pass/pipeline_run.h"
 #include "core/policy/apply_step_tags.h"
@@ -158,8 +159,13 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
                 plan_step(options, std::move(graph), fsdp, std::move(target), policy.notes));
     graph = planned->tagged;
     JOINTER_TRY(const std::vector<Edit> edits, apply_step_tags(graph));
+    // If no value is tagged for recomputation, the passes advise on running them; that is not needed
+    // here, since the plan recomputes nothing.
+    const bool recomputes = std::ranges::any_of(
+        graph.order(), [&](NodeId id) { return must_recompute(graph.node(id)); });
     for (const Edit& edit : edits)
-      policy.notes.insert(policy.notes.end(), edit.notes.begin(), edit.notes.end());
+      if (recomputes || !edit.changes.empty())
+        policy.notes.insert(policy.notes.end(), edit.notes.begin(), edit.notes.end());
   }
   std::optional<OrderAnswer> order;
   if (planned && !planned->order.empty()) {
