@@ -2,7 +2,9 @@
 //
 // Steps
 //   1. Recompute every value that a call in a group returns, except values computed only from
-//      parameters, since FSDP's rule decides about gathered parameters.
+//      parameters, since FSDP's rule decides about gathered parameters, and results that the
+//      backward of other modules reads: like the next layer's input, these are saved by their
+//      reader, so they keep their decisions.
 //   2. Save the inputs of each group: the values that its calls read and that forward calls outside
 //      the group compute, again except values computed only from parameters. An input may be
 //      computed in another group, as with consecutive layers.
@@ -23,12 +25,37 @@
 #include "core/graph/module_tree.h"
 
 namespace jointer {
+namespace {
+
+// Indexed by node id: true for calls in a group whose results a backward call of a module outside
+// the group reads. Backward calls without a module count as part of the group.
+std::vector<bool> read_by_other_modules(const Graph& graph,
+                                        std::span<const std::vector<NodeId>> groups) {
+  const ModuleTree modules(graph);
+  std::vector<std::size_t> group_of(graph.node_count(), 0);  // from 1; 0: no group
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (const NodeId id : groups[i]) group_of[id.index()] = i + 1;
+  std::vector<bool> is_read(graph.node_count(), false);
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    if (n.kind != NodeKind::call || n.phase != Phase::backward) continue;
+    if (modules.module(modules.of(id)).path.empty()) continue;
+    for (const NodeId input : graph.inputs(id)) {
+      const std::size_t group = group_of[input.index()];
+      if (group != 0 && group != group_of[id.index()]) is_read[input.index()] = true;
+    }
+  }
+  return is_read;
+}
+
+}  // namespace
 
 Result<PlanChange> checkpoint(const Graph& graph, const PlanWhatIf& what_if, const SavePlan& plan,
                               std::span<const std::vector<NodeId>> groups) {
   const std::vector<bool> of_parameters = derived_from_parameters(graph);
   std::vector<std::size_t> group_of(graph.node_count(), 0);  // from 1; 0: no group
   std::vector<bool> is_input(graph.node_count(), false);
+  const std::vector<bool> is_read_outside = read_by_other_modules(graph, groups);
   const auto is_activation = [&](NodeId id) {
     const Node& n = graph.node(id);
     return graph.is_live(id) && n.kind == NodeKind::call && n.phase == Phase::forward &&
@@ -42,10 +69,12 @@ Result<PlanChange> checkpoint(const Graph& graph, const PlanWhatIf& what_if, con
     for (const NodeId id : groups[i]) {
       if (!is_activation(id)) continue;
       group_of[id.index()] = i + 1;
-      if (is_tensor(id)) inside.push_back(id);
+      if (is_tensor(id) && !is_read_outside[id.index()]) inside.push_back(id);
     }
   if (inside.empty())
-    return fail(Error::Kind::usage, "the checkpointed calls compute no activations in the forward");
+    return fail(Error::Kind::usage,
+                "the checkpointed calls compute no activations in the forward, or only those that "
+                "the backward of other modules reads");
   for (const NodeId id : graph.order()) {
     if (group_of[id.index()] == 0) continue;
     for (const NodeId input : graph.inputs(id)) {

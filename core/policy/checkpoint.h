@@ -12,7 +12,8 @@ namespace jointer {
 
 // Checkpoints groups of calls, such as layers, as torch.utils.checkpoint does: everything that a
 // group computes in the forward is recomputed, and the activations that it reads from outside are
-// saved. Decisions about gathered parameters do not change. `graph`: the graph of `what_if`.
+// saved. Decisions about gathered parameters, and about results that the backward of other modules
+// reads, do not change. `graph`: the graph of `what_if`.
 // Returns the plan; PlanChange::refused lists the values of the groups that cannot be recomputed.
 // Error (usage): the groups compute no activations, or none that can be recomputed.
 Result<PlanChange> checkpoint(const Graph& graph, const PlanWhatIf& what_if, const SavePlan& plan,
