@@ -133,17 +133,47 @@ FxIds repeated_positions(FxBuilder& b, const CallArguments& call, TorchVersion v
   return {b.pointwise("minimum", {found}, {static_cast<double>(b.shape(repeats)[0] - 1)})};
 }
 
-FxId random_numbers(FxBuilder& b, std::string_view op, FxTensor like, DType type) {
-  FxNode made;
-  made.kind = FxKind::random;
-  made.op = op;
-  made.target = "inductor.random.default";
-  made.inputs = {b.seeds(like.is_on_gpu)};
-  made.numbers = {b.next_seed(like.is_on_gpu)};
+FxId seed_at(FxBuilder& b, FxId seeds, std::int64_t index) {
+  const bool is_on_gpu = b.tensor(seeds).is_on_gpu;
+  return b.add(node_of(FxKind::random_seed, "prims.inductor_lookup_seed.default", {seeds}, {index},
+                       {DType::int64, is_on_gpu, {}, {}}));
+}
+
+// Random numbers that a seed determines; `op` as in FxNode.
+FxId drawn_from(FxBuilder& b, FxId seed, std::string_view op, FxTensor like) {
   like.dtype = op == "randint64" ? DType::int64 : DType::float32;
   like.stride = dense_strides(like.shape);
-  made.results = {std::move(like)};
-  return b.convert(b.add(std::move(made)), type);
+  FxNode made =
+      node_of(FxKind::random, "prims.inductor_random.default", {seed}, {}, std::move(like));
+  made.op = op;
+  return b.add(std::move(made));
+}
+
+FxId random_numbers(FxBuilder& b, std::string_view op, const FxTensor& like, DType type) {
+  const FxId seeds = b.seeds(like.is_on_gpu);
+  const FxId seed = seed_at(b, seeds, b.next_seed(like.is_on_gpu));
+  return b.convert(drawn_from(b, seed, op, like), type);
+}
+
+// The calls that Inductor has already made of calls for random numbers, as in the halves that it
+// compiles (`replace_random_passes`).
+FxIds inductor_seeds(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  return {b.add(node_of(FxKind::random_seeds, "prims.inductor_seeds.default", {},
+                        {call.integer("count")}, call.result()))};
+}
+
+FxIds inductor_seed(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  return {seed_at(b, call.tensor("seeds"), call.integer("index"))};
+}
+
+FxIds inductor_random(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId seed = call.tensor("seed");
+  if (seed < 0) return {};
+  const bool is_integer = call.packet() == "prims.inductor_randint";
+  const std::string_view mode = is_integer                    ? "randint64"
+                                : call.text("mode") == "rand" ? "rand"
+                                                              : "randn";
+  return {drawn_from(b, seed, mode, call.result())};
 }
 
 FxIds random_tensor(FxBuilder& b, const CallArguments& call, TorchVersion) {
@@ -196,17 +226,31 @@ FxIds assert_true(FxBuilder& b, const CallArguments& call, TorchVersion) {
 
 std::span<const Decomposition> index_decompositions() {
   static constexpr std::array kAll = std::to_array<Decomposition>({
-      {"aten._assert_async", assert_true},    {"aten.bernoulli", coin_flips},
-      {"aten.bucketize", searched},           {"aten.index_add", index_along},
-      {"aten.index_add_", index_along},       {"aten.index_copy", index_along},
-      {"aten.index_copy_", index_along},      {"aten.index_fill", index_along},
-      {"aten.index_fill_", index_along},      {"aten.native_dropout", dropout},
-      {"aten.rand", random_tensor},           {"aten.rand_like", random_tensor},
-      {"aten.randint", random_tensor},        {"aten.randn", random_tensor},
-      {"aten.randn_like", random_tensor},     {"aten.repeat_interleave", repeated_positions},
-      {"aten.scatter_", scatter_along},       {"aten.scatter_add_", scatter_along},
-      {"aten.scatter_reduce", scatter_along}, {"aten.scatter_reduce_", scatter_along},
+      {"aten._assert_async", assert_true},
+      {"aten.bernoulli", coin_flips},
+      {"aten.bucketize", searched},
+      {"aten.index_add", index_along},
+      {"aten.index_add_", index_along},
+      {"aten.index_copy", index_along},
+      {"aten.index_copy_", index_along},
+      {"aten.index_fill", index_along},
+      {"aten.index_fill_", index_along},
+      {"aten.native_dropout", dropout},
+      {"aten.rand", random_tensor},
+      {"aten.rand_like", random_tensor},
+      {"aten.randint", random_tensor},
+      {"aten.randn", random_tensor},
+      {"aten.randn_like", random_tensor},
+      {"aten.repeat_interleave", repeated_positions},
+      {"aten.scatter_", scatter_along},
+      {"aten.scatter_add_", scatter_along},
+      {"aten.scatter_reduce", scatter_along},
+      {"aten.scatter_reduce_", scatter_along},
       {"aten.searchsorted", searched},
+      {"prims.inductor_lookup_seed", inductor_seed},
+      {"prims.inductor_randint", inductor_random},
+      {"prims.inductor_random", inductor_random},
+      {"prims.inductor_seeds", inductor_seeds},
   });
   return kAll;
 }

@@ -80,7 +80,8 @@ enum class FxKind : std::uint8_t {
   // maxima and their positions
   adaptive_pool,
   random_seeds,  // numbers: the number of seeds
-  random,        // op: "rand", "randn", "randint64"; numbers: index of the seed; inputs: the seeds
+  random_seed,   // numbers: its index; inputs: the seeds
+  random,        // op: "rand", "randn", "randint64"; inputs: the seed
   index,         // inputs: the tensor, then an index (-1: none) for each of its first dimensions
   index_put,     // inputs: the tensor, the values, the indices; numbers: 1 if it adds
   index_put_in_place,

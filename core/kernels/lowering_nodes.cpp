@@ -565,6 +565,9 @@ void Lowering::lower_node(FxId id) {
     case FxKind::random_seeds:
       results = {lower_random_seeds(of)};
       break;
+    case FxKind::random_seed:
+      results = {lower_random_seed(of)};
+      break;
     case FxKind::random:
       results = {lower_random(of)};
       break;

@@ -228,14 +228,21 @@ Box Lowering::lower_random_seeds(const FxNode& of) {
   return add_call(call_op(Op::Kind::extern_, "RandomSeeds", of.target), result_buffer(of.result()));
 }
 
-Box Lowering::lower_random(const FxNode& of) {
+Box Lowering::lower_random_seed(const FxNode& of) {
   const Box seeds = argument(of.inputs[0]);
-  Loops made = make_loops(seeds, of.result().dtype, of.result().shape);
+  Loops made = make_loops(seeds, dtype(seeds), {});
   BodyOp seed;
   seed.op = "load_seed";
   seed.buffer = buffer_of(seeds);
   seed.at = pool.constant(of.numbers[0]);
-  const std::int16_t loaded = append(made, std::move(seed));
+  append(made, std::move(seed));
+  return box_of(std::move(made));
+}
+
+Box Lowering::lower_random(const FxNode& of) {
+  const Box seed = argument(of.inputs[0]);
+  Loops made = make_loops(seed, of.result().dtype, of.result().shape);
+  const std::int16_t loaded = read(made, seed, {});
   const Sizes stride = dense_strides(made.ranges);
   ExpressionIndex at = IndexPool::kZero;
   const Positions where = variables(made.ranges);

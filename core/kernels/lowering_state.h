@@ -249,6 +249,7 @@ class Lowering {
   // per window. Elements outside `from` are masked.
   Loops window_loops(const Box& from, const PoolWindows& windows, const Sizes& ranges);
   Box lower_random_seeds(const FxNode& of);
+  Box lower_random_seed(const FxNode& of);
   Box lower_random(const FxNode& of);
   Boxes lower_softmax(const FxNode& of);
   Loops joined_softmax(const Loops& made, std::int64_t split, int dense);

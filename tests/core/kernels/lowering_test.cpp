@@ -303,5 +303,34 @@ TEST(Lowering, KnowsTheReadersOfABuffer) {
   EXPECT_EQ(lowered.ir().buffers[3].users.back().op, -1) << "the output of the graph";
 }
 
+// The calls of a half that Inductor partitioned: its joint passes have replaced the random ones.
+TEST(Lowering, DrawsRandomNumbersThatInductorPrepared) {
+  const Lowered lowered(R"(
+    x: f32[64,32] = input
+    seeds: i64[2] = prims.inductor_seeds(2, 'cuda')
+    seed: i64[] = prims.inductor_lookup_seed(seeds, 1)
+    drawn: f32[64,32] = prims.inductor_random([64, 32], seed, 'rand')
+    y: f32[64,32] = aten.mul.Tensor(drawn, x)
+    return [y]
+  )");
+  ASSERT_THAT(lowered.classes(), ElementsAre("RandomSeeds", "Pointwise", "Pointwise"));
+  EXPECT_THAT(lowered.nodes(1), ElementsAre("drawn", "seed"));
+  EXPECT_THAT(lowered.reads(1), ElementsAre("buf0"));
+}
+
+// A forward saves the seed, and the backward draws the same numbers again.
+TEST(Lowering, DrawsRandomNumbersFromASavedSeed) {
+  const Lowered lowered(R"(
+    kind backward
+    seed: i64[] = saved
+    g: f32[64,32] = tangent
+    drawn: f32[64,32] = prims.inductor_random([64, 32], seed, 'rand')
+    y: f32[64,32] = aten.mul.Tensor(drawn, g)
+    return [y]
+  )");
+  ASSERT_THAT(lowered.classes(), ElementsAre("Pointwise", "Pointwise"));
+  EXPECT_THAT(lowered.reads(0), ElementsAre("seed"));
+}
+
 }  // namespace
 }  // namespace jointer::kernels
