@@ -59,6 +59,17 @@ FxIds index_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {b.add(std::move(put))};
 }
 
+// Adds values where the mask is set, as the gradient of an embedding does. It stays one call when
+// Inductor decomposes a graph.
+FxIds masked_put(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  FxNode put =
+      node_of(FxKind::masked_index_add, "aten._unsafe_masked_index_put_accumulate.default",
+              {call.tensor("self"), call.tensor("values"), call.tensor("mask")}, {}, call.result());
+  if (put.inputs[1] < 0 || put.inputs[2] < 0) return {};
+  for (const FxId index : call.tensors("indices")) put.inputs.push_back(index);
+  return {b.add(std::move(put))};
+}
+
 // scatter_, scatter_add_, scatter_reduce and scatter_reduce_. Decomposer::scatter_rule handles
 // scatter and scatter_add.
 FxIds scatter_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
@@ -227,6 +238,7 @@ FxIds assert_true(FxBuilder& b, const CallArguments& call, TorchVersion) {
 std::span<const Decomposition> index_decompositions() {
   static constexpr std::array kAll = std::to_array<Decomposition>({
       {"aten._assert_async", assert_true},
+      {"aten._unsafe_masked_index_put_accumulate", masked_put},
       {"aten.bernoulli", coin_flips},
       {"aten.bucketize", searched},
       {"aten.index_add", index_along},

@@ -332,5 +332,18 @@ TEST(Lowering, DrawsRandomNumbersFromASavedSeed) {
   EXPECT_THAT(lowered.reads(0), ElementsAre("seed"));
 }
 
+// The gradient of an embedding in a graph that Inductor has decomposed.
+TEST(Lowering, AddsMaskedValuesInLoops) {
+  const Lowered lowered(R"(
+    g: f32[64,8] = tangent
+    index: i64[64] = input
+    mask: b8[64,1] = input
+    zeros: f32[100,8] = aten.full([100, 8], 0)
+    dw: f32[100,8] = aten._unsafe_masked_index_put_accumulate(zeros, mask, [index], g)
+    return [dw]
+  )");
+  EXPECT_THAT(lowered.classes(), ElementsAre("Pointwise", "Scatter"));
+}
+
 }  // namespace
 }  // namespace jointer::kernels
