@@ -1,4 +1,5 @@
 #include "core/kernels/post_grad.h"
+#include "core/kernels/fx_builder.h"
 #include "core/kernels/slot.h"
 
 #include <algorithm>
@@ -132,6 +133,97 @@ void remove_repeated_waits(FxGraph& graph) {
     if (!is_removed[i]) first[slot(awaited)] = static_cast<FxId>(i);
   }
   remove_nodes(graph, is_removed, replacement);
+}
+
+// The calls of a softmax, x.amax(dim, True) among them, that read x once if they are one call.
+struct SoftmaxCalls {
+  FxId shifted = -1, exponential = -1, sum = -1;
+};
+
+SoftmaxCalls softmax_of(const FxGraph& graph, FxId maximum) {
+  const FxNode& top = graph.nodes[slot(maximum)];
+  if (top.kind != FxKind::reduce || top.op != "max" || top.numbers.size() != 2 ||
+      top.numbers[0] != 1 || !top.result().is_on_gpu)
+    return {};
+  for (const FxId shifted : top.users) {
+    const FxNode& difference = graph.nodes[slot(shifted)];
+    if (difference.kind != FxKind::pointwise || difference.target != "aten.sub.Tensor" ||
+        !difference.scalars.empty() || difference.inputs.size() != 2 ||
+        difference.inputs[0] != top.inputs[0] || difference.inputs[1] != maximum)
+      continue;
+    for (const FxId exponential : difference.users) {
+      const FxNode& power = graph.nodes[slot(exponential)];
+      if (power.kind != FxKind::pointwise || power.op != "exp") continue;
+      for (const FxId sum : power.users) {
+        const FxNode& total = graph.nodes[slot(sum)];
+        if (total.kind == FxKind::reduce && total.op == "sum" && total.numbers == top.numbers &&
+            total.result().dtype == power.result().dtype)
+          return {.shifted = shifted, .exponential = exponential, .sum = sum};
+      }
+    }
+  }
+  return {};
+}
+
+// On the GPU, the maximum and the sum of a softmax that was decomposed before the graph was
+// captured become one call (`prepare_softmax_replacement`). All of its calls then come from the
+// exponential, whose tags torch copies last; torch 2.11 copies none.
+void join_softmax_calls(FxGraph& graph, TorchVersion version) {
+  count_users(graph);
+  const std::size_t count = graph.nodes.size();
+  std::vector<SoftmaxCalls> found(count);
+  std::vector<bool> is_replaced(count, false);
+  for (std::size_t i = 0; i < count; ++i) {
+    const SoftmaxCalls calls = softmax_of(graph, static_cast<FxId>(i));
+    if (calls.sum < 0) continue;
+    found[i] = calls;
+    for (const FxId each : {calls.shifted, calls.exponential, calls.sum})
+      is_replaced[slot(each)] = true;
+  }
+  if (std::ranges::find(is_replaced, true) == is_replaced.end()) return;
+  std::vector<FxNode> nodes;
+  std::vector<FxId> moved(count, -1);
+  nodes.reserve(count + 16);
+  const auto add = [&nodes](FxNode node) {
+    nodes.push_back(std::move(node));
+    return static_cast<FxId>(nodes.size()) - 1;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    FxNode node = graph.nodes[i];
+    if (is_replaced[i]) continue;
+    for (FxId& input : node.inputs)
+      if (input >= 0) input = moved[slot(input)];
+    if (found[i].sum < 0) {
+      moved[i] = add(std::move(node));
+      continue;
+    }
+    FxNode shifted = graph.nodes[slot(found[i].shifted)];
+    FxNode exponential = graph.nodes[slot(found[i].exponential)];
+    const FxNode& sum = graph.nodes[slot(found[i].sum)];
+    const NodeId origin = version > TorchVersion{2, 11} ? exponential.origin : NodeId();
+    FxNode both = node_of(FxKind::online_softmax, "prims.prepare_softmax_online.default",
+                          node.inputs, {node.numbers[1]}, node.result());
+    both.results.push_back(sum.result());
+    both.is_tuple = true;
+    both.origin = origin;
+    const FxId tuple = add(std::move(both));
+    FxId parts[2] = {-1, -1};
+    for (const std::int64_t which : {0, 1}) {
+      FxNode part = node_of(FxKind::getitem, "<built-in function getitem>", {tuple}, {which},
+                            which == 0 ? node.result() : sum.result());
+      part.origin = origin;
+      parts[which] = add(std::move(part));
+    }
+    shifted.inputs = {node.inputs[0], parts[0]};
+    shifted.origin = origin;
+    moved[i] = parts[0];
+    moved[slot(found[i].sum)] = parts[1];
+    const FxId difference = moved[slot(found[i].shifted)] = add(std::move(shifted));
+    exponential.inputs = {difference};
+    exponential.origin = origin;
+    moved[slot(found[i].exponential)] = add(std::move(exponential));
+  }
+  graph.nodes = std::move(nodes);
 }
 
 bool is_read_by_elementwise_only(const FxGraph& graph, const FxNode& node) {
@@ -271,6 +363,7 @@ void run_post_grad_passes(FxGraph& graph, TorchVersion version) {
   remove_unused_selections(graph);
   remove_what_changes_nothing(graph);
   if (version > TorchVersion{2, 11}) remove_repeated_waits(graph);
+  join_softmax_calls(graph, version);
   take_out_biases(graph, version);
   join_products_and_sums(graph, version);
   write_in_place(graph);

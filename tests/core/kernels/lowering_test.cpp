@@ -345,5 +345,45 @@ TEST(Lowering, AddsMaskedValuesInLoops) {
   EXPECT_THAT(lowered.classes(), ElementsAre("Pointwise", "Scatter"));
 }
 
+// The parts of a softmax that was decomposed before the graph was captured. torch attributes them to
+// the exponential.
+TEST(Lowering, JoinsTheMaximumAndTheSumOfASoftmax) {
+  const std::string text = R"(
+    x: f32[16384,1024] = input
+    top: f32[16384,1] = aten.amax(x, [-1], True)
+    shifted: f32[16384,1024] = aten.sub.Tensor(x, top)
+    power: f32[16384,1024] = aten.exp(shifted)
+    sum: f32[16384,1] = aten.sum.dim_IntList(power, [-1], True)
+    log: f32[16384,1] = aten.log(sum)
+    y: f32[16384,1024] = aten.sub.Tensor(shifted, log)
+    return [y])";
+  const Lowered decomposed(text), old(text, {2, 11}), whole(R"(
+    x: f32[16384,1024] = input
+    y: f32[16384,1024] = aten._log_softmax(x, -1, False)
+    return [y]
+  )");
+  EXPECT_EQ(decomposed.classes(), whole.classes());
+  const std::string reduction = "MultiOutputReduction:online_softmax_reduce";
+  ASSERT_THAT(decomposed.classes(), ElementsAre(reduction, reduction, "Pointwise"));
+  EXPECT_THAT(decomposed.nodes(0), ElementsAre("power"));
+  EXPECT_THAT(decomposed.nodes(2), ElementsAre("log", "power", "y"));
+  EXPECT_EQ(old.classes(), decomposed.classes());
+  EXPECT_THAT(old.nodes(2), ElementsAre("log", "y"));
+}
+
+// Sums along another dimension than that of the maximum, and on the CPU, stay as they are.
+TEST(Lowering, KeepsAMaximumAndASumThatAreNoSoftmax) {
+  const std::string rest = R"(
+    x: f32[64,64] = input
+    top: f32[64,1] = aten.amax(x, [1], True)
+    shifted: f32[64,64] = aten.sub.Tensor(x, top)
+    power: f32[64,64] = aten.exp(shifted)
+    sum: f32[)";
+  const Lowered across(rest + "1,64] = aten.sum.dim_IntList(power, [0], True)\nreturn [sum]"),
+      on_cpu("device cpu\n" + rest +
+             "64,1] = aten.sum.dim_IntList(power, [1], True)\nreturn [sum]");
+  for (const Lowered* each : {&across, &on_cpu}) EXPECT_EQ(each->classes()[0], "Reduction:max");
+}
+
 }  // namespace
 }  // namespace jointer::kernels
