@@ -24,6 +24,8 @@ void Decomposer::elementwise(const Node& node) {
   }
   const bool starts_with_number = !graph_.args(node).empty() && of(graph_.args(node).front()) < 0;
   if (operation.op == "pow" && starts_with_number) operation.op = "pow_of_number";
+  if (operation.op == "pow" && graph_.args(node).back().kind == Argument::Kind::integer)
+    operation.numbers = {1};
   if (operation.op == "truediv")
     if (const Argument* mode = arg(node, "rounding_mode");
         mode && mode->kind == Argument::Kind::string)

@@ -34,16 +34,18 @@ namespace jointer::kernels {
 
 enum class FxKind : std::uint8_t {
   placeholder,
-  constant,   // a tensor with known values; a scalar if it has no dimensions
-  output,     // inputs: what the graph returns
-  alias,      // the input itself
-  reshape,    // numbers: the sizes
-  permute,    // numbers: the order of dimensions
-  expand,     // numbers: the sizes
-  slice,      // numbers: dimension, start, end, step
-  split,      // numbers: dimension, then the size of each part; a tuple
-  getitem,    // numbers: the index in the tuple
-  pointwise,  // op: the operation; each input and each scalar is an operand
+  constant,  // a tensor with known values; a scalar if it has no dimensions
+  output,    // inputs: what the graph returns
+  alias,     // the input itself
+  reshape,   // numbers: the sizes
+  permute,   // numbers: the order of dimensions
+  expand,    // numbers: the sizes
+  slice,     // numbers: dimension, start, end, step
+  split,     // numbers: dimension, then the size of each part; a tuple
+  getitem,   // numbers: the index in the tuple
+  // op: the operation; each input and each scalar is an operand. numbers: of "pow", 1 if the
+  // exponent is an integer
+  pointwise,
   // op: same as pointwise, for each tensor of a list; inputs: the first operands, then the second
   // ones, ...; numbers: length of the list, 1 if it changes the first operands; scalars: for all
   // elements, or one for each; a tuple

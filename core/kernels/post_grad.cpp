@@ -72,8 +72,9 @@ bool changes_nothing(const FxNode& node, const FxTensor& source) {
          (node.is_complex_fallback &&
           (node.target == "aten.slice.Tensor" || node.target == "aten.clone.default" ||
            node.target == "aten.alias.default")) ||
-         (node.kind == FxKind::pointwise && node.op == "pow" && node.scalars.size() == 1 &&
-          node.scalars[0] == 1.0);
+         // Not if the exponent is 1.0, as in the gradient of a square (`pow_noop`).
+         (node.kind == FxKind::pointwise && node.op == "pow" && !node.numbers.empty() &&
+          node.scalars.size() == 1 && node.scalars[0] == 1.0);
 }
 
 void remove_what_changes_nothing(FxGraph& graph) {

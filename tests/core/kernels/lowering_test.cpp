@@ -385,5 +385,17 @@ TEST(Lowering, KeepsAMaximumAndASumThatAreNoSoftmax) {
   for (const Lowered* each : {&across, &on_cpu}) EXPECT_EQ(each->classes()[0], "Reduction:max");
 }
 
+// Only an exponent that is an integer makes a power a call that changes nothing. The gradient of a
+// square has the exponent 1.0.
+TEST(Lowering, KeepsAPowerOfOnePointZero) {
+  const auto nodes = [](const std::string& exponent) {
+    return Lowered("x: f32[64] = input\np: f32[64] = aten.pow.Tensor_Scalar(x, " + exponent +
+                   ")\ny: f32[64] = aten.exp(p)\nreturn [y]")
+        .nodes(0);
+  };
+  EXPECT_THAT(nodes("1"), ElementsAre("y"));
+  EXPECT_THAT(nodes("1.0"), ElementsAre("p", "y"));
+}
+
 }  // namespace
 }  // namespace jointer::kernels
