@@ -85,7 +85,9 @@ bool Timer::is_of_fused_loops(const Kernel& kernel, NodeId node) const {
 
 NodeTotals Timer::totals_of(const Kernel& kernel) {
   NodeTotals totals;
-  for (const NodeId id : kernel.nodes) {
+  std::vector<NodeId> nodes = kernel.nodes;
+  if (kernel.product) nodes.push_back(kernel.product);
+  for (const NodeId id : nodes) {
     const Node& node = graph_.node(id);
     const NodeCost& cost = node_costs_[id.index()];
     const Flops flops = node_flops(graph_, node);

@@ -125,6 +125,7 @@ struct FxNode {
   std::string_view op;      // the operation, of kinds that have one
   std::string_view name;    // of placeholders and constants
   NodeId origin;            // the node of the graph that it comes from; none if a pattern made it
+  NodeId product;  // of a sum that a matrix product was joined to: the origin of the product
   FxIds inputs;
   Sizes numbers;
   Numbers scalars;

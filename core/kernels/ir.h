@@ -119,6 +119,9 @@ struct Op {
   bool has_side_effects = false;  // not removed although nothing reads it
   std::int32_t body_ops = 0;      // operations of its loop body, as `inner_fn_opcount` counts them
   std::vector<NodeId> nodes;      // nodes of the graph that it computes, in their order
+  // If torch made an addmm of a sum and a matrix product: the product. Torch names only the
+  // sum as a node that the op computes.
+  NodeId product;
   // If the op is the first layer of a reduction that was split in two: the number of elements that
   // one piece reduces (`_split_size`), and the loops and accesses that the reduction would have
   // without the split. Otherwise 0 and empty.

@@ -57,6 +57,7 @@ Kernel make_kernel(Scheduling& s, NodeIndex id) {
   kernel.numel = node.numel;
   kernel.rnumel = node.rnumel;
   kernel.is_on_gpu = node.is_on_gpu;
+  kernel.product = s.op(node.ops.front()).product;
   for (const OpId op : node.ops)
     for (const NodeId computed : s.op(op).nodes)
       if (std::find(kernel.nodes.begin(), kernel.nodes.end(), computed) == kernel.nodes.end())

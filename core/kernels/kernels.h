@@ -81,6 +81,7 @@ struct Kernel {
   Kind kind = Kind::nop;
   std::vector<OpId> ops;      // in the order in which they are computed
   std::vector<NodeId> nodes;  // nodes of the graph that run in it, each once
+  NodeId product;             // as in Op
   std::vector<BufferBytes> reads, writes;
   std::int64_t bytes_read = 0, bytes_written = 0;
   std::int64_t bytes = 0;  // less than the sum of both if it reads and writes the same buffer
@@ -106,7 +107,7 @@ std::string_view to_string(Kernel::Kind kind);
 bool is_launch(Kernel::Kind kind);
 // True if memory traffic bounds the kernel, as Inductor counts: it is launched, and is neither a
 // collective nor a template or an external kernel that has FLOPs. `has_flops`: torch's
-// flop_registry has FLOPs for one of its nodes.
+// flop_registry has FLOPs for one of its nodes, or for `product`.
 bool is_memory_bound(const Kernel& kernel, bool has_flops);
 
 // When a buffer, or an input that may be freed, takes up memory.

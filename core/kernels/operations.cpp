@@ -318,7 +318,10 @@ void OperationBuilder::add_op(OpId id) {
     } else {
       for (const BufferId output : of.outputs) made.writes.push_back(star(output));
     }
-    if (of.call >= 0) computed.push_back(of.call);
+    if (of.call >= 0) {
+      computed.push_back(of.call);
+      made.product = lowering_.fx().nodes[slot(of.call)].product;
+    }
   }
   for (const FxId origin : computed) {
     const NodeId source = lowering_.fx().nodes[slot(origin)].origin;

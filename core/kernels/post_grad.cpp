@@ -306,7 +306,8 @@ void join_products_and_sums(FxGraph& graph, TorchVersion version) {
     if (sum.kind != FxKind::pointwise || sum.op != "add" || sum.inputs.size() != 2 ||
         !sum.scalars.empty())
       continue;
-    for (std::size_t i = 0; i < 2; ++i) {
+    // If both are products, the second one is joined: torch registers its pattern first.
+    for (std::size_t i = 2; i-- > 0;) {
       const FxNode& product = graph.nodes[slot(sum.inputs[i])];
       const FxNode& other = graph.nodes[slot(sum.inputs[1 - i])];
       if (product.target != "aten.mm.default" || product.users.size() != 1 ||
@@ -326,6 +327,7 @@ void join_products_and_sums(FxGraph& graph, TorchVersion version) {
       inputs.insert(inputs.end(), product.inputs.begin(), product.inputs.end());
       sum.kind = FxKind::matmul;
       sum.target = "aten.addmm.default";
+      sum.product = product.origin;
       sum.inputs = std::move(inputs);
       break;
     }

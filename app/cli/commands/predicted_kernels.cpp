@@ -52,9 +52,11 @@ Json describe(const Graph& graph, TorchVersion version, const kernels::Kernels& 
         !(kernel.is_on_gpu || is_all_on_cpu))
       continue;
     ++on_device;
-    const bool has_flops = std::ranges::any_of(kernel.nodes, [&](NodeId node) {
+    const auto counts = [&](NodeId node) {
       return node_flops(graph, graph.node(node)).torch_registry != 0;
-    });
+    };
+    const bool has_flops =
+        (kernel.product && counts(kernel.product)) || std::ranges::any_of(kernel.nodes, counts);
     if (!kernels::is_memory_bound(kernel, has_flops)) continue;
     ++bound;
     bound_bytes += kernel.bytes;

@@ -181,6 +181,22 @@ TEST(KernelTimes, LibrariesTakeTheEstimatesOfTheirNodes) {
               2.0 * 4096 * 4096 * 4096 / h100().peak_flops(DType::float32) * 1e9, 1);
 }
 
+// torch makes one call of a product and a sum, and names only the sum.
+TEST(KernelTimes, AProductThatWasJoinedToASumCounts) {
+  const Timed step = timed(R"(
+    kind forward
+    x: f32[4096,4096] = input
+    y: f32[4096,4096] = input
+    mm: f32[4096,4096] = aten.mm(x, x)
+    sum: f32[4096,4096] = aten.add.Tensor(y, mm)
+    return [sum]
+  )");
+  ASSERT_EQ(step.scheduled.kernels.size(), 1U);
+  const auto ns = [&](const char* name) { return step.costs[step.graph.find(name).index()].ns; };
+  EXPECT_EQ(step["sum"].ns, ns("mm") + ns("sum"));
+  EXPECT_FALSE(step["sum"].is_memory_bound);
+}
+
 // A device without rates has the times that the roofline model assumes.
 TEST(KernelTimes, WithoutRatesTheBytesTakeTheRooflinesTime) {
   DeviceDescription device = h100();

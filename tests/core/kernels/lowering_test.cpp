@@ -397,5 +397,21 @@ TEST(Lowering, KeepsAPowerOfOnePointZero) {
   EXPECT_THAT(nodes("1.0"), ElementsAre("p", "y"));
 }
 
+TEST(Lowering, JoinsTheSecondOfTwoProductsToTheirSum) {
+  const Lowered lowered(R"(
+    a: bf16[64,32] = input
+    b: bf16[32,16] = input
+    first: bf16[64,16] = aten.mm(a, b)
+    second: bf16[64,16] = aten.mm(a, b)
+    sum: bf16[64,16] = aten.add.Tensor(first, second)
+    return [sum]
+  )");
+  ASSERT_THAT(lowered.classes(), ElementsAre("ExternKernelOut", "ExternKernelOut"));
+  EXPECT_THAT(lowered.nodes(0), ElementsAre("first"));
+  EXPECT_THAT(lowered.nodes(1), ElementsAre("sum"));
+  EXPECT_FALSE(lowered.op(0).product);
+  EXPECT_TRUE(lowered.op(1).product);
+}
+
 }  // namespace
 }  // namespace jointer::kernels
