@@ -79,6 +79,33 @@ FxIds max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return maxima(b, call.tensor("self"), windows_of(call, dims), call);
 }
 
+// The two calls that Inductor has already made of a max_pool, in a graph that it has decomposed.
+FxIds decomposed_max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId x = call.tensor("self");
+  const std::size_t dims = call.integers("kernel_size").size();
+  const PoolWindows windows = windows_of(call, dims);
+  if (call.result_count() != 2 || !is_valid(windows, dims, b.rank(x), call.result())) return {};
+  FxNode both = node_of(FxKind::max_pool, "prims._low_memory_max_pool_with_offsets.default", {x},
+                        windows.numbers(), call.result(0));
+  both.results.push_back(call.result(1));
+  both.is_tuple = true;
+  const FxId tuple = b.add(std::move(both));
+  return {b.getitem(tuple, 0, call.result(0)), b.getitem(tuple, 1, call.result(1))};
+}
+
+FxIds decomposed_pool_positions(FxBuilder& b, const CallArguments& call, TorchVersion) {
+  const FxId offsets = call.tensor("self");
+  const std::size_t dims = call.integers("kernel_size").size();
+  const PoolWindows windows = windows_of(call, dims);
+  const Sizes sizes = call.integers("input_size");
+  if (sizes.size() < dims || !is_valid(windows, dims, b.rank(offsets), call.result())) return {};
+  Sizes numbers = windows.numbers();
+  numbers.insert(numbers.end(), sizes.end() - static_cast<std::ptrdiff_t>(dims), sizes.end());
+  return {
+      b.add(node_of(FxKind::pool_positions, "prims._low_memory_max_pool_offsets_to_indices.default",
+                    {offsets}, std::move(numbers), call.result()))};
+}
+
 // Adds each gradient to the position of its maximum.
 FxIds max_pool_gradient(FxBuilder& b, const CallArguments& call, TorchVersion version) {
   if (version <= TorchVersion{2, 11}) return {};
@@ -240,6 +267,8 @@ std::span<const Decomposition> pool_decompositions() {
       {"aten.max_pool2d_with_indices_backward", max_pool_gradient},
       {"aten.max_pool3d_with_indices", max_pool},
       {"aten.upsample_nearest2d_backward", upsample_gradient},
+      {"prims._low_memory_max_pool_offsets_to_indices", decomposed_pool_positions},
+      {"prims._low_memory_max_pool_with_offsets", decomposed_max_pool},
   });
   return kAll;
 }

@@ -146,7 +146,7 @@ FxIds triangle_indices(FxBuilder& b, const CallArguments& call, TorchVersion) {
 }
 
 FxIds flip(FxBuilder& b, const CallArguments& call, TorchVersion) {
-  const FxId x = call.tensor("self");
+  const FxId x = call.tensor(call.packet() == "prims.rev" ? "a" : "self");
   Sizes dims = call.integers("dims");
   for (std::int64_t& dim : dims) dim = wrapped_dim(dim, b.rank(x));
   return {b.add(node_of(FxKind::flip, "prims.rev.default", {x}, std::move(dims), call.result()))};
@@ -434,6 +434,7 @@ std::span<const Decomposition> shape_decompositions() {
       {"aten.upsample_nearest3d", upsample},
       {"aten.zero", fill_with},
       {"aten.zero_", fill_with},
+      {"prims.rev", flip},
   });
   return kAll;
 }

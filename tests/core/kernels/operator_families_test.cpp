@@ -246,6 +246,25 @@ TEST(OperatorFamilies, PoolingOfSmallWindowsBecomesLoops) {
       << "positions in the window are stored, and then become positions in the input";
 }
 
+// A graph that Inductor has decomposed has the calls of its decompositions.
+TEST(OperatorFamilies, CallsOfDecomposedGraphsAreThoseOfTheOriginals) {
+  const std::string given = "x: f32[2,4,8,8] = input\n";
+  const auto pooled = classes(given +
+                              "p: (f32[2,4,4,4], i64[2,4,4,4]) = "
+                              "aten.max_pool2d_with_indices(x, [3, 3], [2, 2], [1, 1])\n"
+                              "y: f32[2,4,4,4] = p[0]\ni: i64[2,4,4,4] = p[1]\nreturn [y, i]\n");
+  EXPECT_THAT(pooled, testing::Not(testing::Contains("FallbackKernel")));
+  EXPECT_EQ(
+      classes(given + "p: (f32[2,4,4,4], i8[2,4,4,4]) = prims._low_memory_max_pool_with_offsets("
+                      "x, [3, 3], [2, 2], [1, 1], [1, 1], False)\n"
+                      "y: f32[2,4,4,4] = p[0]\no: i8[2,4,4,4] = p[1]\n"
+                      "i: i64[2,4,4,4] = prims._low_memory_max_pool_offsets_to_indices("
+                      "o, [3, 3], [8, 8], [2, 2], [1, 1], [1, 1])\nreturn [y, i]\n"),
+      pooled);
+  EXPECT_THAT(classes(given + "y: f32[2,4,8,8] = prims.rev(x, [0])\nreturn [y]\n"),
+              ElementsAre("Pointwise"));
+}
+
 TEST(OperatorFamilies, AdaptivePoolsBecomeLoopsUnlessTheirWindowsAreLarge) {
   const std::string given = "x: f32[2,4,30,30] = input\n";
   const auto of_average = [&](const char* result, const char* size) {
