@@ -7,9 +7,12 @@
 // gets this layout, and so does each value that is computed directly from one that has it and
 // precedes the last convolution. Results of aten.bmm never do.
 //
+// Strides are not padded for convolutions, their gradients and scaled products, nor for values from
+// which these are computed without a reduction or a tuple in between: they would be copied.
+//
 // Cost: linear.
 // Source: torch/_inductor/graph.py (decide_layout_opt for training,
-// find_nodes_prefer_channels_last).
+// find_nodes_prefer_channels_last, mark_nodes_dislike_padding).
 // Deviation: convolutions on the CPU keep the program's layout.
 
 #include "core/kernels/channels_last.h"
@@ -61,6 +64,41 @@ bool is_channels_last(const Sizes& shape, const Sizes& stride) {
   for (std::size_t i = 0; i < shape.size(); ++i)
     if (shape[i] != 1 && stride[i] != last[i]) return false;
   return true;
+}
+
+std::vector<bool> nodes_without_padding(const FxGraph& graph) {
+  std::vector<bool> result;
+  const auto is_passed = [](const FxNode& node) {
+    switch (node.kind) {
+      case FxKind::placeholder:
+      case FxKind::constant:
+      case FxKind::getitem:
+      case FxKind::reduce:
+      case FxKind::mean:
+      case FxKind::moments:
+      case FxKind::arg_with_value:
+        return false;
+      case FxKind::scatter:
+      case FxKind::scatter_in_place:
+        return node.op.empty();  // scatter_reduce
+      default:
+        return true;
+    }
+  };
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    const FxNode& node = graph.nodes[i];
+    const bool starts = node.kind == FxKind::convolution ||
+                        node.kind == FxKind::convolution_gradient ||
+                        node.target.starts_with("aten._scaled_mm");
+    if (starts) {
+      result.resize(graph.nodes.size(), false);
+      result[i] = true;
+    }
+    if (result.empty() || !result[i]) continue;
+    for (const FxId input : node.inputs)
+      if (input >= 0 && is_passed(graph.nodes[slot(input)])) result[slot(input)] = true;
+  }
+  return result;
 }
 
 std::vector<bool> nodes_with_channels_last(const FxGraph& graph, TorchVersion version) {

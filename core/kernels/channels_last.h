@@ -1,6 +1,7 @@
 #pragma once
 
-// Convolutions whose tensors have the channels innermost in memory.
+// Convolutions whose tensors have the channels innermost in memory, and what has dense strides
+// because a convolution reads it.
 
 #include <vector>
 
@@ -14,6 +15,9 @@ Sizes channels_last_strides(const Sizes& shape);
 // True for tensors of 4 or 5 dimensions with these strides and more than one channel; strides of
 // dimensions of size 1 do not count.
 bool is_channels_last(const Sizes& shape, const Sizes& stride);
+// By node: true if the strides of its tensor are not padded, by the rules in channels_last.cpp;
+// empty if those of all may be.
+std::vector<bool> nodes_without_padding(const FxGraph& graph);
 // By node: true if its tensor should have the channels innermost, by the rules in
 // channels_last.cpp; empty if Inductor keeps the program's layout. `count_users` must have been
 // called.

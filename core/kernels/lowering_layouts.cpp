@@ -71,6 +71,7 @@ bool Lowering::is_flexible(const Box& box) const {
 
 Sizes Lowering::padded(const Sizes& stride, const Sizes& sizes, DType type, bool is_gpu) const {
   if (!is_gpu || stride.empty() || is_channels_last(sizes, stride)) return stride;
+  if (!without_padding.empty() && node >= 0 && without_padding[slot(node)]) return stride;
   const std::int64_t unit = kPaddedBytes / item_size(type);
   const Order order = fill_order(stride);
   Sizes result(stride.size(), 0);

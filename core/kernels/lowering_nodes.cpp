@@ -692,6 +692,7 @@ void Lowering::finish_node(FxId id, Box& result) {
 }
 
 void Lowering::lower_output(const FxNode& end) {
+  without_padding.clear();  // what is realized from here on belongs to the output, not to a value
   for (const FxId id : end.inputs) {
     if (id < 0 || env[slot(id)].empty()) continue;
     Box& box = argument(id);
@@ -705,6 +706,7 @@ void Lowering::lower_output(const FxNode& end) {
 
 void Lowering::run(CancellationPoll& poll) {
   with_channels_last = nodes_with_channels_last(fx_, version_);
+  without_padding = nodes_without_padding(fx_);
   // Inputs and constants come first, so that the other buffers have the numbers in Inductor's
   // names.
   const auto count = static_cast<FxId>(fx_.nodes.size());

@@ -54,6 +54,7 @@ class Lowering {
   std::vector<ViewState> views;
   std::vector<Boxes> env;                // by node
   std::vector<bool> with_channels_last;  // nodes_with_channels_last
+  std::vector<bool> without_padding;     // nodes_without_padding
   SetId current = 0;                     // origins of what is made now
   FxId node = -1;                        // the one that is being lowered
 

@@ -413,5 +413,25 @@ TEST(Lowering, JoinsTheSecondOfTwoProductsToTheirSum) {
   EXPECT_TRUE(lowered.op(1).product);
 }
 
+// Values that a convolution is computed from are dense, or else they would be copied.
+TEST(Lowering, PadsNoStridesForAConvolution) {
+  const auto stride_of_saved = [](const std::string& reader) {
+    const Lowered lowered(R"(
+      x: f32[4,49,144] = input
+      w: f32[144,144,1] = parameter
+      saved: f32[4,49,144] = aten.exp(x)
+      turned: f32[4,144,49] = aten.permute(saved, [0, 2, 1])
+      y: f32[4,144,49] = )" +
+                          reader + "\nreturn [y, saved]\n");
+    for (std::size_t i = 0; i < lowered.ir().ops.size(); ++i)
+      if (lowered.nodes(i) == std::vector<std::string>{"saved"})
+        return lowered.ir().buffers[static_cast<std::size_t>(lowered.op(i).outputs[0])].stride;
+    return Sizes();
+  };
+  EXPECT_THAT(stride_of_saved("aten.sin(turned)"), ElementsAre(7072, 144, 1));
+  EXPECT_THAT(stride_of_saved("aten.convolution(turned, w, None, [1], [0], [1], False, [0], 1)"),
+              ElementsAre(7056, 144, 1));
+}
+
 }  // namespace
 }  // namespace jointer::kernels
