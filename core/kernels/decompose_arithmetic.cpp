@@ -16,11 +16,17 @@ namespace jointer::kernels {
 void Decomposer::elementwise(const Node& node) {
   FxNode operation = made(FxKind::pointwise, node, {});
   operation.op = elementwise_.at(graph_.op(node).packet());
+  const auto add_scalar = [&](const Argument& scalar) {
+    const bool is_real = scalar.kind == Argument::Kind::real && operation.scalars.size() < 8;
+    if (is_real)
+      operation.reals = static_cast<std::uint8_t>(operation.reals | 1U << operation.scalars.size());
+    operation.scalars.push_back(arguments_.real(scalar));
+  };
   for (const Argument& each : graph_.args(node)) {
     if (const FxId id = of(each); id >= 0)
       operation.inputs.push_back(id);
     else if (arguments_.is_number(each))
-      operation.scalars.push_back(arguments_.real(each));
+      add_scalar(each);
   }
   const bool starts_with_number = !graph_.args(node).empty() && of(graph_.args(node).front()) < 0;
   if (operation.op == "pow" && starts_with_number) operation.op = "pow_of_number";
@@ -31,7 +37,7 @@ void Decomposer::elementwise(const Node& node) {
         mode && mode->kind == Argument::Kind::string)
       operation.op = graph_.text(mode->text()) == "floor" ? "floordiv" : "truncdiv";
   if (const Argument* alpha = arg(node, "alpha"); alpha && arguments_.real(*alpha) != 1.0) {
-    operation.scalars.push_back(arguments_.real(*alpha));
+    add_scalar(*alpha);
     const FxTensor& result = operation.result();
     if (version_ > TorchVersion{2, 11} && operation.op == "add" && operation.inputs.size() == 2 &&
         result.is_on_gpu && is_floating(result.dtype))

@@ -204,6 +204,7 @@ void Decomposer::full_rule(const Node& node) {
   filled.scalars = {value ? arguments_.real(*value)
                     : graph_.target(node).find("ones") != std::string_view::npos ? 1.0
                                                                                  : 0.0};
+  filled.reals = value != nullptr && value->kind == Argument::Kind::real ? 1 : 0;
   give_made(std::move(filled));
 }
 

@@ -129,6 +129,7 @@ struct FxNode {
   FxIds inputs;
   Sizes numbers;
   Numbers scalars;
+  std::uint8_t reals = 0;  // bit i: scalar i is a real number in the call, 1.0 and not 1
   SmallVector<FxTensor, 1> results;
   bool is_tuple = false;  // returns a tuple, whose elements getitem selects
   bool is_view = false;   // returns the storage of its first input

@@ -24,7 +24,9 @@ struct BodyOp {
   std::int16_t operands[3] = {-1, -1, -1};
   double number = 0;            // of constants; of to_dtype, the type; of masked, the other value
   DType type = DType::float32;  // of constants
-  BufferId buffer = -1;         // of loads, also of seeds, and of bucketize
+  // A constant that is a whole number but a real one in the call: torch counts 1 and 1.0 apart.
+  bool is_real = false;
+  BufferId buffer = -1;  // of loads, also of seeds, and of bucketize
   // The position of a load in the storage or, while the buffer's strides are undecided, the
   // position in each dimension. The value of an index_expr.
   ExpressionIndex at = -1;
@@ -36,7 +38,8 @@ struct BodyOp {
   bool operator==(const BodyOp& other) const {
     return operands[0] == other.operands[0] && buffer == other.buffer && at == other.at &&
            operands[1] == other.operands[1] && operands[2] == other.operands[2] &&
-           number == other.number && type == other.type && dims == other.dims && op == other.op;
+           number == other.number && type == other.type && is_real == other.is_real &&
+           dims == other.dims && op == other.op;
   }
 };
 

@@ -202,11 +202,12 @@ std::int16_t Lowering::append(Loops& into, std::string_view op,
   return append(into, std::move(made));
 }
 
-std::int16_t Lowering::constant(Loops& into, double number, DType type) {
+std::int16_t Lowering::constant(Loops& into, double number, DType type, bool is_real) {
   BodyOp made;
   made.op = "constant";
   made.number = number;
   made.type = type;
+  made.is_real = is_real && std::isfinite(number) && number == std::floor(number);
   return append(into, std::move(made));
 }
 

@@ -102,7 +102,7 @@ Box Lowering::lower_pointwise(const FxNode& of) {
     }
     inputs[i] = to_dtype(inputs[i], computed);
   }
-  return pointwise(of.op, std::move(inputs), of.scalars, result);
+  return pointwise(of.op, std::move(inputs), of.scalars, result, of.reals);
 }
 
 Box Lowering::lower_mean(const FxNode& of) {
@@ -481,7 +481,8 @@ void Lowering::lower_node(FxId id) {
       results = {clone(argument(of.inputs[0]))};
       break;
     case FxKind::full:
-      results = {full(of.scalars[0], of.result().dtype, of.result().is_on_gpu, of.result().shape)};
+      results = {full(of.scalars[0], of.result().dtype, of.result().is_on_gpu, of.result().shape,
+                      of.reals != 0)};
       break;
     case FxKind::iota: {
       Loops made;

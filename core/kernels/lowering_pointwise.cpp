@@ -31,17 +31,17 @@ Box Lowering::clone(const Box& box) {
   return box_of(std::move(made));
 }
 
-Box Lowering::full(double value, DType type, bool is_gpu, const Sizes& sizes) {
+Box Lowering::full(double value, DType type, bool is_gpu, const Sizes& sizes, bool is_real) {
   Loops made;
   made.dtype = type;
   made.is_on_gpu = is_gpu;
   made.ranges = sizes;
-  constant(made, value, type);
+  constant(made, value, type, is_real);
   return box_of(std::move(made));
 }
 
 Box Lowering::pointwise(std::string_view op, Boxes inputs, std::span<const double> scalars,
-                        DType type) {
+                        DType type, unsigned reals) {
   inputs = broadcast(std::move(inputs));
   Loops made = make_loops(inputs.front(), type, shape(inputs.front()));
   for (const Box& input : inputs) made.is_on_gpu = made.is_on_gpu || is_on_gpu(input);
@@ -73,9 +73,11 @@ Box Lowering::pointwise(std::string_view op, Boxes inputs, std::span<const doubl
   }
   const DType scalar_type = dtype(inputs.front());
   const bool divides_by_number = op == "truediv" && scalars.size() == 1;
-  for (const double scalar : scalars)
-    operands.push_back(
-        constant(made, divides_by_number && scalar != 0 ? 1 / scalar : scalar, scalar_type));
+  for (std::size_t i = 0; i < scalars.size(); ++i) {
+    const bool is_inverse = divides_by_number && scalars[i] != 0;
+    operands.push_back(constant(made, is_inverse ? 1 / scalars[i] : scalars[i], scalar_type,
+                                is_inverse || (reals >> i & 1U) != 0));
+  }
   append(made, divides_by_number ? "mul" : op, operands);
   return box_of(std::move(made));
 }

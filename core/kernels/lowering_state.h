@@ -98,7 +98,9 @@ class Lowering {
   static std::int16_t append(Loops& into, BodyOp op);
   std::int16_t append(Loops& into, std::string_view op, std::span<const std::int16_t> operands,
                       double number = 0);
-  std::int16_t constant(Loops& into, double number, DType type = DType::float32);
+  // `is_real`: the call has a real number, which may be whole.
+  std::int16_t constant(Loops& into, double number, DType type = DType::float32,
+                        bool is_real = false);
   std::int16_t index_value(Loops& into, ExpressionIndex value);
   // Adds the operations that compute the element of a tensor at `at`.
   std::int16_t read(Loops& into, const Box& from, Positions at);
@@ -154,10 +156,12 @@ class Lowering {
   static bool is_ordered(const Sizes& sizes, const Sizes& stride, const Sizes& order);
 
   // --- Operations ---
-  Box pointwise(std::string_view op, Boxes inputs, std::span<const double> scalars, DType type);
+  // `reals`: as in FxNode.
+  Box pointwise(std::string_view op, Boxes inputs, std::span<const double> scalars, DType type,
+                unsigned reals = 0);
   Box to_dtype(const Box& box, DType type);
   Box clone(const Box& box);
-  Box full(double value, DType type, bool is_on_gpu, const Sizes& sizes);
+  Box full(double value, DType type, bool is_on_gpu, const Sizes& sizes, bool is_real = false);
   Box reduce(std::string_view op, const Box& input, const Sizes& dims, bool keeps, DType type);
   // `input`: the tensor that is reduced, if there is one. A reduction of fewer than
   // `unrolled_below` elements has no loop (`unroll_reductions_threshold`), except on the CPU if it

@@ -433,5 +433,20 @@ TEST(Lowering, PadsNoStridesForAConvolution) {
               ElementsAre(7056, 144, 1));
 }
 
+// The number of its operations decides how often a value is computed, and torch compares the
+// texts of constants (OpCounterCSE).
+TEST(Lowering, CountsWholeAndRealConstantsApart) {
+  const auto count = [](const std::string& factor) {
+    return Lowered(
+               "x: f32[64] = input\na: f32[64] = aten.add.Tensor(x, 3)\n"
+               "y: f32[64] = aten.mul.Tensor(a, " +
+               factor + ")\nreturn [y]\n")
+        .op(0)
+        .body_ops;
+  };
+  EXPECT_EQ(count("3"), 4);
+  EXPECT_EQ(count("3.0"), 5);
+}
+
 }  // namespace
 }  // namespace jointer::kernels
