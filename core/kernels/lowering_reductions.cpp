@@ -229,7 +229,7 @@ int Lowering::dense_dimension(const Loops& made, const Box* input) {
   if (input == nullptr || product(shape(*input)) != product(made.reduced)) return -1;
   realize(*input);
   if (!has_layout(*input)) return -1;
-  if (input->view < 0) freeze(buffer_of(*input));
+  if (input->view < 0) decide_layout(buffer_of(*input));
   const Sizes stride = strides(*input);
   for (std::size_t i = 0; i + 1 < stride.size(); ++i)
     if (stride[i] == 1 && made.reduced.size() == stride.size()) return static_cast<int>(i);

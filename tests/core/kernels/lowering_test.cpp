@@ -448,5 +448,20 @@ TEST(Lowering, CountsWholeAndRealConstantsApart) {
   EXPECT_EQ(count("3.0"), 5);
 }
 
+// A sum of all elements goes along the dimension that is dense in memory. Of a value that is only
+// computed for the sum, that is chosen as for other values: by what it reads.
+TEST(Lowering, SumsEverythingInTheOrderInWhichItIsRead) {
+  const Lowered lowered(R"(
+    x: f32[32,1024] = input
+    turned: f32[1024,32] = aten.permute(x, [1, 0])
+    power: f32[1024,32] = aten.exp(turned)
+    sum: f32[] = aten.sum(power)
+    return [sum]
+  )");
+  ASSERT_THAT(lowered.nodes(0), ElementsAre("power", "turned"));
+  const BufferId power = lowered.op(0).outputs[0];
+  EXPECT_THAT(lowered.ir().buffers[static_cast<std::size_t>(power)].stride, ElementsAre(1, 1024));
+}
+
 }  // namespace
 }  // namespace jointer::kernels
