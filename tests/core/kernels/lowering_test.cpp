@@ -448,8 +448,8 @@ TEST(Lowering, CountsWholeAndRealConstantsApart) {
   EXPECT_EQ(count("3.0"), 5);
 }
 
-// A sum of all elements goes along the dimension that is dense in memory. Of a value that is only
-// computed for the sum, that is chosen as for other values: by what it reads.
+// A sum of all elements goes along the dimension that is dense in memory. The layout of the value that
+// is summed is chosen first, by the order in which that value reads others.
 TEST(Lowering, SumsEverythingInTheOrderInWhichItIsRead) {
   const Lowered lowered(R"(
     x: f32[32,1024] = input
