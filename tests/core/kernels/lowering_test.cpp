@@ -345,8 +345,8 @@ TEST(Lowering, AddsMaskedValuesInLoops) {
   EXPECT_THAT(lowered.classes(), ElementsAre("Pointwise", "Scatter"));
 }
 
-// The parts of a softmax that was decomposed before the graph was captured. torch attributes them to
-// the exponential.
+// The parts of a softmax that was decomposed before the graph was captured. torch attributes them
+// to the exponential.
 TEST(Lowering, JoinsTheMaximumAndTheSumOfASoftmax) {
   const std::string text = R"(
     x: f32[16384,1024] = input
@@ -448,8 +448,8 @@ TEST(Lowering, CountsWholeAndRealConstantsApart) {
   EXPECT_EQ(count("3.0"), 5);
 }
 
-// A sum of all elements goes along the dimension that is dense in memory. The layout of the value that
-// is summed is chosen first, by the order in which that value reads others.
+// A sum of all elements goes along the dimension that is dense in memory. The layout of the value
+// that is summed is chosen first, by the order in which that value reads others.
 TEST(Lowering, SumsEverythingInTheOrderInWhichItIsRead) {
   const Lowered lowered(R"(
     x: f32[32,1024] = input
