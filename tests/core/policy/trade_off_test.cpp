@@ -164,8 +164,8 @@ TEST(TradeOff, APlanMayBeGivenMoreMemory) {
   const auto trade_off = asked.make();
   const PlanWhatIf& what_if = trade_off->what_if();
   std::vector<NodeId> nodes;
-  for (const SaveCandidate& each : what_if.candidates(asked.solved.plan).value())
-    nodes.push_back(each.node);
+  const auto candidates = what_if.candidates(asked.solved.plan).value();
+  for (const SaveCandidate& each : candidates) nodes.push_back(each.node);
   const SavePlan low =
       what_if.change_all(asked.solved.plan, nodes, PlanAction::recompute).value().plan;
   const Figures from = what_if.figures(low).value().figures;
