@@ -142,8 +142,9 @@ std::vector<NodeId> untagged_to_redraw(const Graph& joint, const JointParts& par
                                        const Half& backward) {
   std::vector<NodeId> found;
   for (const NodeId id : backward.calls)
-    if (const Node& node = joint.node(id);
-        parts.is_forward(id) && !must_recompute(node) && can_keep_state(joint, node))
+    if (const Node& node = joint.node(id); parts.is_forward(id) && !must_recompute(node) &&
+                                           can_keep_state(joint, node) &&
+                                           !draws_nothing(joint, node))
       found.push_back(id);
   std::sort(found.begin(), found.end());
   return found;

@@ -151,9 +151,9 @@ TEST(EmitPair, UntaggedRandomCallsSaveTheirStateUnderABudget) {
   EXPECT_THAT(names(done.joint, done.plan.redrawn), ElementsAre("a"));
   const Graph pair = must(emit_pair(done.joint, done.plan, Partitioner::min_cut));
   EXPECT_THAT(names_of_part(pair, kForwardPart),
-              ElementsAre("x", "run_and_save_rng_state", "getitem", "getitem_1", "y", "output"));
+              ElementsAre("x", "fwd_rng_state_0", "graphsafe_run_with_rng_state", "y", "output"));
   EXPECT_THAT(names_of_part(pair, kBackwardPart),
-              ElementsAre("rng_state_output_0", "dy", "run_with_rng_state", "g", "output"));
+              ElementsAre("dy", "bwd_rng_state_0", "graphsafe_run_with_rng_state", "g", "output"));
   EXPECT_TRUE(must(partition(joint, {})).plan.redrawn.empty()) << "saved, as without a budget";
 }
 

@@ -162,17 +162,12 @@ TEST(TradeOff, TheBoundOfAnyOrderCanBeCancelled) {
 TEST(TradeOff, APlanMayBeGivenMoreMemory) {
   Asked asked(Partitioner::min_cut);
   const auto trade_off = asked.make();
-  const PlanWhatIf& what_if = trade_off->what_if();
-  std::vector<NodeId> nodes;
-  const auto candidates = what_if.candidates(asked.solved.plan).value();
-  for (const SaveCandidate& each : candidates) nodes.push_back(each.node);
-  const SavePlan low =
-      what_if.change_all(asked.solved.plan, nodes, PlanAction::recompute).value().plan;
-  const Figures from = what_if.figures(low).value().figures;
+  const ParetoPoint low = trade_off->fastest_within(0).value().point;
+  const Figures from = figures_of(low);
   std::int64_t last_ns = from.step_ns;
   for (const std::int64_t bytes : {1 << 20, 4 << 20}) {
-    const ParetoPoint more = trade_off->with_more_saved(low, bytes, {}).value();
-    EXPECT_EQ(more.figures, what_if.figures(more.plan).value());
+    const ParetoPoint more = trade_off->with_more_saved(low.plan, bytes, {}).value();
+    EXPECT_EQ(more.figures, trade_off->what_if().figures(more.plan).value());
     EXPECT_LE(more.figures.figures.peak_bytes, from.peak_bytes + bytes);
     EXPECT_LT(more.figures.figures.step_ns, last_ns);
     last_ns = more.figures.figures.step_ns;
@@ -181,7 +176,7 @@ TEST(TradeOff, APlanMayBeGivenMoreMemory) {
   asked.is_cancelled = [&] { return is_cancelled.load(); };
   const auto cancelled = asked.make();
   is_cancelled = true;
-  EXPECT_EQ(cancelled->with_more_saved(low, 4 << 20, {})->plan, low);
+  EXPECT_EQ(cancelled->with_more_saved(low.plan, 4 << 20, {})->plan, low.plan);
 }
 
 }  // namespace
