@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/graph/tuple_call.h"
 #include "core/partition/kept_values.h"
@@ -43,7 +44,7 @@ class OperatorRows {
     std::vector<OperatorRow> rows;
     for (auto& [target, row] : rows_) rows.push_back(std::move(row));
     std::ranges::stable_sort(rows, std::ranges::greater(), [](const OperatorRow& row) {
-      return std::pair(row.saved_bytes + row.offloaded_bytes, row.recompute_ns);
+      return std::tuple(row.storage_bytes + row.offloaded_bytes, row.saved_bytes, row.recompute_ns);
     });
     return rows;
   }
@@ -81,19 +82,26 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
   answer.figures = outcome.figures;
   JOINTER_TRY(answer.reserved_bytes, what_if.reserved_bytes(plan));
   answer.saved_symbols = plan.saved_symbols.size();
+  JOINTER_TRY(const std::vector<SaveCandidate> candidates, what_if.candidates(plan));
+  OperatorRows rows(joint);
+  std::map<NodeId, std::int64_t> storage_bytes;
+  for (const SaveCandidate& each : candidates) {
+    if (each.action == PlanAction::recompute) continue;
+    rows.add(each.node, each.action, 0, each.bytes);
+    if (each.action == PlanAction::save) storage_bytes.emplace(each.node, each.bytes);
+  }
   for (const NodeId id : plan.saved) {
     const Node& n = joint.node(id);
     const bool is_offloaded = std::ranges::binary_search(plan.offloaded, id);
     SavedValue value{.node = id,
                      .bytes = joint.output_bytes(n),
+                     .storage_bytes = n.kind == NodeKind::call && storage_bytes.contains(id)
+                                          ? storage_bytes.at(id)
+                                          : 0,
                      .action = is_offloaded ? PlanAction::offload : PlanAction::save,
                      .reason = reasons.empty() ? std::string() : reasons[id.index()].text};
     (n.kind == NodeKind::call ? answer.saved : answer.saved_inputs).push_back(std::move(value));
   }
-  JOINTER_TRY(const std::vector<SaveCandidate> candidates, what_if.candidates(plan));
-  OperatorRows rows(joint);
-  for (const SaveCandidate& each : candidates)
-    if (each.action != PlanAction::recompute) rows.add(each.node, each.action, 0, each.bytes);
   for (const PlanWhatIf::Outcome::Recomputed& each : outcome.recomputed)
     rows.add(each.node, PlanAction::recompute, each.ns, 0);
   answer.operators = rows.sorted();
@@ -123,8 +131,11 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
     const Node& n = graph.node(each.node);
     if (each.action == PlanAction::recompute && !runs_again(graph, n)) continue;
     if (each.action != PlanAction::recompute)
-      answer.saved.push_back(
-          {.node = each.node, .bytes = graph.output_bytes(n), .action = each.action, .reason = {}});
+      answer.saved.push_back({.node = each.node,
+                              .bytes = graph.output_bytes(n),
+                              .storage_bytes = each.action == PlanAction::save ? each.bytes : 0,
+                              .action = each.action,
+                              .reason = {}});
     rows.add(each.node, each.action, each.recompute_ns, each.bytes);
   }
   // Values that the forward returns for the backward are saved, regardless of the phase in which

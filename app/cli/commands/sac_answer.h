@@ -21,6 +21,9 @@ namespace jointer::cli {
 struct SavedValue {
   NodeId node;
   std::int64_t bytes = 0;  // of the node's tensors; views count in full, as in torch
+  // The device memory that the value occupies; each storage counts once, for its first value. 0 for
+  // an offloaded value.
+  std::int64_t storage_bytes = 0;
   PlanAction action = PlanAction::save;
   std::string reason;
 };
@@ -59,7 +62,7 @@ struct SacAnswer {
   // in program order, and without inputs.
   std::vector<SavedValue> saved, saved_inputs;
   std::size_t saved_symbols = 0;
-  std::vector<OperatorRow> operators;  // most bytes first
+  std::vector<OperatorRow> operators;  // most storage first
   PlanFigures figures;                 // after reordering
   std::int64_t reserved_bytes = 0;     // by torch's caching allocator
   std::optional<OrderAnswer> order;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "app/cli/commands/sac_answer.h"
 #include "app/cli/commands/table.h"
@@ -23,6 +24,7 @@ Json values(const std::vector<SavedValue>& saved, const Graph& graph) {
   for (const SavedValue& value : saved) {
     Json row{{"node", graph.name(value.node)},
              {"bytes", value.bytes},
+             {"storage_bytes", value.storage_bytes},
              {"target", graph.target(graph.node(value.node))},
              {"keep", to_string(value.action)}};
     if (!value.reason.empty()) row["reason"] = value.reason;
@@ -93,17 +95,18 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
   fmt::print("{}\n{}", graph.title(), facts.text());
 }
 
+// The storages add up to those of print_facts.
 void print_operators(const SacAnswer& a, std::size_t top) {
   Table table({{"operator", left},
                {"saved", right},
-               {"bytes", right},
+               {"storage", right},
                {"on the host", right},
                {"recomputed", right},
                {"time", right},
                {"policy", left}});
   for (std::size_t i = 0; i < std::min(top, a.operators.size()); ++i) {
     const OperatorRow& row = a.operators[i];
-    table.add({row.target, format_count(row.saved), format_bytes(row.saved_bytes),
+    table.add({row.target, format_count(row.saved), format_bytes(row.storage_bytes),
                format_count(row.offloaded), format_count(row.recomputed),
                format_ns(row.recompute_ns), row.policy()});
   }
@@ -114,10 +117,15 @@ void print_operators(const SacAnswer& a, std::size_t top) {
 void print_saved(const SacAnswer& a, const Graph& graph, std::size_t top) {
   std::vector<const SavedValue*> largest;
   for (const SavedValue& value : a.saved) largest.push_back(&value);
-  std::ranges::stable_sort(largest, std::ranges::greater(), &SavedValue::bytes);
-  Table table({{"saved", left}, {"bytes", right}, {"operator", left}, {"why", left}});
+  std::ranges::stable_sort(largest, std::ranges::greater(), [](const SavedValue* value) {
+    const bool is_offloaded = value->action == PlanAction::offload;
+    return std::pair(is_offloaded ? value->bytes : value->storage_bytes, value->bytes);
+  });
+  Table table(
+      {{"saved", left}, {"storage", right}, {"tensor", right}, {"operator", left}, {"why", left}});
   for (std::size_t i = 0; i < std::min(top, largest.size()); ++i)
-    table.add({std::string(graph.name(largest[i]->node)), format_bytes(largest[i]->bytes),
+    table.add({std::string(graph.name(largest[i]->node)), format_bytes(largest[i]->storage_bytes),
+               format_bytes(largest[i]->bytes),
                std::string(graph.target(graph.node(largest[i]->node))), largest[i]->reason});
   if (!table.empty()) fmt::print("\n{}", table.text());
   print_rest(largest.size(), top);
