@@ -34,7 +34,7 @@ using BytesByState = std::array<std::int64_t, kRungStates>;
 // backward.
 struct Rung {
   // In the forward. A recomputed storage has its original producer or, if that is not known, the
-  // node that recomputes it.
+  // node that recomputes it. A storage that a plan saves has the first value in it that is saved.
   NodeId producer;
   std::int64_t bytes = 0;
   RungState state = RungState::save;

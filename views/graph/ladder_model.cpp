@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "views/session/sac/sac_session.h"
+#include "views/session/sac/step_state.h"
 
 namespace jointer::views {
 
@@ -52,7 +53,8 @@ void LadderModel::take_plan() {
   relayout();
 }
 
-// Shows the plan of the document's SAC session if it belongs to this graph, and otherwise none.
+// Shows the plan of the document's SAC session if it belongs to this graph. Otherwise shows that of
+// a flat training step's own tags, and none for other graphs.
 void LadderModel::show_plan() {
   const SacStatePtr state = document_.sac().state();
   plan_ = state;
@@ -60,10 +62,22 @@ void LadderModel::show_plan() {
   const bool fits = state && state->can_change() &&
                     state->snapshot->graph.node_count() == snapshot_->graph.node_count();
   const bool showed_plan = std::exchange(shows_plan_, fits);
+  const bool is_step = sac_kind(snapshot_->graph) == SacKind::step;
   if (fits)
     ladder_->show_plan(state->base ? state->base->partition.joint : snapshot_->graph, state->plan,
                        state->snapshot->analysis.options.memory);
+  else if (is_step)
+    show_plan_of_step();
   else if (showed_plan)
+    ladder_->show_no_plan(snapshot_->graph, snapshot_->analysis.memory);
+}
+
+// Shows the plan of a flat training step as its SAC session will, which may not be started.
+void LadderModel::show_plan_of_step() {
+  const MemoryOptions& memory = snapshot_->analysis.options.memory;
+  if (const auto plan = plan_of_tags(snapshot_->graph))
+    ladder_->show_plan(snapshot_->graph, *plan, memory);
+  else
     ladder_->show_no_plan(snapshot_->graph, snapshot_->analysis.memory);
 }
 

@@ -62,6 +62,7 @@ class LadderModel : public QObject {
   void take_document();
   void take_plan();
   void show_plan();
+  void show_plan_of_step();
   void set_all(int row, LadderSide side, bool open);
   void lay_out_open_groups_now();
   void relayout();

@@ -13,6 +13,10 @@
 //      are recomputed.
 //   3. Storages that the graph itself recomputes, as above.
 //
+// The producer of a saved or offloaded storage is the first value in it that the plan saves, as in
+// the rows of the SAC pane (SaveCandidate::bytes): a view, if the plan saves only that. The
+// producer of any other storage is the first call that returns a tensor in it.
+//
 // A storage that is saved only for recomputation has one reader: the first backward node that reads
 // a value recomputed from it, which is about when recomputation runs.
 //
@@ -115,8 +119,14 @@ class RungFinder {
     for (std::size_t i = 0; i < of_forward; ++i)
       if (outputs[i].node) hold(outputs[i].node);
 
+    first_saved_.assign(graph_.storage_count(), NodeId{});
     for (const NodeId id : plan.saved) {
       is_given_[id.index()] = 1;
+      if (is_forward_call(id))
+        each_storage(id, [&](std::size_t storage) {
+          NodeId& first = first_saved_[storage];
+          if (!first || graph_.position(id) < graph_.position(first)) first = id;
+        });
       const bool is_offloaded =
           std::binary_search(plan.offloaded.begin(), plan.offloaded.end(), id);
       each_storage(id, [&](std::size_t storage) {
@@ -135,10 +145,18 @@ class RungFinder {
     return type == graph_.main_device() || type == runs_on_;
   }
 
-  // The first call that returns a tensor in a storage is the storage's producer.
+  // True if the ladder has the call; an edit made after the plan may have removed it.
+  [[nodiscard]] bool is_forward_call(NodeId id) const {
+    const Node& n = graph_.node(id);
+    return n.kind == NodeKind::call && n.phase == Phase::forward && graph_.is_live(id) &&
+           ladder_.row_of(id) >= 0;
+  }
+
   void add_made_by(NodeId id, const Node& n, StorageId storage) {
     Fate& fate = fates_[storage.index()];
     if (fate == Fate::held || fate == Fate::of_backward || rung_in(storage) >= 0) return;
+    if (fate == Fate::save || fate == Fate::offload)
+      if (const NodeId first = first_saved_[storage.index()]; first && first != id) return;
     const bool is_recomputed = fate == Fate::none && n.has(Node::recomputed);
     if (fate == Fate::none && !is_recomputed && n.phase != Phase::forward) {
       fate = Fate::of_backward;
@@ -256,6 +274,7 @@ class RungFinder {
   DeviceType runs_on_ = DeviceType::cpu;
   std::vector<std::uint8_t> is_given_;       // by node: the plan saves it for backward
   std::vector<Fate> fates_;                  // by storage
+  std::vector<NodeId> first_saved_;          // by storage; may be null
   std::vector<std::int64_t> bytes_on_host_;  // by storage
 };
 

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tests/support/held_pool.h"
 #include "tests/support/snapshots.h"
 #include "views/session/edit/editing.h"
@@ -53,6 +57,46 @@ TEST_F(LadderOfAPlanTest, ForgetsAPlanThatNoLongerExists) {
   ASSERT_FALSE(document.sac().state());
   EXPECT_EQ(bytes(RungState::automatic), undecided);
   EXPECT_EQ(bytes(RungState::save), 0);
+}
+
+// The numbers of a flat training step do not change when its SAC session starts. `a` is tagged, and
+// all that the backward reads of `c` is a view.
+TEST(LadderOfAStep, ShowsTheSavedBytesOfTheSacSessionFromTheBeginning) {
+  test::HeldPool pool;
+  Document document{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(R"(
+    kind train_step
+    x: f32[64] = input
+    dy: f32[8,8] = input
+    a: f32[64] = aten.cos(x)                   {m MUST_RECOMPUTE}
+    b: f32[64] = aten.silu(a)                  {m}
+    c: f32[64] = aten.tanh(b)                  {m}
+    d: f32[8,8] = aten.view(c, [8, 8])       {n}
+    e: f32[8,8] = aten.mul.Tensor(d, d)        {n}
+    g: f32[8,8] = aten.mul.Tensor(dy, d)       {n backward}
+    h: f32[64] = aten.view(g, [64])          {m backward}
+    i: f32[64] = aten.mul.Tensor(h, b)         {m backward}
+    j: f32[64] = aten.silu_backward(i, a)      {m backward}
+    return [e, j]
+  )")};
+  LadderModel model{document, 900};
+  const auto saved = [&] {
+    std::vector<std::pair<std::string, std::int64_t>> rows;
+    for (const LadderRow& row : model.ladder().rows())
+      if (row.parent < 0) rows.emplace_back(row.path, row.saved_bytes());
+    return rows;
+  };
+  const auto before = saved();
+  document.sac().start();
+  pool.run_all();
+  const SacStatePtr state = document.sac().state();
+  ASSERT_TRUE(state) << document.sac().problem().toStdString();
+  EXPECT_EQ(state->applied_tags.refusal, "");
+  EXPECT_TRUE(state->applied_tags.any);
+  EXPECT_EQ(saved(), before);
+  std::int64_t sum = 0;
+  for (const auto& [path, bytes] : before) sum += bytes;
+  EXPECT_EQ(sum, state->figures.saved_bytes);
+  EXPECT_EQ(state->figures.saved_bytes, 2 * 64 * 4);
 }
 
 }  // namespace

@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "core/edit/edit.h"
 #include "core/open/open.h"
+#include "core/partition/kept_values.h"
 #include "core/partition/partition.h"
 #include "core/partition/plan_what_if.h"
 #include "core/policy/fsdp_gathers.h"
@@ -18,6 +20,7 @@
 #include "tests/support/graphs.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_graph.h"
+#include "views/session/sac/step_state.h"
 
 namespace jointer::views {
 namespace {
@@ -101,12 +104,15 @@ TEST(LadderRungs, AddUpIfGatheredParametersAreSaved) {
   const Planned saved = planned(tagged(graph, value_of(fsdp_reshard_after_fwd(graph, false))));
   expect_sums(again);
   expect_sums(saved);
-  std::set<NodeId> gathers;
-  for (const FsdpGather& gather : fsdp_gathers(graph)) gathers.insert(gather.gather);
+  std::set<StorageId> gathers;
+  const auto storage_of = [&](NodeId id) {
+    return graph.real_storage(graph.tensors(id)[0].storage);
+  };
+  for (const FsdpGather& gather : fsdp_gathers(graph)) gathers.insert(storage_of(gather.gather));
   const auto gathered = [&](const Planned& p, RungState state) {
     std::int64_t bytes = 0;
     for (const Rung& rung : p.ladder.rungs())
-      if (rung.state == state && gathers.contains(rung.producer)) bytes += rung.bytes;
+      if (rung.state == state && gathers.contains(storage_of(rung.producer))) bytes += rung.bytes;
     return bytes;
   };
   // A gathered parameter is a rung, whatever its policy.
@@ -162,6 +168,40 @@ TEST(LadderRungs, CountMergedCallsOnce) {
   expect_sums(p);
   EXPECT_EQ(p.ladder.rungs().size(), 1U);
   EXPECT_THAT(p.ladder.readers(p.rung("a")), ElementsAre(graph.find("g"), graph.find("h")));
+}
+
+TEST(LadderRungs, OfAFlatStepAreItsSavedValues) {
+  const Graph graph = sample("llama_debug_fsdp2.train_step.json.zst");
+  const Analysis analysis = value_of(analyze(graph));
+  Ladder ladder(graph, analysis);
+  ladder.show_plan(graph, value_of(plan_of_tags(graph)));
+  // The rows of the SAC pane: a storage counts for the first saved value in it.
+  std::map<NodeId, std::int64_t> rows, rungs;
+  for (const SaveCandidate& each :
+       value_of(kept_values(graph, analysis.costs_of_operators(), analysis.flops)))
+    if (each.bytes > 0) rows.emplace(each.node, each.bytes);
+  for (const Rung& rung : ladder.rungs())
+    if (rung.state == RungState::save) rungs[rung.producer] += rung.bytes;
+  EXPECT_GT(rows.size(), 20U);
+  EXPECT_EQ(rungs, rows);
+}
+
+TEST(LadderRungs, BelongToTheModuleOfTheSavedView) {
+  // The plan saves only the view, which another module takes.
+  const Planned p = planned(test::parse(R"(
+    x: f32[8,64] = input
+    w: f32[64,64] = parameter
+    dy: f32[512] = tangent
+    a: f32[8,64] = aten.mm(x, w)           {m}
+    v: f32[512] = aten.view(a, [512])    {n MUST_SAVE}
+    y: f32[512] = aten.tanh(v)             {n}
+    g: f32[512] = aten.mul.Tensor(dy, v)   {n backward}
+    return [y, g]
+  )"));
+  expect_sums(p);
+  ASSERT_EQ(p.partition.plan.saved.size(), 1U);
+  EXPECT_EQ(p.partition.plan.saved[0], p.partition.joint.find("v"));
+  EXPECT_EQ(p.rung("v").bytes, 8 * 64 * 4);
 }
 
 RC_GTEST_PROP(LadderRungsProperty, AddUpForRandomGraphs, ()) {

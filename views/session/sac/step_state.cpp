@@ -16,6 +16,7 @@
 #include "core/compiled/compiled_step.h"
 #include "core/graph/tuple_call.h"
 #include "core/partition/kept_values.h"
+#include "core/partition/recompute_tags.h"
 #include "core/policy/apply_step_tags.h"
 
 namespace jointer::views {
@@ -117,6 +118,25 @@ Result<SacStepPtr> make_step(const SnapshotPtr& snapshot) {
   return SacStepPtr(std::move(step));
 }
 
+// A step with its tags applied or, with a refusal, without them.
+struct AppliedStep {
+  Graph graph;
+  bool has_changed = false;
+  std::string refusal;
+};
+
+AppliedStep applied_step(const Graph& tagged) {
+  AppliedStep applied{.graph = tagged, .refusal = {}};
+  if (const auto edits = apply_step_tags(applied.graph); !edits) {
+    applied.refusal = edits.error().message;
+    applied.graph = tagged;  // some tags may already have been applied to it
+  } else {
+    applied.has_changed =
+        std::ranges::any_of(*edits, [](const Edit& edit) { return !edit.changes.empty(); });
+  }
+  return applied;
+}
+
 Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
                                              const std::vector<MemoryPolicy>& policies) {
   const Snapshot& without_plan = *step->snapshot;
@@ -125,13 +145,12 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
   state->step = step;
   Graph tagged = without_plan.graph;
   for (std::size_t i = 0; i < policies.size(); ++i) tagged.node(NodeId(i)).policy = policies[i];
-  Graph graph = tagged;
+  AppliedStep applied = applied_step(tagged);
+  const Graph& graph = applied.graph;
+  state->applied_tags.refusal = std::move(applied.refusal);
+  state->applied_tags.any = applied.has_changed;
   std::optional<Analysis> made;
-  if (const auto edits = apply_step_tags(graph); !edits) {
-    state->applied_tags.refusal = edits.error().message;
-    graph = tagged;  // some tags may already have been applied to it
-  } else if (std::ranges::any_of(*edits, [](const Edit& edit) { return !edit.changes.empty(); })) {
-    state->applied_tags.any = true;
+  if (applied.has_changed) {
     JOINTER_TRY(made, analyze_step(graph, without_plan.analysis.options));
   }
   const Analysis& analysis = made ? *made : without_plan.analysis;
@@ -154,6 +173,16 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
 
 bool has_same_nodes(const Graph& a, const Graph& b) {
   return a.node_count() == b.node_count() && std::ranges::equal(a.order(), b.order());
+}
+
+Result<SavePlan> plan_of_tags(const Graph& tagged) {
+  const auto order = tagged.order();
+  const bool has_tags = std::ranges::any_of(order, [&](NodeId id) {
+    return must_recompute(tagged.node(id)) ||
+           tagged.node(id).policy == MemoryPolicy::must_cpu_offload;
+  });
+  if (!has_tags) return plan_of_step(tagged, tagged);
+  return plan_of_step(tagged, applied_step(tagged).graph);
 }
 
 Graph step_with_own_tags(const SacState& state) {

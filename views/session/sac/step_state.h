@@ -20,6 +20,11 @@ bool has_same_nodes(const Graph& a, const Graph& b);
 // The state's step without the tags that searches set; later searches may change those.
 Graph step_with_own_tags(const SacState& state);
 
+// The values that a flat training step saves, recomputes and offloads with its tags applied or, if
+// they cannot be applied, without them: the plan of its state, found without an analysis. Error
+// (usage): same as kept_values. Cost: linear in the nodes.
+Result<SavePlan> plan_of_tags(const Graph& tagged);
+
 // The nodes to tag when the user chooses a policy for these tensors, without settled ones. If the
 // policy is to recompute, the call that returns a tuple is added for each element of the tuple,
 // since otherwise no memory would be freed. In a flat training step, recomputing also adds the
