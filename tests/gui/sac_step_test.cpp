@@ -3,6 +3,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QClipboard>
+#include <QLabel>
 #include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
@@ -256,6 +257,13 @@ void SacStepTest::a_recomputed_group_frees_its_memory() {
   QVERIFY2(figures().saved_bytes < before.saved_bytes / 3,
            qPrintable(QString::number(figures().saved_bytes)));
   QCOMPARE(editing().entry_count(), 1);
+  // The input of the second layer is recomputed with the first.
+  pane().setMinimumHeight(600);  // a low pane shows the numbers instead
+  const auto advice = [this] { return test::child<QLabel>(figures_row(), "what_if").toolTip(); };
+  QTRY_VERIFY2(advice().contains("Checkpoint Layer"), qPrintable(advice()));
+  editing().undo();
+  QVERIFY(settle());
+  QTRY_VERIFY2(!advice().contains("Checkpoint Layer"), qPrintable(advice()));
 }
 
 void SacStepTest::a_budget_is_a_plan_of_tags() {

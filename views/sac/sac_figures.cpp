@@ -2,6 +2,7 @@
 
 #include "views/sac/sac_model.h"
 #include "views/session/edit/metrics.h"
+#include "views/session/sac/step_state.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/fonts.h"
@@ -108,6 +109,12 @@ void SacFigures::refresh() {
           ? tr("none")
           : tr("%1 · %2").arg(count_text(now.recomputed), time_text(now.recompute_ns)));
   explain(*state);
+  const std::size_t layers = layers_with_recomputed_input(*state);
+  advice_ = layers == 0 ? QString()
+                        : tr("%1 recomputed as well, which may free little memory. To save the "
+                             "inputs, use Checkpoint Layer in the context menu of the layers.")
+                              .arg(counted_text(layers, tr("The input of 1 layer is"),
+                                                tr("The inputs of %1 layers are")));
   if (state->can_change()) show_changes(*state);
   show_reserved();
   show_ordered();
@@ -245,11 +252,13 @@ void SacFigures::show_preview() {
   }
   const QString at_rest =
       !note_.isEmpty() ? note_
-      : is_compact_
-          ? summary()
+      : is_compact_    ? summary()
+      : !advice_.isEmpty()
+          ? advice_
           : tr("Point at S, R or O in the table, or drag the slider, to preview a change.");
   const QString text = what_if_text_.isEmpty() ? at_rest : what_if_text_;
-  line_->setForegroundRole(text == note_ ? QPalette::WindowText : QPalette::PlaceholderText);
+  line_->setForegroundRole(text == note_ || text == advice_ ? QPalette::WindowText
+                                                            : QPalette::PlaceholderText);
   const bool is_one_line = line_->height() < kLines * line_->fontMetrics().lineSpacing();
   line_->setText(is_one_line ? line_->fontMetrics().elidedText(text, Qt::ElideRight, line_->width())
                              : text);

@@ -58,7 +58,8 @@ class SacFigures : public QWidget {
   QWidget* boxes_ = nullptr;
   QLabel* line_ = nullptr;
   QString what_if_text_, note_;
-  int lines_ = 0;  // of text below the boxes, or instead of them
+  QString advice_;  // about the state; may be empty
+  int lines_ = 0;   // of text below the boxes, or instead of them
   bool is_compact_ = false;
 };
 

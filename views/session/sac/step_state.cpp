@@ -12,12 +12,16 @@
 #include "views/session/sac/step_state.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "core/compiled/compiled_step.h"
+#include "core/graph/layers.h"
 #include "core/graph/tuple_call.h"
 #include "core/partition/kept_values.h"
 #include "core/partition/recompute_tags.h"
 #include "core/policy/apply_step_tags.h"
+#include "core/policy/gathered_weights.h"
 
 namespace jointer::views {
 namespace {
@@ -210,6 +214,35 @@ std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> 
   std::ranges::sort(tagged);
   tagged.erase(std::unique(tagged.begin(), tagged.end()), tagged.end());
   return tagged;
+}
+
+std::size_t layers_with_recomputed_input(const SacState& state) {
+  if (!state.is_step()) return 0;
+  const Graph& graph = state.snapshot->graph;
+  const Layers layers(graph, state.snapshot->analysis.modules);
+  const std::vector<bool> is_gathered = gathered_weights(graph);
+  std::map<std::int64_t, std::int64_t> recomputed;  // by layer: recomputed minus other values
+  for (const SacTensor& tensor : state.tensors)
+    if (!is_gathered[tensor.node.index()])
+      recomputed[layers.of(tensor.node)] += tensor.action == PlanAction::recompute ? 1 : -1;
+  const auto is_recomputed = [&](std::int64_t layer) {
+    const auto found = recomputed.find(layer);
+    return layer != Layers::kNone && found != recomputed.end() && found->second > 0;
+  };
+  std::set<std::int64_t> found;
+  for (const NodeId id : graph.order()) {
+    const Node& n = graph.node(id);
+    const std::int64_t layer = layers.of(id);
+    if (n.kind != NodeKind::call || n.phase != Phase::forward || !is_recomputed(layer)) continue;
+    for (const NodeId input : graph.inputs(id)) {
+      const SacTensor* tensor = state.tensor_of(input);
+      if (tensor != nullptr && tensor->action == PlanAction::recompute &&
+          !is_gathered[input.index()] && layers.of(input) != layer &&
+          is_recomputed(layers.of(input)))
+        found.insert(layer);
+    }
+  }
+  return found.size();
 }
 
 Result<SacStepPtr> StepStates::step_of(const SnapshotPtr& now, const SnapshotPtr& baseline,

@@ -33,6 +33,10 @@ Result<SavePlan> plan_of_tags(const Graph& tagged);
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
                                  std::optional<PlanAction> action);
 
+// The number of layers of a flat training step that recompute most of their values, and an input of
+// which another such layer recomputes. Checkpointing saves these inputs. Cost: linear.
+std::size_t layers_with_recomputed_input(const SacState& state);
+
 // Caches states, so that moving through the history does not compute them again.
 class StepStates {
  public:

@@ -145,6 +145,16 @@ TEST_F(StepStateTest, RecomputingAValueTagsTheValuesThatItIsComputedFrom) {
   EXPECT_EQ(state()->figures.saved_bytes, s->figures.saved_bytes / 2);
 }
 
+TEST_F(StepStateTest, CountsLayersWhoseInputsAreRecomputed) {
+  EXPECT_EQ(layers_with_recomputed_input(*state()), 0U);
+  tag({"mm1", "act1", "out1"}, MemoryPolicy::must_recompute);
+  EXPECT_EQ(layers_with_recomputed_input(*state()), 0U) << "the input of one layer is saved";
+  tag({"mm2", "act2", "out2", "mm3", "act3"}, MemoryPolicy::must_recompute);
+  EXPECT_EQ(layers_with_recomputed_input(*state()), 2U) << "out1 and out2 are recomputed";
+  tag({"out1", "out2"}, MemoryPolicy::must_save);
+  EXPECT_EQ(layers_with_recomputed_input(*state()), 0U) << "as checkpointing does";
+}
+
 TEST_F(StepStateTest, ABudgetProducesAPlanThatTheNextSearchMayChange) {
   tag({"act3"}, MemoryPolicy::must_save);
   SacSolver::PlanRequest wanted;
