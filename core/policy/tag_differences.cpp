@@ -39,7 +39,12 @@ std::vector<std::string> TagDifferences::sentences(const Graph& graph) const {
   add_sentences(graph, lost, "This text recomputes results that the plan saves", all);
   add_sentences(graph, extra, "This text saves results that the plan recomputes", all);
   add_sentences(graph, partly, "The plan saves some results of a call and recomputes others", all);
-  add_sentences(graph, untagged, "This text leaves the decision about results to the partitioner",
+  const bool is_step = graph.part(PartId(0)).kind == CaptureKind::train_step;
+  add_sentences(graph, untagged,
+                is_step
+                    ? "This text leaves results without a tag, which a flat training step saves "
+                      "if its backward or recomputed calls read them"
+                    : "This text leaves the decision about results to the partitioner",
                 all);
   return all;
 }

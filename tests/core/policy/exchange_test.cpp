@@ -140,6 +140,18 @@ TEST(Export, SelectorsDistinguishModules) {
   EXPECT_THAT(differences, IsEmpty());
 }
 
+TEST(Export, SaysWhatHappensToUntaggedResults) {
+  const TagDifferences joint{.untagged = {parse(kModel).find("a0")}};
+  EXPECT_THAT(joint.sentences(parse(kModel)),
+              ElementsAre("This text leaves the decision about results to the partitioner "
+                          "(aten.mm.default): a0."));
+  // No partitioner splits a flat training step.
+  EXPECT_THAT(
+      joint.sentences(parse("kind train_step\n" + std::string(kModel))),
+      ElementsAre("This text leaves results without a tag, which a flat training step saves "
+                  "if its backward or recomputed calls read them (aten.mm.default): a0."));
+}
+
 TEST(Export, ARecipeExpressesEverything) {
   const Graph graph = parse(kModel);
   SavePlan plan = plan_of(graph, {"a0", "s0", "a1"});
