@@ -11,6 +11,7 @@
 #include "tests/gui/sac_window.h"
 #include "tests/gui/timeline_hand.h"
 #include "tests/support/child.h"
+#include "views/sac/policy_exchange.h"
 #include "views/session/edit/editing.h"
 #include "views/session/text/number_text.h"
 #include "views/timeline/plan_overlay.h"
@@ -64,6 +65,7 @@ class SacSolveTest : public test::SacWindow {
   void clicked_point_has_the_drawn_figures_data();
   void imports_formats_of_other_programs();
   void imports_formats_of_other_programs_data();
+  void failed_imports_and_exports_are_shown_in_a_dialog();
 
  private:
   [[nodiscard]] QComboBox& unit() const { return child<QComboBox>(bar().budget(), "unit"); }
@@ -731,6 +733,33 @@ void SacSolveTest::imports_formats_of_other_programs() {
   QCOMPARE(document().graph().node(node).policy, MemoryPolicy::must_save);
   QCOMPARE(action_of(node), PlanAction::save);
   QCOMPARE(session().state()->tensor_of(node)->decider, Decider::list);
+}
+
+// The status bar shows a message for a few seconds; an error stays until it is closed.
+void SacSolveTest::failed_imports_and_exports_are_shown_in_a_dialog() {
+  QVERIFY(open(kSample));
+  auto& exchange = child<PolicyExchange>(pane());
+  QSignalSpy messages(&pane(), &SacPane::message);
+  const auto shows = [this](const QString& title, const QString& text) {
+    QMessageBox* box = nullptr;
+    const auto is_shown = [&] {
+      box = window_->findChild<QMessageBox*>();
+      return box != nullptr && box->isVisible();
+    };
+    if (!QTest::qWaitFor(is_shown, kPatienceMs)) return false;
+    const bool is_it = box->windowTitle() == title && box->text().contains(text);
+    if (!is_it) qInfo() << box->windowTitle() << box->text();
+    delete box;
+    return is_it;
+  };
+  exchange.read(folder_->filePath("missing.txt"));
+  QVERIFY(shows("Import", "missing.txt"));
+  exchange.take("no policy of any kind");
+  QVERIFY(shows("Import", {}));
+  exchange.write(PolicyFormat::recipe, folder_->filePath("missing/plan.json"));
+  QVERIFY(shows("Export", "missing"));
+  QCOMPARE(messages.count(), 0);
+  QCOMPARE(editing().entry_count(), 0);
 }
 
 }  // namespace jointer

@@ -2,6 +2,7 @@
 // and undone.
 
 #include <QClipboard>
+#include <QMessageBox>
 
 #include "app/desktop/main_window.h"
 #include "core/base/bytes.h"
@@ -238,6 +239,14 @@ void TuneTest::the_best_pipeline_is_saved_for_training() {
   const auto read = read_pipeline_file(text->view(), "best.jointer-passes");
   QVERIFY(read);
   QCOMPARE(to_text(read->steps), to_text(pane().session().result()->winner->pipeline));
+
+  // A failure stays on screen until its dialog is closed.
+  pane().session().write_winner(folder_->filePath("missing/best.jointer-passes"));
+  const QMessageBox* box = nullptr;
+  QTRY_VERIFY_WITH_TIMEOUT((box = pane().findChild<QMessageBox*>()) != nullptr && box->isVisible(),
+                           kPatienceMs);
+  QVERIFY2(box->text().contains("missing"), qPrintable(box->text()));
+  delete box;
 }
 
 // An edit by hand after a search makes a different graph; the searched graph stays in the history.

@@ -20,6 +20,7 @@
 #include "views/session/open/open_graph.h"
 #include "views/session/text/number_text.h"
 #include "views/session/work/task.h"
+#include "views/widgets/controls.h"
 
 namespace jointer::views {
 namespace {
@@ -166,7 +167,7 @@ void PolicyExchange::export_then(PolicyFormat format, std::function<void(const P
   };
   run_in_background(this, make, [this, format, use, instead](const Result<Exported>& exported) {
     if (!exported)
-      emit message(to_qstring(exported.error().message));
+      show_warning(tr("Export"), to_qstring(exported.error().message), window_);
     else if (exported->made.gives_plan)
       use(exported->made);
     else
@@ -215,8 +216,8 @@ void PolicyExchange::copy(PolicyFormat format) {
 void PolicyExchange::write(PolicyFormat format, const QString& path) {
   const auto use = [this, path](const PolicyExport& made) {
     const auto written = write_bytes(path.toStdString(), made.text);
-    emit message(written ? with_omissions(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)), made)
-                         : to_qstring(written.error().message));
+    if (!written) return show_warning(tr("Export"), to_qstring(written.error().message), window_);
+    emit message(with_omissions(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)), made));
   };
   export_then(format, use, [this](PolicyFormat other) { ask_where(other); });
 }
@@ -238,7 +239,7 @@ void PolicyExchange::ask_what() {
 
 void PolicyExchange::read(const QString& path) {
   const auto bytes = read_bytes(path.toStdString());
-  if (!bytes) return emit message(to_qstring(bytes.error().message));
+  if (!bytes) return show_warning(tr("Import"), to_qstring(bytes.error().message), window_);
   take(to_qstring(bytes->view()));
 }
 
@@ -250,9 +251,10 @@ void PolicyExchange::take(const QString& text) {
     return import_policy(snapshot->graph, text.toStdString(), fsdp_policy(opened->graph));
   };
   run_in_background(this, read, [this](const Result<ImportedPolicy>& policy) {
-    if (!policy) return emit message(to_qstring(policy.error().message));
+    if (!policy) return show_warning(tr("Import"), to_qstring(policy.error().message), window_);
     if (policy->edits.empty())
-      return emit message(tr("The imported policy does not apply to this graph."));
+      return show_warning(tr("Import"), tr("The imported policy does not apply to this graph."),
+                          window_);
     Edit edit = policy->edits.front();
     for (std::size_t i = 1; i < policy->edits.size(); ++i) append(edit, policy->edits[i]);
     if (edit.by.empty()) edit.by = std::string(kImport);

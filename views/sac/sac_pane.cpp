@@ -268,7 +268,7 @@ void SacPane::make_pair() {
     if (request)
       emit pair_made(*request, state->snapshot->analysis.options);
     else
-      emit message(to_qstring(request.error().message));
+      show_warning(tr("Open as Pair"), to_qstring(request.error().message), this);
   });
 }
 
@@ -282,7 +282,8 @@ void SacPane::make_joint() {
     return write_joint(snapshot->graph, title);
   };
   making_pair_.start(make, [this, state](const Result<OpenRequest>& request) {
-    if (!request) return emit message(to_qstring(request.error().message));
+    if (!request)
+      return show_warning(tr("Open as Joint Graph"), to_qstring(request.error().message), this);
     emit message(
         tr("The joint graph is tagged with the pair's plan. To partition it from scratch, turn on "
            "Ignore Tags and press Solve."));

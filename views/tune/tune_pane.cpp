@@ -82,6 +82,8 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
           &TunePane::refresh_marks);
   connect(&session_, &TuneSession::changed, this, &TunePane::refresh);
   connect(&session_, &TuneSession::message, this, &TunePane::message);
+  connect(&session_, &TuneSession::failed, this,
+          [this](const QString& title, const QString& why) { show_warning(title, why, this); });
   refresh();
 }
 

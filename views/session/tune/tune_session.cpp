@@ -155,7 +155,7 @@ void TuneSession::start(const TuneSettings& settings) {
     if (result)
       result_ = *result;
     else if (result.error().kind != Error::Kind::cancelled)
-      emit message(to_qstring(result.error().message));
+      emit failed(tr("Search"), to_qstring(result.error().message));
     find_reserved();
     emit changed();
   });
@@ -196,7 +196,7 @@ void TuneSession::apply(const Pipeline& pipeline) {
                      title = document_.title()] { return run(*snapshot, pipeline, budget, title); };
   applying_.start(work, [this, searched = searched_](const Result<PipelineResult>& done) {
     if (!done) {
-      emit message(to_qstring(done.error().message));
+      emit failed(tr("Apply"), to_qstring(done.error().message));
     } else if (searched == searched_) {
       if (!done->pair || (searched_place() && !done->edits.empty()))
         apply_edits(done->edits, done->figures);
@@ -233,7 +233,10 @@ void TuneSession::write_winner(const QString& path) {
   };
   emit message(tr("Writing %1...").arg(path));
   run_in_background(this, write, [this](const Result<QString>& written) {
-    emit message(written ? *written : to_qstring(written.error().message));
+    if (written)
+      emit message(*written);
+    else
+      emit failed(tr("Save"), to_qstring(written.error().message));
   });
 }
 

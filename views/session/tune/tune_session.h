@@ -62,14 +62,16 @@ class TuneSession : public QObject {
   }
   // Writes the best pipeline for use in training: as a recipe with the edits that lead from the
   // graph as opened to the pipeline's result or, for a joint graph, as a pipeline file, since a
-  // recipe cannot express partitioning. `message` follows.
+  // recipe cannot express partitioning. `message` or `failed` follows.
   void write_winner(const QString& path);
 
  signals:
   void changed();
   void limit_changed();
-  // The result of a command, or why it failed.
+  // The result of a command, or why it is refused.
   void message(const QString& sentence);
+  // Why a command failed; `title` names the command.
+  void failed(const QString& title, const QString& why);
   // A pair was made. The receiver should open it and apply the recipe, if there is one.
   void graph_made(const jointer::OpenRequest& graph, const QString& recipe);
 
