@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/options.h"
@@ -77,20 +78,36 @@ int run(int argc, char** argv) {
   jointer::cli::add_query_command(program, exit_code);
   jointer::cli::add_kernels_command(program, exit_code);
   jointer::cli::add_capture_command(program, exit_code);
-  program.footer("`jointer FILE` opens the file in the desktop application.");
+  program.footer(
+      "`jointer help COMMAND` describes a command. `jointer FILE` opens the file in the desktop "
+      "application.");
 
+  std::vector<const char*> arguments(argv, argv + argc);
   const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
   const auto is_command = [&](std::string_view word) {
     return std::ranges::any_of(
         commands, [&](const CLI::App* command) { return command->get_name() == word; });
   };
-  if (argc >= 2 && argv[1][0] != '-' && !is_command(argv[1])) {
+  // `help` and `help COMMAND` are the same as `--help` and `COMMAND --help`.
+  if (argc >= 2 && std::string_view(argv[1]) == "help") {
+    if (argc > 3)
+      return jointer::cli::report(
+          {jointer::Error::Kind::usage,
+           fmt::format(
+               "help: unexpected argument `{}`; `jointer help COMMAND` describes one command",
+               argv[3])});
+    if (argc == 3 && argv[2][0] != '-' && !is_command(argv[2]))
+      return jointer::cli::report(
+          {jointer::Error::Kind::usage, jointer::cli::no_such_command(program, argv[2])});
+    arguments.erase(arguments.begin() + 1);
+    arguments.push_back("--help");
+  } else if (argc >= 2 && argv[1][0] != '-' && !is_command(argv[1])) {
     if (std::filesystem::exists(argv[1])) return open_in_desktop("jointer", argv);
     return jointer::cli::report(
         {jointer::Error::Kind::usage, jointer::cli::not_a_command(program, argv[1])});
   }
   try {
-    program.parse(argc, argv);
+    program.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success& help) {
     return program.exit(help);
   } catch (const CLI::ParseError& error) {

@@ -71,6 +71,16 @@ std::string wrong_count(const CLI::App& program, std::string_view name) {
   return fmt::format("option {}: expected a value; {}", name, help_command(program));
 }
 
+// "; did you mean overlap? the commands are info, memory".
+std::string commands_text(const CLI::App& program, std::string_view word) {
+  std::vector<std::string> held;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    held.push_back(command->get_name());
+  const std::vector<std::string_view> names(held.begin(), held.end());
+  return fmt::format("{} the commands are {}", nearest_name_question(word, names),
+                     fmt::join(held, ", "));
+}
+
 }  // namespace
 
 std::string usage_message(const CLI::App& program, const CLI::ParseError& error) {
@@ -106,12 +116,11 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
 }
 
 std::string not_a_command(const CLI::App& program, std::string_view word) {
-  std::vector<std::string> held;
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
-    held.push_back(command->get_name());
-  const std::vector<std::string_view> names(held.begin(), held.end());
-  return fmt::format("`{}` is neither a command nor a file{} the commands are {}", word,
-                     nearest_name_question(word, names), fmt::join(held, ", "));
+  return fmt::format("`{}` is neither a command nor a file{}", word, commands_text(program, word));
+}
+
+std::string no_such_command(const CLI::App& program, std::string_view word) {
+  return fmt::format("help: there is no command `{}`{}", word, commands_text(program, word));
 }
 
 }  // namespace jointer::cli

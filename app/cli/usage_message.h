@@ -13,5 +13,7 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
 
 // The message for a first word that is neither a command nor a file.
 std::string not_a_command(const CLI::App& program, std::string_view word);
+// The message for a word after `help` that is not a command.
+std::string no_such_command(const CLI::App& program, std::string_view word);
 
 }  // namespace jointer::cli

@@ -31,6 +31,17 @@ def test_a_misspelled_command() -> None:
     assert text.startswith("`simulate` is neither a command nor a file; the commands are info, memory, ")
 
 
+def test_help_is_a_command() -> None:
+    for arguments, option in (((), ("--help",)), (("sac",), ("sac", "--help")), (("--help",), ("--help",))):
+        done = run("help", *arguments)
+        assert (done.code, done.err) == (0, "")
+        assert done.out == run(*option).out != ""
+    assert "`jointer help COMMAND`" in run("help").out
+    assert said(run("help", "overlp")).startswith(
+        "help: there is no command `overlp`; did you mean overlap? the commands are info, ")
+    assert said(run("help", "sac", JOINT)).startswith("help: unexpected argument `")
+
+
 def test_no_command() -> None:
     assert said(run()) == "expected a command or a file; `jointer --help` lists the commands"
 
