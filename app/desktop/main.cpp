@@ -46,18 +46,23 @@ int complain(const Error& error) {
   return error.kind == Error::Kind::usage ? kUsage : kInput;
 }
 
-void select_when_shown(MainWindow& window, const QString& name) {
-  QObject::connect(&window, &MainWindow::opened, &window, [name](views::DocumentTab* tab) {
+// `ends_by_itself`: if there is no such node, the program ends with an error.
+void select_when_shown(MainWindow& window, const QString& name, bool ends_by_itself) {
+  const auto select = [name, ends_by_itself](views::DocumentTab* tab) {
     views::Document& document = *tab->document();
     const NodeId node = document.graph().find(name.toStdString());
     if (!node) {
-      fmt::print(stderr,
-                 "jointer-desktop: {}: no node named `{}`; press `/` in the window to search\n",
-                 tab->request().path, name.toStdString());
+      const int code =
+          complain({Error::Kind::usage,
+                    fmt::format("option --select: {}: no node named `{}`; press `/` in the window "
+                                "to search",
+                                tab->request().path, name.toStdString())});
+      if (ends_by_itself) QCoreApplication::exit(code);
       return;
     }
     go_to(document, node);
-  });
+  };
+  QObject::connect(&window, &MainWindow::opened, &window, select);
 }
 
 void show_pane_when_shown(MainWindow& window, const QString& name) {
@@ -215,7 +220,7 @@ int main(int argc, char** argv) {
   MainWindow window(*settings, options->analysis, benchmarks,
                     BenchmarkHistory(BenchmarkHistory::default_folder()));
   if (options->size_is_given || ends_by_itself) window.resize(options->size);
-  if (!options->select.isEmpty()) select_when_shown(window, options->select);
+  if (!options->select.isEmpty()) select_when_shown(window, options->select, ends_by_itself);
   if (!options->pane.isEmpty() && window.dock(options->pane) == nullptr)
     return complain(
         {Error::Kind::usage,

@@ -138,6 +138,17 @@ def test_the_desktop_refuses_a_graph_that_does_not_exist(index: str, expected: s
     assert done.returncode == 2 and expected in done.stderr
 
 
+@pytest.mark.skipif(not (BIN / "jointer-desktop").exists(), reason="there is no desktop here")
+def test_the_desktop_takes_no_picture_of_a_node_that_does_not_exist(tmp_path: Path) -> None:
+    picture = tmp_path / "picture.png"
+    done = subprocess.run([BIN / "jointer-desktop", JOINT, "--select", "nosuch", "--picture", picture],
+                          capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "option --select: " in done.stderr and "no node named `nosuch`" in done.stderr
+    assert not picture.exists()
+
+
 def test_interrupt_of_a_search() -> None:
     """A search over budgets ends immediately."""
     command = [BIN / "jointer", "sac", LARGE, "--pareto", "--points", "1000", "--json"]
