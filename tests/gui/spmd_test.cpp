@@ -119,8 +119,10 @@ void SpmdTest::reports_unreadable_files() {
   const auto document = this->document(kSum, kSmall);
   auto* dialog = new SpmdDialog(*document);
   dialog->show();
-  dialog->add_files({folder_.filePath("none.json")});
-  QVERIFY(check(*dialog).contains("none.json"));
+  dialog->add_files({folder_.filePath("<b>none.json")});
+  QVERIFY(check(*dialog).contains("<b>none.json"));
+  // The name of a file is not markup.
+  QCOMPARE(test::child<QLabel>(*dialog, "answer").textFormat(), Qt::PlainText);
   dialog->close();
 }
 

@@ -7,6 +7,7 @@
 #include <QImageReader>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
@@ -217,7 +218,7 @@ void WindowTest::reports_why_a_file_cannot_be_opened() {
 }
 
 void WindowTest::asks_which_of_several_graphs_to_open() {
-  const QString folder = folder_->filePath("captures");
+  const QString folder = folder_->filePath("<b>captures");
   QVERIFY(QDir().mkdir(folder));
   QVERIFY(QFile::copy(kJoint, folder + "/a.json.zst"));
   QVERIFY(QFile::copy(sample("llama_debug_fsdp2.joint.json.zst"), folder + "/b.json.zst"));
@@ -226,6 +227,10 @@ void WindowTest::asks_which_of_several_graphs_to_open() {
   QTRY_VERIFY((chooser = window_->findChild<GraphChooser*>()) != nullptr && chooser->isVisible());
   auto* list = chooser->findChild<QListWidget*>();
   QCOMPARE(list->count(), 2);
+  // The name of a folder is not markup.
+  auto* question = chooser->findChild<QLabel*>();
+  QVERIFY(question->text().contains("<b>captures"));
+  QCOMPARE(question->textFormat(), Qt::PlainText);
   list->setFocus();
   QTest::keyClick(list, Qt::Key_A, Qt::ControlModifier);
   QSignalSpy opened(window_.get(), &MainWindow::opened);

@@ -83,6 +83,8 @@ SpmdDialog::SpmdDialog(Document& document, QWidget* parent)
   with_own_->setChecked(true);
   column->addWidget(with_own_);
   answer_ = make_text_label(this);
+  answer_->setObjectName(QStringLiteral("answer"));
+  answer_->setTextFormat(Qt::PlainText);  // quotes names of files and nodes
   column->addWidget(answer_);
   sides_ = add_control(*column, new QTreeWidget(this), "sides");
   sides_->setHeaderLabels({tr("rank"), tr("node"), tr("position"), tr("call")});

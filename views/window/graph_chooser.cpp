@@ -17,9 +17,11 @@ GraphChooser::GraphChooser(const QString& file, const std::vector<GraphEntry>& e
   setWindowTitle(tr("Choose Graphs"));
   resize(560, 420);
   auto* column = new QVBoxLayout(this);
-  column->addWidget(new QLabel(
+  auto* question = new QLabel(
       tr("%1 contains %2 graphs. Choose one or more:").arg(file, QString::number(entries.size())),
-      this));
+      this);
+  question->setTextFormat(Qt::PlainText);  // a name may look like markup
+  column->addWidget(question);
   list_ = new QListWidget(this);
   list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   int joint = -1;
