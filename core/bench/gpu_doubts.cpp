@@ -25,10 +25,10 @@ std::vector<std::string> doubts_about(const GpuState& gpu) {
   const std::int64_t bytes = gpu.other_bytes.value_or(0);
   if (gpu.other_processes > 0)
     doubts.push_back(fmt::format(
-        "{} on the GPU at the same time{}: step times are doubtful; run the benchmark on an idle "
-        "GPU",
-        counted(static_cast<std::size_t>(gpu.other_processes), "other process computes",
-                "other processes compute"),
+        "{} using the GPU at the same time{}: step times are doubtful; run the benchmark on an "
+        "idle GPU",
+        counted(static_cast<std::size_t>(gpu.other_processes), "other process is",
+                "other processes are"),
         bytes > 0 ? fmt::format(", and other processes use {} of its memory", format_bytes(bytes))
                   : std::string()));
   else if (bytes >= kMuchMemory)

@@ -243,7 +243,7 @@ def test_a_gpu_that_is_faulty_shared_or_divided(bench: Bench) -> None:
     gpu = {"*": [["started", {"device": "NVIDIA H200", "device_type": "cuda"}],
                  ["measured", {"gpu": state}], ["done"]]}
     text = bench.run(JOINT, "--solo", "0", ranks=gpu).out
-    assert ("5.00 GiB of memory used, 2.00 GiB of it by other processes; 1 other process computes; "
+    assert ("5.00 GiB of memory used, 2.00 GiB of it by other processes; 1 other process is using the GPU; "
             "3 uncorrected ECC errors; divided into MIG instances") in text
     (rank,) = bench.run(JOINT, "--solo", "0", "--profile", "--json", ranks=gpu).json["ranks"]
     assert rank["gpu"] == state

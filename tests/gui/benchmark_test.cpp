@@ -441,6 +441,7 @@ void BenchmarkTest::explains_why_an_option_is_disabled() {
   others->run();
   QVERIFY(!pane_->form().run_button().isEnabled());
   QVERIFY(pane_->form().hint().contains("two benchmarks at once would slow each other down"));
+  QVERIFY(pane_->form().hint().contains("Wait until it ends, or cancel it"));
   const auto& empty = child<QLabel>(*pane_->table().view().viewport());
   QVERIFY2(empty.text().contains("Run is disabled. A benchmark of"), qPrintable(empty.text()));
   fake_->finish(fake_->measured(2));

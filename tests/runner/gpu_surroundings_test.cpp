@@ -216,7 +216,7 @@ TEST_F(Machine, AResultDoubtsFiguresOfAGpuThatIsFaultyOrShared) {
   ASSERT_EQ(run.rank.status, RankResult::Status::done) << run.failure();
   EXPECT_THAT(run.rank.notes,
               testing::IsSupersetOf({HasSubstr("2 memory errors that ECC could not correct"),
-                                     HasSubstr("1 other process computes on the GPU")}));
+                                     HasSubstr("1 other process is using the GPU")}));
 }
 
 }  // namespace

@@ -385,8 +385,8 @@ class Describer {
                     : tr("%1 uncorrected ECC errors").arg(gpu.uncorrected_ecc_errors));
     if (gpu.other_processes > 0)
       facts << (gpu.other_processes == 1
-                    ? tr("1 other process computes")
-                    : tr("%1 other processes compute").arg(gpu.other_processes));
+                    ? tr("1 other process is using the GPU")
+                    : tr("%1 other processes are using the GPU").arg(gpu.other_processes));
     if (gpu.other_bytes && *gpu.other_bytes > 0)
       facts << tr("%1 in other processes").arg(bytes_text(*gpu.other_bytes));
     if (gpu.mig) facts << tr("divided into MIG instances");

@@ -204,9 +204,8 @@ QString TimelineContent::kernels_legend() const {
   if (source == ShownKernels::Source::asked || source == ShownKernels::Source::compiled)
     text += tr(", times estimated");
   if (const std::size_t count = kernel_lanes_ ? kernel_lanes_->left_out() : 0; count > 0)
-    text += kind_ == AxisKind::program_order
-                ? tr(", %1 not shown at any node").arg(count_text(count))
-                : tr(", %1 without a time").arg(count_text(count));
+    text += kind_ == AxisKind::program_order ? tr(", %1 without a node").arg(count_text(count))
+                                             : tr(", %1 without a time").arg(count_text(count));
   return text;
 }
 

@@ -98,7 +98,7 @@ class TimelineContent : public QObject {
   // Why the kernels of the current graph are not shown, in a few words. Empty if they are.
   [[nodiscard]] QString kernels_state() const;
   // The source of these kernels, and the number of those that have no place on the axis:
-  // "kernels: compiled artifacts, times estimated, 2 not shown at any node".
+  // "kernels: compiled artifacts, times estimated, 2 without a node".
   [[nodiscard]] QString kernels_legend() const;
   // The row that shows a node's lane, or -1.
   [[nodiscard]] int row_of(NodeId node, bool is_measured) const;

@@ -74,7 +74,7 @@ void add_gpu_states(Table& table, const BenchmarkResult& r) {
       text += fmt::format(", {} of it by other processes", format_bytes(*gpu.other_bytes));
     if (gpu.other_processes > 0)
       text += "; " + counted(static_cast<std::size_t>(gpu.other_processes),
-                             "other process computes", "other processes compute");
+                             "other process is using the GPU", "other processes are using the GPU");
     if (gpu.uncorrected_ecc_errors > 0)
       text += "; " + counted(static_cast<std::size_t>(gpu.uncorrected_ecc_errors),
                              "uncorrected ECC error");

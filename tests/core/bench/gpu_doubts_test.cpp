@@ -30,11 +30,11 @@ TEST(GpuDoubts, MemoryErrorsMakeOutputsDoubtful) {
 
 TEST(GpuDoubts, OtherProcessesMakeTimesDoubtful) {
   EXPECT_THAT(doubts_about({.other_processes = 1, .other_bytes = 2 * kGiB}),
-              ElementsAre(AllOf(StartsWith("1 other process computes on the GPU"),
+              ElementsAre(AllOf(StartsWith("1 other process is using the GPU at the same time, "),
                                 HasSubstr("other processes use 2.00 GiB of its memory"),
                                 HasSubstr("step times are doubtful"))));
   EXPECT_THAT(doubts_about({.other_processes = 2}),
-              ElementsAre(StartsWith("2 other processes compute on the GPU at the same time: ")));
+              ElementsAre(StartsWith("2 other processes are using the GPU at the same time: ")));
   EXPECT_THAT(doubts_about({.other_bytes = 3 * kGiB}),
               ElementsAre(StartsWith("other processes use 3.00 GiB of the GPU's memory")));
 }

@@ -224,8 +224,8 @@ TEST_F(Results, DetailsShowErrorsAndOtherUsersOfAGpu) {
   EXPECT_FALSE(section->rows[0].value.contains("other process"));
   EXPECT_TRUE(section->rows[0].note.contains("Other processes use 0 B."));
   EXPECT_TRUE(section->rows[1].value.endsWith(
-      "power limit · 3 uncorrected ECC errors · 1 other process computes · 2.00 GiB in other "
-      "processes · divided into MIG instances"))
+      "power limit · 3 uncorrected ECC errors · 1 other process is using the GPU · 2.00 GiB in "
+      "other processes · divided into MIG instances"))
       << section->rows[1].value.toStdString();
   EXPECT_TRUE(section->rows[1].note.contains("Other processes use 2.00 GiB."));
 }

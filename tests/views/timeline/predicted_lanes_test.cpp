@@ -157,7 +157,7 @@ TEST(LanesOfCompiledKernels, FollowTheSourceOfThePane) {
   content.set_kind(AxisKind::program_order);
   EXPECT_EQ(content.kernel_lanes()->lanes().front().items().size(), 1U);
   EXPECT_EQ(content.kernels_legend(),
-            "kernels: compiled artifacts, times estimated, 2 not shown at any node");
+            "kernels: compiled artifacts, times estimated, 2 without a node");
   document.shown_kernels().set_source(ShownKernels::Source::predicted);
   EXPECT_EQ(content.kernel_lanes(), nullptr) << "predicted kernels are not known";
   EXPECT_EQ(content.kernels_state(), "predicting...");

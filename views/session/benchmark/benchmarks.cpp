@@ -64,10 +64,11 @@ BenchmarkRequest Benchmarks::request() const {
 }
 
 QString Benchmarks::why_not() const {
-  if (is_running()) return tr("A benchmark of this graph is already running.");
+  if (is_running())
+    return tr("A benchmark of this graph is already running. Wait until it ends, or cancel it.");
   if (const auto other = service_->running())
     return tr("A benchmark of %1 is already running; two benchmarks at once would slow each other "
-              "down.")
+              "down. Wait until it ends, or cancel it in the Benchmark pane of that graph.")
         .arg(*other);
   if (document_.source().path == "-")
     return tr(
