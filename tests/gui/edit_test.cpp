@@ -9,6 +9,7 @@
 #include <QInputDialog>
 #include <QLineEdit>
 #include <QMessageBox>
+#include <QMouseEvent>
 #include <QRegularExpression>
 #include <QStatusBar>
 #include <QTest>
@@ -447,21 +448,28 @@ void EditTest::a_held_node_follows_the_pointer() {
     return static_cast<int>(std::lround(timeline().range().axis().to_pixel(position)));
   };
   const auto at = [&](int x) { return QPoint(x, timeline().layout().content().center().y()); };
+  // Qt's helper moves the screen's pointer, which stays within 800 x 800.
+  const auto move_pointer = [&](QPoint to_point) {
+    QWidget* viewport = timeline().viewport();
+    QMouseEvent move(QEvent::MouseMove, to_point, viewport->mapToGlobal(to_point), Qt::NoButton,
+                     Qt::NoButton, Qt::NoModifier);
+    QApplication::sendEvent(viewport, &move);
+  };
   while (!timeline().layout().content().contains(at(x_of(to))) &&
          !timeline().range().axis().shows_all())
     timeline().zoom(0.7);
   QVERIFY(x_of(to) > x_of(from) + 20);
   // The node stays until the pointer has moved over the timeline.
-  QTest::mouseMove(timeline().viewport(), at(x_of(from)));
+  move_pointer(at(x_of(from)));
   QCOMPARE(held.gap, from);
-  QTest::mouseMove(timeline().viewport(), at(x_of(to)));
+  move_pointer(at(x_of(to)));
   QTRY_VERIFY(held.gap > from);
   QVERIFY(std::abs(x_of(held.gap) - x_of(to)) < 10);
   // A key moves it on, and a small motion of the pointer does not move it back.
   const std::size_t there = held.gap;
   QTest::keyClick(&timeline(), Qt::Key_Left);
   QCOMPARE(held.gap, there - 1);
-  QTest::mouseMove(timeline().viewport(), at(x_of(to) - 2));
+  move_pointer(at(x_of(to) - 2));
   QCOMPARE(held.gap, there - 1);
   QTest::keyClick(&timeline(), Qt::Key_Return);
   QVERIFY(settle());

@@ -110,9 +110,11 @@ void paint_ladder_picture(QPainter& painter, QSize size, const LadderScene& scen
   painter.translate(inner.topLeft());
   LadderPainter(painter, scene).paint();
   painter.restore();
-  if (scene.ladder.rows().empty()) {
+  const Graph& graph = scene.snapshot.graph;
+  if (std::ranges::none_of(graph.order(),
+                           [&](NodeId id) { return graph.node(id).kind == NodeKind::call; })) {
     painter.setPen(t.muted_text);
-    painter.drawText(inner, Qt::AlignCenter, tr("The graph has no nodes."));
+    painter.drawText(inner, Qt::AlignCenter, tr("The graph has no calls."));
   }
   paint_ladder_header(painter, {0, 0, size.width(), kLadderHeader}, scene, font);
   paint_legend(painter, {0, size.height() - kLadderLegend, size.width(), kLadderLegend}, scene,
