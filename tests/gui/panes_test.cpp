@@ -107,6 +107,8 @@ class PanesTest : public QObject {
     AlivePane pane(*document_);
     show(pane);
     click(pane.view(), pane.model().index(0, AliveModel::name_column));
+    // The frame of the focus, which tints the current row, moves on.
+    QTest::keyClick(&pane.view(), Qt::Key_Down, Qt::ShiftModifier);
     const QModelIndex category = pane.model().index(0, AliveModel::category_column);
     QVERIFY(pane.view().selectionModel()->isSelected(category));
     const QRect cell = pane.view().visualRect(category);

@@ -507,7 +507,7 @@ void ShapeTest::names_of_states_are_readable() {
   for (const TableView* view : {&steps, &states}) {
     QTRY_VERIFY2(view->columnWidth(HistoryModel::title_column) >= width,
                  qPrintable(QString::number(view->columnWidth(HistoryModel::title_column))));
-    QCOMPARE(view->horizontalScrollBar()->maximum(), 0);
+    QTRY_COMPARE(view->horizontalScrollBar()->maximum(), 0);
     // An action that is cut off still says what was moved.
     const QString action = QStringLiteral("Move all_gather_into_tensor_3 to the best position");
     QVERIFY(view->fontMetrics()
