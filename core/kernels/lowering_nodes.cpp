@@ -692,6 +692,15 @@ void Lowering::finish_node(FxId id, Box& result) {
   note_readers(result);
 }
 
+void Lowering::finish_input(FxId id) {
+  const FxTensor& given = fx_.nodes[slot(id)].result();
+  if (given.stride.size() != given.shape.size()) return;
+  node = id;
+  origin_sets.push_back({id});
+  current = static_cast<SetId>(origin_sets.size()) - 1;
+  finish_node(id, argument(id));
+}
+
 void Lowering::lower_output(const FxNode& end) {
   without_padding.clear();  // what is realized from here on belongs to the output, not to a value
   for (const FxId id : end.inputs) {
@@ -721,7 +730,10 @@ void Lowering::run(CancellationPoll& poll) {
   input_count = buffers.size();
   for (FxId id = 0; id < count; ++id) {
     if (poll.is_cancelled_now_and_then()) return;
-    if (!is_given(id)) lower_node(id);
+    if (is_given(id))
+      finish_input(id);
+    else
+      lower_node(id);
   }
   for (std::size_t i = input_count; i < buffers.size(); ++i)
     decide_layout(static_cast<BufferId>(i));

@@ -216,6 +216,8 @@ class Lowering {
   // --- Nodes ---
   void lower_node(FxId id);
   void finish_node(FxId id, Box& result);
+  // The same for an input or a constant, which is copied if it must have other strides.
+  void finish_input(FxId id);
   void lower_output(const FxNode& end);
   Box lower_placeholder(const FxNode& of);
   Box lower_constant(const FxNode& of);

@@ -342,6 +342,24 @@ TEST(OperatorFamilies, ConvolutionsOfManyChannelsHaveThemInnermost) {
   EXPECT_THAT(made.stride, ElementsAre(6144, 1, 768, 96));
 }
 
+// What a convolution reads and the graph returns too, as saved for backward, is copied once, before
+// all other operations, and the copy is returned.
+TEST(OperatorFamilies, SavedInputsOfAConvolutionAreReturnedWithChannelsInnermost) {
+  const Ir ir = lowered(R"(
+    w: f32[96,96,3,3] = parameter
+    x: f32[2,96,8,8] = input
+    first: f32[2,96,8,8] = aten.exp(x)
+    y: f32[2,96,8,8] = aten.convolution(first, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    return [y, w]
+  )");
+  ASSERT_EQ(ir.ops.size(), 3U);
+  EXPECT_EQ(ir.buffers[static_cast<std::size_t>(ir.ops[0].reads[0].buffer)].name, "w");
+  const Buffer& copy = ir.buffers[static_cast<std::size_t>(ir.ops[0].outputs[0])];
+  EXPECT_THAT(copy.stride, ElementsAre(864, 1, 288, 96));
+  EXPECT_TRUE(copy.is_output);
+  EXPECT_EQ(ir.ops[2].reads[1].buffer, ir.ops[0].outputs[0]);
+}
+
 // --- Foreach kernels ---
 
 TEST(OperatorFamilies, ListsAreOneKernel) {
