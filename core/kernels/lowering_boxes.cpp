@@ -303,6 +303,11 @@ std::int16_t Lowering::copy_body(Loops& into, const Loops& from, const Positions
       if (op.at > IndexPool::kZero) op.at = pool.substitute(op.at, where);
       for (ExpressionIndex& each : op.dims) each = pool.substitute(each, where);
     }
+    // A load from a buffer whose strides were decided since then equals those that are made now.
+    if (!op.dims.empty() && buffer(op.buffer).layout != BufferState::Layout::flexible) {
+      op.at = position_of(op);
+      op.dims.clear();
+    }
     moved[i] = append(into, std::move(op));
   }
   return moved.empty() ? constant(into, 0) : moved.back();

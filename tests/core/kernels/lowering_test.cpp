@@ -463,5 +463,29 @@ TEST(Lowering, SumsEverythingInTheOrderInWhichItIsRead) {
   EXPECT_THAT(lowered.ir().buffers[static_cast<std::size_t>(power)].stride, ElementsAre(1, 1024));
 }
 
+// Equal loads count once, even if one was made before the strides of the buffer were decided, here
+// by the second sum. A value with five loads that is used twice would become a buffer.
+TEST(Lowering, LoadsBeforeAndAfterStridesAreDecidedAreEqual) {
+  const Lowered lowered(R"(
+    x: f32[64,96,16] = input
+    a: f32[64,96] = input
+    b: f32[64,96] = input
+    c: f32[64,96] = input
+    first: f32[64,96] = aten.sum.dim_IntList(x, [2])
+    scaled: f32[64,96] = aten.mul.Tensor(first, a)
+    second: f32[64] = aten.sum.dim_IntList(scaled, [1])
+    negative: f32[64,96] = aten.neg(first)
+    other: f32[64,96] = aten.mul.Tensor(negative, b)
+    both: f32[64,96] = aten.add.Tensor(scaled, other)
+    twice: f32[64,96] = aten.mul.Tensor(both, c)
+    power: f32[64,96] = aten.exp(twice)
+    wave: f32[64,96] = aten.sin(twice)
+    return [second, power, wave]
+  )");
+  ASSERT_THAT(lowered.classes(),
+              ElementsAre("Reduction:sum", "Reduction:sum", "Pointwise", "Pointwise"));
+  EXPECT_THAT(lowered.reads(2), testing::UnorderedElementsAre("buf0", "a", "b", "c"));
+}
+
 }  // namespace
 }  // namespace jointer::kernels
