@@ -163,7 +163,10 @@ KernelTime Timer::time_of(const Kernel& kernel) {
   const bool is_collective = kernel.kind == Kind::collective;
   const bool is_of_library = kernel.kind == Kind::external || kernel.kind == Kind::template_;
   const NodeTotals nodes = is_collective || is_of_library ? totals_of(kernel) : NodeTotals{};
-  time.is_memory_bound = is_memory_bound(kernel, nodes.has_flops);
+  const bool has_flops = kernel.call
+                             ? node_flops(graph_, graph_.node(kernel.call)).torch_registry != 0
+                             : nodes.has_flops;
+  time.is_memory_bound = is_memory_bound(kernel, has_flops);
   time.is_time_of_nodes = is_collective || (is_of_library && nodes.has_estimate);
   if (time.is_time_of_nodes) {
     time.ns = nodes.ns;

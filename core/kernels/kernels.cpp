@@ -58,6 +58,9 @@ Kernel make_kernel(Scheduling& s, NodeIndex id) {
   kernel.rnumel = node.rnumel;
   kernel.is_on_gpu = node.is_on_gpu;
   kernel.product = s.op(node.ops.front()).product;
+  const bool is_of_loops =
+      kernel.kind == Kernel::Kind::pointwise || kernel.kind == Kernel::Kind::reduction;
+  if (is_of_loops && node.ops.size() == 1) kernel.call = s.op(node.ops.front()).call;
   for (const OpId op : node.ops)
     for (const NodeId computed : s.op(op).nodes)
       if (std::find(kernel.nodes.begin(), kernel.nodes.end(), computed) == kernel.nodes.end())
@@ -132,8 +135,8 @@ bool is_launch(Kernel::Kind kind) {
 
 bool is_memory_bound(const Kernel& kernel, bool has_flops) {
   using enum Kernel::Kind;
-  const bool calls_library = kernel.kind == external || kernel.kind == template_;
-  return is_launch(kernel.kind) && kernel.kind != collective && !(calls_library && has_flops);
+  const bool is_of_call = kernel.kind == external || kernel.kind == template_ || kernel.call;
+  return is_launch(kernel.kind) && kernel.kind != collective && !(is_of_call && has_flops);
 }
 
 Kernels schedule(const Ir& ir, TorchVersion torch, const Reorder& reorder) {

@@ -82,6 +82,7 @@ struct Kernel {
   std::vector<OpId> ops;      // in the order in which they are computed
   std::vector<NodeId> nodes;  // nodes of the graph that run in it, each once
   NodeId product;             // as in Op
+  NodeId call;                // as in Op, of a kernel of one op
   std::vector<BufferBytes> reads, writes;
   std::int64_t bytes_read = 0, bytes_written = 0;
   std::int64_t bytes = 0;  // less than the sum of both if it reads and writes the same buffer
@@ -106,8 +107,9 @@ std::string_view to_string(Kernel::Kind kind);
 // True if kernels of this kind are launched; false for views, results of calls, waits and no-ops.
 bool is_launch(Kernel::Kind kind);
 // True if memory traffic bounds the kernel, as Inductor counts: it is launched, and is neither a
-// collective nor a template or an external kernel that has FLOPs. `has_flops`: torch's
-// flop_registry has FLOPs for one of its nodes, or for `product`.
+// collective nor a template, an external kernel or a kernel with `call` that has FLOPs.
+// `has_flops`: torch's flop_registry has FLOPs for `call` or, if the kernel has none, for one of its
+// nodes or `product`.
 bool is_memory_bound(const Kernel& kernel, bool has_flops);
 
 // When a buffer, or an input that may be freed, takes up memory.

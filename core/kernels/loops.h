@@ -102,6 +102,7 @@ struct BufferState {
 struct StorageState {
   std::int32_t loops = -1;
   BufferId buffer = -1;
+  FxId value_of = -1;  // the node whose value it is (origin_node)
 };
 
 // How the elements of a tensor lie in another one or in a buffer.
@@ -130,6 +131,7 @@ struct OpState {
   std::vector<Box> read_boxes;  // of templates: tensors with strides
   std::int32_t loops = -1;      // of loops
   FxId call = -1;               // of calls: the node
+  FxId value_of = -1;           // of loops: as in StorageState
   SetId origins = 0;
   bool is_on_gpu = true, has_side_effects = false;
 };

@@ -62,13 +62,14 @@ void Lowering::add_gathered_origins(const Box& box) {
 Box Lowering::box_of(Loops made) {
   made.origins = current;
   loops.push_back(std::move(made));
-  storages.push_back({.loops = static_cast<std::int32_t>(loops.size()) - 1, .buffer = -1});
+  storages.push_back(
+      {.loops = static_cast<std::int32_t>(loops.size()) - 1, .buffer = -1, .value_of = -1});
   return {
       .storage = static_cast<std::int32_t>(storages.size()) - 1, .view = -1, .origins = current};
 }
 
 Box Lowering::box_of_buffer(BufferId id) {
-  storages.push_back({.loops = -1, .buffer = id});
+  storages.push_back({.loops = -1, .buffer = id, .value_of = -1});
   return {
       .storage = static_cast<std::int32_t>(storages.size()) - 1, .view = -1, .origins = current};
 }

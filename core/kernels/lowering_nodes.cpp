@@ -689,6 +689,7 @@ void Lowering::finish_node(FxId id, Box& result) {
   if (result.view < 0 && !is_realized(result) &&
       loops_of(storage(result).loops).operation_count() > kMaxInlined)
     realize(result);
+  if (result.view < 0) storages[slot(result.storage)].value_of = id;
   note_readers(result);
 }
 
@@ -737,6 +738,11 @@ void Lowering::run(CancellationPoll& poll) {
   }
   for (std::size_t i = input_count; i < buffers.size(); ++i)
     decide_layout(static_cast<BufferId>(i));
+  for (const StorageState& state : storages) {
+    if (state.buffer < 0 || state.loops < 0) continue;
+    const OpId op = buffer(state.buffer).op;
+    if (op >= 0 && ops[slot(op)].loops == state.loops) ops[slot(op)].value_of = state.value_of;
+  }
 }
 
 }  // namespace jointer::kernels

@@ -303,6 +303,10 @@ void OperationBuilder::add_op(OpId id) {
     }
     for (const FxId origin : lowering_.origin_sets[slot(of.origins)])
       if (!lowering_.is_call[slot(origin)]) computed.push_back(origin);
+    if (of.value_of >= 0 && lowering_.is_call[slot(of.value_of)]) {
+      const FxNode& call = lowering_.fx().nodes[slot(of.value_of)];
+      made.call = call.product ? call.product : call.origin;
+    }
   } else if (of.kind == Op::Kind::template_) {
     made.ir = of.ir;
     for (const Box& box : of.read_boxes) add_once(made.reads, whole_tensor(box));

@@ -55,8 +55,9 @@ Json describe(const Graph& graph, TorchVersion version, const kernels::Kernels& 
     const auto counts = [&](NodeId node) {
       return node_flops(graph, graph.node(node)).torch_registry != 0;
     };
-    const bool has_flops =
-        (kernel.product && counts(kernel.product)) || std::ranges::any_of(kernel.nodes, counts);
+    const bool has_flops = kernel.call ? counts(kernel.call)
+                                       : (kernel.product && counts(kernel.product)) ||
+                                             std::ranges::any_of(kernel.nodes, counts);
     if (!kernels::is_memory_bound(kernel, has_flops)) continue;
     ++bound;
     bound_bytes += kernel.bytes;

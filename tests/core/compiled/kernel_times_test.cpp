@@ -197,6 +197,23 @@ TEST(KernelTimes, AProductThatWasJoinedToASumCounts) {
   EXPECT_FALSE(step["sum"].is_memory_bound);
 }
 
+// The loops that add a bias take the time of what they move, although torch counts the FLOPs of the
+// convolution for them.
+TEST(KernelTimes, TheBiasOfAConvolutionIsNotBoundByMemory) {
+  const Timed step = timed(R"(
+    kind forward
+    x: f32[16,8,256,256] = input
+    w: f32[8,8,3,3] = parameter
+    b: f32[8] = parameter
+    y: f32[16,8,256,256] = aten.convolution(x, w, b, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+    return [y]
+  )");
+  ASSERT_EQ(step.times.size(), 2U);
+  EXPECT_FALSE(step.times[1].is_memory_bound);
+  EXPECT_FALSE(step.times[1].is_time_of_nodes);
+  EXPECT_EQ(step.times[1].limit, NodeCost::Limit::memory);
+}
+
 // A device without rates has the times that the roofline model assumes.
 TEST(KernelTimes, WithoutRatesTheBytesTakeTheRooflinesTime) {
   DeviceDescription device = h100();

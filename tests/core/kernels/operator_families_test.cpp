@@ -360,6 +360,30 @@ TEST(OperatorFamilies, SavedInputsOfAConvolutionAreReturnedWithChannelsInnermost
   EXPECT_EQ(ir.ops[2].reads[1].buffer, ir.ops[0].outputs[0]);
 }
 
+// The loops that add a bias count as the convolution in Inductor, if they are a kernel of their own
+// and the last node that they compute.
+TEST(OperatorFamilies, AKernelThatAddsABiasHasTheFlopsOfItsConvolution) {
+  const std::string convolution = R"(
+    x: f32[2,8,16,16] = input
+    w: f32[8,8,3,3] = parameter
+    b: f32[8] = parameter
+    y: f32[2,8,16,16] = aten.convolution(x, w, b, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+  )";
+  const Graph alone = parse_literal(convolution + "return [y]").value();
+  const Kernels kernels = schedule(lower(alone, kNewestTorch));
+  ASSERT_EQ(kernels.kernels.size(), 2U);
+  const Kernel& bias = kernels.kernels[1];
+  EXPECT_EQ(bias.kind, Kernel::Kind::pointwise);
+  EXPECT_EQ(bias.call, alone.find("y"));
+  EXPECT_FALSE(is_memory_bound(bias, /*has_flops=*/true));
+  EXPECT_TRUE(is_memory_bound(bias, /*has_flops=*/false));
+  const Kernels more =
+      schedule(lowered(convolution + "z: f32[2,8,16,16] = aten.relu(y)\nreturn [z]"));
+  ASSERT_EQ(more.kernels.size(), 2U);
+  EXPECT_FALSE(more.kernels[1].call);
+  EXPECT_TRUE(is_memory_bound(more.kernels[1], /*has_flops=*/true));
+}
+
 // --- Foreach kernels ---
 
 TEST(OperatorFamilies, ListsAreOneKernel) {

@@ -7,7 +7,8 @@
 // Terms
 //   part    a graph that Inductor compiles: the snapshot's graph, or each half of a pair
 //   bound   by memory: every kernel that launches, except collectives, and except templates and
-//           library calls that have FLOPs (kernels::is_memory_bound)
+//           library calls that have FLOPs, and the loops that complete such a call
+//           (kernels::is_memory_bound)
 //   time    as core/compiled/kernel_times.h estimates it or, of kernels that are tied to a trace
 //           (tied_trace.h), as measured
 //   peak    of a part: the kernels' peak, plus the memory that it does not count because the
