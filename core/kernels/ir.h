@@ -122,8 +122,7 @@ struct Op {
   // If torch made an addmm of a sum and a matrix product: the product. Torch names only the
   // sum as a node that the op computes.
   NodeId product;
-  // Of loops that complete or copy the result of a call, such as those that add the bias of a
-  // convolution: the call.
+  // The call whose result the loops complete or copy, such as the convolution whose bias they add.
   NodeId call;
   // If the op is the first layer of a reduction that was split in two: the number of elements that
   // one piece reduces (`_split_size`), and the loops and accesses that the reduction would have

@@ -342,8 +342,8 @@ TEST(OperatorFamilies, ConvolutionsOfManyChannelsHaveThemInnermost) {
   EXPECT_THAT(made.stride, ElementsAre(6144, 1, 768, 96));
 }
 
-// What a convolution reads and the graph returns too, as saved for backward, is copied once, before
-// all other operations, and the copy is returned.
+// An input that a convolution reads and the graph returns, as saved for backward, is copied once,
+// before all other operations, and the copy is returned.
 TEST(OperatorFamilies, SavedInputsOfAConvolutionAreReturnedWithChannelsInnermost) {
   const Ir ir = lowered(R"(
     w: f32[96,96,3,3] = parameter
@@ -360,8 +360,7 @@ TEST(OperatorFamilies, SavedInputsOfAConvolutionAreReturnedWithChannelsInnermost
   EXPECT_EQ(ir.ops[2].reads[1].buffer, ir.ops[0].outputs[0]);
 }
 
-// The loops that add a bias count as the convolution in Inductor, if they are a kernel of their own
-// and the last node that they compute.
+// The loops that add a bias count as the convolution in Inductor, if they compute nothing else.
 TEST(OperatorFamilies, AKernelThatAddsABiasHasTheFlopsOfItsConvolution) {
   const std::string convolution = R"(
     x: f32[2,8,16,16] = input
