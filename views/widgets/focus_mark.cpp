@@ -19,8 +19,10 @@ QRegion frame_of(const QRect& rect, int width) {
 FocusMark::FocusMark(QWidget& area, QWidget& focus) : QWidget(&area), focus_(&focus) {
   setObjectName(QStringLiteral("focus_mark"));
   setAttribute(Qt::WA_TransparentForMouseEvents);
+  // A widget gets no event if a widget around it moves.
+  for (QWidget* widget = &focus; widget != &area; widget = widget->parentWidget())
+    widget->installEventFilter(this);
   area.installEventFilter(this);
-  focus.installEventFilter(this);
   place();
   show();
 }
