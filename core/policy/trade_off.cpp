@@ -149,7 +149,13 @@ Result<void> TradeOff::restore_figures(ParetoPoint& point) const {
 
 Result<ParetoCurve> TradeOff::curve(const HiddenShares& hidden) const {
   return with_hidden(hidden, [&](const PlanWhatIf& what_if) -> Result<ParetoCurve> {
-    JOINTER_TRY(ParetoCurve curve, pareto(partition_.joint, what_if, request(true, hidden)));
+    ParetoRequest asked = request(true, hidden);
+    // The points that are shown during the search have the same estimates as in the end.
+    if (asked.found && !hidden.hides_nothing())
+      asked.found = [this](ParetoPoint point) {
+        return !restore_figures(point) || options_.found(point);
+      };
+    JOINTER_TRY(ParetoCurve curve, pareto(partition_.joint, what_if, asked));
     if (hidden.hides_nothing()) return curve;
     for (auto* points : {&curve.points, &curve.budgets})
       for (ParetoPoint& point : *points) JOINTER_CHECK(restore_figures(point));

@@ -51,6 +51,7 @@ struct Asked {
                             .max_budgets = 8,
                             .found = [this](const ParetoPoint& point) {
                               found.push_back(point.name);
+                              points_found.push_back(point);
                               return true;
                             }};
     options.partition.watcher.is_cancelled = is_cancelled;
@@ -64,7 +65,8 @@ struct Asked {
   std::vector<Flops> flops;
   Partition solved;
   PlanFigures figures;
-  std::vector<std::string> found;  // names of points, in the order of their discovery
+  std::vector<std::string> found;         // names of points, in the order of their discovery
+  std::vector<ParetoPoint> points_found;  // the same points
   std::function<bool()> is_cancelled;
 };
 
@@ -90,6 +92,18 @@ TEST_P(TradeOffOf, PointsHaveTheFiguresOfTheirPair) {
     const Partition taken = partition(asked.graph, {.activation_budget = point.budget}).value();
     EXPECT_EQ(point.figures, asked.judged(taken.joint, taken.plan, Partitioner::min_cut));
   }
+}
+
+// A search that expects an order to hide communication tells its points with the estimates that
+// they have on the curve, so that they stay in place.
+TEST(TradeOff, PointsAreFoundWithTheirFinalFigures) {
+  JOINTER_SLOW_TEST();
+  Asked asked(Partitioner::min_cut);
+  const auto trade_off = asked.make();
+  ASSERT_TRUE(trade_off->curve(HiddenShares(1.0)));
+  EXPECT_GT(asked.points_found.size(), upstream_presets().size() + 2);
+  for (const ParetoPoint& point : asked.points_found)
+    EXPECT_EQ(point.figures, trade_off->what_if().figures(point.plan).value()) << point.budget;
 }
 
 TEST_P(TradeOffOf, ASlowdownIsRelativeToTheCurrentPlan) {
