@@ -105,6 +105,13 @@ void SacOrderTest::the_current_mark_is_where_the_search_found_it() {
   QVERIFY(now != marks.end());
   QCOMPARE(now->step_ns, ordered_figures().step_ns);
   QCOMPARE(now->peak_bytes, ordered_figures().peak_bytes);
+  // It stays there, as the start of the search, if the plan changes.
+  const Figures found = ordered_figures();
+  QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
+  const auto start = [&] { return std::ranges::find(marks, ParetoKind::start, &ParetoMark::kind); };
+  QTRY_VERIFY_WITH_TIMEOUT(start() != marks.end(), kPatienceMs);
+  QCOMPARE(start()->step_ns, found.step_ns);
+  QCOMPARE(start()->peak_bytes, found.peak_bytes);
 }
 
 void SacOrderTest::the_order_follows_the_history() {

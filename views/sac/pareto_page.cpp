@@ -112,6 +112,7 @@ void ParetoPage::start_or_cancel() {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;
   searched_ = state;
+  searched_ordered_.reset();
   search_.search(state);
 }
 
@@ -221,6 +222,19 @@ void ParetoPage::refresh_marks() {
          .reserved_bytes = reserved},
         meaning);
   };
+  // The plan of a state, in the order found for it if that is known.
+  const auto add_plan = [&](ParetoKind kind, const QString& name, const SacState& state,
+                            const std::optional<OrderedFigures>& ordered,
+                            std::optional<std::int64_t> own_reserved, Meaning meaning) {
+    if (!ordered) return add_figures(kind, name, state.figures.figures, own_reserved, meaning);
+    add({.kind = kind,
+         .name = name,
+         .peak_bytes = ordered->figures.peak_bytes,
+         .step_ns = ordered->figures.step_ns,
+         .reserved_bytes = ordered->reserved_bytes,
+         .order = to_qstring(state.order)},
+        meaning);
+  };
   std::optional<std::int64_t> reserved_at_start;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const ParetoPoint& point = points[i];
@@ -240,20 +254,13 @@ void ParetoPage::refresh_marks() {
     add_figures(ParetoKind::tuned, tr("tuned"), tuned->figures, tuned->reserved_bytes,
                 {.is_tuned = true});
   if (const SacStatePtr state = session_.state(); state && (!points.empty() || tuned)) {
+    const auto& ordered = session_.ordered().figures();
     if (searched_ && (searched_->figures != state->figures || searched_->order != state->order))
-      add_figures(ParetoKind::start, tr("start"), searched_->figures.figures, reserved_at_start,
-                  {.is_start = true});
-    if (const auto& ordered = session_.ordered().figures())
-      add({.kind = ParetoKind::now,
-           .name = tr("now"),
-           .peak_bytes = ordered->figures.peak_bytes,
-           .step_ns = ordered->figures.step_ns,
-           .reserved_bytes = ordered->reserved_bytes,
-           .order = to_qstring(state->order)},
-          {});
-    else
-      add_figures(ParetoKind::now, tr("now"), state->figures.figures, session_.reserved().bytes(),
-                  {});
+      add_plan(ParetoKind::start, tr("start"), *searched_, searched_ordered_, reserved_at_start,
+               {.is_start = true});
+    else if (searched_ && ordered)
+      searched_ordered_ = ordered;
+    add_plan(ParetoKind::now, tr("now"), *state, ordered, session_.reserved().bytes(), {});
   }
   plot_->set_marks(std::move(marks), search_.memory());
   status_->setText(status_text());

@@ -95,7 +95,10 @@ class ParetoPage : public QWidget {
   };
   std::vector<Meaning> meanings_;
   SacStatePtr searched_;  // the state that the points belong to
-  SacStatePtr short_;     // the state for which `none_fits` holds; null if it does not
+  // The estimates of `searched_` in the order found for it; nullopt if it has none, or if they were
+  // not known before the plan changed.
+  std::optional<OrderedFigures> searched_ordered_;
+  SacStatePtr short_;  // the state for which `none_fits` holds; null if it does not
   std::size_t asked_ = 0;
 };
 
