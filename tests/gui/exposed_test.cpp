@@ -71,6 +71,7 @@ class ExposedTest : public test::AppWindow {
   void hidden_collectives_can_be_shown();
   void only_visible_rows_are_computed();
   void nothing_runs_for_a_hidden_pane();
+  void gains_are_found_after_an_edit_behind_another_tab();
   void a_move_is_repeated_by_key();
   void a_row_that_is_picked_up_is_visible_in_the_timeline();
   void a_graph_without_collectives_says_so();
@@ -291,6 +292,21 @@ void ExposedTest::nothing_runs_for_a_hidden_pane() {
   pane_ = show_pane<ExposedPane>("exposed");
   QTRY_COMPARE(model().snapshot(), document().shared_snapshot());
   QVERIFY(wait_for_gains(0));
+}
+
+void ExposedTest::gains_are_found_after_an_edit_behind_another_tab() {
+  show();
+  QVERIFY(first_with_gain(false) >= 0);  // and it is selected
+  window_->dock("graph")->raise();
+  QTRY_VERIFY(pane_->visibleRegion().isEmpty());
+  QTest::keyClick(window_.get(), Qt::Key_B);
+  QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 1, kPatienceMs);
+  QVERIFY(settle());
+  QTRY_COMPARE(model().snapshot(), document().shared_snapshot());
+  QCoreApplication::processEvents();
+  window_->dock("exposed")->raise();
+  QTRY_VERIFY(!pane_->visibleRegion().isEmpty());
+  for (int place = 0; place < 3; ++place) QVERIFY(wait_for_gains(place));
 }
 
 // --- Repeating ---

@@ -42,6 +42,7 @@ ExposedPane::ExposedPane(Document& document, QWidget* parent)
   ask_soon_.setInterval(0);
   const auto ask_soon = [this] { ask_soon_.start(); };
   connect(&ask_soon_, &QTimer::timeout, this, &ExposedPane::ask_for_gains);
+  view().viewport()->installEventFilter(this);
   connect(view().verticalScrollBar(), &QScrollBar::valueChanged, this, ask_soon);
   connect(view().selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this, ask_soon] {
     show_details();
@@ -115,7 +116,8 @@ int ExposedPane::current_row() {
 
 // Requests the gains of the current row, then those of the rows on screen from top to bottom.
 void ExposedPane::ask_for_gains() {
-  if (visibleRegion().isEmpty()) return search_.want({});  // hidden, or covered by another tab
+  was_covered_ = visibleRegion().isEmpty();  // hidden, or behind another tab
+  if (was_covered_) return search_.want({});
   std::vector<NodeId> starts;
   if (const int current = current_row(); current >= 0)
     starts.push_back(model_->collective(current).start);
@@ -151,6 +153,13 @@ void ExposedPane::resizeEvent(QResizeEvent* event) {
   TablePane::resizeEvent(event);
   details_->setVisible(height() >= kMinWithDetails);
   ask_soon_.start();
+}
+
+// A pane that comes from behind another tab is painted, but is neither shown nor resized.
+bool ExposedPane::eventFilter(QObject* watched, QEvent* event) {
+  if (was_covered_ && watched == view().viewport() && event->type() == QEvent::Paint)
+    ask_soon_.start();
+  return TablePane::eventFilter(watched, event);
 }
 
 }  // namespace jointer::views

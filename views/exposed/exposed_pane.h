@@ -35,6 +35,7 @@ class ExposedPane : public TablePaneOf<ExposedModel> {
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   QAction* add_key(const QString& text, Qt::KeyboardModifiers modifiers,
@@ -49,7 +50,8 @@ class ExposedPane : public TablePaneOf<ExposedModel> {
   ExposedDetails* details_ = nullptr;
   QAction* best_ = nullptr;
   QAction* layers_ = nullptr;
-  QTimer ask_soon_;  // fires once layout and scroll position have settled
+  QTimer ask_soon_;           // fires once layout and scroll position have settled
+  bool was_covered_ = false;  // when gains were last requested
 };
 
 }  // namespace jointer::views
