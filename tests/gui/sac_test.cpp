@@ -47,6 +47,7 @@ class SacTest : public test::SacWindow {
   void undo_and_redo_give_the_same_figures();
   void previews_the_result();
   void does_not_preview_without_user_input();
+  void the_focus_goes_to_the_page_on_screen();
   void inspector_explains_why();
   void filter_uses_the_search_syntax();
   void solving_again_is_one_entry();
@@ -276,6 +277,19 @@ void SacTest::does_not_preview_without_user_input() {
   QTRY_VERIFY_WITH_TIMEOUT(session().shown_preview().has_value(), kPatienceMs);
   filter().setFocus();
   QVERIFY(!session().shown_preview().has_value());
+}
+
+// A click on an empty part of the dock gives the focus to the pane, which passes it on.
+void SacTest::the_focus_goes_to_the_page_on_screen() {
+  QVERIFY(open(kSample));
+  for (int i = 0; i < pages().count(); ++i) {
+    pages().setCurrentIndex(i);
+    pane().setFocus(Qt::MouseFocusReason);
+    QWidget* focus = QApplication::focusWidget();
+    QVERIFY(focus != nullptr);
+    QVERIFY2(focus->isVisible() && pages().currentWidget()->isAncestorOf(focus),
+             qPrintable(pages().tabText(i)));
+  }
 }
 
 void SacTest::inspector_explains_why() {

@@ -66,6 +66,8 @@ SacPane::SacPane(Document& document, QWidget* parent)
   setFocusProxy(&table_->view());
 
   connect(pages_, &QTabWidget::currentChanged, this, [this] {
+    // The keys of the table must not act while another page is shown.
+    if (const QWidget* page = pages_->currentWidget()) setFocusProxy(page->focusProxy());
     fit_pages();
     show_reasons();
   });
