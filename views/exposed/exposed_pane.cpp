@@ -116,7 +116,7 @@ int ExposedPane::current_row() {
 
 // Requests the gains of the current row, then those of the rows on screen from top to bottom.
 void ExposedPane::ask_for_gains() {
-  was_covered_ = visibleRegion().isEmpty();  // hidden, or behind another tab
+  was_covered_ = visibleRegion().isEmpty();  // hidden, or covered by another tab
   if (was_covered_) return search_.want({});
   std::vector<NodeId> starts;
   if (const int current = current_row(); current >= 0)
