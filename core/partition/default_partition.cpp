@@ -4,8 +4,7 @@
 //
 // The forward is everything up to the last node that is tagged as forward or is an input, except
 // tangents; the graph's output reads its values after the forward. In program order:
-//  - sizes are saved as symbols, except that torch 2.15 does not save conditions that only
-//    assertions read; subgraphs, assertions on sizes (since torch 2.13, also on tensors)
+//  - sizes are saved as symbols; subgraphs, assertions on sizes (since torch 2.13, also on tensors)
 //    and profiler marks are not saved;
 //  - a value whose readers are all getitem counts as a tuple and is not saved; its elements are
 //    considered instead;
@@ -41,13 +40,6 @@ bool is_skipped(const Graph& graph, const Node& node) {
     return torch_version_of(graph) >= TorchVersion{2, 13};
   return target == "aten._assert_scalar.default" ||
          target.starts_with("profiler._record_function_");
-}
-
-bool is_only_asserted(const Graph& graph, std::span<const NodeId> users) {
-  return !users.empty() && std::ranges::all_of(users, [&](NodeId user) {
-    const Node& node = graph.node(user);
-    return node.kind == NodeKind::call && graph.target(node) == "aten._assert_scalar.default";
-  });
 }
 
 bool is_tuple(const Graph& graph, std::span<const NodeId> users) {
@@ -118,8 +110,6 @@ Result<DefaultChoice> choose_default(const Graph& joint) {
   }
   keep_first(choice.values, joint.node_count());
   keep_first(choice.symbols, joint.node_count());
-  if (torch_version_of(joint) >= TorchVersion{2, 15})
-    std::erase_if(choice.symbols, [&](NodeId id) { return is_only_asserted(joint, users.of(id)); });
   return choice;
 }
 

@@ -190,43 +190,6 @@ TEST(DefaultPartition, TagsDecide) {
   EXPECT_THAT(saved(kept), ElementsAre("x", "y")) << "z is not needed, whatever its tag";
 }
 
-// The backward can check the sizes that it gets, too; the condition is computed from them.
-TEST(DefaultPartition, ConditionsOnlyForAssertionsAreNotSavedSinceTorch215) {
-  constexpr std::string_view kTensor =
-      R"({"t":{"shape":[4],"dtype":"float32","device":"cpu","stride":[1],"offset":0,"storage":#}})";
-  const auto saved_by = [&](std::string_view torch) {
-    std::string text = R"({"format":"jointer-capture","version":1,"kind":"joint","torch":"TORCH",
-      "storages":[16,16,16,16],"symbols":{"vars":{"u0":{"min":null,"max":null,"hint":null}}},
-      "nodes":[
-      {"name":"primals_1","op":"placeholder","target":"primals_1","val":T0},
-      {"name":"tangents_1","op":"placeholder","target":"tangents_1","val":T1},
-      {"name":"item","op":"call_function","target":"aten._local_scalar_dense.default",
-       "args":[{"n":"primals_1"}],"partitioner_tag":"is_forward","val":{"symint":"u0","hint":null}},
-      {"name":"ge","op":"call_function","target":"_operator.ge","args":[{"n":"item"},0],
-       "partitioner_tag":"is_forward","val":{"symint":"u0 >= 0","hint":null}},
-      {"name":"check","op":"call_function","target":"aten._assert_scalar.default",
-       "args":[{"n":"ge"},"u0 >= 0"],"partitioner_tag":"is_forward"},
-      {"name":"y","op":"call_function","target":"aten.mul.Tensor",
-       "args":[{"n":"primals_1"},{"n":"item"}],"partitioner_tag":"is_forward","val":T2},
-      {"name":"g","op":"call_function","target":"aten.mul.Tensor",
-       "args":[{"n":"tangents_1"},{"n":"item"}],"partitioner_tag":"is_backward","val":T3},
-      {"name":"output","op":"output","target":"output","args":[[{"n":"y"},{"n":"g"}]],
-       "desc":[{"type":"PlainAOTOutput","idx":0},
-               {"type":"GradAOTOutput","grad_of":{"type":"PlainAOTInput","idx":0}}]}]})";
-    text.replace(text.find("TORCH"), 5, torch);
-    for (const char storage : {'0', '1', '2', '3'}) {
-      std::string tensor(kTensor);
-      tensor[tensor.find('#')] = storage;
-      text.replace(text.find(std::string("\"val\":T") + storage) + 6, 2, tensor);
-    }
-    const PaddedBytes bytes(text);
-    const Partition done = partitioned(must(read_native("checked", bytes)), kDefault);
-    return names(done.joint, done.plan.saved_symbols);
-  };
-  EXPECT_THAT(saved_by("2.15.0"), ElementsAre("item"));
-  EXPECT_THAT(saved_by("2.11.0"), ElementsAre("item", "ge"));
-}
-
 TEST(MinCut, SavesSmallResultsOfReductions) {
   const Partition done = partitioned(R"(
     x: f32[64,64] = input
