@@ -12,19 +12,14 @@ Softmax softmax_parts(FxBuilder& builder, FxId input, std::int64_t dim, bool has
   Softmax parts;
   if (tensor.is_on_gpu && !tensor.shape.empty()) {
     if (!has_origin) builder.origin = NodeId();
-    FxNode both;
-    both.kind = FxKind::online_softmax;
-    both.target = "prims.prepare_softmax_online.default";
-    both.is_tuple = true;
-    both.inputs = {value};
-    both.numbers = {dim};
     FxTensor reduced = tensor;
     reduced.shape[static_cast<std::size_t>(dim)] = 1;
     reduced.stride = dense_strides(reduced.shape);
-    both.results = {reduced, reduced};
-    const FxId tuple = builder.add(std::move(both));
-    const FxId maximum = builder.getitem(tuple, 0, reduced);
-    parts.sum = builder.getitem(tuple, 1, reduced);
+    FxNode both = node_of(FxKind::online_softmax, "prims.prepare_softmax_online.default", {value},
+                          {dim}, reduced);
+    both.results.push_back(std::move(reduced));
+    const auto [maximum, sum] = builder.add_two(std::move(both));
+    parts.sum = sum;
     parts.shifted = builder.pointwise("sub", {value, maximum});
     parts.exponential = builder.pointwise("exp", {parts.shifted});
     builder.origin = origin;

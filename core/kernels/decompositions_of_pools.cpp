@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "core/kernels/decompositions.h"
@@ -51,27 +52,36 @@ bool is_valid(const PoolWindows& windows, std::size_t dims, std::int64_t rank,
           rank == static_cast<std::int64_t>(dims) + 2);
 }
 
+// The largest values in the windows and their offsets there.
+std::array<FxId, 2> pooled(FxBuilder& b, std::string_view target, FxId x,
+                           const PoolWindows& windows, FxTensor values, FxTensor offsets) {
+  FxNode both = node_of(FxKind::max_pool, target, {x}, windows.numbers(), std::move(values));
+  both.results.push_back(std::move(offsets));
+  return b.add_two(std::move(both));
+}
+
+// The positions that the offsets stand for, in an input of these sizes.
+FxId positions_of(FxBuilder& b, FxId offsets, const PoolWindows& windows, const Sizes& sizes,
+                  FxTensor result) {
+  const auto dims = static_cast<std::ptrdiff_t>(windows.kernel.size());
+  Sizes numbers = windows.numbers();
+  numbers.insert(numbers.end(), sizes.end() - dims, sizes.end());
+  return b.add(node_of(FxKind::pool_positions,
+                       "prims._low_memory_max_pool_offsets_to_indices.default", {offsets},
+                       std::move(numbers), std::move(result)));
+}
+
 FxIds maxima(FxBuilder& b, FxId x, const PoolWindows& windows, const CallArguments& call) {
   const std::size_t dims = windows.kernel.size();
   if (call.result_count() != 2 || !is_valid(windows, dims, b.rank(x), call.result())) return {};
   const bool is_small = product(windows.kernel) <= kLargestWindow;
   FxTensor offsets = call.result(1);
   offsets.dtype = is_small ? DType::int8 : DType::int64;
-  FxNode both = node_of(FxKind::max_pool,
-                        is_small    ? "prims._low_memory_max_pool_with_offsets.default"
-                        : dims == 3 ? "aten.max_pool3d_with_indices.default"
-                                    : "aten.max_pool2d_with_indices.default",
-                        {x}, windows.numbers(), call.result(0));
-  both.results.push_back(offsets);
-  both.is_tuple = true;
-  const FxId tuple = b.add(std::move(both));
-  const FxId values = b.getitem(tuple, 0, call.result(0)), chosen = b.getitem(tuple, 1, offsets);
-  Sizes numbers = windows.numbers();
-  const Sizes sizes = b.shape(x);
-  numbers.insert(numbers.end(), sizes.end() - static_cast<std::ptrdiff_t>(dims), sizes.end());
-  return {values, b.add(node_of(FxKind::pool_positions,
-                                "prims._low_memory_max_pool_offsets_to_indices.default", {chosen},
-                                std::move(numbers), call.result(1)))};
+  const std::string_view target = is_small    ? "prims._low_memory_max_pool_with_offsets.default"
+                                  : dims == 3 ? "aten.max_pool3d_with_indices.default"
+                                              : "aten.max_pool2d_with_indices.default";
+  const auto [values, chosen] = pooled(b, target, x, windows, call.result(0), std::move(offsets));
+  return {values, positions_of(b, chosen, windows, b.shape(x), call.result(1))};
 }
 
 FxIds max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
@@ -85,12 +95,9 @@ FxIds decomposed_max_pool(FxBuilder& b, const CallArguments& call, TorchVersion)
   const std::size_t dims = call.integers("kernel_size").size();
   const PoolWindows windows = windows_of(call, dims);
   if (call.result_count() != 2 || !is_valid(windows, dims, b.rank(x), call.result())) return {};
-  FxNode both = node_of(FxKind::max_pool, "prims._low_memory_max_pool_with_offsets.default", {x},
-                        windows.numbers(), call.result(0));
-  both.results.push_back(call.result(1));
-  both.is_tuple = true;
-  const FxId tuple = b.add(std::move(both));
-  return {b.getitem(tuple, 0, call.result(0)), b.getitem(tuple, 1, call.result(1))};
+  const auto [values, offsets] = pooled(b, "prims._low_memory_max_pool_with_offsets.default", x,
+                                        windows, call.result(0), call.result(1));
+  return {values, offsets};
 }
 
 FxIds decomposed_pool_positions(FxBuilder& b, const CallArguments& call, TorchVersion) {
@@ -99,11 +106,7 @@ FxIds decomposed_pool_positions(FxBuilder& b, const CallArguments& call, TorchVe
   const PoolWindows windows = windows_of(call, dims);
   const Sizes sizes = call.integers("input_size");
   if (sizes.size() < dims || !is_valid(windows, dims, b.rank(offsets), call.result())) return {};
-  Sizes numbers = windows.numbers();
-  numbers.insert(numbers.end(), sizes.end() - static_cast<std::ptrdiff_t>(dims), sizes.end());
-  return {
-      b.add(node_of(FxKind::pool_positions, "prims._low_memory_max_pool_offsets_to_indices.default",
-                    {offsets}, std::move(numbers), call.result()))};
+  return {positions_of(b, offsets, windows, sizes, call.result())};
 }
 
 // Adds each gradient to the position of its maximum.

@@ -31,8 +31,8 @@ FxId with_sizes(FxBuilder& b, FxId x, const FxTensor& result) {
 }
 
 // The variance and the mean, as a reduction that computes both.
-std::pair<FxId, FxId> variance_and_mean(FxBuilder& b, FxId x, const Sizes& dims, double correction,
-                                        bool keeps, bool has_mean) {
+std::array<FxId, 2> variance_and_mean(FxBuilder& b, FxId x, const Sizes& dims, double correction,
+                                      bool keeps, bool has_mean) {
   double count = 1;
   FxTensor result = b.tensor(x);
   for (const std::int64_t dim : dims) {
@@ -41,19 +41,12 @@ std::pair<FxId, FxId> variance_and_mean(FxBuilder& b, FxId x, const Sizes& dims,
   }
   erase_if(result.shape, [](std::int64_t size) { return size < 0; });
   result.stride = dense_strides(result.shape);
-  FxNode both;
-  both.kind = FxKind::moments;
+  FxNode both = node_of(FxKind::moments, "aten.var_mean.correction", {x}, dims, result);
   both.op = has_mean ? "var_mean" : "var";
-  both.target = "aten.var_mean.correction";
-  both.is_tuple = true;
-  both.inputs = {x};
-  both.numbers = dims;
   both.scalars = {std::max(0.0, count - correction)};
   if (!keeps) both.scalars.push_back(1);
-  both.results = {result, result};
-  const FxId tuple = b.add(std::move(both));
-  const FxId variance = b.getitem(tuple, 0, result);
-  return {variance, b.getitem(tuple, 1, result)};
+  both.results.push_back(std::move(result));
+  return b.add_two(std::move(both));
 }
 
 FxIds variance(FxBuilder& b, const CallArguments& call, TorchVersion) {
@@ -96,18 +89,13 @@ FxIds extreme(FxBuilder& b, const CallArguments& call, TorchVersion version) {
   const bool keeps = call.is_true("keepdim");
   const FxTensor& tensor = b.tensor(x);
   if (version > TorchVersion{2, 11} && tensor.is_on_gpu && tensor.dtype != DType::boolean) {
-    FxNode both;
-    both.kind = FxKind::arg_with_value;
+    FxNode both = node_of(FxKind::arg_with_value, is_max ? "aten.max.dim" : "aten.min.dim", {x},
+                          {keeps ? 1 : 0}, call.result(0));
     both.op = is_max ? "argmax_with_value" : "argmin_with_value";
-    both.target = is_max ? "aten.max.dim" : "aten.min.dim";
-    both.is_tuple = true;
-    both.inputs = {x};
-    both.numbers = {keeps ? 1 : 0};
     both.numbers.insert(both.numbers.end(), dims.begin(), dims.end());
-    both.results = {call.result(0), call.result(1)};
-    const FxId tuple = b.add(std::move(both));
-    const FxId value = b.getitem(tuple, 0, call.result(0));
-    return {value, b.getitem(tuple, 1, call.result(1))};
+    both.results.push_back(call.result(1));
+    const auto [value, position] = b.add_two(std::move(both));
+    return {value, position};
   }
   const FxId value = b.reduce(op, x, dims, keeps, tensor.dtype);
   return {value, arg_reduce(b, is_max ? "argmax" : "argmin", x, dims, keeps)};

@@ -396,10 +396,8 @@ FxIds sorted_values(FxBuilder& b, const CallArguments& call, TorchVersion) {
   if (b.shape(x)[static_cast<std::size_t>(dim)] > kLongest) return {};
   FxNode both = node_of(FxKind::sort, "aten.sort.stable", {x}, {dim}, call.result(0));
   both.results.push_back(call.result(1));
-  both.is_tuple = true;
-  const FxId tuple = b.add(std::move(both));
-  const FxId values = b.getitem(tuple, 0, call.result(0));
-  return {values, b.getitem(tuple, 1, call.result(1))};
+  const auto [values, positions] = b.add_two(std::move(both));
+  return {values, positions};
 }
 
 }  // namespace

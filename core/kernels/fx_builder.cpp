@@ -193,17 +193,10 @@ std::array<FxId, 2> FxBuilder::moments(FxId input, const Sizes& dims) {
     result.shape[static_cast<std::size_t>(dim)] = 1;
   }
   result.stride = dense_strides(result.shape);
-  FxNode both;
-  both.kind = FxKind::moments;
-  both.target = "aten.var_mean.correction";
-  both.is_tuple = true;
-  both.inputs = {input};
-  both.numbers = dims;
+  FxNode both = node_of(FxKind::moments, "aten.var_mean.correction", {input}, dims, result);
   both.scalars = {count};
-  both.results = {result, result};
-  const FxId tuple = add(std::move(both));
-  const FxId variance = getitem(tuple, 0, result);
-  return {variance, getitem(tuple, 1, result)};
+  both.results.push_back(std::move(result));
+  return add_two(std::move(both));
 }
 
 FxId FxBuilder::reshape(FxId input, Sizes sizes, std::string_view target) {
@@ -273,6 +266,14 @@ FxId FxBuilder::getitem(FxId tuple, std::int64_t which, FxTensor result) {
   made.is_view = node(tuple).kind == FxKind::split;
   made.results = {std::move(result)};
   return add(std::move(made));
+}
+
+std::array<FxId, 2> FxBuilder::add_two(FxNode made) {
+  const FxTensor first = made.results[0], second = made.results[1];
+  made.is_tuple = true;
+  const FxId tuple = add(std::move(made));
+  const FxId selected = getitem(tuple, 0, first);
+  return {selected, getitem(tuple, 1, second)};
 }
 
 }  // namespace jointer::kernels

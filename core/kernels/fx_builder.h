@@ -53,6 +53,8 @@ class FxBuilder {
   FxId unsqueeze(FxId input, std::int64_t dim);
   FxId permute(FxId input, Sizes order);
   FxId getitem(FxId tuple, std::int64_t which, FxTensor result);
+  // Adds a call that returns two tensors, its `results`, and selects both.
+  std::array<FxId, 2> add_two(FxNode made);
   // The tensor with the seeds of all random numbers on a device, and the index of the next seed
   // (`fuse_seed_creation_pass`).
   FxId seeds(bool is_on_gpu);
