@@ -38,7 +38,7 @@ using Limit = NodeCost::Limit;
 
 // Sums and maxima over the nodes of an external kernel, a template or a collective.
 struct NodeTotals {
-  bool has_flops = false, has_estimate = false;
+  bool has_estimate = false;
   bool is_counted_before = false;  // a node's time is in an earlier kernel
   std::int64_t ns = 0;
   double peak_ns = 0;  // the FLOPs at the peak rate
@@ -95,7 +95,6 @@ NodeTotals Timer::totals_of(const Kernel& kernel) {
       is_counted_[id.index()] = true;
       continue;
     }
-    totals.has_flops = totals.has_flops || flops.torch_registry != 0;
     totals.has_estimate = totals.has_estimate || cost.ns > 0;
     if (is_counted_[id.index()]) {
       totals.is_counted_before = totals.is_counted_before || cost.ns > 0;
@@ -163,10 +162,7 @@ KernelTime Timer::time_of(const Kernel& kernel) {
   const bool is_collective = kernel.kind == Kind::collective;
   const bool is_of_library = kernel.kind == Kind::external || kernel.kind == Kind::template_;
   const NodeTotals nodes = is_collective || is_of_library ? totals_of(kernel) : NodeTotals{};
-  const bool has_flops = kernel.call
-                             ? node_flops(graph_, graph_.node(kernel.call)).torch_registry != 0
-                             : nodes.has_flops;
-  time.is_memory_bound = is_memory_bound(kernel, has_flops);
+  time.is_memory_bound = is_memory_bound(graph_, kernel);
   time.is_time_of_nodes = is_collective || (is_of_library && nodes.has_estimate);
   if (time.is_time_of_nodes) {
     time.ns = nodes.ns;
@@ -191,6 +187,17 @@ KernelTime Timer::time_of(const Kernel& kernel) {
 }
 
 }  // namespace
+
+bool is_memory_bound(const Graph& graph, const Kernel& kernel) {
+  const auto has_flops = [&](NodeId node) {
+    return node_flops(graph, graph.node(node)).torch_registry != 0;
+  };
+  // FLOPs do not matter for most kernels of loops.
+  if (is_memory_bound(kernel, true)) return true;
+  if (kernel.call) return is_memory_bound(kernel, has_flops(kernel.call));
+  return is_memory_bound(kernel, (kernel.product && has_flops(kernel.product)) ||
+                                     std::ranges::any_of(kernel.nodes, has_flops));
+}
 
 std::vector<KernelTime> kernel_times(const Graph& graph, const Ir& ir, const Kernels& kernels,
                                      std::span<const NodeCost> node_costs,

@@ -16,8 +16,8 @@ namespace jointer::kernels {
 struct KernelTime {
   std::int64_t ns = 0;  // on the device; 0 for kernels that launch nothing
   NodeCost::Limit limit = NodeCost::Limit::none;
-  bool is_launch = false;        // runs on the device
-  bool is_memory_bound = false;  // as kernels::is_memory_bound
+  bool is_launch = false;  // runs on the device
+  bool is_memory_bound = false;
   // True if `ns` is the sum of the nodes' estimates (external kernels, templates, collectives) or,
   // for a template with fused loops, the time of all its bytes if that is longer.
   bool is_time_of_nodes = false;
@@ -26,6 +26,10 @@ struct KernelTime {
   // one: `ns`.
   std::int64_t roofline_ns = 0;
 };
+
+// True if memory traffic bounds the kernel, by the FLOPs that torch's flop_registry has for the
+// nodes of `graph`.
+bool is_memory_bound(const Graph& graph, const Kernel& kernel);
 
 // Returns the times by kernel. `node_costs`: by node id, the result of estimate_all. A node that
 // runs in several kernels counts in the first.

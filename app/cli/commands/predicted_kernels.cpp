@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -11,8 +10,8 @@
 
 #include "app/cli/commands/kernel_passes.h"
 #include "core/base/index.h"
+#include "core/compiled/kernel_times.h"
 #include "core/cost/device.h"
-#include "core/cost/node_flops.h"
 #include "core/kernels/kernels.h"
 #include "core/kernels/lowering.h"
 #include "passes/kernel_order/kernel_passes.h"
@@ -52,13 +51,7 @@ Json describe(const Graph& graph, TorchVersion version, const kernels::Kernels& 
         !(kernel.is_on_gpu || is_all_on_cpu))
       continue;
     ++on_device;
-    const auto counts = [&](NodeId node) {
-      return node_flops(graph, graph.node(node)).torch_registry != 0;
-    };
-    const bool has_flops = kernel.call ? counts(kernel.call)
-                                       : (kernel.product && counts(kernel.product)) ||
-                                             std::ranges::any_of(kernel.nodes, counts);
-    if (!kernels::is_memory_bound(kernel, has_flops)) continue;
+    if (!kernels::is_memory_bound(graph, kernel)) continue;
     ++bound;
     bound_bytes += kernel.bytes;
   }
