@@ -27,8 +27,8 @@
 //      expects its step to be clearly shorter than the best one found. At most three plans are
 //      tried. Plans are compared in allocated bytes, also if the limit is of reserved memory.
 //   4. If the best plan in its order leaves at least a hundredth of the limit, save more of its
-//      values, one by one, until its peak has grown by as much, and find an order for the result.
-//      Continue once if that is faster.
+//      values until its peak has grown by as much (plan_tuning.cpp), and find an order for the
+//      result. Continue once if that is faster.
 // For a limit on the step time, the smallest plan with the hidden shares gives the lowest peak to
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
 // bisection searches between this peak and that of the smallest plan without hidden shares, by
