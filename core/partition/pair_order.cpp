@@ -111,59 +111,78 @@ PairOrders::PairOrders(const Graph& joint, Partitioner partitioner)
   flags_.assign(size(), 0);
   first_input_.reserve(size() + 1);
   first_input_.push_back(0);
-  for (Place p = 0; p < size(); ++p) {
-    const Node& n = joint.node(nodes_[p]);
-    if (n.kind == NodeKind::placeholder)
-      flags_[p] =
-          is_flat_ ? static_cast<std::uint32_t>(is_placeholder) : placeholder_flags(places_, n);
-    if (n.kind == NodeKind::call) flags_[p] = call_flags(joint, places_, n);
-    if (places_.overtaken_by(nodes_[p])) flags_[p] |= is_overtaken;
-    if (places_.is_late(nodes_[p])) flags_[p] |= only_backward;
-    if (places_.is_backward_state(n) || has(p, of_backward)) backward_inputs_.push_back(p);
-    if (n.kind == NodeKind::get_attr) flags_[p] = is_constant;
-    if (is_symbol(joint, n)) flags_[p] |= is_symbolic;
-    if (n.kind != NodeKind::output)
-      for (const NodeId input : joint.inputs(n)) inputs_.push_back(place(input));
-    first_input_.push_back(static_cast<std::uint32_t>(inputs_.size()));
-    if (has(p, is_getitem)) getitems_.emplace_back(inputs(p).front(), p);
-    const auto reads = inputs(p);
-    const bool needs_no_tangent =
-        !has(p, of_backward) && !has(p, only_backward) && n.kind != NodeKind::output &&
-        std::ranges::all_of(reads, [&](Place input) { return has(input, of_forward); });
-    if (is_flat_ ? n.phase == Phase::forward && n.kind != NodeKind::output : needs_no_tangent)
-      flags_[p] |= of_forward;
-    is_in_forward_.push_back(has(p, of_forward) ? 1 : 0);
-    if (has(p, of_forward) && !has(p, is_placeholder)) forward_available_.push_back(p);
-  }
+  for (Place p = 0; p < size(); ++p) add_node(p);
   std::sort(getitems_.begin(), getitems_.end());
-  // Collect the outputs in the graph's order, without nulls.
-  const std::vector<OutputEntry>& outputs = joint.part(PartId(0)).outputs;
   if (is_flat_) {
-    for (const OutputEntry& output : outputs)
-      if (output.node)
-        (has(place(output.node), of_forward) ? forward_outputs_ : backward_outputs_)
-            .push_back(place(output.node));
+    find_step_outputs();
     find_region();
     flat_ = std::make_unique<FlatOrders>(*this);
-    return;
+  } else {
+    find_outputs();
   }
-  const std::size_t forward_count = forward_output_count(joint);
+}
+
+PairOrders::~PairOrders() = default;
+
+// Adds the node's inputs and flags. The nodes before it must have been added.
+void PairOrders::add_node(Place p) {
+  const Node& n = graph_->node(node(p));
+  if (n.kind == NodeKind::placeholder)
+    flags_[p] =
+        is_flat_ ? static_cast<std::uint32_t>(is_placeholder) : placeholder_flags(places_, n);
+  if (n.kind == NodeKind::call) flags_[p] = call_flags(*graph_, places_, n);
+  if (places_.overtaken_by(node(p))) flags_[p] |= is_overtaken;
+  if (places_.is_late(node(p))) flags_[p] |= only_backward;
+  if (places_.is_backward_state(n) || has(p, of_backward)) backward_inputs_.push_back(p);
+  if (n.kind == NodeKind::get_attr) flags_[p] = is_constant;
+  if (is_symbol(*graph_, n)) flags_[p] |= is_symbolic;
+  if (n.kind != NodeKind::output)
+    for (const NodeId input : graph_->inputs(n)) inputs_.push_back(place(input));
+  first_input_.push_back(static_cast<std::uint32_t>(inputs_.size()));
+  if (has(p, is_getitem)) getitems_.emplace_back(inputs(p).front(), p);
+  if (is_forward(p)) flags_[p] |= of_forward;
+  is_in_forward_.push_back(has(p, of_forward) ? 1 : 0);
+  if (has(p, of_forward) && !has(p, is_placeholder)) forward_available_.push_back(p);
+}
+
+// True for a node of the forward phase of a flat training step, and for a node of a joint graph
+// that needs no tangent.
+bool PairOrders::is_forward(Place p) const {
+  const Node& n = graph_->node(node(p));
+  if (n.kind == NodeKind::output) return false;
+  if (is_flat_) return n.phase == Phase::forward;
+  return !has(p, of_backward) && !has(p, only_backward) &&
+         std::ranges::all_of(inputs(p), [&](Place input) { return has(input, of_forward); });
+}
+
+// The outputs, in the graph's order, without nulls.
+void PairOrders::find_step_outputs() {
+  for (const OutputEntry& output : graph_->part(PartId(0)).outputs) {
+    if (!output.node) continue;
+    const Place p = place(output.node);
+    (has(p, of_forward) ? forward_outputs_ : backward_outputs_).push_back(p);
+  }
+}
+
+// The same for a joint graph. An output of the forward that needs a tangent is replaced by its
+// stand-in, if there is one.
+void PairOrders::find_outputs() {
+  const std::vector<OutputEntry>& outputs = graph_->part(PartId(0)).outputs;
+  const std::size_t forward_count = forward_output_count(*graph_);
   std::vector<bool> is_within;  // by node: true if of_forward; filled on first use
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     NodeId output = outputs[i].node;
     if (!output) continue;
     if (i < forward_count && !has(place(output), of_forward)) {
       if (is_within.empty()) {
-        is_within.assign(joint.node_count(), false);
+        is_within.assign(graph_->node_count(), false);
         for (Place p = 0; p < size(); ++p) is_within[node(p).index()] = has(p, of_forward);
       }
-      if (const NodeId other = stand_in(joint, places_, output, is_within)) output = other;
+      if (const NodeId other = stand_in(*graph_, places_, output, is_within)) output = other;
     }
     (i < forward_count ? forward_outputs_ : backward_outputs_).push_back(place(output));
   }
 }
-
-PairOrders::~PairOrders() = default;
 
 // Marks the run of the backward that reads the most values of the forward, and the values that the
 // rest of the backward reads.

@@ -198,6 +198,10 @@ class PairOrders {
   [[nodiscard]] Result<void> check_writes(const PairOrder& order) const;
   void find_states(const SavePlan& plan, PairOrder& order, std::span<const Place> backward) const;
   static void add_state_calls(PairOrder& order);
+  void add_node(Place p);
+  [[nodiscard]] bool is_forward(Place p) const;
+  void find_step_outputs();
+  void find_outputs();
   void find_region();
   [[nodiscard]] Error missing(Place output, std::span<const std::uint8_t> is_there) const;
 

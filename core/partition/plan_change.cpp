@@ -13,7 +13,9 @@
 // another one.
 
 #include <algorithm>
+#include <initializer_list>
 #include <unordered_set>
+#include <utility>
 
 #include "core/partition/plan_state.h"
 #include "core/partition/random_states.h"
@@ -69,105 +71,163 @@ std::vector<Place> PlanWhatIf::State::elements(NodeId call) const {
   return orders.getitems(orders.place(call));
 }
 
-Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
-                                             const Decisions& decisions) const {
-  PlanChange change;
-  std::vector<std::uint8_t> given = always_given, was_given(orders.size(), 0),
-                            is_wanted(orders.size(), 0), is_offloaded(orders.size(), 0),
-                            is_redrawn(orders.size(), 0), is_decided(orders.size(), 0),
-                            is_part(orders.size(), 0);
-  for (const NodeId id : plan.redrawn) is_redrawn[orders.place(id)] = 1;
-  for (const auto& [id, action] : decisions) {
-    if (!graph.is_live(id)) continue;
-    is_decided[orders.place(id)] = 1;
-    if (action != PlanAction::recompute) continue;
-    const Place call = recomputable.source(orders.place(id));
-    if (recomputable.if_asked(call) && can_keep_state(graph, graph.node(orders.node(call))))
-      is_redrawn[call] = 1;
-  }
-  for (const NodeId id : plan.saved) was_given[orders.place(id)] = 1;
-  for (const NodeId id : plan.saved_symbols) was_given[orders.place(id)] = 1;
-  for (const NodeId id : plan.offloaded) is_offloaded[orders.place(id)] = 1;
-  for (Place p = 0; p < orders.size(); ++p)
-    given[p] = was_given[p] || (given[p] && !is_redrawn[recomputable.source(p)]);
+// Applies the decisions to one plan. Vectors are indexed by place.
+class PlanWhatIf::State::Decider {
+ public:
+  Decider(const State& state, const SavePlan& plan, const Decisions& decisions)
+      : state_(state),
+        orders_(state.orders),
+        plan_(plan),
+        decisions_(decisions),
+        was_given_(flags_of({&plan.saved, &plan.saved_symbols})),
+        is_offloaded_(flags_of({&plan.offloaded})),
+        is_redrawn_(flags_of({&plan.redrawn})),
+        given_(state.always_given),
+        is_decided_(orders_.size(), 0),
+        is_wanted_(orders_.size(), 0),
+        is_part_(orders_.size(), 0),
+        is_taken_(orders_.size(), 0) {}
 
-  for (const auto& [id, action] : decisions)
-    if (!graph.is_live(id))
-      change.refused.push_back(
+  Result<PlanChange> run() {
+    find_given();
+    for (const auto& [id, action] : decisions_) decide(id, action);
+    JOINTER_TRY(const PairOrder order, orders_.backward_calls(given_));
+    for (const auto* taken : {&order.saved, &order.symbols})
+      for (const Place p : *taken) is_taken_[p] = 1;
+    change_.plan.saved = merged(plan_.saved, order.saved);
+    change_.plan.saved_symbols = merged(plan_.saved_symbols, order.symbols);
+    for (Place p = 0; p < orders_.size(); ++p) {
+      if (is_taken_[p] && is_offloaded_[p]) change_.plan.offloaded.push_back(orders_.node(p));
+      add_notes(p);
+    }
+    for (const Place p : order.backward)
+      if (is_redrawn_[p] || (state_.keeps_state[p] && is_new(p)))
+        change_.plan.redrawn.push_back(orders_.node(p));
+    std::ranges::sort(change_.plan.offloaded);
+    std::ranges::sort(change_.plan.redrawn);
+    return std::move(change_);
+  }
+
+ private:
+  using Flags = std::vector<std::uint8_t>;
+
+  [[nodiscard]] Flags flags_of(std::initializer_list<const std::vector<NodeId>*> lists) const {
+    Flags flags(orders_.size(), 0);
+    for (const auto* ids : lists)
+      for (const NodeId id : *ids) flags[orders_.place(id)] = 1;
+    return flags;
+  }
+
+  // The values that the backward may receive before the decisions are applied. A random call that a
+  // decision asks to recompute is not among them.
+  void find_given() {
+    for (const auto& [id, action] : decisions_) {
+      if (!state_.graph.is_live(id)) continue;
+      is_decided_[orders_.place(id)] = 1;
+      if (action != PlanAction::recompute) continue;
+      const Place call = state_.recomputable.source(orders_.place(id));
+      if (state_.recomputable.if_asked(call) && can_keep_state(state_.graph, node(call)))
+        is_redrawn_[call] = 1;
+    }
+    for (Place p = 0; p < orders_.size(); ++p)
+      given_[p] = was_given_[p] || (given_[p] && !is_redrawn_[state_.recomputable.source(p)]);
+  }
+
+  void decide(NodeId id, PlanAction action) {
+    if (!state_.graph.is_live(id)) {
+      change_.refused.push_back(
           {id, fmt::format(
                    "{} is no longer in the graph: it was dead code or a duplicate of another call",
-                   graph.name(id))});
-  const auto decide_one = [&](Place p, PlanAction action) {
-    const std::string why = action == PlanAction::save      ? why_not_saved(p)
-                            : action == PlanAction::offload ? why_not_offloaded(p)
-                            : !why_not_saved(p).empty()     ? why_not_saved(p)
-                            : recomputable.if_asked(p)      ? std::string()
-                                                            : recomputable.why_not(p);
-    if (!why.empty()) {
-      change.refused.push_back({orders.node(p), why});
+                   state_.graph.name(id))});
       return;
     }
-    given[p] = action != PlanAction::recompute;
-    is_wanted[p] = action != PlanAction::recompute;
-    is_offloaded[p] = action == PlanAction::offload;
-  };
-  for (const auto& [id, action] : decisions) {
-    if (!graph.is_live(id)) continue;
-    const std::vector<Place> parts = elements(id);
+    const std::vector<Place> parts = state_.elements(id);
     for (const Place part : parts) {
-      if (is_decided[part]) continue;
-      is_part[part] = 1;
-      decide_one(part, action);
+      if (is_decided_[part]) continue;
+      is_part_[part] = 1;
+      decide_value(part, action);
     }
-    if (parts.empty()) decide_one(orders.place(id), action);
+    if (parts.empty()) decide_value(orders_.place(id), action);
   }
 
-  JOINTER_TRY(const PairOrder order, orders.backward_calls(given));
-  std::vector<std::uint8_t> is_taken(orders.size(), 0);
-  const auto merge = [&](const std::vector<NodeId>& before, const std::vector<Place>& taken) {
-    for (const Place p : taken) is_taken[p] = 1;
-    std::vector<NodeId> merged;
+  void decide_value(Place p, PlanAction action) {
+    if (std::string why = why_refused(p, action); !why.empty()) {
+      change_.refused.push_back({orders_.node(p), std::move(why)});
+      return;
+    }
+    given_[p] = is_wanted_[p] = action != PlanAction::recompute;
+    is_offloaded_[p] = action == PlanAction::offload;
+  }
+
+  [[nodiscard]] std::string why_refused(Place p, PlanAction action) const {
+    if (action == PlanAction::offload) return state_.why_not_offloaded(p);
+    std::string why = state_.why_not_saved(p);
+    const bool is_refused =
+        why.empty() && action == PlanAction::recompute && !state_.recomputable.if_asked(p);
+    return is_refused ? state_.recomputable.why_not(p) : why;
+  }
+
+  // The taken values, in the order of `before`; new ones are inserted by position.
+  [[nodiscard]] std::vector<NodeId> merged(const std::vector<NodeId>& before,
+                                           const std::vector<Place>& taken) const {
+    std::vector<NodeId> all;
     auto next = taken.begin();
     const auto insert_new = [&](Place until) {
       for (; next != taken.end() && *next < until; ++next)
-        if (!was_given[*next]) merged.push_back(orders.node(*next));
+        if (!was_given_[*next]) all.push_back(orders_.node(*next));
     };
     for (const NodeId id : before) {
-      if (!is_taken[orders.place(id)]) continue;
-      insert_new(orders.place(id));
-      merged.push_back(id);
+      if (!is_taken_[orders_.place(id)]) continue;
+      insert_new(orders_.place(id));
+      all.push_back(id);
     }
-    insert_new(static_cast<Place>(orders.size()));
-    return merged;
-  };
-  change.plan.saved = merge(plan.saved, order.saved);
-  change.plan.saved_symbols = merge(plan.saved_symbols, order.symbols);
-  const auto has_taken_sibling = [&](Place p) {
-    return is_part[p] &&
-           std::ranges::any_of(orders.getitems(orders.inputs(p).front()),
-                               [&](Place part) { return is_taken[part] && is_wanted[part]; });
-  };
-  for (Place p = 0; p < orders.size(); ++p) {
-    if (is_taken[p] && is_offloaded[p]) change.plan.offloaded.push_back(orders.node(p));
-    if (is_wanted[p] && !is_taken[p] && !has_taken_sibling(p))
-      change.refused.push_back(
-          {orders.node(p), fmt::format("the backward does not need {} under this plan",
-                                       graph.name(orders.node(p)))});
-    if (is_taken[p] && !was_given[p] && !is_wanted[p] && orders.has(p, PairOrders::is_call))
-      change.saved.push_back({orders.node(p), recomputable.why_not(p)});
+    insert_new(static_cast<Place>(orders_.size()));
+    return all;
   }
-  std::sort(change.plan.offloaded.begin(), change.plan.offloaded.end());
-  // If the plan already recomputes a call without saving its generator state, it still does not
-  // save one.
-  const auto is_new = [&](Place call) {
-    return plan.saved.empty() || was_given[call] ||
-           std::ranges::any_of(orders.getitems(call), [&](Place part) { return was_given[part]; });
-  };
-  for (const Place p : order.backward)
-    if (is_redrawn[p] || (keeps_state[p] && is_new(p)))
-      change.plan.redrawn.push_back(orders.node(p));
-  std::sort(change.plan.redrawn.begin(), change.plan.redrawn.end());
-  return change;
+
+  // Notes a decision that has no effect, and a value that is saved without a decision.
+  void add_notes(Place p) {
+    if (is_wanted_[p] && !is_taken_[p] && !has_taken_sibling(p))
+      change_.refused.push_back(
+          {orders_.node(p), fmt::format("the backward does not need {} under this plan",
+                                        state_.graph.name(orders_.node(p)))});
+    if (is_taken_[p] && !was_given_[p] && !is_wanted_[p] && orders_.has(p, PairOrders::is_call))
+      change_.saved.push_back({orders_.node(p), state_.recomputable.why_not(p)});
+  }
+
+  // True if the decision was about the whole call, and the backward needs another of its elements.
+  [[nodiscard]] bool has_taken_sibling(Place p) const {
+    return is_part_[p] &&
+           std::ranges::any_of(orders_.getitems(orders_.inputs(p).front()),
+                               [&](Place part) { return is_taken_[part] && is_wanted_[part]; });
+  }
+
+  // False if the plan already recomputes the call. If it does so without saving the generator
+  // state, it still does not save one.
+  [[nodiscard]] bool is_new(Place call) const {
+    return plan_.saved.empty() || was_given_[call] ||
+           std::ranges::any_of(orders_.getitems(call),
+                               [&](Place part) { return was_given_[part]; });
+  }
+
+  [[nodiscard]] const Node& node(Place p) const { return state_.graph.node(orders_.node(p)); }
+
+  const State& state_;
+  const PairOrders& orders_;
+  const SavePlan& plan_;
+  const Decisions& decisions_;
+  Flags was_given_, is_offloaded_, is_redrawn_;
+  Flags given_;       // the values that the backward may receive
+  Flags is_decided_;  // by a decision of their own
+  Flags is_wanted_;   // decided to be saved or offloaded
+  Flags is_part_;     // decided as an element of a call
+  Flags is_taken_;    // the values that the backward receives
+  PlanChange change_;
+};
+
+Result<PlanChange> PlanWhatIf::State::decide(const SavePlan& plan,
+                                             const Decisions& decisions) const {
+  return Decider(*this, plan, decisions).run();
 }
 
 Result<SavePlan> PlanWhatIf::plan_of(std::span<const NodeId> saved,

@@ -43,6 +43,7 @@ struct PlanWhatIf::State {
   [[nodiscard]] std::string why_not_offloaded(Place place) const;
   [[nodiscard]] std::vector<std::uint8_t> find_always_given() const;
   [[nodiscard]] std::vector<std::uint8_t> find_keeps_state() const;
+  class Decider;  // plan_change.cpp
 
   const Graph& graph;
   PairOrders orders;
