@@ -203,8 +203,8 @@ int main(int argc, char** argv) {
   if (!options) return complain(options.error());
   const bool ends_by_itself = !options->picture.isEmpty() || options->exit_after_first_frame;
 
-  // For a picture, or the time until the first frame, the program uses default settings and leaves
-  // the user's settings alone.
+  // With --picture or --exit-after-first-frame, the program uses default settings and leaves the
+  // user's settings alone.
   QTemporaryDir scratch;
   const auto settings =
       ends_by_itself ? std::make_unique<QSettings>(scratch.filePath(QStringLiteral("settings.ini")),

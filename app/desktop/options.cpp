@@ -111,8 +111,8 @@ Result<Options> parse_options(const QStringList& arguments) {
     index = parser.value(graph).toULongLong(&is_number);
     const std::string given = parser.value(graph).toStdString();
     if (!is_number && kDigits.match(parser.value(graph)).hasMatch())
-      return fail(Error::Kind::usage, "option --graph: there is no graph {}; the first one is 0",
-                  given);
+      return fail(Error::Kind::usage,
+                  "option --graph: there is no graph {}; graphs are numbered from 0", given);
     if (!is_number)
       return fail(Error::Kind::usage, "option --graph: expected an integer of at least 0, got `{}`",
                   given);

@@ -30,7 +30,7 @@ PassMenu::PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& 
   const auto add = context_.adder(menu, this);
   add(tr("&Run Pipeline"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R)}, Needs::document,
       [this] { with_pipeline([](PipelineSession& s) { s.run(); }); });
-  add(tr("&Next Step"), {QKeySequence(Qt::Key_F10)}, Needs::document,
+  add(tr("Run &Next Step"), {QKeySequence(Qt::Key_F10)}, Needs::document,
       [this] { with_pipeline([](PipelineSession& s) { s.run_next(); }); });
   add(tr("&Stop Pipeline"), {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Period)}, Needs::passes,
       [this] { with_pipeline([](PipelineSession& s) { s.cancel(); }); });

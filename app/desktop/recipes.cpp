@@ -96,8 +96,8 @@ void Recipes::ask(const QString& name, const Trial& trial, Document& document) {
   box->setObjectName(QStringLiteral("ask_about_other_graph"));
   box->setTextFormat(Qt::PlainText);
   box->setAttribute(Qt::WA_DeleteOnClose);
-  QString more =
-      tr("If you apply it to %1 anyway, edits that do not fit are skipped.").arg(document.title());
+  QString more = tr("If you apply it to %1 anyway, changes that do not fit are skipped.")
+                     .arg(document.title());
   if (!trial.graph.isEmpty())
     more.prepend(tr("The recipe is from the graph %1.").arg(trial.graph) + u' ');
   box->setInformativeText(more);

@@ -31,7 +31,7 @@ class Workspaces : public QObject {
   // numbers of both can be compared. Returns the new tab, which is current and still loading.
   views::DocumentTab* open_made(const OpenRequest& request, const AnalysisOptions& analysis);
 
-  // The folder for journals of edits. If it is empty, the default, no journals are written.
+  // The path of the folder for journals of edits. Empty (the default): no journals are written.
   [[nodiscard]] const QString& journal_folder() const { return journal_folder_; }
   void set_journal_folder(const QString& folder) { journal_folder_ = folder; }
   // Reopens the documents that had unsaved changes when an earlier run was killed, except those in

@@ -15,7 +15,7 @@ namespace jointer {
 Result<void> check_nsys(const BenchmarkRequest& request, const Machine& machine);
 
 // Creates the folder for reports, and removes earlier reports of the same ranks, so that a report
-// in the folder is one of this run. Error (run): the folder cannot be written.
+// of one of these ranks is from this run. Error (run): the folder cannot be written.
 Result<void> prepare_reports(const BenchmarkRequest& request);
 
 // Adds notes that say where the reports of the ranks are, and which ranks are done but have none.

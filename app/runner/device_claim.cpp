@@ -36,9 +36,9 @@ Result<FileDescriptor> claim_device(std::string_view device, ComputeMode mode) {
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) == 0) return socket;
   if (errno != EADDRINUSE) return FileDescriptor();
   return fail(Error::Kind::run,
-              "another rank uses {}, which is in exclusive compute mode, so only one process at a "
-              "time can use it; give each rank its own GPU (with Slurm: --gpus-per-task=1), or run "
-              "one rank with --solo RANK",
+              "another benchmark or rank uses {}, which is in exclusive compute mode, so only one "
+              "process at a time can use it; wait for the other benchmark, give each rank its own "
+              "GPU (with Slurm: --gpus-per-task=1), or run one rank with --solo RANK",
               device);
 }
 

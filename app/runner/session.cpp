@@ -49,8 +49,8 @@ constexpr std::string_view kReportedLate =
     "; an earlier node may be the cause; run with CUDA_LAUNCH_BLOCKING=1 to find it";
 
 // The oldest work that the device has not finished, if the device can be asked: a query may block
-// while another thread waits for the device, and fails after an error. A thread may still be asking
-// when this returns, so the process must end before `progress` does.
+// while another thread waits for the device, and fails after an error. A detached thread may
+// still use `progress` when this returns, so `progress` must live until the process exits.
 std::optional<DeviceProgress::Unfinished> unfinished_work(const DeviceProgress& progress) {
   using Work = std::optional<DeviceProgress::Unfinished>;
   constexpr std::chrono::seconds kPatience(2);

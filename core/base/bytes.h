@@ -52,7 +52,7 @@ Result<PaddedBytes> unpack(std::string_view packed, std::string_view name);
 // output if `path` is `-`. Error (run): the file cannot be written.
 Result<void> write_bytes(const std::string& path, std::string_view bytes);
 
-// Creates a folder, and those that contain it, unless they exist. Error (run): a folder cannot be
+// Creates a folder and any missing parent folders. Error (run): a folder cannot be
 // created.
 Result<void> make_folder(const std::string& path);
 

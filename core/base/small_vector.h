@@ -206,8 +206,8 @@ class SmallVector {
     return made;
   }
 
-  // Copies the elements that the other vector holds in itself, and the unused bytes after them, or
-  // the pointer to its memory.
+  // Copies the other vector's inline elements and the unused bytes after them or, if its elements
+  // are on the heap, the pointer to them.
   void copy_bytes(const SmallVector& other) noexcept {
     std::memcpy(bytes_, other.bytes_, kBytes);
   }

@@ -96,7 +96,7 @@ struct GpuState {
   // whose memory it is, for example in some containers.
   std::int64_t other_processes = 0;
   std::optional<std::int64_t> other_bytes;
-  // Errors of the GPU's memory that ECC could not correct, since the driver was loaded.
+  // Uncorrected ECC errors in the GPU's memory since the driver was loaded.
   std::int64_t uncorrected_ecc_errors = 0;
   bool mig = false;  // the GPU is divided into MIG instances, which share its power and clocks
 };

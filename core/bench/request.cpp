@@ -46,7 +46,7 @@ bool parse_seconds(std::string_view text, std::int64_t& milliseconds) {
   return true;
 }
 
-// A fraction of a byte is refused, since 0 means no limit.
+// Refuses a size that rounds to 0 bytes, except `0` itself, since 0 means no limit.
 bool parse_bytes(std::string_view text, std::int64_t& bytes) {
   const auto parsed = parse_byte_count(text);
   if (!parsed || *parsed < (text == "0" ? 0 : 1)) return false;

@@ -50,9 +50,9 @@ struct OpenRequest {
   bool is_of_workspace = false;
 };
 
-// One file format. A reader recognizes its files by their content, lists the graphs in them
-// (usually one), and reads a graph. To add a format, define a reader in its own file and add it to
-// the table in core/open/readers.cpp; see CONTRIBUTING.md.
+// One file format. A reader recognizes its files by their content or, if `suffix` is set, by their
+// name; it lists the graphs in them (usually one), and reads a graph. To add a format, define a
+// reader in its own file and add it to the table in core/open/readers.cpp; see CONTRIBUTING.md.
 struct GraphReader {
   std::string_view name;     // "TORCH_TRACE log"
   std::string_view title;    // in help texts: "TORCH_TRACE log or folder"

@@ -41,7 +41,7 @@ class Pickle {
   // Returns the elements of a list or tuple, or the alternating keys and values of a dict. Empty
   // for anything else. A container may be shared or contain itself: limit the depth of a traversal.
   [[nodiscard]] std::span<const PickleValue> elements(const PickleValue& value) const;
-  // Empty if the value is not a text.
+  // Empty if the value is not a string.
   [[nodiscard]] std::string_view text(const PickleValue& value) const;
   // Returns the value of a key in a dict; null if there is no such key or `value` is not a dict.
   [[nodiscard]] const PickleValue* find(const PickleValue& value, std::string_view key) const;

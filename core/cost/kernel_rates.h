@@ -61,9 +61,9 @@ struct KernelRates {
   std::vector<Tile> tiles;
   double wave_us = 0;
 
-  // Attention, by ascending size of a head. A kernel is made for one of these sizes, and pads
-  // smaller heads; heads larger than all have the shares of the largest. Empty: the roofline's
-  // efficiencies.
+  // Attention, in ascending order of head size. A kernel is made for one of these sizes, and pads
+  // smaller heads; larger heads use the shares of the largest size. If empty, the roofline's
+  // efficiencies apply.
   struct Attention {
     std::int64_t head_size = 0;
     double forward = 0, backward = 0;  // shares for infinitely long sequences

@@ -181,7 +181,8 @@ class BucketSplitter {
     std::string name(graph_.name(input));
     if (call_.kind == CollectiveKind::reduce_scatter && shape.size() == 2 &&
         result_shape(call_.kind, call_.group_size, shape) != sizes_of(graph_, m.view)) {
-      // The input has one row per rank. Flattened, it is scattered by rows.
+      // The input has one row per rank. Flatten it, so that each rank gets its row without a
+      // leading dimension of 1.
       shape = {shape[0] * shape[1]};
       name = calls_out.insert("aten.view.default",
                               {CallBuilder::node(name), ArgumentRecord::of_ints(shape)},

@@ -4,9 +4,9 @@
 // first space, at the first `(` after that, and at its last `) -> `. Each piece becomes one
 // character, which encodes the lowest six bits of its CRC-32 in the base64url alphabet.
 //
-// Two different pieces have the same character in 1 of 64 cases. Graphs with different hashes are
-// very unlikely to have the same fingerprint, since a change to one node usually changes its
-// readers too. The hash decides; the fingerprint explains.
+// Two different pieces have the same character in 1 of 64 cases, so a change of one piece of one
+// line, such as a constant argument, may be missed; a change of a name also changes the lines of
+// the readers, and is almost never missed. The hash decides; the fingerprint explains.
 
 #include "core/graph/fingerprint.h"
 

@@ -218,7 +218,7 @@ class PlanWhatIf::State::Decider {
   const Decisions& decisions_;
   Flags was_given_, is_offloaded_, is_redrawn_;
   Flags given_;       // the values that the backward may receive
-  Flags is_decided_;  // by a decision of their own
+  Flags is_decided_;  // by a separate decision
   Flags is_wanted_;   // decided to be saved or offloaded
   Flags is_part_;     // decided as an element of a call
   Flags is_taken_;    // the values that the backward receives

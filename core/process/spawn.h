@@ -15,7 +15,7 @@ namespace jointer {
 
 struct SpawnRequest {
   const std::vector<std::string>& command;
-  // Added to the environment of this process.
+  // Variables added to the environment that the child inherits from this process.
   const std::vector<std::pair<std::string, std::string>>& environment;
   const std::string& directory;  // working directory; empty: same as this process
   bool has_input = false;

@@ -104,7 +104,7 @@ class Loop {
     }
     if (elements == 0)
       return fail(Error::Kind::usage,
-                  "the pair has no tangent, so there is no loss to compute; omit --loss");
+                  "the pair has no tangent, so there is no loss to compute; leave out --loss");
     logits_bytes_ = allocated_bytes(saturating_mul(elements, std::int64_t{4}), device());
     return {};
   }
@@ -323,20 +323,27 @@ std::string_view to_string(LoopPhase phase) {
   return kNames[static_cast<std::size_t>(phase)];
 }
 
+// How to get a graph that a training loop can run, from one that has a single part.
+static std::string_view remedy(CaptureKind kind) {
+  if (kind == CaptureKind::joint)
+    return "; partition the joint graph first (`jointer sac FILE -o OUT`)";
+  if (kind == CaptureKind::forward || kind == CaptureKind::backward)
+    return "; give both halves (FORWARD --backward BACKWARD)";
+  return "";
+}
+
 Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& loop) {
   if (!graph.is_pair()) {
     if (graph.part(PartId(0)).kind != CaptureKind::train_step)
-      return fail(
-          Error::Kind::usage,
-          "a training loop needs a forward and a backward, or a flat training step; give the "
-          "backward too, or partition the joint graph (`jointer sac -o`)");
+      return fail(Error::Kind::usage,
+                  "a training loop needs a forward and a backward, or a flat training step{}",
+                  remedy(graph.part(PartId(0)).kind));
     if (loop.loss != LossModel::none)
-      return fail(Error::Kind::usage, "a flat training step contains its loss; omit --loss");
+      return fail(Error::Kind::usage, "a flat training step contains its loss; leave out --loss");
     if (!loop.boxed)
-      return fail(
-          Error::Kind::usage,
-          "a flat training step is one graph, in which no forward passes arguments to a backward; "
-          "omit --unboxed");
+      return fail(Error::Kind::usage,
+                  "a flat training step has no separate backward to pass arguments to; leave out "
+                  "--unboxed");
   }
   const MemoryTimeline timeline(graph);
   return Loop(graph, timeline, loop).run();

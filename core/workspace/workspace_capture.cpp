@@ -22,7 +22,7 @@ std::string resolve_path(const std::string& path, const std::string& workspace_p
   return (fs::path(workspace_path).parent_path() / path).lexically_normal().string();
 }
 
-// The relative path if it exists, else the absolute path.
+// The relative path if it exists, else the absolute path. Error (input): neither exists.
 Result<std::string> locate(const std::string& relative, const std::string& absolute,
                            const std::string& workspace_path) {
   const std::string near = resolve_path(relative, workspace_path);

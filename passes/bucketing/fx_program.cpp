@@ -141,13 +141,18 @@ Result<void> FxProgram::sort(NodeId first, NodeId last) {
     released.clear();
   }
   if (placed.size() != count) {
+    const auto open_input = [&](NodeId id) {
+      const auto inputs = graph_.inputs(id);
+      return *std::ranges::find_if(inputs, [&](NodeId input) { return is_open[input.index()]; });
+    };
+    // An open node may only depend on a cycle; following open inputs leads to a node of the cycle.
     const auto found = std::find(is_open.begin(), is_open.end(), true);
-    const NodeId stuck(static_cast<std::size_t>(found - is_open.begin()));
-    const auto inputs = graph_.inputs(stuck);
-    const auto missing =
-        std::ranges::find_if(inputs, [&](NodeId input) { return is_open[input.index()]; });
+    NodeId stuck(static_cast<std::size_t>(found - is_open.begin()));
+    for (std::vector<bool> seen(graph_.node_count(), false); !seen[stuck.index()];
+         stuck = open_input(stuck))
+      seen[stuck.index()] = true;
     return fail(Error::Kind::usage, "{} would have to run before {}, which it reads",
-                graph_.name(stuck), graph_.name(*missing));
+                graph_.name(stuck), graph_.name(open_input(stuck)));
   }
   NodeId end = after;
   for (const NodeId id : placed) {

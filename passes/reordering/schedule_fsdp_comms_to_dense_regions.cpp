@@ -252,8 +252,10 @@ class DenseRegionScheduler {
     for (const std::string& block : comm.blocks)
       if (const auto layer = layer_of(block)) layers.insert(*layer);
     if (layers.size() > 1)
-      return fail(Error::Kind::usage, "{} belongs to several blocks: {}", graph_.name(comm.launch),
-                  fmt::join(comm.blocks, ", "));
+      return fail(Error::Kind::usage,
+                  "{} serves several blocks ({}), so no single block can hide it; bucket FSDP's "
+                  "collectives by block before this pass",
+                  graph_.name(comm.launch), fmt::join(comm.blocks, ", "));
     if (!layers.empty())
       comm.slot = *layers.begin();
     else if (std::ranges::any_of(comm.blocks, is_top))

@@ -163,7 +163,7 @@ Result<HostMessage> parse_host_message(std::string_view line) {
     return fail(
         Error::Kind::run,
         "the host uses protocol version {}, not {}, so it belongs to a different version of "
-        "Jointer",
+        "Jointer; check JOINTER_PYTHON and PYTHONPATH, or install Jointer again",
         ready->protocol, kHostProtocol);
   }
   const std::string_view shown = first_characters(line, kShown);

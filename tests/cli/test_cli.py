@@ -128,7 +128,7 @@ def test_the_desktop_ends_after_its_first_frame(files: list[Any]) -> None:
 @pytest.mark.skipif(not (BIN / "jointer-desktop").exists(), reason="there is no desktop here")
 @pytest.mark.parametrize("index, expected", [
     ("5000000000", "there is no graph 5000000000; the only one is 0"),
-    ("99999999999999999999", "option --graph: there is no graph 99999999999999999999; the first one is 0"),
+    ("99999999999999999999", "option --graph: there is no graph 99999999999999999999; graphs are numbered from 0"),
     ("-1", "option --graph: expected an integer of at least 0, got `-1`"),
 ])  # fmt: skip
 def test_the_desktop_refuses_a_graph_that_does_not_exist(index: str, expected: str) -> None:

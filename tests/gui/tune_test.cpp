@@ -101,7 +101,7 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
   const Figures expected = result->winner->figures.figures;
   const int steps = static_cast<int>(result->steps.size());
   const auto& effect = test::child<QLabel>(pane(), "effect");
-  QVERIFY2(effect.text().startsWith("Apply Best runs "), qPrintable(effect.text()));
+  QVERIFY2(effect.text().startsWith("“Apply Best” runs "), qPrintable(effect.text()));
   QVERIFY(effect.text().contains(time_text(step) + " → " + time_text(expected.step_ns)));
   QSignalSpy taken(&editing(), &Editing::applied_all);
   test::press(button("apply"));
@@ -118,7 +118,7 @@ void TuneTest::best_is_applied_step_by_step_and_undone() {
   for (int i = editing().entry_count(); i > 0; --i) editing().undo();
   QTRY_VERIFY_WITH_TIMEOUT(editing().is_settled(), kPatienceMs);
   QCOMPARE(hash_of(document()), before);
-  QTRY_VERIFY2(effect.text().startsWith("Apply Best runs "), qPrintable(effect.text()));
+  QTRY_VERIFY2(effect.text().startsWith("“Apply Best” runs "), qPrintable(effect.text()));
   QVERIFY(button("apply").isEnabled());
 }
 

@@ -24,10 +24,10 @@ TEST(DeviceClaim, AnExclusiveGpuIsForOneRank) {
     ASSERT_FALSE(second);
     EXPECT_EQ(
         second.error().message,
-        "another rank uses " + some_gpu() +
-            ", which is in exclusive compute mode, so only one process at a time can use it; "
-            "give each rank its own GPU (with Slurm: --gpus-per-task=1), or run one rank with "
-            "--solo RANK");
+        "another benchmark or rank uses " + some_gpu() +
+            ", which is in exclusive compute mode, so only one process at a time can use it; wait "
+            "for the other benchmark, give each rank its own GPU (with Slurm: --gpus-per-task=1), "
+            "or run one rank with --solo RANK");
   }
   EXPECT_TRUE(claim_device(some_gpu() + " too", ComputeMode::exclusive));
   first->close();

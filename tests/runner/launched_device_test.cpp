@@ -151,7 +151,7 @@ TEST_F(LaunchedDevice, RanksThatWouldShareAnExclusiveDeviceAreRefused) {
   ASSERT_TRUE(result.culprit());
   EXPECT_EQ(result.culprit()->kind, "device");
   EXPECT_EQ(result.culprit()->stage, "load");
-  EXPECT_THAT(result.failure(), HasSubstr("another rank uses " + device));
+  EXPECT_THAT(result.failure(), HasSubstr("another benchmark or rank uses " + device));
   EXPECT_THAT(result.failure(), HasSubstr("give each rank its own GPU"));
 }
 

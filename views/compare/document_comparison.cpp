@@ -63,8 +63,8 @@ Result<void> partition_state(StateOfDocument& state, const AnalysisOptions& opti
   return {};
 }
 
-// Applies the tags of a flat training step, in the plan's order. Tags that cannot be applied are
-// ignored, as in the estimates of the plan.
+// Applies the tags of a flat training step and, if its plan was found with an order, reorders it.
+// Without an order, tags that cannot be applied are ignored, as in the estimates of the plan.
 Result<void> apply_tags(StateOfDocument& state, const AnalysisOptions& options,
                         const Cancellation& job) {
   JOINTER_TRY(const SacStatePtr plan, plan_of(state));

@@ -181,9 +181,9 @@ class Describer {
     if (measured != nullptr) add_measured(s, *measured);
     if (block != nullptr) add_measured(s, *block);
     const QString estimator = to_qstring(snapshot_.analysis.estimator);
+    const QString limit = limit_text(cost.limit), time = time_text(cost.ns);
     if (cost.ns > 0)
-      s.add(tr("time"),
-            tr("%1, bound by %2").arg(time_text(cost.ns), to_qstring(to_string(cost.limit))),
+      s.add(tr("time"), limit.isEmpty() ? time : tr("%1, bound by %2").arg(time, limit),
             Provenance::estimated,
             tr("%1 ns, by estimator %2.").arg(count_text(cost.ns), estimator));
     if (timing.end > timing.start)

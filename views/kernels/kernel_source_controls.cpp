@@ -90,7 +90,7 @@ void KernelSourceControls::open_artifacts(bool is_folder) {
 void KernelSourceControls::open_trace() {
   const QString path = QFileDialog::getOpenFileName(
       this, tr("Open Measured Kernels"), last_folder_,
-      tr("Traces of torch.profiler (*.json *.json.gz *.json.zst);;All files (*)"));
+      tr("torch.profiler traces (*.json *.json.gz *.json.zst);;All files (*)"));
   if (path.isEmpty()) return;
   last_folder_ = QFileInfo(path).absolutePath();
   document_.traced_kernels().read(path);

@@ -135,7 +135,7 @@ void StepForm::make_fields(const Pass* pass) {
   summary_->setText(to_qstring(info.summary));
   QStringList notes{tr("stage: %1").arg(to_qstring(to_string(info.stage))),
                     tr("source: %1").arg(to_qstring(info.source))};
-  if (!info.keeps_numerics) notes << tr("outputs may not be bitwise equal");
+  if (!info.keeps_numerics) notes << tr("outputs may differ bitwise");
   if (info.parameters.empty()) notes << tr("no parameters");
   notes_->setText(notes.join(QStringLiteral(" · ")));
   const bool is_stacked = std::any_of(info.parameters.begin(), info.parameters.end(),

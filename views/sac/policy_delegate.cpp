@@ -66,7 +66,7 @@ void PolicyDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   for (const PlanAction action : kPlaces) {
     const QRect place = place_of(option.rect, action);
     const int count = actions.of(action);
-    // A row that cannot change shows only its current policy.
+    // A row that cannot change shows only the policies that its tensors have.
     if (is_fixed && count == 0) continue;
     const QColor color = rung_color(theme, state_of(action));
     const bool is_all = count == actions.all();

@@ -106,8 +106,8 @@ QString why_unavailable(const SacSession& session) {
                      "pane.");
   if (!session.state()->can_change())
     return PolicyExchange::tr(
-        "Only joint graphs and flat training steps have policies to export or import; open one of "
-        "them.");
+        "Policies can be exported or imported only for joint graphs and flat training steps. For a "
+        "pair, first press Open as Joint Graph in the SAC pane.");
   return {};
 }
 

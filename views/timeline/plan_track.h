@@ -20,8 +20,8 @@ class PlanTrack {
   PlanTrack(const PlanOutcome& outcome, const TimelineData& data)
       : outcome_(outcome), data_(data) {}
 
-  // The visible columns, as runs of columns with the same point: the step of the plan's memory
-  // timeline with the most memory in each of them.
+  // The visible columns, grouped into runs that have the same point. The point of a column is the
+  // step of the plan's memory timeline with the most memory in that column.
   [[nodiscard]] std::vector<MemoryRun> columns(const AxisView& axis) const;
   // The step of the plan's memory timeline with the most memory in the axis range [begin, end).
   [[nodiscard]] std::size_t largest_step(double begin, double end) const;

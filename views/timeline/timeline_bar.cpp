@@ -61,8 +61,8 @@ TimelineBar::TimelineBar(TimelineView& timeline, QWidget* parent)
   connect(&content_.document().editing(), &Editing::changed, ghost_, show_ghost);
   show_ghost();
   auto* plan = add_toggle(tr("Plan"),
-                          tr("Show memory under the SAC pane's plan, aligned call by call: after "
-                             "partitioning or, for a flat training step, with its tags applied"),
+                          tr("Show the memory of the SAC pane's plan (after partitioning or, for a "
+                             "flat training step, with its tags applied), aligned call by call"),
                           &TimelineContent::set_show_plan);
   plan->setObjectName(QStringLiteral("plan"));
   const auto show_plan = [this, plan] { plan->setVisible(content_.has_plan()); };

@@ -199,8 +199,8 @@ QString TunePane::effect_text() const {
               "them one by one.")
         .arg(change);
   const QString what = session_.makes_a_pair()
-                           ? tr("Apply Best runs %1 and opens the pair in a new tab: %2.")
-                           : tr("Apply Best runs %1: %2.");
+                           ? tr("“Apply Best” runs %1 and opens the pair in a new tab: %2.")
+                           : tr("“Apply Best” runs %1: %2.");
   return what.arg(pass_names(best.pipeline), change);
 }
 

@@ -72,8 +72,8 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   QHBoxLayout* layout = make_row(this, {12, 6, 12, 6}, kMetricSpacing);
   peak_ = add_figure(tr("Peak memory"),
                      tr("The maximum of allocated bytes, with a warning if it exceeds the device's "
-                        "memory. Each storage is counted once, rounded up as by the "
-                        "device's allocator."));
+                        "memory. Each storage is counted once, and its size is rounded up as "
+                        "the device's allocator does."));
   reserved_ = add_figure(
       tr("Reserved"),
       tr("Memory that the caching allocator would reserve on the device, estimated with a model of "

@@ -1,7 +1,7 @@
 #pragma once
 
-// Checks of option values. A message says what was expected and what was given; usage_message.h
-// prepends the name of the option.
+// Checks of option values. A message says what was expected and what was given. usage_message.h
+// prepends the name of the option to the messages of validators; bytes_of_option includes it.
 
 #include <CLI/CLI.hpp>
 #include <cstdint>

@@ -15,7 +15,7 @@ Interruption::Interruption() {
   happened = 0;
   struct sigaction action {};
   action.sa_handler = [](int) { happened = 1; };
-  // SA_RESTART is not set, so that a blocking call returns immediately.
+  // SA_RESTART is not set, so that a signal interrupts a blocking call.
   for (std::size_t i = 0; i < 3; ++i) ::sigaction(kSignals[i], &action, &before_[i]);
 }
 

@@ -98,7 +98,7 @@ Result<Json> ask_scheduler(const Graph& graph, PartId part, const KernelsCommand
   return ask_inductor(graph, part, question);
 }
 
-// One row per kind of kernel: how many, and the bytes that they read and write.
+// One row per kind of kernel: the number of kernels, and the bytes that they read and write.
 Table kinds_table(const Json& kernels) {
   struct Sum {
     std::int64_t count = 0, bytes = 0;

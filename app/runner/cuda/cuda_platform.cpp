@@ -307,7 +307,7 @@ std::string why_no_cuda_device() {
 
 Result<std::unique_ptr<Platform>> make_cuda_platform(const PlatformOptions& options) {
   if (const std::string why = why_no_cuda_device(); !why.empty())
-    return fail(Error::Kind::run, "no CUDA device can be used: {}", why);
+    return fail(Error::Kind::run, "no CUDA device can be used: {}; --on cpu runs on the CPU", why);
   // Slurm can assign one GPU to each task, which then sees it as device 0.
   const bool each_task_has_one = std::getenv("SLURM_PROCID") != nullptr;
   JOINTER_TRY(const int index,

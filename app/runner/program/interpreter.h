@@ -58,8 +58,8 @@ class Interpreter {
   // Runs one step. Outputs of the previous step become invalid.
   tl::expected<void, StepError> step(Follower* follower = nullptr);
 
-  // The outputs, by their index in the joint graph; undefined tensors for outputs that are not
-  // tensors. Valid until the next step.
+  // The outputs in the graph's order; for a pair, those of its joint graph. Undefined tensors for
+  // outputs that are not tensors. Valid until the next step.
   [[nodiscard]] std::vector<at::Tensor> outputs() const;
   // Releases everything that a step created.
   void clear();

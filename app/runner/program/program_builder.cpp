@@ -23,7 +23,7 @@
 
 #include "app/runner/program/program_builder.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <queue>
@@ -106,6 +106,9 @@ class ProgramBuilder {
 
   void count_reads();
   Result<std::vector<Unit>> order() const;
+  [[nodiscard]] std::string why_no_order(std::span<const Unit> units,
+                                         std::span<const std::vector<std::uint32_t>> users,
+                                         std::vector<std::uint32_t> missing) const;
   Result<void> add(const Unit& unit);
   void add_placeholder(NodeId id, const Node& node);
   Result<void> add_call(NodeId id, const Node& node);
@@ -200,11 +203,41 @@ Result<std::vector<ProgramBuilder::Unit>> ProgramBuilder::order() const {
       if (--missing[user] == 0) ready.push(user);
   }
   if (ordered.size() != units.size())
-    return fail(
-        Error::Kind::run,
-        "a compiled region depends on its own outputs, through calls that are not in the region; "
-        "mark these calls too");
+    return fail(Error::Kind::run, "{}", why_no_order(units, users, missing));
   return ordered;
+}
+
+// `users`: by unit. `missing`: the number of a unit's inputs that cannot be computed; not 0 for some
+// unit. Leaves out the units that no cycle needs; the first region and the first call of the rest
+// are named.
+std::string ProgramBuilder::why_no_order(std::span<const Unit> units,
+                                         std::span<const std::vector<std::uint32_t>> users,
+                                         std::vector<std::uint32_t> missing) const {
+  const auto is_stuck = [&](std::uint32_t unit) { return missing[unit] > 0; };
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (std::uint32_t u = 0; u < units.size(); ++u) {
+      if (!is_stuck(u) || std::ranges::any_of(users[u], is_stuck)) continue;
+      missing[u] = 0;
+      is_done = false;
+    }
+  }
+  std::vector<std::string> regions;
+  std::string call;
+  for (std::uint32_t u = 0; u < units.size(); ++u) {
+    if (!is_stuck(u)) continue;
+    if (units[u].region >= 0)
+      regions.push_back(options_.regions[static_cast<std::size_t>(units[u].region)].label);
+    else if (call.empty())
+      call = graph_.name(units[u].node);
+  }
+  if (call.empty())
+    return fmt::format(
+        "the compiled regions {} depend on each other; mark their nodes as one region",
+        fmt::join(regions, " and "));
+  return fmt::format(
+      "compiled {} depends on its own outputs through {}, which is not in the region; mark {} too",
+      regions.empty() ? std::string("code") : regions.front(), call, call);
 }
 
 Result<void> ProgramBuilder::add(const Unit& unit) {

@@ -9,6 +9,7 @@
 
 #include "tests/support/snapshots.h"
 #include "views/session/snapshot/measured_timeline.h"
+#include "views/session/text/number_text.h"
 #include "views/widgets/inspector_html.h"
 #include "views/widgets/source_excerpt.h"
 
@@ -35,6 +36,18 @@ class InspectorTest : public ::testing::Test {
 
   SnapshotPtr snapshot_ = test::snapshot_of(test::kSmallStep);
 };
+
+TEST_F(InspectorTest, NamesTheLimitOfATimeUnlessItIsUnknown) {
+  EXPECT_THAT(row(of("mm"), "time").value.toStdString(), HasSubstr(", bound by "));
+  AnalysisOptions options;
+  options.estimator.name = "simple{}";
+  auto snapshot = make_snapshot(Graph(snapshot_->graph), options);
+  ASSERT_TRUE(snapshot) << snapshot.error().message;
+  snapshot_ = *snapshot;
+  EXPECT_EQ(snapshot_->analysis.costs[node("mm").index()].limit, NodeCost::Limit::given);
+  EXPECT_EQ(row(of("mm"), "time").value,
+            time_text(snapshot_->analysis.costs[node("mm").index()].ns));
+}
 
 TEST_F(InspectorTest, DescribesATensor) {
   const InspectorContent content = of("mm");

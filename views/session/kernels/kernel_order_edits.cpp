@@ -68,7 +68,7 @@ void KernelOrderEdits::keep_moves() {
   place_ -= static_cast<std::size_t>(dropped.size());
   moves_ = std::move(kept);
   if (!dropped.isEmpty())
-    said_ = tr("Moves of kernels that no longer fit the graph were dropped (%1 of %2): %3.")
+    said_ = tr("Dropped %1 of %2 kernel moves because they no longer fit the graph: %3.")
                 .arg(dropped.size())
                 .arg(before)
                 .arg(dropped.join(QStringLiteral(", ")));
@@ -333,8 +333,13 @@ void KernelOrderEdits::restore(NamedKernelMoves moves) {
 // --- The recipe ---
 
 Result<void> KernelOrderEdits::write(const QString& path) const {
-  if (!base_ || place_ == 0)
-    return fail(Error::Kind::usage, "no kernels were moved; move one before you export the order");
+  if (place_ == 0)
+    return fail(Error::Kind::usage,
+                "no kernels have been moved; move one before exporting the order");
+  if (!base_)
+    return fail(Error::Kind::usage,
+                "the kernels of this graph are not predicted yet, so the moves cannot be exported; "
+                "try again when they are");
   const Graph& graph = base_->snapshot()->graph;
   std::vector<std::vector<kernels::KernelMove>> moves(base_->parts().size());
   for (std::size_t i = 0; i < place_; ++i) {

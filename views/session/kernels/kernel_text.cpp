@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/checked.h"
+#include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 
 namespace jointer::views {
@@ -82,16 +83,15 @@ QString kernel_totals_text(const KernelTotals& totals) {
   if (totals.collectives > 0)
     text += QStringLiteral(", ") +
             counted_text(totals.collectives, tr("1 collective"), tr("%1 collectives"));
-  return tr("%1 · %2 bound by memory, %3 · peak %4")
+  return tr("%1 · %2 memory-bound (%3 read and written) · peak %4")
       .arg(text, count_text(totals.memory_bound), bytes_text(totals.memory_bound_bytes),
            bytes_text(totals.peak_bytes));
 }
 
 QString kernel_limit_text(const SnapshotKernels& of, std::size_t row) {
-  using Limit = NodeCost::Limit;
   const KernelRow& at = of.rows()[row];
   if (!at.launches) return {};
-  if (at.limit != Limit::none && at.limit != Limit::given) return to_qstring(to_string(at.limit));
+  if (const QString limit = limit_text(at.limit); !limit.isEmpty()) return limit;
   return at.is_memory_bound ? tr("memory") : QString();
 }
 

@@ -16,7 +16,7 @@ QString kernel_kind_text(kernels::Kernel::Kind kind);
 // silu_backward". Leaves out operators after the first few, "fused add, mul, pow, mean, rsqrt +2",
 // and views, unless there is nothing else.
 QString kernel_name(const Graph& graph, const kernels::Kernel& kernel);
-// "2,255 kernels, 145 collectives · 2,110 bound by memory, 216 GiB · peak 43.2 GiB"
+// "2,255 kernels, 145 collectives · 2,110 memory-bound (216 GiB read and written) · peak 43.2 GiB"
 QString kernel_totals_text(const KernelTotals& totals);
 // The kernel's bound: "memory", "compute", "launch", ... Empty if it is unknown, or if the kernel
 // launches nothing.

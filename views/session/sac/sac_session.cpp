@@ -476,7 +476,7 @@ void SacSession::finish_applying_tags(const Result<std::vector<Edit>>& edits,
   if (open_.shared_snapshot() != of || !editing_.is_settled())
     will_apply_tags_ = true;
   else if (edits->empty())
-    emit refused(tr("There are no tags left to apply."));
+    emit refused(tr("There are no tags to apply."));
   else if (edits->size() == 1)
     editing_.apply(edits->front());
   else

@@ -136,7 +136,7 @@ class Parser {
       return term;
     }
     if (is_relation && next != '=')
-      return fail(Error::Kind::usage, "`{}` is not a numeric filter; write {}:…", name, name);
+      return fail(Error::Kind::usage, "`{}` is not a numeric filter; write `{}:TEXT`.", name, name);
     ++at_;
     JOINTER_CHECK(*field == SearchField::shape ? parse_shape(term) : parse_texts(term, true));
     if (term.texts.empty() && !term.pattern && term.sizes.empty())

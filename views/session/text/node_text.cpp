@@ -78,6 +78,11 @@ QString role_text(Role role) {
   return {};
 }
 
+QString limit_text(NodeCost::Limit limit) {
+  const bool is_known = limit != NodeCost::Limit::none && limit != NodeCost::Limit::given;
+  return is_known ? to_qstring(to_string(limit)) : QString();
+}
+
 QStringList hover_lines(const Snapshot& snapshot, NodeId id) {
   const Graph& graph = snapshot.graph;
   const Node& n = graph.node(id);
@@ -92,9 +97,8 @@ QStringList hover_lines(const Snapshot& snapshot, NodeId id) {
   if (timing.end > timing.start) {
     const QString when = tr("%1 starting at %2, estimated")
                              .arg(time_text(timing.end - timing.start), time_text(timing.start));
-    const NodeCost::Limit limit = snapshot.analysis.costs[id.index()].limit;
-    const bool is_known = limit != NodeCost::Limit::none && limit != NodeCost::Limit::given;
-    lines << (is_known ? tr("%1 (bound by %2)").arg(when, to_qstring(to_string(limit))) : when);
+    const QString limit = limit_text(snapshot.analysis.costs[id.index()].limit);
+    lines << (limit.isEmpty() ? when : tr("%1 (bound by %2)").arg(when, limit));
   }
   const Module& module = snapshot.analysis.modules.module(snapshot.analysis.modules.of(id));
   if (!module.path.empty()) lines << to_qstring(module.path);

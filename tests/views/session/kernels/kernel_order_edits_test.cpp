@@ -252,7 +252,8 @@ TEST_F(KernelOrderEditsTest, MovesThatNoLongerFitAreDropped) {
   EXPECT_EQ(order(), "a b c ");
   EXPECT_EQ(edits().move_count(), 0U);
   EXPECT_FALSE(edits().can_redo());
-  EXPECT_TRUE(edits().said().contains("no longer fit the graph were dropped (1 of 1): move 1."))
+  EXPECT_TRUE(edits().said().contains(
+      "Dropped 1 of 1 kernel moves because they no longer fit the graph: move 1."))
       << edits().said().toStdString();
 }
 
@@ -337,7 +338,7 @@ TEST_F(KernelOrderEditsTest, RestoredMovesThatDoNotFitAreDropped) {
   edits().restore(saved);
   run_all();
   EXPECT_EQ(edits().move_count(), 1U);
-  EXPECT_TRUE(edits().said().contains("dropped (3 of 4)")) << edits().said().toStdString();
+  EXPECT_TRUE(edits().said().contains("Dropped 3 of 4")) << edits().said().toStdString();
   EXPECT_LT(row_of("c"), row_of("a"));
 }
 

@@ -71,7 +71,7 @@ TEST(SearchQuery, ReportsErrorsInOneSentence) {
   for (const auto& [text, part] : std::initializer_list<Expected>{
            {"foo:bar", "Unknown filter `foo`"},
            {"Foo:bar", "Unknown filter `Foo`"},
-           {"Op>3", "`Op` is not a numeric filter; write Op:"},
+           {"Op>3", "`Op` is not a numeric filter; write `Op:TEXT`."},
            {"bytes>", "Expected a number, as in bytes>1MiB"},
            {"bytes>1XB", "`XB` is not a valid unit"},
            {"op:", "needs a value"},
