@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/support/graphs.h"
 #include "tests/support/processor_time.h"
@@ -67,6 +68,29 @@ TEST(ProgramBuilder, ASymbolicFloatIsTheResultOfTheFirstNodeWithTheSameExpressio
   const Operand& number = program->operands[program->instructions[0].first_operand + 1];
   EXPECT_EQ(number.kind, Operand::Kind::as_tensor);
   EXPECT_EQ(number.index, program->inputs[2].slot);
+}
+
+TEST(ProgramBuilder, NamesTheCallThroughWhichARegionDependsOnItsOwnOutputs) {
+  const Graph graph = test::parse(R"(
+    device cpu
+    x: f32[4] = input
+    a: f32[4] = aten.relu(x)
+    after: f32[4] = aten.neg(a)
+    between: f32[4] = aten.sin(a)
+    b: f32[4] = aten.add.Tensor(a, between)
+    last: f32[4] = aten.cos(b)
+    return [after, last]
+  )");
+  const std::vector<CompiledRegion> regions{{.label = "region 1",
+                                             .nodes = {graph.find("a"), graph.find("b")},
+                                             .inputs = {},
+                                             .outputs = {},
+                                             .function = {}}};
+  const auto program = build_program(graph, {.regions = regions});
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().message,
+            "compiled region 1 depends on its own outputs through between, which is not in the "
+            "region; mark between too");
 }
 
 TEST(ProgramBuilder, AComplexNumberForATensorIsPromotedLikeANumber) {
