@@ -13,8 +13,8 @@
 
 namespace jointer::views {
 
-// Items [first, last) of a lane, drawn in columns [left, right). A folded run is drawn as a stack of
-// its items' colors, in proportion to their time.
+// Items [first, last) of a lane, drawn in columns [left, right). A folded run is drawn as a stack
+// of its items' colors, in proportion to their time.
 struct LaneRun {
   int left = 0, right = 0;
   std::size_t first = 0, last = 0;

@@ -220,8 +220,8 @@ class CudaPlatform final : public DevicePlatform {
   [[nodiscard]] std::unique_ptr<ProfilerRanges> profiler_ranges() override { return nvtx_ranges(); }
   Result<std::unique_ptr<Recording>> record(const std::function<void()>& step,
                                             std::span<const at::Generator> generators) override {
-    // The recording uses separate pools of device memory and of pinned host memory, which cannot use
-    // what eager steps left in the caches.
+    // The recording uses separate pools of device memory and of pinned host memory, which cannot
+    // use what eager steps left in the caches.
     synchronize();
     release_cache();
     at::getHostAllocator(at::kCUDA)->empty_cache();

@@ -207,9 +207,8 @@ Result<std::vector<ProgramBuilder::Unit>> ProgramBuilder::order() const {
   return ordered;
 }
 
-// `users`: by unit. `missing`: the number of a unit's inputs that cannot be computed; not 0 for some
-// unit. Leaves out the units that no cycle needs; the first region and the first call of the rest
-// are named.
+// `users`: by unit. `missing`: by unit, the number of inputs that cannot be computed; some of them
+// are not 0. Names the first region and the first call that a cycle needs.
 std::string ProgramBuilder::why_no_order(std::span<const Unit> units,
                                          std::span<const std::vector<std::uint32_t>> users,
                                          std::vector<std::uint32_t> missing) const {

@@ -18,8 +18,8 @@ QString value_text(const Graph& graph, const Node& node);
 QString phase_text(const Node& node);
 QString policy_text(MemoryPolicy policy);
 QString role_text(Role role);
-// The resource that limits a time, such as "memory"; empty if it is unknown, for example because the
-// time was measured.
+// The resource that limits a time, such as "memory"; empty if it is unknown, for example because
+// the time was measured.
 QString limit_text(NodeCost::Limit limit);
 // Hover text of a node: a title, then details.
 QStringList hover_lines(const Snapshot& snapshot, NodeId node);
