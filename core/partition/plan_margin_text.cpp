@@ -121,7 +121,9 @@ std::string equal_text(const Graph& joint, const ValueMargin& margin) {
   std::string parts;
   for (const PlanAction action : {PlanAction::save, PlanAction::recompute, PlanAction::offload}) {
     const std::size_t of = margin.equal[static_cast<std::size_t>(action)];
-    if (of == count) return fmt::format("All {} equal values are {}.", count, participle(action));
+    if (of == count)
+      return fmt::format("{} equal values are {}.",
+                         count == 2 ? "Both" : fmt::format("All {}", count), participle(action));
     if (of > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", of, participle(action));
   }
   std::string text = fmt::format("One of {} equal values: {}.", count, parts);

@@ -248,8 +248,9 @@ void ExposedTest::buttons_do_the_same() {
   const CollectiveFixesPtr fixes = model().fixes(row_at(place));
   auto& layers = child<QPushButton>(*pane_, "apply_layers");
   QTRY_VERIFY(layers.isEnabled());
-  QVERIFY2(layers.text().contains(
-               QString("In All %1 Identical Layers").arg(fixes->of(FixKind::all_layers).layers)),
+  const std::size_t count = fixes->of(FixKind::all_layers).layers;
+  QVERIFY2(layers.text().contains(count == 2 ? QString("In Both Identical Layers")
+                                             : QString("In All %1 Identical Layers").arg(count)),
            qPrintable(layers.text()));
   QVERIFY(layers.text().contains(time_text(fixes->gained_ns(FixKind::all_layers))));
   test::press(layers);

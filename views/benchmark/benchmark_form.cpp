@@ -127,7 +127,9 @@ void BenchmarkForm::make_fields() {
                                "of nodes or FQN_PATTERN::operator, separated by semicolons"));
   ranks_ = new QComboBox(this);
   const int world = benchmarks_.world_size();
-  ranks_->addItem(world == 1 ? tr("1 rank") : tr("All %1 ranks").arg(world));
+  ranks_->addItem(world == 1   ? tr("1 rank")
+                  : world == 2 ? tr("Both ranks")
+                               : tr("All %1 ranks").arg(world));
   if (world > 1) ranks_->addItem(tr("Single rank"));
   connect(ranks_, &QComboBox::activated, this, &BenchmarkForm::take_settings);
   add_field(tr("Ranks"), ranks_,

@@ -91,7 +91,9 @@ void ExposedDetails::show_row(int row) {
   const bool repeats = fixes && fixes->of(FixKind::all_layers).edit;
   const std::size_t layers = repeats ? fixes->of(FixKind::all_layers).layers : 0;
   show_fix(*layers_,
-           repeats ? tr("In All %1 Identical Layers").arg(layers) : tr("In All Identical Layers"),
+           layers == 2 ? tr("In Both Identical Layers")
+           : repeats   ? tr("In All %1 Identical Layers").arg(layers)
+                       : tr("In All Identical Layers"),
            row, FixKind::all_layers);
 }
 

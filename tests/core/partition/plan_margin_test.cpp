@@ -155,6 +155,9 @@ TEST(PlanMargin, ValuesOfOtherOperatorsOrPositionsAreNotEqual) {
   EXPECT_EQ(graph.margin("s").equal_count(), 1U);   // a sin, but not of a layer
   EXPECT_FALSE(graph.margin("s").exchange);
   EXPECT_THAT(graph.text("b0"), HasSubstr("All 3 equal values are saved."));
+  ValueMargin of_two = graph.margin("b0");
+  of_two.equal[static_cast<std::size_t>(PlanAction::save)] = 2;
+  EXPECT_EQ(explain_margin(graph.joint(), of_two).back().text, "Both equal values are saved.");
 }
 
 TEST(PlanMargin, ReportsThatAValueIsOnlyNeededForAnother) {
