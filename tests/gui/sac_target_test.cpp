@@ -1,7 +1,11 @@
 // Tests the targets of the SAC pane by mouse and keyboard: memory to free, a peak to fit,
 // conditions, the list, and applying it.
 
+#include <QHelpEvent>
 #include <QSpinBox>
+#include <QTextBlock>
+#include <QTextLayout>
+#include <QToolTip>
 
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"
@@ -34,6 +38,7 @@ class SacTargetTest : public test::SacWindow {
   void a_step_is_changed_as_on_the_command_line();
   void the_list_is_applied_in_its_order_data() { frees_memory_and_applies_the_list_data(); }
   void the_list_is_applied_in_its_order();
+  void the_answer_is_whole_in_a_small_window();
   void a_line_selects_its_tensors();
   void fits_a_peak_under_conditions();
   void says_why_a_target_cannot_be_met();
@@ -49,7 +54,8 @@ class SacTargetTest : public test::SacWindow {
   bool wait() {
     return QTest::qWaitFor([this] { return !targets().search().is_running(); }, kSearchMs);
   }
-  [[nodiscard]] QString said() const { return labels_of(targets().table()).join(u'\n'); }
+  [[nodiscard]] WrappedText& answer() const { return child<WrappedText>(targets(), "answer"); }
+  [[nodiscard]] QString said() const { return answer().toPlainText(); }
 };
 
 void SacTargetTest::frees_memory_and_applies_the_list_data() {
@@ -169,6 +175,34 @@ void SacTargetTest::the_list_is_applied_in_its_order() {
   test::press(button("apply_list"));
   QVERIFY(settle());
   QVERIFY(session().state()->order.empty());
+}
+
+// The passes of an order are one word for the layout of text, which may be longer than a line.
+void SacTargetTest::the_answer_is_whole_in_a_small_window() {
+  window_->resize(1280, 800);
+  QVERIFY(open(kSample));
+  open_targets();
+  type(child<ByteBox>(targets(), "bytes"), "1 MiB");
+  QTest::keyClick(&child<ByteBox>(targets(), "bytes"), Qt::Key_Return);
+  QVERIFY(wait());
+  QVERIFY(!said().isEmpty() && answer().isVisible());
+  const int pane_width = pane().minimumSizeHint().width();
+  const QString text = said() + QStringLiteral("\nReordered: 12.3 MiB, 4.56 ms, ordered by %1.")
+                                    .arg(QString("reorder_communication,").repeated(20).chopped(1));
+  answer().set_text(text);
+  QCOMPARE(answer().toPlainText(), text);
+  QCOMPARE(answer().accessibleName(), text);
+  QCOMPARE(pane().minimumSizeHint().width(), pane_width);
+  QTest::qWait(0);
+  for (QTextBlock block = answer().document()->begin(); block.isValid(); block = block.next())
+    for (int i = 0; i < block.layout()->lineCount(); ++i)
+      QVERIFY(block.layout()->lineAt(i).naturalTextWidth() <= answer().viewport()->width());
+  // A pane that is too low for the text shows it in a tooltip.
+  answer().setFixedHeight(answer().fontMetrics().height());
+  QHelpEvent tip(QEvent::ToolTip, {2, 2}, answer().mapToGlobal(QPoint(2, 2)));
+  QApplication::sendEvent(answer().viewport(), &tip);
+  QTRY_COMPARE(QToolTip::text(), text);
+  QToolTip::hideText();
 }
 
 void SacTargetTest::a_line_selects_its_tensors() {

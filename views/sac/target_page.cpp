@@ -36,6 +36,11 @@ TargetPage::TargetPage(Document& document, QWidget* parent)
   auto* controls = new QWidget(this);
   make_controls(controls);
   column->addWidget(controls);
+  QHBoxLayout* line = make_row(nullptr, {kMargin, 0, kMargin, 0});
+  column->addLayout(line);
+  answer_ = add_control(*line, new WrappedText({}, this), "answer");
+  answer_->setFocusPolicy(Qt::ClickFocus);
+  answer_->hide();
   table_ = new TargetTable(document, this);
   column->addWidget(table_, 1);
   setFocusProxy(bytes_);
@@ -147,7 +152,8 @@ void TargetPage::refresh() {
     bytes_->set_bytes(state->figures.figures.peak_bytes / kUsualPart);
   const auto* found = search_->found();
   if (found != shown_) take_found();
-  table_->set_answer(answer());
+  answer_->set_text(answer());
+  answer_->setVisible(!answer_->toPlainText().isEmpty());
   table_->apply_button().setEnabled(
       is_current() &&
       (!found->list.changes.empty() || (found->order && !found->order->passes.empty())));

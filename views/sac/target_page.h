@@ -11,6 +11,7 @@
 #include "views/session/sac/sac_session.h"
 #include "views/session/sac/target_search.h"
 #include "views/widgets/byte_box.h"
+#include "views/widgets/wrapped_text.h"
 
 namespace jointer::views {
 
@@ -60,6 +61,7 @@ class TargetPage : public QWidget {
   QCheckBox* offload_ = nullptr;
   OrdersBox* orders_ = nullptr;
   QPushButton* find_ = nullptr;
+  WrappedText* answer_ = nullptr;  // wraps the names of passes, which may be longer than a line
   TargetTable* table_ = nullptr;
   const TargetSearch::Found* shown_ = nullptr;  // its lines are in the table
 };

@@ -14,7 +14,6 @@ class TargetTable : public TablePaneOf<TargetModel> {
   explicit TargetTable(Document& document, QWidget* parent = nullptr);
 
   void show_list(const ChangeList& list, const SnapshotPtr& snapshot);
-  void set_answer(const QString& sentences) { set_headline(sentences); }
   [[nodiscard]] QPushButton& apply_button() { return *apply_; }
 
  protected:

@@ -1,5 +1,7 @@
 #include "views/widgets/wrapped_text.h"
 
+#include <QHelpEvent>
+#include <QToolTip>
 #include <cmath>
 #include <memory>
 
@@ -34,6 +36,14 @@ int WrappedText::heightForWidth(int width) const {
   const std::unique_ptr<QTextDocument> copy(document()->clone());
   copy->setTextWidth(width);
   return static_cast<int>(std::ceil(copy->size().height()));
+}
+
+bool WrappedText::viewportEvent(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QTextEdit::viewportEvent(event);
+  const bool is_cut = heightForWidth(width()) > height();
+  QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(),
+                     is_cut ? toPlainText() : toolTip(), this);
+  return true;
 }
 
 QSize WrappedText::sizeHint() const {

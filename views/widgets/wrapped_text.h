@@ -4,8 +4,9 @@
 
 namespace jointer::views {
 
-// Plain text that is always shown in full: it wraps, even within words that are too long for a
-// line, such as paths, and the widget is as high as the text. The text can be selected and copied.
+// Plain text that is shown in full: it wraps, even within words that are too long for a line, such
+// as paths, and the widget is as high as the text. If its parent is too low for that, the tooltip
+// shows the whole text. The text can be selected and copied.
 class WrappedText : public QTextEdit {
   Q_OBJECT
  public:
@@ -16,6 +17,9 @@ class WrappedText : public QTextEdit {
   [[nodiscard]] int heightForWidth(int width) const override;
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] QSize minimumSizeHint() const override { return {1, fontMetrics().height()}; }
+
+ protected:
+  bool viewportEvent(QEvent* event) override;
 };
 
 }  // namespace jointer::views
