@@ -58,6 +58,7 @@ void LadderModel::take_plan() {
 void LadderModel::show_plan() {
   const SacStatePtr state = document_.sac().state();
   plan_ = state;
+  applying_tags_.cancel();
   // Until the plan of the new graph is ready, the session has the plan of the old graph.
   const bool fits = state && state->can_change() &&
                     state->snapshot->graph.node_count() == snapshot_->graph.node_count();
@@ -66,17 +67,25 @@ void LadderModel::show_plan() {
   if (fits)
     ladder_->show_plan(state->base ? state->base->partition.joint : snapshot_->graph, state->plan,
                        state->snapshot->analysis.options.memory);
-  else if (is_step)
-    show_plan_of_step();
   else if (showed_plan)
     ladder_->show_no_plan(snapshot_->graph, snapshot_->analysis.memory);
+  if (!fits && is_step) find_plan_of_step();
 }
 
-// Shows the plan of a flat training step as its SAC session will, which may not be started.
-void LadderModel::show_plan_of_step() {
-  const MemoryOptions& memory = snapshot_->analysis.options.memory;
-  if (const auto plan = plan_of_tags(snapshot_->graph))
-    ladder_->show_plan(snapshot_->graph, *plan, memory);
+// Finds the plan of a flat training step as its SAC session will, which may not be started.
+void LadderModel::find_plan_of_step() {
+  if (!has_step_tags(snapshot_->graph)) return show_plan_of_step(plan_of_tags(snapshot_->graph));
+  const auto apply = [snapshot = snapshot_] { return plan_of_tags(snapshot->graph); };
+  applying_tags_.start(apply, [this](const Result<SavePlan>& plan) {
+    emit graph_about_to_change();
+    show_plan_of_step(plan);
+    relayout();
+  });
+}
+
+void LadderModel::show_plan_of_step(const Result<SavePlan>& plan) {
+  if (plan)
+    ladder_->show_plan(snapshot_->graph, *plan, snapshot_->analysis.options.memory);
   else
     ladder_->show_no_plan(snapshot_->graph, snapshot_->analysis.memory);
 }

@@ -7,6 +7,7 @@
 #include "views/graph/ladder_colors.h"
 #include "views/graph/ladder_layout.h"
 #include "views/session/document/document.h"
+#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -14,7 +15,9 @@ struct SacState;
 
 // The ladder of a document as shown: the rows, which of them are expanded, their colors and their
 // layout. Follows the document and the plan of its SAC session. When the user expands a row, its
-// nodes are laid out on a worker thread; until they are, the row is shown collapsed.
+// nodes are laid out on a worker thread; until they are, the row is shown collapsed. The tags of a
+// flat training step are applied on a worker thread, too; until they are, its rungs are those of
+// the graph without a plan.
 class LadderModel : public QObject {
   Q_OBJECT
  public:
@@ -62,7 +65,8 @@ class LadderModel : public QObject {
   void take_document();
   void take_plan();
   void show_plan();
-  void show_plan_of_step();
+  void find_plan_of_step();
+  void show_plan_of_step(const Result<SavePlan>& plan);
   void set_all(int row, LadderSide side, bool open);
   void lay_out_open_groups_now();
   void relayout();
@@ -71,6 +75,7 @@ class LadderModel : public QObject {
   SnapshotPtr snapshot_;                // the document's snapshot that is currently shown
   std::weak_ptr<const SacState> plan_;  // the session's state when the rungs were found
   bool shows_plan_ = false;             // the rungs are those of that state's plan
+  Task<SavePlan> applying_tags_;        // finds the plan of the tags of a flat training step
   std::unique_ptr<Ladder> ladder_;
   std::unique_ptr<const LadderColors> colors_;
   LadderExpansion expansion_;

@@ -59,11 +59,8 @@ TEST_F(LadderOfAPlanTest, ForgetsAPlanThatNoLongerExists) {
   EXPECT_EQ(bytes(RungState::save), 0);
 }
 
-// The numbers of a flat training step do not change when its SAC session starts. `a` is tagged, and
-// all that the backward reads of `c` is a view.
-TEST(LadderOfAStep, ShowsTheSavedBytesOfTheSacSessionFromTheBeginning) {
-  test::HeldPool pool;
-  Document document{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(R"(
+// `a` is tagged, and all that the backward reads of `c` is a view.
+constexpr char kTaggedStep[] = R"(
     kind train_step
     x: f32[64] = input
     dy: f32[8,8] = input
@@ -77,7 +74,12 @@ TEST(LadderOfAStep, ShowsTheSavedBytesOfTheSacSessionFromTheBeginning) {
     i: f32[64] = aten.mul.Tensor(h, b)         {m backward}
     j: f32[64] = aten.silu_backward(i, a)      {m backward}
     return [e, j]
-  )")};
+  )";
+
+// The numbers of a flat training step do not change when its SAC session starts.
+TEST(LadderOfAStep, ShowsTheSavedBytesOfTheSacSessionFromTheBeginning) {
+  test::HeldPool pool;
+  Document document{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(kTaggedStep)};
   LadderModel model{document, 900};
   const auto saved = [&] {
     std::vector<std::pair<std::string, std::int64_t>> rows;
@@ -86,7 +88,12 @@ TEST(LadderOfAStep, ShowsTheSavedBytesOfTheSacSessionFromTheBeginning) {
         rows.emplace_back(row.path, row.saved[static_cast<std::size_t>(RungState::save)]);
     return rows;
   };
+  // The tags are applied on a worker thread.
+  const auto without_tags = saved();
+  pool.run_all();
   const auto before = saved();
+  EXPECT_NE(before, without_tags);
+  ASSERT_FALSE(document.sac().state());
   document.sac().start();
   pool.run_all();
   const SacStatePtr state = document.sac().state();
@@ -98,6 +105,32 @@ TEST(LadderOfAStep, ShowsTheSavedBytesOfTheSacSessionFromTheBeginning) {
   for (const auto& [path, bytes] : before) sum += bytes;
   EXPECT_EQ(sum, state->figures.saved_bytes);
   EXPECT_EQ(state->figures.saved_bytes, 2 * 512);  // 256 bytes each, rounded
+}
+
+// The graph may change while the tags of the earlier one are being applied.
+TEST(LadderOfAStep, DropsThePlanOfAnEarlierGraph) {
+  test::HeldPool pool;
+  Document document{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(kTaggedStep)};
+  document.editing().apply(
+      {.title = "Save a",
+       .changes = {SetPolicy{.policy = MemoryPolicy::must_save, .nodes = {std::string("a")}}}});
+  pool.run_started();  // the edit arrives once events are processed
+  LadderModel model{document, 900};
+  int layouts = 0;
+  QObject::connect(&model, &LadderModel::layout_changed, &model, [&] { ++layouts; });
+  const auto saved = [&] {
+    std::int64_t sum = 0;
+    for (const LadderRow& row : model.ladder().rows())
+      if (row.parent < 0) sum += row.saved_bytes();
+    return sum;
+  };
+  pool.run_all();
+  ASSERT_EQ(document.editing().entry_count(), 1);
+  EXPECT_EQ(layouts, 1) << "only that of the new graph";
+  EXPECT_EQ(saved(), 3 * 512);
+  document.editing().undo();
+  pool.run_all();
+  EXPECT_EQ(saved(), 2 * 512);
 }
 
 }  // namespace

@@ -179,13 +179,16 @@ bool has_same_nodes(const Graph& a, const Graph& b) {
   return a.node_count() == b.node_count() && std::ranges::equal(a.order(), b.order());
 }
 
-Result<SavePlan> plan_of_tags(const Graph& tagged) {
-  const auto order = tagged.order();
-  const bool has_tags = std::ranges::any_of(order, [&](NodeId id) {
-    return must_recompute(tagged.node(id)) ||
-           tagged.node(id).policy == MemoryPolicy::must_cpu_offload;
+bool has_step_tags(const Graph& graph) {
+  const auto order = graph.order();
+  return std::ranges::any_of(order, [&](NodeId id) {
+    return must_recompute(graph.node(id)) ||
+           graph.node(id).policy == MemoryPolicy::must_cpu_offload;
   });
-  if (!has_tags) return plan_of_step(tagged, tagged);
+}
+
+Result<SavePlan> plan_of_tags(const Graph& tagged) {
+  if (!has_step_tags(tagged)) return plan_of_step(tagged, tagged);
   return plan_of_step(tagged, applied_step(tagged).graph);
 }
 

@@ -22,8 +22,11 @@ Graph step_with_own_tags(const SacState& state);
 
 // The values that a flat training step saves, recomputes and offloads with its tags applied or, if
 // they cannot be applied, without them: the plan of its state, found without an analysis. Error
-// (usage): same as kept_values. Cost: linear in the nodes.
+// (usage): same as kept_values. Cost: linear in the nodes or, with tags, that of applying them.
 Result<SavePlan> plan_of_tags(const Graph& tagged);
+// Returns true if a flat training step has tags to recompute or offload. They may be applied
+// already.
+bool has_step_tags(const Graph& graph);
 
 // The nodes to tag when the user chooses a policy for these tensors, without settled ones. If the
 // policy is to recompute, the call that returns a tuple is added for each element of the tuple,
