@@ -13,6 +13,7 @@
 #include "tests/gui/sac_window.h"
 #include "views/graph/graph_pane.h"
 #include "views/inspector/inspector_pane.h"
+#include "views/modules/modules_pane.h"
 #include "views/session/edit/metrics.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/session/text/number_text.h"
@@ -436,6 +437,12 @@ void SacTest::the_ladder_and_the_scoreboard_follow() {
   QVERIFY(labels_of(*window_->findChild<Scoreboard*>())
               .contains(QStringLiteral("%1 · %2").arg(bytes_text(figures().figures.peak_bytes),
                                                       time_text(figures().figures.step_ns))));
+  auto* modules = show_pane<ModulesPane>("modules");
+  QVERIFY(modules != nullptr);
+  const auto of_modules = [&] {
+    return modules->model().totals().by_column[ModuleModel::saved_column].value_or(0);
+  };
+  QTRY_COMPARE_WITH_TIMEOUT(of_modules(), saved(), kPatienceMs);
 }
 
 void SacTest::point_of_the_plot_is_applied() {

@@ -59,9 +59,7 @@ void LadderModel::show_plan() {
   const SacStatePtr state = document_.sac().state();
   plan_ = state;
   applying_tags_.cancel();
-  // Until the plan of the new graph is ready, the session has the plan of the old graph.
-  const bool fits = state && state->can_change() &&
-                    state->snapshot->graph.node_count() == snapshot_->graph.node_count();
+  const bool fits = is_plan_for(state, snapshot_->graph);
   const bool showed_plan = std::exchange(shows_plan_, fits);
   const bool is_step = sac_kind(snapshot_->graph) == SacKind::step;
   if (fits)

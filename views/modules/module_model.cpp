@@ -50,12 +50,7 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel({tr("1 module"), tr("%1 m
        .adds_up = true,
        .total_title = tr("parameters"),
        .gives_way = 1},
-      {.title = tr("saved"),
-       .unit = Unit::bytes,
-       .meaning = tr("Total size of the storages that the module's forward allocates and the "
-                     "backward reads."),
-       .adds_up = true,
-       .total_title = tr("saved")},
+      {.title = tr("saved"), .unit = Unit::bytes, .adds_up = true, .total_title = tr("saved")},
       {.title = tr("forward"),
        .unit = Unit::time,
        .meaning = tr("Estimated device time of the module's forward nodes, including collectives."),
@@ -76,7 +71,8 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel({tr("1 module"), tr("%1 m
   });
 }
 
-void ModuleModel::set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures) {
+void ModuleModel::set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures,
+                               const std::optional<SavedValues>& saved) {
   begin_rows();
   snapshot_ = std::move(snapshot);
   figures_ = figures ? std::move(figures) : whole_step_figures(*snapshot_);
@@ -87,8 +83,14 @@ void ModuleModel::set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures) {
                                        ? tr("The capture has no module names; nodes are grouped by "
                                             "the innermost line of their stack traces.")
                                        : QString();
+  column_at(saved_column).meaning =
+      saved ? tr("Total size of the module's values that the current plan saves for backward, as "
+                 "in the Graph and SAC panes. A storage counts for the first of its values that is "
+                 "saved.")
+            : tr("Total size of the storages that the module's forward allocates and the backward "
+                 "reads.");
   set_counted(counted());
-  sum_up();
+  sum_up(saved);
   make_rows();
 }
 
@@ -101,7 +103,7 @@ TableModel::Counted ModuleModel::counted() const {
           tr("%1 modules at this level, %2 in total").arg(QStringLiteral("%1"), all)};
 }
 
-void ModuleModel::sum_up() {
+void ModuleModel::sum_up(const std::optional<SavedValues>& saved) {
   const Graph& graph = snapshot_->graph;
   const Analysis& analysis = snapshot_->analysis;
   sums_.assign(places_.all().size(), {});
@@ -115,10 +117,15 @@ void ModuleModel::sum_up() {
     (n.phase == Phase::forward ? s.forward_ns : s.backward_ns) += figures_->ns(id);
     s.flops += analysis.flops[id.index()].total;
   }
-  for (const Lifetime& l : analysis.memory.lifetimes())
-    if (l.category == MemoryCategory::saved_activation && l.producer &&
-        figures_->contains(l.producer))
-      sums_[as_index(places_.of(l.producer))].saved_bytes += l.bytes;
+  const auto add_saved = [&](NodeId node, std::int64_t bytes) {
+    if (node && graph.is_live(node) && figures_->contains(node))
+      sums_[as_index(places_.of(node))].saved_bytes += bytes;
+  };
+  if (saved)
+    for (const SavedValue& value : *saved) add_saved(value.node, value.bytes);
+  else
+    for (const Lifetime& l : analysis.memory.lifetimes())
+      if (l.category == MemoryCategory::saved_activation) add_saved(l.producer, l.bytes);
   for (std::size_t i = sums_.size(); i-- > 0;)
     if (const int parent = places_.all()[i].parent; parent >= 0)
       sums_[as_index(parent)] += sums_[i];

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "views/session/sac/sac_state.h"
 #include "views/session/snapshot/module_locations.h"
 #include "views/session/snapshot/range_figures.h"
 #include "views/session/snapshot/snapshot.h"
@@ -30,8 +31,9 @@ class ModuleModel : public TableModel {
   explicit ModuleModel(QObject* parent = nullptr);
 
   // If `figures` is given, shows only modules with nodes that run in its range, and their time in
-  // it.
-  void set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures = {});
+  // it. If `saved` is given, a plan saves these values, and no others, for backward.
+  void set_snapshot(SnapshotPtr snapshot, RangeFiguresPtr figures = {},
+                    const std::optional<SavedValues>& saved = {});
   // True if the capture has no module names, so that rows are source lines.
   [[nodiscard]] bool shows_source_lines() const { return places_.are_source_lines(); }
 
@@ -57,7 +59,7 @@ class ModuleModel : public TableModel {
   };
 
   [[nodiscard]] Counted counted() const;
-  void sum_up();
+  void sum_up(const std::optional<SavedValues>& saved);
   [[nodiscard]] std::vector<std::uint64_t> signatures() const;
   void make_rows();
   [[nodiscard]] const ModuleLocation& place(const Row& row) const {

@@ -1,6 +1,8 @@
 #include "views/modules/modules_pane.h"
 
 #include "views/session/document/shown_range.h"
+#include "views/session/sac/sac_session.h"
+#include "views/session/sac/step_state.h"
 
 namespace jointer::views {
 
@@ -8,13 +10,35 @@ ModulesPane::ModulesPane(Document& document, QWidget* parent)
     : TablePaneOf(document, tr("Modules"), tr("Filter modules"), parent) {
   follow_range();
   add_histogram();
+  connect(&document.sac(), &SacSession::changed, this, [this] { request_refresh(); });
 }
 
 void ModulesPane::refresh() {
   set_empty_text(document().shown_range().range()
                      ? tr("No nodes run in this range. Press Esc to show the whole step.")
                      : tr("This graph has no nodes."));
-  model_->set_snapshot(subject().shared_snapshot(), document().shown_range().figures());
+  model_->set_snapshot(subject().shared_snapshot(), document().shown_range().figures(), saved());
+}
+
+std::optional<SavedValues> ModulesPane::saved() {
+  const SnapshotPtr snapshot = subject().shared_snapshot();
+  const SacStatePtr state = subject().sac().state();
+  if (is_plan_for(state, snapshot->graph)) return saved_values_of(*state);
+  if (sac_kind(snapshot->graph) == SacKind::step) return saved_by_tags(snapshot);
+  return std::nullopt;
+}
+
+std::optional<SavedValues> ModulesPane::saved_by_tags(const SnapshotPtr& step) {
+  if (step_ == step) return by_tags_;
+  step_ = step;
+  by_tags_.reset();
+  applying_tags_.start([step] { return saved_values_of_tags(step->graph); },
+                       [this](Result<SavedValues> found) {
+                         if (!found) return;
+                         by_tags_ = *std::move(found);
+                         request_refresh();
+                       });
+  return std::nullopt;
 }
 
 }  // namespace jointer::views

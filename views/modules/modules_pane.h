@@ -1,11 +1,13 @@
 #pragma once
 
 #include "views/modules/module_model.h"
+#include "views/session/work/task.h"
 #include "views/tables/table_pane_of.h"
 
 namespace jointer::views {
 
-// The modules with their totals. Selecting a row selects all nodes in its subtree.
+// The modules with their totals. Selecting a row selects all nodes in its subtree. Saved bytes are
+// those of the current plan, if there is one.
 class ModulesPane : public TablePaneOf<ModuleModel> {
   Q_OBJECT
  public:
@@ -13,6 +15,16 @@ class ModulesPane : public TablePaneOf<ModuleModel> {
 
  protected:
   void refresh() override;
+
+ private:
+  // nullopt if there is no plan, or until it is known.
+  [[nodiscard]] std::optional<SavedValues> saved();
+  [[nodiscard]] std::optional<SavedValues> saved_by_tags(const SnapshotPtr& step);
+
+  // Applies the tags of a flat training step without a SAC session.
+  Task<SavedValues> applying_tags_;
+  SnapshotPtr step_;  // `by_tags_` belongs to it or is being found for it
+  std::optional<SavedValues> by_tags_;
 };
 
 }  // namespace jointer::views

@@ -5,8 +5,10 @@
 
 #include <QAbstractItemModelTester>
 
+#include "tests/support/joints.h"
 #include "tests/support/model_rows.h"
 #include "tests/support/snapshots.h"
+#include "views/session/sac/sac_solver.h"
 #include "views/session/snapshot/range_figures.h"
 
 namespace jointer::views {
@@ -139,6 +141,31 @@ TEST_F(ModuleModelTest, SumsPhasesAndSavedActivations) {
   EXPECT_EQ(totals.by_column[ModuleModel::nodes_column],
             static_cast<std::int64_t>(snapshot_->graph.node_count()));
   EXPECT_EQ(totals.by_column[ModuleModel::parameters_column], 2 * 64 * 64 * 4);
+}
+
+// As in the Graph pane, which shows the same plan.
+TEST_F(ModuleModelTest, SavedBytesAreThoseOfThePlan) {
+  show(test::layered_joint(5));
+  const auto saved = [this] { return model_.totals().by_column[ModuleModel::saved_column]; };
+  const auto of_graph = saved();
+  const QString meaning = model_.columns()[ModuleModel::saved_column].meaning;
+  SacSolver solver;
+  const auto show_plan = [&](std::vector<PolicyChoice> choices) {
+    const SacStatePtr state = solver.state({snapshot_, snapshot_, {}, std::move(choices)}).value();
+    model_.set_snapshot(snapshot_, {}, saved_values_of(*state));
+    EXPECT_EQ(saved(), state->figures.saved_bytes);
+    return *state;
+  };
+  const SacState solved = show_plan({});
+  EXPECT_LT(saved(), of_graph);
+  EXPECT_NE(model_.columns()[ModuleModel::saved_column].meaning, meaning);
+  const NodeId act = snapshot_->graph.find("act1");
+  const bool was_saved = solved.tensor_of(act)->action == PlanAction::save;
+  const auto before = model_.number(row("layers.1"), ModuleModel::saved_column);
+  show_plan({{{act}, was_saved ? PlanAction::recompute : PlanAction::save}});
+  EXPECT_NE(model_.number(row("layers.1"), ModuleModel::saved_column), before);
+  model_.set_snapshot(snapshot_);
+  EXPECT_EQ(saved(), of_graph);
 }
 
 TEST_F(ModuleModelTest, GroupsBySourceLineWithoutModules) {

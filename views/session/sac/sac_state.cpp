@@ -81,6 +81,17 @@ SacKind sac_kind(const Graph& graph) {
   }
 }
 
+bool is_plan_for(const SacStatePtr& state, const Graph& graph) {
+  return state && state->can_change() && state->snapshot->graph.node_count() == graph.node_count();
+}
+
+SavedValues saved_values_of(const SacState& state) {
+  SavedValues values;
+  for (const SacTensor& tensor : state.tensors)
+    if (tensor.action == PlanAction::save) values.push_back({tensor.node, tensor.bytes});
+  return values;
+}
+
 bool has_reserved(const SacState& state) {
   return state.snapshot->analysis.memory.device() == DeviceType::cuda;
 }

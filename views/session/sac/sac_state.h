@@ -122,6 +122,20 @@ struct SacState : PlanOutcome {
 };
 using SacStatePtr = std::shared_ptr<const SacState>;
 
+// Returns true if `state`, which may be null, has a plan for this graph. Until the state of a new
+// graph is computed, a session has that of the earlier graph.
+bool is_plan_for(const SacStatePtr& state, const Graph& graph);
+
+// A value that is saved on the device, and the bytes that are saved for it (SaveCandidate::bytes).
+struct SavedValue {
+  NodeId node;
+  std::int64_t bytes = 0;
+};
+using SavedValues = std::vector<SavedValue>;
+// The values that the state's plan saves. Their bytes add up to PlanFigures::saved_bytes, except that
+// this also counts the states of random generators, if host and device share memory.
+SavedValues saved_values_of(const SacState& state);
+
 // Returns true if the device has a caching allocator, which reserves memory.
 bool has_reserved(const SacState& state);
 
