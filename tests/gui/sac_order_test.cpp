@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
@@ -11,6 +13,8 @@
 #include "tests/support/child.h"
 #include "tests/support/graphs.h"
 #include "tests/support/joints.h"
+#include "views/exposed/exposed_pane.h"
+#include "views/history/history_pane.h"
 #include "views/session/text/number_text.h"
 #include "views/window/plan_figure.h"
 
@@ -34,6 +38,7 @@ class SacOrderTest : public test::SacWindow {
   void the_plan_found_has_an_order();
   void the_current_mark_is_where_the_search_found_it();
   void the_order_follows_the_history();
+  void a_move_keeps_the_order_and_history_says_why_one_ends();
   void the_pair_is_in_this_order();
   void applying_tags_runs_the_passes();
   void the_preview_of_a_limit_is_in_the_order_found();
@@ -41,6 +46,22 @@ class SacOrderTest : public test::SacWindow {
   void a_graph_without_communication_has_no_orders();
 
  private:
+  // Swaps the first two adjacent calls that may be swapped.
+  bool swap_two_calls() {
+    const int count = editing().entry_count();
+    const std::span<const NodeId> nodes = document().graph().order();
+    const std::vector<NodeId> order(nodes.begin(), nodes.end());
+    for (std::size_t i = 0; i + 1 < order.size() && editing().entry_count() == count; ++i) {
+      const Graph& graph = document().graph();
+      const auto is_call = [&](NodeId id) { return graph.node(id).kind == NodeKind::call; };
+      if (!is_call(order[i]) || !is_call(order[i + 1])) continue;
+      editing().apply({.title = "Swap",
+                       .changes = {MoveNodes{.nodes = {edit_name(graph, order[i + 1])},
+                                             .before = edit_name(graph, order[i])}}});
+      if (!settle()) return false;
+    }
+    return editing().entry_count() == count + 1;
+  }
   // Finds the fastest plan within this share of the current peak.
   bool find_within(double share) {
     pane().show_pareto();
@@ -153,6 +174,39 @@ void SacOrderTest::the_order_follows_the_history() {
   QTRY_VERIFY_WITH_TIMEOUT(named() != pareto().plot().marks().end(), kPatienceMs);
   QCOMPARE(named()->step_ns, found.step_ns);
   QCOMPARE(named()->peak_bytes, found.peak_bytes);
+}
+
+void SacOrderTest::a_move_keeps_the_order_and_history_says_why_one_ends() {
+  QVERIFY(open(test::kSample));
+  QVERIFY(find_within(0.95));
+  const std::string order = session().state()->order;
+  QVERIFY(!order.empty());
+  const int count = editing().entry_count();
+  QVERIFY(swap_two_calls());
+  QCOMPARE(editing().entry_count(), count + 1);
+  QCOMPARE(session().state()->order, order);
+  QVERIFY(settle_order());
+  const Figures moved = ordered_figures();
+  auto* pane = show_pane<HistoryPane>("history");
+  QVERIFY(pane != nullptr);
+  const auto& model = *static_cast<HistoryModel*>(child<TableView>(*pane, "steps").model());
+  QTRY_COMPARE_WITH_TIMEOUT(model.number(count + 1, HistoryModel::step_column), moved.step_ns,
+                            kPatienceMs);
+  QCOMPARE(model.number(count + 1, HistoryModel::peak_column), moved.peak_bytes);
+  QVERIFY(
+      model.note(count + 1, HistoryModel::step_column).contains("The order found for the plan"));
+  QVERIFY(!model.at(count + 1).drops_order);
+  // The gains of moves are those of the joint graph.
+  auto* exposed = show_pane<ExposedPane>("exposed");
+  QVERIFY(exposed != nullptr);
+  QTRY_VERIFY(labels_of(*exposed).filter("Gains are those of the joint graph").size() == 1);
+  session().solve({});
+  QVERIFY(settle());
+  QVERIFY(session().state()->order.empty());
+  pane = show_pane<HistoryPane>("history");
+  QTRY_VERIFY(model.row_count() == count + 3 && model.at(count + 2).drops_order);
+  QVERIFY(model.text(count + 2, HistoryModel::title_column).startsWith("(drops the order) "));
+  QVERIFY(model.note(count + 2, HistoryModel::title_column).contains("solved again"));
 }
 
 void SacOrderTest::the_pair_is_in_this_order() {

@@ -7,6 +7,8 @@
 #include <QScrollBar>
 #include <QToolButton>
 
+#include "views/session/sac/plan_history.h"
+#include "views/session/sac/sac_session.h"
 #include "views/widgets/controls.h"
 
 namespace jointer::views {
@@ -105,6 +107,12 @@ void ExposedPane::refresh() {
       model_->collective_count() == 0
           ? tr("No collectives in this graph.")
           : tr("All communication in this graph is hidden by compute. Show Hidden lists it."));
+  set_headline(!shows_plans(document().sac()) ? QString()
+               : sac_kind(now->graph) == SacKind::joint
+                   ? tr("Gains are those of the joint graph itself. History shows the estimates of "
+                        "the pair that the current plan makes.")
+                   : tr("Gains are those of the training step without its tags. History shows the "
+                        "estimates with the tags applied."));
   show_details();
   ask_soon_.start();
 }

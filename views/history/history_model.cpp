@@ -79,8 +79,10 @@ QString HistoryModel::text(int row, int column) const {
   switch (column) {
     case place_column:
       return (r.is_current ? QStringLiteral("▸ ") : QString()) + r.place;
-    case title_column:
-      return r.is_undone ? tr("(undone) %1").arg(r.title) : r.title;
+    case title_column: {
+      const QString title = r.drops_order ? tr("(drops the order) %1").arg(r.title) : r.title;
+      return r.is_undone ? tr("(undone) %1").arg(title) : title;
+    }
     case by_column:
       return r.by;
     default:

@@ -30,6 +30,7 @@ class HistoryModel : public TableModel {
     std::optional<Figures> figures, before;  // `before`: the base of the differences
     QString about;  // a note on the numbers, or the reason why there are none
     bool is_current = false, is_undone = false;
+    bool drops_order = false;  // the order of the plan ends with this entry; `notes` say why
   };
 
   // `change` names the state that differences are relative to, such as "the previous state".

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "views/session/document/document.h"
+#include "views/session/sac/plan_edits.h"
 #include "views/session/sac/sac_state.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
@@ -138,6 +139,23 @@ void HistoryPane::add_figures(HistoryModel::Row& row, const EditHistory& history
                        "order that a search found for it, if any.");
 }
 
+void HistoryPane::add_effects(HistoryModel::Row& row, const EditEntry& entry,
+                              const std::optional<Metrics>& before) const {
+  if (!has_plans_) return;
+  const SacKind kind = sac_kind(document_.baseline()->graph);
+  const OrderChange order = order_change(entry.before, entry.after, kind);
+  row.drops_order = order.is_dropped;
+  QStringList lines;
+  if (!order.sentence.empty()) lines << to_qstring(order.sentence);
+  if (before && entry.metrics && figures_of(*before) != figures_of(*entry.metrics))
+    lines << (kind == SacKind::joint ? tr("The joint graph itself: %1.")
+                                     : tr("The training step without its tags applied: %1."))
+                 .arg(figures_difference_text(figures_of(*before), figures_of(*entry.metrics)));
+  row.notes << lines;
+  lines.prepend(row.about);
+  row.about = lines.join(u'\n');
+}
+
 void HistoryPane::fill_entries() {
   const SnapshotPtr opened = document_.baseline();
   std::vector<HistoryModel::Row> rows;
@@ -161,6 +179,9 @@ void HistoryPane::fill_entries() {
                           .is_current = editing_.place() == i + 1,
                           .is_undone = i + 1 > editing_.place()};
     add_figures(row, entry.after, entry.metrics, rows.back().figures);
+    add_effects(
+        row, entry,
+        i == 0 ? metrics_of(opened->graph, opened->analysis) : editing_.entry(i - 1).metrics);
     rows.push_back(std::move(row));
   }
   entry_model_->set(std::move(rows));

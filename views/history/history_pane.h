@@ -39,6 +39,10 @@ class HistoryPane : public QWidget {
   // `before` is the base of the differences.
   void add_figures(HistoryModel::Row& row, const EditHistory& history,
                    const std::optional<Metrics>& metrics, const std::optional<Figures>& before);
+  // Says what a history entry changes in the order of the plan and, if states show the estimates of
+  // their plans, in those of the graph itself, which moves are chosen by.
+  void add_effects(HistoryModel::Row& row, const EditEntry& entry,
+                   const std::optional<Metrics>& before) const;
   // The index of the selected named state, or -1.
   [[nodiscard]] int state() const;
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "views/session/edit/metrics.h"
+#include "views/session/sac/sac_state.h"
 #include "views/session/text/node_text.h"
 #include "views/session/text/number_text.h"
 #include "views/session/translation/tr.h"
@@ -79,6 +80,8 @@ QString MoveStrip::headline() const {
                         in_brackets(bytes_difference_text(was.peak_bytes, is.peak_bytes)),
                     tr("step %1").arg(time_text(is.step_ns)) +
                         in_brackets(time_difference_text(was.step_ns, is.step_ns))};
+  // History shows the estimates of the pair that its plan makes.
+  if (sac_kind(held_.from->graph) == SacKind::joint) parts << tr("of the joint graph");
   return parts.join(QStringLiteral("  ·  "));
 }
 

@@ -10,16 +10,13 @@
 
 namespace jointer::views {
 
-PlanHistory::PlanHistory(SacSession& session, QObject* parent)
-    : QObject(parent), session_(session) {}
-
-bool PlanHistory::has_plans() const {
-  if (sac_kind(session_.open_graph().baseline()->graph) == SacKind::partitioned) return false;
+bool shows_plans(const SacSession& session) {
+  if (sac_kind(session.open_graph().baseline()->graph) == SacKind::partitioned) return false;
   const auto has = [](std::span<const DoneEditPtr> edits) {
     return std::ranges::any_of(edits,
                                [](const DoneEditPtr& done) { return changes_plan(done->edit); });
   };
-  const Editing& editing = session_.editing();
+  const Editing& editing = session.editing();
   for (int i = 0; i < editing.entry_count(); ++i) {
     const EditEntry& entry = editing.entry(i);
     // The edits that the entry adds.
@@ -29,6 +26,9 @@ bool PlanHistory::has_plans() const {
   return std::ranges::any_of(editing.named(),
                              [&](const NamedState& state) { return has(state.history); });
 }
+
+PlanHistory::PlanHistory(SacSession& session, QObject* parent)
+    : QObject(parent), session_(session) {}
 
 std::optional<Result<Figures>> PlanHistory::find(const EditHistory& history) {
   const SnapshotPtr baseline = session_.open_graph().baseline();

@@ -17,43 +17,15 @@
 #include <algorithm>
 
 #include "core/policy/with_fsdp.h"
+#include "views/session/sac/plan_edits.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr std::size_t kMaxBases = 4, kMaxStates = 48, kMaxReserved = 48;
 
-bool sets_policies_only(const Edit& edit) {
-  return std::ranges::all_of(
-      edit.changes, [](const Change& change) { return std::holds_alternative<SetPolicy>(change); });
-}
-
 bool is_by_search(std::string_view by) {
   return decider_of(by) == Decider::search;
-}
-
-// Index of the last edit with a `by` for which `is_asked` is true; -1 if there is none.
-std::ptrdiff_t last_edit(const EditHistory& history, const auto& is_asked) {
-  for (std::size_t i = history.size(); i-- > 0;)
-    if (is_asked(history[i]->edit.by)) return static_cast<std::ptrdiff_t>(i);
-  return -1;
-}
-
-// Index of the last edit that requests a plan; -1 if there is none.
-std::ptrdiff_t last_solve(const EditHistory& history) {
-  return last_edit(history, parse_solve);
-}
-
-// The order that belongs to the plan of the last search or list of changes. It stays in effect
-// under later choices, until the graph is solved again or an edit changes more than policies.
-std::string order_in_effect(const EditHistory& history) {
-  const std::ptrdiff_t last = last_edit(history, sets_order);
-  if (last < 0 || last < last_solve(history)) return {};
-  const auto later = history.begin() + last + 1;
-  const bool is_changed = !std::all_of(
-      later, history.end(), [](const DoneEditPtr& done) { return sets_policies_only(done->edit); });
-  if (is_changed) return {};
-  return std::string(order_of(without_solve(history[static_cast<std::size_t>(last)]->edit.by)));
 }
 
 EditHistory edits_of_calls(EditHistory edits) {
@@ -266,7 +238,7 @@ const std::vector<PlanAction>* SacSolver::searched_actions(const SacRequest& req
 SacStatePtr SacSolver::with_deciders(const SacState& made, const SacRequest& request) {
   auto state = std::make_shared<SacState>(made);
   state->snapshot = request.now;
-  state->order = order_in_effect(request.history);
+  state->order = order_in_effect(request.history, sac_kind(request.now->graph));
   for (const DoneEditPtr& done : request.history) state->edits.push_back(done->edit.title);
   const PolicyTrail trail = trails_.follow(request.baseline->graph, request.now->graph,
                                            request.history, request.history.size());
@@ -411,7 +383,7 @@ Result<std::int64_t> SacSolver::reserved_bytes(const SacRequest& request) {
 
 Result<OrderedFigures> SacSolver::ordered(const SacRequest& request) {
   JOINTER_TRY(const SacStatePtr own, plan_state(request));
-  std::string order = order_in_effect(request.history);
+  std::string order = order_in_effect(request.history, sac_kind(request.now->graph));
   if (!order.empty() && own->can_change())
     return ordered_figures({own->base, own->step, own->plan, std::move(order)});
   return OrderedFigures{.figures = own->figures.figures};

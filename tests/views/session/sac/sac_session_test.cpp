@@ -378,6 +378,26 @@ TEST_F(SacSessionTest, HistoryAndComparisonHaveTheOrderFound) {
   EXPECT_EQ(in_order->to.figures, found);
 }
 
+// A move does not lead back to the plan's own order: all places show the plan in its order.
+TEST_F(SacSessionTest, HistoryKeepsTheOrderAfterAMove) {
+  open(test::kEarlyWait);
+  session().apply_plan(session().state()->plan, "Use the plan found", searched_with("sink_waits"));
+  run_all();
+  document->editing().apply(
+      {.title = "Move y", .changes = {MoveNodes{.nodes = {"y"}, .before = "d"}}});
+  run_all();
+  ASSERT_EQ(document->editing().entry_count(), 2);
+  ASSERT_EQ(session().state()->order, "sink_waits");
+  const Figures found = figures_in_order(*session().state()).value();
+  EXPECT_LT(found.step_ns, session().state()->figures.figures.step_ns);
+  const EditHistory history = document->editing().edit_history();
+  PlanHistory plans(session());
+  EXPECT_FALSE(plans.find(history));
+  run_all();
+  ASSERT_TRUE(plans.find(history));
+  EXPECT_EQ(plans.find(history)->value(), found);
+}
+
 // Otherwise redo would first show the plan in its own order.
 TEST_F(SacSessionTest, FiguresOfAPlanWithAnOrderAreNotRemembered) {
   open(test::kEarlyWait);

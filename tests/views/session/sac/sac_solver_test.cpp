@@ -11,6 +11,7 @@
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
 #include "views/session/edit/policy_edit.h"
+#include "views/session/sac/plan_edits.h"
 
 namespace jointer::views {
 namespace {
@@ -113,6 +114,54 @@ TEST_F(SacSolverTest, AListMayDetermineTheOrder) {
   EXPECT_EQ(state()->order, "sink_waits");
   apply(solve_edit({}));
   EXPECT_EQ(state()->order, "");
+}
+
+// The passes of the order run on the pair of the graph with the move.
+TEST_F(SacSolverTest, MovesKeepTheOrder) {
+  tag("mm1", MemoryPolicy::must_recompute, searched_with("sink_waits"));
+  const EditHistory planned = history_;
+  apply({.title = "Move t3", .changes = {MoveNodes{.nodes = {"t3"}, .before = "e3"}}});
+  EXPECT_EQ(state()->order, "sink_waits");
+  const OrderChange moved = order_change(planned, history_, SacKind::joint);
+  EXPECT_FALSE(moved.is_dropped);
+  EXPECT_NE(moved.sentence.find("(sink_waits) run on the pair"), std::string::npos);
+  EXPECT_EQ(order_change({}, planned, SacKind::joint).sentence, "");
+  // Also moves of a pass, unless it belongs to the order and has been run on the step itself.
+  const EditHistory before = history_;
+  apply({.title = "sink_waits",
+         .by = "sink_waits",
+         .changes = {MoveNodes{.nodes = {"t2"}, .before = "e2"}}});
+  EXPECT_EQ(state()->order, "sink_waits");
+  EXPECT_EQ(order_in_effect(before, SacKind::step), "sink_waits");
+  EXPECT_EQ(order_in_effect(history_, SacKind::step), "");
+  EXPECT_TRUE(order_change(before, history_, SacKind::step).is_dropped);
+}
+
+TEST_F(SacSolverTest, AnOrderThatEndsSaysWhy) {
+  tag("mm1", MemoryPolicy::must_recompute, searched_with("sink_waits"));
+  const EditHistory planned = history_;
+  apply(solve_edit({}));
+  const OrderChange solved = order_change(planned, history_, SacKind::joint);
+  EXPECT_TRUE(solved.is_dropped);
+  EXPECT_EQ(solved.sentence,
+            "The order found for the plan (sink_waits) ends here: the graph is solved again, and "
+            "the new plan is in its own order.");
+  // Entries after that change nothing.
+  const EditHistory without = history_;
+  tag("mm2", MemoryPolicy::must_recompute);
+  EXPECT_FALSE(order_change(without, history_, SacKind::joint).is_dropped);
+  // Another plan replaces the order.
+  history_ = planned;
+  tag("mm2", MemoryPolicy::must_recompute, searched_with(""));
+  EXPECT_FALSE(order_change(planned, history_, SacKind::joint).is_dropped);
+  // Calls change.
+  EditHistory changed = planned;
+  const Edit erase{.title = "Remove t3", .changes = {RemoveNode{}}};
+  changed.push_back(std::make_shared<DoneEdit>(DoneEdit{erase, {}}));
+  EXPECT_EQ(order_in_effect(changed, SacKind::joint), "");
+  const OrderChange removed = order_change(planned, changed, SacKind::joint);
+  EXPECT_TRUE(removed.is_dropped);
+  EXPECT_NE(removed.sentence.find("removes or changes calls"), std::string::npos);
 }
 
 TEST_F(SacSolverTest, UndoRestoresThePreviousState) {
