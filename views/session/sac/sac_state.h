@@ -132,8 +132,8 @@ struct SavedValue {
   std::int64_t bytes = 0;
 };
 using SavedValues = std::vector<SavedValue>;
-// The values that the state's plan saves. Their bytes add up to PlanFigures::saved_bytes, except that
-// this also counts the states of random generators, if host and device share memory.
+// The values that the state's plan saves. Their bytes add up to PlanFigures::saved_bytes, except
+// that this also counts the states of random generators, if host and device share memory.
 SavedValues saved_values_of(const SacState& state);
 
 // Returns true if the device has a caching allocator, which reserves memory.
