@@ -3,10 +3,10 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QtMath>
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -16,12 +16,13 @@
 #include "views/theme/fonts.h"
 #include "views/theme/theme.h"
 #include "views/widgets/hover_card.h"
+#include "views/widgets/label_places.h"
 
 namespace jointer::views {
 namespace {
 
 constexpr int kLeft = 64, kBottom = 34, kTop = 10, kRight = 14;
-constexpr int kReach = 12, kLabelHeight = 16;
+constexpr int kReach = 12, kLabelHeight = 16, kLabelDistance = kMarkRadius + 5;
 constexpr double kRoom = 0.06;
 constexpr double kTickPixels = 70;
 constexpr int kTickRoom = 32;  // half of a label
@@ -67,6 +68,20 @@ bool has_label(ParetoKind kind) {
   return kind != ParetoKind::curve && kind != ParetoKind::budget && kind != ParetoKind::pipeline;
 }
 
+// Labels of a higher rank are placed first: those of the best pipeline and of the current plan.
+int rank_of(ParetoKind kind) {
+  switch (kind) {
+    case ParetoKind::tuned:
+    case ParetoKind::now:
+      return 2;
+    case ParetoKind::start:
+    case ParetoKind::named:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
 // The kinds of marks that the legend explains.
 std::vector<ParetoKind> legend_of(const std::vector<ParetoMark>& marks) {
   std::vector<ParetoKind> kinds;
@@ -85,16 +100,6 @@ QStringList legend_texts(const std::vector<ParetoMark>& marks) {
   for (const ParetoKind kind : legend_of(marks)) texts << legend_text(kind);
   if (bound_of(marks).size() > 1) texts << tr("lower bound on the step time");
   return texts;
-}
-
-// Returns true if a line crosses a rectangle. Checks a point every few pixels.
-bool crosses(QPointF from, QPointF to, const QRectF& where) {
-  constexpr double kPixels = 4;
-  const QPointF way = to - from;
-  const int steps = static_cast<int>(std::hypot(way.x(), way.y()) / kPixels) + 1;
-  for (int i = 0; i <= steps; ++i)
-    if (where.contains(from + way * i / steps)) return true;
-  return false;
 }
 
 }  // namespace
@@ -323,69 +328,55 @@ QString ParetoPlot::label_of(const ParetoScale& s, std::size_t index) const {
   return has_label(marks_[index].kind) ? names.join(QStringLiteral(", ")) : QString();
 }
 
+// A label that is not next to its mark is connected to it by a line.
 void ParetoPlot::paint_mark(QPainter& painter, const ParetoScale& s, std::size_t index,
                             const QRectF& label) const {
   const Theme& theme = Theme::of(palette());
-  paint_symbol(painter, marks_[index].kind, s.place(marks_[index]), current_ == index, theme);
+  const QPointF at = s.place(marks_[index]);
+  if (!label.isEmpty()) {
+    const QPointF end(std::clamp(at.x(), label.left(), label.right()),
+                      std::clamp(at.y(), label.top(), label.bottom()));
+    if (std::max(std::abs(end.x() - at.x()), std::abs(end.y() - at.y())) > kLabelDistance + 1) {
+      painter.setPen(theme.border);
+      painter.drawLine(at, end);
+    }
+  }
+  paint_symbol(painter, marks_[index].kind, at, current_ == index, theme);
   if (label.isEmpty()) return;
   painter.setPen(theme.text);
-  painter.drawText(label, Qt::AlignVCenter | Qt::AlignLeft, label_of(s, index));
+  painter.drawText(
+      label, Qt::AlignVCenter | Qt::AlignLeft,
+      painter.fontMetrics().elidedText(label_of(s, index), Qt::ElideRight, qCeil(label.width())));
 }
 
 std::vector<QRectF> ParetoPlot::label_places() const {
   const ParetoScale s = scale();
   const QFontMetrics metrics(small_font(font()));
-  std::vector<QRectF> places(marks_.size()), taken;
+  LabelField field{.area = s.area.adjusted(0, 2 - kTop, kRight - 2, 0), .gap = kLabelDistance};
+  const double widest = field.area.width() / 2;
+  std::vector<PointLabel> labels;
+  std::vector<std::size_t> marks;  // of the labels
   for (std::size_t i = 0; i < marks_.size(); ++i) {
+    const QPointF at = s.place(marks_[i]);
+    field.marks.emplace_back(at - QPointF(kMarkRadius, kMarkRadius),
+                             QSizeF(2 * kMarkRadius, 2 * kMarkRadius));
     const QString name = label_of(s, i);
     if (name.isEmpty()) continue;
-    const QSizeF size(metrics.horizontalAdvance(name) + 2, kLabelHeight);
-    places[i] = free_place(s, i, size, taken);
-    taken.push_back(places[i]);
+    const double width = metrics.horizontalAdvance(name) + 2;
+    labels.push_back({.at = at,
+                      .size = QSizeF(std::min(width, widest), kLabelHeight),
+                      .rank = rank_of(marks_[i].kind)});
+    marks.push_back(i);
   }
+  for (const bool of_pipelines : {false, true}) {
+    QPolygonF line;
+    for (const ParetoMark& mark : front_of(marks_, of_pipelines, memory_)) line << s.place(mark);
+    field.lines.push_back(std::move(line));
+  }
+  const std::vector<QRectF> found = place_labels(labels, field);
+  std::vector<QRectF> places(marks_.size());
+  for (std::size_t i = 0; i < marks.size(); ++i) places[marks[i]] = found[i];
   return places;
-}
-
-// The position of a label next to its mark: the first of eight without overlap or, if there is
-// none, the one with the least overlap.
-QRectF ParetoPlot::free_place(const ParetoScale& s, std::size_t index, QSizeF size,
-                              const std::vector<QRectF>& labels) const {
-  const QPointF at = s.place(marks_[index]);
-  std::array<QPolygonF, 2> lines;
-  for (const bool of_pipelines : {false, true})
-    for (const ParetoMark& mark : front_of(marks_, of_pipelines, memory_))
-      lines[of_pipelines ? 1 : 0] << s.place(mark);
-  const auto in_the_way = [&](const QRectF& label) {
-    int count = rect().contains(label.toAlignedRect()) ? 0 : 100;
-    count += s.area.contains(label) ? 0 : 3;  // over an axis or the legend
-    for (const QRectF& other : labels) count += other.intersects(label) ? 10 : 0;
-    for (std::size_t i = 0; i < marks_.size(); ++i) {
-      const QPointF place = s.place(marks_[i]);
-      const QRectF mark(place - QPointF(kMarkRadius, kMarkRadius),
-                        QSizeF(2 * kMarkRadius, 2 * kMarkRadius));
-      if (std::hypot(place.x() - at.x(), place.y() - at.y()) > kMarkRadius)
-        count += mark.intersects(label) ? 5 : 0;
-    }
-    for (const QPolygonF& line : lines)
-      for (qsizetype i = 1; i < line.size(); ++i) count += crosses(line[i - 1], line[i], label);
-    return count;
-  };
-  const double gap = kMarkRadius + 5;
-  const double right = at.x() + gap, left = at.x() - gap - size.width();
-  const double over = at.y() - gap - size.height(), under = at.y() + gap;
-  const double middle = at.x() - size.width() / 2, level = at.y() - size.height() / 2;
-  QRectF best;
-  int least = std::numeric_limits<int>::max();
-  for (const QPointF corner :
-       {QPointF(right, level), QPointF(left, level), QPointF(middle, over), QPointF(middle, under),
-        QPointF(right, over), QPointF(right, under), QPointF(left, over), QPointF(left, under)}) {
-    const QRectF label(corner, size);
-    const int count = in_the_way(label);
-    if (count >= least) continue;
-    least = count;
-    best = label;
-  }
-  return best;
 }
 
 void ParetoPlot::paint_legend(QPainter& painter) const {

@@ -37,7 +37,8 @@ class ParetoPlot : public QWidget {
   // must have reserved bytes.
   void set_marks(std::vector<ParetoMark> marks, LimitedMemory memory = LimitedMemory::allocated);
   [[nodiscard]] const std::vector<ParetoMark>& marks() const { return marks_; }
-  // The area of each mark's label; empty if it has none.
+  // The area of each mark's label (label_places.h); empty if it has none, or if there is not enough
+  // space for it.
   [[nodiscard]] std::vector<QRectF> label_places() const;
   [[nodiscard]] QPoint place_of(std::size_t mark) const;
   [[nodiscard]] QStringList lines_of(std::size_t mark) const;
@@ -76,8 +77,6 @@ class ParetoPlot : public QWidget {
   [[nodiscard]] QString label_of(const ParetoScale& scale, std::size_t index) const;
   void paint_mark(QPainter& painter, const ParetoScale& scale, std::size_t index,
                   const QRectF& label) const;
-  [[nodiscard]] QRectF free_place(const ParetoScale& scale, std::size_t index, QSizeF size,
-                                  const std::vector<QRectF>& labels) const;
   // Highlights a mark, or none, and describes it to screen readers.
   void highlight(std::optional<std::size_t> mark);
   void step(int direction);

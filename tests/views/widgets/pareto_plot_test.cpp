@@ -56,6 +56,36 @@ TEST(ParetoPlot, LabelsAreNextToTheirMarks) {
   }
 }
 
+// As in Tune: the best pipeline, the graph without one, and presets have almost the same numbers.
+TEST(ParetoPlot, LabelsOfNearMarksDoNotOverlap) {
+  constexpr int kLeft = 64, kBottom = 34;  // the axes
+  ParetoPlot plot;
+  for (const QSize size : {QSize(640, 300), QSize(360, 180), QSize(240, 160)}) {
+    plot.resize(size);
+    std::vector<ParetoMark> marks;
+    for (int i = 0; i <= 10; ++i) marks.push_back(mark(1000 + i * 100, 900 - i * 40));
+    for (int i = 0; i < 6; ++i)
+      marks.push_back({ParetoKind::pipeline_preset, QString("preset_pipeline_%1").arg(i),
+                       1990 + i % 2 * 20, 505 + i * 12});
+    marks.push_back({ParetoKind::now, "no pipeline", 1000, 505});
+    marks.push_back({ParetoKind::tuned, "best", 1040, 500});
+    plot.set_marks({});
+    plot.set_marks(marks);
+    const std::vector<QRectF> labels = plot.label_places();
+    ASSERT_EQ(labels.size(), marks.size());
+    EXPECT_FALSE(labels.back().isEmpty());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (labels[i].isEmpty()) continue;
+      EXPECT_GE(labels[i].left(), kLeft) << i;
+      EXPECT_LE(labels[i].right(), size.width()) << i;
+      EXPECT_GE(labels[i].top(), 0) << i;
+      EXPECT_LE(labels[i].bottom(), size.height() - kBottom) << i;
+      for (std::size_t j = 0; j < i; ++j)
+        EXPECT_FALSE(labels[i].intersects(labels[j])) << i << ' ' << j;
+    }
+  }
+}
+
 // Screen readers get what the card of the highlighted mark says.
 TEST(ParetoPlot, TheHighlightedMarkIsDescribed) {
   ParetoPlot plot;
