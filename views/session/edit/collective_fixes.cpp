@@ -2,7 +2,8 @@
 //
 // Steps
 //   1. Move the start, then the wait, to the position with the shortest step within the peak limit,
-//      once without their chains (the command Shift+B) and once with them (B). See MovePlanner.
+//      once without their chains and once with them. The command B makes the better of these moves
+//      (MovePlanner).
 //   2. Repeat the better move in all identical layers (core/edit/repeat_in_layers.h).
 //   3. Apply each move to the what-if, read the estimates, and undo the move.
 //

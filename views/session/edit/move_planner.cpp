@@ -2,6 +2,7 @@
 
 #include <QElapsedTimer>
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/edit/moves.h"
@@ -45,6 +46,15 @@ void show_from(const Analysis& analysis, RangePreview& preview) {
     at = {.peak_bytes = moved(at.peak_bytes, predicted.peak_bytes, shown.peak_bytes),
           .step_ns = moved(at.step_ns, predicted.step_ns, shown.step_ns),
           .exposed_ns = moved(at.exposed_ns, predicted.exposed_ns, shown.exposed_ns)};
+}
+
+// Returns true if `a` is better than `b`: first by the bytes above the limit, then by time.
+bool is_better(const Figures& a, const Figures& b, std::int64_t peak_limit) {
+  const auto key = [peak_limit](const Figures& of) {
+    return std::tuple(std::max<std::int64_t>(of.peak_bytes - peak_limit, 0), of.step_ns,
+                      of.exposed_ns, of.peak_bytes);
+  };
+  return key(a) < key(b);
 }
 
 // Returns true if the graphs of two histories have the same calls.
@@ -388,8 +398,9 @@ void MovePlanner::to_best(bool is_toggled) {
     if (best == held_->gap) emit refused(tr("No other position is better."));
     return move_to(best);
   }
-  const auto best = PlannedMoves::to_best_place(move_limit(open_.snapshot(), *open_.baseline()));
-  move_selected({0, tr("to the best position"), best, is_toggled, true});
+  const auto limit = move_limit(open_.snapshot(), *open_.baseline());
+  move_selected(
+      {0, tr("to the best position"), PlannedMoves::to_best_place(limit), is_toggled, true, limit});
 }
 
 void MovePlanner::move_selected(Command command) {
@@ -423,6 +434,20 @@ std::vector<NodeId> MovePlanner::with_whole_collectives(const Snapshot& snapshot
   return whole;
 }
 
+// Returns true if the best position is to be found both with and without chains.
+bool MovePlanner::chooses_chains(const Graph& graph, std::span<const NodeId> nodes,
+                                 const Command& command) {
+  return command.is_best && !command.is_toggled &&
+         std::ranges::any_of(nodes, [&](NodeId each) { return is_start_or_wait(graph, each); });
+}
+
+MovePlanner::Plan MovePlanner::plan_of(const PlannedMoves& moves, const Command& command,
+                                       std::size_t asked) {
+  Plan plan{.refusal = moves.refusal()};
+  if (!moves.empty()) plan.edit = moves.edit(command.how.toStdString(), asked);
+  return plan;
+}
+
 // Moves nodes one at a time on a worker thread, each in the order left by the previous moves, and
 // combines the moves into one edit.
 void MovePlanner::start(const std::vector<NodeId>& selected, const Command& command) {
@@ -439,20 +464,47 @@ void MovePlanner::start(const std::vector<NodeId>& selected, const Command& comm
   });
   const auto work = [now, basis = basis_, nodes, asked,
                      command](const Reporter<Progress>& job) -> Result<Plan> {
-    PlannedMoves moves(now->graph, *basis->what_if, command.direction);
-    if (command.is_toggled) moves.toggle_chains();
+    WhatIf& what_if = *basis->what_if;
+    const bool chooses = chooses_chains(now->graph, nodes, command);
+    const int count = static_cast<int>(nodes.size()) * (chooses ? 2 : 1);
+    int done = 0;
     QElapsedTimer since;
     since.start();
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (job.is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
-      moves.add(nodes[i], command.target);
-      if (i + 1 < nodes.size() && since.elapsed() < kProgressMs) continue;
-      since.restart();
-      job.report({static_cast<int>(i) + 1, static_cast<int>(nodes.size())});
+    // Returns false if the command is cancelled.
+    const auto add_all = [&](PlannedMoves& moves) {
+      for (const NodeId node : nodes) {
+        if (job.is_cancelled()) return false;
+        moves.add(node, command.target);
+        if (++done != count && since.elapsed() < kProgressMs) continue;
+        since.restart();
+        job.report({std::min(done, count), count});
+      }
+      return true;
+    };
+    const auto cancelled = [] { return fail(Error::Kind::cancelled, "cancelled"); };
+    const Figures before = what_if.figures();
+    Figures without_chains = before;
+    bool moves_alone = false;
+    if (chooses) {
+      PlannedMoves alone(now->graph, what_if, command.direction);
+      alone.set_chains(false);
+      if (!add_all(alone)) return cancelled();
+      moves_alone = !alone.empty();
+      without_chains = what_if.figures();
+      alone.undo();
     }
-    Plan plan{.refusal = moves.refusal()};
-    if (!moves.empty()) plan.edit = moves.edit(command.how.toStdString(), asked);
-    return plan;
+    PlannedMoves moves(now->graph, what_if, command.direction);
+    if (command.is_toggled) moves.toggle_chains();
+    if (!add_all(moves)) return cancelled();
+    const std::int64_t limit = command.peak_limit.value_or(before.peak_bytes);
+    if (moves_alone && (moves.empty() || is_better(without_chains, what_if.figures(), limit))) {
+      moves.undo();
+      PlannedMoves alone(now->graph, what_if, command.direction);
+      alone.set_chains(false);
+      if (!add_all(alone)) return cancelled();
+      return plan_of(alone, command, asked);
+    }
+    return plan_of(moves, command, asked);
   };
   planning_.start(
       work, [=, this](const Result<Plan>& plan) { take_plan(plan, now, selected, command); },

@@ -88,7 +88,8 @@ class MovePlanner : public QObject {
   void nudge(int direction);
   void to_next_change(int direction);
   // Moves to the best position. Unless `is_toggled`, a collective's start and wait are both moved,
-  // the start first, even if only one of them is selected.
+  // the start first, even if only one of them is selected, and without their chains if that is
+  // better.
   void to_best(bool is_toggled = false);
   void to_end(int direction, bool is_toggled = false);  // to the earliest or latest position
   void cancel() { planning_.end_early(); }              // stops a running command
@@ -116,6 +117,8 @@ class MovePlanner : public QObject {
     PlannedMoves::Target target;
     bool is_toggled = false;
     bool is_best = false;  // the target is the best position
+    // Limits the peak at the best position; nullopt if the peak may not rise.
+    std::optional<std::int64_t> peak_limit = {};
   };
   struct Plan {
     std::optional<Edit> edit;  // nullopt if nothing moves
@@ -155,6 +158,10 @@ class MovePlanner : public QObject {
   template <class Act>
   bool waits_for_block(Act act);
   void move_selected(Command command);
+  [[nodiscard]] static bool chooses_chains(const Graph& graph, std::span<const NodeId> nodes,
+                                           const Command& command);
+  [[nodiscard]] static Plan plan_of(const PlannedMoves& moves, const Command& command,
+                                    std::size_t asked);
   void start(const std::vector<NodeId>& selected, const Command& command);
   void take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
                  const std::vector<NodeId>& selected, const Command& command);

@@ -218,6 +218,41 @@ TEST_F(MovePlannerTest, BestPositionIsThatOfTheWholeCollective) {
   }
 }
 
+// The cast that feeds the second gather cannot pass its other reader, and the first gather is needed
+// before the second.
+TEST_F(MovePlannerTest, BestPositionMayBeThatWithoutTheChain) {
+  for (const char* selected : {"g", "v"}) {
+    document.reset();
+    refusals.clear();
+    snapshot_ = test::snapshot_of(R"(
+      group fsdp: 0 1
+      s: f32[2048,4096] = input
+      w: bf16[2048,4096] = input
+      x: f32[4096,4096] = input
+      c: f32[2048,4096] = aten._to_copy(w, dtype=f32)
+      u: f32[] = aten.sum(c)
+      h: f32[4096,4096] = _c10d_functional.all_gather_into_tensor(s, 2, 'fsdp')
+      hv: f32[4096,4096] = _c10d_functional.wait_tensor(h)
+      b: f32[] = aten.sum(hv)
+      e: f32[4096,4096] = aten.mm(x, x)
+      g: f32[4096,4096] = _c10d_functional.all_gather_into_tensor(c, 2, 'fsdp')
+      v: f32[4096,4096] = _c10d_functional.wait_tensor(g)
+      y: f32[4096,4096] = aten.mm(v, e)
+      return [y, u, b]
+    )");
+    open();
+    const std::int64_t exposed = document->analysis().simulation.exposed_ns();
+    select({selected});
+    planner().to_best();
+    run_all();
+    EXPECT_EQ(refusals, QStringList()) << selected;
+    ASSERT_EQ(editing().entry_count(), 1) << selected;
+    EXPECT_GT(position("g"), position("h"));
+    EXPECT_LT(position("g"), position("e"));
+    EXPECT_LT(document->analysis().simulation.exposed_ns(), exposed);
+  }
+}
+
 TEST_F(MovePlannerTest, RequestsForRemovedNodesAreRefused) {
   open_with_unused_node();
   editing().apply({.title = "Remove d", .changes = {RemoveNode{.node = "d"}}});
