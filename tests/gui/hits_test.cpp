@@ -4,6 +4,7 @@
 #include <QScrollBar>
 #include <QTest>
 #include <QToolButton>
+#include <string>
 
 #include "tests/gui/app_window.h"
 #include "tests/gui/gui_test.h"
@@ -30,6 +31,7 @@ class HitsTest : public test::AppWindow {
 
   void matches_are_marked_and_listed_data() { add_sizes(); }
   void matches_are_marked_and_listed();
+  void matches_are_marked_in_the_partitioned_timeline();
   void an_illegal_phase_names_the_legal_ones();
   void selecting_all_makes_a_match_current();
 
@@ -92,6 +94,17 @@ void HitsTest::matches_are_marked_and_listed() {
   QVERIFY(!bar.isVisible());
   QVERIFY(document().selection().hits().empty());
   QVERIFY(!has_tick(bar.matches().back()));
+}
+
+void HitsTest::matches_are_marked_in_the_partitioned_timeline() {
+  const FindBar& bar = find("op:all_gather_into_tensor");
+  const std::string name(document().graph().name(bar.matches().back()));
+  click_button("show_partitioned");
+  QTRY_VERIFY_WITH_TIMEOUT(timeline().content().shown().graph.is_pair(), test::kPatienceMs);
+  const NodeId in_pair = timeline().content().shown().graph.find(name);
+  QVERIFY(static_cast<bool>(in_pair));
+  timeline().verticalScrollBar()->setValue(timeline().verticalScrollBar()->maximum());
+  QTRY_VERIFY2(has_tick(in_pair), "each match has a tick over its lane");
 }
 
 void HitsTest::an_illegal_phase_names_the_legal_ones() {

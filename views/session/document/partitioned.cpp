@@ -1,5 +1,6 @@
 #include "views/session/document/partitioned.h"
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,9 +69,14 @@ void Partitioned::take(const SacStatePtr& state, const SnapshotPtr& pair) {
   pair_->share_marks_of(joint_);
   connect(&joint_.selection(), &Selection::nodes_changed, this, [this] { select(joint_, *pair_); });
   connect(&pair_->selection(), &Selection::nodes_changed, this, [this] { select(*pair_, joint_); });
+  connect(&joint_.selection(), &Selection::hits_changed, this, &Partitioned::share_hits);
   // A new pair has different nodes.
-  connect(pair_.get(), &Document::changed, this, [this] { select(joint_, *pair_); });
+  connect(pair_.get(), &Document::changed, this, [this] {
+    select(joint_, *pair_);
+    share_hits();
+  });
   select(joint_, *pair_);
+  share_hits();
   emit built();
 }
 
@@ -86,6 +92,19 @@ void Partitioned::select(const Document& from, Document& to) {
   }
   to.selection().select_all(std::move(nodes), current);
   is_selecting_ = false;
+}
+
+// A call that is recomputed is marked in both halves.
+void Partitioned::share_hits() {
+  const Graph& pair = pair_->graph();
+  std::vector<NodeId> hits;
+  for (const NodeId node : joint_.selection().hits()) {
+    if (!joint_.has(node)) continue;
+    const std::string_view name = joint_.graph().name(node);
+    for (std::size_t half = 0; half < pair.part_count(); ++half)
+      if (const NodeId run = pair.find(PartId(half), name)) hits.push_back(run);
+  }
+  pair_->selection().set_hits(std::move(hits));
 }
 
 }  // namespace jointer::views

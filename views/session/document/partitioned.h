@@ -17,7 +17,8 @@ Result<SnapshotPtr> pair_of(const SacState& state);
 // A joint graph as partitioned: the pair that the plan produces, as a separate read-only document.
 // Its estimates are those of the plan in its order. The pair is built on a worker thread, only on
 // request, and follows the plan. Nodes selected in one of the two documents are also selected in
-// the other (counterpart.h), and both have the same marks.
+// the other (counterpart.h), and both have the same marks. The hits of a search in the joint graph
+// are also hits in the pair.
 class Partitioned : public QObject {
   Q_OBJECT
  public:
@@ -45,6 +46,7 @@ class Partitioned : public QObject {
   void follow();
   void take(const SacStatePtr& state, const SnapshotPtr& pair);
   void select(const Document& from, Document& to);
+  void share_hits();
 
   Document& joint_;
   std::unique_ptr<Document> pair_;

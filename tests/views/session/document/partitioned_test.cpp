@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/edit/edit.h"
 #include "tests/support/held_pool.h"
 #include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
@@ -103,6 +104,31 @@ TEST_F(APartitionedGraph, SharesTheSelectionByName) {
   EXPECT_EQ(joint.graph().name(joint.selection().current()), "gw1");
   joint.selection().clear();
   EXPECT_TRUE(pair.selection().nodes().empty());
+}
+
+// Find searches the joint graph; the timeline may show the pair.
+TEST_F(APartitionedGraph, SharesTheHitsOfASearch) {
+  joint.selection().set_hits({node(joint, "mm2")});
+  partitioned.set_wanted(true);
+  pool.run_all();
+  const Document& pair = *partitioned.document();
+  const auto names = [&] {
+    std::vector<std::string> found;
+    for (const NodeId hit : pair.selection().hits())
+      if (pair.graph().node(hit).kind == NodeKind::call)
+        found.push_back(edit_name(pair.graph(), hit));
+    return found;
+  };
+  ASSERT_FALSE(names().empty());
+  EXPECT_EQ(names().front(), "mm2");
+  joint.selection().set_hits({node(joint, "gw1")});
+  EXPECT_EQ(names(), std::vector<std::string>{"backward:gw1"});
+  // They are found again in another pair.
+  joint.sac().set_action({node(joint, "mm1"), node(joint, "act1")}, PlanAction::save);
+  pool.run_all();
+  EXPECT_EQ(names(), std::vector<std::string>{"backward:gw1"});
+  joint.selection().set_hits({});
+  EXPECT_TRUE(pair.selection().hits().empty());
 }
 
 // Marks are saved with the joint graph.
