@@ -55,7 +55,7 @@ void FirstMinutes::answer(FirstQuestions::Question question) {
   if (document == nullptr) return;
   switch (question) {
     case FirstQuestions::Question::peak:
-      return answer_peak(*document);
+      return answer_peak();
     case FirstQuestions::Question::communication:
       return answer_communication(*document);
     case FirstQuestions::Question::what_if:
@@ -63,11 +63,13 @@ void FirstMinutes::answer(FirstQuestions::Question question) {
   }
 }
 
-void FirstMinutes::answer_peak(Document& document) {
-  const FirstAnswer answer = views::answer_peak(document.snapshot());
-  bar_->set_text(answer.text);
+// The peak of the graph that the timeline shows, which may be the pair.
+void FirstMinutes::answer_peak() {
   panes_.bring_up(QStringLiteral("alive"));
-  documents_.with_timeline([](TimelineView& view) { view.show_peak(); });
+  documents_.with_timeline([this](TimelineView& view) {
+    bar_->set_text(views::answer_peak(view.content().document().snapshot()).text);
+    view.show_peak();
+  });
 }
 
 void FirstMinutes::answer_communication(Document& document) {

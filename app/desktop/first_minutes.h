@@ -28,7 +28,7 @@ class FirstMinutes : public QObject {
   void show();
   void dismiss();
   void answer(views::FirstQuestions::Question question);
-  void answer_peak(views::Document& document);
+  void answer_peak();
   void answer_communication(views::Document& document);
   void answer_what_if(views::Document& document);
 

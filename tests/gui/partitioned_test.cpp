@@ -6,6 +6,7 @@
 #include "tests/gui/app_window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
+#include "views/alive/alive_pane.h"
 #include "views/sac/sac_figures.h"
 #include "views/sac/sac_pane.h"
 #include "views/session/edit/editing.h"
@@ -34,6 +35,7 @@ class PartitionedTest : public test::AppWindow {
   void undo_shows_remembered_figures();
   void timeline_shows_either();
   void timeline_follows_the_plan();
+  void alive_now_lists_what_is_live_in_the_timeline();
   void nodes_of_the_pair_cannot_be_moved();
 
  private:
@@ -124,6 +126,37 @@ void PartitionedTest::timeline_follows_the_plan() {
   QVERIFY(settle());
   QTRY_COMPARE_WITH_TIMEOUT(shown().memory.peak_bytes(),
                             session().state()->figures.figures.peak_bytes, kPatienceMs);
+}
+
+void PartitionedTest::alive_now_lists_what_is_live_in_the_timeline() {
+  auto* alive = show_pane<AlivePane>("alive");
+  QVERIFY(alive != nullptr);
+  QVERIFY(settle());
+  const auto listed = [&] { return alive->model().columns()[AliveModel::share_column].whole; };
+  QTRY_COMPARE(listed(), shown().memory.peak_bytes());
+  click_button("show_partitioned");
+  QTRY_VERIFY_WITH_TIMEOUT(is_partitioned(), kPatienceMs);
+  QTRY_COMPARE(listed(), shown().memory.peak_bytes());
+  const QRect area = timeline().layout().memory;
+  QTest::mouseClick(timeline().viewport(), Qt::LeftButton, {},
+                    {area.left() + area.width() / 3, area.top() + 2});
+  const Document& pair = timeline().content().document();
+  QVERIFY(pair.selection().moment().has_value());
+  QTRY_COMPARE(listed(), shown().memory.profile()[pair.moment()]);
+  QVERIFY(listed() != shown().memory.peak_bytes());
+  // A row selects its tensor in both graphs.
+  QTest::mouseClick(alive->view().viewport(), Qt::LeftButton, {},
+                    alive->view().visualRect(alive->model().index(0, 0)).center());
+  const NodeId chosen = pair.selection().current();
+  QVERIFY(static_cast<bool>(chosen));
+  QCOMPARE(document().graph().name(document().selection().current()), pair.graph().name(chosen));
+  // The plan's new pair.
+  session().set_action(session().saved_at_peak(), PlanAction::recompute);
+  const std::int64_t before = shown().memory.peak_bytes();
+  QTRY_VERIFY_WITH_TIMEOUT(shown().memory.peak_bytes() != before, kPatienceMs);
+  QTRY_COMPARE(listed(), shown().memory.profile()[pair.moment()]);
+  click_button("show_joint");
+  QTRY_COMPARE(listed(), document().analysis().memory.profile()[document().moment()]);
 }
 
 void PartitionedTest::nodes_of_the_pair_cannot_be_moved() {

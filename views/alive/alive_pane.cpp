@@ -17,8 +17,7 @@ AlivePane::AlivePane(Document& document, QWidget* parent)
   connect(grouping_, &QComboBox::currentIndexChanged, this, &AlivePane::choose_grouping);
   view().setRootIsDecorated(false);
   view().setColumnHidden(AliveModel::change_column, true);
-  follow_range();
-  connect(&document.selection(), &Selection::moment_changed, this, &AlivePane::request_refresh);
+  follow_timeline();
   set_empty_text(tr("No tensors are live here. Select another moment or range in the timeline."));
 }
 
@@ -54,7 +53,10 @@ void AlivePane::refresh() {
   else
     model_->set_snapshot(snapshot, subject().moment(), figures);
   shown_ = snapshot;
-  set_headline(model_->sentence());
+  // With a range, the line above says so.
+  const bool is_partitioned = &subject() != &document() && figures == nullptr;
+  set_headline(is_partitioned ? tr("As partitioned. %1").arg(model_->sentence())
+                              : model_->sentence());
 }
 
 void AlivePane::changeEvent(QEvent* event) {

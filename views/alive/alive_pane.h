@@ -7,7 +7,7 @@
 
 namespace jointer::views {
 
-// Lists the storages that are live at the document's selected moment, or at the peak if no moment
+// Lists the storages that are live at the moment selected in the timeline, or at the peak if none
 // is selected. If a range is selected, lists the storages that are live at any time in it, by
 // default grouped by whether they are allocated or freed there.
 class AlivePane : public TablePaneOf<AliveModel> {

@@ -89,17 +89,28 @@ void TablePane::follow_range() {
     is_stale_ = true;
     range_delay_.start();
   });
-  // The rows stand for nodes of the previous graph, so they must no longer be used.
-  connect(range, &ShownRange::graph_changed, this, [this] {
-    chosen_.clear();
-    view_->show_row(-1);
-    request_refresh();
-    follow_selection();
-  });
+  connect(range, &ShownRange::graph_changed, this, &TablePane::take_graph);
   connect(range, &ShownRange::nodes_changed, this, &TablePane::follow_selection);
 }
 
+void TablePane::follow_timeline() {
+  follow_range();
+  follows_timeline_ = true;
+  const ShownRange* shown = &document_.shown_range();
+  connect(shown, &ShownRange::timeline_changed, this, &TablePane::take_graph);
+  connect(shown, &ShownRange::moment_changed, this, &TablePane::request_refresh);
+}
+
+// The rows stand for nodes of the previous graph, so they must no longer be used.
+void TablePane::take_graph() {
+  chosen_.clear();
+  view_->show_row(-1);
+  request_refresh();
+  follow_selection();
+}
+
 Document& TablePane::subject() const {
+  if (follows_timeline_) return document_.shown_range().in_timeline();
   return follows_range_ ? document_.shown_range().document() : document_;
 }
 

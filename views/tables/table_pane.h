@@ -54,8 +54,12 @@ class TablePane : public QWidget {
   // Shows the selected range above the table, and refreshes when the range changes. Called once, in
   // the constructor, by panes with rows that depend on the range.
   void follow_range();
+  // The same for rows that also depend on the selected moment. They are those of the document that
+  // the timeline shows, even without a range.
+  void follow_timeline();
   // The document whose nodes the rows stand for: the pane's own or, in a pane that follows the
-  // range, the document that the range is a part of (shown_range.h).
+  // range or the timeline, the document that the range is a part of or that the timeline shows
+  // (shown_range.h).
   [[nodiscard]] Document& subject() const;
   // Adds a histogram below the table for the calls in the selected rows. Called at most once, in
   // the constructor.
@@ -81,6 +85,7 @@ class TablePane : public QWidget {
  private:
   [[nodiscard]] std::vector<NodeId> selected_nodes() const;
   void choose();
+  void take_graph();
   void follow_selection();
   void select_part(std::vector<NodeId> nodes);
   void update_histogram();
@@ -105,7 +110,7 @@ class TablePane : public QWidget {
   QLabel* footer_ = nullptr;
   QString empty_text_;
   std::vector<NodeId> chosen_;  // the nodes of the selected rows, sorted
-  bool follows_range_ = false;
+  bool follows_range_ = false, follows_timeline_ = false;
   bool is_stale_ = true, is_fitted_ = false, is_choosing_ = false;
 };
 

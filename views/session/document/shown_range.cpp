@@ -10,6 +10,9 @@ namespace jointer::views {
 
 ShownRange::ShownRange(Document& own) : own_(own), shown_(&own) {
   connect(&own_.selection(), &Selection::range_changed, this, &ShownRange::take_range);
+  connect(&own_.selection(), &Selection::moment_changed, this, [this] {
+    if (shown_ == &own_) emit moment_changed();
+  });
 }
 
 std::optional<TimeRange> ShownRange::range() const {
@@ -37,8 +40,15 @@ void ShownRange::move_to(Document& shown) {
     const Selection* selection = &shown.selection();
     connect(selection, &Selection::range_changed, this, &ShownRange::take_range);
     connect(selection, &Selection::nodes_changed, this, &ShownRange::take_nodes);
+    connect(selection, &Selection::moment_changed, this, &ShownRange::moment_changed);
     connect(&shown, &Document::changed, this, &ShownRange::take_graph);
   }
+  timeline_ = &shown == &own_ ? nullptr : shown.shared_snapshot();
+  move_range(before, shown);
+  emit timeline_changed();
+}
+
+void ShownRange::move_range(Document& before, Document& shown) {
   const auto range = before.selection().range();
   if (!range) return;
   const auto mapped = mapped_range(before.snapshot(), *range, shown.snapshot());
@@ -61,6 +71,7 @@ void ShownRange::forget_pair() {
   shown_->selection().disconnect(this);
   shown_ = &own_;
   pair_.reset();
+  timeline_.reset();
 }
 
 void ShownRange::clear() {
@@ -70,10 +81,14 @@ void ShownRange::clear() {
 // Announces a new graph first, so that panes do not look for its nodes in the old one.
 void ShownRange::take_nodes() {
   take_graph();
-  if (is_partitioned()) emit nodes_changed();
+  emit nodes_changed();
 }
 
 bool ShownRange::take_graph() {
+  if (shown_ != &own_) {
+    SnapshotPtr now = shown_->shared_snapshot();
+    if (std::exchange(timeline_, now) != now) emit timeline_changed();
+  }
   SnapshotPtr pair = is_partitioned() ? shown_->shared_snapshot() : nullptr;
   if (pair == pair_) return false;
   pair_ = std::move(pair);

@@ -14,11 +14,12 @@ namespace jointer::views {
 class Document;
 
 // The range of time that the panes of a document show, and the graph that it is a part of. While
-// the timeline shows a joint graph as partitioned, ranges are selected in the pair, whose step is
-// different and which runs recomputed nodes twice. Panes then show that range of the pair.
+// the timeline shows a joint graph as partitioned, ranges and moments are selected in the pair,
+// whose step is different and which runs recomputed nodes twice. Panes then show that range of the
+// pair.
 //
-// The selection of each document has its own range. Only the range in the document that the
-// timeline shows is used here.
+// The selection of each document has its own range and moment. Only those in the document that the
+// timeline shows are used here.
 class ShownRange : public QObject {
   Q_OBJECT
  public:
@@ -33,6 +34,8 @@ class ShownRange : public QObject {
   // The totals of the range or, without a range, of the whole step, for the graph of `document()`.
   // They are computed for the first caller and shared with the others.
   [[nodiscard]] const RangeFiguresPtr& figures() const;
+  // The document that the timeline shows: `own` or its pair.
+  [[nodiscard]] Document& in_timeline() const { return *shown_; }
   // Returns true if the range is a part of the pair.
   [[nodiscard]] bool is_partitioned() const { return &document() != &own_; }
 
@@ -53,8 +56,13 @@ class ShownRange : public QObject {
   // The range is now a part of a different graph, or there is no range in the pair any longer. New
   // graphs of `own` are announced only by Document::changed.
   void graph_changed();
-  // The nodes selected in the pair have changed, while the range is a part of the pair.
+  // The nodes selected in the pair have changed, while the timeline shows the pair.
   void nodes_changed();
+  // The timeline now shows the other document, or another graph of the pair. New graphs of `own`
+  // are announced only by Document::changed.
+  void timeline_changed();
+  // The moment selected in the document that the timeline shows has changed.
+  void moment_changed();
   // move_to cleared the range; `sentence` says why.
   void cleared(const QString& sentence);
 
@@ -64,11 +72,13 @@ class ShownRange : public QObject {
   }
   void take_nodes();
   bool take_graph();
+  void move_range(Document& before, Document& shown);
 
   Document& own_;
   Document* shown_;
   // The pair's graph when panes were last informed; null if they show `own`.
   SnapshotPtr pair_;
+  SnapshotPtr timeline_;  // the same for panes that follow the timeline, with or without a range
   bool is_moving_ = false;
 
   // The latest totals, and the range and the graph that they belong to.

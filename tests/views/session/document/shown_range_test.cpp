@@ -145,7 +145,34 @@ TEST_F(AShownRange, AnnouncesWhatHasChanged) {
   EXPECT_EQ(ranges, 2);
   EXPECT_EQ(graphs, 2) << "panes show the joint graph now";
   joint.selection().select(joint.graph().find("mm2"));
-  EXPECT_EQ(nodes, 1);
+  EXPECT_EQ(nodes, 2) << "the timeline still shows the pair";
+}
+
+TEST_F(AShownRange, FollowsTheTimelineAlsoWithoutARange) {
+  int timelines = 0, moments = 0;
+  const QObject context;
+  QObject::connect(&shown(), &ShownRange::timeline_changed, &context, [&] { ++timelines; });
+  QObject::connect(&shown(), &ShownRange::moment_changed, &context, [&] { ++moments; });
+  EXPECT_EQ(&shown().in_timeline(), &joint);
+  joint.selection().set_moment(2);
+  EXPECT_EQ(moments, 1);
+  shown().move_to(pair());
+  EXPECT_EQ(&shown().in_timeline(), &pair());
+  EXPECT_EQ(timelines, 1);
+  joint.selection().set_moment(1);
+  EXPECT_EQ(moments, 1) << "the timeline shows the pair";
+  pair().selection().set_moment(3);
+  EXPECT_EQ(moments, 2);
+  // Another pair.
+  const Graph& graph = joint.graph();
+  joint.sac().set_action({graph.find("mm1"), graph.find("act1")}, PlanAction::save);
+  pool.run_all();
+  EXPECT_EQ(timelines, 2);
+  shown().move_to(joint);
+  EXPECT_EQ(timelines, 3);
+  const int known = moments;
+  pair().selection().set_moment(1);
+  EXPECT_EQ(moments, known) << "the timeline shows the joint graph";
 }
 
 // Panes must not look up nodes of a new pair in the old one.
