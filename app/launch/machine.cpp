@@ -9,6 +9,7 @@
 #include "core/cost/device.h"
 #include "core/process/free_memory.h"
 #include "core/process/gpus.h"
+#include "core/schedule/device_capacity.h"
 
 namespace jointer {
 namespace {
@@ -31,12 +32,14 @@ std::vector<std::string> driver_names() {
   return names;
 }
 
-// Returns the smallest memory size of the GPUs that have a built-in description; 0 if none has one.
+// Returns the memory that a process can allocate on the smallest of the GPUs that have a built-in
+// description; 0 if none has one.
 std::int64_t smallest_memory(const std::vector<std::string>& names) {
   std::int64_t bytes = 0;
   for (const std::string& name : names) {
     const auto device = load_device(device_id_in(name));
-    if (device && (bytes == 0 || device->memory_bytes < bytes)) bytes = device->memory_bytes;
+    const std::int64_t found = device ? capacity_bytes(*device).value_or(0) : 0;
+    if (found > 0 && (bytes == 0 || found < bytes)) bytes = found;
   }
   return bytes;
 }

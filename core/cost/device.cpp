@@ -165,6 +165,15 @@ void read_nccl(JsonMembers& members, DeviceDescription& device) {
         fmt::format("`torch_nccl` is `{}`, not volta, ampere, hopper or blackwell", name));
 }
 
+// The member `outside_bytes`, which is optional.
+void read_outside(JsonMembers& members, DeviceDescription& device) {
+  constexpr std::string_view kKey = "outside_bytes";
+  if (members.find(kKey) == nullptr) return;
+  figure(kKey, &DeviceDescription::outside_bytes).read(members, device);
+  if (device.outside_bytes > 0 && device.outside_bytes >= device.memory_bytes)
+    members.refuse("`outside_bytes` must be less than `memory_bytes`");
+}
+
 // The member `kernels`, which is optional.
 void read_kernels(JsonMembers& members, DeviceDescription& device) {
   members.read("kernels", device.kernels);
@@ -184,6 +193,7 @@ Result<DeviceDescription> parse_text(std::string_view name, std::string_view tex
   DeviceDescription device;
   read_fields(members, device, kFields);
   device.matmul_units = std::max<std::int64_t>(1, device.matmul_units);
+  read_outside(members, device);
   read_peaks(members, device);
   read_nccl(members, device);
   read_kernels(members, device);

@@ -36,6 +36,9 @@ struct DeviceDescription {
 
   std::string id, name, vendor, architecture;
   std::int64_t memory_bytes = 0;
+  // The part of `memory_bytes` that the driver and the process's context occupy, so that torch's
+  // allocator cannot get it. Excludes the buffers of NCCL, which depend on the communicators.
+  std::int64_t outside_bytes = 0;
   double memory_gbps = 0;  // 1e9 B/s
   std::vector<std::pair<std::string, double>>
       peak_tflops;                // by dtype name, or tf32, float8, float4

@@ -108,7 +108,10 @@ std::optional<DeviceDescription> whole_of(const GpuProperties& gpu) {
 }
 
 void set_memory(const GpuProperties& gpu, DeviceDescription& device) {
+  // The driver reports the memory that it leaves; the context of a process takes about 0.5 GiB.
+  constexpr std::int64_t kContext = std::int64_t{512} << 20;
   device.memory_bytes = gpu.memory_bytes;
+  device.outside_bytes = gpu.memory_bytes > kContext ? kContext : 0;
   if (const auto whole = whole_of(gpu); whole && whole->memory_bytes > 0) {
     device.memory_gbps = whole->memory_gbps * static_cast<double>(gpu.memory_bytes) /
                          static_cast<double>(whole->memory_bytes);

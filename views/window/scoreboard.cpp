@@ -71,9 +71,10 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
     : QWidget(parent), document_(document), planner_(document.editing().planner()) {
   QHBoxLayout* layout = make_row(this, {12, 6, 12, 6}, kMetricSpacing);
   peak_ = add_figure(tr("Peak memory"),
-                     tr("The maximum of allocated bytes, with a warning if it exceeds the device's "
-                        "memory. Each storage is counted once, and its size is rounded up as "
-                        "the device's allocator does."));
+                     tr("The maximum of allocated bytes, with a warning if it exceeds the memory "
+                        "that the device's driver and the context of the process leave. Each "
+                        "storage is counted once, and its size is rounded up as the device's "
+                        "allocator does."));
   reserved_ = add_figure(
       tr("Reserved"),
       tr("Memory that the caching allocator would reserve on the device, estimated with a model of "

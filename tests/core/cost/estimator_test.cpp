@@ -81,6 +81,24 @@ TEST(Devices, TheCpuHasTheCoresOfThisMachine) {
                    device("cpu{cores=16}").peak_flops(DType::float32));
 }
 
+TEST(Devices, MemoryOutsideTheAllocatorIsOptional) {
+  const jointer::TemporaryFolder folder = *jointer::TemporaryFolder::make("jointer-device-");
+  const auto text = read_bytes(source_path("resources/devices/b200.json"));
+  ASSERT_TRUE(text);
+  const auto load_with = [&](const std::string& member) {
+    std::string json(text->view());
+    json.insert(json.find('{') + 1, member);
+    EXPECT_TRUE(write_bytes(folder.path("mine.json"), json));
+    return load_device(folder.path("mine.json"));
+  };
+  EXPECT_EQ(load_with("")->outside_bytes, 0);
+  EXPECT_EQ(load_with("\"outside_bytes\": 2000000000,")->outside_bytes, 2'000'000'000);
+  const auto refused = load_with("\"outside_bytes\": 180000000000,");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              testing::HasSubstr("`outside_bytes` must be less than `memory_bytes`"));
+}
+
 TEST(Devices, PeaksAreWithoutSparsity) {
   // From the data sheets of NVIDIA and AMD, without sparsity.
   EXPECT_NEAR(device("a100").peak_flops(DType::bfloat16), 312e12, 1e12);

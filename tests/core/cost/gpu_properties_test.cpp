@@ -2,6 +2,7 @@
 // without sparsity; properties are those that the driver reports for these GPUs.
 
 #include "core/cost/gpu_properties.h"
+#include "core/schedule/device_capacity.h"
 #include "tests/support/must.h"
 
 #include <gtest/gtest.h>
@@ -44,6 +45,16 @@ TEST(GpuProperties, BandwidthIsThatOfTheMemoryBus) {
   expect_near(describe_gpu(kGh200).memory_gbps, 4000, 0.01);
   expect_near(describe_gpu(kL40s).memory_gbps, 864, 0.01);
   expect_near(describe_gpu(kRtx4090).memory_gbps, 1008, 0.01);
+}
+
+// As much as the built-in description of the same GPU leaves.
+TEST(GpuProperties, AContextIsOutsideTheAllocator) {
+  const auto left = [](const DeviceDescription& device) {
+    return static_cast<double>(*capacity_bytes(device));
+  };
+  expect_near(left(describe_gpu(kH100)), left(*load_device("h100")), 0.001);
+  expect_near(left(describe_gpu(kA100)), left(*load_device("a100")), 0.001);
+  EXPECT_GT(describe_gpu(kL40s).outside_bytes, 0);
 }
 
 TEST(GpuProperties, AMigSliceHasItsShare) {

@@ -4,6 +4,8 @@
 
 #include <QFont>
 
+#include "core/cost/device.h"
+#include "core/schedule/device_capacity.h"
 #include "tests/support/measured_step.h"
 #include "views/session/open/go_to.h"
 #include "views/session/text/capacity_text.h"
@@ -24,6 +26,7 @@ SnapshotPtr on_device(std::int64_t memory_bytes) {
   const SnapshotPtr small = test::snapshot_of(test::kSmallStep);
   Analysis analysis = small->analysis;
   analysis.device.memory_bytes = memory_bytes;
+  analysis.device.outside_bytes = 0;
   return snapshot_of(small->graph, std::move(analysis));
 }
 
@@ -55,6 +58,21 @@ TEST(MemoryAxis, SaysHowFarThePeakIsOver) {
   device.memory_bytes = 80 * kGib;
   EXPECT_EQ(over_capacity_text(80 * kGib, device), "");
   EXPECT_EQ(over_capacity_text(237 * kGib, device), "over by 157 GiB");
+}
+
+// The driver of an 80 GB card reports about 79.1 GiB, and a context takes about half a GiB.
+TEST(MemoryAxis, CapacityLeavesOutWhatIsOutsideTheAllocator) {
+  constexpr std::int64_t kGib = std::int64_t{1} << 30;
+  for (const char* id : {"a100", "h100"}) {
+    const auto device = load_device(id);
+    ASSERT_TRUE(device) << device.error().message;
+    EXPECT_EQ(device->memory_bytes, 80 * kGib) << id;
+    EXPECT_GT(*capacity_bytes(*device), 78 * kGib) << id;
+    EXPECT_LT(*capacity_bytes(*device), 79 * kGib) << id;
+    EXPECT_EQ(over_capacity_text(*capacity_bytes(*device), *device), "") << id;
+    EXPECT_EQ(over_capacity_text(*capacity_bytes(*device) + kGib, *device), "over by 1.00 GiB")
+        << id;
+  }
 }
 
 TEST(MemoryAxis, AnArrowPointsToADeviceBeyondTheAxis) {
