@@ -4,7 +4,8 @@
 //   1. Find the nodes that the edit names. They must belong to one layer, the edit's home.
 //   2. Translate the changes to each other layer: nodes become their counterparts. The neighbor of
 //      a moved block may be in a different layer from the block; its counterpart has the same
-//      distance in layers from the counterpart of the block.
+//      distance in layers from the counterpart of the block. Edits that merge, split or replace
+//      calls are made anew for the counterparts of these calls.
 //   3. Apply the changes to a copy of the graph, layer after layer in program order. A layer is
 //      left out if a counterpart is missing, a change is not legal, or no change would have an
 //      effect.
@@ -16,6 +17,7 @@
 #include <algorithm>
 
 #include "core/base/counted.h"
+#include "core/edit/call_edit.h"
 #include "core/edit/moves.h"
 #include "core/edit/refuse.h"
 
@@ -47,11 +49,13 @@ class Repeater {
         editor_(graph, dependencies),
         starts_(collective_starts(graph)) {}
 
-  Result<RepeatedEdit> run(const Edit& edit) {
-    JOINTER_CHECK(find_home(edit));
+  Result<RepeatedEdit> run(const Graph& before, const Edit& edit) {
+    call_edit_ = call_edit_of(before, edit);
+    JOINTER_CHECK(call_edit_ ? find_home_of(call_edit_->nodes) : find_home(edit));
     RepeatedEdit repeated;
     for (const std::int64_t layer : other_layers()) {
-      const Result<std::vector<Change>> changes = translate(edit, layer);
+      const Result<std::vector<Change>> changes =
+          call_edit_ ? made_in(layer) : translate(edit, layer);
       const Result<void> done =
           changes ? apply_to_layer(*changes) : Result<void>(tl::unexpected(changes.error()));
       if (!done) {
@@ -79,7 +83,9 @@ class Repeater {
     const auto* move = std::get_if<MoveNodes>(&change);
     const auto* set = std::get_if<SetPolicy>(&change);
     if (move == nullptr && set == nullptr)
-      return refuse("only moves and policies can be repeated, and this edit changes calls");
+      return refuse(
+          "the edit changes calls; only moves, policies, and merged, split or replaced calls can "
+          "be repeated");
     if (set != nullptr && set->region.kind == RegionChange::Kind::set)
       return refuse("a checkpointed region cannot be repeated: regions differ between layers");
     std::vector<std::string> names = move != nullptr ? move->nodes : set->nodes;
@@ -101,19 +107,25 @@ class Repeater {
       if (move != nullptr && !graph_.find(move->before))
         return refuse("there is no node {}", move->before);
       neighbors_.push_back(move != nullptr ? neighbor_of(nodes, *move) : Neighbor{});
-      for (const NodeId node : nodes) {
-        const std::int64_t layer = counterparts_.layer_of(node);
-        if (layer == Layers::kNone)
-          return refuse("{} does not belong to a layer, so it has no counterpart in other layers",
-                        graph_.name(node));
-        if (!first_) first_ = node;
-        home_ = counterparts_.layer_of(first_);
-        if (layer != home_)
-          return refuse("the edit already changes layers {} and {}; select nodes of one layer",
-                        home_, layer);
-      }
+      JOINTER_CHECK(find_home_of(nodes));
     }
     if (!first_) return refuse("the edit names no nodes");
+    return {};
+  }
+
+  // All changed nodes must belong to one layer.
+  Result<void> find_home_of(std::span<const NodeId> nodes) {
+    for (const NodeId node : nodes) {
+      const std::int64_t layer = counterparts_.layer_of(node);
+      if (layer == Layers::kNone)
+        return refuse("{} does not belong to a layer, so it has no counterpart in other layers",
+                      graph_.name(node));
+      if (!first_) first_ = node;
+      home_ = counterparts_.layer_of(first_);
+      if (layer != home_)
+        return refuse("the edit already changes layers {} and {}; select nodes of one layer", home_,
+                      layer);
+    }
     return {};
   }
 
@@ -135,6 +147,17 @@ class Repeater {
       return refuse("the layer differs from layer {}: it has no counterpart of {}",
                     counterparts_.layer_of(node), graph_.name(node));
     return other;
+  }
+
+  // Merges, splits or replaces the calls of a layer.
+  [[nodiscard]] Result<std::vector<Change>> made_in(std::int64_t layer) const {
+    std::vector<NodeId> nodes;
+    for (const NodeId node : call_edit_->nodes) {
+      JOINTER_TRY(const NodeId other, counterpart(node, layer));
+      nodes.push_back(other);
+    }
+    JOINTER_TRY(Edit edit, made_for(*call_edit_, graph_, nodes));
+    return std::move(edit.changes);
   }
 
   Result<std::vector<Change>> translate(const Edit& edit, std::int64_t layer) const {
@@ -187,7 +210,9 @@ class Repeater {
   }
 
   Result<void> apply_to_layer(const std::vector<Change>& changes) {
-    if (std::ranges::all_of(changes, [&](const Change& each) { return is_done(each); }))
+    // An edit of calls is refused where it has been made.
+    if (!call_edit_ &&
+        std::ranges::all_of(changes, [&](const Change& each) { return is_done(each); }))
       return refuse("the edit is already applied there");
     JOINTER_CHECK(editor_.apply({.changes = changes}).map([](const Edit& /*inverse*/) {}));
     return {};
@@ -214,15 +239,17 @@ class Repeater {
   Editor editor_;
   std::vector<std::vector<NodeId>> starts_;  // of the collectives, before the repetitions
   std::vector<Neighbor> neighbors_;          // by change; only moves have one
+  std::optional<CallEdit> call_edit_;        // nullopt for moves and policies
   NodeId first_;
   std::int64_t home_ = Layers::kNone;
 };
 
 }  // namespace
 
-Result<RepeatedEdit> repeat_in_layers(const LayerCounterparts& counterparts, const Edit& edit,
-                                      Graph after, const Dependencies& dependencies) {
-  return Repeater(counterparts, after, dependencies).run(edit);
+Result<RepeatedEdit> repeat_in_layers(const Graph& before, const LayerCounterparts& counterparts,
+                                      const Edit& edit, Graph after,
+                                      const Dependencies& dependencies) {
+  return Repeater(counterparts, after, dependencies).run(before, edit);
 }
 
 Edit in_all_layers(Edit edit, const RepeatedEdit& repeated) {

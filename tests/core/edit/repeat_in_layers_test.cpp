@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/edit/merge.h"
+#include "core/edit/replace.h"
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
 #include "tests/support/graphs.h"
@@ -18,9 +20,10 @@ class RepeatInLayersTest : public testing::Test {
  protected:
   // Applies an edit to the graph, and returns its repetition.
   Result<RepeatedEdit> repeat(const Edit& edit) {
-    const LayerCounterparts counterparts(graph_, ModuleTree(graph_));
+    const Graph before = graph_;
+    const LayerCounterparts counterparts(before, ModuleTree(before));
     if (auto done = apply(graph_, edit); !done) return tl::unexpected(done.error());
-    return repeat_in_layers(counterparts, edit, graph_, Dependencies(graph_));
+    return repeat_in_layers(before, counterparts, edit, graph_, Dependencies(graph_));
   }
   static Edit move(std::vector<std::string> nodes, const std::string& before) {
     return {.title = "Move it",
@@ -141,6 +144,75 @@ TEST_F(RepeatInLayersTest, TheWholeIsOneEditThatCanBeUndone) {
   EXPECT_EQ(graph_hash(graph_), before);
 }
 
+// Two gathers in each layer.
+std::string pairs_of_gathers(int layers) {
+  std::string text = "group fsdp: 0 1\n";
+  for (int i = 0; i < layers; ++i)
+    text += fmt::format("w{0}: f32[8,8] = parameter\nu{0}: f32[8,8] = parameter\n", i);
+  text += "x: f32[8,16] = input\n";
+  for (int i = 0; i < layers; ++i)
+    text += fmt::format(
+        "g{0}: f32[16,8] = _c10d_functional.all_gather_into_tensor(w{0}, 2, 'fsdp')  "
+        "{{layers.{0}}}\n"
+        "h{0}: f32[16,8] = _c10d_functional.all_gather_into_tensor(u{0}, 2, 'fsdp')  "
+        "{{layers.{0}}}\n"
+        "v{0}: f32[16,8] = _c10d_functional.wait_tensor(g{0})                        "
+        "{{layers.{0}}}\n"
+        "t{0}: f32[16,8] = _c10d_functional.wait_tensor(h{0})                        "
+        "{{layers.{0}}}\n"
+        "s{0}: f32[16,8] = aten.add.Tensor(v{0}, t{0})                               "
+        "{{layers.{0}}}\n"
+        "r{0}: f32[16,8] = aten.relu(s{0})                                           "
+        "{{layers.{0}}}\n"
+        "y{0}: f32[8,8] = aten.mm(x, r{0})                                           "
+        "{{layers.{0}}}\n",
+        i);
+  std::string results;
+  for (int i = 0; i < layers; ++i) results += fmt::format("{}y{}", i == 0 ? "" : ", ", i);
+  return text + fmt::format("return [{}]\n", results);
+}
+
+TEST_F(RepeatInLayersTest, MergesAndSplitsTheCollectivesOfEachLayer) {
+  graph_ = test::parse(pairs_of_gathers(3));
+  const auto starts = [this] {
+    std::vector<NodeId> found;
+    for (const NodeId id : graph_.order())
+      if (graph_.is_collective_start(graph_.node(id))) found.push_back(id);
+    return found;
+  };
+  ASSERT_EQ(starts().size(), 6U);
+  const auto merged = merge_collectives(graph_, std::vector{graph_.find("g1"), graph_.find("h1")});
+  ASSERT_TRUE(merged) << merged.error().message;
+  const auto all_merged = repeat(*merged);
+  ASSERT_TRUE(all_merged) << all_merged.error().message;
+  EXPECT_EQ(all_merged->layers, 2U);
+  EXPECT_TRUE(all_merged->left_out.empty());
+  EXPECT_EQ(all_merged->edit.title, merged->title + ", the same in 2 more layers");
+  apply_all(all_merged->edit);
+  EXPECT_EQ(starts().size(), 3U);
+  for (const char* name : {"g0", "h0", "g2", "h2"}) EXPECT_FALSE(graph_.find(name)) << name;
+
+  const auto again = split_collective(graph_, starts()[1]);
+  ASSERT_TRUE(again) << again.error().message;
+  const auto all_split = repeat(*again);
+  ASSERT_TRUE(all_split) << all_split.error().message;
+  EXPECT_EQ(all_split->layers, 2U);
+  apply_all(all_split->edit);
+  EXPECT_EQ(starts().size(), 6U);
+}
+
+TEST_F(RepeatInLayersTest, ReplacesTheOperatorOfTheCounterparts) {
+  graph_ = test::parse(pairs_of_gathers(3));
+  const auto replaced = replace_call(graph_, graph_.find("r1"), "aten.sigmoid.default");
+  ASSERT_TRUE(replaced) << replaced.error().message;
+  const auto repeated = repeat(*replaced);
+  ASSERT_TRUE(repeated) << repeated.error().message;
+  EXPECT_EQ(repeated->layers, 2U);
+  apply_all(repeated->edit);
+  for (const char* name : {"r0", "r1", "r2"})
+    EXPECT_EQ(graph_.target(graph_.node(graph_.find(name))), "aten.sigmoid.default") << name;
+}
+
 TEST_F(RepeatInLayersTest, LayersThatDifferAreLeftOut) {
   std::string text = test::layered_gathers(3);
   text.insert(text.find("y1:"), "z1: f32[4096,4096] = aten.mm(a1, a1)  {layers.1}\n");
@@ -165,7 +237,8 @@ TEST_F(RepeatInLayersTest, RefusesChangesThatAreAlreadyMade) {
 TEST_F(RepeatInLayersTest, RefusesOtherEditsWithTheReason) {
   const auto why = [&](const Edit& edit) {
     const LayerCounterparts counterparts(graph_, ModuleTree(graph_));
-    const auto repeated = repeat_in_layers(counterparts, edit, graph_, Dependencies(graph_));
+    const auto repeated =
+        repeat_in_layers(graph_, counterparts, edit, graph_, Dependencies(graph_));
     return repeated ? std::string("nothing") : repeated.error().message;
   };
   EXPECT_EQ(why(set({"a0", "a1"}, MemoryPolicy::must_save)),
@@ -173,7 +246,8 @@ TEST_F(RepeatInLayersTest, RefusesOtherEditsWithTheReason) {
   EXPECT_EQ(why({.changes = {SetPolicy{"aten.mm.default", MemoryPolicy::must_save}}}),
             "aten.mm.default names no node: only policies of named nodes can be repeated");
   EXPECT_EQ(why({.changes = {RemoveNode{.node = "a0"}}}),
-            "only moves and policies can be repeated, and this edit changes calls");
+            "the edit changes calls; only moves, policies, and merged, split or replaced calls can "
+            "be repeated");
   EXPECT_EQ(why({}), "the edit names no nodes");
   graph_ = test::parse(R"(
     x: f32[8,8] = input

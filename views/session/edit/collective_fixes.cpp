@@ -82,7 +82,7 @@ struct FixFinder::Basis {
       return all;
     }
     const Result<RepeatedEdit> repeated =
-        repeat_in_layers(counterparts, *fix.edit, std::move(after), dependencies);
+        repeat_in_layers(graph, counterparts, *fix.edit, std::move(after), dependencies);
     if (!repeated) {
       all.why_not = fmt::format("Not in other layers: {}.", repeated.error().message);
       return all;

@@ -180,7 +180,10 @@ void Editing::do_one(MakeEdits make) {
 void Editing::repeat_in_layers(std::vector<NodeId> nodes) {
   ask({.is_edit = true, .run = [this, nodes = std::move(nodes)] {
          const auto past = last_edit_of(history_, open_.graph(), open_.existing(nodes));
-         if (!past) return emit refused(tr("First move a node in a layer, or set its policy."));
+         if (!past)
+           return emit refused(
+               tr("First edit a layer: move a node, set its policy, or merge, split or replace "
+                  "calls."));
          do_one([past = *past](const Graph& now) -> Result<std::vector<Edit>> {
            JOINTER_TRY(Edit edit, repeated(past, now));
            return std::vector{std::move(edit)};

@@ -13,6 +13,9 @@ bool names_any(const Edit& edit, const std::set<std::string>& names) {
   return std::ranges::any_of(edit.changes, [&](const Change& change) {
     if (const auto* move = std::get_if<MoveNodes>(&change))
       return std::ranges::any_of(move->nodes, is_named);
+    if (const auto* insert = std::get_if<InsertNode>(&change))
+      return is_named(insert->in_half(insert->node->name));
+    if (const auto* replace = std::get_if<ReplaceCall>(&change)) return is_named(replace->node);
     const auto* set = std::get_if<SetPolicy>(&change);
     return set != nullptr && (is_named(set->select) || std::ranges::any_of(set->nodes, is_named));
   });
@@ -42,7 +45,7 @@ Result<Edit> repeated(const PastEdit& past, const Graph& now) {
   for (const Edit& inverse : past.inverses)
     JOINTER_CHECK(editor.apply(inverse).map([](const Edit& /*unused*/) {}));
   const LayerCounterparts counterparts(before, ModuleTree(before));
-  return repeat_in_layers(counterparts, past.edit, now, Dependencies(now))
+  return repeat_in_layers(before, counterparts, past.edit, now, Dependencies(now))
       .map([](RepeatedEdit&& found) { return std::move(found.edit); });
 }
 

@@ -171,7 +171,7 @@ TEST_F(EditingTest, RepeatingIsRefusedWithTheReason) {
   ASSERT_TRUE(settle());
   ASSERT_EQ(refused.size(), 1);
   EXPECT_EQ(refused.takeFirst().front().toString(),
-            "First move a node in a layer, or set its policy.");
+            "First edit a layer: move a node, set its policy, or merge, split or replace calls.");
   editing().apply(saves("y"));
   editing().repeat_in_layers({});
   ASSERT_TRUE(settle());
