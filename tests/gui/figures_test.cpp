@@ -88,6 +88,7 @@ void FiguresTest::follow_a_drag_and_undo() {
       shown("CPU wait"),
       time_text(promised.step_ns - opened->analysis.simulation.compute_ns() - promised.exposed_ns));
   QCOMPARE(box("Reserved")->isEnabled(), planner().held()->is_shown());
+  QVERIFY2(!box("As partitioned")->isEnabled(), "it is of the graph before the drop");
   QTRY_VERIFY_WITH_TIMEOUT(planner().held()->is_shown(), test::kPatienceMs);
   QVERIFY(box("Reserved")->isEnabled());
   QCOMPARE(planner().held()->shown->analysis.simulation.step_ns(), promised.step_ns);
@@ -96,6 +97,7 @@ void FiguresTest::follow_a_drag_and_undo() {
   QVERIFY(settle());
   QVERIFY(document().shared_snapshot() != opened);
   compare_with(document().snapshot());
+  QVERIFY(box("As partitioned")->isEnabled());
   document().editing().undo();
   QVERIFY(settle());
   compare_with(*opened);

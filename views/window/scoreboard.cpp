@@ -352,6 +352,8 @@ void Scoreboard::show_figures() {
   if (hidden != hidden_before) beside.back() += tr(" (was %1)").arg(hidden_before);
   beside.removeAll(QString());
   exposed_->set_was(beside.join(tr(", ")));
+  // The plan's pair has no block that moves.
+  planned_->setEnabled(held == nullptr || held->gap == held->preview.current());
   const bool is_analyzed = held == nullptr || held->is_shown();
   reserved_->setEnabled(is_analyzed);
   exposed_->was().setEnabled(is_analyzed);
