@@ -102,6 +102,8 @@ class ShapeTest : public test::AppWindow {
   void all_lanes_are_visible();
   void nothing_needed_is_cut_off_data() { all_lanes_are_visible_data(); }
   void nothing_needed_is_cut_off();
+  void nothing_needed_is_cut_off_for_pairs_and_steps_data();
+  void nothing_needed_is_cut_off_for_pairs_and_steps();
   void titles_on_tabs_of_docks_are_whole();
   void a_low_legend_counts_what_it_leaves_out();
   void the_legend_of_lanes_can_be_hidden();
@@ -231,6 +233,34 @@ void ShapeTest::nothing_needed_is_cut_off() {
   // Results of computations may still arrive.
   QTest::qWait(50);
   QTRY_VERIFY2(all_cut().isEmpty(), qPrintable(all_cut().join(u'\n')));
+}
+
+void ShapeTest::nothing_needed_is_cut_off_for_pairs_and_steps_data() {
+  QTest::addColumn<QSize>("size");
+  QTest::addColumn<QString>("sample");
+  for (const QSize size : {QSize(1280, 720), QSize(1600, 1000)})
+    for (const char* sample :
+         {"llama_debug_tp2_fsdp2.min_cut.json.zst", "llama_debug_fsdp2.train_step.json.zst"})
+      QTest::addRow("%s at %dx%d", sample, size.width(), size.height()) << size << QString(sample);
+}
+
+// Their header and their SAC pane differ from those of a joint graph.
+void ShapeTest::nothing_needed_is_cut_off_for_pairs_and_steps() {
+  QFETCH(QSize, size);
+  QFETCH(QString, sample);
+  make_window();
+  resize_to(size);
+  QVERIFY(open_file(test::source_path("resources/samples/" + sample.toStdString())));
+  const auto* shown = show_pane<SacPane>("sac");
+  QVERIFY(shown != nullptr);
+  QTRY_VERIFY_WITH_TIMEOUT(document().sac().state() != nullptr, kPatienceMs);
+  const auto all_cut = [&] {
+    return cut_in(*window_->menuWidget()) + cut_in(*window_->findChild<TimelineBar*>()) +
+           cut_in(*shown);
+  };
+  QTest::qWait(50);
+  QTRY_VERIFY2(all_cut().isEmpty(), qPrintable(all_cut().join(u'\n')));
+  QCOMPARE(window_->size(), size);
 }
 
 // If there is not enough space, they scroll.
