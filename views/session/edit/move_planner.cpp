@@ -170,7 +170,14 @@ void MovePlanner::start_holding(const std::shared_ptr<Taking>& taking) {
   taking_.reset();
   // The graph may have changed since the request.
   if (!can_move(taking->handle)) return;
-  hold(taking->handle, movable(taking->nodes), is_start_or_wait(open_.graph(), taking->handle));
+  const std::vector<NodeId> nodes = movable(taking->nodes);
+  const bool carries = is_start_or_wait(open_.graph(), taking->handle);
+  Result<void> done = hold(taking->handle, nodes, carries);
+  // Other nodes may have to stay between the chain and the nodes.
+  if (!done && carries)
+    done = hold(taking->handle, nodes, false,
+                tr("Moves without its chain: %1.").arg(to_qstring(done.error().message)));
+  if (!done) emit refused(to_qstring(done.error().message));
   for (const auto& command : taking->commands)
     if (held_) command();
 }
@@ -186,7 +193,8 @@ void MovePlanner::release() {
   emit held_changed();
 }
 
-void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
+Result<void> MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry,
+                               const QString& note) {
   const SnapshotPtr from = open_.shared_snapshot();
   const Graph& graph = from->graph;
   auto held = std::make_unique<HeldMove>();
@@ -196,13 +204,12 @@ void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
   held->block = std::move(nodes);
   if (carry)
     carry_along(graph, *held);
+  else if (!note.isEmpty())
+    held->carried = note;
   else if (held->block.size() > 1)
     held->carried = tr("%1 selected nodes move together.").arg(count_text(held->block.size()));
   Result<RangePreview> preview = preview_moves(*basis_->what_if, held->block);
-  if (!preview) {
-    emit refused(to_qstring(preview.error().message));
-    return;
-  }
+  if (!preview) return tl::unexpected(preview.error());
   show_from(from->analysis, *preview);
   held->preview = MovePreview(*std::move(preview), open_.baseline()->analysis.memory.peak_bytes());
   held->gap = held->shown_gap = held->preview.current();
@@ -212,6 +219,7 @@ void MovePlanner::hold(NodeId handle, std::vector<NodeId> nodes, bool carry) {
   live_.cancel();
   held_ = std::move(held);
   emit held_changed();
+  return {};
 }
 
 // Returns the whole selection if it contains the node and is small enough, otherwise only the node.
@@ -305,7 +313,8 @@ void MovePlanner::set_carry(bool carry) {
   // Gaps are numbered without the block, so the gap at this position has another number for the new
   // block. Find it by the node after it.
   const NodeId next = node_after(held_->from->graph.order(), move_of(*held_));
-  hold(held_->handle, held_->nodes, carry);
+  if (const auto done = hold(held_->handle, held_->nodes, carry); !done)
+    return emit refused(to_qstring(done.error().message));
   if (is_moved && held_ && held_->carries == carry)
     move_to(gap_before(held_->from->graph.order(), held_->block, next));
 }

@@ -65,7 +65,8 @@ class MovePlanner : public QObject {
   // --- Dragging ---
 
   // Picks up a node or, if it is selected, the whole selection unless that is large. If the node is
-  // the start of a collective, waits of selected starts are left out, and the reverse.
+  // the start of a collective, waits of selected starts are left out, and the reverse. Without its
+  // chain if they cannot be adjacent.
   // `held_changed` or `refused` follows. Ignored if the node no longer exists, or while a dropped
   // block is held.
   void take(jointer::NodeId node);
@@ -143,7 +144,8 @@ class MovePlanner : public QObject {
 
   // Dragging.
   void start_holding(const std::shared_ptr<Taking>& taking);
-  void hold(NodeId handle, std::vector<NodeId> nodes, bool carry);
+  // `note`: about a block without chains. Errors: those of legal_range; nothing changes then.
+  Result<void> hold(NodeId handle, std::vector<NodeId> nodes, bool carry, const QString& note = {});
   void release();
   [[nodiscard]] std::vector<NodeId> taken_with(NodeId node) const;
   [[nodiscard]] std::vector<NodeId> movable(std::vector<NodeId> nodes) const;

@@ -218,8 +218,8 @@ TEST_F(MovePlannerTest, BestPositionIsThatOfTheWholeCollective) {
   }
 }
 
-// The cast that feeds the second gather cannot pass its other reader, and the first gather is needed
-// before the second.
+// The cast that feeds the second gather cannot pass its other reader, and the first gather is
+// needed before the second.
 TEST_F(MovePlannerTest, BestPositionMayBeThatWithoutTheChain) {
   for (const char* selected : {"g", "v"}) {
     document.reset();
@@ -410,6 +410,39 @@ TEST_F(MovePlannerTest, IncludingOrExcludingAChainIsNoMove) {
   run_all();
   EXPECT_EQ(editing().entry_count(), 0);
   EXPECT_GT(position("g"), position("b"));
+}
+
+TEST_F(MovePlannerTest, AStartIsHeldAloneIfItsChainCannotBeNextToIt) {
+  document.reset();
+  snapshot_ = test::snapshot_of(R"(
+    group fsdp: 0 1
+    w: bf16[512,512] = input
+    z: f32[512,512] = input
+    c: f32[512,512] = aten._to_copy(w, dtype=f32)
+    k: f32[512,512] = aten.copy_(c, z)
+    a: f32[512,512] = aten.mm(z, z)
+    g: f32[1024,512] = _c10d_functional.all_gather_into_tensor(c, 2, 'fsdp')
+    v: f32[1024,512] = _c10d_functional.wait_tensor(g)
+    y: f32[1024,512] = aten.mm(v, a)
+    return [y]
+  )");
+  open();
+  planner().take(node("g"));
+  run_all();
+  ASSERT_NE(planner().held(), nullptr);
+  EXPECT_EQ(planner().held()->block, std::vector{node("g")});
+  EXPECT_FALSE(planner().held()->carries);
+  EXPECT_EQ(planner().held()->carried,
+            "Moves without its chain: c and g cannot be adjacent: k must stay between them.");
+  EXPECT_EQ(refusals, QStringList());
+  planner().nudge(-1);
+  const std::size_t gap = planner().held()->gap;
+  planner().set_carry(true);
+  EXPECT_EQ(refusals, QStringList("c and g cannot be adjacent: k must stay between them"));
+  EXPECT_EQ(planner().held()->gap, gap);
+  planner().drop();
+  run_all();
+  EXPECT_LT(position("g"), position("a"));
 }
 
 TEST_F(MovePlannerTest, TheStartAndTheWaitOfACollectiveAreNotTakenTogether) {
