@@ -177,16 +177,17 @@ void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
                      metrics.elidedText(range, Qt::ElideRight, gutter.width()));
 }
 
-QString MoveStrip::why_flat() const {
-  if (!held_.preview.is_flat()) return {};
-  if (held_.preview.first() == held_.preview.last()) return tr("This is the only legal position.");
-  return held_.carries
+QString flat_text(const HeldMove& held) {
+  if (!held.preview.is_flat()) return {};
+  if (held.preview.first() == held.preview.last()) return tr("This is the only legal position.");
+  // The note on nodes that move along says so if there is no chain to include.
+  return held.carries || !held.carried.isEmpty()
              ? tr("No legal position changes the estimates.")
              : tr("No legal position changes the estimates; press C to include the chain.");
 }
 
 void MoveStrip::paint_marks(QPainter& painter, const QRect& labels, const QRect& rows) const {
-  if (const QString why = why_flat(); !why.isEmpty()) {
+  if (const QString why = flat_text(held_); !why.isEmpty()) {
     painter.setPen(theme_.text);
     painter.drawText(labels, Qt::AlignCenter, why);
     return;

@@ -10,6 +10,9 @@
 
 namespace jointer::views {
 
+// Why no position of a held block is marked as best; empty if one is.
+QString flat_text(const HeldMove& held);
+
 // Shows, on top of the timeline, where a held block can move: everything outside of the legal range
 // is dimmed, and a strip shows the exposed time and the peak at every position, the best positions,
 // and the constraint at each end.
@@ -28,9 +31,6 @@ class MoveStrip {
   // The headline above the curves, such as "wait_tensor_91: 412 positions earlier · exposed 120 ms
   // (−28.0 ms) ...".
   [[nodiscard]] QString headline() const;
-
-  // Why no position is marked as best; empty if one is.
-  [[nodiscard]] QString why_flat() const;
 
  private:
   struct Row {
