@@ -264,6 +264,10 @@ TEST_P(TotalsOfCaptures, Scoreboard) {
     if (box->value().accessibleName() == "Peak memory") {
       EXPECT_EQ(box->warning().isHidden(), bytes_over_capacity(peak, analysis().device) == 0);
       EXPECT_EQ(box->warning().text(), over_capacity_text(peak, analysis().device));
+    } else if (box->value().accessibleName() == "Reserved") {
+      const bool fits = bytes_over_capacity(peak, analysis().device) == 0;
+      const QString over = over_capacity_text(analysis().reserved.peak_bytes, analysis().device);
+      EXPECT_EQ(box->warning().text(), fits ? over : QString());
     }
   EXPECT_EQ(shown["Compute"], time_text(kernels));
   EXPECT_EQ(shown["Exposed"], time_text(exposed_of(*snapshot_)));

@@ -13,6 +13,7 @@
 #include "core/cost/device.h"
 #include "core/cost/measured.h"
 #include "core/cost/throughput.h"
+#include "core/schedule/device_capacity.h"
 #include "views/session/edit/editing.h"
 #include "views/session/edit/move_planner.h"
 #include "views/session/text/capacity_text.h"
@@ -78,7 +79,9 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
   reserved_ = add_figure(
       tr("Reserved"),
       tr("Memory that the caching allocator would reserve on the device, estimated with a model of "
-         "its block sizes, splitting and reuse. Peak memory is a lower bound."));
+         "its block sizes, splitting and reuse. Peak memory is a lower bound. If only the reserved "
+         "memory exceeds what the device has for it, the allocator frees unused blocks and tries "
+         "again, which takes time and can fail."));
   step_ = add_figure(
       tr("Step"), tr("Estimated time of this graph on one rank, from a simulation of the CPU, the "
                      "compute stream, one stream per process group and one for copies to and from "
@@ -290,7 +293,9 @@ void Scoreboard::shorten(Shortening shortening) {
   const auto note = [](const FigureBox& figure, const QString& text) {
     return figure.isHidden() ? QStringLiteral("%1: %2").arg(figure.name(), text) : QString();
   };
-  peak_->set_note(is_cuda ? note(*reserved_, reserved_->value().text()) : QString());
+  QStringList reserved{reserved_->value().text(), reserved_->warning().text()};
+  reserved.removeAll(QString());
+  peak_->set_note(is_cuda ? note(*reserved_, reserved.join(QStringLiteral(", "))) : QString());
   QStringList lines{note(*tokens_, tokens_->value().text()), note(*mfu_, mfu_->value().text())};
   if (is_measured) lines << note(*measured_, measured_->value().text());
   lines.removeAll(QString());
@@ -330,6 +335,9 @@ void Scoreboard::show_figures() {
   peak_->value().setText(bytes_text(figures.peak_bytes));
   peak_->show_warning(over_capacity_text(figures.peak_bytes, a.device));
   reserved_->value().setText(bytes_text(now.reserved_bytes));
+  // A peak that does not fit has the warning already.
+  const bool fits = bytes_over_capacity(figures.peak_bytes, a.device) == 0;
+  reserved_->show_warning(fits ? over_capacity_text(now.reserved_bytes, a.device) : QString());
   step_->value().setText(time_text(figures.step_ns));
   compute_->value().setText(time_text(now.compute_ns));
   exposed_->value().setText(time_text(figures.exposed_ns));
