@@ -53,6 +53,8 @@ class RangeTest : public test::AppWindow {
   void the_memory_curve_zooms_vertically();
   void calls_have_a_histogram_data() { add_sizes(); }
   void calls_have_a_histogram();
+  void calls_of_a_module_have_a_histogram_data();
+  void calls_of_a_module_have_a_histogram();
 
  private:
   [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
@@ -316,6 +318,43 @@ void RangeTest::calls_have_a_histogram() {
   QTRY_COMPARE(shown_calls(), 2U);
   QVERIFY(clipped.ns(cut) < document().analysis().costs[cut.index()].ns);
   QCOMPARE(plot.bins().front().low, clipped.ns(cut));
+}
+
+void RangeTest::calls_of_a_module_have_a_histogram_data() {
+  QTest::addColumn<QString>("sample");
+  QTest::newRow("joint graph") << QString(test::kSample);
+  QTest::newRow("pair") << QString("resources/samples/llama_debug_tp2_fsdp2.min_cut.json.zst");
+  QTest::newRow("flat step") << QString("resources/samples/llama_debug_fsdp2.train_step.json.zst");
+}
+
+void RangeTest::calls_of_a_module_have_a_histogram() {
+  QFETCH(const QString, sample);
+  if (sample != test::kSample) {
+    close_window();
+    make_window();
+    QVERIFY(open_file(test::source_path(sample.toStdString())));
+  }
+  auto* modules = show_pane<ModulesPane>("modules");
+  QVERIFY(modules != nullptr);
+  QTRY_VERIFY(modules->model().row_count() > 0);
+  TableView& view = modules->view();
+  const QModelIndex index = modules->model().index(0, 0);
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(index).center());
+  QTRY_VERIFY(test::child<QWidget>(*modules, "histogram").isVisible());
+  std::set<NodeId> calls;
+  for (const NodeId node : modules->model().nodes(TableModel::row_at(index)))
+    if (document().graph().node(node).kind == NodeKind::call) calls.insert(node);
+  auto& plot = test::child<HistogramPlot>(*modules);
+  std::size_t count = 0, tallest = 0;
+  for (std::size_t i = 0; i < plot.bins().size(); ++i) {
+    count += plot.bins()[i].count();
+    if (plot.bins()[i].count() > plot.bins()[tallest].count()) tallest = i;
+  }
+  QCOMPARE(count, calls.size());
+  const std::size_t chosen = plot.bins()[tallest].count();
+  QTest::mouseClick(&plot, Qt::LeftButton, {}, plot.column(tallest).center());
+  QCOMPARE(selection().nodes().size(), chosen);
+  for (const NodeId node : selection().nodes()) QVERIFY(calls.contains(node));
 }
 
 }  // namespace jointer
