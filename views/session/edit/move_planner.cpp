@@ -57,6 +57,15 @@ bool is_better(const Figures& a, const Figures& b, std::int64_t peak_limit) {
   return key(a) < key(b);
 }
 
+// Says that no position is better and, at an end of the legal range, what blocks the way.
+QString no_better_text(const HeldMove& held) {
+  QStringList sentences{MovePlanner::tr("No other position is better.")};
+  if (held.gap == held.preview.first()) sentences << held.earliest;
+  if (held.gap == held.preview.last()) sentences << held.latest;
+  sentences.removeAll(QString());
+  return sentences.join(u' ');
+}
+
 // Returns true if the graphs of two histories have the same calls.
 bool same_calls(const EditHistory& a, const EditHistory& b) {
   const Transition transition(a, b);
@@ -404,7 +413,7 @@ void MovePlanner::to_best(bool is_toggled) {
   if (waits_for_block([=, this] { to_best(is_toggled); })) return;
   if (held_) {
     const std::size_t best = held_->preview.best_gap();
-    if (best == held_->gap) emit refused(tr("No other position is better."));
+    if (best == held_->gap) emit refused(no_better_text(*held_));
     return move_to(best);
   }
   const auto limit = move_limit(open_.snapshot(), *open_.baseline());

@@ -253,6 +253,28 @@ TEST_F(MovePlannerTest, BestPositionMayBeThatWithoutTheChain) {
   }
 }
 
+TEST_F(MovePlannerTest, AHeldBlockAtItsBestPositionSaysWhatBlocksIt) {
+  document.reset();
+  snapshot_ = test::snapshot_of(R"(
+    group tp: 0 1
+    x: f32[512,512] = input
+    a: f32[512,512] = aten.mm(x, x)
+    r: f32[512,512] = _c10d_functional.all_reduce(a, 'sum', 'tp')
+    v: f32[512,512] = _c10d_functional.wait_tensor(r)
+    y: f32[512,512] = aten.mm(v, x)
+    return [y]
+  )");
+  open();
+  planner().take(node("r"));
+  run_all();
+  ASSERT_NE(planner().held(), nullptr);
+  planner().to_best();
+  ASSERT_EQ(refusals.size(), 1);
+  EXPECT_TRUE(refusals.front().startsWith("No other position is better. Held by a"))
+      << refusals.front().toStdString();
+  EXPECT_TRUE(refusals.front().contains(planner().held()->latest));
+}
+
 TEST_F(MovePlannerTest, RequestsForRemovedNodesAreRefused) {
   open_with_unused_node();
   editing().apply({.title = "Remove d", .changes = {RemoveNode{.node = "d"}}});
