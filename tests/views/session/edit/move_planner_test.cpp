@@ -219,7 +219,7 @@ TEST_F(MovePlannerTest, BestPositionIsThatOfTheWholeCollective) {
 }
 
 // The cast that feeds the second gather cannot pass its other reader, and the first gather is
-// needed before the second.
+// needed before the second. The peak is elsewhere.
 TEST_F(MovePlannerTest, BestPositionMayBeThatWithoutTheChain) {
   for (const char* selected : {"g", "v"}) {
     document.reset();
@@ -229,6 +229,8 @@ TEST_F(MovePlannerTest, BestPositionMayBeThatWithoutTheChain) {
       s: f32[2048,4096] = input
       w: bf16[2048,4096] = input
       x: f32[4096,4096] = input
+      t: f32[16384,4096] = aten.new_zeros(s, [16384, 4096])
+      p: f32[] = aten.sum(t)
       c: f32[2048,4096] = aten._to_copy(w, dtype=f32)
       u: f32[] = aten.sum(c)
       h: f32[4096,4096] = _c10d_functional.all_gather_into_tensor(s, 2, 'fsdp')
@@ -238,7 +240,7 @@ TEST_F(MovePlannerTest, BestPositionMayBeThatWithoutTheChain) {
       g: f32[4096,4096] = _c10d_functional.all_gather_into_tensor(c, 2, 'fsdp')
       v: f32[4096,4096] = _c10d_functional.wait_tensor(g)
       y: f32[4096,4096] = aten.mm(v, e)
-      return [y, u, b]
+      return [y, u, b, p]
     )");
     open();
     const std::int64_t exposed = document->analysis().simulation.exposed_ns();
