@@ -363,7 +363,7 @@ Done Session::run_baseline() {
   stage("verify");
   auto outputs = outputs_of(*baseline_);
   if (!outputs) return tl::unexpected(outputs.error());
-  verification_->set_baseline(std::move(*outputs));
+  verification_->set_baseline(baseline_->graph, std::move(*outputs));
   status_.publish_positions(true);
   is_baseline_ = false;
   running_ = nullptr;

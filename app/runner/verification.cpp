@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "app/runner/compare.h"
 #include "app/runner/program/tensors.h"
 #include "core/base/counted.h"
 #include "core/base/number_text.h"
+#include "core/bench/sums_of_ranks.h"
 
 namespace jointer::runner {
 namespace {
@@ -18,24 +20,18 @@ namespace {
 // roundings of the coarsest floating-point type in which the graph computes.
 constexpr double kHalfBound = 2e-2, kSingleBound = 1e-4;
 
+constexpr std::string_view kOrderOfNccl =
+    "the order in which NCCL adds the values of more than two ranks depends on the size of the "
+    "message and, with NVLink SHARP, on the run";
+constexpr std::string_view kOrderOfGloo =
+    "the order in which Gloo adds the values of more than two ranks depends on their place in the "
+    "message, and the messages of such sums differ from those of the unedited graph";
+
 double bound_of_roundings(const Graph& graph) {
   for (const NodeId id : graph.order())
     for (const Tensor& tensor : graph.tensors(id))
       if (is_floating(tensor.dtype) && item_size(tensor.dtype) < 4) return kHalfBound;
   return kSingleBound;
-}
-
-// The largest number of ranks whose values a collective of the graph adds.
-std::int64_t ranks_of_sums(const Graph& graph) {
-  std::int64_t ranks = 1;
-  for (const NodeId id : graph.order()) {
-    const Node& node = graph.node(id);
-    if (!graph.is_collective_start(node)) continue;
-    const CollectiveKind kind = graph.op(node).collective;
-    if (kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter)
-      ranks = std::max(ranks, graph.group_size(node));
-  }
-  return ranks;
 }
 
 // True if torch refuses an operator because it has no deterministic kernel.
@@ -82,15 +78,25 @@ Or<Verification::Outputs> Verification::outputs_of(const Run& run, const Feed& f
   return outputs;
 }
 
+void Verification::set_baseline(const Graph& graph, Outputs outputs) {
+  baseline_ = std::move(outputs);
+  baseline_sums_ = sums_of_ranks(graph);
+}
+
 double Verification::bound_for(const Graph& graph) const {
   if (request_.backend != Backend::inductor && request_.backend != Backend::regional) return 0;
   return bound_of_roundings(graph);
 }
 
+// On the CPU, only sums that an edit has put into other messages may differ. Without a baseline, no
+// sum is known to have changed.
 double Verification::bound_of_sums(const Graph& graph) const {
-  constexpr std::int64_t kCommutes = 2;
-  if (device_.is_cpu() || request_.solo || ranks_of_sums(graph) <= kCommutes) return 0;
-  return bound_of_roundings(graph);
+  if (request_.solo) return 0;
+  const std::vector<std::string> sums = sums_of_ranks(graph);
+  const bool may_differ = device_.is_cpu()
+                              ? baseline_sums_ && !std::ranges::includes(*baseline_sums_, sums)
+                              : !sums.empty();
+  return may_differ ? bound_of_roundings(graph) : 0;
 }
 
 Or<Verification::Outputs> Verification::expected(std::size_t count) const {
@@ -118,11 +124,8 @@ Done Verification::compare(const Graph& graph, const Program& program, const Out
                     bound));
   if (const double of_sums = bound_of_sums(graph); of_sums > 0) {
     bound = std::max(bound, of_sums);
-    reporter_.note(
-        fmt::format("the order in which NCCL adds the values of more than two ranks depends on the "
-                    "size of the message and, with NVLink SHARP, on the run: outputs may differ by "
-                    "up to {} of their largest magnitude",
-                    of_sums));
+    reporter_.note(fmt::format("{}: outputs may differ by up to {} of their largest magnitude",
+                               device_.is_cpu() ? kOrderOfGloo : kOrderOfNccl, of_sums));
   }
   if (spread_ > 0) {
     bound = std::max(bound, spread_);

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,8 @@ class Verification {
   // order, runs the step twice without a fixed order for it, and measures how much the outputs
   // differ.
   Or<Outputs> outputs_of(const Run& run, const Feed& feed);
-  // Sets the outputs of the unedited graph.
-  void set_baseline(Outputs outputs) { baseline_ = std::move(outputs); }
+  // Sets the unedited graph's outputs. `graph`: the unedited graph.
+  void set_baseline(const Graph& graph, Outputs outputs);
   // Compares with the baseline and the expected outputs, if they are given, and reports the
   // differences. Error (load): the file of expected outputs cannot be read, or names an output that
   // the graph lacks.
@@ -59,6 +60,7 @@ class Verification {
   at::Device device_;
   Reporter& reporter_;
   Outputs baseline_;
+  std::optional<std::vector<std::string>> baseline_sums_;  // sums_of_ranks
   // A node whose operator has no deterministic kernel on the device; empty if all operators have
   // one. With such a node, the outputs of two runs of the same graph differ by up to spread_,
   // relative to the output's largest magnitude.

@@ -132,8 +132,9 @@ struct RankVerified {
   bool equal = false;       // bitwise, or no output differs by more than the bound
   double max_abs_diff = 0;  // of this element
   double max_rel_diff = 0;  // the same, relative to the output's largest expected magnitude
-  // Relative to an output's largest expected magnitude. 0 unless the backend or the device's
-  // kernels change numerics; with 0, numbers must be equal (-0 equals 0, and NaN equals NaN).
+  // Relative to an output's largest expected magnitude. 0 unless the backend, the device's kernels
+  // or the order of sums between ranks change numerics; with 0, numbers must be equal (-0 equals 0,
+  // and NaN equals NaN).
   double bound = 0;
   std::string output;  // empty if all are bitwise equal
   std::int64_t element = 0;

@@ -51,12 +51,10 @@
 #include "core/graph/storage_rules.h"
 #include "core/graph/users.h"
 #include "core/ops/collective_targets.h"
+#include "core/ops/exact_reductions.h"
 
 namespace jointer {
 namespace {
-
-// Reductions whose results do not depend on the order.
-constexpr std::array<std::string_view, 5> kExactReductions{"max", "min", "band", "bor", "bxor"};
 
 struct Member {
   NodeId start, input, wait;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <string>
+#include <tuple>
 
 #include "app/launch/launcher.h"
 #include "core/base/environment.h"
@@ -98,6 +100,73 @@ TEST_F(LaunchedDevice, SumsOfMoreThanTwoRanksHaveABound) {
                                     return note.find("more than two ranks") != std::string::npos;
                                   }),
               ranks > 2);
+  }
+}
+
+// Two sums over three ranks. A bucket of both puts their elements into another message, where Gloo
+// may add them in a different order. Moved calls change nothing.
+TEST_F(LaunchedDevice, OnTheCpuSumsInOtherMessagesHaveTheBound) {
+  constexpr const char* kSums = R"(
+    group dp: 0 1 2
+    x: f32[64,64] = input
+    y: f32[32,64] = input
+    r: f32[64,64] = _c10d_functional.all_reduce(x, 'sum', 'dp')
+    rw: f32[64,64] = _c10d_functional.wait_tensor(r)
+    s: f32[32,64] = _c10d_functional.all_reduce(y, 'sum', 'dp')
+    sw: f32[32,64] = _c10d_functional.wait_tensor(s)
+    return [rw, sw]
+  )";
+  constexpr const char* kMoved = R"(
+    group dp: 0 1 2
+    x: f32[64,64] = input
+    y: f32[32,64] = input
+    s: f32[32,64] = _c10d_functional.all_reduce(y, 'sum', 'dp')
+    r: f32[64,64] = _c10d_functional.all_reduce(x, 'sum', 'dp')
+    rw: f32[64,64] = _c10d_functional.wait_tensor(r)
+    sw: f32[32,64] = _c10d_functional.wait_tensor(s)
+    return [rw, sw]
+  )";
+  constexpr const char* kBucket = R"(
+    group dp: 0 1 2
+    x: f32[64,64] = input
+    y: f32[32,64] = input
+    c: f32[96,64] = aten.cat([x, y])
+    r: f32[96,64] = _c10d_functional.all_reduce(c, 'sum', 'dp')
+    w: f32[96,64] = _c10d_functional.wait_tensor(r)
+    rw: f32[64,64] = aten.slice.Tensor(w, 0, 0, 64)
+    sw: f32[32,64] = aten.slice.Tensor(w, 0, 64, 96)
+    return [rw, sw]
+  )";
+  const auto write = [&](const char* name, const char* literal) {
+    const auto graph = parse_literal(literal);
+    EXPECT_TRUE(graph) << graph.error().message;
+    std::ofstream(folder_ / name) << write_native(*graph);
+    return folder_ / name;
+  };
+  const std::string baseline = write("sums.json", kSums);
+  for (const auto& [name, literal, bound] :
+       {std::tuple("moved.json", kMoved, 0.0), std::tuple("bucket.json", kBucket, 1e-4)}) {
+    BenchmarkRequest request;
+    request.program.graph = write(name, literal);
+    request.baseline.graph = baseline;
+    request.ranks = 3;
+    request.on = RunOn::cpu;
+    request.threads = 1;
+    request.iterations = 1;
+    request.warmup = 1;
+    const auto result = launch(request, {});
+    ASSERT_TRUE(result) << result.error().message;
+    ASSERT_TRUE(result->succeeded()) << result->failure();
+    const RankResult& rank = result->ranks.front();
+    ASSERT_EQ(rank.verified.size(), 1);
+    EXPECT_TRUE(rank.verified.front().equal) << name;
+    EXPECT_EQ(rank.verified.front().bound, bound) << name;
+    EXPECT_EQ(std::ranges::any_of(rank.notes,
+                                  [](const std::string& note) {
+                                    return note.starts_with("the order in which Gloo adds");
+                                  }),
+              bound > 0)
+        << name;
   }
 }
 
