@@ -34,10 +34,22 @@ from .rank_program import RankProgram
 from .real_groups import group_of, join_groups
 from .safetensors import read_safetensors
 from .status_file import StatusFile
+from .sums_of_ranks import bound_of_roundings, sums_of_ranks
 from .triton import missing_kernel
 from .verify import Verdict, compare
 
 EXIT_DONE, EXIT_USAGE, EXIT_INPUT, EXIT_FAILED, EXIT_CANCELLED = 0, 2, 3, 4, 130
+
+#: As in app/runner/verification.cpp.
+_ORDER_OF_NCCL = (
+    "the order in which NCCL adds the values of more than two ranks depends on the size of the "
+    "message and, with NVLink SHARP, on the run"
+)
+_ORDER_OF_GLOO = (
+    "the order in which Gloo adds the values of more than two ranks depends on their place in the "
+    "message, and the messages of such sums differ from those of the unedited graph"
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of jointer-runner (core/bench/request.cpp), except ``--recorded``."""
@@ -176,7 +188,7 @@ class _Rank:
         if self._alone:
             events.say("note", text="collectives are local copies: their times are meaningless")
         inputs = self._inputs(program)
-        self._verify(program, inputs, device)
+        self._verify(captured, program, inputs, device)
         self._measure(program, inputs, device)
         events.say("done")
 
@@ -256,32 +268,53 @@ class _Rank:
             given = read_safetensors(path_of_rank(self._options.inputs, self._rank))
         return program.inputs(seed=self._options.seed, rank=self._rank, given=given)
 
-    def _verify(self, program: RankProgram, inputs: dict[str, Any], device: torch.device) -> None:
+    def _verify(
+        self, captured: Program, program: RankProgram, inputs: dict[str, Any], device: torch.device
+    ) -> None:
         options = self._options
         if not options.expected and not options.baseline:
             return
         self._progress("verify")
         outputs = _to_cpu(self._once(program, _fresh(inputs)))
         verdicts: list[Verdict] = []
+        unedited = None
+        if options.baseline:
+            unedited = self._read(options.baseline, options.baseline_backward)
+        bound = 0.0 if self._alone else self._bound_of_sums(captured, unedited, device)
         if options.expected:
             wanted = read_safetensors(path_of_rank(options.expected, self._rank))
             by_place = {_place(name): tensor for name, tensor in wanted.items()}
-            verdicts.append(compare("expected", program.output_names, outputs, by_place))
-        if options.baseline:
-            captured = self._read(options.baseline, options.baseline_backward)
-            baseline = RankProgram(captured, device, alone=self._alone)
+            verdicts.append(compare("expected", program.output_names, outputs, by_place, bound))
+        if unedited is not None:
+            baseline = RankProgram(unedited, device, alone=self._alone)
             own = baseline.inputs(seed=options.seed, rank=self._rank)
-            unedited = _to_cpu(self._once(baseline, {**own, **_fresh(inputs)}))
-            if len(unedited) != len(outputs):
+            values = _to_cpu(self._once(baseline, {**own, **_fresh(inputs)}))
+            if len(values) != len(outputs):
                 raise Failure(
                     "verify",
-                    f"cannot compare outputs: the baseline has {counted(len(unedited), 'output')}, "
+                    f"cannot compare outputs: the baseline has {counted(len(values), 'output')}, "
                     f"but the graph has {len(outputs)}",
                 )
-            wanted = dict(enumerate(unedited))
-            verdicts.append(compare("baseline", program.output_names, outputs, wanted))
+            wanted = dict(enumerate(values))
+            verdicts.append(compare("baseline", program.output_names, outputs, wanted, bound))
         for verdict in verdicts:
             self._events.say("verified", **asdict(verdict))
+
+    def _bound_of_sums(
+        self, captured: Program, unedited: Program | None, device: torch.device
+    ) -> float:
+        """The bound for sums of more than two ranks that may be computed in a different order. On
+        the CPU, they are those in other messages than in the unedited graph."""
+        sums = sums_of_ranks(captured)
+        if device.type == "cpu":
+            sums = sums - sums_of_ranks(unedited) if unedited is not None else set()
+        if not sums:
+            return 0.0
+        bound = bound_of_roundings(captured)
+        order = _ORDER_OF_GLOO if device.type == "cpu" else _ORDER_OF_NCCL
+        text = f"{order}: outputs may differ by up to {bound:g} of their largest magnitude"
+        self._events.say("note", text=text)
+        return bound
 
     def _once(self, program: RankProgram, inputs: dict[str, Any]) -> list[Any]:
         torch.manual_seed(self._options.seed)
