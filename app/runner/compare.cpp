@@ -30,10 +30,11 @@ struct Difference {
   std::int64_t element = 0;
 };
 
-// A NaN equals only a NaN.
+// A NaN equals only a NaN. Tensors of different shapes or types differ infinitely.
 Difference largest_difference(const at::Tensor& a, const at::Tensor& b) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  if (a.sizes() != b.sizes()) return {kInfinite, kInfinite, 0};
+  if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type())
+    return {kInfinite, kInfinite, 0};
   if (a.numel() == 0) return {};
   const at::Tensor x = as_real(a), y = as_real(b);
   at::Tensor difference = (x - y).abs();

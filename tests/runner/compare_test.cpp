@@ -62,7 +62,7 @@ TEST(Compare, NansDiffer) {
 
 TEST(Compare, ShapesTypesAndMissingTensors) {
   EXPECT_FALSE(compare(at::ones({2, 2}), at::ones({4}), 1).equal);
-  EXPECT_FALSE(compare(at::ones({2}, at::kLong), at::ones({2}), 0).bitwise);
+  EXPECT_FALSE(compare(at::ones({2}, at::kLong), at::ones({2}), 1).equal);
   EXPECT_FALSE(compare(at::Tensor(), at::ones({2}), 1).equal);
   EXPECT_TRUE(compare(at::Tensor(), at::Tensor()).bitwise);
 }
