@@ -61,6 +61,7 @@ class CpuPlatform final : public Platform {
     const std::int64_t peak = allocator_.peak();
     return {.requested = allocator_.allocated(),
             .allocated = allocator_.allocated(),
+            .reserved = allocator_.allocated(),
             .peak_requested = peak,
             .peak_allocated = peak,
             .peak_reserved = peak};

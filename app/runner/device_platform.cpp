@@ -11,6 +11,7 @@ MemoryFigures DevicePlatform::memory() const {
   const MemoryFigures all = all_memory();
   return {.requested = own(all.requested, requested_before_),
           .allocated = own(all.allocated, allocated_before_),
+          .reserved = all.reserved,
           .peak_requested = own(all.peak_requested, requested_before_),
           .peak_allocated = own(all.peak_allocated, allocated_before_),
           .peak_reserved = all.peak_reserved,

@@ -39,7 +39,7 @@ class Marks {
 // In bytes. An allocator rounds requests up to the sizes of its blocks, which are parts of the
 // memory that it reserves.
 struct MemoryFigures {
-  std::int64_t requested = 0, allocated = 0;  // now
+  std::int64_t requested = 0, allocated = 0, reserved = 0;  // now
   std::int64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;
   // Host memory that is pinned for copies to and from the device, as rounded up by the allocator of
   // pinned memory.
@@ -59,6 +59,8 @@ class Platform {
 
   [[nodiscard]] virtual at::Device device() const = 0;
   [[nodiscard]] virtual std::string name() const = 0;  // "NVIDIA H200"
+  // True if only one process at a time can use the device.
+  [[nodiscard]] virtual bool is_exclusive() const { return false; }
   // std::nullopt on the CPU.
   [[nodiscard]] virtual std::optional<GpuProperties> properties() const { return std::nullopt; }
   // Versions of the libraries, and user settings that affect their behavior.

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -197,6 +198,14 @@ Or<std::unique_ptr<Runnable>> Session::make(Graph graph, const ProgramFiles& fil
   std::vector<CompiledRegion> regions;
   if (backend == Backend::inductor || backend == Backend::regional) {
     stage("compile");
+    if (platform_->is_exclusive())
+      return failure(
+          "compile",
+          fmt::format("{} is in exclusive compute mode, so the compiler, which is another "
+                      "process, cannot use it while this rank does; allow several "
+                      "processes with `nvidia-smi -c DEFAULT`, or use the backend "
+                      "interpret or cudagraph",
+                      platform_->name()));
     auto compiled = compile_regions(runnable->graph,
                                     {.files = {path_of_rank(files.graph, world_.rank),
                                                path_of_rank(files.backward, world_.rank)},
@@ -412,6 +421,9 @@ Done Session::measure(Runnable& runnable) {
                        .scratch = std::move(memory->scratch),
                        .blocks = std::move(memory->blocks),
                        .gpu = platform_->state()};
+  if (figures.gpu && figures.gpu->own_bytes)
+    figures.outside_bytes =
+        std::max<std::int64_t>(0, *figures.gpu->own_bytes - platform_->memory().reserved);
   if (figures.gpu)
     for (std::string& doubt : doubts_about(*figures.gpu)) reporter_.note(std::move(doubt));
   if (request_.profile) {

@@ -99,6 +99,9 @@ struct GpuState {
   // Uncorrected ECC errors in the GPU's memory since the driver was loaded.
   std::int64_t uncorrected_ecc_errors = 0;
   bool mig = false;  // the GPU is divided into MIG instances, which share its power and clocks
+  // The bytes of the GPU's memory that the rank uses; std::nullopt if the driver does not report
+  // them.
+  std::optional<std::int64_t> own_bytes;
 };
 
 struct RankMeasured {
@@ -111,6 +114,10 @@ struct RankMeasured {
   std::int64_t workspace_bytes = 0;
   // The peak of host memory that is pinned for copies to and from a GPU: that of offloaded tensors.
   std::int64_t pinned_peak_bytes = 0;
+  // The rank's memory on the GPU outside of the caching allocator, after the measured steps: CUDA's
+  // context, the code of kernels, and buffers of libraries such as NCCL. 0 if NVML does not report
+  // the rank's memory.
+  std::int64_t outside_bytes = 0;
   // From a profiled run: requested bytes at the start, then after each call's allocations and after
   // its frees (as in MemoryTimeline::profile; for the calls of a compiled block, the block's peak);
   // the time of each call outside of compiled blocks; and its kernels.

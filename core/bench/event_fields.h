@@ -33,7 +33,8 @@ inline constexpr auto kMeasuredFigures =
                json_field("reserved_peak_bytes", &RankMeasured::reserved_peak_bytes),
                json_field("resident_peak_bytes", &RankMeasured::resident_peak_bytes),
                json_field("workspace_bytes", &RankMeasured::workspace_bytes).if_set(),
-               json_field("pinned_peak_bytes", &RankMeasured::pinned_peak_bytes).if_set());
+               json_field("pinned_peak_bytes", &RankMeasured::pinned_peak_bytes).if_set(),
+               json_field("outside_bytes", &RankMeasured::outside_bytes).if_set());
 inline std::vector<std::int64_t> numbers_of(std::vector<std::uint32_t> positions) {
   return {positions.begin(), positions.end()};
 }
@@ -56,7 +57,8 @@ constexpr auto json_fields(const GpuState* /*of*/) {
       json_field("other_processes", &GpuState::other_processes).if_set(),
       json_field("other_bytes", &GpuState::other_bytes).if_set(),
       json_field("uncorrected_ecc_errors", &GpuState::uncorrected_ecc_errors).if_set(),
-      json_field("mig", &GpuState::mig).if_set());
+      json_field("mig", &GpuState::mig).if_set(),
+      json_field("own_bytes", &GpuState::own_bytes).if_set());
 }
 constexpr auto json_fields(const CompiledBlock* /*of*/) {
   return std::tuple(

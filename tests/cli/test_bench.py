@@ -202,13 +202,13 @@ def test_figures_of_a_gpu(bench: Bench) -> None:
                "start_ns": [0, 500_000, 600_000], "end_ns": [100_000, 900_000, 800_000]}
     state = {"sm_mhz": 1785, "max_sm_mhz": 1980, "memory_mhz": 2619, "milliwatts": 683_289,
              "celsius": 63, "used_bytes": 1 << 30, "slowdowns": ["power limit"]}
-    measured = {"kernels": kernels, "gpu": state, "workspace_bytes": 32 << 20}
+    measured = {"kernels": kernels, "gpu": state, "workspace_bytes": 32 << 20, "outside_bytes": 700 << 20}
     gpu = {"*": [["started", {"device": "NVIDIA H200", "device_type": "cuda"}],
                  ["measured", measured], ["done"]]}
     text = bench.run(JOINT, "--solo", "0", "--profile", ranks=gpu).out
     assert "busy for 500 us of 2.00 ms: bound by launches" in text
     assert "1785 of 1980 MHz, 683 W, 63" in text and "slowed down by: power limit" in text
-    assert "32.0 MiB of workspaces" in text
+    assert "32.0 MiB of workspaces" in text and "700 MiB on the GPU outside of the allocator" in text
     (rank,) = bench.run(JOINT, "--solo", "0", "--profile", "--json", ranks=gpu).json["ranks"]
     assert rank["kernels"] == kernels and rank["gpu"] == state
 

@@ -49,6 +49,7 @@ TEST_F(Monitored, ReportsClocksPowerTemperatureAndMemory) {
   EXPECT_FALSE(gpu.mig);
   EXPECT_EQ(gpu.other_processes, 0);
   EXPECT_EQ(gpu.other_bytes, 0);
+  EXPECT_EQ(gpu.own_bytes, 19 * kGiB);
   EXPECT_THAT(unreported(""), IsEmpty());
 }
 
@@ -79,7 +80,7 @@ TEST_F(Monitored, CountsOnlyProcessesOnItsOwnMigInstance) {
 
 TEST_F(Monitored, MemoryThatIsNotReportedIsUnknown) {
   for (const char* settings : {"others=2,hidden=1", "others=2,own=0"})
-    EXPECT_FALSE(state(settings).other_bytes) << settings;
+    EXPECT_FALSE(state(settings).other_bytes || state(settings).own_bytes) << settings;
   EXPECT_THAT(unreported("others=2,own=0"), ElementsAre("memory of other processes"));
   EXPECT_EQ(state("others=2,own=0").other_processes, 0);
 }

@@ -152,8 +152,8 @@ TEST_F(PinnedMachine, ThreadsRunOnTheCpusNearTheGpu) {
   EXPECT_EQ(surroundings.pinned_cpus(), 1);
   EXPECT_THAT(surroundings.notes(), ElementsAre(StartsWith("the rank's threads run on the CPUs")));
   EXPECT_THAT(surroundings.facts(),
-              ElementsAre("GPU 0 at 0000:0A:00.0, NUMA node 1", "NVLink to GPU 1",
-                          "PCIe through the host bridge to GPU 2",
+              ElementsAre("driver 580.65.06", "GPU 0 at 0000:0A:00.0, NUMA node 1",
+                          "NVLink to GPU 1", "PCIe through the host bridge to GPU 2",
                           "PCIe through the link between NUMA nodes to GPU 3",
                           "NVLink: 18 of 18 links are active"));
 }
@@ -183,6 +183,8 @@ TEST_F(PinnedMachine, AMissingLibraryIsANote) {
                           StartsWith("the rank's threads run on the CPUs")));
   EXPECT_THAT(surroundings.facts(), ElementsAre("GPU 0 at 0000:0A:00.0, NUMA node 1"));
   EXPECT_FALSE(surroundings.monitor().read());
+  write("sys/module/nvidia/version", "575.57.08");
+  EXPECT_THAT(GpuSurroundings(without).facts(), Contains("driver 575.57.08"));
 }
 
 TEST_F(Machine, WhatNvmlDoesNotReportIsAFact) {
@@ -204,6 +206,10 @@ TEST_F(PinnedMachine, AResultHasTheLinksAndTheStateOfItsGpu) {
   EXPECT_EQ(run.rank.measured->gpu->sm_mhz, 1410);
   EXPECT_TRUE(run.rank.measured->gpu->mig);
   EXPECT_EQ(run.rank.measured->gpu->other_bytes, 0);
+  // The process has 19 GiB, of which the allocator has reserved a few MiB.
+  constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+  EXPECT_LT(run.rank.measured->outside_bytes, 19 * 1024 * kMiB);
+  EXPECT_GT(run.rank.measured->outside_bytes, (19 * 1024 - 256) * kMiB);
   const RankRun unpinned = run_on_fake_device(
       {.graph = kShardedStep, .options = {"--no-pinning"}, .device = {.surroundings = options()}});
   ASSERT_EQ(unpinned.rank.status, RankResult::Status::done) << unpinned.failure();

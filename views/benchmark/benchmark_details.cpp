@@ -123,6 +123,10 @@ class Describer {
       add(s, tr("workspaces"), bytes_text(m->workspace_bytes),
           tr("Memory that libraries such as cuBLAS keep on the device. The measured peak does not "
              "include it."));
+    if (m->outside_bytes > 0)
+      add(s, tr("outside of the allocator"), bytes_text(m->outside_bytes),
+          tr("Memory of the rank on the GPU that the caching allocator has not reserved: CUDA's "
+             "context, the code of kernels, and buffers of libraries such as NCCL."));
     if (m->pinned_peak_bytes > 0)
       add(s, tr("pinned on the host"), bytes_text(m->pinned_peak_bytes),
           tr("Peak of the host memory that is pinned for copies to and from the device, for "

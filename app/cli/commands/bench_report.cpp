@@ -93,6 +93,15 @@ void add_workspaces(Table& table, const BenchmarkResult& r) {
                      " of workspaces, not included in the peak"});
 }
 
+void add_outside_memory(Table& table, const BenchmarkResult& r) {
+  for (const RankResult& rank : r.ranks)
+    if (rank.measured && rank.measured->outside_bytes > 0)
+      table.add({fmt::format("other memory, rank {}", rank.rank),
+                 format_bytes(rank.measured->outside_bytes) +
+                     " on the GPU outside of the allocator: CUDA's context, kernels, and buffers "
+                     "of libraries"});
+}
+
 void add_pinned_memory(Table& table, const BenchmarkResult& r) {
   for (const RankResult& rank : r.ranks)
     if (rank.measured && rank.measured->pinned_peak_bytes > 0)
@@ -129,6 +138,7 @@ Table facts(const BenchmarkResult& r) {
   add_busy(table, r);
   add_gpu_states(table, r);
   add_workspaces(table, r);
+  add_outside_memory(table, r);
   add_pinned_memory(table, r);
   return table;
 }

@@ -171,6 +171,9 @@ class CudaPlatform final : public DevicePlatform {
 
   [[nodiscard]] at::Device device() const override { return device_; }
   [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] bool is_exclusive() const override {
+    return compute_mode_of(device_.index()) != ComputeMode::shared;
+  }
   [[nodiscard]] std::optional<GpuProperties> properties() const override {
     const cudaDeviceProp& reported = *at::cuda::getDeviceProperties(device_.index());
     constexpr std::int64_t kKhzPerMhz = 1000;
@@ -249,11 +252,13 @@ class CudaPlatform final : public DevicePlatform {
     constexpr auto kAll = static_cast<std::size_t>(StatType::AGGREGATE);
     const auto& allocated = stats.allocated_bytes[kAll];
     const auto& requested = stats.requested_bytes[kAll];
+    const auto& reserved = stats.reserved_bytes[kAll];
     return {.requested = requested.current,
             .allocated = allocated.current,
+            .reserved = reserved.current,
             .peak_requested = requested.peak,
             .peak_allocated = allocated.peak,
-            .peak_reserved = stats.reserved_bytes[kAll].peak,
+            .peak_reserved = reserved.peak,
             .peak_pinned = at::getHostAllocator(at::kCUDA)->get_stats().active_bytes.peak};
   }
   void run_on_recording_stream(const std::function<void()>& step) override {

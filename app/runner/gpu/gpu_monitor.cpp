@@ -58,15 +58,17 @@ std::optional<std::vector<ProcessInfo>> processes_of(const Nvml& nvml, Nvml::Dev
   }
 }
 
-// Adds the other processes on this GPU or, if it is divided, on this process's instance. Returns
+// Adds this process's memory, and the other processes on this GPU or, if it is divided, on this
+// process's instance. Returns
 // false if the driver does not list the processes, does not list this one, as in a container that
 // has its own process numbers, or does not report their memory.
-bool add_other_processes(const Nvml& nvml, Nvml::Device device, GpuState& state) {
+bool add_processes(const Nvml& nvml, Nvml::Device device, GpuState& state) {
   const auto computing = processes_of(nvml, device, "nvmlDeviceGetComputeRunningProcesses_v3");
   if (!computing) return false;
   const auto own_pid = static_cast<unsigned int>(::getpid());
   const auto own = std::ranges::find(*computing, own_pid, &ProcessInfo::pid);
   if (own == computing->end()) return false;
+  if (own->memory != kUnknownMemory) state.own_bytes = static_cast<std::int64_t>(own->memory);
   const unsigned int instance = own->gpu_instance;
   std::vector<ProcessInfo> others;
   const auto add = [&](const ProcessInfo& process) {
@@ -139,7 +141,7 @@ GpuMonitor::Reading GpuMonitor::read_all() const {
   unsigned int mode = 0, pending = 0;
   state.mig =
       nvml_->call("nvmlDeviceGetMigMode", device_, &mode, &pending) == Nvml::success && mode != 0;
-  if (!add_other_processes(*nvml_, device_, state))
+  if (!add_processes(*nvml_, device_, state))
     reading.unreported.emplace_back("memory of other processes");
   return reading;
 }

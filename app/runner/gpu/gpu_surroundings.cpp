@@ -3,14 +3,34 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <array>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include "app/runner/gpu/pinning.h"
 
 namespace jointer::runner {
+namespace {
+
+// The version of the driver, such as "580.65.06"; empty if it is unknown. `nvml` may be null.
+std::string driver_version(const Nvml* nvml, const std::string& root) {
+  std::array<char, 80> text{};  // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
+  if (nvml != nullptr && nvml->call("nvmlSystemGetDriverVersion", text.data(),
+                                    static_cast<unsigned int>(text.size())) == Nvml::success)
+    return text.data();
+  std::ifstream file(root + "/sys/module/nvidia/version");
+  std::string version;
+  std::getline(file, version);
+  return version;
+}
+
+}  // namespace
 
 GpuSurroundings::GpuSurroundings(SurroundingsOptions options)
     : nvml_(Nvml::load(options.nvml)), monitor_(nvml_, options.gpu.bus) {
+  if (const std::string driver = driver_version(nvml_.get(), options.root); !driver.empty())
+    facts_.push_back("driver " + driver);
   const auto node = numa_node_of(options.gpu.bus, options.root);
   facts_.push_back(fmt::format("GPU {} at {}{}", options.gpu.number, options.gpu.bus,
                                node ? fmt::format(", NUMA node {}", *node) : std::string()));

@@ -46,6 +46,7 @@ RankMeasured any_measured() {
                  .resident_peak_bytes = any<std::int64_t>(),
                  .workspace_bytes = any<std::int64_t>(),
                  .pinned_peak_bytes = any<std::int64_t>(),
+                 .outside_bytes = any<std::int64_t>(),
                  .memory_profile = any_numbers()};
   m.nodes.resize(*rc::gen::inRange<std::size_t>(0, 20));
   for (NodeTime& n : m.nodes)
@@ -58,7 +59,7 @@ RankMeasured any_measured() {
     m.gpu =
         GpuState{any<std::int64_t>(), any<std::int64_t>(), any<std::int64_t>(), any<std::int64_t>(),
                  any<std::int64_t>(), any<std::int64_t>(), {any_text()},        any<std::int64_t>(),
-                 any_optional(),      any<std::int64_t>(), any<bool>()};
+                 any_optional(),      any<std::int64_t>(), any<bool>(),         any_optional()};
   m.scratch.resize(*rc::gen::inRange<std::size_t>(0, 5));
   for (NodeScratch& s : m.scratch) s = {any<std::uint32_t>(), any<std::int64_t>()};
   m.blocks.resize(*rc::gen::inRange<std::size_t>(0, 3));
@@ -116,7 +117,8 @@ RC_GTEST_PROP(EventProperty, WritingAndReadingReturnsTheSameEvent, ()) {
 // Every field has a different value, so that none can be lost or swapped.
 TEST(Event, EveryFieldRoundTrips) {
   const RankEvent said = RankMeasured{
-      {5, 4}, 1, 2, 3, 4, 5, 6, {7, 8, 9}, {{6, 10, 20, 5}}, {{6, "gemm", 7, 11, 12}}, {{3, 512}}};
+      {5, 4},    1, 2, 3, 4, 5, 6, 7, {7, 8, 9}, {{6, 10, 20, 5}}, {{6, "gemm", 7, 11, 12}},
+      {{3, 512}}};
   const RankMeasured m = std::get<RankMeasured>(*parse_event(write_event(said)));
   EXPECT_EQ(m.step_ns, (std::vector<std::int64_t>{5, 4}));
   EXPECT_EQ(m.peak_bytes, 1);
@@ -125,6 +127,7 @@ TEST(Event, EveryFieldRoundTrips) {
   EXPECT_EQ(m.resident_peak_bytes, 4);
   EXPECT_EQ(m.workspace_bytes, 5);
   EXPECT_EQ(m.pinned_peak_bytes, 6);
+  EXPECT_EQ(m.outside_bytes, 7);
   EXPECT_EQ(m.memory_profile, (std::vector<std::int64_t>{7, 8, 9}));
   ASSERT_EQ(m.nodes.size(), 1U);
   EXPECT_EQ(m.nodes[0].position, 6U);
@@ -277,6 +280,7 @@ TEST(Event, TheSchemaDescribesEveryEvent) {
                                       RankMeasured{.step_ns = {1},
                                                    .workspace_bytes = 1,
                                                    .pinned_peak_bytes = 1,
+                                                   .outside_bytes = 1,
                                                    .memory_profile = {1},
                                                    .nodes = {{1, 1, 1, 1}},
                                                    .kernels = {{1, "gemm", 1, 1, 1}},
@@ -285,7 +289,8 @@ TEST(Event, TheSchemaDescribesEveryEvent) {
                                                                    .other_processes = 1,
                                                                    .other_bytes = 1,
                                                                    .uncorrected_ecc_errors = 1,
-                                                                   .mig = true}},
+                                                                   .mig = true,
+                                                                   .own_bytes = 1}},
                                       RankVerified{},
                                       RankFailed{.memory_snapshot = "rank0.pickle"},
                                       RankDone{}};

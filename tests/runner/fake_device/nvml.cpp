@@ -81,6 +81,12 @@ FAKE_NVML_FUNCTION nvmlInit_v2() {
 FAKE_NVML_FUNCTION nvmlShutdown() {
   return kDone;
 }
+FAKE_NVML_FUNCTION nvmlSystemGetDriverVersion(char* text, unsigned int length) {
+  constexpr std::string_view kVersion = "580.65.06";
+  if (length <= kVersion.size()) return kTooSmall;
+  text[kVersion.copy(text, kVersion.size())] = '\0';
+  return kDone;
+}
 FAKE_NVML_FUNCTION nvmlDeviceGetHandleByPciBusId_v2(const char* bus, void** device) {
   for (const FakeGpu& gpu : kGpus)
     if (std::string_view(bus).ends_with(gpu.bus)) {

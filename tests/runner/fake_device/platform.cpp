@@ -114,6 +114,9 @@ class FakePlatform final : public runner::DevicePlatform {
 
   [[nodiscard]] at::Device device() const override { return {at::kPrivateUse1, 0}; }
   [[nodiscard]] std::string name() const override { return "Fake device"; }
+  [[nodiscard]] bool is_exclusive() const override {
+    return !the_device().options().exclusive_name.empty();
+  }
   [[nodiscard]] std::chrono::steady_clock::time_point now() const override {
     return the_device().clock().real_time();
   }
@@ -181,6 +184,7 @@ class FakePlatform final : public runner::DevicePlatform {
  protected:
   [[nodiscard]] MemoryFigures all_memory() const override {
     MemoryFigures figures = the_device().memory().figures();
+    figures.reserved = the_device().memory().reserved();
     figures.peak_pinned = the_device().pinned().peak();
     return figures;
   }
