@@ -210,6 +210,11 @@ StepOr<TimesOfNodes> measure_nodes(const MeasuredProgram& run, std::vector<Compi
   auto timed = time_steps(run);
   run.platform.keep_history(true);
   if (!timed) return tl::unexpected(timed.error());
+  if (!timed->is_traced && !run.platform.device().is_cpu())
+    run.reporter.note(
+        "kernels cannot be traced (CUPTI is missing, is used by another profiler, or the driver "
+        "forbids it): nodes are timed by events around their calls, which for small kernels "
+        "measure the time of launches");
   TimesOfNodes result;
   std::vector<NodeTime>& times = result.nodes;
   std::unordered_map<std::uint32_t, std::size_t> index_of;  // by the collective's node

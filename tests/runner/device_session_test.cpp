@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
+#include <string>
 
 #include "core/bench/calibrate.h"
 #include "core/bench/measurement.h"
@@ -140,6 +142,7 @@ TEST(DeviceSession, KernelsBelongToTheirNodes) {
   EXPECT_EQ(gather[0].stream, FakeDevice::kCommunicationStream);
   EXPECT_EQ(product[0].stream, FakeDevice::kComputeStream);
   EXPECT_GE(product[0].start_ns, gather[0].end_ns);  // it waits for it
+  EXPECT_THAT(run.rank.notes, SizeIs(0));
   const NodeTime time = time_of(*graph, measured, "g");
   EXPECT_EQ(time.own_ns, DeviceOptions{}.collective_ns);
   EXPECT_EQ(time.end_ns - time.start_ns, DeviceOptions{}.collective_ns);
@@ -171,6 +174,7 @@ TEST(DeviceSession, MarksTimeNodesWhereKernelsAreNotTraced) {
   const auto graph = parse_literal(kShardedStep);
   const RankMeasured& measured = *run.rank.measured;
   EXPECT_THAT(measured.kernels, SizeIs(0));
+  EXPECT_THAT(run.rank.notes, testing::Contains(testing::StartsWith("kernels cannot be traced")));
   EXPECT_GE(time_of(*graph, measured, "a").own_ns, DeviceOptions{}.kernel_ns);
   EXPECT_EQ(time_of(*graph, measured, "g").end_ns, time_of(*graph, measured, "gw").end_ns);
 }
@@ -329,6 +333,38 @@ TEST(DeviceSession, RecordsOffloads) {
                                           .options = {"--solo=0", "--backend=cudagraph"}});
   ASSERT_EQ(run.rank.status, Status::done) << run.failure();
   EXPECT_THAT(run.rank.verified, SizeIs(1));
+  EXPECT_TRUE(run.rank.verified[0].bitwise);
+}
+
+// The compiler is another process, which could not use the device.
+TEST(DeviceSession, NothingIsCompiledOnADeviceForOneProcess) {
+  for (const char* backend : {"--backend=inductor", "--backend=regional"}) {
+    const RankRun run =
+        run_on_fake_device({.graph = kShardedStep,
+                            .options = {backend},
+                            .device = {.exclusive_name = std::string("GPU of test ") +
+                                                         std::to_string(::getpid()) + backend}});
+    EXPECT_EQ(run.rank.status, Status::failed);
+    EXPECT_EQ(run.rank.kind, "compile");
+    EXPECT_EQ(run.rank.stage, "compile");
+    EXPECT_THAT(run.rank.reason,
+                testing::StartsWith("Fake device is in exclusive compute mode, so the compiler"));
+    EXPECT_THAT(run.rank.reason, testing::HasSubstr("`nvidia-smi -c DEFAULT`"));
+  }
+}
+
+// An operator without a deterministic kernel is an error only in the first try.
+TEST(DeviceSession, OperatorsWithoutADeterministicKernelAreVerified) {
+  constexpr const char* kPut = R"(
+    x: f32[64] = input
+    index: i64[8] = input
+    v: f32[8] = input
+    p: f32[64] = aten.put(x, index, v)
+    return [p]
+  )";
+  const RankRun run = run_on_fake_device({.graph = kPut, .baseline = kPut});
+  ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+  ASSERT_EQ(run.rank.verified.size(), 1);
   EXPECT_TRUE(run.rank.verified[0].bitwise);
 }
 
