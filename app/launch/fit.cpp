@@ -35,9 +35,9 @@ Result<void> check_room(const BenchmarkRequest& request, const Machine& machine,
   if (request.ranks > kMaxRanks)
     return fail(Error::Kind::usage, "{} ranks are too many for one machine (at most {}); {}",
                 request.ranks, kMaxRanks, hints.alone);
-  if (request.on == RunOn::cuda && machine.gpus > 0 && request.ranks > machine.gpus)
+  if (request.on != RunOn::cpu && machine.gpus > 0 && request.ranks > machine.gpus)
     return fail(Error::Kind::usage, "{} ranks need {} GPUs, but this machine has {}; {}; {}",
-                request.ranks, request.ranks, machine.gpus, hints.on_cpu, hints.alone);
+                request.ranks, request.ranks, machine.gpus, hints.alone, hints.on_cpu);
   return {};
 }
 
@@ -85,16 +85,8 @@ Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest reques
   if (request.ranks == 0) request.ranks = world;
   JOINTER_CHECK(check_rank_count(graph, request, world, hints));
   JOINTER_CHECK(check_room(request, machine, hints));
-  FittedRequest fitted{std::move(request), {}, std::move(hints)};
-  if (fitted.request.on == RunOn::automatic && machine.gpus > 0 &&
-      fitted.request.ranks > machine.gpus) {
-    fitted.request.on = RunOn::cpu;
-    fitted.notes.push_back(fmt::format(
-        "{} ranks need a GPU each, but this machine has {} GPU{}, so they run on the CPU; {}",
-        fitted.request.ranks, machine.gpus, machine.gpus == 1 ? "" : "s", fitted.hints.alone));
-  }
-  JOINTER_CHECK(check_nsys(fitted.request, machine));
-  return fitted;
+  JOINTER_CHECK(check_nsys(request, machine));
+  return FittedRequest{std::move(request), {}, std::move(hints)};
 }
 
 }  // namespace jointer
