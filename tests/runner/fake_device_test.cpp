@@ -55,6 +55,27 @@ TEST_F(OnFakeDevice, ViewsShareMemoryAndWritesReachIt) {
   EXPECT_EQ(part.data_ptr(), static_cast<float*>(base.data_ptr()) + 8);
 }
 
+// Inputs are made outside of inference mode, and steps run in it.
+TEST_F(OnFakeDevice, ViewsOfOrdinaryTensorsAreNotInferenceTensors) {
+  at::Tensor base;
+  {
+    const c10::InferenceMode ordinary(false);
+    base = at::zeros({4, 4}, at::TensorOptions().device(kDevice));
+  }
+  const at::Tensor view = base.view({2, 8});
+  EXPECT_FALSE(view.is_inference());
+  view.select(0, 1).fill_(3);
+  EXPECT_EQ(base.sum().item<float>(), 24);
+}
+
+// CUDA's kernels check indices with assertions, after which the device is unusable.
+TEST_F(OnFakeDevice, AnIndexOutOfRangeIsAnAssertion) {
+  const at::Tensor table = ones(4).view({2, 2});
+  const at::Tensor index = at::full({1}, 7, at::TensorOptions().dtype(at::kLong).device(kDevice));
+  EXPECT_THROW(at::embedding(table, index), c10::AcceleratorError);
+  EXPECT_THROW(platform_->synchronize(), c10::AcceleratorError);
+}
+
 TEST_F(OnFakeDevice, CallsReturnBeforeTheyEnd) {
   const at::Tensor a = ones(1000);
   platform_->synchronize();

@@ -1,45 +1,105 @@
-"""Runs the checks of scripts/gpu_acceptance on the CPU, except those that need a GPU."""
+"""Runs the checks of scripts/gpu_acceptance on the CPU and on the simulated device (fake_device/)."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import zstandard
+from conftest import BIN, ROOT
 
-ROOT = Path(__file__).parents[2]
+
+# Checks that pass on a device, and some of their rows. Times of kernels are those of a GPU.
+_ROWS = {
+    "samples,ranks": [
+        "{sample}, all ranks, interpret",
+        "{sample}, interpret",
+        "{sample}, peak",
+    ],
+    "timing": ["{sample}, times of nodes", "{sample}, estimate after calibration"],
+    "faults": [
+        "token ids out of range",
+        "a run after that",
+        "the rank is killed",
+        "the rank stops",
+        "the user stops the run",
+    ],
+}
+
+
+def _check(on: str, samples: Path, sample: str, checks: str, out: Path) -> list[str]:
+    """Runs checks on the CPU, or on the simulated device in place of a GPU. Returns the names of the
+    rows that passed; none may fail."""
+    paths = [ROOT / "tests", ROOT / "tests/runner", ROOT / "resources/python"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+    backends = "interpret"
+    if on == "cuda":
+        environment["JOINTER_RUNNER"] = str(BIN / "fake_device_runner")
+        backends += ",cudagraph"
+    command = [sys.executable, "-m", "acceptance", "--on", on, "--out", out, "--bin", BIN]
+    command += ["--samples", samples, "--only", sample, "--backends", backends, "--checks", checks]
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, timeout=600, env=environment
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads((out / "report.json").read_text())["rows"]
+    assert not [row for row in rows if row["status"] == "FAILED"], done.stdout
+    return [row["check"] for row in rows if row["status"] == "passed"]
+
+
+def _rows(checks: str, sample: str) -> set[str]:
+    return {row.format(sample=sample) for row in _ROWS[checks]}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("checks", ["samples,ranks,timing,sanitizer", "faults"])
-def test_checks_pass_on_the_cpu(checks: str, tmp_path: Path) -> None:
-    paths = [ROOT / "tests", ROOT / "tests/runner", ROOT / "resources/python"]
-    command = [sys.executable, "-m", "acceptance", "--on", "cpu", "--out", tmp_path]
-    command += ["--bin", os.environ["JOINTER_BIN"], "--samples", ROOT / "resources/samples"]
-    command += ["--only", "llama_debug_fsdp2.joint", "--backends", "interpret", "--checks", checks]
-    done = subprocess.run(
-        list(map(str, command)),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = json.loads((tmp_path / "report.json").read_text())["rows"]
-    passed = [row["check"] for row in rows if row["status"] == "passed"]
-    expected = {
-        "faults": ["token ids out of range", "the rank is killed", "the user stops the run"],
-        "samples,ranks,timing,sanitizer": [
-            "llama_debug_fsdp2.joint, all ranks, interpret",
-            "llama_debug_fsdp2.joint, interpret",
-            "llama_debug_fsdp2.joint, peak",
-        ],
-    }[checks]
-    assert set(expected) <= set(passed), done.stdout
-    assert not [row for row in rows if row["status"] == "FAILED"]
+@pytest.mark.parametrize("on", ["cpu", "cuda"])
+@pytest.mark.parametrize("checks", _ROWS)
+def test_checks_pass_on_a_sample(on: str, checks: str, tmp_path: Path) -> None:
+    sample = "llama_debug_fsdp2.joint"
+    passed = _check(on, ROOT / "resources/samples", sample, checks, tmp_path)
+    expected = set() if (on, checks) == ("cpu", "timing") else _rows(checks, sample)
+    assert expected <= set(passed)
+
+
+def _tensor(shape: list[int], storage: int, dtype: str = "float32") -> dict[str, Any]:
+    strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    return {"t": {"shape": shape, "dtype": dtype, "device": "cpu", "stride": strides, "offset": 0,
+                  "storage": storage}}  # fmt: skip
+
+
+def _write_small_sample(path: Path) -> None:
+    """An embedding, a product and a ReLU."""
+
+    def node(op: str, name: str, target: str, value: dict[str, Any], *args: str) -> dict[str, Any]:
+        return {"name": name, "op": op, "target": target, "val": value,
+                "args": [{"n": arg} for arg in args]}  # fmt: skip
+
+    nodes = [
+        node("placeholder", "tokens", "tokens", _tensor([256], 0, "int64")),
+        node("placeholder", "table", "table", _tensor([64, 128], 1)),
+        node("placeholder", "w", "w", _tensor([128, 128], 2)),
+        node("call_function", "e", "aten.embedding.default", _tensor([256, 128], 3), "table", "tokens"),
+        node("call_function", "m", "aten.mm.default", _tensor([256, 128], 4), "e", "w"),
+        node("call_function", "r", "aten.relu.default", _tensor([256, 128], 5), "m"),
+        {"name": "output", "op": "output", "target": "output", "args": [[{"n": "r"}]]},
+    ]
+    storages = [256 * 8, 64 * 128 * 4, 128 * 128 * 4, *[256 * 128 * 4] * 3]
+    capture = {"format": "jointer-capture", "version": 1, "kind": "forward", "name": "small",
+               "storages": storages, "nodes": nodes}  # fmt: skip
+    path.write_bytes(zstandard.compress(json.dumps(capture).encode()))
+
+
+def test_checks_pass_on_the_simulated_device(tmp_path: Path) -> None:
+    _write_small_sample(tmp_path / "small.joint.json.zst")
+    kinds = ["samples,ranks", "timing"]
+    passed = _check("cuda", tmp_path, "small.joint", ",".join(kinds), tmp_path / "report")
+    assert _rows(kinds[0], "small.joint") | _rows(kinds[1], "small.joint") <= set(passed)
 
 
 def _program(path: Path, script: str) -> None:

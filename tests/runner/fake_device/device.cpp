@@ -97,6 +97,11 @@ std::int64_t FakeDevice::launch(Work work) {
   return clock_.end_of(work.stream);
 }
 
+void FakeDevice::fail_assertion() {
+  error_ = {.at_ns = clock_.now(), .text = kAssertion};
+  throw_device_error(kAssertion);
+}
+
 void FakeDevice::record(const EventPtr& event, StreamNumber stream) {
   if (options_.before_event) options_.before_event();
   const auto reach = [this, event, stream] {

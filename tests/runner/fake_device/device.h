@@ -95,6 +95,8 @@ class FakeDevice {
   //
   // Runs the work, or captures it. Returns its end; kNever if it hangs.
   std::int64_t launch(Work work);
+  // An assertion of a kernel fails, and the host notices it at once.
+  [[noreturn]] void fail_assertion();
   void record(const EventPtr& event, StreamNumber stream);
   void block(const EventPtr& event, StreamNumber stream);
   // Wait on the host; `what` is not permitted while a stream is captured.

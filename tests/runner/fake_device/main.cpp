@@ -1,6 +1,7 @@
 // A runner whose CUDA device is the fake one, for tests of the launcher. FAKE_FAULT is
 // RANK/KIND/STAGE/CALL (faults.h), such as `1/died/measure/3`. FAKE_EXCLUSIVE names a device in
-// exclusive compute mode that all ranks use.
+// exclusive compute mode that all ranks use. As for CUDA, an empty CUDA_VISIBLE_DEVICES hides the
+// device.
 
 #include <algorithm>
 #include <cstdlib>
@@ -52,6 +53,9 @@ int main(int argc, char** argv) {
   const OwnStatus status(variable(kStatusFileVariable));
   test::FakeDevice::instance().reset(
       {.exclusive_name = variable("FAKE_EXCLUSIVE"), .faults = faults_from_environment(status)});
-  return runner::run_rank(argc, argv, runner::make_cpu_platform, test::make_fake_platform,
-                          /*no_device=*/"");
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const bool is_hidden = visible != nullptr && *visible == '\0';
+  return runner::run_rank(argc, argv, runner::make_cpu_platform,
+                          is_hidden ? nullptr : test::make_fake_platform,
+                          is_hidden ? "no device is visible" : "");
 }

@@ -46,6 +46,16 @@ at::Tensor with_storage(c10::Storage storage, const at::Tensor& like, c10::Dispa
   return made;
 }
 
+// A view of `base`, with the sizes of `like`. As torch's own views, it is an inference tensor only
+// if `base` is one, whatever the current mode is.
+at::Tensor view_of(const at::Tensor& base, const at::Tensor& like) {
+  at::Tensor made = at::detail::make_tensor<c10::TensorImpl>(
+      c10::TensorImpl::VIEW, c10::Storage(base.storage()), base.key_set(), like.dtype());
+  made.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(), like.strides(),
+                                                    like.storage_offset());
+  return made;
+}
+
 void free_on_device(void* data) {
   FakeDevice::instance().memory().free(data);
 }
@@ -102,12 +112,14 @@ class HostCall {
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
 
   [[nodiscard]] bool is_alias(const at::Tensor& result) const {
-    return storages_.contains(result.storage().unsafeGetStorageImpl());
+    return bases_.contains(result.storage().unsafeGetStorageImpl());
   }
   // The tensor on the device for a result of the CPU's kernel.
   at::Tensor on_device(const at::Tensor& result) {
     if (!result.defined()) return result;
     c10::StorageImpl* made = result.storage().unsafeGetStorageImpl();
+    if (const auto base = bases_.find(made); base != bases_.end())
+      return view_of(base->second, result);
     auto found = storages_.find(made);
     if (found == storages_.end()) {
       bytes_ += static_cast<std::int64_t>(result.nbytes());
@@ -130,7 +142,7 @@ class HostCall {
       host = with_storage(copy.storage(), tensor, c10::DispatchKey::CPU);
     }
     bytes_ += static_cast<std::int64_t>(tensor.nbytes());
-    storages_.emplace(host.storage().unsafeGetStorageImpl(), tensor.storage());
+    bases_.emplace(host.storage().unsafeGetStorageImpl(), tensor);
     return host;
   }
 
@@ -172,7 +184,9 @@ class HostCall {
   bool is_captured_;
   Stack stack_;
   std::int64_t bytes_ = 0;
-  std::unordered_map<c10::StorageImpl*, c10::Storage> storages_;  // the CPU's -> the device's
+  // By the CPU's storage: the argument on the device, and the storage of a result.
+  std::unordered_map<c10::StorageImpl*, at::Tensor> bases_;
+  std::unordered_map<c10::StorageImpl*, c10::Storage> storages_;
   std::vector<at::Tensor> kept_;
 };
 
@@ -219,7 +233,11 @@ void run_on_device(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, 
   HostCall call(arguments, captures);
   {
     const OnDeviceMemory memory;
-    op.callBoxed(&call.stack());
+    try {
+      op.callBoxed(&call.stack());
+    } catch (const c10::IndexError&) {  // CUDA's kernels check indices with assertions
+      device.fail_assertion();
+    }
   }
   bool runs_kernel = !allocates_only(name) && !reads_on_host(name);
   bool is_view = !schema.returns().empty();
