@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import io
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +154,133 @@ def test_memory_that_the_driver_does_not_report(
     assert _used_bytes("cuda") == 8 << 20
     _program(tmp_path / "nvidia-smi", "echo 3; echo [N/A]")
     assert _used_bytes("cuda") is None
+
+
+# --- The folder that scripts/gpu_acceptance --pack makes ---
+
+
+def _archive(path: Path, **files: str) -> None:
+    """A .tar.gz with these programs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w:gz") as archive:
+        for name, script in files.items():
+            data = f"#!/bin/sh\n{script}\n".encode()
+            info = tarfile.TarInfo(name.replace("_", "-"))
+            info.size, info.mode = len(data), 0o755
+            archive.addfile(info, io.BytesIO(data))
+
+
+def _torch_minor() -> str:
+    return ".".join(importlib.metadata.version("torch").split(".")[:2])
+
+
+def _packed(folder: Path, version: str) -> Path:
+    """A packed folder whose checks only print the programs that they would use."""
+    shutil.copy(ROOT / "scripts/carried_acceptance", folder / "check")
+    shutil.copytree(ROOT / "tests/acceptance", folder / "acceptance")
+    (folder / "acceptance/__main__.py").write_text(
+        "import os, sys\nprint('uses', sys.argv[2], os.environ['JOINTER_RUNNER'])\n"
+    )
+    _archive(folder / "programs.tar.gz", jointer="exit 0")
+    _archive(folder / f"runners/{version}.tar.gz", jointer_runner="exit 0")
+    _archive(folder / "source.tar.gz")
+    (folder / "stubs").mkdir()
+    return folder
+
+
+def _run_packed(folder: Path) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(folder / "stubs"), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "JOINTER_PYTHON": sys.executable}
+    return subprocess.run([folder / "check"], capture_output=True, text=True, env=environment)
+
+
+def test_packed_programs_run_as_they_are(tmp_path: Path) -> None:
+    version = _torch_minor()
+    done = _run_packed(_packed(tmp_path, version))
+    assert done.returncode == 0, done.stderr
+    unpacked = tmp_path / "unpacked" / version
+    assert done.stdout == f"uses {unpacked} {unpacked}/jointer-runner\n"
+
+
+_TOO_NEW = """echo "$1: /lib/libc.so.6: version \\`GLIBC_2.32' not found (required by $1)"
+echo "$1: /lib/libc.so.6: version \\`GLIBC_2.134' not found (required by $1)"
+echo "$1: /lib/libstdc++.so.6: version \\`GLIBCXX_3.4.130' not found (required by $1)" >&2"""
+
+
+def test_programs_that_need_a_newer_glibc_are_built_here(tmp_path: Path) -> None:
+    version = _torch_minor()
+    _packed(tmp_path, version)
+    _program(tmp_path / "stubs/ldd", _TOO_NEW)
+    _program(tmp_path / "stubs/g++", "echo 10")
+    done = _run_packed(tmp_path)
+    assert done.returncode == 2
+    needs = "the packed programs need GLIBCXX_3.4.130 GLIBC_2.134, but this machine has glibc "
+    assert needs in done.stderr and "; building them here" in done.stderr
+    assert "error: g++ 10 is too old to build them here: 11 or newer is needed" in done.stderr
+    built = tmp_path / "built" / version / "bin"
+    built.mkdir(parents=True)
+    _program(built / "jointer-runner", "exit 0")
+    done = _run_packed(tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"uses {built} {built}/jointer-runner\n")
+
+
+def test_a_runner_for_another_torch_is_built_here(tmp_path: Path) -> None:
+    _packed(tmp_path, "2.9")
+    _program(tmp_path / "stubs/g++", "echo 10")
+    done = _run_packed(tmp_path)
+    assert done.returncode == 2
+    assert f"there is no runner for torch {_torch_minor()} in " in done.stderr
+    assert "only for: 2.9; building them here" in done.stderr
+
+
+def test_sources_are_those_of_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tests")
+    from acceptance.sources import read_units
+
+    start = "env X=1 ccache /usr/bin/c++ -DNDEBUG -DFMT_SHARED -I/p"
+    compiled = f"{start} -include /p/build/pch.hxx -o a.o -c /p/build/core/batches/core_0.cpp"
+    commands = {
+        "jointer": [
+            f"{start} -x c++-header -o pch.gch -c /p/build/pch.hxx.cxx",
+            compiled,
+            f"{start} -DJOINTER_VERSION='\"1\"' -o b.o -c /p/app/cli/main.cpp",
+            ": && /usr/bin/c++ a.o b.o -o bin/jointer",
+        ],
+        "jointer-runner-cuda": [
+            compiled,
+            f"{start} -DUSE_CUDA -isystem /t/torch/include -o c.o -c /p/app/runner/cuda/main.cpp",
+        ],
+    }
+    core, main, cuda = read_units(commands, Path("/p"), Path("/p/build"))
+    assert core.source == "generated/core/batches/core_0.cpp"
+    assert core.programs == ["jointer", "jointer-runner-cuda"] and not core.uses_torch
+    assert 'JOINTER_VERSION="1"' in main.defines and "FMT_SHARED" not in main.defines
+    assert cuda.uses_torch and cuda.uses_cuda and cuda.programs == ["jointer-runner-cuda"]
+
+
+@pytest.mark.slow
+def test_sources_are_compiled_and_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tests")
+    from acceptance import sources
+
+    monkeypatch.setattr(sources, "_ARCHIVES", ())
+    folder = tmp_path / "source"
+    (folder / "core").mkdir(parents=True)
+    (folder / "lib").mkdir()
+    (folder / "core/seven.h").write_text("int seven();\n")
+    (folder / "main.cpp").write_text('#include "core/seven.h"\nint main() { return seven(); }\n')
+    (folder / "seven.cpp").write_text('#include "core/seven.h"\nint seven() { return SEVEN; }\n')
+    (folder / "empty.cpp").write_text("")
+    library = folder / "lib" / sources._SHARED
+    subprocess.run(["g++", "-shared", "-o", library, folder / "empty.cpp"], check=True)
+    units = [
+        sources.Unit("main.cpp", [], programs=["jointer"]),
+        sources.Unit("seven.cpp", ["SEVEN=7"], programs=["jointer"]),
+    ]
+    (folder / "build.json").write_text(json.dumps([vars(unit) for unit in units]))
+    assert sources.build(folder, tmp_path / "out") == ["jointer"]
+    ran = subprocess.run([tmp_path / "out/bin/jointer"], env={"LD_LIBRARY_PATH": str(tmp_path / "out/lib")})
+    assert ran.returncode == 7
+    (folder / "seven.cpp").write_text("int seven() { return eight; }\n")
+    with pytest.raises(sources.BuildError, match="g\\+\\+ failed: seven.cpp:1.*eight"):
+        sources.build(folder, tmp_path / "out")
