@@ -143,6 +143,40 @@ def test_an_error_of_a_check_is_a_row(tmp_path: Path, monkeypatch: pytest.Monkey
     assert report.rows[0].figure == "KeyError: 'kernels'"
 
 
+def test_kernels_and_steps_are_compared_with_those_of_torch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tests")
+    from acceptance.report import Report
+    from acceptance.timing import by_name, compare_kernels, compare_steps
+
+    ours = by_name({"name": ["gemm", "add", "gemm"], "start_ns": [0, 9, 20], "end_ns": [8000, 19, 12020]})
+    assert ours == {"gemm": [2, 20_000], "add": [1, 10]}
+    report = Report(tmp_path)
+    compare_kernels(report, "s", ours, {"gemm": [4, 44_000], "add": [1, 1000]})
+    compare_kernels(report, "s", ours, {"gemm": [1, 20_000]})
+    compare_kernels(report, "s", ours, {}, "no GPU")
+    compare_steps(report, "s", {"cudagraph": 2.0, "inductor": 1.0}, 0.97)
+    compare_steps(report, "s", {"cudagraph": 2.0, "inductor": 0.0}, 1.8)
+    compare_steps(report, "s", {"cudagraph": 2.0}, 0.0, "no GPU")
+    assert [row.status for row in report.rows] == ["passed", "FAILED", "skipped"] * 2
+    assert report.rows[0].figure == "1 of them, at most -9.1% (gemm)"
+    assert report.rows[2].figure == report.rows[5].figure == "no GPU"
+
+
+@pytest.mark.slow
+def test_torch_runs_a_sample_for_comparison(tmp_path: Path) -> None:
+    _write_small_sample(tmp_path / "small.json.zst")
+    paths = [ROOT / "tests", ROOT / "tests/runner", ROOT / "resources/python"]
+    done = subprocess.run(
+        [sys.executable, "-m", "acceptance.in_torch", tmp_path / "small.json.zst", "cpu"],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout.splitlines()[-1])
+    assert answer["kernels"] == {} and answer["compile_ms"] > 0, answer
+
+
 def test_memory_that_the_driver_does_not_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
