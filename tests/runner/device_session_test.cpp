@@ -294,6 +294,36 @@ TEST(DeviceSession, OffloadsOverlapWithCompute) {
   EXPECT_GE(kernels_of(*graph, measured, "d")[0].start_ns, back[0].end_ns);
 }
 
+// The copies that replace a collective run at the same time as compute, and the wait waits for
+// them, in replays too.
+TEST(DeviceSession, CopiesOfASingleRankOverlapWithCompute) {
+  constexpr const char* kStep = R"(
+    group fsdp: 0 1 2 3
+    w: f32[1024,1024] = parameter
+    x: f32[1024,1024] = input
+    g: f32[4096,1024] = _c10d_functional.all_gather_into_tensor(w, 4, 'fsdp')
+    a: f32[1024,1024] = aten.sin(x)
+    gw: f32[4096,1024] = _c10d_functional.wait_tensor(g)
+    b: f32[4096,1024] = aten.cos(gw)
+    return [a, b]
+  )";
+  const RankRun run =
+      run_on_fake_device({.graph = kStep, .baseline = kStep, .options = {"--solo=0", "--profile"}});
+  ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+  const auto graph = parse_literal(kStep);
+  const RankMeasured& measured = *run.rank.measured;
+  const auto copies = kernels_of(*graph, measured, "g"), sin = kernels_of(*graph, measured, "a");
+  ASSERT_TRUE(copies.size() == 4 && sin.size() == 1);
+  EXPECT_GE(copies[0].stream, FakeDevice::kFirstOfPool);
+  EXPECT_LT(sin[0].start_ns, copies.back().end_ns);
+  EXPECT_GE(kernels_of(*graph, measured, "b")[0].start_ns, copies.back().end_ns);
+  EXPECT_EQ(measured.requested_peak_bytes, MemoryTimeline(*graph).peak_bytes());
+  const RankRun replayed = run_on_fake_device(
+      {.graph = kStep, .baseline = kStep, .options = {"--solo=0", "--backend=cudagraph"}});
+  ASSERT_EQ(replayed.rank.status, Status::done) << replayed.failure();
+  EXPECT_TRUE(run.rank.verified[0].bitwise && replayed.rank.verified[0].bitwise);
+}
+
 TEST(DeviceSession, OffloadedMemoryIsNotOnTheDevice) {
   const RankRun run =
       run_on_fake_device({.graph = kOffloadingStep, .options = {"--solo=0", "--profile"}});

@@ -8,8 +8,21 @@
 // Memory, shapes and compute are those of the real training step, and sizes that are sent through a
 // collective (the token counts of an MoE) are such that later splits fit. Values differ from those
 // of the real training step. Times are those of a copy and are never stored in the cost database.
+//
+// On a device with streams, copies run on a stream of their group, after the work that was in the
+// current stream when they were started, and overlap with compute as the collectives would. The
+// wait makes the current stream wait for them; until then, the tensors are held, since the current
+// stream could reuse their memory.
 
 #include <ATen/ops/cat.h>
+#include <c10/core/Event.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <optional>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <utility>
 
@@ -18,11 +31,26 @@
 namespace jointer::runner {
 namespace {
 
-class Done final : public c10d::Work {
+using Tensors = std::vector<at::Tensor>;
+
+class Copied final : public c10d::Work {
  public:
-  explicit Done(std::vector<at::Tensor> outputs) : outputs_(std::move(outputs)) {}
-  bool wait(std::chrono::milliseconds) override { return true; }
-  bool isCompleted() override { return true; }
+  // `over`: the end of the copies; std::nullopt if they are done.
+  explicit Copied(Tensors outputs, std::optional<c10::Event> over = {}, Tensors inputs = {})
+      : outputs_(std::move(outputs)), over_(std::move(over)), held_(std::move(inputs)) {}
+  ~Copied() override {
+    try {
+      if (!held_.empty()) join();
+    } catch (const std::exception&) {
+      // The device has failed, which a destructor cannot report.
+    }
+  }
+  bool wait(std::chrono::milliseconds) override {
+    join();
+    held_.clear();
+    return true;
+  }
+  bool isCompleted() override { return !over_ || over_->query(); }
   std::vector<at::Tensor> result() override { return outputs_; }
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
     auto future =
@@ -32,13 +60,22 @@ class Done final : public c10d::Work {
   }
 
  private:
-  std::vector<at::Tensor> outputs_;
+  // Makes the current stream wait for the copies.
+  void join() {
+    if (!over_) return;
+    const at::Device device = outputs_.front().device();
+    over_->block(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
+  }
+
+  Tensors outputs_;
+  std::optional<c10::Event> over_;
+  Tensors held_;
 };
 
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
-WorkPtr done(std::vector<at::Tensor> outputs) {
-  return c10::make_intrusive<Done>(std::move(outputs));
+WorkPtr done(Tensors outputs) {
+  return c10::make_intrusive<Copied>(std::move(outputs));
 }
 
 // Fills `output` with the elements of `input`, repeated from the start as needed, or with zeros if
@@ -74,34 +111,53 @@ class LocalCopies final : public c10d::Backend {
   }
   WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input,
                           const c10d::AllgatherOptions&) override {
-    gather(output, input);
-    return done({output});
+    return copied({output}, {input}, [&] { gather(output, input); });
   }
   WorkPtr allgather_into_tensor_coalesced(std::vector<at::Tensor>& outputs,
                                           std::vector<at::Tensor>& inputs,
                                           const c10d::AllgatherOptions&) override {
-    for (std::size_t i = 0; i < outputs.size(); ++i) gather(outputs[i], inputs[i]);
-    return done(outputs);
+    return copied(outputs, inputs, [&] {
+      for (std::size_t i = 0; i < outputs.size(); ++i) gather(outputs[i], inputs[i]);
+    });
   }
   WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
                                const c10d::ReduceScatterOptions&) override {
-    scatter(output, input);
-    return done({output});
+    return copied({output}, {input}, [&] { scatter(output, input); });
   }
   WorkPtr reduce_scatter_tensor_coalesced(std::vector<at::Tensor>& outputs,
                                           std::vector<at::Tensor>& inputs,
                                           const c10d::ReduceScatterOptions&) override {
-    for (std::size_t i = 0; i < outputs.size(); ++i) scatter(outputs[i], inputs[i]);
-    return done(outputs);
+    return copied(outputs, inputs, [&] {
+      for (std::size_t i = 0; i < outputs.size(); ++i) scatter(outputs[i], inputs[i]);
+    });
   }
   WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<std::int64_t>&,
                         std::vector<std::int64_t>&, const c10d::AllToAllOptions&) override {
-    copy_round(output, input);
-    return done({output});
+    return copied({output}, {input}, [&] { copy_round(output, input); });
   }
   WorkPtr barrier(const c10d::BarrierOptions&) override { return done({}); }
 
  private:
+  // Runs `copy`, on this group's stream if there are streams.
+  WorkPtr copied(Tensors outputs, Tensors inputs, const std::function<void()>& copy) {
+    if (outputs.empty() || outputs.front().device().is_cpu()) {
+      copy();
+      return done(std::move(outputs));
+    }
+    const at::Device device = outputs.front().device();
+    const c10::impl::VirtualGuardImpl guard(device.type());
+    if (!stream_) stream_ = guard.getStreamFromGlobalPool(device);
+    c10::Event ready(device.type()), over(device.type());
+    ready.record(guard.getStream(device));
+    ready.block(*stream_);
+    {
+      const c10::StreamGuard on_copies(*stream_);
+      copy();
+    }
+    over.record(*stream_);
+    return c10::make_intrusive<Copied>(std::move(outputs), std::move(over), std::move(inputs));
+  }
+
   // The input of an all-gather may be part of its output. In that case, this rank's part is already
   // in place.
   void gather(const at::Tensor& output, const at::Tensor& input) const {
@@ -113,6 +169,8 @@ class LocalCopies final : public c10d::Backend {
   void scatter(const at::Tensor& output, const at::Tensor& input) const {
     output.view({-1}).copy_(input.contiguous().view({getSize(), -1})[getRank()]);
   }
+
+  std::optional<c10::Stream> stream_;
 };
 
 class LocalCopyFactory final : public BackendFactory {
