@@ -74,6 +74,16 @@ HiddenShares::HiddenShares(const GroupTimesByName& less, const GroupTimesByName&
   rest_ = hidden_part(all);
 }
 
+HiddenShares HiddenShares::raised(double fraction) const {
+  HiddenShares shares = *this;
+  const auto raise = [&](double& share) {
+    if (share > 0) share += (1 - share) * fraction;
+  };
+  for (auto& [name, share] : shares.by_group_) raise(share);
+  raise(shares.rest_);
+  return shares;
+}
+
 bool HiddenShares::hides_nothing() const {
   return rest_ == 0 &&
          std::ranges::all_of(by_group_, [](const auto& each) { return each.second == 0; });

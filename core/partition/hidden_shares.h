@@ -45,6 +45,8 @@ class HiddenShares {
   // all groups together, or 0 if there is none.
   HiddenShares(const GroupTimesByName& less, const GroupTimesByName& more);
 
+  // Each share that is not 0, raised by this fraction of its distance to 1.
+  [[nodiscard]] HiddenShares raised(double fraction) const;
   [[nodiscard]] bool hides_nothing() const;
   // The hidden fraction, from 0 to 1, in the group with this name.
   [[nodiscard]] double of(std::string_view group) const;

@@ -112,6 +112,31 @@ TEST(FindOrder, KeepsTheOrderIfNothingFits) {
   EXPECT_EQ(in_order(pair, "", built_in_passes(), analysis())->order().size(), pair.order().size());
 }
 
+TEST(FindOrder, TriesOnlyThePassesOfASimilarOrder) {
+  const Asked asked(sample());
+  const Graph pair = asked.trade_off->graph_of(asked.whole.plan).value();
+  const std::int64_t limit = asked.figures.figures.peak_bytes * 11 / 10;
+  std::mutex mutex;
+  std::set<std::string> run;
+  const PassRegistry built_in = built_in_passes();
+  PassRegistry noted;
+  for (Pass pass : built_in.passes()) {
+    pass.run = [&, inner = pass.run, name = pass.info.name](Graph& graph, const Arguments& given,
+                                                            PassContext& context) {
+      {
+        const std::lock_guard lock(mutex);
+        run.insert(name);
+      }
+      return inner(graph, given, context);
+    };
+    ASSERT_TRUE(noted.add(std::move(pass)));
+  }
+  const auto order = order_finder(noted, analysis())(
+      pair, {.bytes = limit, .like = "transformer_block_bucketing,place_collectives"});
+  ASSERT_TRUE(order) << order.error().message;
+  EXPECT_THAT(run, ElementsAre("place_collectives", "transformer_block_bucketing"));
+}
+
 // The values of the parameters for the growth of the peak with which a finder runs its passes.
 using Growths = std::map<std::string, std::set<double>, std::less<>>;
 
@@ -557,6 +582,18 @@ TEST(HiddenShares, AreThoseOfTheAdditionalCommunication) {
   EXPECT_DOUBLE_EQ(hidden.of("e"), 0.75);  // 90 of 120 ns, but 10 of the additional 20
   EXPECT_FALSE(hidden.hides_nothing());
   EXPECT_TRUE(HiddenShares(more, more).hides_nothing());
+}
+
+TEST(HiddenShares, SharesBelowOneAreRaised) {
+  const GroupTimesByName less, more{{"none", {.total_ns = 100, .exposed_ns = 100}},
+                                    {"half", {.total_ns = 100, .exposed_ns = 50}},
+                                    {"all", {.total_ns = 100, .exposed_ns = 0}}};
+  const HiddenShares raised = HiddenShares(less, more).raised(0.25);
+  EXPECT_DOUBLE_EQ(raised.of("none"), 0);
+  EXPECT_DOUBLE_EQ(raised.of("half"), 0.625);
+  EXPECT_DOUBLE_EQ(raised.of("all"), 1);
+  EXPECT_DOUBLE_EQ(raised.of("another"), 0.625);  // as for all groups: 150 of 300 ns
+  EXPECT_TRUE(HiddenShares().raised(0.25).hides_nothing());
 }
 
 // In one of two orders, all-gathers may run in a twin of their group.
