@@ -121,7 +121,7 @@ TEST(LadderOfAStep, DropsThePlanOfAnEarlierGraph) {
   const auto saved = [&] {
     std::int64_t sum = 0;
     for (const LadderRow& row : model.ladder().rows())
-      if (row.parent < 0) sum += row.saved_bytes();
+      if (row.parent < 0) sum += row.saved[static_cast<std::size_t>(RungState::save)];
     return sum;
   };
   pool.run_all();

@@ -40,7 +40,7 @@ class InspectorTest : public ::testing::Test {
 TEST_F(InspectorTest, NamesTheLimitOfATimeUnlessItIsUnknown) {
   EXPECT_THAT(row(of("mm"), "time").value.toStdString(), HasSubstr(", bound by "));
   AnalysisOptions options;
-  options.estimator.name = "simple{}";
+  options.estimator.name = "simple{tflops=5,mem_gbs=40}";
   auto snapshot = make_snapshot(Graph(snapshot_->graph), options);
   ASSERT_TRUE(snapshot) << snapshot.error().message;
   snapshot_ = *snapshot;

@@ -344,7 +344,7 @@ TEST_F(AutosaveOfKernelMoves, DroppedMovesAreAChange) {
                             .place = 1};
   restore({.workspace = workspace});
   EXPECT_EQ(order().move_count(), 0U);
-  EXPECT_TRUE(order().said().contains("dropped (1 of 1)")) << order().said().toStdString();
+  EXPECT_TRUE(order().said().contains("Dropped 1 of 1")) << order().said().toStdString();
   EXPECT_TRUE(autosave().is_dirty());
 }
 
