@@ -186,6 +186,7 @@ def test_a_rank_ends_with_a_launcher_that_is_killed(bench: Bench) -> None:
     if not runner.exists():
         pytest.skip("the runner is not built")
     bench.environment["JOINTER_RUNNER"] = str(runner)
+    bench.environment["CUDA_VISIBLE_DEVICES"] = "0"
     path = write(bench.folder / "one.json", one_call())
     process = bench.start(path, "--nsys", bench.folder / "reports", "--on", "cuda", "--warmup", "1000000000")
     noted = bench.folder / "bin" / "rank.0.pid"
