@@ -9,37 +9,23 @@ Needs torch 2.15 with triton, and the tools of the shared folder (JOINTER_SHARED
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kernel_programs import SHARED
+from asked_kernels import loaded_oracle, write_answer
+from kernel_inputs import Inputs, bf16, f32, flag, i64
 
 PYTHON = Path(__file__).resolve().parents[2] / "resources" / "python"
-Inputs = list[tuple[tuple[int, ...], str]]
 
 
 def families() -> dict[str, tuple[Callable[..., Any], Inputs, str]]:
     """By name: the program, shapes and types of its inputs, and the device."""
     import torch
     from torch.nn import functional
-
-    def bf16(*shape: int) -> tuple[tuple[int, ...], str]:
-        return shape, "bfloat16"
-
-    def f32(*shape: int) -> tuple[tuple[int, ...], str]:
-        return shape, "float32"
-
-    def i64(*shape: int) -> tuple[tuple[int, ...], str]:
-        return shape, "int64"
-
-    def flag(*shape: int) -> tuple[tuple[int, ...], str]:
-        return shape, "bool"
 
     aten = torch.ops.aten
 
@@ -310,61 +296,17 @@ def capture_model(name: str, path: str) -> None:
     jointer.capture(traced, path, kind="joint", name=name)
 
 
-def replace_random_numbers() -> None:
-    """Random numbers become Inductor's before the passes that the tool runs, as in `joint_graph_passes`."""
-    from torch._inductor import compile_fx
-    from torch._inductor.fx_passes.replace_random import replace_random_passes
-
-    passes = compile_fx._recursive_post_grad_passes
-
-    def with_random(gm: Any, *args: Any, **kwargs: Any) -> Any:
-        replace_random_passes(gm)
-        return passes(gm, *args, **kwargs)
-
-    compile_fx._recursive_post_grad_passes = with_random
-
-
 def main(name: str, capture_path: str, path: str) -> None:
-    sys.path[:0] = [str(SHARED / "tools"), str(PYTHON)]
-    import inductor_oracle as oracle
+    sys.path.insert(0, str(PYTHON))
     import jointer
-    import torch
-    import zstandard
 
     if name not in families():
         # In a separate process: while autograd runs, the GPU is faked in a different way.
         subprocess.run([sys.executable, __file__, name, capture_path], check=True)
-    facts = oracle.pretend("h100")
-
-    def product(size: Any) -> Any:
-        """The C++ backend's groups are loops, not numbers of iterations, and those of foreach kernels are texts."""
-        if "combo_kernel" in str(size):
-            return 0
-        total = 1
-        for each in size if isinstance(size, (tuple, list)) else (size,):
-            total *= each
-        return total
-
-    replace_random_numbers()
-    plain = oracle.numbers
-    oracle.numbers = lambda sizes, handler: plain([product(each) for each in sizes], handler)
-    row_of = oracle.ir_row
-
-    def row(node: Any, scheduler: Any, ir: Any, virtual: Any) -> Any:
-        """A foreach kernel has a row for each of its operations."""
-        if oracle.kind_of(node, scheduler, ir) != "foreach":
-            return row_of(node, scheduler, ir, virtual)
-        return [row_of(each, scheduler, ir, virtual) for each in node.get_nodes()]
-
-    oracle.ir_row = row
+    oracle, facts = loaded_oracle()
     if name in families():
         jointer.capture(traced_program(name), capture_path, kind="joint", name=name)
-    options = types.SimpleNamespace(no_post_grad=False, no_codegen=True, keep_output_strides=False, config=[],
-                                    raise_errors=True, code_out=None, device_facts=facts)
-    answer = {"torch": torch.__version__, "name": name, **oracle.do_kernels(oracle.Capture(capture_path), options)}
-    rows = [each if isinstance(each, list) else [each] for each in answer["pre_fusion"]]
-    answer["pre_fusion"] = [each for part in rows for each in part]
-    Path(path).write_bytes(zstandard.ZstdCompressor().compress(json.dumps(answer, default=str).encode()))
+    write_answer(oracle, facts, name, capture_path, path)
     sys.stdout.flush()
     os._exit(0)  # triton's modules complain about an orderly end
 

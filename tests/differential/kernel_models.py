@@ -11,10 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from kernel_inputs import Inputs, bf16, f32, i64
 from torch import nn
 from torch.nn import functional
-
-Inputs = list[tuple[tuple[int, ...], str]]
 
 
 class Bottleneck(nn.Module):
@@ -121,12 +120,15 @@ class Bert(nn.Module):
         self.up, self.down, self.last = nn.Linear(512, 2048), nn.Linear(2048, 512), nn.LayerNorm(512, eps=1e-12)
         self.pool, self.head = nn.Linear(512, 512), nn.Linear(512, 2)
 
-    def forward(self, tokens: Any, kinds: Any, mask: Any, target: Any) -> Any:
+    def encoded(self, tokens: Any, kinds: Any, mask: Any) -> Any:
         x = self.words(tokens) + self.kinds(kinds) + self.places.weight[None, :tokens.shape[1]]
         x = functional.dropout(self.norm(x), 0.1, self.training)
         bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * torch.finfo(x.dtype).min
         x = self.after(x + functional.dropout(self.attention(x, bias, False), 0.1, self.training))
-        x = self.last(x + functional.dropout(self.down(functional.gelu(self.up(x))), 0.1, self.training))
+        return self.last(x + functional.dropout(self.down(functional.gelu(self.up(x))), 0.1, self.training))
+
+    def forward(self, tokens: Any, kinds: Any, mask: Any, target: Any) -> Any:
+        x = self.encoded(tokens, kinds, mask)
         return functional.cross_entropy(self.head(torch.tanh(self.pool(x[:, 0]))).float(), target)
 
 

@@ -16,22 +16,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from kernel_inputs import Inputs, bf16, f32, i64
+
 SHARED = Path(os.environ.get("JOINTER_SHARED") or Path(__file__).resolve().parents[3] / "shared")
 
 
-def programs() -> dict[str, tuple[Callable[..., Any], list[tuple[tuple[int, ...], str]]]]:
+def programs() -> dict[str, tuple[Callable[..., Any], Inputs]]:
     """By name: the program, and shapes and types of its inputs."""
     import torch
     from torch.nn import functional
-
-    def bf16(*shape: int) -> tuple[tuple[int, ...], str]:
-        return shape, "bfloat16"
-
-    def f32(*shape: int) -> tuple[tuple[int, ...], str]:
-        return shape, "float32"
-
-    def i64(*shape: int) -> tuple[tuple[int, ...], str]:
-        return shape, "int64"
 
     def norm(x: Any, weight: Any) -> Any:
         return (x.float() * torch.rsqrt(x.float().pow(2).mean(-1, keepdim=True) + 1e-5)).to(x.dtype) * weight
