@@ -139,10 +139,14 @@ struct FxNode {
   FxIds users;                    // distinct, in order
 
   [[nodiscard]] const FxTensor& result() const { return results.front(); }
+  [[nodiscard]] bool is_product_and_sum() const {
+    return target == "aten.addmm.default" || target == "aten.baddbmm.default";
+  }
+  // Source: torch._inductor.lowering (`needs_realized_inputs`).
   [[nodiscard]] bool needs_realized_inputs() const {
-    return kind == FxKind::matmul || kind == FxKind::alloc_call || kind == FxKind::convolution ||
-           kind == FxKind::convolution_gradient || kind == FxKind::average_pool ||
-           kind == FxKind::average_pool_gradient ||
+    return (kind == FxKind::matmul && !is_product_and_sum()) || kind == FxKind::alloc_call ||
+           kind == FxKind::convolution || kind == FxKind::convolution_gradient ||
+           kind == FxKind::average_pool || kind == FxKind::average_pool_gradient ||
            (kind == FxKind::fallback && !is_complex_fallback);
   }
   // A call on complex numbers, for which Inductor generates no code.

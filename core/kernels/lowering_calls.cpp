@@ -127,15 +127,20 @@ BufferId Lowering::add_mutation(OpState& op, BufferId mutated) {
 
 Box Lowering::lower_matmul(const FxNode& of) {
   Boxes inputs = constrained(of);
-  if ((of.target == "aten.addmm.default" || of.target == "aten.baddbmm.default") && !inputs.empty())
-    inputs[0] = expand(inputs[0], of.result().shape);
-  BufferIds reads;
-  for (Box& box : inputs) {
-    Box realized = realize_input(box);
+  const auto realized = [this](Box& box) {
+    const Box result = realize_input(box);
     // BLAS needs a dimension with the stride 1.
-    const Sizes own = strides(realized);
-    if (!own.empty() && std::ranges::count(own, 1) == 0) realized = copy_input(realized);
-    reads.push_back(buffer_of(realized));
+    const Sizes own = strides(result);
+    return buffer_of(!own.empty() && std::ranges::count(own, 1) == 0 ? copy_input(result) : result);
+  };
+  BufferIds reads(inputs.size());
+  // The factors of a product are computed before what is added to it: `mm_args` in
+  // torch/_inductor/kernel/mm_common.py.
+  const std::size_t added = of.is_product_and_sum() && !inputs.empty() ? 1 : 0;
+  for (std::size_t i = added; i < inputs.size(); ++i) reads[i] = realized(inputs[i]);
+  if (added > 0) {
+    inputs[0] = expand(inputs[0], of.result().shape);
+    reads[0] = realized(inputs[0]);
   }
   BufferState made = result_buffer(of.result());
   made.stride = dense_strides(made.shape);

@@ -276,6 +276,43 @@ TEST(Lowering, EqualReadsCountOnceInTheOrderOfStrides) {
   EXPECT_THAT(lowered.ir().buffers[static_cast<std::size_t>(z)].stride, ElementsAre(16, 1));
 }
 
+TEST(Lowering, ComputesFactorsBeforeWhatIsAddedToTheirProduct) {
+  const Lowered lowered(R"(
+    x: bf16[16,8] = input
+    w: bf16[8,4] = input
+    bias: bf16[4] = input
+    b: bf16[4] = aten.relu(bias)
+    f: bf16[8,4] = aten.relu(w)
+    y: bf16[16,4] = aten.addmm(b, x, f)
+    return [y]
+  )");
+  ASSERT_THAT(lowered.classes(), ElementsAre("Pointwise", "Pointwise", "ExternKernelOut"));
+  EXPECT_THAT(lowered.nodes(0), ElementsAre("f"));
+  EXPECT_THAT(lowered.nodes(1), ElementsAre("b"));
+}
+
+// `s` has two readers. If one is an mm, it is computed before `t`.
+TEST(Lowering, ComputesWhatAnAddmmReadsNoEarlierThanTheCall) {
+  for (const bool is_addmm : {false, true}) {
+    const Lowered lowered(std::string(R"(
+      x: bf16[16,8] = input
+      v: bf16[16,8] = input
+      w: bf16[8,4] = input
+      b: bf16[16,4] = input
+      s: bf16[16,8] = aten.mul.Tensor(x, v)
+      t: bf16[16,8] = aten.div.Tensor(v, x)
+      z: bf16[16,4] = aten.mm(t, w))") +
+                          (is_addmm ? "\n      y: bf16[16,4] = aten.addmm(b, s, w)"
+                                    : "\n      y: bf16[16,4] = aten.mm(s, w)") +
+                          R"(
+      r: bf16[16] = aten.sum.dim_IntList(s, [1])
+      return [z, y, r]
+    )");
+    ASSERT_GE(lowered.ir().ops.size(), 4U);
+    EXPECT_THAT(lowered.nodes(0), ElementsAre(is_addmm ? "t" : "s"));
+  }
+}
+
 // The expected orders are those that torch's pick_loop_order returns with CPython 3.11.
 TEST(Lowering, OrdersLoopsAsPythonSortsWhereAccessesPreferThemInACycle) {
   // Two of three accesses have the smaller stride in loop 0 than in 1, in 1 than in 2, in 2 than
