@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -17,6 +18,26 @@ using Layout = BufferState::Layout;
 
 void add_once(std::vector<Access>& accesses, Access access) {
   if (std::ranges::find(accesses, access) == accesses.end()) accesses.push_back(std::move(access));
+}
+
+// Numbers the values of this position that are loaded at run time. `count`: of values that have a
+// number. Positions of different ops are equal if the numbers are, whatever is loaded: Inductor
+// numbers such values in each op, each time that it looks one up.
+// Source: `extract_loop_body_with_args` in torch/_inductor/dependencies.py.
+// Deviations: the dimension with the largest stride counts as the first one; values in quotients
+// and remainders keep numbers that tell them apart.
+void number_loaded(Index& index, std::int64_t& count) {
+  SmallVector<std::size_t, 3> loaded;
+  for (std::size_t i = index.terms.size(); i-- > 0;) {
+    const IndexTerm& term = index.terms[i];
+    if (term.divisor == 1 && term.modulus == 0 && term.inner.front().loop < 0) loaded.push_back(i);
+  }
+  if (loaded.empty()) return;
+  std::ranges::stable_sort(loaded, [&index](std::size_t a, std::size_t b) {
+    return index.terms[a].coefficient > index.terms[b].coefficient;
+  });
+  for (const std::size_t i : loaded) index.terms[i].inner.front().coefficient = -(++count);
+  std::ranges::sort(index.terms);
 }
 
 class OperationBuilder {
@@ -118,7 +139,7 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
   struct Load {
     BufferId buffer;
     ExpressionIndex position;
-    bool operator==(const Load&) const = default;
+    std::int64_t times;
   };
   SmallVector<Load, 12> loads;
   SmallVector<ExpressionIndex, 16> positions{store};
@@ -129,9 +150,16 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
       searched.push_back(op.buffer);
       continue;
     }
-    const Load load{op.buffer, lowering_.position_of(op)};
+    const Load load{op.buffer, lowering_.position_of(op), op.times};
     positions.insert(positions.end(), static_cast<std::size_t>(op.times), load.position);
-    if (std::ranges::find(loads, load) == loads.end()) loads.push_back(load);
+    const auto known = std::ranges::find_if(loads, [&load](const Load& each) {
+      return each.buffer == load.buffer && each.position == load.position;
+    });
+    if (known == loads.end()) {
+      loads.push_back(load);
+    } else {
+      known->times += load.times;
+    }
   }
   LoopAccesses result;
   std::vector<Index> formulas;
@@ -183,12 +211,20 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
   place(of.reduced, static_cast<int>(of.ranges.size()), result.reduced);
   Sizes sizes = result.loops;
   sizes.insert(sizes.end(), result.reduced.begin(), result.reduced.end());
-  result.reads.reserve(loads.size());
-  for (const auto& [buffer, position] : loads)
-    add_once(result.reads, memory(buffer, pool_.substitute(position, moved), sizes, !of.is_on_gpu));
-  for (const BufferId buffer : searched) add_once(result.reads, star(buffer));
+  std::int64_t loaded = 0;
   result.writes.push_back(memory(written, pool_.substitute(store, moved), sizes, !of.is_on_gpu));
   result.writes.back().is_atomic = of.adds;
+  number_loaded(result.writes.back().index, loaded);
+  result.reads.reserve(loads.size());
+  for (const auto& [buffer, position, times] : loads) {
+    const Access read = memory(buffer, pool_.substitute(position, moved), sizes, !of.is_on_gpu);
+    for (std::int64_t i = 0; i < (pool_.has_loaded(position) ? times : 1); ++i) {
+      Access numbered = read;
+      number_loaded(numbered.index, loaded);
+      add_once(result.reads, std::move(numbered));
+    }
+  }
+  for (const BufferId buffer : searched) add_once(result.reads, star(buffer));
   return result;
 }
 

@@ -313,6 +313,30 @@ TEST(Lowering, ComputesWhatAnAddmmReadsNoEarlierThanTheCall) {
   }
 }
 
+// Each op numbers the values that it looks up, whatever they are, each time that it does.
+TEST(Lowering, LookupsAreEqualIfTheirNumbersAre) {
+  const Lowered lowered(R"(
+    x: f32[100,256] = input
+    i: i64[64] = input
+    j: i64[64] = input
+    a: f32[64,256] = aten.index.Tensor(x, [i])
+    b: f32[64,256] = aten.index.Tensor(x, [j])
+    k: f32[64,256] = aten.index.Tensor(x, [i])
+    c: f32[64,256] = aten.mul.Tensor(k, k)
+    return [a, b, c]
+  )");
+  ASSERT_EQ(lowered.ir().ops.size(), 3U);
+  const auto in_table = [&](std::size_t op) {
+    std::vector<Access> found;
+    for (const Access& read : lowered.op(op).reads)
+      if (read.buffer == 0) found.push_back(read);
+    return found;
+  };
+  ASSERT_EQ(in_table(0).size(), 1U);
+  EXPECT_EQ(in_table(0), in_table(1));
+  EXPECT_EQ(in_table(2).size(), 2U);
+}
+
 // The expected orders are those that torch's pick_loop_order returns with CPython 3.11.
 TEST(Lowering, OrdersLoopsAsPythonSortsWhereAccessesPreferThemInACycle) {
   // Two of three accesses have the smaller stride in loop 0 than in 1, in 1 than in 2, in 2 than
