@@ -35,11 +35,19 @@ std::int64_t buffer_bytes(const Scheduling& s, BufferId id, std::int64_t element
   return item_size(buffer.dtype) * std::min(elements, buffer.numel);
 }
 
-// True if an op outside the node, or the output of the graph, reads the buffer.
+// True if an op outside the node, or the output of the graph, reads the buffer. In a foreach kernel,
+// only ops that are a whole part count as inside: torch compares readers with the parts
+// (`is_materialized` in torch/_inductor/scheduler.py).
 bool leaves(const Scheduling& s, const SchedulerNode& node, BufferId id) {
-  return std::any_of(s.users(id).begin(), s.users(id).end(), [&](const User& user) {
-    return user.op < 0 || std::find(node.ops.begin(), node.ops.end(), user.op) == node.ops.end();
-  });
+  const auto is_inside = [&](OpId op) {
+    if (!node.is_foreach())
+      return std::find(node.ops.begin(), node.ops.end(), op) != node.ops.end();
+    return std::any_of(node.parallel.begin(), node.parallel.end(), [&](NodeIndex part) {
+      return !s.node(part).is_fused() && s.node(part).ops.front() == op;
+    });
+  };
+  return std::any_of(s.users(id).begin(), s.users(id).end(),
+                     [&](const User& user) { return user.op < 0 || !is_inside(user.op); });
 }
 
 }  // namespace

@@ -238,6 +238,7 @@ Boxes Lowering::lower_foreach(const FxNode& of) {
       of.results.front().is_on_gpu && (of.users.empty() || is_in_place || is_read_by_others);
   std::vector<OpId> list;
   Boxes results;
+  BufferIds changed_in_place;
   for (std::size_t i = 0; i < count; ++i) {
     Boxes operands;
     for (std::size_t j = i; j < of.inputs.size(); j += count)
@@ -250,9 +251,11 @@ Boxes Lowering::lower_foreach(const FxNode& of) {
                                  : pointwise(of.op, std::move(operands), scalars, type);
     if (is_in_place) {
       Box& changed = argument(of.inputs[i]);
-      if (is_realized(changed) && has_layout(changed) &&
+      if (is_realized(changed) && has_layout(changed) && value.view < 0 && !is_realized(value) &&
           reads_only_where_it_writes(loops_of(storage(value).loops), buffer_of(changed))) {
-        value = mutate_to(changed, value, true);
+        write_to(changed, value);
+        changed_in_place.push_back(buffer_of(changed));
+        value = changed;
         if (makes_kernel) list.push_back(static_cast<OpId>(ops.size()) - 1);
       } else {
         realize(value);
@@ -266,10 +269,24 @@ Boxes Lowering::lower_foreach(const FxNode& of) {
     results.push_back(value);
   }
   if (!list.empty()) lists.push_back(std::move(list));
+  // All results are computed first. Only then are the tensors marked as changed, for which readers
+  // of their old values are computed, too.
+  for (const BufferId changed : changed_in_place) mark_mutated(changed);
   return results;
 }
 
-Box Lowering::mutate_to(Box changed, Box value, bool is_last) {
+void Lowering::write_to(const Box& changed, const Box& value) {
+  Loops own = loops_of(storage(value).loops);
+  own.kind = Loops::Kind::scatter;
+  own.store = variables(own.ranges);
+  const SetId before = current;
+  current = own.origins;
+  scatter_into(changed, std::move(own));
+  current = before;
+  ops.back().ir = "Pointwise";
+}
+
+Box Lowering::mutate_to(Box changed, Box value) {
   if (changed.view < 0 && !is_realized(changed)) {
     // Nothing has read the old value as a buffer, so the storage gets the new one.
     if (value.view >= 0) value = clone(value);
@@ -278,20 +295,7 @@ Box Lowering::mutate_to(Box changed, Box value, bool is_last) {
     return changed;
   }
   realize(changed);
-  const BufferId target = buffer_of(changed);
-  mark_mutated(target);
-  if (is_last && value.view < 0 && !is_realized(value) &&
-      reads_only_where_it_writes(loops_of(storage(value).loops), target)) {
-    Loops own = loops_of(storage(value).loops);
-    own.kind = Loops::Kind::scatter;
-    own.store = variables(own.ranges);
-    const SetId before = current;
-    current = own.origins;
-    scatter_into(changed, std::move(own));
-    current = before;
-    ops.back().ir = "Pointwise";
-    return changed;
-  }
+  mark_mutated(buffer_of(changed));
   realize_hint(value);
   Loops made = make_loops(value, dtype(value), shape(changed));
   const Positions where = variables(made.ranges);

@@ -189,9 +189,10 @@ class Lowering {
   bool has_two_steps(const Box& input, DType given, const Sizes& dims);
   Box mean_of(const Box& input, const Sizes& dims, bool keeps);
   Box index_put(Box self, Box values, const Boxes& indices, bool adds);
-  // `is_last`: the value is read only through the changed tensor, so the op that computes it may
-  // write there itself (`unsafe_alias`).
-  Box mutate_to(Box changed, Box value, bool is_last = false);
+  Box mutate_to(Box changed, Box value);
+  // The op that computes the value writes it to the tensor (`unsafe_alias`): it must not be
+  // realized yet, and is read only through the tensor from then on.
+  void write_to(const Box& changed, const Box& value);
   bool reads_only_where_it_writes(const Loops& of, BufferId target);
   void scatter_into(const Box& target, Loops made);
   // Concatenates boxes. `ids`: the nodes whose values they are, -1 for none.

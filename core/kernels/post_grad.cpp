@@ -3,7 +3,10 @@
 #include "core/kernels/slot.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -335,30 +338,117 @@ void join_products_and_sums(FxGraph& graph, TorchVersion version) {
   if (any) remove_nodes(graph, is_removed, std::vector<FxId>(graph.nodes.size(), -1));
 }
 
-void write_in_place(FxGraph& graph) {
-  count_users(graph);
-  const std::vector<FxId> storages = storages_of(graph);
-  std::vector<FxIds> views(graph.nodes.size());  // by storage
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    views[slot(storages[i])].push_back(static_cast<FxId>(i));
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    FxNode& node = graph.nodes[i];
-    if (node.kind != FxKind::index_put && node.kind != FxKind::all_reduce) continue;
-    const std::size_t storage = slot(storages[slot(node.inputs.front())]);
-    const FxKind source = graph.nodes[storage].kind;
-    if (source == FxKind::placeholder || source == FxKind::constant) continue;
+// Foreach calls that have a form that writes to their first list: `register_foreach_inplace` in
+// torch/_inductor/lowering.py.
+bool has_form_in_place(const FxNode& node) {
+  constexpr std::array<std::string_view, 9> kTargets{
+      "aten._foreach_add.List",       "aten._foreach_add.Scalar",   "aten._foreach_addcdiv.Scalar",
+      "aten._foreach_addcmul.Scalar", "aten._foreach_copy.default", "aten._foreach_div.List",
+      "aten._foreach_div.Scalar",     "aten._foreach_mul.List",     "aten._foreach_mul.Scalar"};
+  return node.kind == FxKind::foreach_ && node.numbers[1] == 0 &&
+         std::ranges::find(kTargets, node.target) != kTargets.end();
+}
+
+// Calls write in place to a value that nothing reads later or, if it is an input of the graph, into
+// which their result is copied. Source: `reinplace_inplaceable_ops_core` in
+// torch/_inductor/fx_passes/reinplace.py. Deviations: an index_put that writes to an input, and
+// writes to views of inputs, stay as they are.
+class InPlaceWrites {
+ public:
+  explicit InPlaceWrites(FxGraph& graph)
+      : graph_(graph),
+        storages_(storages_of(graph)),
+        views_(graph.nodes.size()),
+        copies_(graph.nodes.size(), -1) {
+    count_users(graph);
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      const FxNode& node = graph.nodes[i];
+      views_[slot(storages_[i])].push_back(static_cast<FxId>(i));
+      if (node.kind != FxKind::copy_in_place) continue;
+      FxId& first = copies_[slot(node.inputs.front())];
+      if (first < 0) first = static_cast<FxId>(i);
+    }
+  }
+
+  void run() {
+    const std::size_t count = graph_.nodes.size();
+    std::vector<bool> is_removed(count, false);
+    std::vector<FxId> replacement(count, -1);
+    bool any = false;
+    for (std::size_t i = 0; i < count; ++i) {
+      FxNode& node = graph_.nodes[i];
+      const auto id = static_cast<FxId>(i);
+      if (has_form_in_place(node)) {
+        const FxIds copies = copies_of_results(id);
+        if (copies.empty()) continue;
+        node.numbers[1] = 1;
+        any = true;
+        for (const FxId copy : copies) {
+          is_removed[slot(copy)] = true;
+          replacement[slot(copy)] = graph_.nodes[slot(copy)].inputs.front();
+        }
+      }
+      if ((node.kind == FxKind::index_put || node.kind == FxKind::all_reduce) &&
+          is_free_to_change(id))
+        node.kind = node.kind == FxKind::index_put ? FxKind::index_put_in_place
+                                                   : FxKind::all_reduce_in_place;
+    }
+    if (any) remove_nodes(graph_, is_removed, replacement);
+  }
+
+ private:
+  [[nodiscard]] bool is_of_graph(std::size_t id) const {
+    const FxKind kind = graph_.nodes[id].kind;
+    return kind == FxKind::placeholder || kind == FxKind::constant;
+  }
+
+  // `before`: the node from which on uses do not count, or the number of nodes.
+  [[nodiscard]] bool is_used_between(FxId after, std::size_t storage, FxId before) const {
+    return std::ranges::any_of(views_[storage], [&](FxId view) {
+      const FxIds& users = graph_.nodes[slot(view)].users;
+      return std::ranges::any_of(users, [&](FxId user) { return user > after && user < before; });
+    });
+  }
+
+  [[nodiscard]] bool is_free_to_change(FxId id) const {
+    const FxNode& node = graph_.nodes[slot(id)];
+    const std::size_t storage = slot(storages_[slot(node.inputs.front())]);
+    if (is_of_graph(storage)) return false;
     const bool is_read_itself = std::any_of(
         node.inputs.begin() + 1, node.inputs.end(),
-        [&](FxId input) { return input >= 0 && slot(storages[slot(input)]) == storage; });
-    const bool is_read_later = std::ranges::any_of(views[storage], [&](FxId view) {
-      const FxIds& users = graph.nodes[slot(view)].users;
-      return !users.empty() && users.back() > static_cast<FxId>(i);
-    });
-    if (is_read_itself || is_read_later) continue;
-    node.kind =
-        node.kind == FxKind::index_put ? FxKind::index_put_in_place : FxKind::all_reduce_in_place;
+        [&](FxId input) { return input >= 0 && slot(storages_[slot(input)]) == storage; });
+    return !is_read_itself && !is_used_between(id, storage, static_cast<FxId>(graph_.nodes.size()));
   }
-}
+
+  // The copies of the results of a foreach call into the inputs of the graph that it may change
+  // instead; empty if it may not change all tensors of its first list.
+  [[nodiscard]] FxIds copies_of_results(FxId id) const {
+    const FxNode& node = graph_.nodes[slot(id)];
+    FxIds copies;
+    for (std::int64_t each = 0; each < node.numbers[0]; ++each) {
+      const FxId changed = node.inputs[static_cast<std::size_t>(each)];
+      const FxId first = copies_[slot(changed)];
+      if (!is_of_graph(slot(changed)) || first < 0) return {};
+      const FxIds& users = graph_.nodes[slot(changed)].users;
+      const auto copy = std::ranges::find_if(users, [&](FxId user) {
+        const FxNode& reader = graph_.nodes[slot(user)];
+        if (reader.kind != FxKind::copy_in_place || reader.inputs.front() != changed) return false;
+        const FxNode& source = graph_.nodes[slot(reader.inputs[1])];
+        return source.kind == FxKind::getitem && source.inputs.front() == id;
+      });
+      if (copy == users.end() || std::ranges::find(copies, *copy) != copies.end() ||
+          is_used_between(id, slot(changed), first))
+        return {};
+      copies.push_back(*copy);
+    }
+    return copies;
+  }
+
+  FxGraph& graph_;
+  std::vector<FxId> storages_;  // by node
+  std::vector<FxIds> views_;    // by storage
+  std::vector<FxId> copies_;    // by node: the first copy into it
+};
 
 }  // namespace
 
@@ -369,7 +459,7 @@ void run_post_grad_passes(FxGraph& graph, TorchVersion version) {
   join_softmax_calls(graph, version);
   take_out_biases(graph, version);
   join_products_and_sums(graph, version);
-  write_in_place(graph);
+  InPlaceWrites(graph).run();
 }
 
 }  // namespace jointer::kernels

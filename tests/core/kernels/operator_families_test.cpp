@@ -421,6 +421,67 @@ TEST(OperatorFamilies, ListsThatAreChangedInPlaceAreOneKernel) {
   EXPECT_EQ(kernels.kernels[0].kind, Kernel::Kind::foreach_);
 }
 
+// As in the step of an optimizer that was made functional.
+TEST(OperatorFamilies, ListsThatAreCopiedIntoTheirInputsAreChangedInPlace) {
+  const std::string start = R"(
+    a: f32[64] = input
+    b: f32[32] = input
+    c: f32[64] = input
+    d: f32[32] = input
+    s: (f32[64], f32[32]) = aten._foreach_add.List([a, b], [c, d])
+    s0: f32[64] = s[0]
+    s1: f32[32] = s[1])";
+  const std::string end = R"(
+    u: f32[64] = aten.copy_(a, s0)
+    v: f32[32] = aten.copy_(b, s1)
+    return )";
+  const Ir ir = lowered(start + end + "[c]");
+  ASSERT_EQ(ir.ops.size(), 2U);
+  for (const Op& op : ir.ops)
+    EXPECT_EQ(ir.buffers[static_cast<std::size_t>(op.outputs.front())].mutates.size(), 1U);
+  const Ir read = lowered(start + "\n    t: f32[64] = aten.neg(a)" + end + "[t]");
+  EXPECT_EQ(read.ops.size(), 5U) << "the old value is read after the call";
+}
+
+TEST(OperatorFamilies, ListsAreChangedBeforeReadersOfTheOldValuesAreComputed) {
+  const Ir ir = lowered(R"(
+    a: f32[64] = input
+    b: f32[64] = input
+    c: f32[64] = input
+    d: f32[64] = input
+    s: (f32[64], f32[64]) = aten._foreach_sub.List([c, d], [a, b])
+    s0: f32[64] = s[0]
+    s1: f32[64] = s[1]
+    t: f32[] = aten._foreach_add_.List([a, b], [s0, s1])
+    return [c]
+  )");
+  ASSERT_EQ(ir.ops.size(), 4U);
+  ASSERT_EQ(ir.lists.size(), 1U);
+  EXPECT_THAT(ir.lists[0], ElementsAre(0, 1));
+}
+
+// Torch looks for readers among the parts of the kernel, which are made of two operations here.
+TEST(OperatorFamilies, PartsOfAKernelForListsWriteWhatTheyReadThemselves) {
+  const Kernels kernels = schedule(lowered(R"(
+    a: f32[64] = input
+    b: f32[32] = input
+    c: f32[64] = input
+    d: f32[32] = input
+    m: (f32[64], f32[32]) = aten._foreach_mul.Scalar([a, b], 2.0)
+    m0: f32[64] = m[0]
+    m1: f32[32] = m[1]
+    s: (f32[64], f32[32]) = aten._foreach_add.List([m0, m1], [c, d])
+    s0: f32[64] = s[0]
+    s1: f32[32] = s[1]
+    u: f32[64] = aten.copy_(a, s0)
+    v: f32[32] = aten.copy_(b, s1)
+    return [c]
+  )"));
+  ASSERT_EQ(kernels.kernels.size(), 1U);
+  EXPECT_EQ(kernels.kernels[0].kind, Kernel::Kind::foreach_);
+  EXPECT_EQ(kernels.kernels[0].bytes_written, 2 * (64 + 32) * 4);
+}
+
 TEST(OperatorFamilies, AnOpOfAListThatReadsAnotherStartsAKernel) {
   SmallIr small;
   const BufferId x = small.input({64});
