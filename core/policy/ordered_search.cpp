@@ -18,9 +18,9 @@
 //      that recomputes all that it may, without a limit on the memory. Their communication gives
 //      the hidden shares of this graph. They do not depend on the limit: otherwise, neighboring
 //      limits would be judged differently. Searches for several limits may share them. A plan that
-//      recomputes less leaves more compute beside its communication, so shares below 1 are raised
-//      by a quarter of what they lack. On Llama3-8B with tensor parallelism, this makes the step
-//      0.1 to 0.3% shorter at 13 of 15 limits; half of it is too much at the lowest ones.
+//      recomputes less leaves more compute to hide its communication, so shares between 0 and 1 are
+//      raised by a quarter of what they lack. On Llama3-8B with tensor parallelism, this makes the
+//      step 0.1 to 0.3% shorter at 13 of 15 limits; half of it is too much at the lowest ones.
 //   2. Search with these shares, and find an order for the plan. For the plans of the later steps,
 //      only the passes of this order are tried, and in the end all of them for the best plan.
 //   3. If a faster order of that plan needs more memory than the limit allows, for example for
