@@ -20,9 +20,8 @@
 //      limits would be judged differently. Searches for several limits may share them. A plan that
 //      recomputes less leaves more compute to hide its communication, so shares between 0 and 1 are
 //      raised by a quarter of what they lack. On Llama3-8B with tensor parallelism, this makes the
-//      step 0.1 to 0.3% shorter at 13 of 15 limits; half of it is too much at the lowest ones.
-//   2. Search with these shares, and find an order for the plan. For the plans of the later steps,
-//      only the passes of this order are tried, and in the end all of them for the best plan.
+//      step 0.1 to 0.3% shorter at 13 of 15 limits.
+//   2. Search with these shares, and find an order for the plan.
 //   3. If a faster order of that plan needs more memory than the limit allows, for example for
 //      buckets, give up a part of the plan for it: find an order for the best plan found on the way
 //      whose peak is lower by the difference. Continue if that is not enough. If no order was
@@ -46,8 +45,8 @@
 // is found at the same time as the plans.
 //
 // Cost: searches for a plan (trade_off.cpp) and orders to find, two of them for the hidden shares.
-// A limit on the peak takes one search and at most 9 orders; a limit on the step time, at most 6
-// searches and 31 orders; a curve, one search and an order for each of its searched plans, and 2
+// A limit on the peak takes one search and at most 8 orders; a limit on the step time, at most 6
+// searches and 27 orders; a curve, one search and an order for each of its searched plans, and 2
 // more.
 //
 // Source: Jointer's own.
@@ -179,8 +178,6 @@ class OrderedSearch {
     if (!fit.fits) return fit;
     std::int64_t limit = allocated(fit.point);
     JOINTER_TRY(std::int64_t refused, reorder(fit.point, peak_bytes));
-    const SavePlan first = fit.point.plan;
-    const std::string like = fit.point.order;
     // An order changes the peak of a plan, so only plans before the last one tried are compared.
     auto tried = fit.found.end();
     for (int i = 0; i < kMaxGivenUp; ++i) {
@@ -194,25 +191,24 @@ class OrderedSearch {
       ParetoPoint& next = *tried;
       if (wants_room && !is_clearly_shorter(step_ns(next), step_ns(fit.point))) break;
       limit = allocated(next);
-      JOINTER_TRY(refused, reorder(next, peak_bytes, like));
+      JOINTER_TRY(refused, reorder(next, peak_bytes));
       // Without an order, the plan still has the estimates of the search, in which the hidden
       // communication takes no time.
       if (!next.order.empty() && step_ns(next) < step_ns(fit.point)) fit.point = next;
     }
     fit.found.clear();
-    JOINTER_CHECK(extend(fit.point, peak_bytes, like));
-    if (!like.empty() && fit.point.plan != first) JOINTER_CHECK(reorder(fit.point, peak_bytes));
+    JOINTER_CHECK(extend(fit.point, peak_bytes));
     return fit;
   }
 
   // Step 4.
-  Result<void> extend(ParetoPoint& point, std::int64_t peak_bytes, const std::string& like) {
+  Result<void> extend(ParetoPoint& point, std::int64_t peak_bytes) {
     for (int i = 0; i < kMaxExtended && !point.order.empty(); ++i) {
       const std::int64_t left = peak_bytes - bytes(point);
       if (left <= 0 || left < peak_bytes / kExtendedPart) break;
       JOINTER_TRY(ParetoPoint more, trade_off_.with_more_saved(point.plan, left, hidden_));
       if (more.plan == point.plan) break;
-      JOINTER_CHECK(reorder(more, peak_bytes, like));
+      JOINTER_CHECK(reorder(more, peak_bytes));
       if (more.order.empty() || step_ns(more) >= step_ns(point)) break;
       point = std::move(more);
     }
@@ -266,14 +262,12 @@ class OrderedSearch {
     point.bound_ns = std::min(bound.bound_ns(point.figures.figures.peak_bytes), step_ns(point));
   }
 
-  // Finds an order for a plan; pairs from other partitioners keep their own order. `like`: see
-  // OrderLimit. Returns PlanOrder::refused_bytes.
-  Result<std::int64_t> reorder(ParetoPoint& point, std::int64_t limit_bytes,
-                               const std::string& like = {}) {
+  // Finds an order for a plan; pairs from other partitioners keep their own order. Returns
+  // PlanOrder::refused_bytes.
+  Result<std::int64_t> reorder(ParetoPoint& point, std::int64_t limit_bytes) {
     if (point.partitioner != Partitioner::min_cut) return 0;
     JOINTER_TRY(const Graph graph, trade_off_.graph_of(point.plan));
-    JOINTER_TRY(PlanOrder order,
-                find_order_(graph, {.memory = memory_, .bytes = limit_bytes, .like = like}));
+    JOINTER_TRY(PlanOrder order, find_order_(graph, {.memory = memory_, .bytes = limit_bytes}));
     if (order.passes.empty()) return order.refused_bytes;
     point.order = std::move(order.passes);
     point.figures.figures = order.figures;

@@ -30,9 +30,6 @@ struct PlanOrder {
 struct OrderLimit {
   LimitedMemory memory = LimitedMemory::allocated;
   std::int64_t bytes = 0;  // maximum at the peak
-  // If not empty, an order found for a similar graph (PlanOrder::passes): only its passes are
-  // tried, with the parameters for this limit.
-  std::string like = {};
   // If true, the result includes PlanOrder::communication, which takes a simulation, and the order
   // need not be the best that can be found.
   bool wants_communication = false;

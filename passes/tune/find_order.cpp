@@ -80,12 +80,6 @@ double growth_within(std::int64_t limit_bytes, std::int64_t bytes) {
   return std::floor(std::clamp(growth, 0.0, kMaxGrowth) * kSteps) / kSteps;
 }
 
-bool has_same_passes(const Pipeline& pipeline, const std::string& passes) {
-  const auto other = parse_pipeline(passes);
-  return other &&
-         std::ranges::equal(pipeline, *other, {}, &PipelineStep::pass, &PipelineStep::pass);
-}
-
 Result<GroupTimesByName> communication_of(const Graph& graph, const AnalysisOptions& analysis) {
   JOINTER_TRY(const auto estimator, estimator_for(graph, analysis));
   return group_times(graph,
@@ -117,7 +111,6 @@ FindOrder order_finder(PassRegistry registry, AnalysisOptions analysis,
       if (order.has_twins && !wanted.twin_groups) continue;
       if (order.is_slow && limit.wants_communication) continue;
       Pipeline pipeline = *parse_pipeline(order.passes);
-      if (!limit.like.empty() && !has_same_passes(pipeline, limit.like)) continue;
       if (!order.growth.empty()) {
         PipelineStep& first = pipeline.front();
         first = with_value(first, *registry.find(first.pass), order.growth, growth);

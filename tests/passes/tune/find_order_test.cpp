@@ -112,31 +112,6 @@ TEST(FindOrder, KeepsTheOrderIfNothingFits) {
   EXPECT_EQ(in_order(pair, "", built_in_passes(), analysis())->order().size(), pair.order().size());
 }
 
-TEST(FindOrder, TriesOnlyThePassesOfASimilarOrder) {
-  const Asked asked(sample());
-  const Graph pair = asked.trade_off->graph_of(asked.whole.plan).value();
-  const std::int64_t limit = asked.figures.figures.peak_bytes * 11 / 10;
-  std::mutex mutex;
-  std::set<std::string> run;
-  const PassRegistry built_in = built_in_passes();
-  PassRegistry noted;
-  for (Pass pass : built_in.passes()) {
-    pass.run = [&, inner = pass.run, name = pass.info.name](Graph& graph, const Arguments& given,
-                                                            PassContext& context) {
-      {
-        const std::lock_guard lock(mutex);
-        run.insert(name);
-      }
-      return inner(graph, given, context);
-    };
-    ASSERT_TRUE(noted.add(std::move(pass)));
-  }
-  const auto order = order_finder(noted, analysis())(
-      pair, {.bytes = limit, .like = "transformer_block_bucketing,place_collectives"});
-  ASSERT_TRUE(order) << order.error().message;
-  EXPECT_THAT(run, ElementsAre("place_collectives", "transformer_block_bucketing"));
-}
-
 // The values of the parameters for the growth of the peak with which a finder runs its passes.
 using Growths = std::map<std::string, std::set<double>, std::less<>>;
 
