@@ -33,6 +33,9 @@ struct BodyOp {
   Positions dims;
 
   std::int16_t times = 1;  // of loads: number of times
+  // If the position of a load is itself loaded: number of times that this position is looked up.
+  // Two loads from a position that was looked up once count once.
+  std::int16_t lookups = 1;
 
   // Compares what differs most often first.
   bool operator==(const BodyOp& other) const {

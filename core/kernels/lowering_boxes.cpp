@@ -184,9 +184,12 @@ void Lowering::note_readers(const Box& box) {
 std::int16_t Lowering::append(Loops& into, BodyOp op) {
   for (std::size_t i = into.body.size(); i-- > 0;)
     if (into.body[i] == op) {
-      constexpr int kMany = 1000;
-      into.body[i].times =
-          static_cast<std::int16_t>(std::min(into.body[i].times + op.times, kMany));
+      const auto sum = [](int first, int second) {
+        constexpr int kMany = 1000;
+        return static_cast<std::int16_t>(std::min(first + second, kMany));
+      };
+      into.body[i].times = sum(into.body[i].times, op.times);
+      into.body[i].lookups = sum(into.body[i].lookups, op.lookups);
       return static_cast<std::int16_t>(i);
     }
   into.body.push_back(std::move(op));
@@ -287,6 +290,11 @@ ExpressionIndex Lowering::indirect(const Loops& body, std::int16_t value, std::i
   return pool.loaded(place, load.buffer * kPerBuffer + (value - source), size);
 }
 
+bool Lowering::has_loaded(const BodyOp& op) const {
+  return (op.at >= 0 && pool.has_loaded(op.at)) ||
+         std::ranges::any_of(op.dims, [this](ExpressionIndex at) { return pool.has_loaded(at); });
+}
+
 std::int16_t Lowering::copy_body(Loops& into, const Loops& from, const Positions& where) {
   SmallVector<std::int16_t, 32> moved(from.body.size(), -1);
   into.body.reserve(into.body.size() + from.body.size() + 2);
@@ -301,6 +309,7 @@ std::int16_t Lowering::copy_body(Loops& into, const Loops& from, const Positions
     for (std::int16_t& operand : op.operands)
       if (operand >= 0) operand = moved[static_cast<std::size_t>(operand)];
     if (!is_identity) {
+      if (!has_loaded(op)) op.lookups = 1;  // those of the new position, if it has any
       if (op.at > IndexPool::kZero) op.at = pool.substitute(op.at, where);
       for (ExpressionIndex& each : op.dims) each = pool.substitute(each, where);
     }

@@ -419,7 +419,7 @@ void Lowering::lower_node(FxId id) {
   origin_sets.push_back({id});
   current = static_cast<SetId>(origin_sets.size()) - 1;
   for (const FxId input : of.inputs)
-    if (input >= 0 && of.kind != FxKind::getitem)
+    if (input >= 0)
       for (const Box& box : env[slot(input)]) add_gathered_origins(box);
   Boxes& results = env[slot(id)];
   switch (of.kind) {

@@ -105,6 +105,8 @@ class Lowering {
   // Adds the operations that compute the element of a tensor at `at`.
   std::int16_t read(Loops& into, const Box& from, Positions at);
   std::int16_t copy_body(Loops& into, const Loops& from, const Positions& at);
+  // True if the position of a load depends on a value that is loaded.
+  [[nodiscard]] bool has_loaded(const BodyOp& op) const;
   [[nodiscard]] Positions variables(const Sizes& ranges, int first = 0);
   // Makes loops go along one of their dimensions, as in a scan or a sort. Returns the loops in the
   // order of the dimensions.

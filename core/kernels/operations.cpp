@@ -139,7 +139,7 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
   struct Load {
     BufferId buffer;
     ExpressionIndex position;
-    std::int64_t times;
+    std::int64_t lookups;
   };
   SmallVector<Load, 12> loads;
   SmallVector<ExpressionIndex, 16> positions{store};
@@ -150,7 +150,7 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
       searched.push_back(op.buffer);
       continue;
     }
-    const Load load{op.buffer, lowering_.position_of(op), op.times};
+    const Load load{op.buffer, lowering_.position_of(op), op.lookups};
     positions.insert(positions.end(), static_cast<std::size_t>(op.times), load.position);
     const auto known = std::ranges::find_if(loads, [&load](const Load& each) {
       return each.buffer == load.buffer && each.position == load.position;
@@ -158,7 +158,7 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
     if (known == loads.end()) {
       loads.push_back(load);
     } else {
-      known->times += load.times;
+      known->lookups += load.lookups;
     }
   }
   LoopAccesses result;
@@ -216,9 +216,9 @@ OperationBuilder::LoopAccesses OperationBuilder::accesses(const Loops& of, Buffe
   result.writes.back().is_atomic = of.adds;
   number_loaded(result.writes.back().index, loaded);
   result.reads.reserve(loads.size());
-  for (const auto& [buffer, position, times] : loads) {
+  for (const auto& [buffer, position, lookups] : loads) {
     const Access read = memory(buffer, pool_.substitute(position, moved), sizes, !of.is_on_gpu);
-    for (std::int64_t i = 0; i < (pool_.has_loaded(position) ? times : 1); ++i) {
+    for (std::int64_t i = 0; i < (pool_.has_loaded(position) ? lookups : 1); ++i) {
       Access numbered = read;
       number_loaded(numbered.index, loaded);
       add_once(result.reads, std::move(numbered));

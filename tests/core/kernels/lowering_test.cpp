@@ -313,6 +313,20 @@ TEST(Lowering, ComputesWhatAnAddmmReadsNoEarlierThanTheCall) {
   }
 }
 
+// The copy of a result that has to be stored as captured names what was computed for it.
+TEST(Lowering, CopiesOfSelectedResultsNameWhatTheyCompute) {
+  const Lowered lowered(R"(
+    x: f32[2,4,16,16] = input
+    y: f32[2,4,16,16] = aten.mul.Tensor(x, 2.0)
+    p: (f32[2,4,8,8], i8[2,4,8,8]) = prims._low_memory_max_pool_with_offsets.default(y, [2, 2], [2, 2], [0, 0], [1, 1], False)
+    v: f32[2,4,8,8] = p[0]
+    o: i8[2,4,8,8] = p[1]
+    return [v, o]
+  )");
+  ASSERT_EQ(lowered.ir().ops.size(), 2U);
+  for (const std::size_t op : {0, 1}) EXPECT_THAT(lowered.nodes(op), testing::Contains("y"));
+}
+
 // Each op numbers the values that it looks up, whatever they are, each time that it does.
 TEST(Lowering, LookupsAreEqualIfTheirNumbersAre) {
   const Lowered lowered(R"(
@@ -323,9 +337,11 @@ TEST(Lowering, LookupsAreEqualIfTheirNumbersAre) {
     b: f32[64,256] = aten.index.Tensor(x, [j])
     k: f32[64,256] = aten.index.Tensor(x, [i])
     c: f32[64,256] = aten.mul.Tensor(k, k)
-    return [a, b, c]
+    s: f32[100,256] = aten.silu(x)
+    d: f32[64,256] = aten.index.Tensor(s, [i])
+    return [a, b, c, d]
   )");
-  ASSERT_EQ(lowered.ir().ops.size(), 3U);
+  ASSERT_EQ(lowered.ir().ops.size(), 4U);
   const auto in_table = [&](std::size_t op) {
     std::vector<Access> found;
     for (const Access& read : lowered.op(op).reads)
@@ -335,6 +351,7 @@ TEST(Lowering, LookupsAreEqualIfTheirNumbersAre) {
   ASSERT_EQ(in_table(0).size(), 1U);
   EXPECT_EQ(in_table(0), in_table(1));
   EXPECT_EQ(in_table(2).size(), 2U);
+  EXPECT_EQ(in_table(3).size(), 1U) << "one lookup, and two loads from there";
 }
 
 // The expected orders are those that torch's pick_loop_order returns with CPython 3.11.
