@@ -412,15 +412,6 @@ class Qwen(nn.Module):
 def models() -> dict[str, tuple[Callable[[], nn.Module], Inputs, str]]:
     """By name: what makes the model, its inputs, and the type of its parameters."""
 
-    def bf16(*shape: int) -> tuple[tuple[int, ...], str]:
-        return shape, "bfloat16"
-
-    def f32(*shape: int) -> tuple[tuple[int, ...], str]:
-        return shape, "float32"
-
-    def i64(*shape: int) -> tuple[tuple[int, ...], str]:
-        return shape, "int64"
-
     tokens = [i64(4, 256), i64(4, 256)]
     return {
         "bert": (Bert, [i64(8, 128), i64(8, 128), i64(8, 128), i64(8)], "bfloat16"),
