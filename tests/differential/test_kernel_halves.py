@@ -42,7 +42,7 @@ def cases() -> list[Any]:
 
 
 def compared(capture: Path, answer: Path, jointer: Callable[..., Any]) -> tuple[list[str], str]:
-    """The properties that differ, and the figures as a line of text: ours and, if they differ, Inductor's."""
+    """The properties that differ, and the numbers as a line of text: ours and, if they differ, Inductor's."""
     targets = {node["name"]: node["target"] for node in read(capture)["nodes"] if node["op"] == "call_function"}
     expected = read(answer)
     found = jointer("kernels", capture, "--source", "predicted", "--torch", "2.15")
