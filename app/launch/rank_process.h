@@ -47,7 +47,7 @@ class RankProcess {
   [[nodiscard]] const std::optional<Clock::time_point>& done_at() const { return done_at_; }
   // The time of the last sign of life. It is in the future while the rank starts up.
   [[nodiscard]] Clock::time_point last_sign() const { return last_sign_; }
-  // The position that the rank last wrote to its status file.
+  // The position in program order of the node that the rank last reported; -1 outside of nodes.
   [[nodiscard]] std::int64_t position() const { return status_.read().position; }
 
   // Checks for signs of life and for the end of the process. Returns true if the result has changed

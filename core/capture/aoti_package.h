@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads the packages (.pt2) that torch's AOTInductor makes: ZIP archives with machine code, the
-// wrapper in C++ from which it was compiled, and the sources of kernels. Torch 2.11 to 2.15. Only
-// texts are read; machine code and weights stay in the archive, and nothing is run.
+// Reads AOTInductor packages (.pt2) of torch 2.11 to 2.15: ZIP archives that contain machine code,
+// the C++ wrapper that it was compiled from, and kernel sources. Only the text files are read;
+// machine code and weights stay in the archive, and nothing is run.
 
 #include <string>
 #include <string_view>

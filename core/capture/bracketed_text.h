@@ -1,8 +1,8 @@
 #pragma once
 
-// Splits text in Python or C++ at separators outside of brackets. Strings, comments and the like,
-// which are never split, differ between the languages: `after_whole(text, at)` returns the position
-// after the one that starts at `at`, or `at` if none does. Cost: linear.
+// Splits text in Python or C++ at separators outside of brackets. Tokens that are never split, such
+// as strings and comments, differ between the languages, so the caller passes `after_whole(text,
+// at)`: it returns the end of the token that starts at `at`, or `at` if none does. Cost: linear.
 
 #include <algorithm>
 #include <cstddef>

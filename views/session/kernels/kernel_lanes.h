@@ -60,8 +60,8 @@ class KernelLanes {
   std::vector<std::size_t> first_place_;
 };
 
-// The color of a kernel: that of its collective, that of the product or attention that it computes,
-// or that of operators bound by memory.
+// The color of a kernel: that of the collective, matrix product or attention that it runs, or else
+// ItemColor::memory.
 ItemColor kernel_color(const SnapshotKernels& kernels, std::size_t row);
 
 }  // namespace jointer::views
