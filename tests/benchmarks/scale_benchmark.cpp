@@ -11,8 +11,6 @@
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QKeyEvent>
-#include <QSettings>
-#include <QTemporaryDir>
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -20,14 +18,11 @@
 #include <string>
 #include <vector>
 
-#include "app/desktop/first_minutes.h"
-#include "app/desktop/local_benchmarks.h"
-#include "app/desktop/main_window.h"
+#include "tests/benchmarks/desktop_window.h"
 #include "tests/benchmarks/windows.h"
 #include "views/sac/sac_pane.h"
 #include "views/session/edit/editing.h"
 #include "views/session/sac/sac_session.h"
-#include "views/theme/theme_choice.h"
 #include "views/timeline/timeline_view.h"
 
 namespace {
@@ -67,24 +62,16 @@ double answer_ms(QWidget& window, const std::function<void()>& request) {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication application(argc, argv);
-  apply_theme(application, ThemeChoice::light);
-  QTemporaryDir folder;
-  QSettings settings(folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
-  desktop::FirstMinutes::set_dismissed(settings, true);
-  desktop::LocalBenchmarks runs;
-  desktop::MainWindow window(settings, {}, runs, BenchmarkHistory(folder.path().toStdString()));
-  window.resize(1600, 1000);
-  window.show();
+  const QApplication application(argc, argv);
+  benchmarks::DesktopWindow shown;
+  desktop::MainWindow& window = *shown;
   QApplication::processEvents();
 
   QElapsedTimer timer;
   timer.start();
-  bool has_failed = false;
-  QObject::connect(&window, &desktop::MainWindow::open_failed, &window, [&] { has_failed = true; });
   window.open({.path = argv[1]});
-  const auto is_open = [&] { return has_failed || window.current_tab()->document() != nullptr; };
-  if (!benchmarks::wait_for(is_open, kPatienceMs, 1) || has_failed) return 3;
+  const auto has_opened = [&] { return shown.has_opened(); };
+  if (!benchmarks::wait_for(has_opened, kPatienceMs, 1) || shown.has_failed()) return 3;
   window.repaint();
   const double open_ms = elapsed_ms(timer);
   Document& document = *window.current_tab()->document();

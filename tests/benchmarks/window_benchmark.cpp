@@ -8,16 +8,11 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
-#include <QSettings>
-#include <QTemporaryDir>
 #include <QTimer>
 #include <algorithm>
 #include <functional>
 
-#include "app/desktop/first_minutes.h"
-#include "app/desktop/local_benchmarks.h"
-#include "app/desktop/main_window.h"
-#include "views/theme/theme_choice.h"
+#include "tests/benchmarks/desktop_window.h"
 
 namespace {
 
@@ -65,30 +60,20 @@ void run_for(int ms) {
 
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication application(argc, argv);
-  apply_theme(application, ThemeChoice::light);
-  QTemporaryDir folder;
-  QSettings settings(folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
-  desktop::FirstMinutes::set_dismissed(settings, true);
+  const QApplication application(argc, argv);
   fmt::print("{{");
   for (int i = 1; i < argc; ++i) {
-    desktop::LocalBenchmarks benchmarks;
-    desktop::MainWindow window(settings, {}, benchmarks,
-                               BenchmarkHistory(folder.path().toStdString()));
-    window.resize(1600, 1000);
-    window.show();
+    benchmarks::DesktopWindow window;
     run_for(kSettleMs);
-    bool failed = false;
-    QObject::connect(&window, &desktop::MainWindow::open_failed, &window, [&] { failed = true; });
     FreezeMeter meter;
-    window.open({.path = argv[i]});
-    run_until([&] { return failed || window.current_tab()->document() != nullptr; });
-    if (failed) return 3;
+    window->open({.path = argv[i]});
+    run_until([&] { return window.has_opened(); });
+    if (window.has_failed()) return 3;
     run_for(kSettleMs);
     const double opening = meter.take();
 
     // Selects some collectives: every pane follows, and the moment moves with the selection.
-    Document& document = *window.current_tab()->document();
+    Document& document = *window->current_tab()->document();
     const auto collectives = document.analysis().simulation.collectives();
     const std::size_t every = std::max<std::size_t>(collectives.size() / kSelections, 1);
     std::vector<double> responses;
