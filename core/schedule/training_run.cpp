@@ -315,21 +315,21 @@ class Loop {
   TrainingRun run_;
 };
 
+// How to get a graph that a training loop can run, from one that has a single part.
+std::string_view remedy(CaptureKind kind) {
+  if (kind == CaptureKind::joint)
+    return "; partition the joint graph first (`jointer sac FILE -o OUT`)";
+  if (kind == CaptureKind::forward || kind == CaptureKind::backward)
+    return "; give both halves (FORWARD --backward BACKWARD)";
+  return "";
+}
+
 }  // namespace
 
 std::string_view to_string(LoopPhase phase) {
   static constexpr std::array<std::string_view, 5> kNames{"setup", "forward", "loss", "backward",
                                                           "optimizer"};
   return kNames[static_cast<std::size_t>(phase)];
-}
-
-// How to get a graph that a training loop can run, from one that has a single part.
-static std::string_view remedy(CaptureKind kind) {
-  if (kind == CaptureKind::joint)
-    return "; partition the joint graph first (`jointer sac FILE -o OUT`)";
-  if (kind == CaptureKind::forward || kind == CaptureKind::backward)
-    return "; give both halves (FORWARD --backward BACKWARD)";
-  return "";
 }
 
 Result<TrainingRun> simulate_training(const Graph& graph, const TrainingLoop& loop) {
