@@ -324,7 +324,7 @@ TEST(Lowering, CopiesOfSelectedResultsNameWhatTheyCompute) {
     return [v, o]
   )");
   ASSERT_EQ(lowered.ir().ops.size(), 2U);
-  for (const std::size_t op : {0, 1}) EXPECT_THAT(lowered.nodes(op), testing::Contains("y"));
+  for (const std::size_t op : {0U, 1U}) EXPECT_THAT(lowered.nodes(op), testing::Contains("y"));
 }
 
 // Each op numbers the values that it looks up, whatever they are, each time that it does.
