@@ -234,8 +234,8 @@ void EditMenu::choose_operator() {
   const QString call = to_qstring(graph.name(node)),
                 target = to_qstring(graph.target(graph.node(node)));
   if (operators.isEmpty())
-    return context_.status.say(tr("No other operator is known to accept the arguments of %1 "
-                                  "(%2) and to return the same shape and dtype.")
+    return context_.status.say(tr("No other known operator accepts the arguments of %1 (%2) and "
+                                  "returns the same shape and dtype.")
                                    .arg(call, target));
   auto* dialog = new QInputDialog(&context_.window);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -249,7 +249,7 @@ void EditMenu::choose_operator() {
             const NodeId now = document->graph().find(name);
             if (!now)
               return context_.status.warn(
-                  tr("The operator of %1 was not replaced, because an edit has removed this node.")
+                  tr("The operator of %1 was not replaced: an edit removed the node.")
                       .arg(to_qstring(name)));
             const Result<Edit> edit =
                 replace_call(document->graph(), now, chosen.trimmed().toStdString());

@@ -99,7 +99,7 @@ void Recipes::ask(const QString& name, const Trial& trial, Document& document) {
   QString more = tr("If you apply it to %1 anyway, changes that do not fit are skipped.")
                      .arg(document.title());
   if (!trial.graph.isEmpty())
-    more.prepend(tr("The recipe is from the graph %1.").arg(trial.graph) + u' ');
+    more.prepend(tr("The recipe was made for the graph %1.").arg(trial.graph) + u' ');
   box->setInformativeText(more);
   const QPushButton* apply = box->addButton(tr("Apply Anyway"), QMessageBox::AcceptRole);
   box->setDefaultButton(QMessageBox::Cancel);
@@ -125,7 +125,7 @@ void Recipes::finish(const QString& name, const Replay& replay, Document& docume
                                        tr("%1 changes were skipped"));
   QString text = replay.skipped.empty() ? tr("Applied %1.").arg(name)
                  : replay.done.empty()  ? tr("%1 was not applied; %2.").arg(name, skipped)
-                                        : tr("%1 was applied in part; %2.").arg(name, skipped);
+                                        : tr("%1 was partially applied; %2.").arg(name, skipped);
   if (!replay.other_rank.empty()) text += tr(" Note: %1.").arg(to_qstring(replay.other_rank));
   QString details;
   for (const SkippedEdit& each : replay.skipped)

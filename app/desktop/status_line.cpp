@@ -21,7 +21,8 @@ StatusLine::StatusLine(QStatusBar& bar, MessageBar& failures, Documents& documen
   facts_->setObjectName(QStringLiteral("facts"));
   facts_->setAutoRaise(true);
   facts_->setToolTip(
-      tr("List what was derived or assumed because the capture does not record it, and warnings"));
+      tr("List warnings, and everything that was derived or assumed because the capture does not "
+         "record it"));
   connect(facts_, &QToolButton::clicked, this, [this] {
     if (const Document* document = documents_.document())
       (new FactsPopup(document->graph(), bar_.window()))->show_above(*facts_);

@@ -224,7 +224,7 @@ void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
       [this, tab](const QString& why) {
         documents_.refresh_texts(tab);
         tab->insert_bar(
-            new RestoreBar(tr("The work was not restored: %1").arg(why), {}, false, tab));
+            new RestoreBar(tr("Your work was not restored: %1").arg(why), {}, false, tab));
       },
       Qt::SingleShotConnection);
   autosave.restore(found);
@@ -272,7 +272,7 @@ void Workspaces::show_restored(DocumentTab* tab, const SavedWork& found, int edi
        .has_assumptions =
            before && before->capture.assume != document.graph().assumptions().text()},
       tab->title(), found.changed_at)};
-  if (has_changed) sentences << tr("The capture has changed since this work was saved.");
+  if (has_changed) sentences << tr("The capture has changed since your work was saved.");
   sentences.removeAll(QString());
   if (sentences.isEmpty() && refused.isEmpty()) return;
   auto* bar = new RestoreBar(sentences.join(u' '), refused, was_left, tab);

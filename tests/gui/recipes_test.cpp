@@ -144,7 +144,7 @@ void RecipesTest::a_recipe_applied_in_part_says_so() {
   QMessageBox* box = nullptr;
   QTRY_VERIFY_WITH_TIMEOUT(
       (box = window_->findChild<QMessageBox*>()) != nullptr && box->isVisible(), kPatienceMs);
-  QCOMPARE(box->text(), "part.recipe.json was applied in part; 1 change was skipped.");
+  QCOMPARE(box->text(), "part.recipe.json was partially applied; 1 change was skipped.");
   QCOMPARE(box->textFormat(), Qt::PlainText);  // a file's name can look like markup
   box->close();
   QVERIFY(wait_for(1));
