@@ -55,12 +55,12 @@ AliveModel::AliveModel(QObject* parent) : TableModel({tr("1 storage"), tr("%1 st
               "or buffer stored in it.")},
       {.title = tr("from"),
        .unit = Unit::step,
-       .meaning = tr("Number, from 0, of the call that allocates the storage; empty if the storage "
-                     "exists from the start.")},
+       .meaning = tr("Number of the call that allocates the storage, counted from 0; empty if the "
+                     "storage exists from the start.")},
       {.title = tr("to"),
        .unit = Unit::step,
-       .meaning = tr("Number, from 0, of the call after which the storage is freed; empty if the "
-                     "storage exists until the end.")},
+       .meaning = tr("Number of the call after which the storage is freed, counted from 0; empty "
+                     "if the storage exists until the end.")},
       {.title = tr("why"), .meaning = tr("Why the storage is live.")},
       {.title = tr("in the range"),
        .meaning =
