@@ -118,19 +118,19 @@ class Describer {
     if (is_of_graph_ && m->resident_peak_bytes > 0) explain(s, *m);
     if (m->reserved_peak_bytes > 0)
       add(s, tr("reserved"), bytes_text(m->reserved_peak_bytes),
-          tr("Peak of the memory that the caching allocator reserved on the device."));
+          tr("Maximum memory that the caching allocator reserved on the device."));
     if (m->workspace_bytes > 0)
       add(s, tr("workspaces"), bytes_text(m->workspace_bytes),
           tr("Memory that libraries such as cuBLAS keep on the device. The measured peak does not "
              "include it."));
     if (m->outside_bytes > 0)
-      add(s, tr("outside of the allocator"), bytes_text(m->outside_bytes),
-          tr("Memory of the rank on the GPU that the caching allocator has not reserved: CUDA's "
-             "context, the code of kernels, and buffers of libraries such as NCCL."));
+      add(s, tr("outside the allocator"), bytes_text(m->outside_bytes),
+          tr("GPU memory of the rank that the caching allocator has not reserved: the CUDA "
+             "context, the kernels' code, and buffers of libraries such as NCCL."));
     if (m->pinned_peak_bytes > 0)
       add(s, tr("pinned on the host"), bytes_text(m->pinned_peak_bytes),
-          tr("Peak of the host memory that is pinned for copies to and from the device, for "
-             "example for offloaded tensors."));
+          tr("Maximum host memory pinned for copies to and from the device, for example for "
+             "offloaded tensors."));
   }
 
   // The predicted memory on the type of device that ran the benchmark.
@@ -149,10 +149,10 @@ class Describer {
     if (peak.held != 0)
       add(s, tr("held"), bytes_difference_text(0, peak.held),
           peak.blocks.empty()
-              ? tr("Difference in the memory that is held between calls, due to storages whose "
-                   "size or lifetime differs from the prediction.")
-              : tr("Difference in the memory that is held between calls or allocated by compiled "
-                   "code, whose intermediate values differ from the graph's."));
+              ? tr("Difference in the memory held between calls, due to storages whose size or "
+                   "lifetime differs from the prediction.")
+              : tr("Difference in the memory held between calls, or allocated by compiled code, "
+                   "whose intermediate values differ from the graph's."));
     if (peak.rounding != 0)
       add(s, tr("allocator"), bytes_difference_text(0, peak.rounding),
           tr("Bytes by which the allocator's blocks exceed the requested sizes, beyond the "
@@ -162,7 +162,7 @@ class Describer {
       add(s, tr("compiled"),
           QStringLiteral("%1 (%2): %3")
               .arg(to_qstring(block.name), nodes_text(block.nodes), bytes_text(block.peak_bytes)),
-          tr("Maximum of allocated bytes while the compiled code ran in place of these nodes."));
+          tr("Maximum allocated memory while the compiled code ran in place of these nodes."));
     }
     add_more_blocks(s, peak.blocks.size());
     for (std::size_t i = 0; i < std::min(peak.operators.size(), kMaxNamed); ++i) {
@@ -186,13 +186,12 @@ class Describer {
                         .is_code = true,
                         .links = {peak.peak_node}});
     if (peak.first_different)
-      s.rows.push_back(
-          {.label = tr("first difference"),
-           .value = tr("%1 at").arg(bytes_difference_text(0, peak.first_difference)),
-           .provenance = Provenance::measured,
-           .note = tr("First call outside of compiled code at which the memory held differs from "
-                      "the prediction."),
-           .links = {peak.first_different}});
+      s.rows.push_back({.label = tr("first difference"),
+                        .value = tr("%1 at").arg(bytes_difference_text(0, peak.first_difference)),
+                        .provenance = Provenance::measured,
+                        .note = tr("First call outside compiled code at which the memory held "
+                                   "differs from the prediction."),
+                        .links = {peak.first_different}});
   }
 
   // --- Time ---
@@ -245,9 +244,9 @@ class Describer {
           result_.request.backend == Backend::interpret && is_bound_by_launches(busy, step);
       const QString text = tr("%1 of %2").arg(time_text(busy), time_text(step));
       add(s, tr("GPU busy, rank %1").arg(rank.rank),
-          launches ? tr("%1: bound by launches").arg(text) : text,
-          launches ? tr("Time during which at least one kernel ran. The rest of the step probably "
-                        "waits for launches, which the cudagraph backend avoids.")
+          launches ? tr("%1: launch-bound").arg(text) : text,
+          launches ? tr("Time during which at least one kernel ran. The rest of the step is "
+                        "probably spent waiting for launches, which the cudagraph backend avoids.")
                    : tr("Time during which at least one kernel ran."));
     }
   }

@@ -149,7 +149,7 @@ void BenchmarkForm::make_fields() {
          "equivalent for the device."));
   add_field(tr("TF32"), tf32_ = make_choices(kTf32Choices),
             tr("TF32 for float32 matrix products and convolutions on a GPU. “auto” is torch's "
-               "default. Devices without TF32, such as the CPU, refuse “allow” and “forbid”."));
+               "default, and the only choice on devices without TF32, such as the CPU."));
   tf32_->setObjectName(QStringLiteral("tf32"));
   add_field(tr("Seed"), seed_ = make_number(0, std::numeric_limits<int>::max()),
             tr("Seed for the generated inputs"));

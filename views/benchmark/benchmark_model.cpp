@@ -30,7 +30,7 @@ BenchmarkModel::BenchmarkModel(QObject* parent)
        .meaning = tr("Deviation of the measured step time from the prediction.")},
       {.title = tr("peak"),
        .unit = Unit::bytes,
-       .meaning = tr("Measured maximum of allocated bytes on the rank with the highest peak.")},
+       .meaning = tr("Maximum allocated memory, measured on the rank with the highest peak.")},
       {.title = tr("Δ peak"),
        .unit = Unit::change,
        .meaning = tr("Deviation of the measured peak from the prediction.")},

@@ -64,7 +64,7 @@ std::vector<SettingWords> words_of_settings() {
        }},
       {"seed", tr("seed"),
        [](const BenchmarkResult& run) { return QString::number(run.request.seed); }},
-      {"mark", tr("compiled regions"),
+      {"mark", tr("marked with --mark"),
        [](const BenchmarkResult& run) {
          return run.request.marked.empty() ? tr("none") : to_qstring(run.request.marked);
        }},

@@ -78,6 +78,19 @@ TEST_F(Comparing, AGraphIsCaptured) {
   EXPECT_EQ(settings->rows[0].value, "interpret → inductor, captured");
 }
 
+// The label says which option marks the regions, since the graph may mark others.
+TEST_F(Comparing, TheRegionsOfTheOptionAreNamedAfterIt) {
+  const BenchmarkResult first = fake.measured(2);
+  BenchmarkResult second = first;
+  second.request.marked = "layers.*::aten.mm";
+  const InspectorContent content = compare(first, second);
+  const InspectorSection* settings = section(content, "Different settings");
+  ASSERT_NE(settings, nullptr);
+  ASSERT_EQ(settings->rows.size(), 1U);
+  EXPECT_EQ(settings->rows[0].label, "marked with --mark");
+  EXPECT_EQ(settings->rows[0].value, "none → layers.*::aten.mm");
+}
+
 // A setting that is stored is compared, too.
 TEST_F(Comparing, EverySettingCounts) {
   const BenchmarkResult first = fake.measured(2);
