@@ -72,10 +72,9 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   to_ = add_box("to", tr("Second state"));
   execution_ = add_control(
       *row, new QComboBox(this), "second_execution",
-      tr("How the second state is executed. If you choose an execution in place of “as shown”, the "
-         "second state, as shown, also becomes the first state; you can then choose a different "
-         "first state. Kernels are predicted by the rules of the torch version that made the "
-         "graph."),
+      tr("How the second state is executed. If you choose anything but “as shown”, the second "
+         "state is compared with itself as shown; you can then choose another first state. Kernels "
+         "are predicted by the rules of the torch version that made the graph."),
       tr("Execution of the second state"));
   const auto add_execution = [this](const QString& text, int execution) {
     execution_->addItem(text, execution);
