@@ -199,7 +199,7 @@ void SacOrderTest::a_move_keeps_the_order_and_history_says_why_one_ends() {
   // The gains of moves are those of the joint graph.
   auto* exposed = show_pane<ExposedPane>("exposed");
   QVERIFY(exposed != nullptr);
-  QTRY_VERIFY(labels_of(*exposed).filter("Gains are those of the joint graph").size() == 1);
+  QTRY_VERIFY(labels_of(*exposed).filter("Gains are estimated for the joint graph").size() == 1);
   session().solve({});
   QVERIFY(settle());
   QVERIFY(session().state()->order.empty());

@@ -38,9 +38,9 @@ ExposedModel::ExposedModel(QObject* parent)
        .max_width = kMaxName},
       {.title = tr("exposed"),
        .unit = Unit::time,
-       .meaning = tr("Estimated time for which the compute stream waits for the collective, or the "
-                     "collective runs after the last kernel. Each moment counts toward only one "
-                     "collective."),
+       .meaning = tr(
+           "Estimated time during which the compute stream waits for the collective, or the "
+           "collective runs after the last kernel. Each moment counts toward only one collective."),
        .adds_up = true,
        .total_title = tr("exposed")},
       {.title = tr("share"),

@@ -109,10 +109,10 @@ void ExposedPane::refresh() {
           : tr("All communication in this graph is hidden by compute. Show Hidden lists it."));
   set_headline(!shows_plans(document().sac()) ? QString()
                : sac_kind(now->graph) == SacKind::joint
-                   ? tr("Gains are those of the joint graph itself. History shows the estimates of "
-                        "the pair that the current plan makes.")
-                   : tr("Gains are those of the training step without its tags. History shows the "
-                        "estimates with the tags applied."));
+                   ? tr("Gains are estimated for the joint graph itself. The History pane shows "
+                        "the estimates for the pair that the current plan produces.")
+                   : tr("Gains are estimated for the training step without its tags. The History "
+                        "pane shows the estimates with the tags applied."));
   show_details();
   ask_soon_.start();
 }
