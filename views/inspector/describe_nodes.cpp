@@ -184,8 +184,7 @@ class Describer {
     const QString limit = limit_text(cost.limit), time = time_text(cost.ns);
     if (cost.ns > 0)
       s.add(tr("time"), limit.isEmpty() ? time : tr("%1, bound by %2").arg(time, limit),
-            Provenance::estimated,
-            tr("%1 ns, by estimator %2.").arg(count_text(cost.ns), estimator));
+            Provenance::estimated, tr("%1 ns. Estimator: %2.").arg(count_text(cost.ns), estimator));
     if (timing.end > timing.start)
       s.add(graph_.is_wait(node_) ? tr("stall") : tr("runs"),
             time_range_text(timing.start, timing.end), Provenance::estimated,
@@ -247,7 +246,7 @@ class Describer {
              "without asynchronous collectives and copies.")
               .arg(time_text(block.end_ns - block.start_ns)));
     s.add(tr("peak"), bytes_text(block.peak_bytes), Provenance::measured,
-          tr("Maximum of allocated bytes while the block ran."));
+          tr("Maximum allocated memory while the block ran."));
   }
 
   void collective() {
@@ -294,14 +293,15 @@ class Describer {
   // How the ranks of a group that the capture does not describe are determined.
   [[nodiscard]] QString derivation_of_ranks(const Node& start, const ProcessGroup& group) const {
     if (group.ranks.empty() && known_group_size(graph_, start))
-      return tr("Nothing in the graph says which ranks are in the group.");
+      return tr("The graph does not say which ranks are in the group.");
     if (group.ranks.empty())
-      return tr("Nothing in the graph says which ranks are in the group. Estimates assume %1.")
+      return tr("The graph does not say which ranks are in the group. Estimates assume %1.")
           .arg(counted_text(estimated_group_size(graph_, start), tr("1 rank"), tr("%1 ranks")));
     if (const ProcessGroup* original = original_of(graph_, group))
-      return tr("The group is named after %1, so it gets the ranks of %1.")
+      return tr("The group is named after %1, so it is assumed to have the same ranks.")
           .arg(to_qstring(graph_.text(original->name)));
-    return tr("The group_size argument gives their number; which ranks they are is assumed.");
+    return tr(
+        "The group_size argument gives the number of ranks; the ranks themselves are assumed.");
   }
 
   void place() {

@@ -22,11 +22,11 @@ QString source_note(ShownKernels::Source source) {
     case ShownKernels::Source::predicted:
       return tr("Predicted for Inductor. The Kernels pane lists all kernels.");
     case ShownKernels::Source::asked:
-      return tr("The answer of Inductor's scheduler. The Kernels pane lists all kernels.");
+      return tr("From Inductor's scheduler. The Kernels pane lists all kernels.");
     case ShownKernels::Source::compiled:
-      return tr("Read from the artifacts that are open. The Kernels pane lists all kernels.");
+      return tr("Read from the open artifacts. The Kernels pane lists all kernels.");
     case ShownKernels::Source::measured:
-      return tr("Measured in the trace that is open. The Kernels pane lists all kernels.");
+      return tr("Measured in the open trace. The Kernels pane lists all kernels.");
   }
   return {};
 }
@@ -168,7 +168,7 @@ class KernelOfNode {
       if (std::ranges::any_of(buffer.users, [&](const kernels::User& user) {
             return user.may_overwrite && kernel_of(user.op) == life->last;
           }))
-        texts << tr("the reader may write its result in place");
+        texts << tr("the reader may overwrite it with its result");
     }
     add(to_qstring(buffer.name), texts.join(QStringLiteral(" · ")));
     section_.rows.back().links = std::move(readers);

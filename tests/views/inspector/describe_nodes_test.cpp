@@ -151,9 +151,10 @@ TEST_F(InspectorTest, SaysHowMissingRanksAreDerived) {
   EXPECT_EQ(ranks("g").value, "4 (0, 1, 2, 3)");
   EXPECT_THAT(ranks("g").note.toStdString(), HasSubstr("group_size"));
   EXPECT_EQ(ranks("h").value, "4 (0, 1, 2, 3)");
-  EXPECT_THAT(ranks("h").note.toStdString(), HasSubstr("gets the ranks of fsdp."));
+  EXPECT_THAT(ranks("h").note.toStdString(),
+              HasSubstr("named after fsdp, so it is assumed to have the same ranks."));
   EXPECT_EQ(ranks("r").value, "unknown");
-  EXPECT_THAT(ranks("r").note.toStdString(), StartsWith("Nothing in the graph"));
+  EXPECT_THAT(ranks("r").note.toStdString(), StartsWith("The graph does not say"));
   EXPECT_THAT(ranks("r").note.toStdString(), HasSubstr("Estimates assume 2 ranks."));
   snapshot_ = test::snapshot_of(test::kSmallStep);
   EXPECT_EQ(ranks("ar").provenance, Provenance::captured);

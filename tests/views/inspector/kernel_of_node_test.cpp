@@ -63,9 +63,10 @@ TEST_F(KernelOfNodeTest, SaysWhatKeepsTheResult) {
   part_.ir.buffers[0].users = {{.op = 1, .may_overwrite = true}};
   const std::vector<InspectorRow> found = rows("mm", "buf0");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found.front().value,
-            "2.00 KiB · live until its last reader, kernel 2 · the reader may write its result in "
-            "place");
+  EXPECT_EQ(
+      found.front().value,
+      "2.00 KiB · live until its last reader, kernel 2 · the reader may overwrite it with its "
+      "result");
   EXPECT_EQ(found.front().links, (std::vector{node("relu")}));
   part_.scheduled.lives[0].last = -1;
   EXPECT_EQ(value("mm", "buf0"), "2.00 KiB · live to the end");
