@@ -117,7 +117,7 @@ void AskedKernelsPaneTest::the_table_shows_the_answer() {
   QVERIFY(model().row_of(node("scaled")) != model().row_of(node("exponential")));
   QVERIFY2(totals().startsWith("Inductor of torch 2.15.0, for H100: 4 kernels"),
            qPrintable(totals()));
-  QCOMPARE(child<QComboBox>(*pane_, "source").currentText(), QString("Inductor (asked)"));
+  QCOMPARE(child<QComboBox>(*pane_, "source").currentText(), QString("Inductor Scheduler"));
   QVERIFY(!child<QProgressBar>(*pane_, "asking").isVisible());
 }
 
@@ -165,15 +165,15 @@ void AskedKernelsPaneTest::other_panes_show_the_same_kernels() {
 
 void AskedKernelsPaneTest::the_kernels_of_an_earlier_graph_say_so() {
   ask();
-  QVERIFY(!totals().contains("of an earlier graph"));
+  QVERIFY(!totals().contains("for an earlier graph"));
   document().selection().select(node("square"));
   pane_->table().view().setFocus();
   QTest::keyClick(&pane_->table().view(), Qt::Key_Home, Qt::AltModifier);
   QTRY_COMPARE_WITH_TIMEOUT(document().editing().entry_count(), 1, kPatienceMs);
-  QTRY_VERIFY_WITH_TIMEOUT(totals().contains("of an earlier graph"), kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(totals().contains("for an earlier graph"), kPatienceMs);
   QCOMPARE(model().rowCount(), 4);
   ask();
-  QTRY_VERIFY_WITH_TIMEOUT(!totals().contains("of an earlier graph"), kPatienceMs);
+  QTRY_VERIFY_WITH_TIMEOUT(!totals().contains("for an earlier graph"), kPatienceMs);
   QCOMPARE(python_->runs().size(), std::size_t{2});
   QTRY_COMPARE(model().nodes(0), std::vector{node("square")});
 }

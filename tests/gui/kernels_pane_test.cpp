@@ -272,9 +272,9 @@ void KernelsPaneTest::an_edit_is_followed() {
   QTRY_COMPARE_WITH_TIMEOUT(document().editing().entry_count(), 1, kPatienceMs);
   QTRY_VERIFY_WITH_TIMEOUT(predicted().is_current() && predicted().shown() != before, kPatienceMs);
   QTRY_COMPARE(model().kernels(), predicted().shown());
-  QVERIFY2(meanwhile.startsWith("Predicted for Inductor, of an earlier graph: "),
+  QVERIFY2(meanwhile.startsWith("Predicted for Inductor, for an earlier graph: "),
            qPrintable(meanwhile));
-  QVERIFY(!totals.text().contains("of an earlier graph"));
+  QVERIFY(!totals.text().contains("for an earlier graph"));
   QVERIFY(document().graph().position(node("square")) <
           document().graph().position(node("scaled")));
   // The kernel stays selected.
@@ -399,8 +399,8 @@ void KernelsPaneTest::compiled_kernels_are_opened() {
     document().analyze_with(options);
     QTRY_VERIFY_WITH_TIMEOUT(!meanwhile.isEmpty(), kPatienceMs);
   }
-  QVERIFY2(meanwhile.contains("of an earlier graph"), qPrintable(meanwhile));
-  QTRY_VERIFY_WITH_TIMEOUT(!totals.text().contains("of an earlier graph"), kPatienceMs);
+  QVERIFY2(meanwhile.contains("for an earlier graph"), qPrintable(meanwhile));
+  QTRY_VERIFY_WITH_TIMEOUT(!totals.text().contains("for an earlier graph"), kPatienceMs);
 
   auto& sources = child<QComboBox>(*pane_, "source");
   QCOMPARE(sources.currentText(), QString("Compiled"));

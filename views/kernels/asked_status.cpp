@@ -45,7 +45,7 @@ AskedStatus::AskedStatus(Document& document, QWidget* parent)
   running_ = new QWidget(this);
   QHBoxLayout* row = make_row(running_, {kNarrowMargin, 0, kNarrowMargin, 0}, kNarrowMargin);
   bar_ = add_control(*row, new QProgressBar(running_), "asking", {},
-                     tr("Progress of Inductor's answer"));
+                     tr("Progress of the request to Inductor"));
   bar_->setTextVisible(false);
   bar_->setRange(0, kSteps);
   bar_->setMaximumWidth(kMaxBarWidth);
@@ -69,7 +69,7 @@ void AskedStatus::refresh() {
   running_->setVisible(asked.is_running());
   problem_->setVisible(!asked.problem().isEmpty());
   if (!asked.problem().isEmpty())
-    problem_->set_text(tr("Asking Inductor failed: %1").arg(asked.problem()));
+    problem_->set_text(tr("The request to Inductor failed: %1").arg(asked.problem()));
   setVisible(asked.is_running() || !asked.problem().isEmpty());
   show_progress();
 }

@@ -28,8 +28,8 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .unit = Unit::count,
        .meaning = tr("Position in the order in which the kernels run.")},
       {.title = tr("kind"),
-       .meaning = tr("Loops that Inductor generates, a call, or an entry that launches nothing, "
-                     "such as a view.")},
+       .meaning = tr("Kind of entry: loops that Inductor generates, a call, or something that "
+                     "launches nothing, such as a view.")},
       {.title = tr("phase"),
        .meaning = tr("Phase of the first node that runs in the kernel."),
        .gives_way = 3},
@@ -65,8 +65,8 @@ KernelModel::KernelModel(QObject* parent) : TableModel({tr("1 kernel"), tr("%1 k
        .gives_way = 6},
       {.title = tr("above roofline"),
        .unit = Unit::time,
-       .meaning = tr("Time above the roofline: the time minus the time at the device's peak "
-                     "rates. Sort by it to find the kernels with the most to gain."),
+       .meaning = tr("Time above the roofline: the time minus the time at the device's peak rates. "
+                     "Sort by this column to find the kernels with the most to gain."),
        .adds_up = true,
        .total_title = tr("above roofline"),
        .gives_way = 4},

@@ -25,10 +25,10 @@ KernelOrderBar::KernelOrderBar(Document& document, QWidget* parent)
     button->setText(text);
     return button;
   };
-  undo_ = add_button("undo_kernel_move", tr("Undo"), tr("Undo the last move of a kernel"));
-  redo_ = add_button("redo_kernel_move", tr("Redo"), tr("Redo the last move that was undone"));
+  undo_ = add_button("undo_kernel_move", tr("Undo"), tr("Undo the last kernel move"));
+  redo_ = add_button("redo_kernel_move", tr("Redo"), tr("Redo the last undone kernel move"));
   reset_ = add_button("reset_kernel_order", tr("Reset"),
-                      tr("Undo all moves of kernels; they can be redone"));
+                      tr("Undo all kernel moves; they can be redone"));
   export_ = add_button("export_kernel_order", tr("Export Compiled Order..."),
                        tr("Write the moves as a recipe that torch.compile applies "
                           "(jointer.kernel_order)"));

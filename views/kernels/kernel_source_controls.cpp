@@ -26,13 +26,13 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
                            "open compilation, or those measured in an open trace"),
                         tr("Source of the kernels"));
   source_->addItem(tr("Predicted"), static_cast<int>(ShownKernels::Source::predicted));
-  source_->addItem(tr("Inductor (asked)"), static_cast<int>(ShownKernels::Source::asked));
+  source_->addItem(tr("Inductor Scheduler"), static_cast<int>(ShownKernels::Source::asked));
   source_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   source_->setMinimumContentsLength(kMinSourceLetters);
-  ask_ = add_control(
-      *row, new QToolButton(this), "ask_inductor",
-      tr("Ask the scheduler of the installed torch which kernels it makes of the graph as it is "
-         "now. No GPU is needed. Large graphs take a minute or more; answers are cached."));
+  ask_ = add_control(*row, new QToolButton(this), "ask_inductor",
+                     tr("Ask Inductor's scheduler in the installed torch which kernels it "
+                        "generates for the current graph. No GPU is needed. Large graphs take a "
+                        "minute or more; answers are cached."));
   ask_->setText(tr("Ask Inductor"));
   open_ =
       add_control(*row, new QToolButton(this), "open_compiled",

@@ -37,7 +37,7 @@ constexpr int kMinPageHeight = 40, kMinPageWidth = 160;
 
 // The text or, if the shown kernels are of an earlier graph, the text with a remark that says so.
 QString with_state(const QString& text, const ShownKernels& shown) {
-  return shown.is_current() ? text : tr("%1, of an earlier graph").arg(text);
+  return shown.is_current() ? text : tr("%1, for an earlier graph").arg(text);
 }
 
 // The source of the kernels that are predicted or that Inductor's scheduler makes, and whether they

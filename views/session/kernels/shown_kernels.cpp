@@ -74,7 +74,7 @@ const QString& ShownKernels::problem() const {
 }
 
 QString ShownKernels::state_text() const {
-  const QString earlier = tr("of an earlier graph");
+  const QString earlier = tr("for an earlier graph");
   switch (source_) {
     case Source::predicted:
       if (!predicted_.problem().isEmpty()) return tr("cannot be predicted");

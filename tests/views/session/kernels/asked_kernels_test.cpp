@@ -178,7 +178,7 @@ TEST_F(AskedKernelsTest, WhyTheKernelsOfTheGraphAreNotShownIsSaid) {
   EXPECT_EQ(shown.state_text(), "");
   document->editing().apply(*move_edit(document->graph(), std::vector{node("e")}, node("a")));
   ASSERT_TRUE(wait_for([&] { return asked().is_of_earlier_graph(); }));
-  EXPECT_EQ(shown.state_text(), "of an earlier graph");
+  EXPECT_EQ(shown.state_text(), "for an earlier graph");
 }
 
 TEST_F(AskedKernelsTest, AQuestionThatFailsHasNoAnswerToShow) {
