@@ -247,7 +247,7 @@ void PipelinePane::add_actions() {
   add(tr("Pipeline: Start Over"), [this] { session_.start_over(); });
   add(tr("Pipeline: Duplicate Step"), [this] { list_->duplicate_current(); });
   add(tr("Pipeline: Remove Step"), [this] { list_->remove_current(); });
-  add(tr("Pipeline: Undo Pipeline Change"), [this] { session_.draft().undo(); });
+  add(tr("Pipeline: Undo Change"), [this] { session_.draft().undo(); });
   add(tr("Pipeline: Edit as Text"), [this] {
     pages_->setCurrentWidget(text_);
     text_->edit().setFocus();
@@ -374,7 +374,7 @@ void PipelinePane::show_status() {
                ? tr("Next: %1.").arg(to_qstring(session_.draft().steps()[*next].step.pass))
                : why_not;
   } else {
-    text = tr("Passes run in order; the edit of each step can be undone.");
+    text = tr("Steps run in order. Steps that edit the graph can be undone.");
   }
   status_->setText(text);
   set_color(*status_, color);
