@@ -251,7 +251,7 @@ void SacSolveTest::a_plan_that_does_not_fit_is_not_used() {
   QCOMPARE(button("solve").text(), QStringLiteral("Cancel"));
   QVERIFY(wait_for_search());
   QCOMPARE(button("solve").text(), QStringLiteral("Solve"));
-  QVERIFY2(messages.last().front().toString().startsWith("None of the plans found fits"),
+  QVERIFY2(messages.last().front().toString().startsWith("No plan found meets the limit"),
            qPrintable(messages.last().front().toString()));
   QCOMPARE(editing().entry_count(), 0);
   // Without a caching allocator, nothing is reserved.
@@ -567,12 +567,12 @@ void SacSolveTest::uses_the_fastest_plan_that_fits() {
   test::press(button("fastest"));
   QTRY_VERIFY_WITH_TIMEOUT(!page.search().is_running() && !messages.isEmpty(), kPatienceMs);
   QVERIFY(settle());
-  QVERIFY2(messages.last().front().toString().startsWith("None of the plans found fits"),
+  QVERIFY2(messages.last().front().toString().startsWith("No plan found meets the limit"),
            qPrintable(messages.last().front().toString()));
   QCOMPARE(editing().entry_count(), 1);
   // The pane says so too, until the limit changes.
   const auto pane_says_so = [this] {
-    return child<QLabel>(figures_row(), "what_if").toolTip().startsWith("None of the plans found");
+    return child<QLabel>(figures_row(), "what_if").toolTip().startsWith("No plan found");
   };
   QVERIFY(pane_says_so());
   type(limit_box(), "2 MiB");

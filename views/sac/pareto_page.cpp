@@ -30,12 +30,12 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   const auto add_label = [&](const QString& text) { row->addWidget(new QLabel(text, controls)); };
   peak_only_ = new QLabel(tr("Peak up to"), controls);
   row->addWidget(peak_only_);
-  memory_ =
-      add_control(*row, new QComboBox(controls), "memory",
-                  tr("Peak: the maximum of allocated memory.\n"
-                     "Reserved: memory that torch's caching allocator reserves on the device.\n"
-                     "The plot, the slider, “Fastest” and “Smallest” use this choice."),
-                  tr("Memory to limit"));
+  memory_ = add_control(*row, new QComboBox(controls), "memory",
+                        tr("Peak: maximum allocated memory.\n"
+                           "Reserved: memory that torch's caching allocator reserves on the "
+                           "device.\n"
+                           "The plot, the slider, “Fastest” and “Smallest” use this choice."),
+                        tr("Memory to limit"));
   memory_->addItem(tr("Peak up to"), static_cast<int>(LimitedMemory::allocated));
   memory_->addItem(tr("Reserved up to"), static_cast<int>(LimitedMemory::reserved));
   limit_ = add_control(*row, new ByteBox(controls), "limit", {}, tr("Limit"));
@@ -188,10 +188,11 @@ QString ParetoPage::status_text() const {
 void ParetoPage::show_memory() {
   const bool is_reserved = search_.memory() == LimitedMemory::reserved;
   memory_->setCurrentIndex(memory_->findData(static_cast<int>(search_.memory())));
-  tune_->setToolTip(is_reserved ? tr("Search for the policies, order and buckets with the shortest "
-                                     "step within the peak of the current plan, in the Tune pane")
-                                : tr("Search for the policies, order and buckets with the shortest "
-                                     "step within this limit, in the Tune pane"));
+  tune_->setToolTip(is_reserved
+                        ? tr("Use the Tune pane to search for the policies, order and buckets with "
+                             "the shortest step within the peak of the current plan")
+                        : tr("Use the Tune pane to search for the policies, order and buckets with "
+                             "the shortest step within this limit"));
   refresh_marks();
 }
 
@@ -375,7 +376,7 @@ void ParetoPage::use_fit(const Fit& fit, const SacStatePtr& of) {
                 figures.step_ns);
   if (!fit.point.order.empty()) what += tr(", ordered by %1").arg(to_qstring(fit.point.order));
   if (!fit.fits) {
-    const QString text = tr("None of the plans found fits. The closest one: %1.").arg(what);
+    const QString text = tr("No plan found meets the limit. The closest one: %1.").arg(what);
     short_ = state;
     emit none_fits(text);
     return emit message(text);

@@ -38,7 +38,7 @@ class ParetoPage : public QWidget {
 
  signals:
   void message(const QString& sentence);
-  // None of the plans that a search found fits: says so, and describes the closest one. Empty once
+  // No plan that a search found meets the limit: says so, and describes the closest one. Empty once
   // this no longer holds: the limit, the settings of the search or the plan has changed.
   void none_fits(const QString& sentence);
   // Requests a search for policies, order and buckets within this peak.

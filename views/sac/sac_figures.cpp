@@ -200,7 +200,7 @@ void SacFigures::explain(const SacState& state) {
   saved_->setProperty(
       "how", state.is_step()
                  ? saved + u'\n' +
-                       tr("If forward and backward alternate, as with a loss in chunks, these are "
+                       tr("If forward and backward alternate, as with a chunked loss, these are "
                           "not all live at the same time, and the sum may exceed the peak.")
                  : saved);
   for (FigureBox* box : {peak_, saved_}) box->explain(box->property("how").toString());
@@ -247,7 +247,7 @@ void SacFigures::show_preview() {
       if (preview->has_order() && !preview->ordered)
         what_if_text_ += kBetween + tr("the curves still show the plan in its own order");
       if (is_found && !fits)
-        what_if_text_ = tr("None of the plans found fits. %1").arg(what_if_text_);
+        what_if_text_ = tr("No plan found meets the limit. %1").arg(what_if_text_);
     }
   }
   const QString at_rest =

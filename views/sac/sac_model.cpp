@@ -51,17 +51,18 @@ SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors
       {.title = tr("FLOPs"), .unit = Unit::flops, .adds_up = true, .gives_way = 3},
       {.title = tr("bytes/us"),
        .unit = Unit::bytes,
-       .meaning = tr(
-           "Bytes freed per microsecond of recomputation. It is best to recompute tensors with "
-           "high values and to save those with low values. Empty if recomputation takes no time."),
+       .meaning =
+           tr("Bytes freed per microsecond of recomputation. Recompute tensors with high values, "
+              "and save those with low values. Empty if recomputation takes no time."),
        .gives_way = 1},
       {.title = tr("when fused"),
        .unit = Unit::time,
-       .meaning = tr("Time to recompute the tensor if the compiler fuses its recomputation into "
-                     "the kernels that read it, as torch's min cut assumes: the time to read what "
-                     "these kernels do not already read. Empty if no kernel of the backward reads "
-                     "the tensor, or if such a kernel or a call in the chain cannot fuse. In "
-                     "groups, the sum over the tensors whose recomputation fuses.")},
+       .meaning =
+           tr("Time to recompute the tensor if the compiler fuses the recomputation into the "
+              "kernels that read the tensor, as torch's min cut assumes: the time to read whatever "
+              "these kernels do not already read. Empty if no backward kernel reads the tensor, or "
+              "if such a kernel or a call in the chain cannot be fused. In groups, the sum over "
+              "the tensors whose recomputation can be fused.")},
       {.title = tr("decided by")},
       // This column can give way, since the reasons are also below the table.
       {.title = tr("why"), .max_width = kMaxWhy, .gives_way = 4},

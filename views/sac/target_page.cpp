@@ -99,11 +99,10 @@ void TargetPage::make_controls(QWidget* controls) {
   offload_ = add_control(*row, new QCheckBox(tr("Offload"), controls), "offload",
                          tr("Allow changes that offload values to the host"));
   offload_->setChecked(true);
-  orders_ = add_control(
-      *row, new OrdersBox(session_.pareto(), controls), "orders",
-      tr("%1\nThe list is the shortest one found for the plan's own order; the order is found for "
-         "the plan that results from the list.")
-          .arg(OrdersBox::explanation()));
+  orders_ = add_control(*row, new OrdersBox(session_.pareto(), controls), "orders",
+                        tr("%1\nThe list is the shortest one found in the plan's own order. An "
+                           "order is then found for the resulting plan.")
+                            .arg(OrdersBox::explanation()));
   find_ = add_control(*row, new QPushButton(controls), "find");
   fit_texts(*find_, {tr("Find Changes"), tr("Cancel")});
 }
