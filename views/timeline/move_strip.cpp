@@ -81,7 +81,7 @@ QString MoveStrip::headline() const {
                     tr("step %1").arg(time_text(is.step_ns)) +
                         in_brackets(time_difference_text(was.step_ns, is.step_ns))};
   // History shows the estimates of the pair that its plan makes.
-  if (sac_kind(held_.from->graph) == SacKind::joint) parts << tr("of the joint graph");
+  if (sac_kind(held_.from->graph) == SacKind::joint) parts << tr("estimated for the joint graph");
   return parts.join(QStringLiteral("  ·  "));
 }
 

@@ -175,10 +175,10 @@ KeysGroup TimelineView::keys() {
   return {
       .title = tr("Timeline"),
       .rows = {
-          {tr("W, S"), tr("Zoom in or out, even without the focus while the pointer is over the "
-                          "timeline, unless you are editing text")},
-          {tr("A, D"), tr("Pan left or right, even without the focus while the pointer is over the "
-                          "timeline, unless you are editing text")},
+          {tr("W, S"), tr("Zoom in or out; works without focus while the pointer is over the "
+                          "timeline and no text is being edited")},
+          {tr("A, D"), tr("Pan left or right; works without focus while the pointer is over the "
+                          "timeline and no text is being edited")},
           {tr("Home, End"), tr("Go to the start or the end")},
           {tr("Left, Right"), tr("Go to the previous or next node in the lane")},
           {tr("Click"), tr("Select the node or the moment under the pointer")},
