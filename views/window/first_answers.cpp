@@ -50,8 +50,8 @@ FirstAnswer answer_peak(const Snapshot& snapshot) {
   if (tensor.producer)
     text += u' ' + tr("The largest tensor, %1, occupies %2.")
                        .arg(name_of(snapshot.graph, tensor.producer), bytes_text(tensor.bytes));
-  text += u' ' + tr("The pane “Alive Now” lists everything that is allocated at this moment. Click "
-                    "another moment on the curve, and the list follows.");
+  text += u' ' + tr("The Alive Now pane lists everything that is allocated at this moment. Click "
+                    "another moment on the curve to update the list.");
   return {.text = text, .node = tensor.producer};
 }
 
@@ -59,7 +59,7 @@ FirstAnswer answer_communication(const Snapshot& snapshot) {
   const Simulation& simulation = snapshot.analysis.simulation;
   const CollectiveTiming* most = most_exposed(simulation);
   if (most == nullptr) return {.text = nothing_exposed(simulation)};
-  return {.text = tr("%1 does: the step waits for it for %2. In total, %3 of the step's %4 is "
+  return {.text = tr("%1 costs most: the step waits %2 for it. In total, %3 of the step's %4 is "
                      "exposed communication. Reason: %5. Press E for the next exposed collective.")
                       .arg(name_of(snapshot.graph, most->start), time_text(most->exposed_ns),
                            time_text(simulation.exposed_ns()), time_text(simulation.step_ns()),

@@ -40,11 +40,10 @@ void GuessNote::show_guess() {
                              : tr("ranks of %1 groups guessed").arg(guess_->groups.size());
   const QString whole = tr("%1: step %2 if spread").arg(groups, time_text(guess_->spread_ns));
   setText(is_brief_ ? tr("guess: %1 if spread").arg(time_text(guess_->spread_ns)) : whole);
-  setToolTip(
-      whole + u'\n' +
-      tr("The capture lacks the ranks of some process groups. The estimates assume that the ranks "
-         "of such a group are consecutive. If the ranks are spread across nodes, they communicate "
-         "over the network. Click to set how far apart they are."));
+  setToolTip(whole + u'\n' +
+             tr("The capture does not record the ranks of some process groups. Estimates assume "
+                "that the ranks of a group are consecutive. If they are spread across nodes, they "
+                "communicate over the network. Click to set the distance between them."));
 }
 
 }  // namespace jointer::views

@@ -72,16 +72,15 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
     : QWidget(parent), document_(document), planner_(document.editing().planner()) {
   QHBoxLayout* layout = make_row(this, {12, 6, 12, 6}, kMetricSpacing);
   peak_ = add_figure(tr("Peak memory"),
-                     tr("The maximum of allocated bytes, with a warning if it exceeds the memory "
-                        "that the device's driver and the context of the process leave. Each "
-                        "storage is counted once, and its size is rounded up as the device's "
-                        "allocator does."));
+                     tr("Maximum allocated memory, with a warning if it exceeds what the driver "
+                        "and the process's context leave free on the device. Each storage is "
+                        "counted once, with its size rounded up as by the device's allocator."));
   reserved_ = add_figure(
       tr("Reserved"),
       tr("Memory that the caching allocator would reserve on the device, estimated with a model of "
          "its block sizes, splitting and reuse. Peak memory is a lower bound. If only the reserved "
-         "memory exceeds what the device has for it, the allocator frees unused blocks and tries "
-         "again, which takes time and can fail."));
+         "memory exceeds the available memory, the allocator frees unused blocks and tries again, "
+         "which takes time and may fail."));
   step_ = add_figure(
       tr("Step"), tr("Estimated time of this graph on one rank, from a simulation of the CPU, the "
                      "compute stream, one stream per process group and one for copies to and from "
@@ -94,8 +93,8 @@ Scoreboard::Scoreboard(Document& document, QWidget* parent)
                                    "for copies to or from the host, or during which these run "
                                    "after the last kernel; and the number of collectives hidden by "
                                    "compute."));
-  host_ = add_figure(tr("CPU wait"), tr("Time during which the compute stream waits for the CPU, "
-                                        "to launch a kernel or to end the step."));
+  host_ = add_figure(tr("CPU wait"), tr("Time during which the compute stream waits for the CPU to "
+                                        "launch a kernel or to end the step."));
   tokens_ = add_figure(
       tr("Tokens/s"),
       tr("Throughput per device: local tokens per step divided by the step time and by the product "
