@@ -279,7 +279,7 @@ void TuneSession::take_applied(const EditHistory& start, std::size_t edits,
   } else if (refused.isEmpty()) {
     emit message(tr("The pipeline could not be applied; search again."));
   } else {
-    emit message(tr("The pipeline was not applied completely: %1").arg(refused.front()));
+    emit message(tr("The pipeline was only partially applied: %1").arg(refused.front()));
   }
   emit changed();
 }
