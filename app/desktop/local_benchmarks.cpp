@@ -22,7 +22,7 @@ QString message_of(const Error& error) {
 RunHints hints_of_form() {
   return {.alone = "choose Single rank to run one rank alone, with local copies for collectives",
           .all_or_one = "choose either Single rank or all ranks",
-          .on_cpu = "set On to cpu to run without GPUs",
+          .on_cpu = "set Device to cpu to run without GPUs",
           .device = {}};
 }
 

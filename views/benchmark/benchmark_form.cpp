@@ -137,7 +137,7 @@ void BenchmarkForm::make_fields() {
                "use is realistic, but communication time is not."));
   solo_field_ =
       add_field(tr("Rank"), solo_ = make_number(0, std::max(world - 1, 0)), tr("Rank to run"));
-  add_field(tr("On"), on_ = make_choices(kPlaces), tr("Device to run on"));
+  add_field(tr("Device"), on_ = make_choices(kPlaces), tr("Device to run on"));
   add_field(tr("Iterations"), iterations_ = make_number(1, kMaxIterations),
             tr("Number of steps to measure; the median is reported"));
   iterations_->setObjectName(QStringLiteral("iterations"));
