@@ -148,7 +148,7 @@ QString KernelModel::note(int row, int column) const {
                 "number and access pattern, or to compute special functions such as exp, whichever "
                 "is longer.")
           .arg(device.kernels->launch_us);
-    return tr("Bytes at %1 GB/s, but at least %2 us.")
+    return tr("Time to move the bytes at %1 GB/s, but at least %2 us.")
         .arg(device.memory_gbps * device.efficiency.memory, 0, 'f', 0)
         .arg(device.kernel_us);
   }

@@ -62,7 +62,7 @@ QString kernel_kind_text(kernels::Kernel::Kind kind) {
     case Kind::wait:
       return tr("wait");
     case Kind::nop:
-      return tr("nothing");
+      return tr("no-op");
   }
   return {};
 }
