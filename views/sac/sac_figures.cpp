@@ -255,7 +255,7 @@ void SacFigures::show_preview() {
       : is_compact_    ? summary()
       : !advice_.isEmpty()
           ? advice_
-          : tr("Point at S, R or O in the table, or drag the slider, to preview a change.");
+          : tr("Hover over S, R or O in the table, or drag the slider, to preview a change.");
   const QString text = what_if_text_.isEmpty() ? at_rest : what_if_text_;
   line_->setForegroundRole(text == note_ || text == advice_ ? QPalette::WindowText
                                                             : QPalette::PlaceholderText);
