@@ -210,10 +210,10 @@ void TunePane::refresh() {
   start_->setText(session_.is_running() ? tr("Stop") : tr("Start"));
   apply_->setEnabled(has_winner && session_.can_apply() && !session_.is_winner_applied());
   const bool makes_a_pair = session_.makes_a_pair();
-  apply_->setToolTip(
-      makes_a_pair ? tr("Open the forward and backward graphs in a new tab. The steps before the "
-                        "partitioner become edits here; those after it become edits there.")
-                   : tr("Add one edit per pipeline step; each can be undone"));
+  apply_->setToolTip(makes_a_pair
+                         ? tr("Open the pair in a new tab. The steps before the partitioner become "
+                              "edits of this graph; those after it become edits of the pair.")
+                         : tr("Add one edit per pipeline step; each can be undone"));
   copy_->setEnabled(has_winner);
   save_->setEnabled(has_winner);
   save_->setText(makes_a_pair ? tr("Save Pipeline...") : tr("Save Recipe..."));
