@@ -21,7 +21,7 @@
 namespace jointer {
 namespace {
 
-// Real captures compress by a factor of 10 to 60.
+// Guards against decompression bombs: real captures compress by a factor of 10 to 60.
 constexpr std::size_t kMaxRatio = 400;
 constexpr std::size_t kAlwaysAllowed = std::size_t{64} << 20;
 constexpr std::size_t kMaxBytes = (std::size_t{4} << 30) - (1 << 20);  // below simdjson's limit

@@ -35,9 +35,9 @@ class PaddedBytes {
 };
 
 // Reads a file, or standard input if `path` is `-`. Decompresses zstd and gzip, regardless of the
-// file name. Error (input): the file cannot be read, is empty, damaged or truncated, or is too
-// large for a capture: more than 4,095 MiB, compressed or decompressed, or more than both 64 MiB
-// and 400 times its compressed size once decompressed; or memory runs out.
+// file name. Error (input): the file cannot be read, or is empty, damaged or truncated; it has more
+// than 4,095 MiB, compressed or decompressed; its decompressed size exceeds both 64 MiB and 400
+// times its compressed size; or memory runs out.
 Result<PaddedBytes> read_bytes(const std::string& path);
 
 // Decompresses zstd or gzip data; copies anything else. `name` is used in messages. Error (input):

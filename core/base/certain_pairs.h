@@ -11,10 +11,10 @@ namespace jointer {
 // Pairs the elements of two sequences from the same program; one of them may lack some elements of
 // the other. Elements are named by tokens; a token may occur several times.
 //
-// Makes a pair only if tokens and order leave no choice: the occurrences of a token that is equally
-// frequent in both sequences are paired, the first with the first and so on; the same holds for the
-// elements between two neighboring pairs that are in order, before the first such pair and after
-// the last. All other elements have no partner.
+// Makes a pair only if tokens and order leave no choice. If a token is equally frequent in both
+// sequences, its occurrences are paired, the first with the first and so on. The same holds between
+// two neighboring pairs that are in order, before the first such pair and after the last. All other
+// elements have no partner.
 //
 // Cost: O(n log n) per round; each round searches the gaps between the pairs of all earlier ones.
 // In practice, there are few rounds.

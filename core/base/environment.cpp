@@ -60,7 +60,7 @@ std::string processor_name() {
 int usable_cores() {
   cpu_set_t cores;
   if (::sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
-  // The call fails if the machine has more cores than the set can hold.
+  // sched_getaffinity fails if the machine has more cores than the set can hold.
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

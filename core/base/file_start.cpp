@@ -13,7 +13,7 @@
 namespace jointer {
 namespace {
 
-// `packed` holds the bytes already read from the file.
+// Decompresses the start of a file. `packed` holds the bytes already read from it.
 Result<std::string> start_of_zstd(std::FILE* file, const std::string& path, std::string packed,
                                   std::size_t size) {
   const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),

@@ -65,9 +65,9 @@ class JsonMembers {
   template <class Take>
   void read_list(std::string_view key, Take take);
 
-  // Record a problem: `expect` "PLACE: `KEY`: expected ..." (or "... is missing" if `expected` is
-  // empty), `expect_one_of` the same with a list of names, `refuse` any text, and `check` the
-  // problem of a nested object, if it has one.
+  // Record a problem. `expect`: "PLACE: `KEY`: expected ...", or "... is missing" if `expected` is
+  // empty. `expect_one_of`: the same with a list of names. `refuse`: any text. `check`: the problem
+  // of a nested object, if it has one.
   void expect(std::string_view key, std::string_view expected);
   void expect_one_of(std::string_view key, std::span<const std::string_view> names);
   void refuse(std::string problem);

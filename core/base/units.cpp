@@ -136,7 +136,7 @@ void format_distinct_bytes(std::span<const std::int64_t> numbers, std::span<std:
 }
 
 std::optional<std::int64_t> parse_byte_count(std::string_view text) {
-  // A whole number of bytes is read exactly.
+  // A double would round large whole numbers.
   if (const auto bytes = number_of<std::int64_t>(text)) return bytes;
   double number = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -125,7 +125,7 @@ Result<ZipArchive> ZipArchive::of(std::string bytes, std::string name) {
   return archive;
 }
 
-// `count` must be limited by the caller.
+// Reads `count` bytes at a position. The caller must limit `count`.
 Result<std::string> ZipArchive::bytes_at(std::uint64_t at, std::uint64_t count) const {
   if (at > size_ || count > size_ - at)
     return input_error("{}: the ZIP archive is damaged or cut off; copy the file again", name_);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads ZIP archives, ZIP64 included. Only the end of the file, the directory and the entries that
-// are asked for are read; nothing is unpacked to disk.
+// Reads ZIP archives, ZIP64 included. Reads only the end of the file, the directory and the
+// requested entries; unpacks nothing to disk.
 
 #include <cstddef>
 #include <cstdint>
