@@ -104,7 +104,7 @@ void add_attention(ProbeText& text, int head) {
                   head));
 }
 
-// Number of elements of each rank's part of the gathered tensors.
+// The all-gathers, and the number of elements that each rank contributes.
 constexpr std::array<std::pair<std::string_view, int>, 2> kGathers{
     {{"small", 256}, {"large", 1 << 20}}};
 
@@ -156,8 +156,8 @@ class ProbeTimes {
       }
   }
 
-  // The shortest time of the three calls with a name if all are long, else the median. A call
-  // without a time is left out, and `missing` returns its name.
+  // Returns the median of the three calls with a name, or the shortest time if all are long. Leaves
+  // out a call without a time; `missing` then returns its name.
   double operator[](std::string_view name) {
     std::vector<std::int64_t> found;
     for (int i = 0; i < kRepeats; ++i) {

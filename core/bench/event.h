@@ -91,9 +91,9 @@ struct GpuState {
   std::int64_t used_bytes = 0;  // of the GPU's memory, by all processes
   // Reasons for reduced clocks, such as "power limit".
   std::vector<std::string> slowdowns;
-  // The number of other processes that compute on the GPU, or on the rank's MIG instance, and the
-  // bytes of its memory that all other processes use; std::nullopt if the driver does not report
-  // whose memory it is, for example in some containers.
+  // The number of other processes that compute on the GPU, or on the rank's MIG instance. The bytes
+  // of its memory that all other processes use; std::nullopt if the driver does not report whose
+  // memory it is, for example in some containers.
   std::int64_t other_processes = 0;
   std::optional<std::int64_t> other_bytes;
   // Uncorrected ECC errors in the GPU's memory since the driver was loaded.

@@ -38,7 +38,7 @@ inline constexpr auto kMeasuredFigures =
 inline std::vector<std::int64_t> numbers_of(std::vector<std::uint32_t> positions) {
   return {positions.begin(), positions.end()};
 }
-// Leaves out numbers that cannot be positions.
+// Converts numbers to positions, and leaves out those that cannot be positions.
 inline std::vector<std::uint32_t> positions_of(std::vector<std::int64_t> numbers) {
   std::vector<std::uint32_t> positions;
   positions.reserve(numbers.size());

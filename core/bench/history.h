@@ -43,7 +43,7 @@ class BenchmarkHistory {
 
   // Replaces the stored results atomically by the last kMaxResults of `results`, which are oldest
   // first, or removes the file if `results` is empty. Error (run): the file cannot be written or
-  // removed, or has results of a newer Jointer, and is unchanged.
+  // removed, or it has results of a newer Jointer and stays unchanged.
   Result<void> save(const std::string& graph_hash, std::span<const BenchmarkResult> results) const;
 
   [[nodiscard]] std::string path_of(const std::string& graph_hash) const;

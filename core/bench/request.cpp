@@ -54,7 +54,7 @@ bool parse_bytes(std::string_view text, std::int64_t& bytes) {
   return true;
 }
 
-// "0.5" or "300", as parse_seconds reads it.
+// The text that parse_seconds reads as this time, such as "0.5" or "300".
 std::string seconds_text(std::int64_t milliseconds) {
   std::string text = fmt::format("{}.{:03}", milliseconds / 1000, milliseconds % 1000);
   text.erase(text.find_last_not_of('0') + 1);
@@ -193,7 +193,7 @@ const Flag* flag_of(std::string_view word) {
   return found == kFlags.end() ? nullptr : &*found;
 }
 
-// `value`: nullopt if the command line ends after the option.
+// Reads one option into the request. `value`: nullopt if the command line ends after the option.
 Result<void> read_option(BenchmarkRequest& request, std::string_view name,
                          std::optional<std::string_view> value) {
   for (const Option& option : kOptions) {

@@ -85,8 +85,8 @@ struct RunnerOption {
   std::string_view name;
   std::optional<std::string> value;
 };
-// All options that a request can contain, in a fixed order. They cover the request except for
-// `program.graph`.
+// All options that a request can contain, in a fixed order. They represent the whole request except
+// for `program.graph`.
 std::vector<RunnerOption> runner_options(const BenchmarkRequest& request);
 
 // The arguments of jointer-runner, without the program's name. They do not include the rank, which

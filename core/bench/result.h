@@ -77,11 +77,11 @@ struct BenchmarkResult {
   // The rank whose memory snapshot explains why memory ran out: the culprit or, if it wrote none,
   // the first rank that did. Null if no rank wrote a snapshot.
   [[nodiscard]] const RankResult* snapshot_writer() const;
-  // "rank 1: at mm_3: out of memory: ..."; empty if no rank failed or was stopped.
+  // Why the run failed or stopped: "rank 1: at mm_3: out of memory: ..."; otherwise empty.
   [[nodiscard]] std::string failure() const;
   // The worst comparison of all ranks; std::nullopt if nothing was compared.
   [[nodiscard]] std::optional<RankVerified> verified() const;
-  // "AMD EPYC 7763, 2 threads"; from the first rank that reported it.
+  // The device of the first rank that reported one, such as "AMD EPYC 7763, 2 threads".
   [[nodiscard]] std::string device() const;
   // The notes of all ranks, in order, without duplicates.
   [[nodiscard]] std::vector<std::string> notes() const;

@@ -1,5 +1,5 @@
-// Computes when each rank was in each collective, on a common clock, and how long the first rank
-// waited for the last.
+// Computes when each rank was in each collective, on a common clock, and how long the first rank to
+// arrive waited for the last.
 //
 // A rank's times count from the start of the step on that rank, so clocks of ranks are not
 // comparable. However, no rank can leave a collective before all have entered it, and all leave at
@@ -8,8 +8,8 @@
 // Terms
 //   meeting  one run of a collective: its node, and the ranks of the group that ran it.
 //   offset   what a rank's clock shows when that of the group's first rank shows 0.
-//   exact    of an end: it is the time when the rank left the collective. Without a trace of
-//            kernels, an end is that of the wait, which is exact only if the rank had to wait.
+//   exact    (of an end) the time when the rank left the collective. Without a trace of kernels, an
+//            end is that of the wait, which is exact only if the rank had to wait.
 //
 // Steps
 //   1. Find the meetings. A group in the capture stands for the groups of all ranks

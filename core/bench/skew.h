@@ -22,9 +22,9 @@ struct CollectiveSkew {
   NodeId node;
   std::vector<RankSpan> spans;  // of all ranks of the group, ascending by rank; at least two
   int last_rank = 0;            // the rank that started last
-  std::int64_t skew_ns = 0;     // the start of the last rank minus that of the first
-  // The time from the start of the last rank until the first rank's end; at least 0. Unlike the
-  // spans, it does not include waiting for other ranks.
+  std::int64_t skew_ns = 0;     // from the first start on any rank to the last
+  // The time from the last start to the first end on any rank; at least 0. Unlike the spans, it
+  // does not include waiting for other ranks.
   std::int64_t transfer_ns = 0;
 };
 
@@ -37,9 +37,9 @@ struct SkewReport {
   std::int64_t clock_error_ns = 0;
 };
 
-// `graph`: that of the first profiled rank. Leaves out ranks that ran another graph, groups of
-// which a rank was not profiled, collectives without a time on a rank, such as those in compiled
-// blocks, and broadcasts, whose root does not wait for the other ranks.
+// `graph`: that of the first profiled rank. Leaves out ranks that ran another graph; groups with a
+// rank that was not profiled; collectives without a time on one of the ranks, such as those in
+// compiled blocks; and broadcasts, whose root does not wait for the other ranks.
 SkewReport collective_skew(const Graph& graph, std::span<const RankResult> ranks);
 
 }  // namespace jointer

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".pickle";
 
-struct KeptSnapshot {
+struct StoredSnapshot {
   fs::path path;
   fs::file_time_type written;
   std::uintmax_t bytes = 0;
@@ -28,19 +28,19 @@ struct KeptSnapshot {
 
 // Newest first. Another rank may remove files at the same time, so files that have disappeared are
 // left out.
-std::vector<KeptSnapshot> snapshots_in(const std::string& folder) {
-  std::vector<KeptSnapshot> found;
+std::vector<StoredSnapshot> snapshots_in(const std::string& folder) {
+  std::vector<StoredSnapshot> found;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), last; !error && it != last; it.increment(error)) {
     if (it->path().extension() != kSuffix) continue;
     std::error_code gone;
-    KeptSnapshot file{
+    StoredSnapshot file{
         .path = it->path(), .written = fs::last_write_time(it->path(), gone), .bytes = 0};
     if (gone) continue;
     file.bytes = fs::file_size(file.path, gone);
     if (!gone) found.push_back(std::move(file));
   }
-  std::ranges::sort(found, [](const KeptSnapshot& a, const KeptSnapshot& b) {
+  std::ranges::sort(found, [](const StoredSnapshot& a, const StoredSnapshot& b) {
     return a.written != b.written ? a.written > b.written : a.path > b.path;
   });
   return found;
@@ -67,7 +67,7 @@ Result<std::string> SnapshotFolder::add(std::string_view graph_hash, int rank,
 }
 
 void SnapshotFolder::remove_oldest(std::size_t max_files, std::uintmax_t max_bytes) const {
-  const std::vector<KeptSnapshot> files = snapshots_in(folder_);
+  const std::vector<StoredSnapshot> files = snapshots_in(folder_);
   std::uintmax_t bytes = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
     bytes += files[i].bytes;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Keeps the CUDA memory snapshots of ranks that ran out of GPU memory, in a folder next to the
+// Stores the CUDA memory snapshots of ranks that ran out of GPU memory, in a folder next to the
 // benchmark results of the desktop (history.h). Ranks on one machine share the folder.
 
 #include <cstddef>

@@ -52,7 +52,7 @@ std::string member_text(const Graph& graph, NodeId id) {
                      tensor != nullptr ? graph.numel(*tensor) : 0);
 }
 
-// " of a[4] b[4]" for a bucket; otherwise empty.
+// The members of a bucket, such as " of a[4] b[4]"; empty if the input is not a bucket.
 std::string members_text(const Graph& graph, NodeId input) {
   const NodeId source = source_of(graph, input);
   const Node& node = graph.node(source);

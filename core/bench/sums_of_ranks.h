@@ -2,8 +2,8 @@
 
 // The collectives of a graph that add the values of more than two ranks. Floating-point addition is
 // not associative, and libraries choose the order of the addends by an element's place in the
-// message. Sums that are in the lists of two graphs have the same order in both; others may differ
-// in their last bits.
+// message. A sum that is listed for two graphs has the same order in both; other sums may differ in
+// their last bits.
 
 #include <string>
 #include <vector>
