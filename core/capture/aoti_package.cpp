@@ -38,7 +38,7 @@ std::string_view folder_in(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash + 1);
 }
 
-// "model" for "archive/data/aotinductor/model/".
+// Returns "model" for "archive/data/aotinductor/model/".
 std::string_view model_in(std::string_view folder) {
   folder = folder.substr(0, folder.empty() ? 0 : folder.size() - 1);
   const std::size_t slash = folder.rfind('/');
@@ -64,7 +64,8 @@ std::vector<std::string> names_at(const OrderedJson& json, const char* key) {
   return names;
 }
 
-// {"nodes": [{"name": "buf0", "node": {"target": "_c10d_functional::all_reduce", ...}}, ...]}
+// Returns the targets in a document such as
+// {"nodes": [{"name": "buf0", "node": {"target": "_c10d_functional::all_reduce", ...}}, ...]}.
 std::vector<std::string> proxy_targets(const OrderedJson& json) {
   std::vector<std::string> targets;
   const OrderedJson* const nodes = member_at(json, "nodes");
@@ -111,8 +112,8 @@ std::string called_operator(const CompiledKernel& kernel) {
   return {};
 }
 
-// "mm" for "aten.mm.default". Inductor calls in-place and `out` variants of the operators in the
-// graph (`all_reduce_`, `mm_out`), so these suffixes are removed.
+// Returns "mm" for "aten.mm.default". Inductor calls in-place and `out` variants of the operators
+// in the graph (`all_reduce_`, `mm_out`), so these suffixes are removed.
 std::string_view base_name(std::string_view op) {
   op.remove_prefix(std::min(op.find('.'), op.size() - 1) + 1);
   op = op.substr(0, op.find('.'));
@@ -174,7 +175,8 @@ void leave_nodes_to_operators(CompiledProgram& program) {
       });
 }
 
-// Finds the names in the captured graph, which the compiled graph may give to different nodes.
+// Adds the manifest's facts. Finds the names of nodes in the captured graph, since the compiled
+// graph may use the same names for different nodes.
 void add_manifest(CompiledProgram& program, const PackageManifest& manifest) {
   program.name = manifest.title();
   program.half = manifest.half();
@@ -247,7 +249,7 @@ class PackageReader {
     return text;
   }
 
-  // nullopt if the archive lacks the file.
+  // Reads a JSON file of the archive; nullopt if the archive lacks the file.
   Result<std::optional<OrderedJson>> json_of(const std::string& name) {
     const auto& entries = archive_.entries();
     const auto entry = std::ranges::find(entries, name, &ZipEntry::name);

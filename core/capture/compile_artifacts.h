@@ -1,8 +1,8 @@
 #pragma once
 
-// Finds what Inductor wrote about its compilations, and reads it: logs of TORCH_TRACE with output
-// code, post-grad graphs, provenance and collective schedules (torch 2.11 to 2.15), files with a
-// wrapper, as in the folder that TORCHINDUCTOR_CACHE_DIR names, and AOTInductor packages.
+// Finds and reads the artifacts of Inductor's compilations: logs of TORCH_TRACE with output code,
+// post-grad graphs, provenance and collective schedules (torch 2.11 to 2.15), files with a wrapper,
+// as in the folder that TORCHINDUCTOR_CACHE_DIR names, and AOTInductor packages.
 
 #include <cstddef>
 #include <string>

@@ -49,7 +49,7 @@ using EventKind = ProfilerEvent::Kind;
 constexpr std::uint32_t kNoEvent = std::numeric_limits<std::uint32_t>::max();
 constexpr std::string_view kGraphMark = "## Call CompiledFxGraph ";
 
-// "graph_0_cpp_fused_add_0" without "graph_0_".
+// Returns "cpp_fused_add_0" for "graph_0_cpp_fused_add_0".
 std::string_view without_graph_id(std::string_view name) {
   constexpr std::string_view kGraph = "graph_";
   if (!name.starts_with(kGraph)) return name;
@@ -293,7 +293,7 @@ class CompiledTraceReader {
     return groups;
   }
 
-  // "fabc" of "## Call CompiledFxGraph fabc ##".
+  // Returns "fabc" for the event "## Call CompiledFxGraph fabc ##".
   [[nodiscard]] std::string key_of(std::uint32_t graph) const {
     std::string_view text = name_of(graph);
     if (!text.starts_with(kGraphMark)) return {};

@@ -17,8 +17,8 @@ struct Statement {
   std::size_t number = 1;  // line of the text at which it begins
 };
 
-// Returns the statements of a function's body, those in blocks included, in order of the text.
-// Blocks that copy a misaligned input, whose heads test its address, are left out. Cost: linear.
+// Returns the statements of a function's body, including those in blocks, in order of the text.
+// Leaves out blocks that copy a misaligned input, whose heads test its address. Cost: linear.
 std::vector<Statement> statements_of(std::string_view body, std::size_t first_number);
 
 // The position of the bracket that closes the one at `open`; nullopt if none does. Brackets in

@@ -162,7 +162,7 @@ class CppInputs {
     while (!text.empty()) line(trimmed(take_part(text, '\n')));
   }
 
-  // The body of a function `get_args`.
+  // The inputs and constants as the body of a Python function `get_args`.
   [[nodiscard]] std::string python_lines() const {
     std::string lines;
     for (const auto& [name, input] : inputs_) lines += python_line(name, input);
@@ -226,7 +226,8 @@ class CppInputs {
     if (text.starts_with("if (")) dimension(text.substr(4));
   }
 
-  // `1024 != arg0_1_size[0]) {`, or a limit: `arg0_1_size[0] > 1024) {`
+  // Reads a check of a dimension, `1024 != arg0_1_size[0]) {`, or a limit,
+  // `arg0_1_size[0] > 1024) {`.
   void dimension(std::string_view text) {
     for (const std::string_view what : {"_size[", "_stride["}) {
       const std::size_t at = text.find(what);

@@ -19,7 +19,7 @@
 //
 // Arrays of sizes, and handles that only give a tensor another name, are replaced by what they
 // stand for. Branches and loops are read as if each ran once; their heads are listed as not
-// understood, except `else` and the test whether to check the inputs.
+// understood, except `else` and the condition under which the inputs are checked.
 
 #include "core/capture/cpp_wrapper_calls.h"
 
@@ -111,7 +111,7 @@ std::string plain(std::string_view text) {
   return result;
 }
 
-// "torch.ops.aten.sort.stable" for "aten::sort.stable".
+// Returns "torch.ops.aten.sort.stable" for "aten::sort.stable".
 std::string operator_name(std::string_view target) {
   const std::size_t colons = target.find("::");
   if (colons == std::string_view::npos) return "torch.ops." + std::string(target);
@@ -166,7 +166,8 @@ class Rewriter {
   // Has the current statement listed as not understood, with its text in C++.
   void unknown() { add("unknown()"); }
 
-  // The first pass: the names that handles get, and the operators that made results.
+  // The first pass: finds the names of the tensors that handles become, and the operators that
+  // compute results.
   void find_names(std::string_view text) {
     if (begins_with(text, "AtenTensorHandle")) {
       handles_.emplace(last_name(text));
@@ -281,7 +282,8 @@ class Rewriter {
       add(fmt::format("# {}", text));
   }
 
-  // `static constexpr int64_t int_array_0[] = {2L, 3L}`, `const int64_t *int_array_1=nullptr`
+  // Reads `static constexpr int64_t int_array_0[] = {2L, 3L}` or
+  // `const int64_t *int_array_1=nullptr`. Returns false for any other statement.
   bool declares_array(std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) return false;
@@ -358,7 +360,7 @@ class Rewriter {
       add(fmt::format("assert_tensor_metadata({}, torch.{})", shape, dtype));
   }
 
-  // A call of one of Inductor's kernels.
+  // Adds a call of one of Inductor's kernels.
   void kernel(std::string_view callee, const std::vector<std::string_view>& arguments) {
     constexpr std::string_view kMember = "kernels.", kCall = "call_";
     if (callee.starts_with(kMember)) callee.remove_prefix(kMember.size());

@@ -27,8 +27,8 @@ PythonBody python_body(const std::vector<Statement>& statements,
 
 // A list of numbers in the form of Python: "(2, 512, )" for `{2L, 512L}`.
 std::string python_tuple(std::string_view list);
-// "float32" for `cached_torch_dtype_float32` and `aoti_torch_dtype_float32()`; empty for a text
-// without a data type.
+// Returns "float32" for `cached_torch_dtype_float32` and `aoti_torch_dtype_float32()`; empty for a
+// text without a data type.
 std::string_view dtype_name(std::string_view text);
 
 }  // namespace jointer::cpp

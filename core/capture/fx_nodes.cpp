@@ -147,8 +147,8 @@ const NodeBuilder::Place& NodeBuilder::place_of(std::size_t comment) {
   place.emplace();
   place->comment = parse_comment(body_.comments[comment]);
   const Comment& c = place->comment;
-  // A comment that torch did not write leaves the previous one in force, provided that a node
-  // follows that one.
+  // If torch did not write the comment, the previous comment applies instead, provided that a node
+  // directly follows that one.
   if (!c.is_known && comment > 0 && places_[comment - 1]) return *(place = places_[comment - 1]);
   if (!c.stack.empty()) {
     const auto [known, is_new] = stacks_.try_emplace(c.stack);

@@ -21,7 +21,7 @@ struct Placeholder {
   std::size_t number = 0;
 };
 
-// `name: "type" = expression;  ...`
+// A statement: `name: "type" = expression;  ...`.
 struct Statement {
   std::string_view name, type, expression;
   // Set for an in-place change, `x += y;  iadd = x`: the operator's name without its module, and

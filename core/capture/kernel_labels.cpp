@@ -66,7 +66,7 @@ std::string_view category_of(KernelKind kind) {
   }
 }
 
-// "mm" for "aten.mm.default".
+// Returns "mm" for "aten.mm.default".
 std::string_view packet_word(std::string_view target) {
   const std::size_t first = target.find('.');
   if (first == std::string_view::npos) return target;
@@ -90,12 +90,12 @@ std::string collective_label(CollectiveKind kind) {
                                       : "collective " + std::string(to_string(kind));
 }
 
-// `target`: "_c10d_functional.all_gather_into_tensor.default".
+// The collective that an operator such as "_c10d_functional.all_reduce.default" starts.
 CollectiveKind collective_of_target(std::string_view target) {
   return describe_operator(target).collective;
 }
 
-// `event`: "_c10d_functional::all_gather_into_tensor".
+// The collective that a call in a trace, such as "_c10d_functional::all_reduce", starts.
 CollectiveKind collective_of_event(std::string_view event) {
   const std::size_t colons = event.find("::");
   if (colons == std::string_view::npos) return CollectiveKind::none;
@@ -106,7 +106,7 @@ CollectiveKind collective_of_event(std::string_view event) {
   return collective_of_target(target);
 }
 
-// `kernel`: "ncclDevKernel_AllGather_RING_LL(...)".
+// The collective of a kernel such as "ncclDevKernel_AllGather_RING_LL(...)".
 CollectiveKind collective_of_kernel(std::string_view kernel) {
   constexpr NameTable<CollectiveKind, 5> kNames{{{"AllGather", CollectiveKind::all_gather},
                                                  {"ReduceScatter", CollectiveKind::reduce_scatter},
@@ -120,7 +120,7 @@ CollectiveKind collective_of_kernel(std::string_view kernel) {
       .value_or(CollectiveKind::none);
 }
 
-// The name in a trace of a call that the wrapper makes: "aten::mm" for extern_kernels.mm.
+// Returns the name that a trace gives to a call of the wrapper: "aten::mm" for extern_kernels.mm.
 std::string event_of_call(std::string_view call) {
   constexpr std::string_view kExtern = "extern_kernels.", kOps = "torch.ops.", kCopy = ".copy_";
   if (call.starts_with(kExtern)) return "aten::" + std::string(call.substr(kExtern.size()));

@@ -49,7 +49,7 @@ class KernelLabels {
   KernelLabels(const Graph& graph, const kernels::Ir& ir, const kernels::Kernels& predicted);
 
   [[nodiscard]] const std::vector<LabeledKernel>& kernels() const { return kernels_; }
-  // `name`: TracedCall::name. `launch`: the name of the call's first launch.
+  // Labels a call. `name`: TracedCall::name. `launch`: the name of the call's first launch.
   [[nodiscard]] KernelLabel of_call(std::string_view name, bool is_collective,
                                     std::string_view launch) const;
 
@@ -62,7 +62,7 @@ class KernelLabels {
 
   void add_words(const Graph& graph);
   [[nodiscard]] KernelLabel label_of_generated(std::string_view name) const;
-  // " add mul": the words that no view has.
+  // The words that no view has, such as " add mul".
   [[nodiscard]] static std::string rough_words(const std::vector<const Word*>& words);
 
   std::vector<LabeledKernel> kernels_;

@@ -35,7 +35,7 @@
 namespace jointer {
 namespace {
 
-// Numbers for texts, from 1. An empty text has 0.
+// Maps texts to numbers from 1, and the empty text to 0.
 class TokenTable {
  public:
   std::uint32_t operator[](const std::string& text) {

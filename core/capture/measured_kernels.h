@@ -41,7 +41,7 @@ struct KernelMeasurement {
 struct MeasuredKernels {
   std::size_t graph = 0;                   // index in CompiledTrace::graphs: the one that fits best
   std::vector<KernelMeasurement> kernels;  // by kernel
-  // Not tied: kernels that launch work, and calls in the trace.
+  // The kernels that launch work, and the calls in the trace, that are not tied.
   std::vector<std::size_t> untied_kernels, untied_calls;
 
   [[nodiscard]] std::size_t tied_kernels() const;

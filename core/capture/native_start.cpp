@@ -12,7 +12,7 @@ NativeStart look_at_native_start(std::string_view bytes) {
   if (bytes.find("\"jointer-capture\"") == std::string_view::npos) return NativeStart::other;
   const std::size_t key = bytes.find(kKey);
   if (key == std::string_view::npos) return NativeStart::unknown;
-  // A brace inside a string counts, too. The answer is then `unknown`, which is always correct.
+  // A brace inside a string counts, too. The result is then `unknown`, which is always correct.
   const bool is_top_level = std::ranges::count(bytes.substr(0, key), '{') == 1;
   if (!is_top_level) return NativeStart::unknown;
   const std::size_t value = bytes.find_first_not_of(" \t\r\n:", key + kKey.size());

@@ -17,7 +17,7 @@ enum class NativeStart : std::uint8_t {
 constexpr std::size_t kNativeStart = 4096;  // bytes; enough to find the kind of most captures
 
 // `bytes` is the start of a file, for which is_native_capture must hold. Jointer writes `format`
-// and `kind` first; if `kind` comes later or after a nested object, the answer is `unknown`.
+// and `kind` first; if `kind` comes later or after a nested object, the result is `unknown`.
 NativeStart look_at_native_start(std::string_view bytes);
 
 }  // namespace jointer

@@ -374,7 +374,7 @@ class BodyReader {
            callee == "torch.empty_strided";
   }
 
-  // `buf0 = empty_strided_cuda((4, 4), (4, 1), torch.float32)`
+  // Reads `buf0 = empty_strided_cuda((4, 4), (4, 1), torch.float32)`.
   void allocation(std::string_view name, const CallText& call) {
     comment_ = {};
     const auto arguments = split_list(call.arguments);

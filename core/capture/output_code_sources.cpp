@@ -279,7 +279,8 @@ void KernelComment::add(std::string_view line) {
     operators = names_in(listed_after(line, "Original ATen: ["));
     return;
   }
-  // `%mul : Tensor "f32[4]"[num_users=1] = call_function[target=...](args = (%x,), kwargs = {})`
+  // A node of the graph:
+  // `%mul : Tensor "f32[4]"[num_users=1] = call_function[target=...](args = (%x,), kwargs = {})`.
   if (!line.starts_with('%') || line.find("= call_function[") == std::string_view::npos) return;
   line.remove_prefix(1);
   std::size_t end = 0;

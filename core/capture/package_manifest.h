@@ -26,7 +26,7 @@ struct PackageManifest {
   std::map<std::string, std::vector<std::string>, std::less<>> origins;
 
   [[nodiscard]] std::optional<CaptureKind> half() const;
-  // "llama, forward, region 2"
+  // A title such as "llama, forward, region 2".
   [[nodiscard]] std::string title() const;
 };
 

@@ -45,7 +45,7 @@ class Pickle {
   [[nodiscard]] std::string_view text(const PickleValue& value) const;
   // Returns the value of a key in a dict; null if there is no such key or `value` is not a dict.
   [[nodiscard]] const PickleValue* find(const PickleValue& value, std::string_view key) const;
-  // The value of a key, found as with `find`; nullopt or empty if it is not of this kind.
+  // Look up a key like `find`. nullopt or empty if there is none, or its value has another type.
   [[nodiscard]] std::optional<std::int64_t> integer(const PickleValue& dict,
                                                     std::string_view key) const;
   [[nodiscard]] std::string_view text(const PickleValue& dict, std::string_view key) const;
