@@ -1,14 +1,14 @@
 // Puts the calls of a graph in the order of the kernels that compute them.
 //
 // Terms
-//   carrier   the call to which the time of a kernel is assigned
-//   own       of a collective, a copy to or from the host, and a wait: the kernel that starts it or
-//             waits. Other kernels may compute a part of it, such as the copy before an all-reduce
-//             that works in place.
+//   carrier     the call to which the time of a kernel is assigned
+//   own kernel  (of a collective, a copy to or from the host, or a wait) the kernel that starts it
+//               or waits. Other kernels may compute a part of it, such as the copy before an
+//               all-reduce that works in place.
 //
 // Rules
 //   1. Kernels run in their order. The calls of a kernel follow one another; a call that several
-//      kernels compute runs in the first of them, and a start or a wait in its own.
+//      kernels compute runs in the first of them, and a start or a wait in its own kernel.
 //   2. The carrier of a kernel is the first call that runs in it. Without such a call, it is a call
 //      that an earlier kernel has computed and this one continues (the second layer of a split
 //      reduction) or, if there is none, the carrier of the kernel that ran before in its part. If
@@ -19,10 +19,10 @@
 //   4. In a CUDA graph, the first launch launches everything, and nothing blocks the CPU.
 //   5. A call that no kernel computes (a view that became index arithmetic) runs before the first
 //      call that reads it, or at the end of its part.
-//   6. The steps of memory are the calls in that order. A kernel in which no call begins gets its
-//      own step if it allocates memory or is the first of its part: one more step of the call that
-//      it continues or, if it continues none, of the call of the previous step. Otherwise, it runs
-//      in the step of the kernel before it.
+//   6. The steps of the memory timeline are the calls in that order. A kernel in which no call
+//      begins gets its own step if it allocates memory or is the first of its part. That is one
+//      more step of the call that it continues or, if it continues none, of the call of the
+//      previous step. Any other such kernel runs in the step of the kernel before it.
 //   7. A region runs at the position of its last call; between regions, calls run one by one. In a
 //      region, a kernel in which no call begins never gets its own step.
 //
@@ -43,7 +43,7 @@ namespace {
 using kernels::Kernel;
 using kernels::KernelTime;
 
-// True for calls and templates: such a kernel may start a collective or wait for one.
+// True for the kinds of kernels that may start a collective or a copy, or wait for one.
 bool is_call_out(Kernel::Kind kind) {
   using enum Kernel::Kind;
   return kind == collective || kind == wait || kind == external || kind == template_;
@@ -214,7 +214,7 @@ class OrderBuilder {
           result_.costs[id.index()] = costs_[id.index()];
       return;
     }
-    // Starts and waits have their times already.
+    // place() has set the times of starts and waits.
     if (is_call_out(kernel.kind) &&
         std::ranges::any_of(kernel.nodes, [&](NodeId id) { return starts_or_waits(id); }))
       return;

@@ -1,10 +1,10 @@
 // Finds when the memory of a compiled program is allocated and freed.
 //
 // Terms
-//   static    a storage that lives throughout the step when operators run one by one
-//   counted   by the kernels: a buffer that a kernel allocates, or an input that they may free
+//   static    (storage) lives throughout the step when operators run one by one
+//   counted   (by the kernels) a buffer that a kernel allocates, or an input that they may free
 //
-// Rules of a whole part (a graph, or a half of a pair)
+// Rules for a whole part (a graph, or a half of a pair)
 //   1. Counted memory lives as kernels::Kernels::lives says: a buffer from the kernel that computes
 //      it to the last that reads it, an input that may be freed from the start of the part to its
 //      last reader, an output to the end of the part. A value that is computed within the loops of
@@ -16,12 +16,12 @@
 //      lifetime.
 //   Therefore the maximum within a part is the kernels' peak plus the bytes of rules 2 and 3.
 //
-// Rule of a region
+// Rule for a region
 //   5. A storage that only the region uses lives as the region's kernels say, or not at all.
 //      Everything else lives as in eager mode, with the region's calls at the position of the
 //      region.
 //
-// Categories are those that the storage has in eager mode.
+// A lifetime has the category that its storage has in eager mode.
 //
 // Cost: linear in storages, buffers and calls. Source: kernels::Kernels, which counts as Inductor's
 // estimate_peak_memory_allocfree. Deviations: each result of a tuple counts once. Inductor counts
@@ -112,8 +112,7 @@ class PartMemory {
     return first;
   }
 
-  // The bytes by which the kernels' peak exceeds the peak in which each result of a tuple counts
-  // once.
+  // The bytes by which the kernels' peak exceeds the peak that counts each result of a tuple once.
   [[nodiscard]] std::int64_t surplus() const {
     const std::vector<BufferLife>& lives = part_.scheduled.lives;
     const auto is_tuple = [&](const BufferLife& life) {

@@ -3,9 +3,9 @@
 // The training step as it is executed: operator by operator, or as kernels that Inductor makes of
 // it. The kernels are predicted (core/kernels), by the rules of the torch that made the graph.
 //
-// A compiled step is an Analysis of the same graph, so that everything that shows an analysis shows
-// it: nodes run in the order of their kernels, one call of a kernel, usually the first, has the
-// kernel's time (compiled_calls.h), and memory is that of the compiled program (compiled_lives.h).
+// A compiled step is an Analysis of the same graph, so everything that shows an analysis shows it.
+// Nodes run in the order of their kernels; one call of a kernel, usually the first, has the
+// kernel's time (compiled_calls.h). Memory is that of the compiled program (compiled_lives.h).
 
 #include <cstdint>
 #include <functional>
@@ -36,7 +36,7 @@ struct MeasuredKernelTimes {
   std::vector<std::vector<std::optional<std::int64_t>>> ns;
 };
 
-// Error (usage): the graph cannot be executed this way; the message says why, and what to do.
+// Error (usage): the graph cannot be executed in this mode; the message says why, and what to do.
 Result<void> check_execution(const Graph& graph, Execution execution);
 
 // The analysis of a graph that is executed as `options.execution` says. A graph without marked
@@ -49,7 +49,7 @@ Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options
                               const MeasuredKernelTimes* measured = nullptr,
                               const std::function<bool()>& is_cancelled = {});
 
-// "one kernel per operator"; "kernels as predicted for Inductor of torch 2.11".
+// Describes how the step runs: "one kernel per operator", "kernels as predicted for ...".
 std::string execution_text(const Graph& graph, Execution execution);
 
 }  // namespace jointer

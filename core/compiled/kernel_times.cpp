@@ -113,8 +113,9 @@ NodeTotals Timer::totals_of(const Kernel& kernel) {
   return totals;
 }
 
-// The time of the only node of the kernel that takes time, if it is given: 0 if the node counts in
-// an earlier kernel, as in the second layer of a reduction that is split.
+// If only one node of the kernel takes time, and that time is given: the time, or 0 if the node
+// counts in an earlier kernel, as in the second layer of a split reduction. Otherwise,
+// std::nullopt.
 std::optional<std::int64_t> Timer::given_ns(const Kernel& kernel) {
   NodeId only;
   for (const NodeId id : kernel.nodes) {
@@ -192,7 +193,8 @@ bool is_memory_bound(const Graph& graph, const Kernel& kernel) {
   const auto has_flops = [&](NodeId node) {
     return node_flops(graph, graph.node(node)).torch_registry != 0;
   };
-  // FLOPs do not matter for most kernels of loops.
+  // Most kernels of loops are memory-bound even if their nodes have FLOPs, which then need not be
+  // computed.
   if (is_memory_bound(kernel, true)) return true;
   if (kernel.call) return is_memory_bound(kernel, has_flops(kernel.call));
   return is_memory_bound(kernel, (kernel.product && has_flops(kernel.product)) ||
