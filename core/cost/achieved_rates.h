@@ -26,7 +26,7 @@ struct AchievedRates {
 AchievedRates achieved_rates(const Graph& graph, const Node& call, std::int64_t ns,
                              const DeviceDescription* device, std::int64_t gpus_per_node);
 
-// "412 TFLOP/s (41.7% of peak), 1,200 GB/s (36% of peak)"; empty if no rate applies.
+// The rates as text: "412 TFLOP/s (41.7% of peak), 1,200 GB/s (36% of peak)"; empty if none apply.
 std::string rates_text(const AchievedRates& rates);
 
 // Returns true if the description is that of the GPU whose driver reports this name. False for

@@ -22,7 +22,7 @@ GroupPlacement place_group(const Graph& graph, const Node& collective, std::int6
 // The total bytes of the tensors that a call reads.
 std::int64_t input_bytes(const Graph& graph, const Node& call);
 
-// The same for a collective, without the buffers that it is given for its results as `out`.
+// The same for a collective, without the buffers that `out` provides for its results.
 std::int64_t collective_input_bytes(const Graph& graph, const Node& collective);
 
 // The total bytes of a collective's inputs or of its results on one rank, whichever is larger.

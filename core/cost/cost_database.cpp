@@ -249,7 +249,7 @@ Result<void> CostDatabase::create_tables() {
 Result<void> CostDatabase::add_properties() {
   Transaction transaction(handle_.get(), path_);
   JOINTER_CHECK(transaction.begin());
-  // Another process may have done it in the meantime.
+  // Another process may have extended it in the meantime.
   JOINTER_TRY(const int now, version());
   if (now >= kWithProperties) return {};
   if (sqlite3_exec(handle_.get(),

@@ -58,8 +58,8 @@ class CostDatabase {
   // at most five runs.
   static constexpr int kSamplesKept = 9;
 
-  // JOINTER_COSTS, else $XDG_DATA_HOME/jointer/costs.sqlite, else
-  // ~/.local/share/jointer/costs.sqlite.
+  // $JOINTER_COSTS or, if that is not set, costs.sqlite in data_folder(): $XDG_DATA_HOME/jointer or
+  // ~/.local/share/jointer.
   static std::string default_path();
   // Opens the file for reading. A missing file reads as an empty database.
   static Result<CostDatabase> open(const std::string& path);

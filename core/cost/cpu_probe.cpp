@@ -60,7 +60,7 @@ namespace {
 constexpr std::string_view kAdvice =
     "delete the file, or probe again with `jointer calibrate --probe`";
 
-// A rate that is used as a divisor.
+// True if the rate can be used as a divisor.
 bool is_rate(double value) {
   return value > 1e-9 && value < 1e9;
 }
@@ -135,7 +135,7 @@ DeviceDescription probed_cpu(const CpuProbe& probe, DeviceDescription generic, i
   if (rank.link_gbps > 0) {
     device.links.intra_gbps = rank.link_gbps / slower;
     device.links.intra_efficiency = 1;
-    // Three quarters do not depend on the number of ranks.
+    // Three quarters of the start-up time do not depend on the number of ranks.
     device.links.base_us = rank.collective_us * slower * 3 / 4;
     device.links.intra_step_us = rank.collective_us * slower / 4;
   }

@@ -35,7 +35,7 @@ struct CpuProbe {
   std::vector<ProbedRank> ranks;          // at least one
 };
 
-// JOINTER_CPU, else $XDG_DATA_HOME/jointer/cpu.json, else ~/.local/share/jointer/cpu.json.
+// $JOINTER_CPU or, if that is not set, cpu.json in data_folder().
 std::string cpu_probe_path();
 // The probe of this machine. Empty if there is no file, or if its probe was made on another
 // processor or with another number of cores. Error (input): the file cannot be read, or is damaged.

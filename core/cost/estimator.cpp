@@ -219,12 +219,12 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
 std::vector<NodeCost> estimate_all(const Graph& graph, const Estimator& estimator) {
   // Limits the times of a very slow device, so that sums over the graph fit in 64 bits.
   const auto nodes = static_cast<std::int64_t>(graph.node_count());
-  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / (4 * (nodes + 1));
+  const std::int64_t max_ns = std::numeric_limits<std::int64_t>::max() / (4 * (nodes + 1));
   std::vector<NodeCost> costs(graph.node_count());
   for (const NodeId id : graph.order()) {
     NodeCost& cost = costs[id.index()] = estimator.estimate(graph, id);
-    cost.ns = std::min(cost.ns, most);
-    cost.host_ns = std::min(cost.host_ns, most);
+    cost.ns = std::min(cost.ns, max_ns);
+    cost.host_ns = std::min(cost.host_ns, max_ns);
   }
   return costs;
 }

@@ -92,7 +92,7 @@ struct EstimatorRequest {
 
 // `request.device` chooses the device description. If it is empty, the default device of `runs_on`
 // is used; without `runs_on`, an H100. `measured{device="D"}` uses the times of D, and `measured`
-// those of the most recently measured device of type `runs_on` (of any type without `runs_on`); if
+// those of the most recently measured device of type `runs_on` (of any type without `runs_on`). If
 // `request.device` is empty, the rest follows from the description that matches the measured
 // device, or from the default device of its type if none does. Error (usage): the estimator, the
 // device or a constant does not exist, `gpus_per_node` is less than 1, nothing was measured, or the

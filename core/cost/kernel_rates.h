@@ -78,7 +78,7 @@ struct KernelRates {
   friend bool operator==(const KernelRates&, const KernelRates&) = default;
 };
 
-// Says what is wrong with the rates of a description or a probe. Empty if they can be used:
+// Describes what is wrong with the rates of a description or a probe. Empty if they can be used:
 // divisors are positive, lists ascend, and no number is so large that times overflow.
 std::string problem_of(const KernelRates& rates);
 

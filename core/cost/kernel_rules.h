@@ -53,7 +53,7 @@ struct AttentionWork {
   DType dtype = DType::float32;
 };
 
-// `device.kernels` must be set.
+// The times of single kernels. `device.kernels` must be set.
 KernelDuration loop_time(const DeviceDescription& device, const LoopWork& work);
 KernelDuration product_time(const DeviceDescription& device, const ProductWork& work);
 KernelDuration attention_time(const DeviceDescription& device, const AttentionWork& work);

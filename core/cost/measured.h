@@ -45,9 +45,9 @@ class MeasuredEstimator final : public Estimator {
   std::int64_t ranks_per_machine_;
 };
 
-// Returns a request for an estimator that uses the times measured on this device and, for
-// everything else, the matching device description: the built-in one or, if there is none, that of
-// the GPU's stored properties or, without these, that of the default device of its type.
+// Returns a request for an estimator that uses the times measured on this device. Everything else
+// follows from the matching built-in description or, if there is none, from the GPU's stored
+// properties or, without these, from the default device of its type.
 EstimatorRequest measured_on(std::string_view device);
 
 }  // namespace jointer

@@ -19,7 +19,7 @@ struct GraphFlops {
   std::int64_t forward = 0, backward = 0, total = 0, torch_registry = 0;
 };
 GraphFlops graph_flops(const Graph& graph);
-// `flops`: the result of flops_of.
+// The same, from the FLOPs of each node: the result of flops_of.
 GraphFlops graph_flops(const Graph& graph, std::span<const Flops> flops);
 
 }  // namespace jointer
