@@ -17,7 +17,8 @@ std::vector<NodeId> removed_starts(const Graph& graph, const Edit& edit) {
   return starts;
 }
 
-// The only edit of the three kinds that this one can be; the caller makes it and compares.
+// The only merge, split or replacement that the edit can be. call_edit_of makes it, and compares it
+// with the edit.
 CallEdit candidate(const Graph& graph, const Edit& edit) {
   if (edit.changes.size() == 1)
     if (const auto* replace = std::get_if<ReplaceCall>(&edit.changes.front()))

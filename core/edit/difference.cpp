@@ -198,8 +198,8 @@ class EditWriter {
     }
   }
 
-  // Follows the order of `after`, so that the nodes that a call reads, and their storages, are
-  // already final.
+  // Writes insertions and replacements in the order of `after`, so that the nodes that a call
+  // reads, and their storages, are already final.
   void write_calls() {
     const auto keeps_value = [this](NodeId id) { return comparer_.same_value(was(id), id); };
     const auto restated = storage_changes(before_, after_, keeps_value);

@@ -5,10 +5,10 @@
 // then checked for legality:
 //   - every node reads only nodes before it, and the graph is valid (core/graph/validate.h);
 //   - two nodes keep their order if one writes to memory that the other uses, or if their effects
-//     must keep their order (core/graph/dependencies.h, for the graph before the edit). Exceptions:
-//     the edit replaced the call of one of them, changed calls so that neither writes to memory
-//     that the other uses, or added a node before both that may now define the symbol because of
-//     which they keep their order;
+//     must keep their order (core/graph/dependencies.h, for the graph before the edit). They need
+//     not if the edit replaced the call of one of them, changed calls so that neither writes to
+//     memory that the other uses, or, if a symbol keeps them in order, added a node before both
+//     that may now define the symbol;
 //   - placeholders, constants and outputs stay, and nothing moves across a placeholder or an
 //     output.
 // If the edit is not legal, the inverses of the applied changes are applied in reverse.
@@ -423,8 +423,8 @@ Result<void> Editor::State::check_unread(NodeId id, const std::string& name) {
                 count - 1);
 }
 
-// Call this for a node that was added or is about to be removed, and before and after a node's
-// inputs change.
+// Keeps `readers` up to date. Call this for a node that was added or is about to be removed, and
+// before and after a node's inputs change.
 void Editor::State::count_reads(NodeId id, bool is_added) {
   if (readers.empty()) return;
   readers.resize(graph.node_count());
@@ -502,7 +502,7 @@ Result<void> Editor::State::perform_kind(const RestoreNode& restore) {
   return {};
 }
 
-// The outputs may come from other nodes, but their number must stay the same.
+// Updates the part's outputs. They may come from other nodes, but their number must stay the same.
 Result<void> Editor::State::update_outputs(NodeId output) {
   const PartId part = graph.node(output).part;
   auto outputs = derive_outputs(graph, part);
@@ -538,8 +538,8 @@ void Editor::State::correct_values() {
   });
 }
 
-// If the relative order of two nodes changed, at least one of them moved, and both are within the
-// changed range.
+// Checks that every node reads only nodes before it. If the relative order of two nodes changed, at
+// least one of them moved, and both are within the changed range.
 Result<void> Editor::State::check_reads() const {
   for (std::size_t i = first; i < last; ++i) {
     const NodeId id = graph.order()[i];

@@ -39,8 +39,8 @@ struct NamedTensor {
   std::string_view node;
   std::size_t tensor = 0;
 };
-// `name_owner` may return a different tensor for one whose storage a tensor shares. If the name
-// that it returns is empty, the record uses the owner itself.
+// Records the node's value. Names the owner of a shared storage as `name_owner` says, if that is
+// given and does not return an empty name.
 ValueRecord record_value(const Graph& graph, const StorageOwners& owners, NodeId id,
                          const std::function<NamedTensor(StorageOwners::Owner)>& name_owner = {});
 // Records the single tensor that a node returns, as a tensor in a new storage.

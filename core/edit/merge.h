@@ -25,7 +25,7 @@ struct MergeOptions {
 struct MergedBucket {
   NodeId start, wait;                 // of the bucket
   std::vector<NodeId> ahead, behind;  // new nodes in order: up to and including `start`; after it
-  std::vector<NodeId> old_starts, old_waits;  // removed; turned into views
+  std::vector<NodeId> old_starts, old_waits;  // now removed; now views
 };
 // Merges several buckets at once, for passes that place them. A collective may belong to only one
 // bucket. A bucket whose members do not match is refused without affecting the others; its members

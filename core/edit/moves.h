@@ -20,7 +20,7 @@ Result<Edit> move_edit(const Graph& graph, std::span<const NodeId> nodes, NodeId
 // A node and the nodes that move with it, in program order.
 struct Carried {
   std::vector<NodeId> block;
-  // "Also moved convert_9 and view_31, which feed the moved node."; empty if no other node moves.
+  // A note: "Also moved convert_9, which feeds the moved node."; empty if no other node moves.
   std::string sentence;
 };
 enum class Direction : std::uint8_t { earlier, later };

@@ -18,8 +18,8 @@
 //
 // Whenever two nodes are matched, so are their arguments at the same position, and readers that
 // have only one counterpart, if their colors at radius 0 are the same. Therefore a difference
-// affects only its surroundings, and of several identical chains, all nodes of one are matched with
-// nodes of the same counterpart.
+// affects only its surroundings. If there are several identical chains, all nodes of one are
+// matched with nodes of the same counterpart.
 //
 // Cost: one scan of all arguments for each radius up to 32, plus sorting for each of seven radii.
 // Nodes that can be exchanged for each other without changing any color may be matched in a way

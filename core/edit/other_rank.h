@@ -47,8 +47,8 @@ class OtherRank {
   void find_lost(const Graph& graph, const Edit& edit);
   Result<void> adapt_insert(Graph& graph, InsertNode& insert);
   Result<void> adapt_replace(Graph& graph, ReplaceCall& replace);
-  // Returns the sources of the rank-specific nodes of which the edit inserts a copy without
-  // removing it again. `removed`: the names of the nodes that the edit removes.
+  // Returns the sources of the rank-specific nodes that the edit copies without removing the copy
+  // again. `removed`: the names of the nodes that the edit removes.
   [[nodiscard]] std::set<std::string> kept_sources(const Graph& graph, const Edit& edit,
                                                    const std::set<std::string>& removed) const;
   [[nodiscard]] Result<void> check_integers(const NodeRecord& record,

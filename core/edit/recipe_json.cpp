@@ -273,7 +273,7 @@ Change read_change(JsonMembers& members) {
   return replace;
 }
 
-// Records problems in `document`. `where`: the edit's location in the document.
+// Reads an edit, and records problems in `document`. `where`: the edit's location in the document.
 Edit read_edit(const Json& json, const std::string& where, JsonMembers& document) {
   JsonMembers members(json, where);
   Edit edit;
@@ -294,7 +294,7 @@ Edit read_edit(const Json& json, const std::string& where, JsonMembers& document
   return edit;
 }
 
-// `fingerprints`: the document's member, keyed by graph.
+// Reads the record of a graph. `fingerprints`: the document's member, keyed by graph.
 RecipeGraph read_graph(const std::string& key, const Json& json, JsonMembers& fingerprints,
                        JsonMembers& document) {
   JsonMembers members(json, "graphs, " + key);

@@ -113,7 +113,7 @@ class Repeater {
     return {};
   }
 
-  // All changed nodes must belong to one layer.
+  // Finds the home layer, to which all changed nodes must belong.
   Result<void> find_home_of(std::span<const NodeId> nodes) {
     for (const NodeId node : nodes) {
       const std::int64_t layer = counterparts_.layer_of(node);
@@ -129,8 +129,8 @@ class Repeater {
     return {};
   }
 
-  // Sorted by the position of the counterpart of the first changed node; layers without one come
-  // last.
+  // All layers but the home, sorted by the position of the counterpart of the first changed node;
+  // layers without one come last.
   [[nodiscard]] std::vector<std::int64_t> other_layers() const {
     std::vector<std::int64_t> layers = counterparts_.layers();
     std::erase(layers, home_);
@@ -210,7 +210,7 @@ class Repeater {
   }
 
   Result<void> apply_to_layer(const std::vector<Change>& changes) {
-    // An edit of calls is refused where it has been made.
+    // An edit of calls that was already made there is refused without this check.
     if (!call_edit_ &&
         std::ranges::all_of(changes, [&](const Change& each) { return is_done(each); }))
       return refuse("the edit is already applied there");

@@ -2,10 +2,10 @@
 //
 // A bucket is recognized by the nodes around it, as merge.cpp makes them: cat -> (view ->)
 // collective -> wait -> (view ->) split_with_sizes -> getitem (-> clone) -> view. Each of them has
-// one reader, except split_with_sizes and the last views. All except the last views are removed.
-// The members' last views become waits again, or views of waits if nodes outside the bucket
-// flattened the member's input. A member starts where the bucket started. A bucket whose pieces are
-// not its members' results, by their sizes and by how they are split, is not recognized.
+// one reader, except split_with_sizes and the last views. The sizes of the pieces, and the way in
+// which they are split off, must show that they are the members' results. All nodes except the last
+// views are removed. The members' last views become waits again, or views of waits if nodes outside
+// the bucket flattened the member's input. A member starts where the bucket started.
 //
 // Cost: linear in the bucket, plus one scan of the graph to find readers.
 
@@ -212,7 +212,8 @@ class BucketSplitter {
   std::vector<Member> members_;
 };
 
-// all_gather_into_tensor_coalesced([a, b], 2, g) -> all_gather_into_tensor(a, 2, g), ...(b, 2, g)
+// Replaces all_gather_into_tensor_coalesced([a, b], 2, g) with all_gather_into_tensor(a, 2, g) and
+// all_gather_into_tensor(b, 2, g).
 Result<Edit> split_coalesced(const Graph& graph, NodeId start) {
   const Node& n = graph.node(start);
   std::string target(graph.target(n));
