@@ -75,7 +75,7 @@ class CanonicalWriter {
     }
   }
 
-  // `name` is the argument's name in the operator's schema.
+  // Writes an argument. `name` is its name in the operator's schema.
   void argument(const Argument& a, std::string_view name) {
     if (a.kind == AK::string && names_group(name))
       group(a.text());

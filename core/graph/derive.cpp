@@ -81,7 +81,7 @@ void derive_tagged(Graph& graph, PartId part, std::size_t& untagged) {
 }
 
 void derive_from_tangents(Graph& graph, PartId part) {
-  // Forward outputs come first, followed by one gradient per primal.
+  // A joint graph returns the forward outputs first, followed by one gradient per primal.
   std::size_t primals = 0;
   bool any_tangent = false;
   for (const NodeId id : graph.order()) {

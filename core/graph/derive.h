@@ -11,7 +11,7 @@ namespace jointer {
 // backward, and calls tagged is_forward are recomputed. In other graphs, a node is backward if its
 // partitioner_tag is is_backward or if it is marked autograd_backward. If calls with neither mark
 // nor any tag remain, tangents and all nodes that depend on a tangent or on a backward node are
-// backward too; if no call was marked as backward, so are nodes that come after the first call that
+// backward too. If no call was marked as backward, so are nodes that come after the first call that
 // depends on a tangent and feed no forward output. Calls named `*_recomputed` are recomputed.
 void derive_phases(Graph& graph);
 

@@ -24,8 +24,8 @@ class Expression {
 
   using Lookup = std::function<std::optional<std::int64_t>(std::string_view symbol)>;
   // Evaluates to an integer; conditions evaluate to 0 or 1. Error (input): the result is not an
-  // integer, arithmetic overflows, a divisor is zero, an operation on integers gets a fraction, or
-  // `lookup` does not know a symbol.
+  // integer, arithmetic overflows, a divisor is zero, an operand of an integer operation is a
+  // fraction, or `lookup` does not know a symbol.
   [[nodiscard]] Result<std::int64_t> evaluate(const Lookup& lookup) const;
 
   [[nodiscard]] const std::string& text() const { return text_; }

@@ -5,7 +5,7 @@
 // character, which encodes the lowest six bits of its CRC-32 in the base64url alphabet.
 //
 // Two different pieces have the same character in 1 of 64 cases, so a change of one piece of one
-// line, such as a constant argument, may be missed; a change of a name also changes the lines of
+// line, such as a constant argument, may be missed. A change of a name also changes the lines of
 // the readers, and is almost never missed. The hash decides; the fingerprint explains.
 
 #include "core/graph/fingerprint.h"

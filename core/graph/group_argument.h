@@ -37,8 +37,8 @@ std::int64_t estimated_group_size(const Graph& graph, const Node& collective);
 const ProcessGroup* twin_of(const Graph& graph, const Part& part, std::string_view name,
                             std::int64_t size);
 
-// Returns the group, in any part, of which a derived group is a twin; null for other groups.
-// Prefers groups of the capture to derived groups.
+// Returns the original of a derived group, that is, the group in any part whose twin it is; null
+// for other groups. Prefers groups of the capture to derived groups.
 const ProcessGroup* original_of(const Graph& graph, const ProcessGroup& group);
 
 // True if a group's ranks are a guess (consecutive, or rank_stride apart): the capture contains

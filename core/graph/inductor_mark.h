@@ -8,7 +8,7 @@
 
 namespace jointer {
 
-// The member of a node's `custom` by which upstream marks it for regional compilation.
+// The key in a node's `custom` with which upstream marks the node for regional compilation.
 inline constexpr const char* kInductorMark = "compile_with_inductor";
 
 // True if the node's `custom` has this member.

@@ -58,7 +58,7 @@ class ModuleTree {
 // frame is not a module path.
 std::string module_path(std::string_view frame);
 
-// "Attention" for "torchtitan.models.llama3.Attention".
+// Returns "Attention" for "torchtitan.models.llama3.Attention".
 std::string_view short_type(std::string_view type);
 
 }  // namespace jointer

@@ -17,10 +17,10 @@ class StorageDeriver {
  public:
   StorageDeriver(Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
-  // The storage of the operator's output number `output`: that of the element that a getitem
-  // returns, of the first argument if the operator is a silent_alias, or of the argument that the
-  // output aliases according to the schema (`Tensor(a)`, `Tensor(a!)`, `Tensor(a -> *)`); otherwise
-  // a new storage of `bytes`.
+  // The storage of the operator's output number `output`. A getitem returns that of the element, a
+  // silent_alias that of its first argument, and an output that aliases an argument according to
+  // the schema (`Tensor(a)`, `Tensor(a!)`, `Tensor(a -> *)`) has that argument's storage. Any other
+  // output gets a new storage of `bytes`.
   StorageId storage_of(const OperatorInfo& op, const Argument& args, const Argument& kwargs,
                        std::size_t output, Dim bytes);
   // As above, but returns none if the output does not share an argument's memory.

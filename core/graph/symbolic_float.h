@@ -16,7 +16,7 @@ struct SymbolicFloat {
   std::optional<double> hint;  // its value when the graph was traced
 };
 
-// nullopt for any other value or argument.
+// Reads a float symbol; nullopt for any other value or argument.
 std::optional<SymbolicFloat> symbolic_float(const Graph& graph, const Value& value);
 std::optional<SymbolicFloat> symbolic_float(const Graph& graph, const Argument& argument);
 

@@ -24,8 +24,8 @@ void visit_nodes(const Graph& graph, Visit visit) {
 
 }  // namespace
 
-// Values that an edit replaced stay in the graph's pool, before those that edits added. So all
-// tensors up to the last one of any node are tensors that nodes have or had.
+// The pool still has the tensors of values that edits replaced, before the tensors that edits
+// added. All tensors up to the last one of any node therefore belong, or belonged, to a node.
 std::vector<bool> find_unused_storages(const Graph& graph) {
   // Edits that only move nodes leave every storage in use.
   const Graph::Captured captured = graph.captured();
