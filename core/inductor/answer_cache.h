@@ -1,6 +1,6 @@
 #pragma once
 
-// Stores answers of Inductor's scheduler between runs of Jointer, each in a file.
+// Stores the answers from Inductor's scheduler between runs of Jointer, each in a file.
 
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@ namespace jointer {
 
 class AnswerCache {
  public:
-  // Maximum number of answers; those that were written first are removed.
+  // Maximum number of answers; the oldest files are removed first.
   static constexpr std::size_t kMaxAnswers = 64;
 
   // Stores files in `folder`, which need not exist.
@@ -19,7 +19,7 @@ class AnswerCache {
   // $XDG_CACHE_HOME/jointer/kernels, or ~/.cache/jointer/kernels.
   static std::string default_folder();
 
-  // The answer under this key; nullopt if there is none that can be read.
+  // Returns the answer under this key; nullopt if there is none, or if it cannot be read.
   [[nodiscard]] std::optional<std::string> find(const std::string& key) const;
   // Error (run): the folder cannot be created, or the file cannot be written.
   Result<void> save(const std::string& key, const std::string& answer) const;

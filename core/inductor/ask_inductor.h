@@ -27,7 +27,7 @@ struct AskProgress {
   AskStage stage = AskStage::load_torch;
   std::int64_t done = 0, of = 0;  // nodes of the graph; 0 of 0 if the stage does not count them
 
-  // Between 0 and 1: every stage counts the same.
+  // The progress of the whole worker, between 0 and 1; every stage counts the same.
   [[nodiscard]] double fraction() const;
 };
 
@@ -43,9 +43,9 @@ struct AskOptions {
 
 // Returns the JSON that the worker prints (docs/command_line.md) about one part: the graph, or a
 // half of a pair. Answers are cached for each user, by the content of the part's capture, the
-// version of torch, the GPU, the worker's source and the environment's TORCHINDUCTOR_* variables,
-// so the answer for a graph whose edits were undone is available at once. Cost: about a minute for
-// a half of an 8B model.
+// version of torch, the GPU, the worker's source and the environment's TORCHINDUCTOR_* variables.
+// Undoing edits thus brings back the earlier answer at once. Cost: about a minute for a half of an
+// 8B model.
 //
 // Error (run): Python, torch or Inductor fails; the message says why. Error (input): torch is not
 // the required version, or the worker cannot read the graph. Error (cancelled): `is_cancelled`

@@ -19,7 +19,7 @@ class AnswerReader {
   AnswerReader(const Graph& graph, PartId part) : graph_(graph), part_(part) {}
 
   Result<InductorAnswer> read(const OrderedJson& json) {
-    JsonMembers members(json, "the answer of Inductor's scheduler");
+    JsonMembers members(json, "the answer from Inductor's scheduler");
     members.read("torch", answer_.torch);
     members.read("device", answer_.device);
     members.read("peak_bytes", answer_.peak);

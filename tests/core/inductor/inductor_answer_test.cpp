@@ -73,6 +73,10 @@ TEST_F(InductorAnswerTest, SaysWhatItCannotRead) {
   const auto bytes = read(R"({"kernels": [{"name": "op0", "kind": "nop", "bytes": "many"}]})");
   ASSERT_FALSE(bytes.has_value());
   EXPECT_THAT(bytes.error().message, testing::HasSubstr("`bytes`"));
+  const auto torch = read(R"({"torch": 2.15})");
+  ASSERT_FALSE(torch.has_value());
+  EXPECT_THAT(torch.error().message,
+              testing::HasSubstr("the answer from Inductor's scheduler: `torch`: expected"));
 }
 
 }  // namespace
