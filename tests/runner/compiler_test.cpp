@@ -55,7 +55,9 @@ TEST_F(CompilerAnswer, IsAnErrorIfItCannotBeRead) {
        }) {
     const auto packages = answer(line);
     ASSERT_FALSE(packages) << line;
-    EXPECT_THAT(packages.error().message, HasSubstr("cannot be read")) << line;
+    EXPECT_THAT(packages.error().message,
+                HasSubstr("cannot read the answer from the compiler process"))
+        << line;
     EXPECT_THAT(packages.error().message, HasSubstr(problem)) << line;
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The answer of `jointer kernels --source compiled`.
+// The output of `jointer kernels --source compiled`.
 
 #include <cstddef>
 #include <string>

@@ -340,7 +340,7 @@ void add_kernels_command(CLI::App& program, int& exit_code) {
   set_choices(command->add_option(
                   "--torch", options->torch,
                   "With --source predicted, or measured without artifacts, the version of torch to "
-                  "predict for; with --source inductor, refuse the answer of any other version"),
+                  "predict for; with --source inductor, refuse answers from any other version"),
               {"2.11", "2.12", "2.13", "2.14", "2.15"});
   CLI::Option* passes = command->add_option(
       "--passes", options->passes,

@@ -1,6 +1,6 @@
 #pragma once
 
-// The answer of `jointer kernels --source measured`.
+// The output of `jointer kernels --source measured`.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The answer of `jointer sac`: the saved and recomputed values, their cost, and the reasons.
+// The output of `jointer sac`: the saved and recomputed values, their cost, and the reasons.
 
 #include <cstdint>
 #include <optional>

@@ -86,7 +86,7 @@ Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request
       if (fields.problem().empty()) return;
       packages.reset();
       failure = fmt::format(
-          "the answer of the compiler process cannot be read: {}; does JOINTER_PYTHON or "
+          "cannot read the answer from the compiler process: {}; does JOINTER_PYTHON or "
           "PYTHONPATH name a Python package of another version of Jointer?",
           fields.problem());
     }
