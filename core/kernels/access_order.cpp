@@ -26,7 +26,7 @@ class Ordering {
  private:
   using Users = SmallVector<User, 4>;
 
-  // The buffer under which `users_` lists the readers of a buffer and its aliases (union-find).
+  // The representative of a buffer and its aliases (union-find); `users_` has their readers there.
   BufferId list_of(BufferId id) {
     while (list_[slot(id)] != id) {
       list_[slot(id)] = list_[slot(list_[slot(id)])];
@@ -121,7 +121,7 @@ void Ordering::rename(Op& op) const {
   };
   for (Access& write : op.writes)
     if (is_renamed(write)) write.buffer = renamed(write.buffer);
-  if (std::ranges::none_of(op.reads, is_renamed)) return;  // the reads are distinct
+  if (std::ranges::none_of(op.reads, is_renamed)) return;  // already distinct
   std::vector<Access> reads;
   reads.reserve(op.reads.size());
   for (Access& read : op.reads) {

@@ -28,10 +28,10 @@ class AccessTable {
     Access access;
     Form form = Form::as_is;
     bool is_indirect = false;
-    // Elements that it touches: all of the buffer's for a star or an indirect access, 1 for a weak
-    // one.
+    // Number of elements accessed: all of the buffer's for a star or an indirect access, 1 for a
+    // weak one.
     std::int64_t numel = 0;
-    AccessId merged = -1, sorted = -1;  // the other forms, once they were asked for
+    AccessId merged = -1, sorted = -1;  // the other forms; -1 until requested
   };
 
   explicit AccessTable(std::span<const Buffer> buffers) : buffers_(buffers) {}

@@ -19,13 +19,13 @@ namespace jointer::kernels {
 
 class AncestorSets {
  public:
-  static constexpr std::size_t kWords = 8;  // of a chunk
+  static constexpr std::size_t kWords = 8;  // per chunk
   using Chunk = std::array<std::uint64_t, kWords>;
 
   // The ops are numbered from 0 to `ops` - 1.
   explicit AncestorSets(std::size_t ops) : length_((ops + kBits - 1) / kBits), chunks_(1) {}
 
-  // Adds empty sets until there are this many.
+  // Sets the number of sets; new ones are empty.
   void resize(std::size_t sets) { lists_.resize(sets * length_, 0); }
   void reserve(std::size_t sets) { lists_.reserve(sets * length_); }
 
@@ -43,12 +43,12 @@ class AncestorSets {
   // Adds the elements of another set.
   void unite(std::size_t set, std::size_t other);
 
-  // The numbers of a set's chunks. Equal numbers mean equal chunks.
+  // The indices of a set's chunks. Equal indices mean equal chunks.
   [[nodiscard]] std::span<const std::uint32_t> list(std::size_t set) const {
     return std::span(lists_).subspan(set * length_, length_);
   }
   [[nodiscard]] const Chunk& chunk(std::uint32_t number) const { return chunks_[number]; }
-  // The number of chunks of a set.
+  // The number of chunks in a set.
   [[nodiscard]] std::size_t length() const { return length_; }
   // Adds an op to a set that is stored elsewhere, as a list of chunks.
   static void set_bit(std::span<Chunk> chunks, OpId op) {
@@ -61,8 +61,8 @@ class AncestorSets {
 
   void replace(std::size_t place, const Chunk& changed);
 
-  std::size_t length_ = 0;            // of a list, in chunks
-  std::vector<std::uint32_t> lists_;  // by set; a number in chunks_
+  std::size_t length_ = 0;            // of a set, in chunks
+  std::vector<std::uint32_t> lists_;  // by set: indices in chunks_
   std::vector<Chunk> chunks_;         // the first one is empty
 };
 

@@ -1,14 +1,18 @@
 // Decides which tensors are stored with the channels innermost.
 //
-// Either all convolutions of a graph use this layout, or none. None does if the graph has 300 or
-// more nodes per convolution, if a convolution has groups of several channels, if one whose kernel
-// is larger than 1 in the first spatial dimension writes at most half as many channels as it reads,
-// or if all have at most 64 channels. Otherwise, each value from which a convolution is computed
-// gets this layout, and so does each value that is computed directly from one that has it and
-// precedes the last convolution. Results of aten.bmm never do.
+// Either all convolutions of a graph use this layout, or none. None does if
+//  - the graph has 300 or more nodes per convolution;
+//  - a convolution has groups of several channels;
+//  - a convolution whose kernel is larger than 1 in the first spatial dimension writes at most half
+//    as many channels as it reads; or
+//  - all convolutions have at most 64 channels.
+// Otherwise, each value from which a convolution is computed gets this layout, and so does each
+// value that is computed directly from one that has it and precedes the last convolution. Results
+// of aten.bmm never get it.
 //
 // Strides are not padded for convolutions, their gradients and scaled products, nor for values from
-// which these are computed without a reduction or a tuple in between: they would be copied.
+// which these are computed without a reduction or a tuple in between: padded values would have to
+// be copied.
 //
 // Cost: linear.
 // Source: torch/_inductor/graph.py (decide_layout_opt for training,

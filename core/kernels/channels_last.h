@@ -1,7 +1,7 @@
 #pragma once
 
-// Convolutions whose tensors have the channels innermost in memory, and what has dense strides
-// because a convolution reads it.
+// Decides which tensors have the channels innermost in memory because of convolutions, and which
+// have strides that are not padded.
 
 #include <vector>
 
@@ -16,7 +16,7 @@ Sizes channels_last_strides(const Sizes& shape);
 // dimensions of size 1 do not count.
 bool is_channels_last(const Sizes& shape, const Sizes& stride);
 // By node: true if the strides of its tensor are not padded, by the rules in channels_last.cpp;
-// empty if those of all may be.
+// empty if all strides may be padded.
 std::vector<bool> nodes_without_padding(const FxGraph& graph);
 // By node: true if its tensor should have the channels innermost, by the rules in
 // channels_last.cpp; empty if Inductor keeps the program's layout. `count_users` must have been

@@ -170,7 +170,7 @@ bool Decomposer::has_valid_dims(const Node& node) const {
                                                           "dim1", "dim2", "dimension"};
   const OperatorInfo& info = graph_.op(node);
   if (info.arguments.empty() || graph_.tensors(node).empty()) return true;
-  // Operators that join a list of tensors, and gradients, name dimensions of the result.
+  // For operators on a list of tensors and for gradients, dimensions are those of the result.
   const bool is_of_result =
       info.arguments.front().type != "Tensor" || info.packet().ends_with("_backward");
   const std::int64_t rank = is_of_result ? static_cast<std::int64_t>(captured(node).shape.size())
@@ -241,7 +241,7 @@ void Decomposer::foreach_rule(const Node& node) {
   if (const Argument* alpha = arg(node, "alpha"); alpha && arguments_.real(*alpha) != 1)
     all.scalars.push_back(arguments_.real(*alpha));
   if (name == "lerp") {
-    // A subtraction, and then a multiply-add.
+    // It becomes a subtraction and a multiply-add.
     if (is_in_place || all.scalars.size() != 1 || all.inputs.size() != 2 * count)
       return fallback_rule(node);
     const bool is_high = all.scalars[0] >= 0.5 || all.scalars[0] <= -0.5;

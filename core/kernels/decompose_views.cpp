@@ -241,7 +241,7 @@ void Decomposer::slice_gradient_rule(const Node& node) {
   FxNode scattered = made(FxKind::slice_scatter, node, {zeros, gradient},
                           {dim, start, end, number(node, "step", 1)});
   scattered.target = "aten.slice_scatter.default";
-  builder_.origin = NodeId();  // a pass of Inductor replaces the scatter by one without an origin
+  builder_.origin = NodeId();  // a pass of Inductor replaces the scatter with one without an origin
   give_made(std::move(scattered));
 }
 

@@ -125,12 +125,12 @@ class Decomposer {
   TorchVersion version_;
   FxArguments arguments_;
   FxBuilder builder_;
-  std::vector<FxIds> env_;  // by node: what it returns; -1 for an element that is not a tensor
+  std::vector<FxIds> env_;  // by node: its values; -1 for an element that is not a tensor
   FxIds results_;           // of the call that is being decomposed
   std::unordered_map<std::string_view, Rule> rules_;
   std::unordered_map<std::string_view, std::string_view> elementwise_;
   std::unordered_map<std::string_view, Decompose> functions_;
-  std::vector<std::pair<bool, Rule>> known_;  // by operator
+  std::vector<std::pair<bool, Rule>> known_;  // by operator: true if looked up, and its rule
 };
 
 }  // namespace jointer::kernels

@@ -13,8 +13,8 @@
 
 namespace jointer::kernels {
 
-// Returns what the call returns, -1 for a result that is not a tensor; empty if the call becomes a
-// fallback with these arguments: Inductor calls the operator's eager kernel.
+// Returns the call's results, -1 for one that is not a tensor; empty if the call becomes a fallback
+// with these arguments, that is, if Inductor calls the operator's eager kernel.
 using Decompose = FxIds (*)(FxBuilder&, const CallArguments&, TorchVersion);
 
 struct Decomposition {

@@ -33,7 +33,7 @@ void write_to(FxBuilder& b, FxId target, FxId value) {
 }
 
 struct BatchNorm {
-  FxId value = -1, mean = -1, factor = -1;        // the result, and what is saved
+  FxId value = -1, mean = -1, factor = -1;        // the result, and the saved statistics
   FxId running_mean = -1, running_variance = -1;  // updated; in evaluation, as given
 };
 

@@ -98,7 +98,7 @@ FxIds scatter_along(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {b.add(std::move(made))};
 }
 
-// The positions of values in a sorted tensor.
+// The positions at which values belong in a sorted tensor.
 FxId position_in(FxBuilder& b, FxId sorted, FxId values, DType type) {
   FxNode made;
   made.kind = FxKind::bucketize;
@@ -166,8 +166,8 @@ FxId random_numbers(FxBuilder& b, std::string_view op, const FxTensor& like, DTy
   return b.convert(drawn_from(b, seed, op, like), type);
 }
 
-// The calls that Inductor has already made of calls for random numbers, as in the halves that it
-// compiles (`replace_random_passes`).
+// The calls with which Inductor replaces random operators, as in the halves that it compiles
+// (`replace_random_passes`).
 FxIds inductor_seeds(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return {b.add(node_of(FxKind::random_seeds, "prims.inductor_seeds.default", {},
                         {call.integer("count")}, call.result()))};

@@ -60,7 +60,7 @@ std::array<FxId, 2> pooled(FxBuilder& b, std::string_view target, FxId x,
   return b.add_two(std::move(both));
 }
 
-// The positions that the offsets stand for, in an input of these sizes.
+// Converts the offsets to positions in an input of these sizes.
 FxId positions_of(FxBuilder& b, FxId offsets, const PoolWindows& windows, const Sizes& sizes,
                   FxTensor result) {
   const auto dims = static_cast<std::ptrdiff_t>(windows.kernel.size());
@@ -89,7 +89,7 @@ FxIds max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
   return maxima(b, call.tensor("self"), windows_of(call, dims), call);
 }
 
-// The two calls that Inductor has already made of a max_pool, in a graph that it has decomposed.
+// The two calls with which Inductor replaces a max_pool, in a graph that is already decomposed.
 FxIds decomposed_max_pool(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId x = call.tensor("self");
   const std::size_t dims = call.integers("kernel_size").size();

@@ -163,7 +163,7 @@ FxIds roll(FxBuilder& b, const CallArguments& call, TorchVersion) {
     dims = {0};
   }
   for (std::size_t i = 0; i < std::min(shifts.size(), dims.size()); ++i) {
-    // Positions that wrap around, as an index.
+    // The source position of each element along the dimension, wrapped around.
     const std::int64_t dim = wrapped_dim(dims[i], b.rank(x));
     const std::int64_t size = b.shape(x)[static_cast<std::size_t>(dim)];
     if (size == 0) return {self};
@@ -239,7 +239,7 @@ FxIds select_scatter(FxBuilder& b, const CallArguments& call, TorchVersion) {
   const FxId self =
       is_gradient ? b.full(result.shape, result.dtype, result.is_on_gpu, 0) : call.tensor("self");
   const FxId source = call.tensor(is_gradient ? "grad_output" : "src");
-  b.origin = NodeId();  // a pass of Inductor replaces the scatter by one without an origin
+  b.origin = NodeId();  // a pass of Inductor replaces the scatter with one without an origin
   return {b.add(node_of(FxKind::select_scatter, "aten.select_scatter.default", {self, source},
                         {dim, index}, result))};
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRounds = 10;
 constexpr std::size_t kPairs = 64;      // max_fusion_buffer_group_pairwise_attempts
-constexpr std::int64_t kFarApart = 16;  // a score this many times as high outweighs kind and place
+constexpr std::int64_t kFarApart = 16;  // a score higher by this factor outweighs kind and place
 
 struct PossibleFusion {
   NodeIndex first = -1, second = -1;
@@ -99,7 +99,7 @@ std::vector<PossibleFusion> possible_fusions(const Scheduling& s, FusionRules& r
         // Torch 2.12 and later check for cycles only when the nodes are fused.
         if (s.has({2, 12}) || !rules.would_cycle(a, b)) found.emplace_back(a, b);
       }
-  // On the CPU, nests that share only their outer loops come last.
+  // On the CPU, pairs that share only their outer loops are dropped if there are others.
   const auto is_last = [&](const std::pair<NodeIndex, NodeIndex>& pair) {
     return rules.is_last_choice(pair.first, pair.second);
   };

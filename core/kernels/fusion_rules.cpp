@@ -22,7 +22,7 @@ constexpr std::size_t kMaxOps = 64;           // max_fusion_size
 constexpr std::int32_t kMaxDistance = 64;     // are_long_distant_nodes
 constexpr std::int64_t kReuseWeight = 32;     // can_fusion_increase_peak_memory
 
-// The first version after 2.11; from it on, the rules are those of 2.15.
+// The first version after 2.11. It and all later ones follow the rules of 2.15.
 constexpr TorchVersion kRegroups{2, 12};
 
 std::int64_t storage_elements(const Buffer& buffer) {
@@ -279,7 +279,7 @@ bool FusionRules::computes_fraction(NodeIndex a, NodeIndex b) const {
       if (rate.first == 0) return false;
       const std::int64_t width = columns / rate.first * rate.second;
       if (loops.numel != rows * width || !split_into(loops.loops, rows, width)) return false;
-      // All such ops have one factor, and none has fewer lanes than those before it.
+      // All such ops need the same factor, and none may have fewer lanes than those before it.
       if (factor != 0 && (rate.first != factor || rate.second < lanes)) return false;
       factor = rate.first;
       lanes = rate.second;
@@ -348,8 +348,8 @@ bool FusionRules::backend_can_fuse(NodeIndex a, NodeIndex b) {
   return pointwise.numel == reduction.numel || refuse(Refusal::reduced_size, a, b);
 }
 
-// Visits the ancestors of both that have several ops: such a fused node may depend on `a` or `b`
-// through another of its ops.
+// Visits the fused nodes among the ancestors of both: such a node may depend on `a` or `b` through
+// another of its ops.
 bool FusionRules::would_cycle(NodeIndex a, NodeIndex b) {
   constexpr std::size_t kWords = AncestorSets::kWords;
   const AncestorSets& sets = s_.ancestors();

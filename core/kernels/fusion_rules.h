@@ -36,9 +36,9 @@ class FusionRules {
  public:
   explicit FusionRules(Scheduling& scheduling);
 
-  // May change the loops of pointwise nodes (loop_changes.h): with `invert` and `regroup` in torch
-  // 2.12 and later and, if `may_change_loops`, with `reorder_or_regroup`. They stay changed if the
-  // answer is yes, and in torch 2.11 also if it is no.
+  // True if the nodes may become one kernel. May change the loops of pointwise nodes
+  // (loop_changes.h): with `invert` and `regroup` since torch 2.12, and with `reorder_or_regroup`
+  // if `may_change_loops`. The changes stay if the result is true, in torch 2.11 in any case.
   bool can_fuse(NodeIndex a, NodeIndex b, bool may_change_loops);
   // True if fusing the nodes would create a cycle: a path leads from one to the other through a
   // third node, which has several ops.
@@ -118,7 +118,7 @@ class FusionRules {
   std::array<std::int32_t, kRefusalCount> counts_{};
   // A bit for each op whose node has several ops, by chunk of AncestorSets.
   std::vector<AncestorSets::Chunk> is_fused_;
-  std::vector<NodeIndex> pending_;  // scratch of `would_cycle`
+  std::vector<NodeIndex> pending_;  // scratch for `would_cycle`
   std::vector<std::int32_t> seen_;  // by node: the last search of `would_cycle` that visited it
   std::int32_t visit_ = 0;
 };

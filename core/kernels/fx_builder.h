@@ -17,7 +17,7 @@ FxNode node_of(FxKind kind, std::string_view target, FxIds inputs, Sizes numbers
 class FxBuilder {
  public:
   FxGraph graph;
-  NodeId origin;  // of the nodes that are added next
+  NodeId origin;  // the origin of the nodes that are added next
 
   [[nodiscard]] const FxNode& node(FxId id) const {
     return graph.nodes[static_cast<std::size_t>(id)];
@@ -61,7 +61,7 @@ class FxBuilder {
   std::int64_t next_seed(bool is_on_gpu);
 
  private:
-  FxId seeds_[2] = {-1, -1};  // on the CPU, on the GPU
+  FxId seeds_[2] = {-1, -1};  // for the CPU, for the GPU
   [[nodiscard]] FxTensor like(const FxIds& inputs, DType dtype) const;
 };
 
@@ -82,7 +82,7 @@ std::pair<std::int64_t, std::int64_t> slice_bounds(std::int64_t start, std::int6
 struct NormDims {
   NormDims(const Sizes& shape, std::int64_t normalized);
   Sizes inner, outer;
-  double count = 1;  // elements of the inner ones
+  double count = 1;  // number of elements in the inner dimensions
 };
 
 }  // namespace jointer::kernels

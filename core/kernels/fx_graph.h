@@ -35,7 +35,7 @@ namespace jointer::kernels {
 enum class FxKind : std::uint8_t {
   placeholder,
   constant,  // a tensor with known values; a scalar if it has no dimensions
-  output,    // inputs: what the graph returns
+  output,    // inputs: the values that the graph returns
   alias,     // the input itself
   reshape,   // numbers: the sizes
   permute,   // numbers: the order of dimensions
@@ -43,7 +43,7 @@ enum class FxKind : std::uint8_t {
   slice,     // numbers: dimension, start, end, step
   split,     // numbers: dimension, then the size of each part; a tuple
   getitem,   // numbers: the index in the tuple
-  // op: the operation; each input and each scalar is an operand. numbers: of "pow", 1 if the
+  // op: the operation; each input and each scalar is an operand. numbers: for "pow", 1 if the
   // exponent is an integer
   pointwise,
   // op: same as pointwise, for each tensor of a list; inputs: the first operands, then the second
@@ -95,7 +95,7 @@ enum class FxKind : std::uint8_t {
   scatter,
   scatter_in_place,
   slice_scatter,  // numbers: same as slice; inputs: the tensor, the source
-  copy_in_place,  // inputs: what is written, what is read
+  copy_in_place,  // inputs: the destination, the source
   matmul,         // a library's matrix product (ExternKernelOut)
   alloc_call,     // a call that allocates its result (ExternKernelAlloc)
   // numbers: groups; inputs: the input, the weight, a bias if there is one
@@ -109,8 +109,8 @@ enum class FxKind : std::uint8_t {
   collective,
   wait,
   device_copy,
-  // inputs: query, key, value, then the eight tensors of the block mask (-1: none), then what the
-  // score and the mask read; a tuple
+  // inputs: query, key, value, then the eight tensors of the block mask (-1: none), then the
+  // values that the score and the mask read; a tuple
   flex_attention,
   // inputs: query, key, value, result, logsumexp, gradient, gradient of logsumexp, then as above
   flex_attention_gradient,
@@ -122,20 +122,20 @@ enum class Constraint : std::uint8_t { none, contiguous, order, exact, attention
 struct FxNode {
   FxKind kind = FxKind::pointwise;
   std::string_view target;  // as in torch: "aten.mm.default"
-  std::string_view op;      // the operation, of kinds that have one
+  std::string_view op;      // the operation, for kinds that have one
   std::string_view name;    // of placeholders and constants
   NodeId origin;            // the node of the graph that it comes from; none if a pattern made it
-  NodeId product;  // of a sum that a matrix product was joined to: the origin of the product
+  NodeId product;           // for a sum merged with a matrix product: the origin of the product
   FxIds inputs;
   Sizes numbers;
   Numbers scalars;
-  std::uint8_t reals = 0;  // bit i: scalar i is a real number in the call, 1.0 and not 1
+  std::uint8_t reals = 0;  // bit i: scalar i is a real number in the call (1.0, not 1)
   SmallVector<FxTensor, 1> results;
   bool is_tuple = false;  // returns a tuple, whose elements getitem selects
   bool is_view = false;   // returns the storage of its first input
   bool has_side_effects = false;
   Constraint constraint = Constraint::none;
-  SmallVector<bool, 16> written;  // of fallbacks, by input: true if the call writes to it
+  SmallVector<bool, 16> written;  // for fallbacks, by input: true if the call writes to it
   FxIds users;                    // distinct, in order
 
   [[nodiscard]] const FxTensor& result() const { return results.front(); }
@@ -162,7 +162,7 @@ bool is_contiguous(const Sizes& shape, const Sizes& stride);
 Sizes dense_strides(const Sizes& shape);
 // Dimensions or loops, innermost first.
 using DimOrder = SmallVector<std::size_t, 6>;
-// By stride, smallest first; among equal strides, the inner dimension first.
+// Sorts dimensions by stride, smallest first; among equal strides, the inner one comes first.
 DimOrder fill_order(const Sizes& stride);
 // The strides of a dense tensor whose dimensions have this order.
 Sizes filled_strides(const Sizes& shape, const DimOrder& order);

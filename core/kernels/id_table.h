@@ -1,7 +1,7 @@
 #pragma once
 
-// Finds ids by the hashes of their values. Ids are 0, 1, ...; the owner stores the values. For
-// interning, where a hash table that allocates each of its nodes is too slow.
+// Finds ids by the hashes of their values. Ids are 0, 1, ...; the owner stores the values.
+// Used for interning, where a hash table that allocates every entry separately is too slow.
 
 #include <algorithm>
 #include <cstddef>
@@ -48,7 +48,7 @@ class IdTable {
     slots_[at] = id;
   }
 
-  std::vector<std::int32_t> slots_;  // -1: empty; a power of two of them, at most half of them used
+  std::vector<std::int32_t> slots_;  // -1: empty; the size is a power of two, at most half are used
   std::vector<std::size_t> hashes_;  // by id
 };
 

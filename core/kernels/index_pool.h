@@ -62,14 +62,14 @@ class IndexPool {
   // The value with the loop `number` at 1 minus the value with it at 0, all others and loaded
   // values being 0. A number below 0: the value with all loops at 0.
   [[nodiscard]] std::int64_t stride(ExpressionIndex a, int number) const;
-  // The expression for users outside the lowering.
+  // Converts the expression for use outside the lowering.
   [[nodiscard]] Index to_index(ExpressionIndex a) const;
 
  private:
   struct Atom {
     enum class Kind : std::uint8_t { loop, division, remainder, loaded };
     Kind kind = Kind::loop;
-    ExpressionIndex base = 0;  // not of a loop
+    ExpressionIndex base = 0;  // unused for a loop
     // The number and the size of a loop, the divisor of a quotient, the divisor and the modulus of
     // a remainder, or the source and the size of a loaded value.
     std::int64_t a = 0, b = 0;
@@ -88,7 +88,7 @@ class IndexPool {
     bool has_loaded = false;
   };
   using Terms = SmallVector<Term, 8>;
-  // A result that is remembered: of an operation on `a` and two numbers, or of a substitution.
+  // Cached results: of an operation on `a` and two numbers, and of a substitution.
   enum class Operation : std::uint8_t { none, loop, add, multiply, divide, modular };
   struct Known {
     Operation operation = Operation::none;
@@ -101,7 +101,7 @@ class IndexPool {
   };
 
   static std::size_t index(ExpressionIndex a) { return static_cast<std::size_t>(a); }
-  // The result of the operation, which `compute` returns if it is not known.
+  // The result of the operation: the cached one or, if there is none, that of `compute`.
   template <class Compute>
   ExpressionIndex remembered(Operation operation, ExpressionIndex a, std::int64_t b, std::int64_t c,
                              Compute compute);
@@ -120,7 +120,7 @@ class IndexPool {
   // Interns the sum of the constant and the terms, which need not be sorted or distinct.
   ExpressionIndex intern(std::int64_t constant, Terms& terms);
   void join(Terms& terms);
-  // An expression as the part that `unit` divides and the rest.
+  // An expression, split into the part that `unit` divides and the rest.
   struct Parts {
     Terms multiple, rest;
     std::int64_t multiple_constant = 0, rest_constant = 0;
@@ -132,7 +132,7 @@ class IndexPool {
   [[nodiscard]] std::int64_t evaluate(ExpressionIndex a, int number) const;
   [[nodiscard]] std::int64_t evaluate_atom(std::int32_t atom, int number) const;
 
-  std::int64_t joined_constant_ = 0;  // what `join` adds to the constant
+  std::int64_t joined_constant_ = 0;  // the amount that `join` adds to the constant
   std::vector<Atom> atoms_;
   std::vector<Expression> atom_ranges_;  // by atom: low, high, loops, has_loaded
   std::vector<Term> terms_;

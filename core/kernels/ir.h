@@ -68,7 +68,7 @@ struct Access {
   enum class Kind : std::uint8_t {
     memory,  // at `index`, in loops of `sizes`
     star,    // the whole buffer, in an unknown pattern
-    weak,    // an order only, no data; its `bytes` are 1, as in Inductor
+    weak,    // only an order, no data; its `bytes` are 1, as in Inductor
   };
   BufferId buffer = -1;
   Kind kind = Kind::star;
@@ -78,9 +78,9 @@ struct Access {
   // Iterations of the op's loops and then its reduced loops, up to the last that `index` uses.
   Sizes sizes;
   std::int64_t bytes = 0;
-  BufferId mutating = -1;  // of a weak access: the op's result that must come after `buffer`
+  BufferId mutating = -1;  // for a weak access: the op's result that must come after `buffer`
   bool keeps_alive =
-      false;  // of a weak access: the buffer must live until the op (`is_fake` is false)
+      false;  // for a weak access: the buffer must live until the op (`is_fake` is false)
   auto operator<=>(const Access&) const = default;
 };
 
@@ -110,13 +110,13 @@ struct Op {
   };
   Kind kind = Kind::nop;
   std::string ir;      // Inductor's class: "Pointwise", "Reduction:sum", "ExternKernelOut", ...
-  std::string target;  // of calls: the operator, "aten.mm.default"
+  std::string target;  // for calls: the operator, "aten.mm.default"
   BufferIds outputs;   // buffers that it defines
   std::vector<Access> reads, writes;
   Sizes loops, reduced;                // iterations: the outer loops, the loops that are reduced
   std::int64_t numel = 1, rnumel = 1;  // products of the two (`group`)
   bool is_on_gpu = true;
-  bool has_side_effects = false;  // not removed although nothing reads it
+  bool has_side_effects = false;  // not removed even if nothing reads it
   std::int32_t body_ops = 0;      // operations of its loop body, as `inner_fn_opcount` counts them
   std::vector<NodeId> nodes;      // nodes of the graph that it computes, in their order
   // If torch made an addmm of a sum and a matrix product: the product. Torch names only the
@@ -130,7 +130,7 @@ struct Op {
   std::int64_t split = 0;
   Sizes unsplit_loops, unsplit_reduced;
   std::vector<Access> unsplit_reads, unsplit_writes;
-  UnmergedLoops unmerged;  // of pointwise ops on the CPU
+  UnmergedLoops unmerged;  // for pointwise ops on the CPU
 };
 
 // A reader of a buffer (`NodeUser`). Aliases share their readers.
@@ -154,7 +154,7 @@ struct Buffer {
   std::vector<User> users;  // in program order, each once
   bool is_input = false, is_output = false;
   bool may_be_freed = true;    // false for an input that Inductor may not free
-  bool has_no_layout = false;  // a result that only orders others (`NoneLayout`)
+  bool has_no_layout = false;  // has no data, only orders ops (`NoneLayout`)
   bool has_many_results =
       false;  // a call's tuple, whose results are separate buffers (`MultiOutputLayout`)
   bool is_in_other =

@@ -35,8 +35,8 @@ std::int64_t buffer_bytes(const Scheduling& s, BufferId id, std::int64_t element
   return item_size(buffer.dtype) * std::min(elements, buffer.numel);
 }
 
-// True if an op outside the node, or the output of the graph, reads the buffer. In a foreach kernel,
-// only ops that are a whole part count as inside: torch compares readers with the parts
+// True if an op outside the node, or the output of the graph, reads the buffer. In a foreach
+// kernel, only ops that are a whole part count as inside: torch compares readers with the parts
 // (`is_materialized` in torch/_inductor/scheduler.py).
 bool leaves(const Scheduling& s, const SchedulerNode& node, BufferId id) {
   const auto is_inside = [&](OpId op) {

@@ -36,7 +36,7 @@ struct KernelDifference {
   };
   Kind kind = Kind::split;
   std::vector<std::int32_t> first, second;  // indices of the kernels, ascending
-  std::vector<NodeId> nodes;                // that run in these kernels, each once, ascending
+  std::vector<NodeId> nodes;                // nodes of these kernels, each once, ascending
   std::int64_t first_bytes = 0, second_bytes = 0;
   std::size_t rule = 0;  // index in KernelComparison::rules
 };
@@ -51,7 +51,7 @@ struct DifferenceRule {
 
 struct KernelComparison {
   struct Figures {
-    std::int64_t kernels = 0;  // that are launched, with collectives
+    std::int64_t kernels = 0;  // launched ones, including collectives
     std::int64_t bytes = 0;    // read and written by them
     std::int64_t peak = 0;     // bytes
     friend bool operator==(const Figures&, const Figures&) = default;

@@ -15,7 +15,7 @@ namespace jointer::kernels {
 
 struct ListedKernel {
   Kernel::Kind kind = Kernel::Kind::nop;
-  // The nodes that compute something in it, each once; empty if they are unknown.
+  // The nodes that compute something in the kernel, each once; empty if they are unknown.
   std::vector<NodeId> nodes;
   std::int64_t bytes = 0;  // read and written
 };

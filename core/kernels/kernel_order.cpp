@@ -126,7 +126,7 @@ bool KernelOrder::move(std::int32_t kernel, std::int32_t to) {
 
 std::int32_t KernelOrder::place_next_to(std::int32_t kernel, std::int32_t anchor,
                                         bool before) const {
-  // The places after the kernel move by one when it leaves.
+  // When the kernel leaves its place, later kernels move forward by one.
   const std::int32_t at = place(anchor) - (place(kernel) < place(anchor) ? 1 : 0);
   return anchor == kernel ? place(kernel) : at + (before ? 0 : 1);
 }

@@ -36,7 +36,7 @@
 
 namespace jointer::kernels {
 
-// Why one kernel runs after another.
+// The reason why one kernel runs after another.
 enum class OrderReason : std::uint8_t {
   data,         // it reads what the other computes
   mutation,     // it reads what the other has changed in place
@@ -46,10 +46,10 @@ enum class OrderReason : std::uint8_t {
 
 class KernelOrder {
  public:
-  // The order as scheduled. Both arguments must outlive this object.
+  // Starts with the order as scheduled. Both arguments must outlive this object.
   KernelOrder(const Ir& ir, const Kernels& kernels);
 
-  // Indices of `Kernels::kernels`, in the order in which they run now.
+  // Indices in `Kernels::kernels`, in the current order.
   [[nodiscard]] std::span<const std::int32_t> order() const { return order_; }
   [[nodiscard]] std::int32_t place(std::int32_t kernel) const {
     return places_[static_cast<std::size_t>(kernel)];
@@ -59,11 +59,11 @@ class KernelOrder {
   struct Bound {
     std::int32_t kernel = -1;  // -1: nothing holds it on this side
     OrderReason reason = OrderReason::data;
-    BufferId buffer = -1;  // that the dependency is about; -1 for collectives
+    BufferId buffer = -1;  // the buffer of the dependency; -1 for collectives
   };
   struct Range {
     std::int32_t first = 0, last = 0;  // places, including the present one
-    Bound after, before;               // it must stay after the first, and before the second
+    Bound after, before;               // the kernel must stay between these two
   };
   [[nodiscard]] Range range(std::int32_t kernel) const;
 
@@ -103,7 +103,7 @@ class KernelOrder {
   std::vector<std::vector<Dependency>> before_, after_;  // by kernel, each once
 };
 
-// Names a kernel in sentences.
+// Returns the name of a kernel for use in a sentence.
 using KernelNames = std::function<std::string(std::int32_t kernel)>;
 
 // Explains what holds a kernel at an end of its range: "Held by mm_3: earlier, it would read buf7

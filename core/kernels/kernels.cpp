@@ -152,8 +152,8 @@ Result<Kernels> schedule(const Ir& ir, TorchVersion torch, const Reorder& reorde
   Kernels result;
   const std::vector<NodeIndex> fused = fuse_nodes(scheduling, rules, poll);
   if (poll.is_cancelled()) return cancelled();
-  // Planned again for another order, as Inductor does: the last read decides how much of an input
-  // is freed.
+  // If another order wins, it gets a new plan, as in Inductor: the last read decides how much of an
+  // input is freed.
   std::optional<MemoryPlan> plan(std::in_place, scheduling, fused);
   std::vector<NodeIndex> nodes = sort_for_memory(*plan, fused, result);
   if (poll.is_cancelled()) return cancelled();

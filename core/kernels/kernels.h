@@ -26,7 +26,7 @@
 
 namespace jointer::kernels {
 
-// Why two kernels were not fused. Corresponds to Inductor's `WhyNoFuse`.
+// The reason why two kernels were not fused. Corresponds to Inductor's `WhyNoFuse`.
 enum class Refusal : std::uint8_t {
   runs_before,  // the second runs before the first
   is_nop,       // one of them computes nothing
@@ -108,11 +108,11 @@ std::string_view to_string(Kernel::Kind kind);
 bool is_launch(Kernel::Kind kind);
 // True if memory traffic bounds the kernel, as Inductor counts: it is launched, and is neither a
 // collective nor a template, an external kernel or a kernel with `call` that has FLOPs.
-// `has_flops`: torch's flop_registry has FLOPs for `call` or, if the kernel has none, for one of its
-// nodes or `product`.
+// `has_flops`: torch's flop_registry has FLOPs for `call` or, if the kernel has none, for one of
+// its nodes or `product`.
 bool is_memory_bound(const Kernel& kernel, bool has_flops);
 
-// When a buffer, or an input that may be freed, takes up memory.
+// The time in which a buffer, or an input that may be freed, takes up memory.
 struct BufferLife {
   BufferId buffer = -1;
   std::int64_t allocated = 0, freed = 0;  // bytes

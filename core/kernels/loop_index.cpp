@@ -208,7 +208,7 @@ Sizes merge_together(std::span<const Index> positions, std::span<const std::size
                      std::span<const std::int64_t> sizes) {
   const std::size_t count = sizes.size();
   Sizes result(sizes.begin(), sizes.end());
-  // Only neighbors merge, as if the nest also went through a dense tensor.
+  // Only neighbors merge, as if the nest also iterated over a dense tensor.
   Sizes dense(count, 1);
   for (std::size_t i = count; i-- > 1;) dense[i - 1] = dense[i] * sizes[i];
   for (std::int64_t& size : result)

@@ -41,7 +41,7 @@ bool is_contiguous(const Index& index);
 
 // Merges all loops that can be merged; removes those of one iteration, and unused ones at the end.
 NestedIndex merge_loops(const Index& index, std::span<const std::int64_t> sizes);
-// Merges loops that merge in all positions, as an op's code has one nest (`_simplify_loops` of
+// Merges loops that merge in all positions, since an op's code has one nest (`_simplify_loops` of
 // several formulas). `loops` are the numbers of the loops in `positions`, outermost first, `sizes`
 // their iterations. Returns the new iterations in the same order: 0 for a loop that was merged into
 // another or has one iteration.

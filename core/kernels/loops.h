@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts that a lowering works with: loops whose body is a list of operations, buffers, and
+// The data structures of a lowering: loops whose body is a list of operations, buffers, and
 // views of them.
 
 #include <algorithm>
@@ -22,22 +22,22 @@ using SetId = std::int32_t;                         // a set of nodes: Lowering:
 struct BodyOp {
   std::string_view op;  // "load", "constant", "index_expr", or an operation on earlier ones
   std::int16_t operands[3] = {-1, -1, -1};
-  double number = 0;            // of constants; of to_dtype, the type; of masked, the other value
-  DType type = DType::float32;  // of constants
+  double number = 0;            // of a constant; to_dtype: the type; masked: the other value
+  DType type = DType::float32;  // of a constant
   // A constant that is a whole number but a real one in the call: torch counts 1 and 1.0 apart.
   bool is_real = false;
-  BufferId buffer = -1;  // of loads, also of seeds, and of bucketize
+  BufferId buffer = -1;  // the one that a load, a seed or bucketize reads
   // The position of a load in the storage or, while the buffer's strides are undecided, the
   // position in each dimension. The value of an index_expr.
   ExpressionIndex at = -1;
   Positions dims;
 
-  std::int16_t times = 1;  // of loads: number of times
+  std::int16_t times = 1;  // for a load: number of equal loads
   // If the position of a load is itself loaded: number of times that this position is looked up.
   // Two loads from a position that was looked up once count once.
   std::int16_t lookups = 1;
 
-  // Compares what differs most often first.
+  // Compares the members that differ most often first.
   bool operator==(const BodyOp& other) const {
     return operands[0] == other.operands[0] && buffer == other.buffer && at == other.at &&
            operands[1] == other.operands[1] && operands[2] == other.operands[2] &&
@@ -52,9 +52,9 @@ struct Loops {
   Kind kind = Kind::pointwise;
   DType dtype = DType::float32;
   bool is_on_gpu = true;
-  std::string_view op;       // of reductions, scans and sorts
+  std::string_view op;       // for reductions, scans and sorts
   Sizes ranges, reduced;     // loops i < ranges.size() are the outer ones, then the reduced ones
-  std::vector<BodyOp> body;  // the last is the value
+  std::vector<BodyOp> body;  // the last one computes the value
   Positions store;           // scatter: where it writes, in each dimension of the target
   std::size_t stored_after = 0;  // scatter: number of first operations, which compute `store`
   bool adds = false;             // scatter
@@ -70,8 +70,8 @@ struct Loops {
   }
   // True if each element along the reduced loop has its own result.
   [[nodiscard]] bool keeps_axis() const { return kind == Kind::scan || kind == Kind::sort; }
-  [[nodiscard]] int reads() const;           // loads, each once
-  [[nodiscard]] int reads_at_loops() const;  // of them, those whose position is not always 0
+  [[nodiscard]] int reads() const;           // number of distinct loads
+  [[nodiscard]] int reads_at_loops() const;  // those whose position is not always 0
   [[nodiscard]] int operation_count() const { return static_cast<int>(body.size()); }
 };
 
@@ -81,16 +81,16 @@ struct BufferState {
     flexible,  // the strides may still change
     target,    // computed into `target` (MutationLayoutSHOULDREMOVE)
     in_other,  // a part of another buffer (NonOwningLayout)
-    none,      // orders others (NoneLayout)
+    none,      // has no data, only orders ops (NoneLayout)
     many,      // a tuple (MultiOutputLayout)
   };
   Layout layout = Layout::fixed;
   DType dtype = DType::float32;
   bool is_on_gpu = true;
   Sizes shape, stride;
-  std::int32_t loops = -1;  // what computes it
+  std::int32_t loops = -1;  // the loops that compute it
   OpId op = -1;
-  BufferId target = -1;  // of target and in_other: the buffer that has the storage
+  BufferId target = -1;  // for target and in_other: the buffer that has the storage
   bool is_input = false;
   bool is_constant = false;
   bool allocates_itself = false;  // ExternKernelAlloc
@@ -98,7 +98,7 @@ struct BufferState {
   std::string_view name;  // of inputs
   BufferIds aliases, mutates;
   SmallVector<std::int32_t, 4>
-      readers;  // storages that read it, and were not yet buffers when they were noted
+      readers;  // storages that read it and were not yet buffers when added here
 };
 
 // A storage: loops that are not computed yet, or a buffer.
@@ -108,7 +108,7 @@ struct StorageState {
   FxId value_of = -1;  // the node whose value it is (origin_node)
 };
 
-// How the elements of a tensor lie in another one or in a buffer.
+// The position of each element of a tensor in another tensor or in a buffer.
 struct ViewState {
   bool is_strided = false;   // ReinterpretView: strides and an offset in the buffer
   std::int32_t parent = -1;  // another view; -1: the storage
@@ -125,16 +125,16 @@ struct Box {
 };
 using Boxes = SmallVector<Box, 4>;
 
-// Where an operation of the scheduler comes from.
+// An operation of the scheduler, before its accesses are computed.
 struct OpState {
   Op::Kind kind = Op::Kind::pointwise;
   std::string_view ir, target;
   BufferIds outputs;
-  BufferIds reads;              // of calls
-  std::vector<Box> read_boxes;  // of templates: tensors with strides
-  std::int32_t loops = -1;      // of loops
-  FxId call = -1;               // of calls: the node
-  FxId value_of = -1;           // of loops: as in StorageState
+  BufferIds reads;              // for calls
+  std::vector<Box> read_boxes;  // for templates: tensors with strides
+  std::int32_t loops = -1;      // for loops
+  FxId call = -1;               // for calls: the node
+  FxId value_of = -1;           // for loops: as in StorageState
   SetId origins = 0;
   bool is_on_gpu = true, has_side_effects = false;
 };

@@ -267,7 +267,7 @@ ExpressionIndex Lowering::known_index(const Loops& body, std::int16_t value) {
 
 ExpressionIndex Lowering::indirect(const Loops& body, std::int16_t value, std::int64_t size) {
   if (const ExpressionIndex known = known_index(body, value); known >= 0) return known;
-  // The first load that the value depends on and the number of operations after it identify it.
+  // Identifies the value by the first load it depends on and the number of operations after it.
   const auto first_load = [&body](const auto& self, std::int16_t from) -> std::int16_t {
     const BodyOp& op = body.body[static_cast<std::size_t>(from)];
     if (op.buffer >= 0) return from;
@@ -313,7 +313,7 @@ std::int16_t Lowering::copy_body(Loops& into, const Loops& from, const Positions
       if (op.at > IndexPool::kZero) op.at = pool.substitute(op.at, where);
       for (ExpressionIndex& each : op.dims) each = pool.substitute(each, where);
     }
-    // A load from a buffer whose strides were decided since then equals those that are made now.
+    // If the strides of the buffer were decided in the meantime, the load equals new loads from it.
     if (!op.dims.empty() && buffer(op.buffer).layout != BufferState::Layout::flexible) {
       op.at = position_of(op);
       op.dims.clear();

@@ -134,7 +134,7 @@ Box Lowering::lower_matmul(const FxNode& of) {
     return buffer_of(!own.empty() && std::ranges::count(own, 1) == 0 ? copy_input(result) : result);
   };
   BufferIds reads(inputs.size());
-  // The factors of a product are computed before what is added to it: `mm_args` in
+  // The factors of a product are computed before the addend: `mm_args` in
   // torch/_inductor/kernel/mm_common.py.
   const std::size_t added = of.is_product_and_sum() && !inputs.empty() ? 1 : 0;
   for (std::size_t i = added; i < inputs.size(); ++i) reads[i] = realized(inputs[i]);

@@ -86,7 +86,7 @@ Box Lowering::lower_pointwise(const FxNode& of) {
   if (is_comparison(of.op)) {
     computed = dtype(inputs.front());
     for (const Box& input : inputs) {
-      // A tensor without dimensions does not widen one that has dimensions.
+      // A tensor without dimensions does not widen the type of one that has dimensions.
       const bool is_scalar = shape(input).empty() && !shape(inputs.front()).empty();
       if (!is_scalar) computed = wider(computed, dtype(input));
     }
@@ -703,7 +703,7 @@ void Lowering::finish_input(FxId id) {
 }
 
 void Lowering::lower_output(const FxNode& end) {
-  without_padding.clear();  // what is realized from here on belongs to the output, not to a value
+  without_padding.clear();  // buffers realized from here on belong to the output, not to a value
   for (const FxId id : end.inputs) {
     if (id < 0 || env[slot(id)].empty()) continue;
     Box& box = argument(id);

@@ -269,8 +269,8 @@ Boxes Lowering::lower_foreach(const FxNode& of) {
     results.push_back(value);
   }
   if (!list.empty()) lists.push_back(std::move(list));
-  // All results are computed first. Only then are the tensors marked as changed, for which readers
-  // of their old values are computed, too.
+  // All results are computed first. Only then are the tensors marked as changed, which also
+  // realizes the readers of their old values.
   for (const BufferId changed : changed_in_place) mark_mutated(changed);
   return results;
 }

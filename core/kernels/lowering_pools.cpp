@@ -128,7 +128,7 @@ Box Lowering::lower_average_pool(const FxNode& of) {
     const double divisor = of.scalars.empty() ? static_cast<double>(count) : of.scalars[0];
     append(scaled, "mul", std::array{value, constant(scaled, 1 / divisor)});
   } else {
-    // Stands for the number of elements of the window that count.
+    // A stand-in for the divisor, the number of elements in the window that count.
     std::int16_t number = -1;
     for (std::size_t i = 0; i < dims; ++i) {
       const std::int16_t factor = index_value(scaled, where[where.size() - dims + i]);
@@ -285,7 +285,7 @@ Boxes Lowering::lower_adaptive_pool(const FxNode& of) {
       largest = value;
       return;
     }
-    // The position is the last operation, since it is the result.
+    // The position comes last, since the last operation is the result.
     const std::int16_t is_larger = append(positions, "gt", std::array{value, largest});
     largest = append(positions, "maximum", std::array{value, largest});
     position = append(positions, "where", std::array{is_larger, here, position});

@@ -211,7 +211,7 @@ Boxes Lowering::make_welford(const Loops& made) {
   first.dtype = made.dtype;
   first.split = 0;
   first.unsplit = -1;
-  // Masked elements must not count, so each has a weight.
+  // Masked elements must not count, so each element has a weight.
   if (count % split != 0) first.op = "welford_combine";
   const Boxes parts = make_welford(first);
   Loops second = second_layer(made, {split});

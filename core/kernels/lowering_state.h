@@ -55,8 +55,8 @@ class Lowering {
   std::vector<Boxes> env;                // by node
   std::vector<bool> with_channels_last;  // nodes_with_channels_last
   std::vector<bool> without_padding;     // nodes_without_padding
-  SetId current = 0;                     // origins of what is made now
-  FxId node = -1;                        // the one that is being lowered
+  SetId current = 0;                     // the origins of new loops and ops
+  FxId node = -1;                        // the node that is being lowered
 
   SetId union_of(SetId a, SetId b);
   void add_gathered_origins(const Box& box);
@@ -105,11 +105,11 @@ class Lowering {
   // Adds the operations that compute the element of a tensor at `at`.
   std::int16_t read(Loops& into, const Box& from, Positions at);
   std::int16_t copy_body(Loops& into, const Loops& from, const Positions& at);
-  // True if the position of a load depends on a value that is loaded.
+  // True if the position of a load depends on a loaded value.
   [[nodiscard]] bool has_loaded(const BodyOp& op) const;
   [[nodiscard]] Positions variables(const Sizes& ranges, int first = 0);
-  // Makes loops go along one of their dimensions, as in a scan or a sort. Returns the loops in the
-  // order of the dimensions.
+  // Makes a dimension of the loops the reduced loop, as in a scan or a sort. Returns the loops in
+  // the order of the dimensions.
   Positions go_along(Loops& made, std::int64_t axis);
   Loops make_loops(const Box& like, DType type, Sizes ranges) const;
   // A value as an expression, if it is computed from loops and constants; -1 if it is not.
@@ -199,17 +199,17 @@ class Lowering {
   void scatter_into(const Box& target, Loops made);
   // Concatenates boxes. `ids`: the nodes whose values they are, -1 for none.
   Box join(Boxes inputs, std::size_t dim, const FxIds& ids);
-  // The reduction that all inputs of a concatenation read and nothing else does, if it reduces as
-  // many elements as the result has; -1 if there is none.
+  // The reduction that all inputs of a concatenation, and nothing else, read, if it reduces as many
+  // elements as the result has; -1 if there is none.
   BufferId recombined_reduction(const Boxes& inputs);
   [[nodiscard]] bool is_joined_last(const Boxes& inputs) const;
   Box concatenate(const Boxes& inputs, std::size_t dim);
   Box pointwise_cat(const Boxes& inputs, std::size_t dim);
-  // How the elements of the result of indexing lie in the tensor.
+  // The sizes of the result of indexing, and the indexed dimensions of the tensor.
   struct IndexPlan {
     Sizes result;
     Boxes indices;                       // broadcast; empty boxes where there is none
-    std::vector<std::size_t> positions;  // of the indices
+    std::vector<std::size_t> positions;  // the indexed dimensions
     bool is_apart = false;               // the indices are not consecutive
   };
   IndexPlan plan_index(const Sizes& sizes, const Boxes& indices);
@@ -219,7 +219,7 @@ class Lowering {
   // --- Nodes ---
   void lower_node(FxId id);
   void finish_node(FxId id, Box& result);
-  // The same for an input or a constant, which is copied if it must have other strides.
+  // Like finish_node, for an input or a constant, which is copied if it must have other strides.
   void finish_input(FxId id);
   void lower_output(const FxNode& end);
   Box lower_placeholder(const FxNode& of);
@@ -264,7 +264,7 @@ class Lowering {
   Boxes lower_softmax(const FxNode& of);
   Loops joined_softmax(const Loops& made, std::int64_t split, int dense);
   Boxes lower_moments(const FxNode& of);
-  // `counts_joins`: concatenation and padding count too.
+  // `counts_joins`: concatenation and padding count as pointwise, too.
   [[nodiscard]] bool is_pointwise_use(FxId user, bool counts_joins) const;
   [[nodiscard]] Box& argument(FxId id) { return env[static_cast<std::size_t>(id)].front(); }
   [[nodiscard]] Boxes arguments(const FxNode& of, std::size_t from = 0);

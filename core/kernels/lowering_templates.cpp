@@ -86,7 +86,7 @@ Boxes Lowering::lower_flex_gradient(const FxNode& of) {
   const Box query_gradient = empty(of.results[0]), value_gradient = empty(of.results[2]);
   Boxes taken{inputs[0], inputs[1],         inputs[2],      inputs[kLogSum],
               delta,     inputs[kGradient], query_gradient, value_gradient};
-  // Tensors of the mask for keys and values, for queries, and the same for whole blocks.
+  // The mask's tensors for keys and values and for queries, then the same for full blocks.
   for (const std::size_t i : {0U, 1U, 4U, 5U, 2U, 3U, 6U, 7U}) {
     const Box& box = inputs[kFirst + i];
     taken.push_back(box.storage >= 0 ? box

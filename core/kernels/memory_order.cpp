@@ -332,7 +332,7 @@ std::vector<Place> MemoryPlan::depth_first() const {
   std::vector<char> seen(count, 0);
   struct Visit {
     Place place;
-    std::size_t first, next, last;  // of `before`
+    std::size_t first, next, last;  // indices in `before`
   };
   std::vector<Visit> stack;
   const auto enter = [&](Place place) {

@@ -38,16 +38,16 @@ class MemoryPlan {
     std::vector<std::int64_t> after_allocation, after_release;  // bytes, by step
     std::vector<BufferLife> lives;  // `first` and `last` are steps, not indices of kernels
   };
-  // As `estimate_peak_memory_allocfree`.
+  // Like `estimate_peak_memory_allocfree`.
   [[nodiscard]] Peak peak(std::span<const Place> order) const;
-  // The same count for lifetimes that are known. `steps`: the number of kernels.
+  // The same for known lifetimes. `steps`: the number of kernels.
   [[nodiscard]] static Peak peak_of(std::vector<BufferLife> lives, std::size_t steps);
-  // As `estimate_peak_memory`, with the mistake of torch 2.11 if that is the version: outputs count
-  // as freed from the start.
+  // Like `estimate_peak_memory`. For torch 2.11, this includes its mistake: outputs count as freed
+  // from the start.
   [[nodiscard]] std::int64_t simple_peak(std::span<const Place> order) const;
   // `as_fused` returns all places in order.
   [[nodiscard]] std::vector<Place> order(MemoryOrder method) const;
-  // Bytes that are allocated with a buffer, and that its release frees.
+  // The bytes that are allocated with a buffer, and those that its release frees.
   [[nodiscard]] std::int64_t allocated(BufferId id) const {
     return buffers_[static_cast<std::size_t>(id)].allocated;
   }

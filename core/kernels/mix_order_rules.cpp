@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMinElements = 5 << 20;  // smaller data stays in the L2 cache
 constexpr std::int64_t kMinRows = 4096;
-constexpr std::int64_t kMaxRow = 16 * 1024;  // a longer row makes no persistent reduction
+constexpr std::int64_t kMaxRow = 16 * 1024;  // longer rows get no persistent reduction
 constexpr std::size_t kMaxReads = 10;        // mix_order_reduction_max_reads
 constexpr TorchVersion kAnyRatio{2, 12};
 
@@ -137,10 +137,11 @@ bool FusionRules::joins_mix_order(NodeIndex mix, NodeIndex other) {
          joins_part(mix, crossing, s_.node(other).crossing, {});
 }
 
-// True if `other` can be fused with `part` of the mix-order reduction `mix`: the rules for any two
-// nodes allow it; `other` reads along the rows if `part` does, or else its reductions may run
-// across them; neither depends on one of `others`, nor the reverse; and a reduction shares with
-// `part` at least as many elements as the rows have.
+// True if `other` can be fused with `part` of the mix-order reduction `mix`:
+//  - the rules for any two nodes allow it;
+//  - `other` reads along the rows if `part` does, or else its reductions may run across them;
+//  - neither depends on one of `others`, nor the reverse;
+//  - if `other` reduces, it shares with `part` at least as many elements as the rows have.
 bool FusionRules::joins_part(NodeIndex mix, NodeIndex part, NodeIndex other,
                              std::vector<NodeIndex> others) {
   if (!can_fuse_tracked(part, other, false, false)) return false;

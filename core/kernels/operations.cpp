@@ -20,9 +20,9 @@ void add_once(std::vector<Access>& accesses, Access access) {
   if (std::ranges::find(accesses, access) == accesses.end()) accesses.push_back(std::move(access));
 }
 
-// Numbers the values of this position that are loaded at run time. `count`: of values that have a
-// number. Positions of different ops are equal if the numbers are, whatever is loaded: Inductor
-// numbers such values in each op, each time that it looks one up.
+// Numbers the values of this position that are loaded at run time. `count`: the number of values
+// numbered so far. Positions of different ops are equal if the numbers are, whatever is loaded:
+// Inductor numbers such values in each op, each time that it looks one up.
 // Source: `extract_loop_body_with_args` in torch/_inductor/dependencies.py.
 // Deviations: the dimension with the largest stride counts as the first one; values in quotients
 // and remainders keep numbers that tell them apart.
@@ -59,7 +59,7 @@ class OperationBuilder {
   // Each element of a buffer, in the order of its dimensions.
   Access whole_buffer(BufferId id);
   LoopAccesses accesses(const Loops& of, BufferId written, ExpressionIndex store);
-  // `is_merged`: with the loops of this access merged.
+  // `is_merged`: the loops of this access are merged.
   [[nodiscard]] Access memory(BufferId buffer, ExpressionIndex position, const Sizes& sizes,
                               bool is_merged = false) const;
   [[nodiscard]] Access star(BufferId buffer) const;

@@ -7,7 +7,7 @@
 // group, with which the group swaps. A buffer is freed after its last user.
 //
 // Steps: `most_if_later` and `most_if_earlier` compute the memory that a swap would lead to, and
-// `accept` makes the swap that was asked about last. If `moved` runs later, it becomes the last
+// `accept` makes the last swap that they considered. If `moved` runs later, it becomes the last
 // user of buffers that the group used last; if it runs earlier, a kernel of the group becomes the
 // last user of buffers that `moved` used last.
 //
@@ -44,13 +44,13 @@ class OrderMemory {
     return steps_[static_cast<std::size_t>(place)];
   }
 
-  // The most bytes that would be allocated while `moved` and the group run if `moved`, which runs
-  // directly before the group, ran after it. `group_peak`: the most that is allocated now while the
+  // The maximum of the bytes that would be allocated while `moved` and the group run if `moved`,
+  // which runs directly before the group, ran after it. `group_peak`: the current maximum while the
   // group runs.
   std::int64_t most_if_later(Place moved, std::span<const Place> group, std::int64_t group_peak);
   // The same if `moved`, which runs directly after the group, ran before it.
   std::int64_t most_if_earlier(Place moved, std::span<const Place> group, std::int64_t group_peak);
-  // Makes the swap that was asked about last.
+  // Makes the swap for which one of these two functions was last called.
   void accept();
 
  private:
@@ -67,7 +67,7 @@ class OrderMemory {
   std::vector<Step> steps_;                // by place
   std::vector<Place> last_user_;           // by buffer; -1: it is not freed
   std::vector<std::int32_t> in_group_;     // scratch, by place: index in the group, or -1
-  std::vector<Change> changes_;            // of the swap that was asked about: group, then `moved`
+  std::vector<Change> changes_;            // of the swap to accept: the group, then `moved`
   std::vector<BufferId> last_used_later_;  // buffers of which `moved` would become the last user
   Place moved_ = -1;
 };

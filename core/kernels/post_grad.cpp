@@ -75,7 +75,7 @@ bool changes_nothing(const FxNode& node, const FxTensor& source) {
          (node.is_complex_fallback &&
           (node.target == "aten.slice.Tensor" || node.target == "aten.clone.default" ||
            node.target == "aten.alias.default")) ||
-         // Not if the exponent is 1.0, as in the gradient of a square (`pow_noop`).
+         // The exponent must be the integer 1, not 1.0 as in the gradient of a square (`pow_noop`).
          (node.kind == FxKind::pointwise && node.op == "pow" && !node.numbers.empty() &&
           node.scalars.size() == 1 && node.scalars[0] == 1.0);
 }
@@ -139,7 +139,7 @@ void remove_repeated_waits(FxGraph& graph) {
   remove_nodes(graph, is_removed, replacement);
 }
 
-// The calls of a softmax, x.amax(dim, True) among them, that read x once if they are one call.
+// The calls of a softmax that follow x.amax(dim, True).
 struct SoftmaxCalls {
   FxId shifted = -1, exponential = -1, sum = -1;
 };
@@ -309,7 +309,7 @@ void join_products_and_sums(FxGraph& graph, TorchVersion version) {
     if (sum.kind != FxKind::pointwise || sum.op != "add" || sum.inputs.size() != 2 ||
         !sum.scalars.empty())
       continue;
-    // If both are products, the second one is joined: torch registers its pattern first.
+    // If both operands are products, the second is merged: torch registers its pattern first.
     for (std::size_t i = 2; i-- > 0;) {
       const FxNode& product = graph.nodes[slot(sum.inputs[i])];
       const FxNode& other = graph.nodes[slot(sum.inputs[1 - i])];
@@ -402,7 +402,7 @@ class InPlaceWrites {
     return kind == FxKind::placeholder || kind == FxKind::constant;
   }
 
-  // `before`: the node from which on uses do not count, or the number of nodes.
+  // `before`: uses by this node and later ones do not count; the number of nodes if all count.
   [[nodiscard]] bool is_used_between(FxId after, std::size_t storage, FxId before) const {
     return std::ranges::any_of(views_[storage], [&](FxId view) {
       const FxIds& users = graph_.nodes[slot(view)].users;

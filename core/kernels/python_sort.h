@@ -201,8 +201,8 @@ class PythonSort {
     return offset;
   }
 
-  // Merges [base, base + left) with the run right of it; the left one is not longer, and its first
-  // element goes after the first of the right one.
+  // Merges [base, base + left) with the run to its right. The left run is not longer, and its first
+  // element belongs after the first one of the right run.
   void merge_low(std::size_t base, std::size_t left, std::size_t right_base, std::size_t right) {
     const Values copy(begin(base), begin(base + left));
     std::size_t a = 0, b = right_base, to = base;

@@ -61,7 +61,7 @@ Scheduling::Scheduling(const Ir& ir, TorchVersion torch)
   ancestors_.reserve(2 * ops);
   std::size_t accesses = 0;
   for (const Op& op : ir.ops) accesses += op.reads.size() + op.writes.size();
-  table.reserve(2 * accesses);  // with the merged ones
+  table.reserve(2 * accesses);  // with the merged forms
   std::vector<NodeIndex> all(ops);
   for (std::size_t i = 0; i < ops; ++i) {
     const Op& op = ir.ops[i];
@@ -346,10 +346,10 @@ std::vector<NodeIndex> Scheduling::sorted(std::span<const NodeIndex> nodes) cons
   std::vector<char> seen(nodes_.size(), 0);
   std::vector<NodeIndex> result;
   result.reserve(nodes.size());
-  // Depth first, with the makers of a node's reads in the order of the names of the buffers.
+  // Visits nodes depth first, and the makers of a node's reads in the order of the buffers' names.
   struct Visit {
     NodeIndex node;
-    std::size_t first, next, last;  // of `before`
+    std::size_t first, next, last;  // indices in `before`
   };
   std::vector<Visit> stack;
   std::vector<BufferId> before;

@@ -98,7 +98,7 @@ class Scheduling {
   }
   // The buffer whose memory this one has (`mutation_real_name`).
   [[nodiscard]] BufferId real(BufferId id) const { return real_[static_cast<std::size_t>(id)]; }
-  // Buffers that change another in place, in the order of ops.
+  // Buffers that an op defines by changing another one in place, in the order of ops.
   [[nodiscard]] std::span<const BufferId> mutations() const { return mutations_; }
 
   // True if one of the ops of `a` is an ancestor of `b`.
@@ -110,11 +110,11 @@ class Scheduling {
   [[nodiscard]] bool has_ancestor(NodeIndex b, OpId id) const {
     return ancestors_.has(static_cast<std::size_t>(b), id);
   }
-  // By node.
+  // The ancestors, by node.
   [[nodiscard]] const AncestorSets& ancestors() const { return ancestors_; }
   [[nodiscard]] bool defines(NodeIndex id, BufferId buffer) const;
 
-  // Makes a node of the ops of two. From then on, `node_of` returns it for these ops.
+  // Merges the ops of two nodes into a new node, which `node_of` returns for them from then on.
   NodeIndex fuse(NodeIndex a, NodeIndex b);
   // Makes a node of two reductions over different dimensions, `contiguous` first.
   NodeIndex fuse_mix_order(NodeIndex contiguous, NodeIndex crossing);
