@@ -21,7 +21,7 @@ bool is_pattern(const RankFiles& files) {
   return is_pattern(files.path) || is_pattern(files.backward);
 }
 
-// True if a file that is named for the rank exists. If the other file of the rank is missing,
+// True if a file that is named after the rank exists. If the other file of the rank is missing,
 // opening the rank reports that.
 bool exists(const RankFiles& files, int rank) {
   std::error_code status;
