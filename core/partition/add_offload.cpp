@@ -53,7 +53,7 @@ class Adder {
  private:
   // The nodes involved in offloading one value.
   struct Slot {
-    NodeId placeholder;  // the one that is replaced
+    NodeId placeholder;  // the one to replace
     NodeId reader;       // the first call of the backward that reads it; none if there is none
     NodeId offload, waited, given, reload, back;  // `given`: the new placeholder
   };

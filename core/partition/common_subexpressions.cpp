@@ -75,7 +75,7 @@ class Merger {
       if (!twin) {
         twin = id;
       } else if (!are_equal(id, twin)) {
-        continue;  // and the place in the table stays taken
+        continue;  // only the hashes are equal; the table keeps `twin`
       } else if (regions_.at(twin) == region_) {
         replacement_[id.index()] = twin;
         join_storages(id, twin);

@@ -5,10 +5,10 @@
 // that would run on the wrong side of a write (write_order.cpp). Calls within reach that nothing
 // needs are dropped, unless they are impure (half_order.h).
 //
-// Another node may provide an output that is out of reach, if that node is within reach: for the
-// result of a copy_ that must run in the backward, the tensor that it copies into; for an element,
-// with a key, of a higher-order operator's result, or for a view or reshape of that element, the
-// operator's input under the same key.
+// An output that is out of reach may be provided by another node that is within reach:
+//  - the result of a copy_ that must run in the backward, by the tensor that it copies into;
+//  - an element of a higher-order operator's result, or a view or reshape of that element, by the
+//    operator's input under the key of the element.
 //
 // Cost: linear in the edges.
 

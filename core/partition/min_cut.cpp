@@ -16,7 +16,7 @@
 // device; one for a symbolic integer or boolean, four for a symbolic float; infinite for a device
 // and for anything else that is not a tensor, such as a tuple. For other tensors, it is the
 // tensor's bytes, times 1.1 for each edge on the shortest path to a node outside the forward (at
-// least one, at most a hundred), rounded down, and twice that for a node, other than an input,
+// least one, at most a hundred), rounded down. It is twice that for a node, other than an input,
 // whose readers all fuse with it, so that no kernel would write it to memory.
 //
 // Deviation: torch counts a tensor with unbacked symbols in its shape as 4096 elements. Here

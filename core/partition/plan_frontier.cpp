@@ -55,7 +55,7 @@ namespace jointer {
 namespace {
 
 constexpr int kHalvings = 8;
-constexpr std::int64_t kTighterTenths = 9;  // of the limit: the tighter one of step 3
+constexpr std::int64_t kTighterTenths = 9;  // of the limit: the tighter one of steps 2 and 3
 constexpr std::size_t kMaxKicks = 3;        // random changes at once
 constexpr std::size_t kLastNodes = 20'000;  // see step 5
 

@@ -140,7 +140,7 @@ class PlanFrontier {
   std::mutex go_on_mutex_;
   std::atomic<std::size_t> evaluated_ = 0;
   static constexpr std::size_t kNoEnd = std::numeric_limits<std::size_t>::max();
-  std::size_t descent_end_ = kNoEnd;  // of plans to evaluate, for a descent that may end early
+  std::size_t descent_end_ = kNoEnd;  // number of evaluated plans at which a descent ends early
   std::atomic<bool> is_cancelled_ = false;
 };
 

@@ -12,7 +12,7 @@
 
 namespace jointer {
 
-inline constexpr std::int32_t kUnborn = -2;  // of a storage that is never allocated
+inline constexpr std::int32_t kUnborn = -2;  // for a storage that is never allocated
 
 struct PlanMemory::Lives {
   // The first and the last step of a storage.

@@ -14,7 +14,7 @@
 
 namespace jointer {
 
-// The values that change together.
+// A unit of change: the values that change together.
 enum class MoveUnit : std::uint8_t {
   tensor,      // one tensor
   all_layers,  // the same tensor in all layers: equal path in the layer, operator and bytes

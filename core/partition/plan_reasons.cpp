@@ -2,12 +2,17 @@
 // recomputed. The first reason that applies is given. The backward is the one that is emitted:
 // extracted, then ordered.
 //
-// Reasons to save a value: it is an input; its tag, or the reason why the tag was added; for a cut,
-// the ban on recomputing it, or that it is the cheapest point between the latest ancestor that may
-// not be recomputed and the first call of the backward that needs it and is not recomputed; without
-// a cut, the first call of the backward that reads it. Reasons to recompute a value: its tag;
-// otherwise, for a cut, the nearest saved value that it is computed from; without a cut, the first
-// call that reads it.
+// Reasons to save a value:
+//  - it is an input;
+//  - its tag, or the reason why the tag was added;
+//  - for a cut, the ban on recomputing it, or that it is the cheapest point between two nodes: its
+//    latest ancestor that may not be recomputed, and the first call of the backward that needs it
+//    and is not recomputed;
+//  - without a cut, the first call of the backward that reads it.
+// Reasons to recompute a value:
+//  - its tag;
+//  - for a cut, the nearest saved value that it is computed from;
+//  - without a cut, the first call that reads it.
 //
 // Cost: linear in the edges; for a cut, also a walk from each recomputed value to the nearest saved
 // one.

@@ -57,11 +57,11 @@
 namespace jointer {
 namespace {
 
-constexpr std::size_t kTried = 6;    // moves tried in each round, for each action that they lead to
-constexpr std::size_t kRounds = 64;  // if more moves are needed, each round adds several
-constexpr std::size_t kMeasured = 8;            // 1 / kMeasured of the effort may go into reliefs
-constexpr int kStalls = 8;                      // rounds in a row that do not lower the peak
-constexpr std::size_t kMisses = 2000;           // replacements in a row that the reliefs rule out
+constexpr std::size_t kTried = 6;      // moves tried in each round, for each resulting action
+constexpr std::size_t kRounds = 64;    // if more moves are needed, each round adds several
+constexpr std::size_t kMeasured = 8;   // 1 / kMeasured of the effort may go into reliefs
+constexpr int kStalls = 8;             // rounds in a row that do not lower the peak
+constexpr std::size_t kMisses = 2000;  // replacements in a row that the reliefs rule out
 constexpr std::size_t kBeginnings = 1'000'000;  // beginnings of choices, for each size
 
 using Choice = std::vector<std::size_t>;  // indices of moves
@@ -110,7 +110,7 @@ struct Steps {
   }
 
   const PlanWhatIf::Outcome& outcome;
-  std::size_t backward = 0;  // steps of the forward: its calls, and two per copy to the host
+  std::size_t backward = 0;  // number of forward steps: its calls, and two per copy to the host
 };
 
 class Search {

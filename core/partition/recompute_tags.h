@@ -23,7 +23,7 @@ inline bool is_kept(const Node& node) {
   return node.policy == MemoryPolicy::must_save || node.policy == MemoryPolicy::must_cpu_offload;
 }
 
-// Why a node has its tag.
+// The reason why a node has its tag.
 enum class TagSource : std::uint8_t {
   graph,         // the tag is the graph's, or there is none
   boundary,      // a later region, recomputed separately, reads the node

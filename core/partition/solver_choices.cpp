@@ -103,7 +103,7 @@ std::optional<SolverComparison::Relaxed> SolverComparison::relaxed_within(
   for (; high <= kMaxExponent && !best; high += kExponentStep)
     if (auto tried = relaxed(prices(high, copy)); fits(tried)) best = std::move(tried);
   if (!best) return std::nullopt;
-  high -= kExponentStep;  // of `best`
+  high -= kExponentStep;  // back to that of `best`
   double low = high - kExponentStep;
   for (int i = 0; i < kHalvings && high > kMinExponent; ++i) {
     const double middle = (low + high) / 2;

@@ -61,7 +61,7 @@ class StepOffloads {
   StepOffloads(const Graph& graph, const Users& users);
 
   [[nodiscard]] StepOffload readers_of(NodeId id) const;
-  // Why a value with a reader in the backward stays on the device; nullopt if it can be offloaded.
+  // The reason why a value that the backward reads stays on the device; nullopt if there is none.
   [[nodiscard]] std::optional<Stays> why_it_stays(const StepOffload& offload) const;
   [[nodiscard]] bool is_tensor(NodeId id) const;
   [[nodiscard]] bool shares_memory(NodeId a, NodeId b) const;
