@@ -79,8 +79,8 @@ bool exchanges_tokens(const Graph& graph) {
   });
 }
 
-// True for ep_overlap_chunk if the step sets require_all_to_all, unless its pattern has no `*`: such
-// a pattern names one module, and the pass itself reports a better error.
+// True for ep_overlap_chunk if the step sets require_all_to_all, unless its pattern has no `*`.
+// Such a pattern names one module, and the pass itself reports a better error.
 bool needs_experts(const PipelineStep& step) {
   if (step.pass != "ep_overlap_chunk") return false;
   bool is_required = false;

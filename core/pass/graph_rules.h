@@ -16,9 +16,9 @@ struct GraphMistake {
 };
 
 // Returns the enabled pipeline steps that do not fit this graph: passes that would get the wrong
-// kind of graph, such as a partitioner whose input is no longer a joint graph, and
-// ep_overlap_chunk if the graph has no all_to_all_single, the step sets require_all_to_all, and its
-// pattern does not name one module. Runs no pass. After a pass that may return any kind of graph,
+// kind of graph, such as a partitioner whose input is no longer a joint graph. The same applies to
+// ep_overlap_chunk if the step sets require_all_to_all, its pattern does not name one module, and
+// the graph has no all_to_all_single. Runs no pass. After a pass that may return any kind of graph,
 // such as one that is not built in, steps are not checked until the kind is known again. Cost:
 // linear in the nodes.
 std::vector<GraphMistake> find_graph_mistakes(const Graph& graph, const Pipeline& pipeline,

@@ -36,7 +36,7 @@ Result<void> run_guarded(const Pass& pass, Graph& graph, const Arguments& argume
 
 struct StepResult {
   std::string step;     // as written in a pipeline
-  std::int64_t ns = 0;  // how long the pass ran
+  std::int64_t ns = 0;  // the run time of the pass
   std::size_t moved = 0, added = 0, removed = 0, changed = 0, retagged = 0;
   std::size_t merged = 0;  // removed collectives, if others were added
   std::vector<Decision> decisions;
@@ -55,7 +55,7 @@ struct StepResult {
 
 struct PipelineRun {
   std::vector<StepResult> steps;  // the successful ones
-  // Why `failed_step` failed or was cancelled. The result is then the graph before that step.
+  // The error of `failed_step`, or its cancellation. The result is then the graph before that step.
   std::optional<Error> error;
   std::string failed_step;
 };
