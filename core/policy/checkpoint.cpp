@@ -1,10 +1,10 @@
 // Checkpoints groups of calls: recomputes what they compute and saves what they read.
 //
 // Steps
-//   1. Recompute every value that a call in a group returns, except values computed only from
-//      parameters, since FSDP's rule decides about gathered parameters, and results that the
-//      backward of other modules reads: like the next layer's input, these are saved by their
-//      reader, so they keep their decisions.
+//   1. Recompute every value that a call in a group returns, with two exceptions. Values computed
+//      only from parameters keep their decisions, since FSDP's rule decides about gathered
+//      parameters. So do results that the backward of other modules reads: like the next layer's
+//      input, these are saved by their reader.
 //   2. Save the inputs of each group: the values that its calls read and that forward calls outside
 //      the group compute, again except values computed only from parameters. An input may be
 //      computed in another group, as with consecutive layers.

@@ -2,8 +2,8 @@
 //
 // Every policy visits the forward's calls twice (upstream's tag_sac_policy):
 //   1. Calls in modules whose path begins with lm_head or loss get no tag. Among the other calls,
-//      those that gather FSDP's parameters are MUST_SAVE unless the parameters are resharded;
-//      getitem and wait_tensor inherit the tag of their input, if it has one; a call that returns a
+//      those that gather FSDP's parameters are MUST_SAVE unless the parameters are resharded.
+//      getitem and wait_tensor inherit the tag of their input, if it has one. A call that returns a
 //      symbolic integer, such as a size, or a symbolic boolean is MUST_SAVE (as in torch's
 //      partitioner, one that returns a symbolic float is not). The policy's rule decides about the
 //      rest.

@@ -24,7 +24,7 @@ struct PlanOrder {
   GroupTimesByName communication;
   // The peak of the fastest order, in the limited memory, if it exceeds the limit; otherwise 0.
   std::int64_t refused_bytes = 0;
-  std::int64_t reserved_bytes = 0;  // peak, by torch's caching allocator; not set for the own order
+  std::int64_t reserved_bytes = 0;  // peak by torch's caching allocator; unset for the own order
 };
 
 struct OrderLimit {
@@ -39,7 +39,7 @@ struct OrderLimit {
 // own order if no faster one is found. Error (cancelled): the search was cancelled.
 using FindOrder = std::function<Result<PlanOrder>(const Graph& graph, const OrderLimit& limit)>;
 
-// These are TradeOff::fastest_within, smallest_within and curve for plans whose graphs may be
+// Like TradeOff::fastest_within, smallest_within and curve, for plans whose graphs may be
 // reordered. The points have the estimates after reordering; ParetoPoint::order has the passes. The
 // points in TradeOff::known must have such estimates, too. Without `find_order` (an empty
 // function), every plan keeps its own order. The `is_cancelled` of the trade-off's watcher must be

@@ -10,7 +10,7 @@ namespace jointer {
 // the one that computes the first output or, with `whole_forward`, all calls of the forward.
 struct SacWalk {
   std::vector<NodeId> calls;
-  NodeId last;               // where upstream's walk ends; null if it visits all calls
+  NodeId last;               // the last node of upstream's walk; null if it visits all calls
   bool writes_back = false;  // the result of `last` is written back to an input
   std::size_t missed = 0;    // calls of the forward after `last`
 };
