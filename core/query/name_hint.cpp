@@ -28,7 +28,7 @@ NameList column_names(std::string_view sql) {
   return of_query.empty() ? all : of_query;
 }
 
-// As nearest_name_question, with the qualifier that the query writes before the name, such as `n.`.
+// Like nearest_name_question, with the qualifier that the query has before the name, such as `n.`.
 std::string question(std::string_view written, const NameList& names) {
   const std::size_t start = written.rfind('.') + 1;  // 0 without a qualifier
   return nearest_name_question(lowercase(written.substr(start)), names, written.substr(0, start));
