@@ -101,8 +101,8 @@ struct Clocks {
   // The time at which a kernel that was just launched starts. A collective or a copy also waits
   // until its own stream is free (rule 3).
   [[nodiscard]] std::int64_t ready() const { return std::max(host, compute); }
-  // How much later the host could have launched the kernel that it has just launched without
-  // delaying the kernel; negative if the compute stream is idle before the launch.
+  // The time by which the host could have launched its latest kernel later without delaying that
+  // kernel; negative if the compute stream is idle before the launch.
   [[nodiscard]] std::int64_t host_slack() const { return compute - host; }
   // Rules 2 and 5.
   void run_kernel(const TimedCall& kernel) {

@@ -62,9 +62,9 @@ class RangeFinder {
     return {};
   }
 
-  // Explains why the nodes of the block cannot be adjacent: one of the remaining nodes must be
-  // between two of them, or one that must follow a node of the block precedes one that must precede
-  // another, and the remaining nodes keep their order.
+  // Explains why the nodes of the block cannot be adjacent. Either one of the remaining nodes must
+  // be between two of them, or a remaining node that must follow a node of the block precedes one
+  // that must precede another node of the block: the remaining nodes keep their order.
   [[nodiscard]] tl::unexpected<Error> apart() const {
     const auto name = [&](NodeId id) { return graph_.name(id); };
     if (!range_.before || !range_.after)

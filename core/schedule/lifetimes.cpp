@@ -25,12 +25,16 @@
 //      graph runs on a different type of device than it was captured on, the storages on its main
 //      device count as moved to that device.
 //
-// The rules of torch 2.11 (torch/_inductor/fx_passes/memory_estimator.py) differ: storages are
-// those in the capture, so a collective's buffer counts twice (for the start and for the wait); an
-// unused storage is never freed; nothing stays live until a wait; constants, and placeholders with
-// names that do not start with `primals`, are freed after their last use; sizes are not rounded;
-// all devices except the CPU count. These rules apply to a single graph, since torch has no profile
-// of a pair.
+// The rules of torch 2.11 (torch/_inductor/fx_passes/memory_estimator.py) differ:
+//  - storages are those in the capture, so a collective's buffer counts twice, for the start and
+//    for the wait;
+//  - an unused storage is never freed;
+//  - nothing stays live until a wait;
+//  - constants, and placeholders with names that do not start with `primals`, are freed after their
+//    last use;
+//  - sizes are not rounded;
+//  - all devices except the CPU count.
+// These rules apply to a single graph, since torch has no profile of a pair.
 //
 // Cost: linear in nodes, inputs and tensors.
 

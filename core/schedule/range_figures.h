@@ -14,7 +14,7 @@ namespace jointer {
 
 TimeRange whole_step(const Simulation& simulation);
 
-// How a storage's lifetime relates to a range.
+// The relation between a storage's lifetime and a range.
 enum class RangeChange : std::uint8_t {
   allocated,  // allocated in the range and live at its end
   passing,    // allocated and freed in the range

@@ -127,8 +127,8 @@ void Simulation::run(const Graph& graph, std::span<const NodeCost> costs,
   for (const CollectiveTiming& c : collectives_) exposed_ns_ += c.exposed_ns;
 }
 
-// `compute_end`: when the host and the compute stream are done. After it, each interval up to the
-// end of a collective is exposed time of that collective.
+// `compute_end`: the time at which the host and the compute stream are done. Each later interval up
+// to the end of a collective is exposed time of that collective.
 void Simulation::expose_tail(std::int64_t compute_end) {
   std::vector<std::size_t> late;
   for (std::size_t i = 0; i < collectives_.size(); ++i)

@@ -15,8 +15,8 @@
 
 namespace jointer {
 
-// When and where a node runs. For a wait_tensor, the time from start to end is the stall of the
-// compute stream.
+// The times and the stream of a node. For a wait_tensor, the time from start to end is the stall of
+// the compute stream.
 struct NodeTiming {
   std::int64_t host_start = 0, host_end = 0;
   std::int64_t start = 0, end = 0;  // on its stream; equal if the node takes no time there
@@ -46,7 +46,7 @@ struct CollectiveTiming {
   NodeId start, wait;  // `wait`: the first one; none if there is no wait
   GroupId group;       // none for a copy, or if it is unknown
   bool is_transfer = false;
-  // When it is launched and all earlier work on the compute stream is done.
+  // The time at which it is launched and all earlier work on the compute stream is done.
   std::int64_t ready_ns = 0;
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t exposed_ns = 0;

@@ -315,7 +315,7 @@ class Loop {
   TrainingRun run_;
 };
 
-// How to get a graph that a training loop can run, from one that has a single part.
+// The remedy for a graph that a training loop cannot run, as the end of an error message.
 std::string_view remedy(CaptureKind kind) {
   if (kind == CaptureKind::joint)
     return "; partition the joint graph first (`jointer sac FILE -o OUT`)";
