@@ -30,7 +30,7 @@ class BucketLevels {
   void merge(std::span<const std::uint32_t> members);
 
  private:
-  using Bits = std::vector<std::uint64_t>;  // of collective c: start 2 c, wait 2 c + 1
+  using Bits = std::vector<std::uint64_t>;  // bit 2 c: start of collective c; 2 c + 1: its wait
   const Bits& ancestors(std::size_t end);
 
   std::vector<Bits> ancestors_;                // by end: a start or a wait

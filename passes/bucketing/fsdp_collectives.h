@@ -19,7 +19,7 @@ bool is_fsdp_all_gather(const Graph& graph, NodeId start);
 // True for a reduce-scatter if all nodes that depend on it, except outputs, have a single input.
 bool is_fsdp_reduce_scatter(const Graph& graph, const Users& users, NodeId start);
 
-// Why a collective stays separate.
+// The reasons why a collective stays separate.
 inline constexpr std::string_view kNotFsdpGather =
     "Not FSDP's: it does not depend on exactly one parameter's shard.";
 inline constexpr std::string_view kNotFsdpScatter =

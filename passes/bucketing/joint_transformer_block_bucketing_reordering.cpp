@@ -74,7 +74,7 @@ using Places = std::vector<std::uint32_t>;
 // The role of a bucket's node in steps 2 and 3.
 enum class BucketRole : std::uint8_t { none, gather, gather_wait, scatter, scatter_wait };
 
-// An order to bring about: `nodes` run before `target`.
+// An order to establish: `nodes` run before `target`.
 struct Wish {
   NodeId target;
   std::vector<NodeId> nodes;

@@ -24,7 +24,7 @@ struct BucketerOptions {
   bool mixes_reductions = false;  // as in torch 2.11: may merge a reduce-scatter with an all-reduce
 };
 
-// Why a collective does not share a bucket (torch's WhyNoBucket).
+// The reason why a collective does not share a bucket (torch's WhyNoBucket).
 enum class NoBucket : std::uint8_t {
   none,
   alone,          // no other collective has its key

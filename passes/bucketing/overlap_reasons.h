@@ -1,8 +1,8 @@
 #pragma once
 
 // decide_overlaps reports for each collective which nodes it overlaps with and, if part of it is
-// exposed, why it does not overlap with more; decide_buckets reports for each collective that has a
-// bucket key its bucket or the reason why it is in none.
+// exposed, why it does not overlap with more. decide_buckets reports for each collective with a
+// bucket key its bucket, or the reason why it is in none.
 
 #include "core/pass/pass.h"
 #include "passes/bucketing/overlap_plan.h"

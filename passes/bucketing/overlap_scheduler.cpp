@@ -27,19 +27,25 @@
 // Live memory is counted as in torch (torch_memory.h); this is only an estimate for the new order,
 // so the caller measures the result.
 //
-// Rules of 2.15 and of 2.11. With 2.15's rules, among collectives that are used equally early,
-// those that fill most of the remaining time come first in step 3; `distance` counts the
-// collectives that could start; and during a wait, its collective and those that its group started
-// earlier may not be hidden or forced to end, and no collective that starts may depend on their
-// waits. With 2.11's rules, collectives are tried in the original order; `distance` counts all
-// collectives that have not started; and collectives off the path do not wait for each other.
+// Rules of 2.15
+//   - In step 3, among collectives that are used equally early, those that fill most of the
+//     remaining time come first.
+//   - `distance` counts the collectives that could start.
+//   - During a wait, its collective and those that its group started earlier may not be hidden or
+//     forced to end, and no collective that starts may depend on their waits.
+// Rules of 2.11
+//   - Collectives are tried in the original order.
+//   - `distance` counts all collectives that have not started.
+//   - Collectives off the path do not wait for each other.
 //
 // Source: torch/_inductor/fx_passes/overlap_scheduling.py (2.15 and 2.11), class OverlapScheduler.
-// With the same costs, the order is the same as torch's. Deviations: an all-reduce and a
-// reduce-scatter, which never share a bucket, do not save each other a start-up (in torch, the two
-// may have the same key; `is_torch` uses torch's keys); a collective is never tried while something
-// that it depends on cannot be started (torch forces other waits first, and so does `is_torch`);
-// and nodes for which an assertion of torch would fail are skipped.
+// With the same costs, the order is the same as torch's.
+// Deviations
+//   - An all-reduce and a reduce-scatter, which never share a bucket, do not save each other a
+//     start-up. In torch, the two may have the same key; `is_torch` uses torch's keys.
+//   - A collective is never tried while something that it depends on cannot be started. torch
+//     forces other waits first, and so does `is_torch`.
+//   - Nodes for which an assertion of torch would fail are skipped.
 //
 // Cost: torch keeps the set of all ancestors of every node. Here a search backward from a
 // collective, through nodes that have not run, finds the nodes that must run before it. The node

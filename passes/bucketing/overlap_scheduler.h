@@ -34,7 +34,7 @@ struct OverlapOptions {
   bool is_torch = false;  // makes torch's decisions; overlap_scheduler.cpp lists exceptions
 };
 
-// Why a collective does not overlap with a node (torch's WhyNoOverlap).
+// The reason why a collective does not overlap with a node (torch's WhyNoOverlap).
 enum class NoOverlap : std::uint8_t {
   none,
   no_time,         // nothing that takes time ran between its inputs and its use

@@ -10,12 +10,13 @@
 //
 // Cost per module: linear in the size of the graph.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: sizes that a
-// view of a whole gradient reads are placed directly before the view (upstream places them after
-// the view, and its own check then refuses the graph); split_with_sizes calls record the values
-// that they return; copies share storages as the originals do, and views share the storage of the
-// half that they view (upstream gives each value a new storage); arguments that refer to a size by
-// its symbol instead of by a node are refused.
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations:
+//  - Sizes that a view of a whole gradient reads are placed directly before the view. Upstream
+//    places them after the view, and its own check then refuses the graph.
+//  - split_with_sizes calls record the values that they return.
+//  - Copies share storages as the originals do, and views share the storage of the half that they
+//    view. Upstream gives each value a new storage.
+//  - Arguments that refer to a size by its symbol instead of by a node are refused.
 
 #include "passes/ep_overlap/chunk_lowering.h"
 

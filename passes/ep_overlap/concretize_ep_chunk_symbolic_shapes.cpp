@@ -11,10 +11,11 @@
 // instead. Calls that compute sizes, and checks, are removed if they have no readers, even checks
 // whose value is unknown; a check that is false is an error. Cost: linear in the size of the graph.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py. Deviations: the sizes of
-// placeholders stay symbolic, because edits cannot change inputs, and the symbols' values become
-// assumptions of the graph; tensors keep their storage and offset (upstream creates new ones); in
-// an expression with other symbols, the values are filled in, but nothing is simplified.
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_pass_utils.py. Deviations:
+//  - The sizes of placeholders stay symbolic, because edits cannot change inputs. The symbols'
+//    values become assumptions of the graph.
+//  - Tensors keep their storage and offset. Upstream creates new ones.
+//  - In an expression with other symbols, the values are filled in, but nothing is simplified.
 
 #include <fmt/core.h>
 

@@ -8,13 +8,16 @@
 // get the same marks in `custom` as from eager chunking: chunked_region_fqn, _role, _is_backward,
 // _producer, and chunk_id. Cost: modules times nodes.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations: a size that a
-// view of a whole gradient reads is placed directly before the view (upstream places it after the
-// view, and its own check then refuses the graph); copies share storages and are conjugated like
-// the originals, and splits have values that describe their results; sizes that are not sums of
-// multiples of symbols are refused; parameters and buffers are recognized by their role, not by
-// their position; new unbacked symbols have no range; a graph without such modules or without chunk
-// symbols stays unchanged unless require_all_to_all is set.
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_chunk_pass.py. Deviations:
+//  - A size that a view of a whole gradient reads is placed directly before the view. Upstream
+//    places it after the view, and its own check then refuses the graph.
+//  - Copies share storages and are conjugated like the originals, and splits have values that
+//    describe their results.
+//  - Sizes that are not sums of multiples of symbols are refused.
+//  - Parameters and buffers are recognized by their role, not by their position.
+//  - New unbacked symbols have no range.
+//  - A graph without such modules or without chunk symbols stays unchanged unless
+//    require_all_to_all is set.
 
 #include <fmt/core.h>
 

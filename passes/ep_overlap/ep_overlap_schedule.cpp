@@ -9,11 +9,14 @@
 //
 // Cost: linear in the size of the graph, plus the cost of the schedules.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviations: regions are
-// read directly from `custom`, where eager chunking writes them, without an import pass; writes and
-// effects stay in order, too (core/graph/dependencies.h), and the pass refuses a graph if that is
-// impossible; ep_overlap_validate with require_all_to_all refuses graphs without token exchanges in
-// chunked modules, whereas upstream refuses every graph; ep_overlap_validate does not mark waits.
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_overlap_pass.py. Deviations:
+//  - Regions are read directly from `custom`, where eager chunking writes them, without an import
+//    pass.
+//  - Writes and effects stay in order, too (core/graph/dependencies.h). The pass refuses a graph if
+//    that is impossible.
+//  - ep_overlap_validate with require_all_to_all refuses graphs without token exchanges in chunked
+//    modules, whereas upstream refuses every graph.
+//  - ep_overlap_validate does not mark waits.
 
 #include <fmt/core.h>
 

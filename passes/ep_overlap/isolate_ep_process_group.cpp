@@ -6,11 +6,12 @@
 // collective (all-gather, reduce-scatter, all-reduce). Every all_to_all_single in such a group then
 // names the twin; other collectives stay in the group. Cost: linear in the number of nodes.
 //
-// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_process_group_pass.py. Deviations: groups
-// are identified by name, because a graph contains nothing else that identifies them (upstream
-// compares the group objects); the twin's name is the group's name with a suffix (upstream uses the
-// number that torch assigns to the new group), and the program that runs the graph creates the twin
-// from the group's ranks.
+// Source: torchtitan 0.3.0, experiments/graph_trainer/ep_process_group_pass.py. Deviations:
+//  - Groups are identified by name, because a graph contains nothing else that identifies them.
+//    Upstream compares the group objects.
+//  - The twin's name is the group's name with a suffix. Upstream uses the number that torch assigns
+//    to the new group.
+//  - The program that runs the graph creates the twin from the group's ranks.
 
 #include <fmt/core.h>
 

@@ -14,7 +14,7 @@
 namespace jointer {
 
 struct RegionSchedule {
-  // A node and why it is at its position.
+  // A node, and the reason for its position.
   struct Place {
     NodeId node;
     enum class Why : std::uint8_t {

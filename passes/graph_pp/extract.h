@@ -35,8 +35,8 @@ void drop_dead_calls(Graph& graph);
 // The nodes that a part returns, in order; a null becomes none. Error (usage): the part has no
 // output, or returns something that is neither a node nor null.
 Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part);
-// The nodes that a backward part returns: the gradients of parameters, which are the first ones, and
-// the others. Error (usage): same as returned_nodes, or the part returns fewer nodes.
+// The nodes that a backward part returns: the gradients of parameters, which come first, and the
+// others. Error (usage): same as returned_nodes, or the part returns fewer nodes.
 struct ReturnedGradients {
   std::vector<NodeId> of_parameters, others;
 };

@@ -28,8 +28,8 @@ struct ExposedTime {
   double compute = 0;        // of the kernels that overlap with it
   // Number of kernels whose times were added, including those before a restart at zero.
   std::int64_t kernels = 0;
-  // Where the sum ended: the collective's reader, or the wait's collective. -1: at an end of the
-  // order, or at a synchronous collective.
+  // The kernel where the sum ended: the collective's reader or the wait's collective. -1: an end of
+  // the order, or a synchronous collective.
   KernelUnit end = -1;
 
   [[nodiscard]] double exposed() const { return communication - compute; }

@@ -20,7 +20,7 @@ struct CollectiveMove {
   Overlap before, after;
   std::int64_t moves = 0;                          // number of calls that it moved past
   std::int64_t grouped = 0;                        // number of calls that moved with it
-  std::string limit;                               // why it did not move further, as a short phrase
+  std::string limit;                               // a short phrase: the reason not to move further
   std::int64_t bytes_before = 0, bytes_after = 0;  // live bytes at the call
 };
 

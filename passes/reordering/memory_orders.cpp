@@ -228,7 +228,8 @@ void order_lpmf(const Calls& calls, const OrderedCalls& rows, const ItemUse& use
 }
 
 void order_bfs(const OrderedCalls& rows, Stretch stretch, std::vector<Call>& order) {
-  using Entry = std::pair<std::vector<std::uint32_t>, Call>;  // when the call's predecessors ran
+  // The times at which the call's predecessors ran, and the call.
+  using Entry = std::pair<std::vector<std::uint32_t>, Call>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
   const std::size_t count = stretch.last - stretch.first;
   std::vector<std::uint32_t> waiting_for(count), ran(count);

@@ -13,10 +13,10 @@
 //
 // Cost: linear in the number of nodes, plus the nodes between each start and its wait.
 // Source: torch/_inductor/fx_passes/low_contention_collectives.py of torch 2.15. Deviations:
-// parameters specify which groups have symmetric memory and whether the device has multicast;
-// subgraphs of control_deps are not searched; a collective is not replaced if its group is computed
-// in the graph, if it has no positional argument, or if a forward returns its result to a backward,
-// which looks it up by name.
+//   - Parameters specify which groups have symmetric memory and whether the device has multicast.
+//   - Subgraphs of control_deps are not searched.
+//   - A collective is not replaced if its group is computed in the graph, if it has no positional
+//     argument, or if a forward returns its result to a backward, which looks it up by name.
 
 #include <algorithm>
 #include <array>
