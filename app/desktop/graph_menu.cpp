@@ -53,7 +53,7 @@ void GraphMenu::follow(const DocumentTab* tab) {
   });
 }
 
-// Also brings the benchmark pane to the front, since it shows the progress.
+// Starts the run and brings the Benchmark pane to the front, since it shows the progress.
 void GraphMenu::run_benchmark(void (Benchmarks::*start)()) {
   Session* session = context_.documents.session();
   if (session == nullptr) return;

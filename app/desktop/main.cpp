@@ -46,7 +46,8 @@ int complain(const Error& error) {
   return error.kind == Error::Kind::usage ? kUsage : kInput;
 }
 
-// `ends_by_itself`: if there is no such node, the program ends with an error.
+// Selects the node in each graph that is opened. If a graph lacks it, reports an error and, with
+// `ends_by_itself`, exits.
 void select_when_shown(MainWindow& window, const QString& name, bool ends_by_itself) {
   const auto select = [name, ends_by_itself](views::DocumentTab* tab) {
     views::Document& document = *tab->document();
@@ -125,7 +126,7 @@ class EndAfterPaint : public QObject {
   bool eventFilter(QObject* watched, QEvent* event) override {
     if (event->type() != QEvent::Paint || !watched->isWidgetType()) return false;
     qApp->removeEventFilter(this);
-    // The filter runs before the widget paints.
+    // This filter runs before the widget paints, so end in a later turn of the event loop.
     QMetaObject::invokeMethod(
         this, [this] { end_with_time(since_start_); }, Qt::QueuedConnection);
     return false;

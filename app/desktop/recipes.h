@@ -27,8 +27,8 @@ class Recipes : public QObject {
 
   void export_recipe();
   void choose_recipe();
-  // Replays the edits that fit on a copy of the graph. `opened` is the graph before its own edits:
-  // a recipe that was made for it is not one for another graph.
+  // Replays, on a copy of the graph, the edits that fit. `opened` is the graph before its own
+  // edits; a recipe made for it does not count as one for another graph.
   static Result<Trial> try_recipe(const QString& path, const Graph& now, const Graph& opened);
   // Asks whether to apply a recipe that was made for another graph.
   void ask(const QString& name, const Trial& trial, views::Document& document);

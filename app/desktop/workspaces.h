@@ -68,7 +68,7 @@ class Workspaces : public QObject {
                   const views::GivenOptions& given);
   void ask_for_capture(const OpenRequest& asked, const std::string& device,
                        const Workspace& workspace);
-  // Notes the saved work of a document that is being reloaded.
+  // Keeps the saved work of a document that is being reloaded, unless it has unsaved changes.
   void keep_saved(views::DocumentTab* tab);
   void follow(views::DocumentTab* tab);
   void restore_found(views::DocumentTab* tab, views::Autosave& autosave);

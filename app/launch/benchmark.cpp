@@ -94,7 +94,7 @@ DeviceType likely_device(const BenchmarkResult& result) {
   return reported ? *reported : device_of_run(result.request, this_machine());
 }
 
-// The first GPU properties from a rank that suffice to describe the GPU; null if there are none.
+// The GPU properties of the first rank that reported enough to describe its GPU; null if none did.
 const GpuProperties* gpu_of(const BenchmarkResult& result) {
   for (const RankResult& rank : result.ranks)
     if (rank.started && rank.started->gpu && can_describe(*rank.started->gpu))

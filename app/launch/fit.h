@@ -39,8 +39,8 @@ struct FittedRequest {
 
 // Sets the number of ranks unless the request does. Error (usage): the request names both a rank to
 // run alone and several ranks, the number of ranks does not match the graph's collectives, the rank
-// to run alone does not exist, this machine cannot run that many ranks or has fewer GPUs (but at
-// least one, and the request does not choose the CPU), or check_nsys fails.
+// to run alone does not exist, this machine cannot run that many ranks, or has too few GPUs for
+// them (unless it has none, or the request chooses the CPU), or check_nsys fails.
 Result<FittedRequest> fit_to_machine(const Graph& graph, BenchmarkRequest request,
                                      const Machine& machine, RunHints hints = {});
 

@@ -35,7 +35,7 @@ class PlaceNames {
   const Graph* graph_of(int rank);
 
   BenchmarkRequest request_;
-  // By the paths of the graph and of the backward; null if a file cannot be read.
+  // Opened captures by the paths of graph and backward; null if a file cannot be read.
   std::map<std::pair<std::string, std::string>, std::unique_ptr<Graph>> graphs_;
 };
 

@@ -36,7 +36,7 @@ std::jthread watch_launcher() {
     std::condition_variable_any changed;
     std::unique_lock lock(mutex);
     do {
-      // The kernel then ends the processes that this one has started.
+      // When this process ends, the kernel ends the processes that it has started.
       if (has_ended(pid, process)) ::kill(::getpid(), SIGKILL);
     } while (!changed.wait_for(lock, stop, kInterval, [&] { return stop.stop_requested(); }));
   });

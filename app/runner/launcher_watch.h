@@ -4,10 +4,10 @@
 
 namespace jointer::runner {
 
-// Ends this process when the launcher ends, until the returned thread is destroyed. Usually the
-// kernel does this, but only for processes that the launcher itself has started. If a profiler runs
-// between them, the launcher passes its process id in the environment (kLauncherVariable). Does
-// nothing without that variable.
+// Ends this process if the launcher ends while the returned thread exists. Usually the kernel does
+// this, but only for processes that the launcher itself has started. If a profiler runs between
+// them, the launcher passes its process id in the environment (kLauncherVariable). Does nothing
+// without that variable.
 [[nodiscard]] std::jthread watch_launcher();
 
 }  // namespace jointer::runner

@@ -36,8 +36,8 @@ class Marks {
   virtual std::vector<std::int64_t> read() = 0;
 };
 
-// In bytes. An allocator rounds requests up to the sizes of its blocks, which are parts of the
-// memory that it reserves.
+// Memory in bytes. An allocator rounds requests up to the sizes of its blocks, which are parts of
+// the memory that it reserves.
 struct MemoryFigures {
   std::int64_t requested = 0, allocated = 0, reserved = 0;  // now
   std::int64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;
@@ -61,7 +61,7 @@ class Platform {
   [[nodiscard]] virtual std::string name() const = 0;  // "NVIDIA H200"
   // True if only one process at a time can use the device.
   [[nodiscard]] virtual bool is_exclusive() const { return false; }
-  // std::nullopt on the CPU.
+  // The properties of the GPU; std::nullopt on the CPU.
   [[nodiscard]] virtual std::optional<GpuProperties> properties() const { return std::nullopt; }
   // Versions of the libraries, and user settings that affect their behavior.
   [[nodiscard]] virtual std::vector<std::string> environment() const { return {}; }
@@ -79,8 +79,8 @@ class Platform {
   virtual std::int64_t start_counting() = 0;
   // Runs `step` and then stops counting the memory that it left allocated: the workspaces that
   // libraries allocate when they are first used on a stream. `recorded`: run it on the stream that
-  // record() captures. Returns the bytes of the workspaces, or 0 if `step` returns false; then, the
-  // device may be unusable. The default implementation only runs `step`.
+  // record() captures. Returns the bytes of the workspaces, or 0 if `step` returns false; in that
+  // case, the device may be unusable. The default implementation only runs `step`.
   virtual std::int64_t make_workspaces(const std::function<bool()>& step, bool recorded) {
     (void)recorded;
     step();
@@ -94,20 +94,20 @@ class Platform {
   // entries on devices that cannot do this.
   virtual void start_recording() {}
   virtual std::vector<MeasuredBytes> stop_recording() { return {}; }
-  // Starts or ends a history of all allocations and releases, which costs the host time. Ending it
-  // drops it.
+  // Starts or stops recording a history of all allocations and releases, which slows down the host.
+  // Stopping discards the history.
   virtual void keep_history(bool keeps) { (void)keeps; }
   // The state of the device's allocator and its history when memory last ran out, as a CUDA memory
   // snapshot (a pickle, as torch.cuda.memory._dump_snapshot writes it). Empty if memory has not run
   // out, if no history was kept then, or on the CPU. Error (run): no snapshot could be made.
   [[nodiscard]] virtual Result<std::string> memory_snapshot() const { return std::string(); }
-  // Makes allocations that would exceed this total, in bytes, fail; 0 sets no limit.
+  // Limits the total of allocated bytes: allocations that would exceed it fail. 0 means no limit.
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
   [[nodiscard]] virtual std::unique_ptr<Marks> marks(std::size_t count) const = 0;
   // Null on devices where every call has finished when it returns; use marks there.
   virtual std::unique_ptr<KernelTracer> trace_kernels() { return nullptr; }
-  // For a profiler that runs this process.
+  // Ranges for the profiler under which this process runs, if there is one.
   [[nodiscard]] virtual std::unique_ptr<ProfilerRanges> profiler_ranges() {
     return std::make_unique<ProfilerRanges>();
   }
@@ -136,10 +136,10 @@ struct PlatformOptions {
   bool pins = true;  // to the CPUs nearest to the device (app/runner/gpu/pinning.h)
 };
 
-// Error (run): the device does not exist or cannot be used.
+// Makes a platform. Error (run): the device does not exist or cannot be used.
 using MakePlatform = Result<std::unique_ptr<Platform>> (*)(const PlatformOptions& options);
 
-// Counts host memory from this call on. Must be called before the first tensor is created.
+// Makes the platform that counts host memory. Call it before the first tensor is created.
 Result<std::unique_ptr<Platform>> make_cpu_platform(const PlatformOptions& options);
 
 }  // namespace jointer::runner

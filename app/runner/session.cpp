@@ -96,7 +96,8 @@ class Session {
   [[nodiscard]] bool has_groups_on_device() const {
     return groups_ && !request_.solo && !platform_->device().is_cpu();
   }
-  // If memory ran out on a device that has a snapshot of it, writes the snapshot and adds its path.
+  // If memory ran out and the platform has a snapshot of that moment, writes it and adds its path
+  // to `failed`.
   void add_memory_snapshot(RankFailed& failed);
 
  private:

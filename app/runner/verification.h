@@ -41,7 +41,7 @@ class Verification {
   // order, runs the step twice without a fixed order for it, and measures how much the outputs
   // differ.
   Or<Outputs> outputs_of(const Run& run, const Feed& feed);
-  // Sets the unedited graph's outputs. `graph`: the unedited graph.
+  // Sets the outputs of the unedited graph, `graph`.
   void set_baseline(const Graph& graph, Outputs outputs);
   // Compares with the baseline and the expected outputs, if they are given, and reports the
   // differences. Error (load): the file of expected outputs cannot be read, or names an output that
@@ -49,8 +49,8 @@ class Verification {
   Done compare(const Graph& graph, const Program& program, const Outputs& outputs);
 
  private:
-  // The bounds for code that a backend compiled, and for sums of the values of other ranks; 0 if
-  // there are none.
+  // The allowed differences due to code that a backend compiled, and to sums of the values of other
+  // ranks; 0 if there are none.
   double bound_for(const Graph& graph) const;
   double bound_of_sums(const Graph& graph) const;
   Or<Outputs> expected(std::size_t count) const;

@@ -111,7 +111,7 @@ int code_of(const Replay& replay, std::optional<std::size_t> max_skipped) {
   return ExitCode::answer_is_no;
 }
 
-// The advice to use --lenient; empty if that refuses the recipe, too.
+// The advice to use --lenient; empty if even --lenient refuses the recipe.
 std::string lenient_advice(Graph graph, const Recipe& recipe) {
   return replay(graph, recipe, true) ? "; --lenient skips changes that do not fit" : "";
 }
@@ -137,8 +137,8 @@ Result<int> apply_recipe(const ApplyCommand& given, const CLI::App& command) {
   ApplyAnswer answer{.name = std::string(graph.title()),
                      .recipe = std::move(*recipe),
                      .before = figures_of(graph, *estimator, options.optimizer)};
-  // Estimates of a joint graph or a flat training step ignore its tags, so a comparison of the
-  // plans shows what new tags change.
+  // Estimates of a joint graph or a flat training step ignore its tags; only a comparison of the
+  // plans shows the effect of new tags.
   std::optional<Graph> opened;  // needed only for its plan
   if (check_flat(graph) && sets_policies(answer.recipe)) opened = graph;
   auto replayed = replay(graph, answer.recipe, given.lenient);

@@ -39,7 +39,7 @@ struct PassesAnswer {
   [[nodiscard]] bool is_met() const { return !limit || after.peak_bytes <= *limit; }
 };
 
-// True if the pipeline step has its own budget, as searches do, and exceeds that budget.
+// True if the pipeline step has its own budget, as a search does, and exceeds it.
 bool is_over_its_budget(const StepResult& step) {
   return step.ran.peak_limit && step.after.figures.peak_bytes > *step.ran.peak_limit;
 }

@@ -32,7 +32,7 @@ class BenchPasses {
   [[nodiscard]] const std::string& text() const { return text_; }  // empty if there are no passes
 
  private:
-  // Like upstream, interprets a graph that has no regions to compile, and adds a note.
+  // Like upstream, interprets the graph if it has no regions to compile; adds a note.
   void interpret_without_regions(const Graph& graph, FittedRequest& fitted) const;
   void record(FittedRequest& fitted) const;
 

@@ -13,8 +13,8 @@
 namespace jointer::cli {
 namespace {
 
-// Returns a validator that accepts a text if `fits` returns true for it. For any other text, its
-// message says what was expected and what was given.
+// Returns a validator that accepts the values for which `fits` returns true. For any other value,
+// its message says what was expected and what was given.
 template <class Fits>
 CLI::Validator check(std::string expected, std::string shown_in_help, Fits fits) {
   return {[expected = std::move(expected), fits](const std::string& text) {

@@ -24,8 +24,8 @@ CLI::Validator non_negative_number();
 // A finite number above 0.
 CLI::Validator positive_number();
 
-// A number that lacks a unit, with the one that makes it a common size of GPU memory: "40GiB",
-// "40000MiB".
+// Appends a unit to a number without one, such that the result is a common size of GPU memory:
+// "40GiB", "40000MiB".
 std::string with_likely_unit(std::string_view number);
 
 // Parses the value of `option`, such as "5GiB"; blanks are allowed. `expected` describes the value

@@ -28,7 +28,7 @@ struct OpenedCompilation {
 Result<OpenedCompilation> open_compilation(const std::string& path, const Graph& graph,
                                            PartId part);
 
-// Has the members of `--source inductor`, and others that describe the artifacts.
+// Returns the members that `--source inductor` has, and others that describe the artifacts.
 Json compiled_answer(const OpenedCompilation& opened, const Graph& graph);
 
 // Prints the number of tied calls; the kernels, nodes and calls that were not tied, and the

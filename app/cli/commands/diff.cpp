@@ -254,8 +254,8 @@ std::optional<Result<PlanComparison>> compare_plans_of(const DiffCommand& option
                            memory_options(options.optimizer));
 }
 
-// If B is not given, makes graph N of A the second graph, and the input of the pass that made it
-// the first.
+// If B is not given, compares graph N of A with the input of the pass that made it: the input
+// becomes A, and graph N becomes B.
 Result<void> complete(DiffCommand& options) {
   if (!options.b.file.empty()) return {};
   if (!options.b.backward.empty() || options.b.graph)

@@ -129,7 +129,7 @@ struct Function {
   std::int64_t bytes = 0, predicted_ns = 0;
 };
 
-// Indexed by kernel. Each function is at the index of its kernel that has the measured time; the
+// Indexed by kernel. A function is at the index of the kernel that has its measured time; the
 // entries of its other kernels are empty.
 std::vector<Function> functions_of(const Base& base, const Json& kernels) {
   std::vector<Function> functions(base.measured.kernels.size());

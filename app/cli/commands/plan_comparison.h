@@ -39,8 +39,8 @@ Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions
 // Error (usage): both plans have values, but none has the name of a node in the other graph.
 Result<PlanComparison> compare_plans(KnownPlan before, KnownPlan after);
 
-// Compares two graphs' own plans. The comparison, or why it failed; std::nullopt if the plans are
-// the same. The first member of each pair is the plan's name.
+// Compares two graphs' own plans. Returns std::nullopt if they are the same, and an error if they
+// cannot be compared. The first member of each pair is the plan's name.
 std::optional<Result<PlanComparison>> compare_own_plans(
     const std::pair<std::string, const Graph&>& before,
     const std::pair<std::string, const Graph&>& after, const EstimatorOptions& estimator,
@@ -50,7 +50,7 @@ std::optional<Result<PlanComparison>> compare_own_plans(
 // kept_values.
 PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
                              std::span<const SaveCandidate> kept, const MemoryOptions& memory);
-// Uses the costs of this estimator. Error: same as EstimatorOptions::make and kept_values.
+// Estimates the costs with `estimator`. Error: same as EstimatorOptions::make and kept_values.
 Result<PlanFigures> captured_figures(const Graph& graph, const EstimatorOptions& estimator,
                                      const MemoryOptions& memory);
 
@@ -58,9 +58,9 @@ Result<PlanFigures> captured_figures(const Graph& graph, const EstimatorOptions&
 Json action_json(MaybeAction action);
 Json to_json(const PlanComparison& comparison);
 Json to_json(const Result<PlanComparison>& comparison);  // {"error": MESSAGE} if it failed
-// The number of changed values, and the estimates of both plans.
+// Prints the number of changed values and the estimates of both plans.
 void print_plan_figures(const PlanComparison& comparison);
-// The same, followed by tables of the changes. `top`: maximum number of rows in each table.
+// Like print_plan_figures, followed by tables of the changes with at most `top` rows each.
 void print_plan_comparison(const PlanComparison& comparison, std::size_t top);
 
 }  // namespace jointer::cli

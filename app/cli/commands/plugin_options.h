@@ -22,7 +22,7 @@ struct PluginOptions {
   // The sources that the options name. The output of passes goes to standard error, prefixed with
   // the name of the pass. Error (usage): --pass-memory is not a number of bytes.
   [[nodiscard]] Result<PassSources> sources() const;
-  // The same options with absolute paths.
+  // These options with absolute paths.
   [[nodiscard]] PluginOptions absolute() const;
   // The given options except --plugin and --python-pass, as command-line words.
   [[nodiscard]] std::vector<std::string> other_words() const;

@@ -10,14 +10,14 @@
 
 namespace jointer::cli {
 
-// The kernels that Inductor of this version is predicted to make of a graph, which must not be a
-// pair, in the JSON of `python -m jointer kernels` but without `ms` and `device`; `source` is
+// Predicts the kernels that this version of Inductor makes of a graph, which must not be a pair.
+// Returns the JSON of `python -m jointer kernels`, but without `ms` and `device`; `source` is
 // "predicted".
 // With passes on kernels (passes/kernel_order), the kernels are in the order after the passes and
 // have `ms`, torch's estimate of their time; `passes` contains the reports. Error (usage): there is
 // no such pass, or its options are invalid.
 Result<Json> predicted_kernels(const Graph& graph, TorchVersion version, const Pipeline& passes);
-// The same JSON for kernels that have already been predicted, without passes.
+// Returns this JSON, without passes, for kernels that have already been predicted.
 Json kernels_json(const Graph& graph, const kernels::Kernels& made, TorchVersion version);
 
 // "op4_op7", as Inductor names a kernel that computes two ops.

@@ -53,7 +53,7 @@ struct Budget {
 
 // Returns the budget in the options: torch's activation budget, a number from 0 to 1 without a
 // unit; or a limit of peak memory, a number with a unit or an integer of at least 1 MiB. Error
-// (usage): the text is neither.
+// (usage): it is neither.
 Result<Budget> budget_of(const SacCommand& options);
 PartitionOptions partition_options(const SacCommand& options);
 LimitedMemory memory_of(const SacCommand& options);
@@ -82,8 +82,8 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
 
 struct PairPlan;
 
-// One function per kind of graph for which a plan can be made. Both return the exit code. `own`:
-// the pair from which the joint graph was made; null if the joint graph was captured directly.
+// Run the command for a joint graph or a flat training step, and return the exit code. `own`: the
+// pair from which the joint graph was made; null if the joint graph was captured directly.
 Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& command,
                       const PairPlan* own = nullptr);
 Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& command);

@@ -52,7 +52,7 @@ Json points(const std::vector<ParetoPoint>& pareto) {
   return rows;
 }
 
-// The values reached and requested of the limited quantity, with their units.
+// The reached and the requested value of the limited quantity, as text with units.
 std::array<std::string, 2> limit_texts(const LimitAnswer& limit) {
   if (limit.kind == "peak") return distinct_bytes(std::array{limit.reached, limit.asked});
   return {format_ns(limit.reached), format_ns(limit.asked)};
@@ -95,7 +95,7 @@ void print_facts(const SacAnswer& a, const Graph& graph) {
   fmt::print("{}\n{}", graph.title(), facts.text());
 }
 
-// The storages add up to those of print_facts.
+// The storage of all operators adds up to the saved bytes that print_facts prints.
 void print_operators(const SacAnswer& a, std::size_t top) {
   Table table({{"operator", left},
                {"saved", right},

@@ -159,8 +159,8 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
                 plan_step(options, std::move(graph), fsdp, std::move(target), policy.notes));
     graph = planned->tagged;
     JOINTER_TRY(const std::vector<Edit> edits, apply_step_tags(graph));
-    // If no value is tagged for recomputation, the passes advise on running them; that is not needed
-    // here, since the plan recomputes nothing.
+    // If no value is tagged for recomputation, selective_activation_remat advises to tag values
+    // first. Leave out this note, since the plan recomputes nothing.
     const bool recomputes = std::ranges::any_of(
         graph.order(), [&](NodeId id) { return must_recompute(graph.node(id)); });
     for (const Edit& edit : edits)

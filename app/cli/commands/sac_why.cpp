@@ -72,7 +72,8 @@ void add_choices(Json& json, const SolverChoices& choices) {
       {"budget", number(choices.other_budget)}};
 }
 
-// As in "Decided by the search."; empty for a value without a tag, whose reason says so.
+// Follows "Decided by" in a sentence; empty for a value without a tag, whose reason says that it
+// has none.
 std::string_view decider_text(Decider decider) {
   switch (decider) {
     case Decider::partitioner:

@@ -17,8 +17,8 @@ namespace jointer::cli {
 
 struct WhyAnswer {
   std::string name;
-  // save, recompute, offload or "not needed"; of a node that is not a call and not saved, its kind:
-  // "a placeholder".
+  // save, recompute, offload or "not needed"; for a node that is neither a call nor saved, its
+  // kind: "a placeholder".
   std::string action;
   std::string reason;
   std::optional<Decider> decider;  // std::nullopt if there was nothing to decide
@@ -58,8 +58,8 @@ struct StepReasons {
   [[nodiscard]] std::string text(const StepValue& value) const;
   [[nodiscard]] Decider decider(const StepValue& value) const;
 };
-// The same for a flat training step. `plan.graph` is the step before the plan's tags were set.
-// Error (usage): one of the names belongs to no node.
+// Like explain_values, but for a flat training step. `plan.graph` is the step before the plan's
+// tags were set. Error (usage): one of the names belongs to no node.
 Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const ComparedPlan& plan,
                                             const std::vector<std::string>& names);
 

@@ -14,8 +14,8 @@ namespace jointer::cli {
 // first profiled rank.
 std::string skew_table(const BenchmarkResult& result, const Graph& graph);
 
-// The same for all collectives, including waits within the error of the clocks, with the span of
-// each rank; null if there are none.
+// All collectives and their waits as JSON, even waits within the error of the clocks, with the span
+// of each rank; null if there are none.
 Json skew_json(const BenchmarkResult& result, const Graph& graph);
 
 }  // namespace jointer::cli

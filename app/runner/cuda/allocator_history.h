@@ -8,11 +8,11 @@
 namespace jointer::runner {
 
 // The history of CUDA's caching allocator, and its snapshot when memory last ran out. All
-// allocations of a rank happen on one thread, as do calls of this object.
+// allocations of a rank, and all calls to this object, happen on one thread.
 class AllocatorHistory {
  public:
-  // Does not start the history. There is one such object in a process: torch cannot detach the
-  // observer that it attaches to the allocator.
+  // Does not start the history. A process can have only one such object, since torch cannot detach
+  // the observer that it attaches to the allocator.
   AllocatorHistory();
 
   void keep(bool keeps);

@@ -6,8 +6,8 @@
 
 namespace jointer::runner {
 
-// Empty if torch finds a CUDA device; otherwise torch's reason, for example that the driver is too
-// old.
+// The reason that torch gives for finding no CUDA device, for example that the driver is too old;
+// empty if it finds one.
 std::string why_no_cuda_device();
 
 // The CUDA device of this rank, selected by its local rank (choose_device). Error (run): there is

@@ -16,12 +16,12 @@ class GpuMonitor {
   // `nvml`: may be null. `bus`: the GPU's PCI address, as CUDA writes it.
   GpuMonitor(std::shared_ptr<const Nvml> nvml, const std::string& bus);
 
-  // std::nullopt if there is no NVML, or it does not find the GPU. Numbers that the GPU does not
+  // Returns std::nullopt if NVML is missing or does not find the GPU. Values that the GPU does not
   // report are 0.
   [[nodiscard]] std::optional<GpuState> read() const;
 
-  // Names what NVML does not report about this GPU, such as "memory errors (ECC)". Empty if `read`
-  // returns std::nullopt.
+  // The values that NVML does not report for this GPU, such as "memory errors (ECC)". Empty if
+  // `read` returns std::nullopt.
   [[nodiscard]] std::vector<std::string> unreported() const;
 
  private:

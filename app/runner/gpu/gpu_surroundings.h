@@ -27,9 +27,9 @@ class GpuSurroundings {
 
   [[nodiscard]] const GpuMonitor& monitor() const { return monitor_; }
   // Facts for the environment of a result: the driver's version, where the GPU is, its links to the
-  // other GPUs, why the rank is not pinned (if that is of interest), and what NVML does not report.
-  // NVML lists this process only once it uses the GPU; until then, the memory of other processes is
-  // unknown.
+  // other GPUs, why the rank is not pinned (if that is of interest), and the values that NVML does
+  // not report. NVML lists this process only once it uses the GPU; until then, the memory of other
+  // processes is unknown.
   [[nodiscard]] std::vector<std::string> facts() const;
   // Notes for the user: that NVML is missing or does not work, and that the rank is pinned.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }

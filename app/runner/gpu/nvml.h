@@ -1,8 +1,8 @@
 #pragma once
 
 // NVIDIA's management library, which is loaded at run time because it may be missing on a machine
-// or in a container. Its functions are called by name: a library that lacks one does not report the
-// value.
+// or in a container. Functions are looked up by name, and a library may lack some of them; the
+// values that these return are then not reported.
 
 #include <dlfcn.h>
 
@@ -38,8 +38,8 @@ class Nvml {
     return function == nullptr ? function_not_found : function(arguments...);
   }
 
-  // The number that a function writes to its last parameter, `Number*`. The parameters before it
-  // are the device and, for some functions, kinds. std::nullopt if it is not reported.
+  // The number that a function writes to its last parameter, a `Number*`; std::nullopt if it fails.
+  // `kinds`: the arguments between the device and the last one, which select the number.
   template <class Number = unsigned int, class... Kinds>
   [[nodiscard]] std::optional<std::int64_t> number(const char* name, Device device,
                                                    Kinds... kinds) const {

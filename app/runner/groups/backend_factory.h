@@ -20,7 +20,7 @@ class BackendFactory {
   virtual ~BackendFactory() = default;
 
   [[nodiscard]] virtual std::string name() const = 0;  // "gloo", "nccl"
-  // Throws c10::Error if the ranks cannot find each other.
+  // Makes a rank's backend for a group. Throws c10::Error if the ranks cannot find each other.
   [[nodiscard]] virtual c10::intrusive_ptr<c10d::Backend> make(
       const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
       std::chrono::milliseconds timeout) const = 0;

@@ -14,7 +14,8 @@ constexpr std::size_t kEnough = 256;
 
 void DeviceProgress::mark(std::size_t instruction) {
   c10::Event event = take_event();
-  // This blocks if the queue of a device that hangs is full. oldest_unfinished() must not.
+  // This blocks if a device hangs with a full queue, so do not hold the lock here:
+  // oldest_unfinished() must not block.
   event.record(c10::impl::VirtualGuardImpl(device_.type()).getStream(device_));
   const std::lock_guard lock(mutex_);
   marks_.push_back({std::move(event), instruction});

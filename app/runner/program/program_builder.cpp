@@ -52,7 +52,7 @@ std::optional<c10::OperatorName> operator_name(std::string_view target) {
       overload == "default" ? std::string() : std::string(overload));
 }
 
-// Returns its argument.
+// The identity function: leaves its argument on the stack as the result.
 void hand_on(torch::jit::Stack& /*stack*/) {}
 
 // Returns one element of a tuple that occupies a single slot, as the results of a random call that
@@ -207,8 +207,8 @@ Result<std::vector<ProgramBuilder::Unit>> ProgramBuilder::order() const {
   return ordered;
 }
 
-// `users`: by unit. `missing`: by unit, the number of inputs that cannot be computed; some of them
-// are not 0. Names the first region and the first call that a cycle needs.
+// `users`: by unit. `missing`: by unit, the number of inputs that cannot be computed, at least one
+// of which is not 0. Names the first region and the first call that a cycle needs.
 std::string ProgramBuilder::why_no_order(std::span<const Unit> units,
                                          std::span<const std::vector<std::uint32_t>> users,
                                          std::vector<std::uint32_t> missing) const {

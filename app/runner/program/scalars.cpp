@@ -44,8 +44,9 @@ std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   return quotient - static_cast<std::int64_t>(a % b != 0 && (a < 0) != (b < 0));
 }
 
-// The same for floats. The quotient is exact before it is rounded: 1.0 // 0.1 is 9, although 1.0 /
-// 0.1 is 10. Source: CPython's Objects/floatobject.c (float_divmod).
+// Division of floats that rounds toward minus infinity. The quotient is exact before it is rounded:
+// 1.0 // 0.1 is 9, although 1.0 / 0.1 is 10. Source: CPython's Objects/floatobject.c
+// (float_divmod).
 struct RealQuotient {
   double quotient = 0, remainder = 0;
 };

@@ -23,7 +23,7 @@ struct InputOptions {
   at::Device device = at::kCPU;  // replaces the graph's main device
   std::uint64_t seed = 0;
   int rank = 0;
-  // By placeholder name; null if all inputs are generated.
+  // Values from a file, by placeholder name; null if all inputs are generated.
   const NamedTensors* given = nullptr;
   // Called before and after each input and constant. May throw c10::Error, for example if memory
   // runs out.

@@ -1,6 +1,6 @@
 // CUDA's errors reach the runner with their code, as c10::AcceleratorError. The refusals of torch
 // itself, and CUDA's errors that another library reports (NCCL, the driver's interface), have only
-// a text.
+// a message.
 
 #include "app/runner/support/recording_error.h"
 
@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 6> kTexts{
     "Capturing NCCL collectives is only allowed",
 };
 
-// The texts that cudaGetErrorString returns for the codes from kFirstCaptureError on (libcudart
+// The messages that cudaGetErrorString returns for the codes from kFirstCaptureError on (libcudart
 // 13).
 constexpr std::array<std::string_view, 9> kTextsOfCuda{
     "operation not permitted when stream is capturing",

@@ -45,8 +45,8 @@ inline bool is_out_of_memory(const c10::AcceleratorError& error) {
   return error.get_error_code() == kDriverIsOutOfMemory;
 }
 
-// NCCL reports an error of CUDA, perhaps that of an earlier kernel, as its own error, with a text
-// such as "Cuda failure 2 'out of memory'".
+// NCCL reports an error of CUDA, perhaps that of an earlier kernel, as its own error, with a
+// message such as "Cuda failure 2 'out of memory'".
 inline bool is_cuda_failure(const c10::DistError& error) {
   return std::string_view(error.what_without_backtrace()).find("Cuda failure") !=
          std::string_view::npos;
