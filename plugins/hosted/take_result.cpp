@@ -43,7 +43,8 @@ void add_groups(Graph& graph, const Graph& result, PartId part) {
   }
 }
 
-// Applies the edit that turns `given` into `result` to a copy of `graph`. Error: no edit does.
+// Applies the edit that turns `given` into `result` to a copy of `graph`. Error: there is no such
+// edit.
 Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result) {
   JOINTER_TRY(const Edit edit, difference(given, result));
   Graph copy = graph;

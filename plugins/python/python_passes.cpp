@@ -98,7 +98,7 @@ Result<void> add_python_passes(PassRegistry& registry, std::span<const std::stri
   return {};
 }
 
-// As in the host, the last colon comes before the function.
+// As in the host, the name of the function follows the last colon.
 std::string python_file(const std::string& spec) {
   const std::string module = spec.substr(0, spec.rfind(':'));
   return module.ends_with(".py") ? module : std::string();
