@@ -40,8 +40,8 @@ class Document : public OpenGraph {
   [[nodiscard]] ShownKernels& shown_kernels() const { return *shown_kernels_; }
   [[nodiscard]] SacSession& sac() const { return *sac_; }
   [[nodiscard]] Marks& marks() const { return *marks_; }
-  // The range of time that panes show: of the pair, while the timeline shows a joint graph as
-  // partitioned.
+  // The range of time that panes show; a range of the pair while the timeline shows a joint graph
+  // as partitioned.
   [[nodiscard]] ShownRange& shown_range() const { return *shown_range_; }
   // Uses the marks of another document. Call this before anything listens to this document's marks.
   void share_marks_of(const Document& other) { marks_ = other.marks_; }

@@ -1,7 +1,7 @@
 #pragma once
 
 // Moves of a block of nodes to another gap in program order, and the estimates for every gap in the
-// block's legal range. No Qt.
+// block's legal range. Does not use Qt.
 
 #include <cstdint>
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace jointer::views {
 
-// Gaps are numbered as in core/schedule/legal_range.h.
+// A move of a block to another gap. Gaps are numbered as in core/schedule/legal_range.h.
 struct BlockMove {
   std::vector<NodeId> block;  // in program order
   std::size_t from = 0, to = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Determines what moving a collective gains, alone and in all identical layers. No Qt.
+// Determines what moving a collective gains, alone and in all identical layers. Does not use Qt.
 
 #include <array>
 #include <atomic>

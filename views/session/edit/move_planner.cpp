@@ -182,7 +182,7 @@ void MovePlanner::start_holding(const std::shared_ptr<Taking>& taking) {
   const std::vector<NodeId> nodes = movable(taking->nodes);
   const bool carries = is_start_or_wait(open_.graph(), taking->handle);
   Result<void> done = hold(taking->handle, nodes, carries);
-  // Other nodes may have to stay between the chain and the nodes.
+  // If other nodes have to stay between the chain and the nodes, hold them without the chain.
   if (!done && carries)
     done = hold(taking->handle, nodes, false,
                 tr("Moves without its chain: %1.").arg(to_qstring(done.error().message)));

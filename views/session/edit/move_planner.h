@@ -65,8 +65,8 @@ class MovePlanner : public QObject {
   // --- Dragging ---
 
   // Picks up a node or, if it is selected, the whole selection unless that is large. If the node is
-  // the start of a collective, waits of selected starts are left out, and the reverse. Without its
-  // chain if they cannot be adjacent.
+  // the start of a collective, waits of selected starts are left out, and the reverse. The chain is
+  // left out if other nodes have to stay between it and the nodes.
   // `held_changed` or `refused` follows. Ignored if the node no longer exists, or while a dropped
   // block is held.
   void take(jointer::NodeId node);

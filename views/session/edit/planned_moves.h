@@ -1,7 +1,7 @@
 #pragma once
 
 // Combines moves of several nodes into one edit. Each move starts from the order that the previous
-// moves produced. No Qt.
+// moves produced. Does not use Qt.
 
 #include <functional>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Memory policies as edits. No Qt.
+// Memory policies as edits. Does not use Qt.
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Repeats an edit of a history in all identical layers. No Qt.
+// Repeats an edit of a history in all identical layers.
 
 #include <optional>
 #include <span>

@@ -19,7 +19,7 @@ struct Restored {
   std::vector<std::string> refused;  // one sentence per edit that is no longer legal
 };
 
-// For worker threads. Skips edits that are not legal. Errors: see `analyze_step`.
+// Call it on a worker thread. Skips edits that are not legal. Errors: see `analyze_step`.
 Result<Restored> restore_history(const DocumentState& state, const History& history);
 
 HistoryEntry to_history_entry(const EditEntry& entry);

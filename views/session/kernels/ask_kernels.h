@@ -15,7 +15,7 @@ namespace jointer::views {
 
 // The progress of asking Inductor about a graph.
 struct AskedProgress {
-  std::int32_t part = 0, parts = 1;  // of a pair, the forward is part 0 of 2
+  std::int32_t part = 0, parts = 1;  // for a pair, the forward is part 0 of 2
   AskProgress asked;                 // within this part
 
   // Between 0 and 1.
@@ -40,8 +40,8 @@ struct AskedAnswer {
 using AskedAnswerPtr = std::shared_ptr<const AskedAnswer>;
 
 // Asks Inductor about the snapshot's graph in a worker process; for a pair, about one half after
-// the other, each in its own process. For worker threads, since it can take minutes. Errors: see
-// ask_inductor, read_inductor_answer and half_graph.
+// the other, each in its own process. Call it on a worker thread, since it can take minutes.
+// Errors: see ask_inductor, read_inductor_answer and half_graph.
 Result<AskedAnswerPtr> ask_kernels(const SnapshotPtr& snapshot, const Reporter<AskedProgress>& job);
 
 // The answer for another snapshot if its graph equals the one that was asked about; otherwise null.

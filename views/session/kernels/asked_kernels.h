@@ -20,30 +20,30 @@ class AskedKernels : public QObject {
  public:
   // `open` must outlive this object.
   explicit AskedKernels(OpenGraph& open, QObject* parent = nullptr);
-  // Cancels a running question and waits until its processes have ended.
+  // Cancels a running request and waits until its processes have ended.
   ~AskedKernels() override;
 
-  // Asks about the current graph. Replaces a running question.
+  // Asks about the current graph. Replaces a running request.
   void ask();
-  // Cancels the running question and the processes that it started. The previous answer is kept.
+  // Cancels the running request and ends its processes. The previous answer is kept.
   void cancel();
   [[nodiscard]] bool is_running() const { return asking_.is_running(); }
   [[nodiscard]] const AskedProgress& progress() const { return progress_; }
 
   // The latest answer; null if there is none.
   [[nodiscard]] const AskedAnswerPtr& answer() const { return answer_; }
-  // Returns true if the last question was answered: it has ended, and neither failed nor was
+  // Returns true if the last request was answered: it has ended, and neither failed nor was
   // cancelled.
   [[nodiscard]] bool has_answered() const { return has_answered_; }
   // Returns true if the current graph is known to differ from the one that the answer is about.
   [[nodiscard]] bool is_of_earlier_graph() const { return answer_ && age_ == Age::earlier; }
   // Returns true if the answer is known to be about the current graph.
   [[nodiscard]] bool is_current() const { return answer_ && age_ == Age::current; }
-  // Why the last question failed, in one sentence that says what to do; otherwise empty.
+  // Why the last request failed, in one sentence that says what to do; otherwise empty.
   [[nodiscard]] const QString& problem() const { return problem_; }
 
  signals:
-  // A question has begun or ended, or the answer, its age or the problem has changed.
+  // A request has begun or ended, or the answer, its age or the problem has changed.
   void changed();
   void progressed();
 
@@ -56,7 +56,7 @@ class AskedKernels : public QObject {
   void take_age(const SnapshotPtr& snapshot, const Result<AskedAnswerPtr>& same);
 
   OpenGraph& open_;
-  QThreadPool pool_;  // one thread for questions, which would keep a shared one busy for minutes
+  QThreadPool pool_;  // one thread for requests, which would keep a shared one busy for minutes
   Task<AskedAnswerPtr, AskedProgress> asking_{pool_};
   Task<AskedAnswerPtr> comparing_;
   AskedProgress progress_;

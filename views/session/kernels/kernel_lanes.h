@@ -1,6 +1,6 @@
 #pragma once
 
-// Kernels of any source as lanes of a timeline, prepared once for all zoom levels. No widgets.
+// Kernels of any source as lanes of a timeline, prepared once for all zoom levels.
 //
 // In program order, a kernel has an item for each stretch of its nodes. A node of another kernel
 // ends a stretch; one that runs in no kernel, or in one that launches nothing, does not. A node

@@ -264,7 +264,7 @@ bool KernelOrderEdits::add(const Chosen& kernel, std::int32_t to, Direction dire
                     .move = {kernel.kernel, anchor, is_before}});
   ++place_;
   const kernels::KernelOrder::Range range = order.range(kernel.kernel);
-  // As in the table, which numbers the kernels of all parts in sequence.
+  // Numbers kernels as the table does: those of all parts in one sequence.
   const auto number = [first = first_row(kernel.part)](std::int32_t place) {
     return count_text(first + as_index(place) + 1);
   };

@@ -31,11 +31,11 @@ class ShownKernels : public QObject {
   [[nodiscard]] Source source() const { return source_; }
   void set_source(Source source);
 
-  // Null if the source has none. Times are estimates, except those of measured kernels.
+  // The kernels; null if the source has none. Times are estimates unless kernels are measured.
   [[nodiscard]] const SnapshotKernelsPtr& shown() const;
   // Returns false if `shown` is known to be of an earlier graph.
   [[nodiscard]] bool is_current() const;
-  // Why the source's last prediction or question failed, or why predicted kernels are not shown in
+  // Why the source's last prediction or request failed, or why predicted kernels are not shown in
   // the order after the user's moves, in one sentence; otherwise empty. Problems with artifacts and
   // traces are reported by OpenedKernels::failed and TracedKernels::failed.
   [[nodiscard]] const QString& problem() const;

@@ -9,7 +9,7 @@
 //   bound   by memory: every kernel that launches, except collectives, and except templates and
 //           library calls that have FLOPs, and the loops that complete such a call
 //           (kernels::is_memory_bound)
-//   time    as core/compiled/kernel_times.h estimates it or, of kernels that are tied to a trace
+//   time    as core/compiled/kernel_times.h estimates it or, for kernels that are tied to a trace
 //           (tied_trace.h), as measured
 //   peak    of a part: the kernels' peak, plus the memory that it does not count because the
 //           compiled program never frees it (parameters, optimizer state, tangents). A pair's peak
@@ -92,7 +92,7 @@ class SnapshotKernels {
   [[nodiscard]] const SnapshotPtr& snapshot() const { return snapshot_; }
   [[nodiscard]] const std::vector<CompiledPart>& parts() const { return parts_; }
 
-  // All kernels in the order in which they run; of a pair, the forward's come first.
+  // All kernels in the order in which they run; for a pair, the forward's come first.
   [[nodiscard]] std::span<const KernelRow> rows() const { return rows_; }
   [[nodiscard]] const CompiledPart& part_of(std::size_t row) const {
     return parts_[static_cast<std::size_t>(rows_[row].part)];
@@ -100,10 +100,10 @@ class SnapshotKernels {
   [[nodiscard]] const kernels::Kernel& kernel(std::size_t row) const {
     return part_of(row).scheduled.kernels[static_cast<std::size_t>(rows_[row].kernel)];
   }
-  // By part; empty if the kernels are not those of a compilation.
+  // The compilations, by part; empty if the kernels are not those of a compilation.
   [[nodiscard]] const std::vector<Compilation>& compilations() const { return compilations_; }
   [[nodiscard]] bool is_compiled() const { return !compilations_.empty(); }
-  // By part; empty if times are estimated.
+  // The measurements, by part; empty if times are estimated.
   [[nodiscard]] const std::vector<PartMeasurement>& measurements() const { return measurements_; }
   [[nodiscard]] bool is_measured() const { return !measurements_.empty(); }
   // The trace that a kernel was looked up in; null if times are estimated.

@@ -40,7 +40,7 @@ Result<TracedKernels::Traced> TracedKernels::tie(const Basis& basis,
   }
   JOINTER_TRY(const SnapshotKernelsPtr predicted, predict_kernels(basis.snapshot, job));
   Result<SnapshotKernelsPtr> tied = tie_trace(*predicted, trace);
-  // The error of predicted kernels recommends the artifacts of a compilation.
+  // Prefer the error of the compilation, since that of predicted kernels recommends opening one.
   if (!tied) return tl::unexpected<Error>(refusal ? *std::move(refusal) : std::move(tied.error()));
   return Traced{std::move(trace), *std::move(tied)};
 }

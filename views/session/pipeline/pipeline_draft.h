@@ -58,7 +58,7 @@ class PipelineDraft : public QObject {
   [[nodiscard]] WorkspacePipeline saved() const;
   // Replaces the draft and clears its undo history. Keeps the steps if the text is invalid.
   void restore(const WorkspacePipeline& saved);
-  // Where a pass comes from, as `saved` stores it; empty if it is not known. `set_source` emits
+  // The source of a pass, as `saved` stores it; empty if it is not known. `set_source` emits
   // nothing.
   [[nodiscard]] QString source_of(const QString& pass) const;
   void set_source(const QString& pass, const QString& source);

@@ -1,7 +1,7 @@
 #pragma once
 
 // Plans of one graph (a joint graph or a flat training step) under different activation budgets,
-// and their outcomes. Work that does not depend on the budget is done only once. No Qt.
+// and their outcomes. Work that does not depend on the budget is done only once. Does not use Qt.
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Builds the graphs of plans that a search found together with an order (SacState::order). No Qt.
+// Builds the graphs of plans that a search found with an order (SacState::order). Does not use Qt.
 
 #include <cstdint>
 #include <optional>

@@ -9,9 +9,9 @@ namespace jointer::views {
 
 // Writes graphs to the application's data folder. The file names contain a hash of the graph, so
 // equal graphs with the same title share a file. The returned request has those of the graph's
-// assumptions that hold for the file. The functions run on worker threads. In addition to the
-// errors listed, Error (input): the folder could not be created; (run): a file could not be
-// written.
+// assumptions that hold for the file. The functions run on worker threads. Each of them also fails
+// with Error (input) if the folder could not be created, and with Error (run) if a file could not
+// be written.
 
 // Writes the pair of a state's plan, in the plan's order. Errors: see ordered_graph.
 Result<OpenRequest> write_pair(const SacState& state, const QString& title);

@@ -97,8 +97,8 @@ class ParetoSearch : public QObject {
   void cancel();
   void clear();
 
-  // Prepares a search; for worker threads. Requires `state.can_change()`. `tell` receives points as
-  // they are found; may be empty. `known`, `reference_ns`: see TradeOffOptions.
+  // Prepares a search; call it on a worker thread. Requires `state.can_change()`. `tell` receives
+  // points as they are found; may be empty. `known`, `reference_ns`: see TradeOffOptions.
   static Result<std::unique_ptr<TradeOff>> trade_off_of(
       const SacState& state, const Settings& settings, std::vector<ParetoPoint> known,
       const Cancellation& job, std::function<void(const ParetoPoint&)> tell,

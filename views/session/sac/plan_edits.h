@@ -1,6 +1,6 @@
 #pragma once
 
-// The edits of a history that determine its plan and the plan's order. No Qt.
+// The edits of a history that determine its plan and the plan's order.
 
 #include <cstddef>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// A plan's estimates and memory curve, aligned with the joint graph that it partitions. No Qt.
+// A plan's estimates and memory curve, aligned with its joint graph. Does not use Qt.
 
 #include <memory>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tracks which edit set the policy of each node. No Qt.
+// Tracks which edit set the policy of each node.
 
 #include <map>
 #include <vector>

@@ -222,7 +222,7 @@ SacSession::Answer SacSession::answer_to(SacSolver& solver, const SacRequest& re
 
 void SacSession::show(const Answer& answer, const std::optional<PolicyChoice>& choice) {
   if (answer.preview) {
-    // The plan is for a graph that has changed, so it must not be applied. Solve the new one.
+    // The plan is for an earlier graph, so it must not be applied. Solve again for the current one.
     if (is_stale_ && answer.preview->is_to_be_done) {
       if (!wanted_preview_ || !wanted_preview_->is_to_be_done)
         wanted_preview_ =
@@ -430,7 +430,8 @@ void SacSession::solve(const SolveSettings& settings) {
   ask({.plan_request = SacSolver::PlanRequest{.settings = settings}, .is_to_be_done = true});
 }
 
-// Only for a flat training step; for a joint graph, `solve` adds an edit that requests a plan.
+// Applies a plan found for a budget to a flat training step. For a joint graph, `solve` adds an
+// edit that requests a plan instead.
 void SacSession::apply_budget(const Preview& found) {
   if (!found.plan) return emit refused(found.refusal);
   apply_plan(*found.plan,

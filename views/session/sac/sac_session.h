@@ -37,7 +37,7 @@ class SacSession : public QObject {
   // Starts computing states; `changed` follows. Retries after an error.
   void start();
   [[nodiscard]] bool is_started() const { return is_started_; }
-  // Null until it is computed, and if it cannot be.
+  // Null until the state is computed, and if it cannot be computed.
   [[nodiscard]] SacStatePtr state() const { return state_; }
   // The estimates of the plan at the current position in the history, in the plan's own order:
   // those of the state or, while that still belongs to another position, those remembered from an
@@ -96,7 +96,7 @@ class SacSession : public QObject {
     }
     // The outcome to show: that in the order found for the plan, once it is known.
     [[nodiscard]] const PlanOutcomePtr& shown() const { return ordered ? ordered : outcome; }
-    // Says which of the two is shown: "preview, reordered", "preview, not reordered", or
+    // Names the outcome that `shown` returns: "preview, reordered", "preview, not reordered", or
     // "preview" if there is no order.
     [[nodiscard]] QString name() const;
   };

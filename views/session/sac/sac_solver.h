@@ -2,7 +2,7 @@
 
 // Computes the SAC states of a document: the last plan solved before a history entry, with all
 // policies set since; for a flat training step, the step with its tags applied. Only one thread may
-// use it at a time. sac_solver.cpp describes the algorithm. No Qt.
+// use it at a time. sac_solver.cpp describes the algorithm.
 
 #include <deque>
 #include <optional>

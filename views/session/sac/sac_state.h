@@ -1,7 +1,7 @@
 #pragma once
 
 // Which tensors of a graph are saved, recomputed or offloaded, and the resulting estimates. States
-// are created on a worker thread and are immutable; panes share them. No Qt.
+// are created on a worker thread and are immutable; panes share them. Does not use Qt.
 
 #include <memory>
 #include <optional>

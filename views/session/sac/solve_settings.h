@@ -7,7 +7,7 @@
 //   min_cut_partition{activation_budget=0.5,ignore_tags=true,solver=greedy}
 //   tag_with_memory_policy{policy=full},min_cut_partition
 //
-// Missing parameters have the defaults of SolveSettings. No Qt.
+// Missing parameters have the defaults of SolveSettings. Does not use Qt.
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
 // States of a flat training step: the estimates with its tags applied. step_state.cpp describes the
-// algorithm. No Qt.
+// algorithm.
 
 #include <deque>
 #include <memory>
@@ -38,8 +38,8 @@ bool has_step_tags(const Graph& graph);
 std::vector<NodeId> nodes_to_tag(const SacState& state, std::span<const NodeId> nodes,
                                  std::optional<PlanAction> action);
 
-// The number of layers of a flat training step that recompute most of their values, and an input of
-// which another such layer recomputes. Checkpointing saves these inputs. Cost: linear.
+// The number of layers of a flat training step that recompute most of their values and have an
+// input that another such layer recomputes. Checkpointing saves these inputs. Cost: linear.
 std::size_t layers_with_recomputed_input(const SacState& state);
 
 // Caches states, so that moving through the history does not compute them again.

@@ -25,9 +25,9 @@ class TargetSearch : public QObject {
     SacStatePtr state;  // before the changes
     PlanTarget target;
     ChangeList list;
-    // The order found for the list's plan; if it has no passes, no better order than the plan's own
-    // was found. nullopt until the search ends, and if there is no search: because the settings
-    // rule it out, the graph does not communicate, or the list needs no order.
+    // The order found for the list's plan, without passes if none is better than the plan's own.
+    // nullopt until the search ends, and if there is no search because the settings rule it out,
+    // the graph does not communicate, or the list needs no order.
     std::optional<PlanOrder> order = {};
 
     // The estimates after the list, in its order if that is known.

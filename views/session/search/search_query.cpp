@@ -64,7 +64,7 @@ std::optional<double> unit_of(SearchField field, std::string_view name) {
   return std::nullopt;
 }
 
-// One for each numeric field, in the order of SearchField.
+// An example for each numeric field, in the order of SearchField.
 constexpr std::array<std::string_view, 7> kExamples{
     "bytes>1MiB", "ms>0.1", "flops>1G", "exposed>0", "users>3", "inputs>3", "call<100"};
 

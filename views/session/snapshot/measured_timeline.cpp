@@ -13,8 +13,8 @@ std::vector<std::int64_t> positions_of(const TimelineData& data) {
   return positions;
 }
 
-// Empty if the profile and the estimate differ in their number of points: the profile is then from
-// another graph.
+// The profile as a curve; empty if it has another number of points than the estimate, since it is
+// then from another graph.
 MeasuredCurve curve_by_points(const TimelineData& data, const std::vector<std::int64_t>& profile) {
   if (profile.empty() || profile.size() != data.point_count()) return {};
   return {positions_of(data), profile, data.length()};

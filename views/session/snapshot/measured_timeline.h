@@ -1,6 +1,6 @@
 #pragma once
 
-// A measurement prepared for drawing over the estimate at any zoom level. No Qt.
+// A measurement prepared for drawing over the estimate at any zoom level. Does not use Qt.
 
 #include <memory>
 #include <span>

@@ -14,7 +14,7 @@ QString comparison_text(const QString& measured, const QString& estimated, const
   return ratio.isEmpty() ? both : both + QStringLiteral(" (%1)").arg(ratio);
 }
 
-// The names of some kernels have hundreds of template arguments.
+// Shortens the name, since those of some kernels have hundreds of template arguments.
 QString kernel_name_text(const std::string& name) {
   constexpr qsizetype kMaxLength = 240;
   const QString text = to_qstring(name);

@@ -5,7 +5,7 @@
 
 namespace jointer::views {
 
-// Translates a text outside of QObjects. In a QObject, its own tr() hides this function.
+// Translates a string outside of QObjects. In a QObject, its own tr() hides this function.
 inline QString tr(const char* text) {
   return QCoreApplication::translate("Jointer", text);
 }

@@ -45,7 +45,7 @@ Error error_of(const std::exception_ptr& thrown) {
 
 QThreadPool& pool() {
   static QThreadPool jobs;
-  // Like those of Qt's global pool, jobs end before the application does.
+  // At exit, the application waits for these jobs, as it does for those of Qt's global pool.
   static const bool is_ready = [] {
     jobs.setMaxThreadCount(QThread::idealThreadCount() + kExtraThreads);
     qAddPostRoutine([] { jobs.waitForDone(); });
