@@ -299,7 +299,7 @@ QString AliveModel::why(const Lifetime& l) const {
   const NodeId last = memory.steps()[as_index(l.last)];
   const Node& n = snapshot_->graph.node(last);
   const QString name = to_qstring(snapshot_->graph.name(last));
-  // A compiled half of a pair may keep an input to the end of the half, after its last reader.
+  // A compiled half of a pair may keep an input until the half ends, past the last reader.
   if (is_input && snapshot_->analysis.compiled) return tr("%1, until %2").arg(role, name);
   if (last == l.producer) return tr("never read; freed immediately");
   if (snapshot_->graph.is_wait(n)) return tr("in use until %1").arg(name);

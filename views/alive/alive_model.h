@@ -43,7 +43,7 @@ class AliveModel : public TableModel {
   // If `figures` is null, the rows are the storages that are live at moment().
   void set_figures(RangeFiguresPtr figures);
   void set_grouping(Grouping grouping);
-  // The theme that provides the colors of categories.
+  // Sets the theme, which determines the colors of categories.
   void set_theme(const Theme& theme);
 
   [[nodiscard]] std::size_t moment() const { return moment_; }

@@ -53,7 +53,7 @@ void AlivePane::refresh() {
   else
     model_->set_snapshot(snapshot, subject().moment(), figures);
   shown_ = snapshot;
-  // With a range, the line above says so.
+  // With a range, the bar above the table already says so.
   const bool is_partitioned = &subject() != &document() && figures == nullptr;
   set_headline(is_partitioned ? tr("As partitioned. %1").arg(model_->sentence())
                               : model_->sentence());

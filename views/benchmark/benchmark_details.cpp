@@ -329,7 +329,7 @@ class Describer {
     }
   }
 
-  // --- The rest ---
+  // --- Ranks, GPUs, outputs, notes and settings ---
 
   void ranks() {
     if (result_.ranks.empty()) return;

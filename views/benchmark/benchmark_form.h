@@ -18,7 +18,7 @@ class BenchmarkForm : public QWidget {
   explicit BenchmarkForm(Benchmarks& benchmarks, QWidget* parent = nullptr);
 
   [[nodiscard]] QPushButton& run_button() { return *run_; }
-  // Why a run cannot start now; if one can, or while one is running, the devices of this machine.
+  // Why no run can start; while one can start or is running, the devices of this machine.
   [[nodiscard]] const QString& hint() const { return hint_; }
 
  signals:

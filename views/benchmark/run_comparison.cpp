@@ -19,8 +19,8 @@ constexpr std::int64_t kMinDiffers = 1'000;  // nanoseconds; smaller differences
 
 using Runs = std::span<const BenchmarkResult* const>;
 
-// The words for an option of a run. Options without words are shown as on the command line. If
-// several options have the same label, one text covers them.
+// The label of an option of a run, and its value as text. Options that are not listed are shown as
+// on the command line. Options with the same label share one text.
 struct SettingWords {
   std::string_view option;
   QString label;

@@ -34,9 +34,9 @@ constexpr int kStateWidth = 72;     // of a state's name above the numbers; the 
 constexpr int kMinStateLetters = 7;   // in the lists; more would make a small window's pane wider
 constexpr int kNumberPadding = 2;     // in the cells of the numbers
 constexpr int kOpened = 0, kNow = 1;  // indices of the first two choices
-constexpr int kAsShown = -1;          // of executions
+constexpr int kAsShown = -1;          // no execution is chosen
 constexpr int kNodesTab = 0, kPlanTab = 1, kStatesTab = 2;
-constexpr int kLongMs = 300;  // after which a comparison can be cancelled
+constexpr int kLongMs = 300;  // if a comparison takes longer, it can be cancelled
 
 // The title of the graph's numbers below those of its plan.
 QString graph_title(const Graph& graph) {
@@ -108,7 +108,7 @@ ComparePane::ComparePane(Document& document, OpenDocuments& open, QWidget* paren
   metrics_->setMinimumSize(kMinPage);
   body_ = new QBoxLayout(QBoxLayout::TopToBottom);
   body_->setSpacing(kMargin / 2);
-  // The numbers get all of the space that `fit` allows them.
+  // The stretch lets the numbers grow to the maximum size that `fit` sets.
   body_->addWidget(metrics_, 100);
   QVBoxLayout* rest = make_column(nullptr, {}, kMargin / 2);
   body_->addLayout(rest, 1);

@@ -69,7 +69,7 @@ class ComparePane : public QWidget {
   void choose_second(const StateChoice& choice);
   void choose_wanted();
   void choose_execution();
-  // nullopt: the second state has the execution of the document's estimates, like the first.
+  // The execution of the second state; nullopt: like the first, that of the document.
   [[nodiscard]] std::optional<Execution> chosen_execution() const;
   void refresh();
   void compare();

@@ -82,7 +82,8 @@ Result<void> apply_tags(StateOfDocument& state, const AnalysisOptions& options,
   return {};
 }
 
-// Null if the graphs have no comparable plans, or if the plans are the same.
+// The changes between the plans; null if the graphs have no comparable plans, or if the plans are
+// the same.
 PlanChangesPtr plan_changes(const StateOfDocument& from, const StateOfDocument& to) {
   if (sac_kind(from.snapshot->graph) != sac_kind(to.snapshot->graph)) return nullptr;
   const auto before = plan_of(from), after = plan_of(to);

@@ -11,17 +11,17 @@
 
 namespace jointer::views {
 
-// A state of a document: `baseline` after the edits in `history`.
+// A state of a document: `snapshot` is the result of applying `history` to `baseline`.
 struct StateOfDocument {
   QString name;
   SnapshotPtr snapshot, baseline;
   EditHistory history;
 };
 
-// Returns the state as a training step runs it, analyzed with `options`: a joint graph is replaced
-// by the pair that its plan produces, and the tags of a flat training step are applied. Call it on
-// a worker thread. Error (usage): the joint graph has no plan. Error (cancelled): `job` was
-// cancelled.
+// Returns the state with the graph that a training step runs, analyzed with `options`: a joint
+// graph is replaced by the pair that its plan produces, and the tags of a flat training step are
+// applied. Call it on a worker thread. Error (usage): the joint graph has no plan; (run): a pass
+// that orders the plan fails; (cancelled): `job` was cancelled.
 Result<StateOfDocument> as_run(StateOfDocument state, const AnalysisOptions& options,
                                const Cancellation& job = {});
 

@@ -16,7 +16,7 @@ class ExposedDetails : public QWidget {
   // `model` must outlive this object.
   explicit ExposedDetails(const ExposedModel& model, QWidget* parent = nullptr);
 
-  // -1 stands for none.
+  // Shows the details of a row; -1 shows none.
   void show_row(int row);
 
  signals:

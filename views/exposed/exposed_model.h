@@ -39,12 +39,12 @@ class ExposedModel : public TableModel {
 
   explicit ExposedModel(QObject* parent = nullptr);
 
-  // Also forgets all fixes.
+  // Sets the snapshot and forgets all fixes.
   void set_snapshot(SnapshotPtr snapshot);
   // Shows or hides the rows of hidden collectives.
   void set_show_hidden(bool shown);
-  // Sorts the rows again if they are sorted by a column of fixes. Does nothing if the collective has
-  // no row.
+  // Sets the fixes of a collective, and sorts the rows again if they are sorted by a column of
+  // fixes. Does nothing if the collective has no row.
   void set_fixes(NodeId start, CollectiveFixesPtr fixes);
   // Like set_fixes, for all rows. `find` returns null for starts whose fixes are not known.
   void set_all_fixes(const std::function<CollectiveFixesPtr(NodeId start)>& find);

@@ -163,7 +163,7 @@ void ExposedPane::resizeEvent(QResizeEvent* event) {
   ask_soon_.start();
 }
 
-// A pane that comes from behind another tab is painted, but is neither shown nor resized.
+// A pane that appears from behind another tab gets a paint event, but no show or resize event.
 bool ExposedPane::eventFilter(QObject* watched, QEvent* event) {
   if (was_covered_ && watched == view().viewport() && event->type() == QEvent::Paint)
     ask_soon_.start();

@@ -40,7 +40,7 @@ class ExposedPane : public TablePaneOf<ExposedModel> {
  private:
   QAction* add_key(const QString& text, Qt::KeyboardModifiers modifiers,
                    void (ExposedPane::*slot)());
-  // -1 stands for none.
+  // Returns -1 if there is no current row.
   [[nodiscard]] int current_row();
   void ask_for_gains();
   void show_details() { details_->show_row(current_row()); }

@@ -84,7 +84,7 @@ struct LadderLink {
   }
 };
 
-// The common start of all links from a place. Each rung counts once.
+// The common start of all links from a place. The bytes of each rung count once.
 struct LadderPort {
   LadderPlace place;
   std::uint32_t first_link = 0, link_count = 0;

@@ -14,7 +14,7 @@ struct LadderMarks {
   // in the rows below.
   std::vector<std::array<std::int32_t, 2>> selected;
   std::vector<NodeId> nodes;  // the selected nodes, sorted by id
-  // The same numbers for the nodes found by a search.
+  // The numbers of nodes found by a search, counted in the same way.
   std::vector<std::array<std::int32_t, 2>> found;
   std::vector<NodeId> hits;  // the nodes found by a search, sorted by id
   NodeId current;

@@ -32,7 +32,7 @@ class LadderModel : public QObject {
   [[nodiscard]] GroupQueue& groups() { return groups_; }
 
   void set_width(int width);
-  // Views keep the row's box on this side in place on screen.
+  // Expand or collapse a row. Views keep the row's box on this side in place on screen.
   void open_row(int row, LadderSide side = LadderSide::forward);
   void close_row(int row, LadderSide side = LadderSide::forward);
   void toggle_row(int row, LadderSide side = LadderSide::forward) {

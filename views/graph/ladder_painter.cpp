@@ -166,7 +166,8 @@ void LadderPainter::paint_hit(const QRectF& box, LadderSide side) {
                     scene_.theme.text);
 }
 
-// Fills strips, since an outline drawn with a pen would straddle pixel boundaries.
+// Paints the frame as filled strips, since an outline drawn with a pen would straddle pixel
+// boundaries.
 void LadderPainter::paint_frame(const QRectF& box, bool is_marked, bool is_current) {
   const double w = is_current ? 2 : 1;
   const QColor color = is_marked ? scene_.theme.accent : scene_.theme.border;

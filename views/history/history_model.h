@@ -36,8 +36,8 @@ class HistoryModel : public TableModel {
   // `change` names the state that differences are relative to, such as "the previous state".
   HistoryModel(Counted counted, const QString& change, QObject* parent = nullptr);
 
-  // Must be called before there are rows: the rows are named states, which have names instead of
-  // actions.
+  // Shows named states, whose rows have names instead of actions. Must be called before there are
+  // rows.
   void show_names();
 
   void set(std::vector<Row> rows);

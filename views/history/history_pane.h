@@ -39,8 +39,8 @@ class HistoryPane : public QWidget {
   // `before` is the base of the differences.
   void add_figures(HistoryModel::Row& row, const EditHistory& history,
                    const std::optional<Metrics>& metrics, const std::optional<Figures>& before);
-  // Says what a history entry changes in the order of the plan and, if states show the estimates of
-  // their plans, in those of the graph itself, which moves are chosen by.
+  // If states show the estimates of their plans, adds the effects of a history entry on the order
+  // of the plan and on the estimates of the graph itself, by which users choose moves.
   void add_effects(HistoryModel::Row& row, const EditEntry& entry,
                    const std::optional<Metrics>& before) const;
   // The index of the selected named state, or -1.

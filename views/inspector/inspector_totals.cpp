@@ -10,7 +10,7 @@ using namespace inspector;
 
 namespace {
 
-// Empty if none of the nodes was measured.
+// A row with the measured time of the nodes; empty if none of them was measured.
 std::optional<InspectorRow> measured_row(const Snapshot& snapshot, std::span<const NodeId> nodes,
                                          const MeasuredTimeline& measured) {
   std::int64_t ns = 0, estimate = 0;

@@ -10,8 +10,8 @@
 
 namespace jointer::views {
 
-// Shows the progress of a question to Inductor, with a button that cancels it, or why the last
-// question failed. Takes no space if there is nothing to show.
+// Shows the progress of a request to Inductor, with a button that cancels it, or why the last
+// request failed. Takes no space if there is nothing to show.
 class AskedStatus : public QWidget {
   Q_OBJECT
  public:

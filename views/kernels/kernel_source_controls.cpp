@@ -49,7 +49,8 @@ KernelSourceControls::KernelSourceControls(Document& document, QWidget* parent)
                                     &OpenedKernels::close);
   close_measured_ = menu->addAction(tr("Close Measured Kernels"), &document_.traced_kernels(),
                                     &TracedKernels::close);
-  // Closing also cancels a read, and no signal announces that a read has started.
+  // Refresh the menu when it opens: Close also cancels a read, and no signal announces that one has
+  // started.
   connect(menu, &QMenu::aboutToShow, this, &KernelSourceControls::refresh);
   connect(source_, &QComboBox::activated, this, [this](int index) {
     document_.shown_kernels().set_source(

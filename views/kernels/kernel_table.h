@@ -13,7 +13,7 @@ class KernelTable : public TablePaneOf<KernelModel> {
  public:
   explicit KernelTable(Document& document, QWidget* parent = nullptr);
 
-  // -1 unless exactly one row is selected.
+  // The selected row; -1 unless exactly one is selected.
   [[nodiscard]] int selected_row();
 
  protected:

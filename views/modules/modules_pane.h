@@ -17,7 +17,7 @@ class ModulesPane : public TablePaneOf<ModuleModel> {
   void refresh() override;
 
  private:
-  // nullopt if there is no plan, or until it is known.
+  // The values that the plan saves; nullopt if there is no plan, or until it is known.
   [[nodiscard]] std::optional<SavedValues> saved();
   [[nodiscard]] std::optional<SavedValues> saved_by_tags(const SnapshotPtr& step);
 

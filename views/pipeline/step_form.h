@@ -18,7 +18,7 @@ class StepForm : public QScrollArea {
  public:
   explicit StepForm(PipelineSession& session, QWidget* parent = nullptr);
 
-  // 0 shows no step.
+  // Shows the step with this id; 0 shows none.
   void show_step(quint64 id);
   [[nodiscard]] const std::vector<ParameterField*>& fields() const { return fields_; }
   [[nodiscard]] ParameterField* field(const QString& name) const;

@@ -19,7 +19,7 @@ class StepPage : public QWidget {
  public:
   explicit StepPage(PipelineSession& session, QWidget* parent = nullptr);
 
-  // 0 shows no step.
+  // Shows the step with this id; 0 shows none.
   void show_step(quint64 id);
   // The status text shown while there is no report.
   [[nodiscard]] QString summary() const { return summary_->text(); }

@@ -60,7 +60,7 @@ void QueryPane::add_bar() {
   save_ = add_bar_button(*bar_, tr("Save..."), tr("Save the listed rows as TSV or CSV"));
   save_->setObjectName(QStringLiteral("save"));
   connect(save_, &QToolButton::clicked, rows_, &TablePane::save_as);
-  // Until a query has been answered.
+  // Disabled until a query has been answered.
   for (QToolButton* button : {copy_, save_}) button->setEnabled(false);
   connect(run_, &QToolButton::clicked, this, &QueryPane::run);
   connect(cancel_, &QToolButton::clicked, this, &QueryPane::cancel);

@@ -17,8 +17,8 @@ class OrdersBox : public QCheckBox {
   [[nodiscard]] static QString explanation();
 };
 
-// The same for additional process groups (ParetoSearch::twin_groups). Enabled only if searches find
-// orders.
+// Chooses whether orders may use additional process groups (ParetoSearch::twin_groups). Enabled
+// only if searches find orders.
 class TwinGroupsBox : public QCheckBox {
   Q_OBJECT
  public:

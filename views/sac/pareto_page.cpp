@@ -276,8 +276,8 @@ void ParetoPage::follow_named() {
   refresh_marks();
 }
 
-// Requests the estimates of named states that are not requested yet. The plot shows their reserved
-// memory only if reserved memory is limited.
+// Requests the estimates of named states that have not been requested yet. The plot shows their
+// reserved memory only if reserved memory is limited.
 void ParetoPage::request_named() {
   const SacStatePtr state = session_.state();
   const bool needs_reserved =

@@ -38,8 +38,8 @@ class ParetoPage : public QWidget {
 
  signals:
   void message(const QString& sentence);
-  // No plan that a search found meets the limit: says so, and describes the closest one. Empty once
-  // this no longer holds: the limit, the settings of the search or the plan has changed.
+  // `sentence` says that no plan found by a search meets the limit, and describes the closest one.
+  // It is empty once the limit, the settings of the search or the plan has changed.
   void none_fits(const QString& sentence);
   // Requests a search for policies, order and buckets within this peak.
   void tune_wanted(std::int64_t peak_bytes);
@@ -64,7 +64,7 @@ class ParetoPage : public QWidget {
   void retry_named();
   [[nodiscard]] QString status_text() const;
   void choose(std::size_t mark);
-  // `settings` are those of the plan that the search started from.
+  // Applies the plan of a point; `settings` are those of the plan that the search started from.
   void take(const ParetoPoint& point, SolveSettings settings);
   void use_plan(const SavePlan& plan, const Figures& figures, const std::string& order);
   void use_fit(const Fit& fit, const SacStatePtr& of);

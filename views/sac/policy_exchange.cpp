@@ -60,9 +60,9 @@ QString effect_text(const PlanEffect& effect) {
                         PolicyExchange::tr("%1 activations")));
 }
 
-// The distance between the plan that a text produces and the exported plan: the difference between
-// their peaks, in bytes, or -1 if they are the same plan. The maximum if the effect of the text is
-// not known.
+// The distance between the plan that exported text produces and the plan to export: the difference
+// between their peaks, in bytes, or -1 if they are the same plan. The maximum if the effect of the
+// text is not known.
 std::int64_t distance_of(const PolicyExport& made) {
   if (made.gives_plan) return -1;
   if (!made.effect) return std::numeric_limits<std::int64_t>::max();

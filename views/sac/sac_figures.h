@@ -21,7 +21,7 @@ class SacFigures : public QWidget {
   // The text of the current preview, or the reason why it is impossible; empty if there is no
   // preview.
   [[nodiscard]] QString what_if() const { return what_if_text_; }
-  // Shows a note instead of the hint, while there is no preview; empty for the hint.
+  // Sets a note that replaces the hint while there is no preview; if it is empty, shows the hint.
   void set_note(const QString& note);
   // Shows `lines` lines of text instead of boxes, to leave space for the table.
   void show_compact(int lines);

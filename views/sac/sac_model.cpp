@@ -64,7 +64,7 @@ SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors
               "if such a kernel or a call in the chain cannot be fused. In groups, the sum over "
               "the tensors whose recomputation can be fused.")},
       {.title = tr("decided by")},
-      // This column can give way, since the reasons are also below the table.
+      // Hidden if there is little space, since the reasons are also below the table.
       {.title = tr("why"), .max_width = kMaxWhy, .gives_way = 4},
       {.title = tr("operator"),
        .meaning = tr("Operator that computes the tensor."),

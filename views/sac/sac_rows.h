@@ -1,7 +1,7 @@
 #pragma once
 
 // Groups the tensors of the SAC pane into a forest of rows. The tensors are ordered so that those
-// of each row are adjacent. No Qt.
+// of each row are adjacent. Does not use Qt.
 
 #include <cstdint>
 #include <string>

@@ -23,7 +23,7 @@ QString figures_text(const Figures& figures) {
   return TargetPage::tr("%1, %2").arg(bytes_text(figures.peak_bytes), time_text(figures.step_ns));
 }
 
-// Empty if the plan keeps its own order.
+// The passes that order the plan, for the end of a sentence; empty if the plan keeps its own order.
 QString ordered_by(const std::string& passes) {
   return passes.empty() ? QString() : TargetPage::tr(", ordered by %1").arg(to_qstring(passes));
 }

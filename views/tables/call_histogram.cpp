@@ -87,7 +87,8 @@ void CallHistogram::refresh() {
   std::vector<std::int64_t> values;
   values.reserve(calls_.size());
   for (const NodeId node : calls_) values.push_back(value(node));
-  // In a narrow pane, the end is cut off: the name, which the selected row has too.
+  // The name comes last, since a narrow pane cuts off the end, and the selected row shows the name,
+  // too.
   label_->setText(tr("%1, median %2, maximum %3 · %4")
                       .arg(counted_text(calls_.size(), tr("1 call"), tr("%1 calls")),
                            text(values[values.size() / 2]), text(values.back()), title_));

@@ -31,8 +31,8 @@ struct Column {
   bool adds_up = false;
   QString total_title;
   // Maximum width in pixels when the column is fitted to its contents; 0 for the table's limit. A
-  // text column with its own limit also becomes narrower, and elides its texts, if the columns
-  // after it would not fit.
+  // text column with its own limit also becomes narrower, and elides its text, if the columns after
+  // it would not fit.
   int max_width = 0;
   // If the table is too narrow for its columns, those with a positive number are hidden, the
   // highest number first, until the others fit. 0: never hidden.

@@ -17,7 +17,7 @@ class TableDelegate : public QStyledItemDelegate {
                                const QModelIndex& index) const override;
 
  protected:
-  // A color next to a text is the same in a selected row, since it has a meaning.
+  // The color next to a text does not change when its row is selected, since it has a meaning.
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
 };
 

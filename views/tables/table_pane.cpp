@@ -26,8 +26,8 @@ namespace {
 
 constexpr int kMinTable = 66;      // fits the header, a row and a scroll bar, in pixels
 constexpr int kCompactMargin = 3;  // between the parts of a low pane
-// The number of rows that a histogram leaves visible; the second number if its bars would otherwise
-// be hidden.
+// The number of rows that stay visible above a histogram; the second one applies if the bars of the
+// histogram would otherwise be hidden.
 constexpr int kRowsAboveBars = 5, kRowsAboveLowBars = 4;
 
 }  // namespace

@@ -54,8 +54,8 @@ class TablePane : public QWidget {
   // Shows the selected range above the table, and refreshes when the range changes. Called once, in
   // the constructor, by panes with rows that depend on the range.
   void follow_range();
-  // The same for rows that also depend on the selected moment. They are those of the document that
-  // the timeline shows, even without a range.
+  // Like follow_range, for rows that also depend on the selected moment. Even without a range, the
+  // rows are those of the document that the timeline shows.
   void follow_timeline();
   // The document whose nodes the rows stand for: the pane's own or, in a pane that follows the
   // range or the timeline, the document that the range is a part of or that the timeline shows

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kFieldRadius = 2;  // as in Fusion
 
-// `rect` has the frame inside, as in Fusion.
+// The outline is inside `rect`, as in Fusion.
 void draw_outline(QPainter& painter, const QRect& rect, const QColor& color, double radius) {
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing, radius > 0);

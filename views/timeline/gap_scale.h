@@ -1,6 +1,6 @@
 #pragma once
 
-// The positions on an axis of the gaps to which a held block can move. Plain numbers, no Qt.
+// The positions on an axis of the gaps to which a held block can move. Does not use Qt.
 
 #include <cstddef>
 #include <cstdint>

@@ -15,7 +15,7 @@
 
 namespace jointer::views {
 
-// Paints the stacked memory curve, at a cost bounded by pixels.
+// Paints the stacked memory curve. The cost is bounded by the number of pixels.
 class MemoryTrack {
  public:
   MemoryTrack(const TimelineData& data, const AxisView& axis, QRect area, BytesView bytes,

@@ -80,7 +80,7 @@ QString MoveStrip::headline() const {
                         in_brackets(bytes_difference_text(was.peak_bytes, is.peak_bytes)),
                     tr("step %1").arg(time_text(is.step_ns)) +
                         in_brackets(time_difference_text(was.step_ns, is.step_ns))};
-  // History shows the estimates of the pair that its plan makes.
+  // Say so, since History shows the estimates of the pair that the plan of the joint graph makes.
   if (sac_kind(held_.from->graph) == SacKind::joint) parts << tr("estimated for the joint graph");
   return parts.join(QStringLiteral("  ·  "));
 }
@@ -180,7 +180,7 @@ void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
 QString flat_text(const HeldMove& held) {
   if (!held.preview.is_flat()) return {};
   if (held.preview.first() == held.preview.last()) return tr("This is the only legal position.");
-  // The note on nodes that move along says so if there is no chain to include.
+  // Do not suggest a chain if there is none to include: the note on nodes that move along says so.
   return held.carries || !held.carried.isEmpty()
              ? tr("No legal position changes the estimates.")
              : tr("No legal position changes the estimates; press C to include the chain.");

@@ -51,7 +51,7 @@ class MoveTool : public QObject {
   void take();
   void take_held();
   void follow(int x, bool snaps);
-  // Moves a block that a command picked up to the pointer.
+  // Moves the block, which a command has picked up, to the pointer.
   void place_at(int x, bool snaps);
   void scroll();
   void anchor();

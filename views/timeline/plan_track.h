@@ -1,7 +1,7 @@
 #pragma once
 
 // The memory curve of a plan along the axis of its joint graph or flat training step, as pixel
-// columns. The cost is bounded by the screen width. No Qt.
+// columns. The cost is bounded by the screen width. Does not use Qt.
 
 #include <vector>
 

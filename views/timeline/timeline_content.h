@@ -66,7 +66,7 @@ class TimelineContent : public QObject {
   // The positions on the axis where a part of the estimated step begins and ends.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> positions_of(TimeRange range) const;
   // "120 ms" or, in program order, the number of calls before the position. The time has enough
-  // digits to tell positions apart that are `resolution` nanoseconds away from each other, if given.
+  // digits to distinguish positions that are `resolution` nanoseconds apart, if given.
   [[nodiscard]] QString position_text(double position, double resolution = 0) const;
   // The distance between two positions: "12.0 ms", or "120 calls" in program order.
   [[nodiscard]] QString distance_text(std::int64_t begin, std::int64_t end) const;
@@ -93,7 +93,7 @@ class TimelineContent : public QObject {
   [[nodiscard]] const KernelLanes* kernel_lanes() const { return kernel_lanes_.get(); }
   // The row of one of these lanes, or -1.
   [[nodiscard]] int row_of_kernels(std::size_t lane) const;
-  // A word for the source of these kernels; “kernels” if they are predicted.
+  // A word for the source of these kernels; "kernels" if they are predicted.
   [[nodiscard]] QString kernels_name() const;
   // Why the kernels of the current graph are not shown, in a few words. Empty if they are.
   [[nodiscard]] QString kernels_state() const;

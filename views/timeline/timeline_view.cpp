@@ -343,7 +343,7 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   const QPoint delta = event->angleDelta();
   const double notches = static_cast<double>(delta.y()) / 120.0;
   if (turn_memory(*event)) {
-    // The memory axis handled it.
+    // The memory axis has handled the event.
   } else if (event->modifiers().testFlag(Qt::ControlModifier)) {
     range_.zoom_at(event->position().x(), std::pow(kZoomStep, notches));
   } else if (event->modifiers().testFlag(Qt::ShiftModifier) && verticalScrollBar()->maximum() > 0) {

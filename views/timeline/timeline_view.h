@@ -23,7 +23,7 @@ class MoveTool;
 // estimate, and each of its lanes below the estimated one; below all of them is a lane for each
 // stream of the GPU, with the kernels that were measured on it. The kernels of the document's
 // ShownKernels, if shown, have the lowest lanes; predicted ones are computed only while the view is
-// visible. The view is painted directly, at a cost bounded by pixels (draw_list.h).
+// visible. The view is painted directly, at a cost bounded by the number of pixels (draw_list.h).
 //
 // The keys W, A, S and D work while the pointer is over the view (see pointer_keys.h).
 //

@@ -38,7 +38,7 @@ class TunePane : public QWidget {
   void refresh_marks();
   void refresh_steps();
   [[nodiscard]] QString status_text() const;
-  // The effect of Apply Best, or that it was applied; empty without a result that can be applied.
+  // Says what Apply Best would change, or that it was applied; empty if nothing can be applied.
   [[nodiscard]] QString effect_text() const;
   void choose(std::size_t mark);
   void save_winner();

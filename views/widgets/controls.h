@@ -26,8 +26,8 @@ inline QHBoxLayout* make_row(QWidget* widget, const QMargins& margins, int spaci
   return row;
 }
 
-// Appends a control to a layout and returns it. `name`: its object name, or null.
-// `accessible_name` is needed if the control has neither a text nor a label.
+// Appends a control to a layout and returns it. `name`: its object name, or null. `accessible_name`
+// is needed if the control has neither text nor a label.
 template <class Control>
 Control* add_control(QLayout& layout, Control* control, const char* name, const QString& tip = {},
                      const QString& accessible_name = {}) {

@@ -2,7 +2,7 @@
 
 // The visible parts of a timeline at a zoom level, as pixel columns. The cost is bounded by the
 // screen width, however many nodes there are: items narrower than three pixels are folded with
-// their neighbors. No Qt.
+// their neighbors. Does not use Qt.
 
 #include <cstddef>
 #include <vector>

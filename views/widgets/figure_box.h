@@ -22,7 +22,7 @@ class FigureBox : public QWidget {
   [[nodiscard]] QLabel& was() { return *was_; }
   [[nodiscard]] QLabel& warning() { return *warning_; }
 
-  // Shows a text next to the name, or none if it is empty.
+  // Shows text next to the name; if it is empty, hides the previous text.
   void set_was(const QString& text);
   // Shows `was` and, if the numbers differ, `change`. Lower is better: a decrease is shown in the
   // accent color, an increase in the warning color.
@@ -31,9 +31,9 @@ class FigureBox : public QWidget {
   // Moves the text next to the name, or the change next to the value, into the tooltip. For narrow
   // windows.
   void leave_out(bool was, bool change);
-  // Sets further lines of the tooltip, such as those about figures that are left out.
+  // Sets additional lines of the tooltip, such as those about numbers that are left out.
   void set_note(const QString& note);
-  // Shows a text in the warning color after the value, or none if the text is empty.
+  // Shows text in the warning color after the value; if it is empty, hides the previous text.
   void show_warning(const QString& text);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reduces a memory profile to a few pixels, for small curves without an axis. No Qt.
+// Reduces a memory profile to a few pixels, for small curves without an axis. Does not use Qt.
 
 #include <algorithm>
 #include <cstdint>

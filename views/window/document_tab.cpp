@@ -55,8 +55,8 @@ void DocumentTab::insert_bar(QWidget* bar) {
 
 void DocumentTab::show_graph(const SnapshotPtr& snapshot) {
   if (session_ && session_->autosave().is_saving()) {
-    // The saves belong to the old session. If another load begins first, this one ends with its
-    // loader.
+    // Wait for the saves, which belong to the old session. If another load begins first, it deletes
+    // `loader_`, and this load is dropped.
     connect(
         &session_->autosave(), &Autosave::saves_ended, loader_,
         [this, snapshot] { show_graph(snapshot); },

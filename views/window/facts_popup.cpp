@@ -37,8 +37,7 @@ QString heading(Fact::Kind kind) {
   return {};
 }
 
-// Says where in the window the values that the facts of this kind name can be changed; may be
-// empty.
+// Says where in the window the values in facts of this kind can be changed; may be empty.
 QString hint(const Graph& graph, Fact::Kind kind) {
   if (kind == Fact::Kind::assumed) return FactsPopup::tr("To change these sizes, press Sizes.");
   if (kind != Fact::Kind::derived) return {};

@@ -13,14 +13,14 @@ struct FirstAnswer {
   NodeId node;  // the node that the answer is about; invalid if there is none
 };
 
-// Answers why the peak is there. The node produces the largest tensor that is live at the peak, if
-// a node produces it.
+// Answers why memory peaks where it does. `node` produces the largest tensor that is live at the
+// peak; it is invalid if no node produces that tensor.
 FirstAnswer answer_peak(const Snapshot& snapshot);
-// Answers which communication costs the most. The node starts that collective or copy, if any is
-// exposed.
+// Answers which communication costs the most. `node` starts that collective or copy; it is invalid
+// if none is exposed.
 FirstAnswer answer_communication(const Snapshot& snapshot);
-// Answers what a change would do. The node is the most exposed collective, which the user can move
-// to find out; invalid if none is exposed, or if a copy is exposed for longer.
+// Answers what a change would do. `node` is the most exposed collective, which the user can move to
+// find out; invalid if none is exposed, or if a copy is exposed for longer.
 FirstAnswer answer_what_if(const Snapshot& snapshot);
 
 }  // namespace jointer::views

@@ -18,7 +18,7 @@ class GuessNote : public QToolButton {
   // `document` must outlive this object.
   explicit GuessNote(Document& document, QWidget* parent = nullptr);
 
-  // Shortens the text. For narrow windows.
+  // Shortens the text, for narrow windows.
   void set_brief(bool brief);
 
  signals:

@@ -359,7 +359,7 @@ void Scoreboard::show_figures() {
   if (hidden != hidden_before) beside.back() += tr(" (was %1)").arg(hidden_before);
   beside.removeAll(QString());
   exposed_->set_was(beside.join(tr(", ")));
-  // The plan's pair has no block that moves.
+  // The numbers of the plan do not follow a held block.
   planned_->setEnabled(held == nullptr || held->gap == held->preview.current());
   const bool is_analyzed = held == nullptr || held->is_shown();
   reserved_->setEnabled(is_analyzed);
