@@ -26,7 +26,7 @@ from .hashing import document_hash
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line; returns the exit code."""
+    """Run the command line and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m jointer", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     info = commands.add_parser("info", help="print a short summary of a capture")

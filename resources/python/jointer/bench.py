@@ -100,7 +100,7 @@ class Cancelled(BaseException):
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run one rank; returns the exit code."""
+    """Run one rank and return the exit code."""
     events = Events.take_stdout()
     signal.signal(signal.SIGTERM, _cancel)
     try:
@@ -304,7 +304,7 @@ class _Rank:
         self, captured: Program, unedited: Program | None, device: torch.device
     ) -> float:
         """The bound for sums of more than two ranks that may be computed in a different order. On
-        the CPU, they are those in other messages than in the unedited graph."""
+        the CPU, these are the sums that the unedited graph computes in other messages."""
         sums = sums_of_ranks(captured)
         if device.type == "cpu":
             sums = sums - sums_of_ranks(unedited) if unedited is not None else set()

@@ -81,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Answer one request, or run as a worker; returns the exit code."""
+    """Answer one request, or run as a worker, and return the exit code."""
     events = Events.take_stdout()
     _adopt_orphans()
     signal.signal(signal.SIGTERM, _cancel)
@@ -145,7 +145,7 @@ class _Answers:
         self._events.say(event, **members)
 
     def answer(self, number: Any, given: dict[str, Any]) -> int:
-        """Answer the request in ``given``; returns the exit code."""
+        """Answer the request in ``given`` and return the exit code."""
         self.is_busy = True
         pulse = _Pulse(self, number)
         try:

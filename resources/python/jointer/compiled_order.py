@@ -85,7 +85,7 @@ class Collective:
         return f"{self.target or 'an unknown collective'}{size}{group}{ranks}"
 
     def fits(self, other: Collective) -> bool:
-        """True if no member that both have differs."""
+        """True if all members that are known for both are equal."""
         pairs = (
             (plain_target(self.target), plain_target(other.target)),
             (self.group, other.group),

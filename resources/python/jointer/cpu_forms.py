@@ -76,8 +76,8 @@ def laid_out(tensor: Any, described: Any) -> Any:
 
 
 def _shaped(logsumexp: Tensor, described: Tensor) -> Tensor:
-    """``logsumexp``, which is [batch, heads, queries], with the padding, or the last dimension of
-    one, that ``described`` has."""
+    """``logsumexp``, which is [batch, heads, queries], with the padding or the last dimension of
+    size 1 that ``described`` has."""
     if described.dim() == logsumexp.dim() + 1:
         logsumexp = logsumexp.unsqueeze(-1)
     else:

@@ -26,7 +26,7 @@ from .cpu_forms import expand_heads, laid_out, no_dropout, scale_of, sum_heads
 
 _ATEN = torch.ops.aten
 
-#: Bytes of which CUDA's fused kernels need a multiple per head, and the largest head of flash.
+#: CUDA's fused kernels require heads of a multiple of this many bytes; flash limits the head size.
 _ALIGNMENT, _MAX_FLASH_SIZE = 16, 256
 #: The memory-efficient kernel pads the rows of its logsumexp to a multiple of this.
 _EFFICIENT_ROWS = 32

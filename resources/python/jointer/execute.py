@@ -200,7 +200,7 @@ class Run:
                 self._set(step.node, inputs[step.node.name])
 
     def run(self) -> list[Any]:
-        """Run every node; returns the graph's outputs."""
+        """Run every node and return the graph's outputs."""
         with torch.no_grad():
             for step in self._steps:
                 if step.node.op == "call_function":

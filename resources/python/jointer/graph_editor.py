@@ -67,7 +67,7 @@ class GraphEditor:
     """Edits one graph."""
 
     def __init__(self, gm: fx.GraphModule, half: str = "", trusted: bool = False) -> None:
-        """``half``: for a pair, ``forward`` or ``backward``, a prefix that names may have."""
+        """``half``: if ``gm`` is half of a pair, ``forward`` or ``backward``: a prefix of names."""
         register_operators()
         self._graph = gm.graph
         self._half = half

@@ -71,7 +71,8 @@ def graph_hash(gm_or_graph: fx.GraphModule | fx.Graph) -> str:
     """The hash of a live graph, as 64 hex digits.
 
     Raises:
-        CaptureError: the graph holds what a capture cannot; the message names the node.
+        CaptureError: the graph contains something that a capture cannot hold; the message names the
+            node.
     """
     return digest(graph_lines(gm_or_graph))
 
@@ -127,7 +128,8 @@ def graph_records(gm_or_graph: fx.GraphModule | fx.Graph) -> list[Record]:
     """The records of a live graph, for ``record_lines`` and ``rank_lines``.
 
     Raises:
-        CaptureError: the graph holds what a capture cannot; the message names the node.
+        CaptureError: the graph contains something that a capture cannot hold; the message names the
+            node.
     """
     graph = getattr(gm_or_graph, "graph", gm_or_graph)
     values = ValueEncoder()
@@ -200,7 +202,8 @@ def graph_lines(gm_or_graph: fx.GraphModule | fx.Graph) -> list[str]:
     """The canonical text of a live graph, line by line, without the newlines.
 
     Raises:
-        CaptureError: the graph holds what a capture cannot; the message names the node.
+        CaptureError: the graph contains something that a capture cannot hold; the message names the
+            node.
     """
     return record_lines(graph_records(gm_or_graph))
 

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Answer one request; returns the exit code."""
+    """Answer one request and return the exit code."""
     del options
     events = Events.take_stdout()
     faulthandler.enable()

@@ -57,7 +57,7 @@ def nothing_measured(milliseconds: Mapping[str, float]) -> Iterator[None]:
 
 
 def _replace(module: Any, milliseconds: Mapping[str, float]) -> Callable[[], None]:
-    """Replace measurements with estimates. Returns the function that undoes this."""
+    """Replace measurements with estimates, and return a function that restores them."""
 
     def estimate(node: fx.Node, custom: Any = None) -> float:
         asked = module.get_custom_estimation(node, custom, None)

@@ -298,13 +298,13 @@ def _ahead_of_time(
 
 
 def _provenance(config: Any) -> dict[str, Any]:
-    """Options that add to the package which nodes each kernel computes."""
+    """Options with which Inductor records in the package which nodes each kernel computes."""
     known = hasattr(config.trace, "provenance_tracking_level")
     return {"trace.provenance_tracking_level": 1} if known else {}
 
 
 def _fresh_provenance() -> Any:
-    """Keeps the kernels of earlier compilations in this process out of the package."""
+    """A context that keeps kernels of earlier compilations in this process out of the package."""
     from torch._inductor import debug
 
     return getattr(debug, "reset_provenance_globals", nullcontext)()

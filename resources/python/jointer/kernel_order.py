@@ -53,7 +53,7 @@ class OrderReport:
     difference: str | None = None
     applied: list[str] = field(default_factory=list)
     skipped: list[SkippedMove] = field(default_factory=list)
-    #: Kernels that moves name and the scheduler does not have.
+    #: Kernels that moves name but the scheduler does not have.
     not_found: list[str] = field(default_factory=list)
     #: The collectives and waits in their new order, by the names of their nodes.
     communication: list[str] = field(default_factory=list)

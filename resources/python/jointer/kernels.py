@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Print the kernels as one JSON object; returns the exit code."""
+    """Print the kernels as one JSON object and return the exit code."""
     output, sys.stdout = sys.stdout, sys.stderr
     os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")

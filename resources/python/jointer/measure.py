@@ -1,10 +1,10 @@
 """Measures a program: step times, peak memory, and the time of each node.
 
-Terms: an ordinary step runs the program unchanged. A profiled step records when each node starts
-and ends, and the bytes held after it. A step *apart* runs each collective alone, to measure the
-collective's own time: all ranks of its group synchronize, then the collective starts and is waited
-for immediately. On a GPU, a profiled step times nodes with events; a step apart instead uses the
-host's clock, and synchronizes with the device before and after each node.
+Terms: an ordinary step runs the program unchanged. A *profiled* step records when each node starts
+and ends, and the bytes held after it. An *isolated* step runs each node alone, to measure the
+node's own time: for a collective, all ranks of its group synchronize, then the collective starts
+and is waited for immediately. On a GPU, a profiled step times nodes with events; an isolated step
+uses the host's clock, and synchronizes with the device before and after each node.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .profiler_ranges import ProfilerRanges
 from .rank_program import RankProgram
 from .retarget import captured_target
 
-#: Number of profiled steps apart; a node's own time is the median over them.
+#: Number of isolated steps; a node's own time is the median over them.
 _REPEATS = 3
 
 Report = Callable[[str, int, int], None]
@@ -80,7 +80,7 @@ class Measurer:
         self._profiled_step()
         for done in range(_REPEATS):
             self._report("profile", 1 + done, total)
-            self._step_apart()
+            self._isolated_step()
 
     def figures(self) -> dict[str, Any]:
         """The keys of a ``measured`` event."""
@@ -166,7 +166,7 @@ class Measurer:
             if collective in self._times and wait in self._times:
                 self._times[collective][1] = self._times[wait][1]
 
-    def _step_apart(self) -> None:
+    def _isolated_step(self) -> None:
         """Measure the time of each node alone."""
 
         def call(step: Step, args: tuple, kwargs: dict) -> Any:

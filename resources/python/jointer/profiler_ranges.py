@@ -1,4 +1,7 @@
-"""Ranges for a profiler that runs this process, such as Nsight Systems (app/runner/cuda/nvtx.cpp)."""
+"""Ranges for a profiler such as Nsight Systems, under which this process runs.
+
+app/runner/cuda/nvtx.cpp does the same.
+"""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class RankProgram:
         after: Callable[[Step, int, int], None] | None = None,
         started: Callable[[], None] = lambda: None,
     ) -> list[Any]:
-        """Run once; returns the outputs.
+        """Run once and return the outputs.
 
         Args:
             inputs: the inputs by placeholder name; the caller continues to hold them.

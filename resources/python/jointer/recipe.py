@@ -367,7 +367,7 @@ class _Replay:
         )
 
     def _try(self, changes: list[tuple[int, Mapping[str, Json]]]) -> tuple[int, str] | None:
-        """Apply either all of ``changes`` or none. If a change fails, returns its number and the
+        """Apply either all of ``changes`` or none. If a change fails, return its number and the
         error."""
         mark = self._editor.mark()
         index = 0

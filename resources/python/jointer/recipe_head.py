@@ -51,7 +51,7 @@ def load_recipe(source: str | os.PathLike[str] | Mapping[str, Json]) -> tuple[Js
 
 
 def check_head(document: Json, where: str, kind: str, format_name: str, newest: int) -> None:
-    """Raises a ``RecipeError`` unless ``document`` has this format, in version 1 to ``newest``.
+    """Raise a ``RecipeError`` unless ``document`` has this format, in version 1 to ``newest``.
 
     ``kind`` is what messages call such a file.
     """

@@ -27,7 +27,7 @@ _HALF_BOUND, _SINGLE_BOUND = 2e-2, 1e-4
 
 
 def sums_of_ranks(program: Program) -> set[str]:
-    """A text for each kind of such a collective; for a bucket, with its members in order."""
+    """The texts of these collectives, one per kind; for a bucket, with its members in order."""
     sums: set[str] = set()
     for part in program.parts:
         for node in part.gm.graph.nodes:
@@ -45,7 +45,7 @@ def bound_of_roundings(program: Program) -> float:
 
 
 def _sum_text(node: fx.Node, groups: Mapping[str, Any]) -> str:
-    """Empty if ``node`` is not such a collective."""
+    """The text of ``node``; empty if it is not such a collective."""
     name = _schema_name(node)
     if not name.startswith(("_c10d_functional::all_reduce", "_c10d_functional::reduce_scatter")):
         return ""
