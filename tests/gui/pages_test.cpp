@@ -1,6 +1,7 @@
 // Tests that the pages in place of a graph show their texts whole, in small windows and with long
 // names.
 
+#include <QAccessible>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QKeySequence>
@@ -15,6 +16,7 @@
 #include "views/widgets/wrapped_text.h"
 #include "views/window/message_bar.h"
 #include "views/window/pages.h"
+#include "views/window/recent_files.h"
 #include "views/window/restore_bar.h"
 
 namespace jointer {
@@ -37,6 +39,11 @@ QString cut_text(const QWidget& page) {
   return {};
 }
 
+QString name_of(QObject& object) {
+  QAccessibleInterface* interface = QAccessible::queryAccessibleInterface(&object);
+  return interface == nullptr ? QString() : interface->text(QAccessible::Name);
+}
+
 }  // namespace
 
 class PagesTest : public QObject {
@@ -49,6 +56,7 @@ class PagesTest : public QObject {
   void bars_show_long_paths_whole_data() { texts_are_shown_whole_data(); }
   void bars_show_long_paths_whole();
   void names_of_recent_files_are_shown_as_they_are();
+  void a_screen_reader_gets_the_names_of_controls();
 };
 
 void PagesTest::texts_are_shown_whole_data() {
@@ -123,6 +131,44 @@ void PagesTest::names_of_recent_files_are_shown_as_they_are() {
       shown << QString(button->text()).replace("&&", "&");
     }
   QCOMPARE(shown.mid(0, 2), QStringList({"r&d_capture.json", "fw_1.json + bw_1.json"}));
+}
+
+void PagesTest::a_screen_reader_gets_the_names_of_controls() {
+  std::vector<std::unique_ptr<QWidget>> pages;
+  auto start = std::make_unique<EmptyPage>();
+  start->set_recent({kPath});
+  pages.push_back(std::move(start));
+  pages.push_back(std::make_unique<LoadingPage>(kName));
+  pages.push_back(std::make_unique<ErrorPage>(kName, kPath));
+  QStringList nameless;
+  for (const auto& page : pages) {
+    page->resize(800, 600);
+    page->show();
+    QVERIFY(QTest::qWaitForWindowExposed(page.get()));
+    QWidgetList controls = page->findChildren<QWidget*>();
+    controls.prepend(page.get());
+    int named = 0;
+    for (QWidget* control : controls) {
+      const bool is_read = control->focusPolicy() != Qt::NoFocus ||
+                           qobject_cast<QLabel*>(control) != nullptr ||
+                           qobject_cast<QProgressBar*>(control) != nullptr;
+      if (!is_read || !control->isVisible()) continue;
+      if (name_of(*control).isEmpty())
+        nameless << QStringLiteral("%1 in %2")
+                        .arg(control->metaObject()->className(), page->metaObject()->className());
+      else
+        ++named;
+    }
+    QVERIFY(named >= 4);
+  }
+  QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join(u'\n')));
+  QWidget& error = *pages.back();
+  QCOMPARE(name_of(error), QStringLiteral("Could not open %1").arg(kName));
+  QCOMPARE(name_of(test::child<WrappedText>(error, "message")), kPath);
+  QStringList links;
+  for (QPushButton* button : pages.front()->findChildren<QPushButton*>())
+    if (button->isFlat()) links << name_of(*button);
+  QCOMPARE(links, QStringList{RecentFiles::label(kPath)});  // not elided
 }
 
 }  // namespace jointer

@@ -27,13 +27,13 @@ inline QHBoxLayout* make_row(QWidget* widget, const QMargins& margins, int spaci
 }
 
 // Appends a control to a layout and returns it. `name`: its object name, or null. `accessible_name`
-// is needed if the control has neither text nor a label.
+// is needed if the control has neither text nor a label, and does not name itself.
 template <class Control>
 Control* add_control(QLayout& layout, Control* control, const char* name, const QString& tip = {},
                      const QString& accessible_name = {}) {
   control->setObjectName(QLatin1String(name));
   control->setToolTip(tip);
-  control->setAccessibleName(accessible_name);
+  if (!accessible_name.isEmpty()) control->setAccessibleName(accessible_name);
   layout.addWidget(control);
   return control;
 }

@@ -16,15 +16,6 @@ constexpr int kPageWidth = 520;
 constexpr int kButtonHeight = 28;
 constexpr int kLinkMargin = 16;
 
-WrappedText* heading(const QString& text, QWidget* parent) {
-  auto* label = new WrappedText(text, parent);
-  QFont font = label->font();
-  font.setPixelSize(QFontInfo(font).pixelSize() + 7);
-  font.setBold(true);
-  label->setFont(font);
-  return label;
-}
-
 }  // namespace
 
 Page::Page(QWidget* parent) : QScrollArea(parent) {
@@ -48,10 +39,20 @@ Page::Page(QWidget* parent) : QScrollArea(parent) {
   setWidget(page);
 }
 
+void Page::set_heading(const QString& text) {
+  setAccessibleName(text);
+  auto* label = new WrappedText(text, this);
+  QFont font = label->font();
+  font.setPixelSize(QFontInfo(font).pixelSize() + 7);
+  font.setBold(true);
+  label->setFont(font);
+  column_->insertWidget(0, label);
+}
+
 EmptyPage::EmptyPage(QWidget* parent) : Page(parent) {
   setObjectName(QStringLiteral("EmptyPage"));
   QVBoxLayout* column = this->column();
-  column->addWidget(heading(tr("No graph open"), this));
+  set_heading(tr("No graph open"));
   column->addWidget(new WrappedText(tr("Drop a file here: %1. Drop both files of a pair together.")
                                         .arg(QString::fromStdString(formats_text())),
                                     this));
@@ -91,8 +92,10 @@ void EmptyPage::set_recent(const QStringList& files) {
   list->addWidget(title);
   for (const QString& file : files) {
     auto* link = new QPushButton(recent_);
-    link->setText(button_text(link->fontMetrics().elidedText(
-        RecentFiles::label(file), Qt::ElideMiddle, kPageWidth - 2 * kLinkMargin)));
+    const QString label = RecentFiles::label(file);
+    link->setText(button_text(
+        link->fontMetrics().elidedText(label, Qt::ElideMiddle, kPageWidth - 2 * kLinkMargin)));
+    link->setAccessibleName(label);  // not elided
     link->setFlat(true);
     link->setToolTip(file);
     link->setStyleSheet(QStringLiteral("text-align: left; padding: 3px;"));
@@ -103,8 +106,9 @@ void EmptyPage::set_recent(const QStringList& files) {
 
 LoadingPage::LoadingPage(const QString& name, QWidget* parent) : Page(parent) {
   QVBoxLayout* column = this->column();
-  column->addWidget(heading(tr("Opening %1").arg(name), this));
+  set_heading(tr("Opening %1").arg(name));
   bar_ = new QProgressBar(this);
+  bar_->setAccessibleName(tr("Progress"));
   bar_->setRange(0, 1000);
   bar_->setTextVisible(false);
   bar_->setMinimumWidth(kPageWidth - 40);
@@ -128,7 +132,7 @@ void LoadingPage::show_progress(double fraction, const QString& what, qint64 lef
 ErrorPage::ErrorPage(const QString& name, const QString& message, QWidget* parent) : Page(parent) {
   setObjectName(QStringLiteral("ErrorPage"));
   QVBoxLayout* column = this->column();
-  column->addWidget(heading(tr("Could not open %1").arg(name), this));
+  set_heading(tr("Could not open %1").arg(name));
   add_control(*column, new WrappedText(message, this), "message");
   auto* buttons = new QHBoxLayout;
   auto* retry = new QPushButton(tr("Try Again"), this);

@@ -20,6 +20,8 @@ class Page : public QScrollArea {
 
  protected:
   [[nodiscard]] QVBoxLayout* column() const { return column_; }
+  // Adds a heading at the top, which is also the page's accessible name.
+  void set_heading(const QString& text);
 
  private:
   QVBoxLayout* column_ = nullptr;
