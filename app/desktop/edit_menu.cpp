@@ -26,6 +26,11 @@ namespace {
 using namespace views;
 
 const QString kFindHistory = QStringLiteral("find/history");
+// The panes that show what keys edit, besides the timeline: the nodes that are moved, and those
+// whose edit is repeated.
+const QStringList kMovePanes{QStringLiteral("graph"), QStringLiteral("exposed")};
+const QStringList kRepeatPanes{QStringLiteral("graph"), QStringLiteral("exposed"),
+                               QStringLiteral("sac")};
 
 struct PolicyEntry {
   const char* verb;
@@ -71,7 +76,7 @@ std::vector<NodeId> calls_selected(const Document& document) {
 }  // namespace
 
 EditMenu::EditMenu(const MenuContext& context, QSettings& settings)
-    : context_(context), settings_(settings) {
+    : context_(context), keys_(context), settings_(settings) {
   QMenu* menu = context_.bar.addMenu(tr("&Edit"));
   add_edit_actions(menu);
   menu->addSeparator();
@@ -135,8 +140,10 @@ void EditMenu::add_edit_actions(QMenu* menu) {
   add(tr("Move as Late as Possible (Toggle Chain)"),
       QKeySequence(Qt::ALT | Qt::SHIFT | Qt::Key_End),
       planner([](MovePlanner& p) { p.to_end(1, true); }));
+  for (QAction* action : node_actions_) keys_.limit(*action, kMovePanes);
   add(tr("Repeat Edit in All &Identical Layers"), QKeySequence(Qt::Key_L),
       &EditMenu::repeat_in_layers);
+  keys_.limit(*node_actions_.last(), kRepeatPanes);
   menu->addSeparator();
   add(tr("&Merge Collectives"), {}, [this] { change_collectives(true); });
   add(tr("&Split Collective"), {}, [this] { change_collectives(false); });

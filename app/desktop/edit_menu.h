@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "app/desktop/edit_keys.h"
 #include "app/desktop/menu_context.h"
 #include "core/graph/node.h"
 #include "views/session/edit/move_planner.h"
@@ -43,6 +44,7 @@ class EditMenu : public QObject {
   void escape();
 
   MenuContext context_;
+  EditKeys keys_;
   QSettings& settings_;
   QList<QAction*> node_actions_;  // actions on the selected nodes
   std::vector<QAction*> untag_;   // one per scope: removes the policy

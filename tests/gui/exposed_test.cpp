@@ -285,6 +285,7 @@ void ExposedTest::nothing_runs_for_a_hidden_pane() {
   QVERIFY(first_with_gain(false) >= 0);  // and it is selected
   window_->dock("exposed")->close();
   QVERIFY(!pane_->isVisible());
+  window_->current_tab()->timeline()->setFocus();
   QTest::keyClick(window_.get(), Qt::Key_B);
   QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 1, kPatienceMs);
   QVERIFY(settle());
@@ -299,6 +300,7 @@ void ExposedTest::gains_are_found_after_an_edit_behind_another_tab() {
   QVERIFY(first_with_gain(false) >= 0);  // and it is selected
   window_->dock("graph")->raise();
   QTRY_VERIFY(pane_->visibleRegion().isEmpty());
+  window_->current_tab()->timeline()->setFocus();
   QTest::keyClick(window_.get(), Qt::Key_B);
   QTRY_COMPARE_WITH_TIMEOUT(editing().entry_count(), 1, kPatienceMs);
   QVERIFY(settle());

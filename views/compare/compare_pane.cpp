@@ -388,11 +388,12 @@ void ComparePane::show_comparison(const Result<Comparison>& result) {
            is_same_document(*choice, choices_[kNow]);
   };
   const bool is_within = is_own(from_) && is_own(to_);
-  table_->say(!result ? QString()
-              : is_within && editing_.entry_count() == 0 && !chosen_execution()
-                  ? tr("No edits yet.\nDrag a collective in the timeline, or select a node and "
-                       "press V, to see the differences here.")
-                  : tr("No nodes differ between these two states."));
+  table_->say(
+      !result ? QString()
+      : is_within && editing_.entry_count() == 0 && !chosen_execution()
+          ? tr("No edits yet.\nIn the timeline, drag a collective, or select a node and press "
+               "V, to see the differences here.")
+          : tr("No nodes differ between these two states."));
   table_->set(comparison_ ? comparison_->nodes : nullptr);
   show_plan(result ? result->plan : nullptr);
   show_metrics();

@@ -161,7 +161,7 @@ void HistoryPane::fill_entries() {
   std::vector<HistoryModel::Row> rows;
   HistoryModel::Row first{.place = QStringLiteral("0"),
                           .title = editing_.entry_count() == 0
-                                       ? tr("As opened: drag a collective or press V to edit")
+                                       ? tr("As opened: drag a collective in the timeline")
                                        : tr("As opened"),
                           .is_current = editing_.place() == 0};
   add_figures(first, {}, metrics_of(opened->graph, opened->analysis), {});

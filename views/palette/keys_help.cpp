@@ -18,7 +18,11 @@ KeysGroup keys_of(const QString& title, const QList<QAction*>& actions) {
     for (const QKeySequence& sequence : action->shortcuts())
       if (!sequence.isEmpty()) keys << sequence.toString(QKeySequence::NativeText);
     if (keys.isEmpty()) continue;
-    group.rows << KeysGroup::Row{keys.join(QStringLiteral(", ")), plain_action_text(*action)};
+    const QString text = plain_action_text(*action);
+    group.rows << KeysGroup::Row{keys.join(QStringLiteral(", ")),
+                                 action->whatsThis().isEmpty()
+                                     ? text
+                                     : QStringLiteral("%1 (%2)").arg(text, action->whatsThis())};
   }
   return group;
 }

@@ -11,7 +11,8 @@
 
 namespace jointer::views {
 
-// The shortcuts of these actions. Skips actions without a shortcut.
+// The shortcuts of these actions, with their "What's This?" texts in parentheses. Skips actions
+// without a shortcut.
 KeysGroup keys_of(const QString& title, const QList<QAction*>& actions);
 
 // A dialog that lists keys in groups and has a filter.
