@@ -39,6 +39,7 @@ Result<Options> parse_options(const QStringList& arguments) {
   const auto assume =
       option("assume",
              "Values of size symbols, such as u0=64,u1=32, or one value for all unbacked symbols; "
+             "ranks:dp=16 gives process group dp 16 ranks, if the file lacks their number; "
              "stride:fsdp=8 places the ranks of process group fsdp 8 apart, if the file does not "
              "list them.",
              "LIST");

@@ -38,16 +38,36 @@
 #include "core/graph/group_argument.h"
 
 namespace jointer {
+namespace {
+
+// Places n ranks, `stride` apart and beginning with rank 0.
+GroupPlacement place_evenly(std::int64_t n, std::int64_t stride, std::int64_t per_node) {
+  if (n < 2) return {.ranks = n, .nodes = 1, .ranks_per_node = n};
+  if (stride >= per_node) return {.ranks = n, .nodes = n, .ranks_per_node = 1};
+  GroupPlacement placement{.ranks = n, .nodes = saturating_mul(n - 1, stride) / per_node + 1};
+  // The index of the first rank on a node.
+  const auto first_on = [=](std::int64_t node) {
+    return saturating_add(saturating_mul(node, per_node), stride - 1) / stride;
+  };
+  placement.ranks_per_node = n - first_on(placement.nodes - 1);
+  // The numbers of ranks on full nodes repeat after `stride` nodes.
+  for (std::int64_t node = 0; node + 1 < placement.nodes && node < stride; ++node)
+    placement.ranks_per_node =
+        std::min(placement.ranks_per_node, first_on(node + 1) - first_on(node));
+  return placement;
+}
+
+}  // namespace
 
 GroupPlacement place_group(const Graph& graph, const Node& collective, std::int64_t gpus_per_node) {
-  GroupPlacement placement{.ranks = estimated_group_size(graph, collective)};
-  placement.ranks_per_node = placement.ranks;
-  if (!collective.group || graph.group(collective.group).ranks.empty()) return placement;
-  // Sorted ranks, so that the ranks of each node are adjacent. Usually they are sorted already.
+  const std::int64_t size = estimated_group_size(graph, collective);
+  const std::int64_t per_node = std::max<std::int64_t>(gpus_per_node, 1);
+  if (!collective.group) return place_evenly(size, 1, per_node);
   const ProcessGroup& group = graph.group(collective.group);
   const auto& ranks = group.ranks;
   const std::int64_t stride = rank_stride(graph, group);
-  const std::int64_t per_node = std::max<std::int64_t>(gpus_per_node, 1);
+  if (ranks.empty()) return place_evenly(size, stride, per_node);
+  // Sorted ranks, so that the ranks of each node are adjacent. Usually they are sorted already.
   const auto node_of = [=](std::int32_t rank) { return rank * stride / per_node; };
   std::vector<std::int32_t> sorted;
   std::span<const std::int32_t> in_order(ranks);
@@ -64,10 +84,7 @@ GroupPlacement place_group(const Graph& graph, const Node& collective, std::int6
     fewest = std::min(fewest, here);
     here = 0;
   }
-  if (nodes == 0) return placement;
-  placement.nodes = nodes;
-  placement.ranks_per_node = fewest;
-  return placement;
+  return {.ranks = size, .nodes = nodes, .ranks_per_node = fewest};
 }
 
 std::int64_t input_bytes(const Graph& graph, const Node& call) {

@@ -9,7 +9,7 @@ namespace jointer {
 
 // The nodes on which the ranks of a group run. Ranks fill nodes in order: rank r of the job is on
 // node r / gpus_per_node. If the capture does not contain the group's ranks, they are assumed to be
-// rank_stride apart. A collective without a group, or with an empty one, is on one node and has
+// rank_stride apart, beginning with rank 0. A collective without a group, or with an empty one, has
 // estimated_group_size ranks.
 struct GroupPlacement {
   std::int64_t ranks = 1;

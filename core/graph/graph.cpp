@@ -28,16 +28,16 @@ void take_numbers(const Graph& graph, std::vector<Dim>& dims, std::vector<Storag
 
 // Adds a fact for each group whose number of ranks the graph does not tell.
 void note_unknown_sizes(Graph& graph) {
-  for (const NodeId id : graph.order()) {
-    const Node& n = graph.node(id);
-    if (!graph.is_collective_start(n) || known_group_size(graph, n)) continue;
-    const std::int64_t ranks = estimated_group_size(graph, n);
-    std::string text =
-        fmt::format("the file lacks the number of ranks of {}: estimates assume {}{}",
-                    n.group ? fmt::format("process group {}", graph.text(graph.group(n.group).name))
-                            : "the collectives without a process group",
-                    counted(static_cast<std::size_t>(ranks), "rank"),
-                    graph.part(n.part).world_size ? ", the world size" : "");
+  for (const UnsizedGroup& unsized : unsized_groups(graph)) {
+    const Node& n = graph.node(unsized.collective);
+    const std::int64_t ranks = default_group_size(graph, n);
+    std::string text = fmt::format(
+        "the file lacks the number of ranks of {}: estimates assume {}{}, unless --assume {}=N "
+        "says otherwise",
+        unsized.group ? fmt::format("process group {}", unsized.name)
+                      : "the collectives without a process group",
+        counted(static_cast<std::size_t>(ranks), "rank"),
+        graph.part(n.part).world_size ? ", the world size" : "", ranks_name(unsized.name));
     if (std::ranges::find(graph.facts(), text, &Fact::text) == graph.facts().end())
       graph.add_fact(Fact::Kind::derived, std::move(text));
   }
@@ -431,7 +431,7 @@ Result<void> Graph::finish() {
 
 Result<void> Graph::assume(const Assumptions& assumptions) {
   const Assumptions before = assumptions_;
-  JOINTER_CHECK(check_strides(*this, assumptions));
+  JOINTER_CHECK(check_group_assumptions(*this, assumptions));
   JOINTER_CHECK(evaluate_symbols(assumptions));
   if (auto sound = validate_sizes(*this); !sound) {
     JOINTER_CHECK(evaluate_symbols(before));
@@ -460,7 +460,8 @@ Result<void> Graph::evaluate_symbols(const Assumptions& assumptions) {
       if (known.insert(symbol).second) loose.variables.push_back({.name = symbol});
   }
   tables.push_back(&loose);
-  JOINTER_TRY(SymbolValues values, SymbolValues::resolve(tables, without_strides(assumptions)));
+  JOINTER_TRY(SymbolValues values,
+              SymbolValues::resolve(tables, without_group_assumptions(assumptions)));
 
   std::vector<std::int64_t> evaluated(expressions_.size());
   for (std::size_t i = 0; i < expressions_.size(); ++i) {

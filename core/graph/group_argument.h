@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
@@ -27,9 +28,11 @@ const Argument* group_argument(const Graph& graph, const Node& call);
 // if the capture does not give it.
 std::optional<std::int64_t> known_group_size(const Graph& graph, const Node& collective);
 
-// The number of ranks that estimates assume: the known number or, if there is none, the world size
-// of the capture or, without one, 2. So no collective is free for lack of a number.
+// The number of ranks that estimates assume: the known number or, if there is none, the one that an
+// assumption gives (assumed_ranks) or, without one, default_group_size.
 std::int64_t estimated_group_size(const Graph& graph, const Node& collective);
+// The world size of the capture or, without one, 2. So no collective is free for lack of a number.
+std::int64_t default_group_size(const Graph& graph, const Node& collective);
 
 // Returns the group of a part that has `size` ranks and from whose name `name` is derived; null if
 // there is none. Passes that copy a group append to its name, so `0_fsdp_extra` is a twin of `0`.
@@ -54,13 +57,33 @@ std::string stride_name(std::string_view group);
 std::optional<std::int64_t> assumed_stride(const Graph& graph, const ProcessGroup& group);
 // The assumed distance; 1 if there is none.
 std::int64_t rank_stride(const Graph& graph, const ProcessGroup& group);
-// The assumptions without the distances.
-Assumptions without_strides(Assumptions assumptions);
-// Only the distances.
-Assumptions only_strides(const Assumptions& assumptions);
 
-// Error (usage): an assumed distance is out of range, or its group is not in the graph or has known
-// ranks.
-Result<void> check_strides(const Graph& graph, const Assumptions& assumptions);
+// The number of ranks of a group whose size the capture does not give is also an assumption,
+// `ranks:dp=16`.
+
+// The name of that assumption for a group: "ranks:dp". Collectives without a group share the
+// assumption "ranks:".
+std::string ranks_name(std::string_view group);
+// The assumed number or, for a twin without its own, that of its original; nullopt if there is
+// none.
+std::optional<std::int64_t> assumed_ranks(const Graph& graph, GroupId group);
+// A group whose size the capture does not give, or none for collectives without a group, and the
+// first collective in it, in program order.
+struct UnsizedGroup {
+  GroupId group;
+  std::string_view name;  // the group's; empty without a group
+  NodeId collective;
+};
+// All such groups, in program order of these collectives.
+std::vector<UnsizedGroup> unsized_groups(const Graph& graph);
+
+// The assumptions without distances and numbers of ranks.
+Assumptions without_group_assumptions(Assumptions assumptions);
+// Only the distances and numbers of ranks.
+Assumptions only_group_assumptions(const Assumptions& assumptions);
+
+// Error (usage): an assumed distance or number of ranks is out of range, or its group is not in the
+// graph, or the capture has the ranks or the size of the group.
+Result<void> check_group_assumptions(const Graph& graph, const Assumptions& assumptions);
 
 }  // namespace jointer

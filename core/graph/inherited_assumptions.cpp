@@ -6,7 +6,6 @@
 #include "core/graph/group_argument.h"
 
 namespace jointer {
-
 Assumptions inherited_assumptions(const Assumptions& given, const Graph& made) {
   Assumptions held;
   held.fallback = given.fallback;
@@ -26,6 +25,21 @@ Assumptions inherited_assumptions(const Assumptions& given, const Graph& made) {
       const auto found = given.named.find(stride_name(known));
       if (found == given.named.end()) continue;
       held.named.emplace(stride_name(used.contains(known) ? known : name), found->second);
+      break;
+    }
+  }
+  for (const UnsizedGroup& unsized : unsized_groups(made)) {
+    if (!unsized.group) {
+      if (const auto found = given.named.find(ranks_name({})); found != given.named.end())
+        held.named.insert(*found);
+      continue;
+    }
+    for (const ProcessGroup* each = &made.group(unsized.group); each != nullptr;
+         each = original_of(made, *each)) {
+      const std::string_view known = made.text(each->name);
+      const auto found = given.named.find(ranks_name(known));
+      if (found == given.named.end()) continue;
+      held.named.emplace(ranks_name(used.contains(known) ? known : unsized.name), found->second);
       break;
     }
   }

@@ -4,14 +4,31 @@
 #include <cstdlib>
 
 #include "core/graph/group_argument.h"
+#include "core/schedule/assumed_step.h"
 
 namespace jointer {
 namespace {
 
 constexpr double kNotable = 0.01;
 
+// True for each group that has more than one rank. If the size of a group is a guess, which
+// guess_group_sizes reports, its placement is not counted as one.
+std::vector<bool> have_several_ranks(const Graph& graph) {
+  std::vector<bool> several(graph.group_count());
+  for (std::size_t i = 0; i < several.size(); ++i)
+    several[i] = graph.group(GroupId(i)).ranks.size() > 1;
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (!node.group || several[node.group.index()] || !graph.is_collective_start(node)) continue;
+    const auto known = known_group_size(graph, node);
+    several[node.group.index()] =
+        (known ? known : assumed_ranks(graph, node.group)).value_or(1) > 1;
+  }
+  return several;
+}
+
 bool is_guessed(const Graph& graph, const ProcessGroup& group) {
-  return group.ranks.size() > 1 && has_guessed_ranks(graph, group) && !assumed_stride(graph, group);
+  return has_guessed_ranks(graph, group) && !assumed_stride(graph, group);
 }
 
 }  // namespace
@@ -25,31 +42,18 @@ Result<PlacementGuess> guess_placement(const Graph& graph, const Analysis& analy
   PlacementGuess guess{.neighbors_ns = analysis.simulation.step_ns(),
                        .spread_ns = analysis.simulation.step_ns()};
   Assumptions spread = graph.assumptions();
+  const std::vector<bool> several = have_several_ranks(graph);
   for (std::size_t i = 0; i < graph.group_count(); ++i) {
     const ProcessGroup& group = graph.group(GroupId(i));
-    if (!is_guessed(graph, group)) continue;
+    if (!several[i] || !is_guessed(graph, group)) continue;
     guess.groups.emplace_back(i);
     spread.named.emplace(stride_name(graph.text(group.name)),
                          analysis.options.estimator.gpus_per_node);
   }
   if (guess.groups.empty()) return guess;
-  Graph placed = graph;
-  JOINTER_CHECK(placed.assume(spread));
-  JOINTER_TRY(const std::unique_ptr<Estimator> estimator,
-              make_estimator(analysis.options.estimator, analysis.memory.device()));
-  std::vector<NodeCost> costs = analysis.costs;
-  for (const NodeId node : graph.order())
-    if (std::ranges::find(guess.groups, graph.node(node).group) != guess.groups.end()) {
-      const std::int64_t host_ns = costs[node.index()].host_ns;
-      costs[node.index()] = estimator->estimate(placed, node);
-      if (analysis.compiled) costs[node.index()].host_ns = host_ns;
-    }
-  const SimulationOptions& options = analysis.options.simulation;
-  guess.spread_ns = Simulation(graph, costs, options).step_ns();
-  // The kernels of a compiled step do not run in the graph's order, so only the difference
-  // between the two placements counts.
-  if (analysis.compiled)
-    guess.spread_ns += guess.neighbors_ns - Simulation(graph, analysis.costs, options).step_ns();
+  JOINTER_TRY(guess.spread_ns, step_if_assumed(graph, analysis, spread, [&](const Node& node) {
+                return std::ranges::find(guess.groups, node.group) != guess.groups.end();
+              }));
   return guess;
 }
 

@@ -72,6 +72,7 @@ def test_help_and_version() -> None:
         (["memory", JOINT, "--assume", "=1"], "`=1`"),
         (["memory", JOINT, "--assume", "u0=99999999999999999999"], "u0="),
         (["memory", JOINT, "--assume", "u77=1"], "cannot assume a value for u77"),
+        (["memory", JOINT, "--assume", "ranks:zz=2"], "no process group zz with an unknown number of ranks"),
         (["overlap", JOINT, "--device", "gtx480"], "h100"),
         (["overlap", JOINT, "--estimator", "crystal-ball"], "torch-2.11"),
         (["overlap", JOINT, "--estimator", "simpleton"], "`simpleton`"),

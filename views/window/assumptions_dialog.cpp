@@ -65,7 +65,7 @@ AssumptionsDialog::AssumptionsDialog(Document& document, QWidget* parent)
   apply_->setDefault(true);
   connect(apply_, &QPushButton::clicked, this, &AssumptionsDialog::apply);
   connect(buttons->button(QDialogButtonBox::Reset), &QPushButton::clicked, this, [this] {
-    document_.assume(only_strides(document_.wanted_assumptions()));
+    document_.assume(only_group_assumptions(document_.wanted_assumptions()));
     accept();
   });
 }

@@ -5,6 +5,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "core/graph/group_argument.h"
 #include "views/session/text/node_text.h"
@@ -13,8 +14,8 @@
 namespace jointer::views {
 namespace {
 
-constexpr int kMaxGpus = 1 << 16, kMaxStride = 1 << 20;
-constexpr int kUnknown = 0;  // stands for an unknown stride
+constexpr int kMaxGpus = 1 << 16, kMaxOfGroup = 1 << 20;
+constexpr int kUnknown = 0;  // stands for an unknown number
 
 }  // namespace
 
@@ -31,6 +32,7 @@ EstimatesDialog::EstimatesDialog(Document& document, QWidget* parent)
   auto* form = new QFormLayout(content);
   add_estimator(*form);
   add_gpus(*form);
+  add_sizes(*form);
   add_groups(*form);
   scrolled->setWidget(content);
   column->addWidget(scrolled, 1);
@@ -67,15 +69,57 @@ void EstimatesDialog::add_gpus(QFormLayout& form) {
   form.addRow(tr("&GPUs per node:"), gpus_);
 }
 
+void EstimatesDialog::add_number(QFormLayout& form, const QString& label,
+                                 const QString& object_name, const std::string& assumption,
+                                 const QString& unknown, const QString& unit) {
+  const auto& assumed = document_.wanted_assumptions().named;
+  auto* box = new QSpinBox(this);
+  box->setObjectName(object_name);
+  box->setRange(kUnknown, kMaxOfGroup);
+  box->setSpecialValueText(unknown);
+  box->setSuffix(unit);
+  const auto known = assumed.find(assumption);
+  box->setValue(known == assumed.end() ? kUnknown : static_cast<int>(known->second));
+  form.addRow(label, box);
+  numbers_.emplace_back(assumption, box);
+}
+
+void EstimatesDialog::add_sizes(QFormLayout& form) {
+  const Graph& graph = document_.graph();
+  const std::vector<UnsizedGroup> groups = unsized_groups(graph);
+  if (groups.empty()) return;
+  auto* text = new QLabel(
+      tr("The capture lacks the number of ranks of these process groups. Collectives with more "
+         "ranks take longer, above all if the ranks are on several nodes."),
+      this);
+  text->setWordWrap(true);
+  form.addRow(text);
+  for (const UnsizedGroup& group : groups) {
+    const QString name = to_qstring(group.name);
+    const Node& collective = graph.node(group.collective);
+    const QString unknown = graph.part(collective.part).world_size
+                                ? tr("Unknown (assume %1, the world size)")
+                                : tr("Unknown (assume %1)");
+    add_number(form,
+               group.group ? tr("%1, number of ranks:").arg(name)
+                           : tr("Collectives without a group, number of ranks:"),
+               QStringLiteral("ranks_of_") + name, ranks_name(group.name),
+               unknown.arg(default_group_size(graph, collective)), tr(" ranks"));
+  }
+}
+
 void EstimatesDialog::add_groups(QFormLayout& form) {
   const Graph& graph = document_.graph();
-  const auto& assumed = document_.wanted_assumptions().named;
+  const std::vector<UnsizedGroup> unsized = unsized_groups(graph);
+  bool is_first = true;
   for (std::size_t i = 0; i < graph.group_count(); ++i) {
     const ProcessGroup& group = graph.group(GroupId(i));
-    if (group.ranks.size() < 2 || !has_guessed_ranks(graph, group)) continue;
-    if (strides_.empty()) {
+    const bool has_size =
+        std::ranges::find(unsized, GroupId(i), &UnsizedGroup::group) == unsized.end();
+    if ((has_size && group.ranks.size() < 2) || !has_guessed_ranks(graph, group)) continue;
+    if (std::exchange(is_first, false)) {
       auto* text = new QLabel(
-          tr("The capture has only the sizes of these process groups. How far apart are "
+          tr("The capture does not list the ranks of these process groups. How far apart are "
              "successive ranks of a group? On a mesh of 8 × 8 GPUs, for example, they are 1 "
              "apart in one dimension and 8 apart in the other. The estimators torch-2.11 and "
              "torch-2.15 use only the sizes of groups."),
@@ -83,18 +127,13 @@ void EstimatesDialog::add_groups(QFormLayout& form) {
       text->setWordWrap(true);
       form.addRow(text);
     }
-    auto* box = new QSpinBox(this);
-    box->setRange(kUnknown, kMaxStride);
-    box->setSpecialValueText(tr("Unknown (assume consecutive)"));
-    box->setSuffix(tr(" apart"));
-    const auto known = assumed.find(stride_name(graph.text(group.name)));
-    box->setValue(known == assumed.end() ? kUnknown : static_cast<int>(known->second));
     const QString name = to_qstring(graph.text(group.name));
-    box->setObjectName(QStringLiteral("stride_of_") + name);
-    form.addRow(
-        tr("%1, %2:").arg(name, counted_text(group.ranks.size(), tr("1 rank"), tr("%1 ranks"))),
-        box);
-    strides_.emplace_back(graph.text(group.name), box);
+    add_number(form,
+               has_size ? tr("%1, %2:").arg(
+                              name, counted_text(group.ranks.size(), tr("1 rank"), tr("%1 ranks")))
+                        : tr("%1, distance:").arg(name),
+               QStringLiteral("stride_of_") + name, stride_name(graph.text(group.name)),
+               tr("Unknown (assume consecutive)"), tr(" apart"));
   }
 }
 
@@ -106,9 +145,11 @@ AnalysisOptions EstimatesDialog::options() const {
 }
 
 Assumptions EstimatesDialog::assumptions() const {
-  Assumptions assumptions = without_strides(document_.wanted_assumptions());
-  for (const auto& [group, box] : strides_)
-    if (box->value() != kUnknown) assumptions.named.emplace(stride_name(group), box->value());
+  Assumptions assumptions = document_.wanted_assumptions();
+  for (const auto& [name, box] : numbers_) {
+    assumptions.named.erase(name);
+    if (box->value() != kUnknown) assumptions.named.emplace(name, box->value());
+  }
   return assumptions;
 }
 

@@ -71,7 +71,8 @@ void GraphOptions::add_to(CLI::App& command) {
   command
       .add_option("--assume", assume,
                   "Values of size symbols, such as u0=64,u1=32, or one value for all unbacked "
-                  "symbols; stride:fsdp=8 places the ranks of process group fsdp 8 apart, if the "
+                  "symbols; ranks:dp=16 gives process group dp 16 ranks, if the file lacks their "
+                  "number; stride:fsdp=8 places the ranks of process group fsdp 8 apart, if the "
                   "file does not list them")
       ->type_name("SYMBOL=N")
       ->delimiter(';');

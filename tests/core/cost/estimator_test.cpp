@@ -462,6 +462,86 @@ TEST(UnknownGroups, HaveTheRanksOfTheWorldOrTwo) {
   EXPECT_EQ(estimator("simple")->estimate(graph, graph.find("other")).ns, 0);
 }
 
+TEST(UnknownGroups, HaveTheRanksThatAreAssumed) {
+  Graph graph = parse(R"(
+    group two: 0 1
+    x: f32[1048576] = input
+    known: f32[1048576] = _c10d_functional.all_reduce(x, 'sum', 'two')
+    other: f32[1048576] = _c10d_functional.all_reduce(x, 'sum', 'other')
+    twin: f32[1048576] = _c10d_functional.all_reduce(x, 'sum', 'other_extra')
+    none: f32[1048576] = _c10d_functional.all_reduce(x, 'sum', None)
+    return [known, other, twin, none]
+  )");
+  const auto ranks = [&](const char* call) {
+    return estimated_group_size(graph, node(graph, call));
+  };
+  const auto groups = unsized_groups(graph);
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_EQ(groups[0].name, "other");
+  EXPECT_EQ(groups[1].name, "other_extra");
+  EXPECT_FALSE(static_cast<bool>(groups[2].group));
+  EXPECT_EQ(groups[2].collective, graph.find("none"));
+  const std::int64_t before = estimator("roofline")->estimate(graph, graph.find("other")).ns;
+  ASSERT_TRUE(graph.assume(Assumptions::parse("ranks:other=16,ranks:=4").value()));
+  EXPECT_EQ(ranks("known"), 2);
+  EXPECT_EQ(ranks("other"), 16);
+  EXPECT_EQ(ranks("twin"), 16) << "a twin has the size of its original";
+  EXPECT_EQ(ranks("none"), 4);
+  EXPECT_EQ(known_group_size(graph, node(graph, "other")), std::nullopt);
+  EXPECT_GT(estimator("roofline")->estimate(graph, graph.find("other")).ns, before);
+  ASSERT_TRUE(graph.assume(Assumptions::parse("ranks:other=16,ranks:other_extra=4").value()));
+  EXPECT_EQ(ranks("twin"), 4);
+  EXPECT_EQ(ranks("none"), 2);
+}
+
+TEST(UnknownGroups, HaveConsecutiveRanks) {
+  Graph graph = parse(R"(
+    x: f32[8] = input
+    a: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'dp')
+    return [a]
+  )");
+  const auto place = [&](const char* assumed) {
+    EXPECT_TRUE(graph.assume(Assumptions::parse(assumed).value())) << assumed;
+    const GroupPlacement p = place_group(graph, node(graph, "a"), 8);
+    return std::tuple(p.ranks, p.nodes, p.ranks_per_node);
+  };
+  EXPECT_EQ(place(""), std::tuple(2, 1, 2));
+  EXPECT_EQ(place("ranks:dp=8"), std::tuple(8, 1, 8));
+  EXPECT_EQ(place("ranks:dp=16"), std::tuple(16, 2, 8));
+  EXPECT_EQ(place("ranks:dp=17"), std::tuple(17, 3, 1));
+  EXPECT_EQ(place("ranks:dp=16,stride:dp=2"), std::tuple(16, 4, 4));
+  // Ranks 0 3 6, 9 12 15, 18 21 and so on.
+  EXPECT_EQ(place("ranks:dp=9,stride:dp=3"), std::tuple(9, 4, 1));
+  EXPECT_EQ(place("ranks:dp=8,stride:dp=3"), std::tuple(8, 3, 2));
+  EXPECT_EQ(place("ranks:dp=16,stride:dp=8"), std::tuple(16, 16, 1));
+  EXPECT_EQ(place("ranks:dp=1"), std::tuple(1, 1, 1));
+}
+
+TEST(UnknownGroups, RefuseSizesThatDoNotFit) {
+  Graph graph = parse(R"(
+    group two: 0 1
+    x: f32[8] = input
+    a: f32[8] = _c10d_functional.all_reduce(x, 'sum', 'two')
+    b: f32[8] = _c10d_functional.all_reduce(a, 'sum', 'dp')
+    return [b]
+  )");
+  const auto error = [&](const char* assumed) {
+    const auto done = graph.assume(Assumptions::parse(assumed).value());
+    EXPECT_FALSE(done) << assumed;
+    if (done) return std::string();
+    EXPECT_EQ(done.error().kind, Error::Kind::usage) << assumed;
+    return done.error().message;
+  };
+  EXPECT_EQ(error("ranks:two=4"),
+            "cannot assume ranks:two: the graph has no process group two with an unknown number of "
+            "ranks");
+  EXPECT_EQ(error("ranks:=4"),
+            "cannot assume ranks:: the graph has no collective without a process group with an "
+            "unknown number of ranks");
+  EXPECT_EQ(error("ranks:dp=0"), "ranks:dp: a group must have 1 to 1048576 ranks, not 0");
+  EXPECT_TRUE(graph.assumptions().empty());
+}
+
 TEST(UnknownGroups, AreFacts) {
   Graph graph = parse(R"(
     x: f32[8] = input
@@ -478,12 +558,16 @@ TEST(UnknownGroups, AreFacts) {
     return texts;
   };
   const auto expected = testing::ElementsAre(
-      "the file lacks the number of ranks of process group tp: estimates assume 2 ranks",
+      "the file lacks the number of ranks of process group tp: estimates assume 2 ranks, unless "
+      "--assume ranks:tp=N says otherwise",
       "the file lacks the number of ranks of the collectives without a process group: estimates "
-      "assume 2 ranks");
+      "assume 2 ranks, unless --assume ranks:=N says otherwise");
   EXPECT_THAT(facts(), expected);
   ASSERT_TRUE(graph.finish());
   EXPECT_THAT(facts(), expected) << "once for each group, however often a graph is finished";
+  ASSERT_TRUE(graph.assume(Assumptions::parse("ranks:tp=16").value()));
+  ASSERT_TRUE(graph.finish());
+  EXPECT_THAT(facts(), expected) << "the capture still lacks the number";
 }
 
 TEST(Estimators, RefuseUnknownNamesAndOptions) {

@@ -63,6 +63,27 @@ TEST(InheritedAssumptions, ATwinWithoutItsOriginalGetsItsDistance) {
   EXPECT_EQ(inherited("stride:fsdp=2", graph), "stride:fsdp_extra=2");
 }
 
+TEST(InheritedAssumptions, NumbersOfRanksHoldForGroupsOfUnknownSize) {
+  Graph graph = parse(R"(
+    x: f32[64] = input
+    g: f32[64] = _c10d_functional.all_reduce(x, 'sum', 'dp')
+    v: f32[64] = _c10d_functional.wait_tensor(g)
+    h: f32[64] = _c10d_functional.all_reduce(v, 'sum', 'dp_extra')
+    u: f32[64] = _c10d_functional.wait_tensor(h)
+    t: f32[64] = aten.neg(u)
+    return [t]
+  )");
+  EXPECT_EQ(inherited("ranks:=4,ranks:dp=16,ranks:tp=2", graph), "ranks:dp=16");
+  EXPECT_EQ(inherited("ranks:dp=16,ranks:dp_extra=8", graph), "ranks:dp=16,ranks:dp_extra=8");
+  EXPECT_EQ(inherited("ranks:fsdp=2", parse(kGathering)), "") << "its size is known";
+  EXPECT_EQ(inherited("ranks:=4", parse(R"(
+    x: f32[64] = input
+    g: f32[64] = _c10d_functional.all_reduce(x, 'sum', None)
+    return [g]
+  )")),
+            "ranks:=4");
+}
+
 TEST(InheritedAssumptions, HoldForAPairAndItsJointGraph) {
   Graph graph = parse(kGathering);
   ASSERT_TRUE(graph.assume(parsed("stride:fsdp=2,u0=32,u1=7")));

@@ -88,6 +88,22 @@ TEST(PlacementGuess, AnAssumptionPlacesTheTwinsOfAGroup) {
   EXPECT_TRUE(guess(graph).groups.empty());
 }
 
+// While the size is a guess, guess_group_sizes reports it.
+TEST(PlacementGuess, AGroupOfUnknownSizeIsPlacedByAGuessOnceItsSizeIsAssumed) {
+  Graph graph = test::must(parse_literal(R"(
+    x: bf16[4096,4096] = input
+    g: bf16[4096,4096] = _c10d_functional.all_reduce(x, 'sum', 'dp')
+    w: bf16[4096,4096] = _c10d_functional.wait_tensor(g)
+    return [w]
+  )"));
+  EXPECT_TRUE(guess(graph).groups.empty());
+  ASSERT_TRUE(graph.assume(strides("ranks:dp=16")));
+  EXPECT_EQ(guess(graph).groups.size(), 1U);
+  EXPECT_TRUE(guess(graph).matters());
+  ASSERT_TRUE(graph.assume(strides("ranks:dp=16,stride:dp=8")));
+  EXPECT_TRUE(guess(graph).groups.empty());
+}
+
 // They give the same time wherever the ranks are, so the guess need not be reported.
 TEST(PlacementGuess, TorchsFormulasUseOnlyTheSizesOfGroups) {
   const Graph graph = gather();
@@ -136,9 +152,9 @@ TEST(PlacementGuess, StridesAreCheckedAndSeparateFromSizes) {
   EXPECT_FALSE(graph.assume(strides("stride:fsdp=0")));
   EXPECT_FALSE(graph.assume(strides("stride:tp=8")));
   EXPECT_TRUE(graph.assumptions().empty());
-  const Assumptions both = strides("u0=3,stride:fsdp=8");
-  EXPECT_EQ(without_strides(both).text(), "u0=3");
-  EXPECT_EQ(only_strides(both).text(), "stride:fsdp=8");
+  const Assumptions both = strides("u0=3,stride:fsdp=8,ranks:dp=4");
+  EXPECT_EQ(without_group_assumptions(both).text(), "u0=3");
+  EXPECT_EQ(only_group_assumptions(both).text(), "ranks:dp=4,stride:fsdp=8");
 }
 
 }  // namespace
