@@ -36,6 +36,15 @@ class GraphModule(torch.nn.Module):
         wait: "bf16[65536, 4096]" = torch.ops._c10d_functional.wait_tensor.default(gather);
         return (wait,)
 )";
+// Not even the size of a group for an all-reduce.
+const char kReduction[] = R"(
+class GraphModule(torch.nn.Module):
+    def forward(self, primals_1: "bf16[4096, 4096]", primals_2: "bf16[4096, 4096]"):
+        mm: "bf16[4096, 4096]" = torch.ops.aten.mm.default(primals_1, primals_2);
+        sum_1: "bf16[4096, 4096]" = torch.ops._c10d_functional.all_reduce.default(mm, 'sum', 'dp');
+        wait: "bf16[4096, 4096]" = torch.ops._c10d_functional.wait_tensor.default(sum_1);
+        return (wait,)
+)";
 
 }  // namespace
 
@@ -46,19 +55,41 @@ class GuessTest : public test::AppWindow {
   void init() {
     make_folder();
     make_window();
-    QFile file(folder_->filePath("graph.txt"));
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(kText);
-    file.close();
-    QVERIFY(open(file.fileName()));
+    QVERIFY(open_text(kText));
   }
   void cleanup() { close_window(); }
 
   void a_guess_is_shown_and_replaced();
   void settings_are_kept_in_the_workspace();
+  void a_guessed_size_is_shown_and_replaced_data() { add_sizes(); }
+  void a_guessed_size_is_shown_and_replaced();
+  void an_assumed_size_is_kept_in_the_workspace();
   void groups_of_a_capture_are_no_guess();
 
  private:
+  bool open_text(const char* text) {
+    QFile file(folder_->filePath("graph.txt"));
+    if (!file.open(QIODevice::WriteOnly)) return false;
+    file.write(text);
+    file.close();
+    return open(file.fileName());
+  }
+  bool reopen_text(const char* text) {
+    close_window();
+    make_window();
+    return open_text(text);
+  }
+  // Saves the document and opens it in a new window.
+  bool save_and_reopen() {
+    Autosave& autosave = window_->current_tab()->session()->autosave();
+    QSignalSpy saved(&autosave, &Autosave::saved);
+    const QString path = folder_->filePath("kept.jointer");
+    autosave.save(path, {});
+    if (!saved.wait(kPatienceMs)) return false;
+    close_window();
+    make_window();
+    return open(path);
+  }
   bool open(const QString& path) {
     return open_file(path.toStdString()) &&
            QTest::qWaitFor([this] { return window_->findChild<GuessNote*>() != nullptr; });
@@ -110,17 +141,59 @@ void GuessTest::settings_are_kept_in_the_workspace() {
   test::choose(estimator, "roofline");
   apply();
   const std::int64_t before = step();
-  Autosave& autosave = window_->current_tab()->session()->autosave();
-  QSignalSpy saved(&autosave, &Autosave::saved);
-  const QString path = folder_->filePath("kept.jointer");
-  autosave.save(path, {});
-  QVERIFY(saved.wait(kPatienceMs));
-  close_window();
-  make_window();
-  QVERIFY(open(path));
+  QVERIFY(save_and_reopen());
   QCOMPARE(document().analysis().options.estimator.gpus_per_node, 4);
   QCOMPARE(QString::fromStdString(document().graph().assumptions().text()),
            QString("stride:fsdp=2"));
+  QCOMPARE(step(), before);
+}
+
+void GuessTest::a_guessed_size_is_shown_and_replaced() {
+  QVERIFY(reopen_text(kReduction));
+  resize();
+  QTRY_VERIFY_WITH_TIMEOUT(note().isVisible(), kPatienceMs);
+  const std::int64_t two = step();
+  const QString said = note().text();
+  QVERIFY2(said.contains("16 ranks"), qPrintable(said));
+  QVERIFY2(note().toolTip().startsWith("size of 1 group guessed: step "),
+           qPrintable(note().toolTip()));
+  QTRY_VERIFY2(note().width() >= note().sizeHint().width(), "the note is cut off");
+  QTest::mouseClick(&note(), Qt::LeftButton);
+  QTRY_VERIFY(dialog() != nullptr);
+  auto& ranks = child<QSpinBox>(*dialog(), "ranks_of_dp");
+  QCOMPARE(ranks.text(), QStringLiteral("Unknown (assume 2)"));
+  test::type(ranks, "16");
+  apply();
+  QVERIFY(step() > two);
+  QVERIFY2(said.contains(time_text(step())), qPrintable(said));
+  QCOMPARE(document().editing().entry_count(), 0);
+  // Now that the size is known, the note is about the places of the ranks.
+  QTRY_VERIFY_WITH_TIMEOUT(note().isVisible() && note().text().contains("if spread"), kPatienceMs);
+  QTest::mouseClick(&note(), Qt::LeftButton);
+  QTRY_VERIFY(dialog() != nullptr);
+  QCOMPARE(child<QSpinBox>(*dialog(), "ranks_of_dp").value(), 16);
+  test::type(child<QSpinBox>(*dialog(), "stride_of_dp"), "8");
+  apply();
+  QTRY_VERIFY_WITH_TIMEOUT(!note().isVisible(), kPatienceMs);
+  // The dialog takes both back.
+  QTest::mouseClick(&child<QToolButton>(*window_, "estimates"), Qt::LeftButton);
+  QTRY_VERIFY(dialog() != nullptr);
+  test::type(child<QSpinBox>(*dialog(), "ranks_of_dp"), "0");
+  test::type(child<QSpinBox>(*dialog(), "stride_of_dp"), "0");
+  apply();
+  QCOMPARE(step(), two);
+  QTRY_VERIFY_WITH_TIMEOUT(note().isVisible(), kPatienceMs);
+}
+
+void GuessTest::an_assumed_size_is_kept_in_the_workspace() {
+  QVERIFY(reopen_text(kReduction));
+  test::run_action(*window_, "Estimates");
+  QTRY_VERIFY(dialog() != nullptr);
+  test::type(child<QSpinBox>(*dialog(), "ranks_of_dp"), "64");
+  apply();
+  const std::int64_t before = step();
+  QVERIFY(save_and_reopen());
+  QCOMPARE(QString::fromStdString(document().graph().assumptions().text()), QString("ranks:dp=64"));
   QCOMPARE(step(), before);
 }
 

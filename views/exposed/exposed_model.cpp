@@ -177,11 +177,12 @@ QString ExposedModel::text(int row, int column) const {
     case group_column: {
       if (c.is_transfer) return {};
       const std::optional<std::int64_t> size = known_group_size(graph, start);
+      const std::optional<std::int64_t> assumed = assumed_ranks(graph, start.group);
       return (c.group ? to_qstring(graph.group_label(c.group)) + QStringLiteral(" · ")
                       : QString()) +
-             (!size        ? tr("size unknown")
-              : *size == 1 ? tr("1 rank")
-                           : tr("%1 ranks").arg(*size));
+             (size      ? counted_text(*size, tr("1 rank"), tr("%1 ranks"))
+              : assumed ? counted_text(*assumed, tr("1 rank assumed"), tr("%1 ranks assumed"))
+                        : tr("size unknown"));
     }
     case module_column:
       return to_qstring(places_.all()[as_index(places_.of(c.start))].path);

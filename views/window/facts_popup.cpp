@@ -41,11 +41,13 @@ QString heading(Fact::Kind kind) {
 QString hint(const Graph& graph, Fact::Kind kind) {
   if (kind == Fact::Kind::assumed) return FactsPopup::tr("To change these sizes, press Sizes.");
   if (kind != Fact::Kind::derived) return {};
-  for (std::size_t i = 0; i < graph.group_count(); ++i)
-    if (has_guessed_ranks(graph, graph.group(GroupId(i))))
-      return FactsPopup::tr(
-          "To place the ranks of a process group differently, choose Graph > Estimates.");
-  return {};
+  bool is_any_guessed = !unsized_groups(graph).empty();
+  for (std::size_t i = 0; i < graph.group_count() && !is_any_guessed; ++i)
+    is_any_guessed = has_guessed_ranks(graph, graph.group(GroupId(i)));
+  return is_any_guessed ? FactsPopup::tr(
+                              "To set the number of ranks of a process group, or where they are, "
+                              "choose Graph > Estimates.")
+                        : QString();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "tests/support/layered_gathers.h"
 #include "tests/support/model_rows.h"
+#include "tests/support/must.h"
 #include "tests/support/snapshots.h"
 
 namespace jointer::views {
@@ -80,6 +81,11 @@ TEST_F(ExposedModelTest, SaysThatTheSizeOfAGroupIsUnknown) {
   EXPECT_EQ(model_.text(row("r"), ExposedModel::group_column), "dp · size unknown");
   EXPECT_EQ(model_.note(row("r"), ExposedModel::group_column), "ranks: unknown");
   EXPECT_EQ(model_.text(row("g"), ExposedModel::group_column), "one · 1 rank");
+  Graph graph = model_.snapshot()->graph;
+  ASSERT_TRUE(graph.assume(Assumptions::parse("ranks:dp=16").value()));
+  model_.set_snapshot(test::must(make_snapshot(std::move(graph), {})));
+  EXPECT_EQ(model_.text(row("r"), ExposedModel::group_column), "dp · 16 ranks assumed");
+  EXPECT_EQ(model_.note(row("r"), ExposedModel::group_column), "ranks: 16 (assumed)");
 }
 
 TEST_F(ExposedModelTest, AddsUpToTheStep) {

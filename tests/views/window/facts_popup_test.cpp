@@ -40,5 +40,19 @@ TEST(FactsPopupTest, SaysWhereTheWindowChangesSizes) {
       << shown.toStdString();
 }
 
+TEST(FactsPopupTest, SaysWhereTheWindowSetsTheSizesOfGroups) {
+  const Graph graph = test::parse(R"(
+    x: f32[8] = input
+    y: f32[8] = _c10d_functional.all_reduce(x, 'sum', None)
+    return [y]
+  )");
+  const FactsPopup popup(graph, nullptr);
+  const QString shown = popup.findChild<QTextBrowser*>()->toPlainText();
+  EXPECT_TRUE(
+      shown.contains(QStringLiteral("To set the number of ranks of a process group, or where they "
+                                    "are, choose Graph > Estimates.")))
+      << shown.toStdString();
+}
+
 }  // namespace
 }  // namespace jointer::views

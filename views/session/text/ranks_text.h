@@ -11,10 +11,13 @@
 namespace jointer::views {
 
 // The number of ranks in a collective's group and, if known, up to 16 of them: "4 (0, 8, 16, 24)".
+// If only an assumption gives the number: "16 (assumed)".
 inline QString ranks_text(const Graph& graph, const Node& start) {
   if (!start.group || graph.group(start.group).ranks.empty()) {
     const std::optional<std::int64_t> size = known_group_size(graph, start);
-    return size ? QString::number(*size) : tr("unknown");
+    if (size) return QString::number(*size);
+    const std::optional<std::int64_t> assumed = assumed_ranks(graph, start.group);
+    return assumed ? tr("%1 (assumed)").arg(*assumed) : tr("unknown");
   }
   const auto& ranks = graph.group(start.group).ranks;
   constexpr std::size_t kMax = 16;
