@@ -274,6 +274,7 @@ void EditTest::states_can_be_named() {
   // After taking a different path from the start, the named state is no longer in the history.
   run_action("Undo " + editing().undoable()->title);
   QVERIFY(settle());
+  timeline().setFocus();
   QTest::keyClick(&timeline(), Qt::Key_Right, Qt::AltModifier);
   QVERIFY(QTest::qWaitFor([&] { return editing().place() == 1; }, kPatienceMs));
   QVERIFY(settle());
