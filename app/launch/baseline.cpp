@@ -55,14 +55,17 @@ Result<void> check_baseline(const Graph& graph, const Graph& baseline) {
   };
   const auto outputs = outputs_of(graph), expected = outputs_of(baseline);
   if (outputs.size() != expected.size())
-    return fail(Error::Kind::usage, "cannot compare outputs: the baseline{} has {}, but {} has {}",
+    return fail(Error::Kind::usage,
+                "cannot compare outputs: the baseline{} has {}, but {} has {}; choose a baseline "
+                "with the same outputs",
                 after_space(baseline.title()), counted(expected.size(), "output"),
                 title_in_text(graph), outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!fits(graph, *outputs[i], baseline, *expected[i]))
       return fail(Error::Kind::usage,
-                  "cannot compare outputs: output {} is {} in the baseline{}, but {} in {}", i,
-                  text(baseline, *expected[i]), after_space(baseline.title()),
+                  "cannot compare outputs: output {} is {} in the baseline{}, but {} in {}; choose "
+                  "a baseline with the same outputs",
+                  i, text(baseline, *expected[i]), after_space(baseline.title()),
                   text(graph, *outputs[i]), title_in_text(graph));
   return {};
 }

@@ -33,7 +33,8 @@ Result<ProbedRank> probe_ranks(int ranks, int threads, std::int64_t last_cache,
   if (!result.succeeded())
     return fail(Error::Kind::run, "the CPU probe failed: {}", result.failure());
   const RankResult& rank = result.ranks.front();
-  if (!rank.measured) return fail(Error::Kind::run, "the CPU probe returned no measurements");
+  if (!rank.measured)
+    return fail(Error::Kind::run, "the CPU probe returned no measurements; try again");
   return probed_rank(graph, measurement_of(graph, result, rank), threads);
 }
 

@@ -318,7 +318,8 @@ class Run {
 Result<BenchmarkResult> launch(const BenchmarkRequest& request, const LaunchOptions& options) {
   if (!request.solo && request.ranks < 1)
     return fail(Error::Kind::usage,
-                "the request has neither a number of ranks nor a rank to run alone");
+                "the benchmark request contains neither the number of ranks (--ranks) nor a rank "
+                "to run alone (--solo)");
   JOINTER_TRY(TemporaryFolder folder, TemporaryFolder::make("jointer-run-"));
   return Run(request, options, std::move(folder)).run();
 }

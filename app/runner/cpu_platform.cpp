@@ -94,7 +94,7 @@ class CpuPlatform final : public Platform {
     return {};
   }
   Result<void> choose_tf32(bool /*allows*/) override {
-    return fail(Error::Kind::run, "the CPU does not support TF32; leave out --tf32");
+    return fail(Error::Kind::run, "the CPU does not support TF32; set TF32 (--tf32) to auto");
   }
 
  private:

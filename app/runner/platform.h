@@ -126,7 +126,7 @@ class Platform {
   // does not support TF32.
   virtual Result<void> choose_tf32(bool allows) {
     (void)allows;
-    return fail(Error::Kind::run, "{} does not support TF32; leave out --tf32", name());
+    return fail(Error::Kind::run, "{} does not support TF32; set TF32 (--tf32) to auto", name());
   }
 };
 

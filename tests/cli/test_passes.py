@@ -306,7 +306,7 @@ def test_a_pipeline_becomes_flags_of_graph_trainer() -> None:
     told = run("passes", "--passes", "canonicalize_graph,sink_waits_iterative")
     assert "--save-graph-trainer" in told.out
     refused(run("passes", "--graph-trainer-flags", "--compile.memory_polcy full"), "memory_policy?")
-    refused(run("passes", "cudagraph", "--preset", "fsdp_tp"), "not both")
+    refused(run("passes", "cudagraph", "--preset", "fsdp_tp"), "not both; leave out the names, or")
 
 
 def test_a_recipe_becomes_a_pipeline_of_graph_trainer(tmp_path: Path) -> None:

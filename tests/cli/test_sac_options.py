@@ -119,7 +119,9 @@ def test_points_of_no_budget_have_none() -> None:
 
 
 def test_a_plan_is_compared_with_a_file_only() -> None:
-    assert refused(["--against", "-"]) == "--against cannot be standard input (`-`); give a file\n"
+    assert refused(["--against", "-"]) == (
+        "option --against: cannot read standard input (`-`); give a file\n"
+    )
 
 
 # --- Other graphs ---

@@ -112,7 +112,7 @@ def test_pairs(tmp_path: Path) -> None:
     assert "2 programs" in done.out
     done = run("spmd", tmp_path / "forward0.json", tmp_path / "forward1.json", "--backward", "x")
     assert done.code == 2
-    assert "got 2 forward graphs and 1 backward graph;" in done.err
+    assert "option --backward: got 2 forward graphs and 1 backward graph;" in done.err
 
 
 def test_refusals(pattern: str, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ TEST_F(CompilerAnswer, IsAnErrorIfItCannotBeRead) {
     const auto packages = answer(line);
     ASSERT_FALSE(packages) << line;
     EXPECT_THAT(packages.error().message,
-                HasSubstr("cannot read the answer from the compiler process"))
+                HasSubstr("invalid answer from the compiler process"))
         << line;
     EXPECT_THAT(packages.error().message, HasSubstr(problem)) << line;
   }

@@ -351,10 +351,12 @@ TEST(DeviceSession, Tf32IsAChoiceThatTheEnvironmentNames) {
   EXPECT_THAT(environment_with({"--tf32=allow"}), ElementsAre("TF32 allowed"));
   EXPECT_THAT(environment_with({"--tf32=forbid"}), ElementsAre("TF32 forbidden"));
   EXPECT_THAT(environment_with({}), ElementsAre());
-  const auto refused = ElementsAre(testing::EndsWith(" does not support TF32; leave out --tf32"));
+  const auto refused =
+      ElementsAre(testing::EndsWith(" does not support TF32; set TF32 (--tf32) to auto"));
   EXPECT_THAT(environment_with({"--tf32=allow"}, {.has_tf32 = false}), refused);
-  EXPECT_THAT(environment_with({"--tf32=forbid", "--on=cpu"}),
-              ElementsAre(testing::EndsWith("the CPU does not support TF32; leave out --tf32")));
+  EXPECT_THAT(
+      environment_with({"--tf32=forbid", "--on=cpu"}),
+      ElementsAre(testing::EndsWith("the CPU does not support TF32; set TF32 (--tf32) to auto")));
 }
 
 TEST(DeviceSession, RecordsOffloads) {

@@ -56,7 +56,7 @@ TEST(RecordingError, OnlyARefusalAdvisesToRunWithoutRecording) {
   EXPECT_THAT(refused.value().message, HasSubstr("CUDA error: not permitted; run it without"));
   const auto failed = recording_error(of_cuda(kAssertion, "CUDA error: assert\nin a capture"));
   EXPECT_EQ(failed.value().message,
-            "the step could not be captured as a CUDA graph: CUDA error: assert");
+            "the step cannot be captured as a CUDA graph: CUDA error: assert");
   EXPECT_THAT(failed.value().message, Not(HasSubstr("without")));
 }
 

@@ -249,7 +249,7 @@ def test_bad_inputs_are_named(tmp_path: Path) -> None:
     (tmp_path / "empty.safetensors").write_bytes(b"\2\0\0\0\0\0\0\0{}")
     (ran,) = run_runner(sample, "--solo=0", f"--inputs={tmp_path}/empty.safetensors")
     assert ran.code == 3
-    assert "there is no tensor" in ran.failed["text"]
+    assert "the given inputs (--inputs) contain no tensor" in ran.failed["text"]
     (tmp_path / "bad.safetensors").write_bytes(b"\xff" * 16)
     (ran,) = run_runner(sample, "--solo=0", f"--inputs={tmp_path}/bad.safetensors")
     assert ran.code == 3

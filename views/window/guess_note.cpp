@@ -66,14 +66,14 @@ void GuessNote::show_guesses() {
   QStringList lines;
   if (sizes.matters())
     lines << size_text(sizes, false)
-          << tr("The capture lacks the number of ranks of some process groups. The estimates "
-                "assume the world size or, if the capture lacks it, 2 ranks. Click to set the "
-                "number.");
+          << tr("The capture does not record the sizes of some process groups. Estimates assume "
+                "the world size or, if the capture does not record it, 2 ranks. Click to set the "
+                "number of ranks.");
   if (placement.matters())
     lines << placement_text(placement, false)
-          << tr("The capture lacks the ranks of some process groups. The estimates assume that the "
-                "ranks of such a group are consecutive. If the ranks are spread across nodes, they "
-                "communicate over the network. Click to set how far apart they are.");
+          << tr("The capture does not record the ranks of some process groups. Estimates assume "
+                "that the ranks of a group are consecutive. If they are spread across nodes, they "
+                "communicate over the network. Click to set the distance between them.");
   setToolTip(lines.join(u'\n'));
 }
 

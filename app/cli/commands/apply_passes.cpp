@@ -204,8 +204,8 @@ Result<std::string> recipe_of(const Graph& graph, const PipelineRun& run) {
   const auto replayed = replay(again, recipe);
   if (!replayed || replayed->ends_as_recorded == false)
     return fail(Error::Kind::run,
-                "option --save-recipe: replaying the recipe does not reproduce the graph{}; please "
-                "report this bug in Jointer",
+                "option --save-recipe: replaying the recipe does not reproduce the graph{}; this "
+                "is a bug in Jointer, please report it",
                 replayed ? std::string() : ": " + replayed.error().message);
   return write_recipe(recipe);
 }

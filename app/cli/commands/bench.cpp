@@ -163,13 +163,12 @@ Result<int> print_command(const BenchCommand& options, BenchmarkRequest request,
   const int per_node =
       options.ranks_per_node > 0 ? options.ranks_per_node : std::max(1, world / options.nodes);
   if (!request.solo && world > 1 && per_node * options.nodes != world)
-    return fail(
-        Error::Kind::usage,
-        "--nodes {} with {} per machine starts {} in total, but the collectives of {} need {}; "
-        "change --nodes or --ranks-per-node",
-        options.nodes, counted(static_cast<std::size_t>(per_node), "rank"),
-        counted(static_cast<std::size_t>(per_node * options.nodes), "rank"), title_in_text(graph),
-        world);
+    return fail(Error::Kind::usage,
+                "option --nodes: {} machines with {} each start {}, but the collectives of {} need "
+                "{}; change --nodes or --ranks-per-node",
+                options.nodes, counted(static_cast<std::size_t>(per_node), "rank"),
+                counted(static_cast<std::size_t>(per_node * options.nodes), "rank"),
+                title_in_text(graph), world);
   for (const std::string& file : {request.program.graph, request.program.backward}) {
     if (file.empty()) continue;
     JOINTER_TRY(const bool is_native, is_native_file(path_of_rank(file, request.solo.value_or(0))));

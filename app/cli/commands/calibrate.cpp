@@ -228,9 +228,9 @@ Result<int> run(const CalibrateCommand& options, const CLI::App& command) {
   if ((options.list ? 1 : 0) + (options.probe ? 1 : 0) + (options.forget.empty() ? 0 : 1) +
           (reads ? 1 : 0) !=
       1)
-    return fail(Error::Kind::usage,
-                "calibrate needs exactly one of FILE --trace TRACE, --list, --forget DEVICE or "
-                "--probe");
+    return fail(
+        Error::Kind::usage,
+        "calibrate needs exactly one of `FILE --trace TRACE`, --list, --forget DEVICE and --probe");
   if (!reads)
     JOINTER_CHECK(refuse_options(command, {"--gpu", "--backward", "--graph", "--assume"},
                                  fmt::format("needs FILE --trace TRACE and has no effect with {}",

@@ -82,7 +82,8 @@ void print_details(const PassInfo& info) {
 Result<int> show_pipeline(const PassesCommand& options) {
   if (!options.names.empty())
     return fail(Error::Kind::usage,
-                "`jointer passes` describes either the named passes or a pipeline, not both");
+                "passes describes either the named passes or a pipeline, but not both; leave out "
+                "the names, or --passes, --preset and --graph-trainer-flags");
   JOINTER_TRY(const Pipeline pipeline, options.pipeline.read());
   JOINTER_TRY(const PassRegistry registry, cli::registry(options.pipeline.plugins));
   const auto fits = registry.check(pipeline);

@@ -29,7 +29,8 @@ constexpr std::initializer_list<const char*> kPlanOptions{
 // Checks the files, and refuses options that do not affect the chosen output.
 Result<void> check_answer_options(const SacCommand& options, const CLI::App& command) {
   if (options.against == "-")
-    return fail(Error::Kind::usage, "--against cannot be standard input (`-`); give a file");
+    return fail(Error::Kind::usage,
+                "option --against: cannot read standard input (`-`); give a file");
   const std::vector<OutputFile> outputs{{"--output", options.output}};
   JOINTER_CHECK(check_outputs(
       outputs, {options.graph.file, options.graph.backward, options.policy.file, options.against}));

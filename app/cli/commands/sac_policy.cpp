@@ -53,7 +53,9 @@ void PolicyOptions::add_to(CLI::App& command) {
 Result<AppliedPolicy> PolicyOptions::apply_to(Graph& graph, bool fresh) const {
   AppliedPolicy applied;
   if ((save.empty() ? 0 : 1) + (file.empty() ? 0 : 1) + (preset.empty() ? 0 : 1) > 1)
-    return fail(Error::Kind::usage, "options --save, --policy and --preset are mutually exclusive");
+    return fail(
+        Error::Kind::usage,
+        "options --save, --policy and --preset cannot be used together: each sets the tags");
   if (!every_nth.empty() && save.empty())
     return fail(Error::Kind::usage, "option --every-nth: needs --save");
   if (fresh) {

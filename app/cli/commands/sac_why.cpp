@@ -180,7 +180,10 @@ Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const Co
   JOINTER_TRY(Margins margins, Margins::make(plan));
   for (const std::string& name : names) {
     const NodeId id = reasons.tagged.find(name);
-    if (!id) return fail(Error::Kind::usage, "option --why: the graph has no node {}", name);
+    if (!id)
+      return fail(Error::Kind::usage,
+                  "option --why: there is no node {}; give the name of a node in the capture",
+                  name);
     const Node& node = reasons.tagged.node(id);
     WhyAnswer why{.name = name, .action = "not needed", .reason = {}};
     const auto value = std::ranges::find(reasons.values, id, &StepValue::node);

@@ -22,7 +22,8 @@ struct SpmdCommand {
 
 Result<std::vector<RankFiles>> files_of(const SpmdCommand& options) {
   if (!options.backward.empty() && options.backward.size() != options.files.size())
-    return fail(Error::Kind::usage, "got {} and {}; give one --backward file for each FILE",
+    return fail(Error::Kind::usage,
+                "option --backward: got {} and {}; give one backward graph for each FILE",
                 counted(options.files.size(), "forward graph"),
                 counted(options.backward.size(), "backward graph"));
   JOINTER_TRY(const Assumptions assumptions, parse_assumptions(options.assume));

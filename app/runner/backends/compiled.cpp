@@ -45,14 +45,16 @@ Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& pack
   const PartId part = part_of(graph, package);
   if (!part)
     return fail(Error::Kind::run,
-                "{}: the package was compiled from a {} graph, but this graph is a "
-                "forward/backward pair",
+                "{}: the package was compiled from a {} graph, which is not a half of this pair; "
+                "delete the file, so that the pair is compiled again",
                 package.path, package.phase == "region" ? package.of : package.phase);
   CompiledRegion region;
   const auto find = [&](const std::string& name, std::vector<NodeId>& into) -> Result<void> {
     const NodeId node = graph.find(part, name);
     if (!node)
-      return fail(Error::Kind::run, "{}: the package names {}, which is not a node of the graph",
+      return fail(Error::Kind::run,
+                  "{}: the package names {}, which is not a node of the graph; delete the file, so "
+                  "that the graph is compiled again",
                   package.path, name);
     into.push_back(node);
     return {};
@@ -72,7 +74,10 @@ Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& pack
   if (package.phase != "region") region.nodes = computing_nodes(graph, part);
   std::ranges::sort(region.nodes, {}, [&](NodeId id) { return graph.position(id); });
   if (region.nodes.empty())
-    return fail(Error::Kind::run, "{}: the package replaces no nodes", package.path);
+    return fail(
+        Error::Kind::run,
+        "{}: the package replaces no nodes; delete the file, so that the graph is compiled again",
+        package.path);
   JOINTER_TRY(region.function, load_package(package.path, device, std::move(call)));
   return region;
 }

@@ -86,8 +86,8 @@ Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request
       if (fields.problem().empty()) return;
       packages.reset();
       failure = fmt::format(
-          "cannot read the answer from the compiler process: {}; does JOINTER_PYTHON or "
-          "PYTHONPATH name a Python package of another version of Jointer?",
+          "invalid answer from the compiler process: {}; check that JOINTER_PYTHON and PYTHONPATH "
+          "do not select the Python package of another Jointer version",
           fields.problem());
     }
   };

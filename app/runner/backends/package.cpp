@@ -21,7 +21,8 @@ Result<void> make_torch_visible() {
   // Any function in libtorch_cpu.so shows in which folder torch's libraries are.
   const auto inside = reinterpret_cast<const void*>(&c10::Dispatcher::realSingleton);
   if (::dladdr(inside, &info) == 0 || info.dli_fname == nullptr)
-    return fail(Error::Kind::run, "cannot locate the torch libraries of this process");
+    return fail(Error::Kind::run,
+                "cannot find the folder from which this process loaded libtorch_cpu.so");
   const auto library = std::filesystem::path(info.dli_fname).parent_path() / "libtorch.so";
   if (::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
     return fail(Error::Kind::run, "{}", ::dlerror());

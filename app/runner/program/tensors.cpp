@@ -98,7 +98,7 @@ class InputMaker {
     if (options_.given != nullptr) {
       const auto found = options_.given->find(name);
       if (found == options_.given->end())
-        return input_error("there is no tensor {} among the inputs", name);
+        return input_error("the given inputs (--inputs) contain no tensor {}", name);
       if (found->second.sizes() != values_of(graph_.shape(tensor)))
         return input_error("input {} has the shape [{}], but the graph expects [{}]", name,
                            fmt::join(found->second.sizes(), ", "),

@@ -64,7 +64,7 @@ std::string recording_problem(std::string_view target, std::string_view text) {
 
 tl::unexpected<Error> recording_error(const c10::Error& error) {
   if (!refuses_recording(error))
-    return fail(Error::Kind::run, "the step could not be captured as a CUDA graph: {}",
+    return fail(Error::Kind::run, "the step cannot be captured as a CUDA graph: {}",
                 summary(error));
   return fail(Error::Kind::run, "the step cannot be captured as a CUDA graph: {}; {}",
               summary(error), kRunWithoutRecording);
