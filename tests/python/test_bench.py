@@ -65,9 +65,9 @@ def test_a_small_graph_from_start_to_done(tmp_path: Path) -> None:
     [
         ("my_library.relu.default", [], "unsupported", "z", "my_library.relu.default is not known"),
         ("aten.relu.default", ["--memory-limit", "700"], "memory", "z", "768 bytes allocated, over"),
-        ("aten.relu.default", ["--tf32", "allow"], "device", "", "the CPU does not support TF32"),
+        ("aten.relu.default", ["--tf32", "allow"], "device", "", "TF32; set TF32 (--tf32) to auto"),
         ("aten.relu.default", ["--nsys", "reports"], "device", "", "GPUs do; leave out --nsys"),
-        ("aten.relu.default", ["--graph", "3"], "load", "", "contains one graph"),
+        ("aten.relu.default", ["--graph", "3"], "load", "", "contains one graph; leave out --graph"),
         ("aten.relu.default", ["--solo", "2"], "load", "", "no rank 2"),
         ("aten.relu.default", ["--inputs", "/nowhere"], "load", "", "No such file"),
         ("aten.view.dtype", [], "internal", "z", "aten.view.dtype"),

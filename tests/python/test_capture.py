@@ -128,7 +128,7 @@ def test_a_missing_zstd_is_reported_with_advice(
         return importer(name)
 
     monkeypatch.setattr(documents.importlib, "import_module", no_zstd)
-    with pytest.raises(jointer.CaptureError, match="pip install zstandard, or give a path"):
+    with pytest.raises(jointer.CaptureError, match="run `pip install zstandard`, or give a path"):
         jointer.capture(joint, tmp_path / "a.json.zst")
     assert not any(tmp_path.iterdir())
     jointer.capture(joint, tmp_path / "a.json")

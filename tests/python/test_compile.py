@@ -295,7 +295,7 @@ def test_selectors() -> None:
     for selector in ("a", "layers.*::aten.sin.default", "layers.3.norm::aten.sin", "*::*sin*"):
         assert [region.nodes for region in find_regions(gm, [selector])] == [["a"]]
     for selector in ("b", "layers.4.*::aten.sin", "*::aten.cos"):
-        with pytest.raises(CaptureError, match="selects no node"):
+        with pytest.raises(CaptureError, match="selects no node; mark a node by its name"):
             find_regions(gm, [selector])
 
 

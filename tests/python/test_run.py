@@ -108,6 +108,8 @@ def test_other_commands_are_refused(
     assert main(["run", "--out", str(tmp_path), "--", *command]) == 2
     error = capsys.readouterr().err
     assert error.startswith("jointer: cannot capture ") and error.count("\n") == 1
+    if command in ([], ["python"]):
+        assert error.startswith("jointer: cannot capture an empty command; give ")
 
 
 @pytest.mark.parametrize("launcher", [[], ["python"], ["torchrun", "--nproc-per-node=2"]])

@@ -197,7 +197,7 @@ class _Rank:
             return
         if device.type != "cuda" or torch.cuda.get_device_capability(device)[0] < 8:
             name = "the CPU" if device.type == "cpu" else _device_name(device)
-            text = f"{name} does not support TF32; leave out --tf32"
+            text = f"{name} does not support TF32; set TF32 (--tf32) to auto"
             raise Failure("device", text)
         torch.backends.cuda.matmul.allow_tf32 = self._options.tf32 == "allow"
         torch.backends.cudnn.allow_tf32 = self._options.tf32 == "allow"
@@ -209,7 +209,10 @@ class _Rank:
     def _check(self) -> None:
         options = self._options
         if options.graph:
-            raise Failure("load", f"graph {options.graph}: a native capture contains one graph")
+            raise Failure(
+                "load",
+                f"--graph {options.graph}: a native capture contains one graph; leave out --graph",
+            )
         for name in ("iterations",):
             if getattr(options, name) < 1:
                 raise Failure("load", f"--{name} {getattr(options, name)}: expected at least 1")
@@ -221,8 +224,12 @@ class _Rank:
         if not torch.cuda.is_available():
             raise Failure("device", "no CUDA device is usable here; run on the CPU (--on cpu)")
         local = 0 if self._alone else int(os.environ.get("LOCAL_RANK", "0"))
-        if local >= torch.cuda.device_count():
-            raise Failure("device", f"no CUDA device {local}: {torch.cuda.device_count()} found")
+        if local >= (count := torch.cuda.device_count()):
+            raise Failure(
+                "device",
+                f"local rank {local} sees only {counted(count, 'CUDA device')}, and each rank "
+                "needs its own; --solo RANK runs one rank alone, and --on cpu needs no GPU",
+            )
         torch.cuda.set_device(local)
         if limit := self._options.memory_limit:
             total = torch.cuda.get_device_properties(local).total_memory
@@ -249,8 +256,8 @@ class _Rank:
             if self._world != program.world_size:
                 raise Failure(
                     "load",
-                    f"captured for {counted(program.world_size, 'rank')}, started with "
-                    f"{self._world}; start as many, or one with --solo",
+                    f"the graph was captured for {counted(program.world_size, 'rank')}, but "
+                    f"{self._world} were started; start as many, or one alone with --solo RANK",
                 )
             timeout = self._options.timeout
             try:
@@ -293,7 +300,7 @@ class _Rank:
                 raise Failure(
                     "verify",
                     f"cannot compare outputs: the baseline has {counted(len(values), 'output')}, "
-                    f"but the graph has {len(outputs)}",
+                    f"but the graph has {len(outputs)}; choose a baseline with the same outputs",
                 )
             wanted = dict(enumerate(values))
             verdicts.append(compare("baseline", program.output_names, outputs, wanted, bound))
@@ -402,7 +409,8 @@ def _place(name: str) -> int:
     try:
         return int(name)
     except ValueError:
-        raise CaptureError(f"expected output {name!r}: not an index of an output") from None
+        text = f"the expected outputs contain {name!r}, which is not the index of an output"
+        raise CaptureError(text) from None
 
 
 def _device_name(device: torch.device) -> str:

@@ -37,7 +37,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise CaptureError(f"{path}: byte {error.start} is not UTF-8 text: not a capture") from None
     except json.JSONDecodeError as error:
-        raise CaptureError(f"{path}: not JSON at byte {byte_of(error)} ({error.msg})") from None
+        raise CaptureError(f"{path}: invalid JSON at byte {byte_of(error)} ({error.msg})") from None
     check_document(document, path)
     return document
 
@@ -100,7 +100,8 @@ def _compress(data: bytes, path: Path) -> bytes:
     if module := _import("compression.zstd"):
         return module.compress(data, level=_ZSTD_LEVEL)
     raise CaptureError(
-        f"{path}: zstd is not available; pip install zstandard, or give a path that ends in .json"
+        f"{path}: zstd is not available; run `pip install zstandard`, or give a path that ends in "
+        ".json"
     )
 
 
@@ -112,7 +113,7 @@ def _decompress(data: bytes, path: str | os.PathLike[str]) -> bytes:
             return module.decompress(data)
     except Exception as error:
         raise CaptureError(f"{path}: damaged zstd data ({error}); capture again") from None
-    raise CaptureError(f"{path}: zstd is not available; pip install zstandard")
+    raise CaptureError(f"{path}: zstd is not available; run `pip install zstandard`")
 
 
 def _import(name: str) -> Any:

@@ -402,7 +402,7 @@ class GraphEditor:
         try:
             return decode_argument(value, self.node, self._assumptions)
         except (AttributeError, LookupError, TypeError) as error:
-            raise RecipeError(f"a damaged argument: {error}") from None
+            raise RecipeError(f"an argument is damaged: {error}") from None
 
     def _create(
         self, before: fx.Node, op: str, target: Any, args: Any, kwargs: Any, name: str

@@ -84,7 +84,7 @@ def make_inputs(
             continue
         if given is not None:
             if node.name not in given:
-                raise CaptureError(f"there is no tensor {node.name} among the inputs")
+                raise CaptureError(f"the given inputs (--inputs) contain no tensor {node.name}")
             made = _checked(node, given[node.name], value)
         else:
             made = _made(node, value, generator, node in scaled)

@@ -187,7 +187,7 @@ def _recognize(
     if not lenient:
         half = "" if key == "graph" else f" ({key})"
         raise RecipeError(
-            f"{recipe.where}: the recipe was made for another graph{half}: {difference}. Capture "
+            f"{recipe.where}: the recipe was made for another graph{half}: {difference}; capture "
             "the graph again and open the recipe on it, or replay with lenient=True"
         )
     return RecipeReport(key, difference=difference), False, None

@@ -84,7 +84,10 @@ def _marked(graph: fx.Graph, selectors: Sequence[str]) -> dict[fx.Node, dict[str
                 marked.setdefault(node, {})
                 missed.pop(selector, None)
     if missed:
-        raise CaptureError(f"{next(iter(missed))!r} selects no node")
+        raise CaptureError(
+            f"{next(iter(missed))!r} selects no node; mark a node by its name, or calls by "
+            "'FQN_PATTERN::OPERATOR'"
+        )
     return marked
 
 

@@ -68,9 +68,10 @@ def run(
         skipped = 2 if command[0] == "-m" else 1
         return _run_workers(command[skipped:], out, pair, each_pass)
     if not command or not (command[0].endswith(".py") or command[0] == "-m" and command[1:]):
+        what = repr(" ".join(command)) if command else "an empty command"
         raise UsageError(
-            f"cannot capture {' '.join(command) or 'nothing'!r}; give script.py ..., "
-            "-m module ... or torchrun ... script.py ..."
+            f"cannot capture {what}; give script.py ..., -m module ... or torchrun ... "
+            "script.py ..."
         )
     if command[0] != "-m":
         _check_script(command[0])

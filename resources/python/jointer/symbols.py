@@ -257,7 +257,7 @@ def _evaluate(node: ast.AST, symbol: Callable[[str], Number]) -> Number:
 
 def _power(base: Number, exponent: Number) -> Number:
     if abs(exponent) > 64:
-        raise ValueError("exponent too large")
+        raise ValueError(f"the exponent {exponent} is too large")
     return base**exponent
 
 
