@@ -109,8 +109,8 @@ Result<OrderedJson> parse_json(std::string_view text, std::string_view name) {
   if (tree) return *std::move(tree);
   if (tree.error().is_too_deep)
     return input_error("{}: nested more than {} levels deep", name, kMaxJsonDepth);
-  if (tree.error().byte == 0) return input_error("{}: not JSON", name);
-  return input_error("{}: not JSON at byte {}", name, tree.error().byte);
+  if (tree.error().byte == 0) return input_error("{}: invalid JSON: a number is too large", name);
+  return input_error("{}: invalid JSON near byte {}", name, tree.error().byte);
 }
 
 std::string write_json(const OrderedJson& json) {

@@ -214,7 +214,7 @@ Result<std::string> ZipArchive::read(const ZipEntry& entry, std::size_t limit) c
   if (entry.method == kStored && entry.packed_size != entry.size) return damaged();
   // Whatever the directory states, no more memory is allocated than the data can fill.
   if (entry.size / kMaxRatio > entry.packed_size)
-    return input_error("{}: {} is damaged: {} bytes cannot unpack to {}; copy the file again",
+    return input_error("{}: {} is damaged: {} bytes cannot decompress to {}; copy the file again",
                        name_, entry.name, entry.packed_size, entry.size);
   try {
     JOINTER_TRY(const std::string header, bytes_at(entry.at, kLocalSize));

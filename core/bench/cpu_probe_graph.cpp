@@ -264,7 +264,9 @@ Result<ProbedRank> probed_rank(const Graph& graph, const Measurement& measured, 
     kernels.levels.push_back({bytes, static_cast<double>(bytes) / ns});
   }
   if (kernels.levels.empty())
-    return fail(Error::Kind::run, "the graph of the probe has no additions");
+    return fail(
+        Error::Kind::run,
+        "the graph of the CPU probe has no node add1_0, which measures the memory bandwidth");
   rank.memory_gbps = kernels.levels.back().gbps;
 
   // A third of the bytes of `plain` belongs to the operand that `crossed` reads transposed.

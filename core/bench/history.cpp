@@ -76,7 +76,8 @@ BenchmarkHistory::Loaded BenchmarkHistory::load(const std::string& graph_hash) c
   if (!fs::exists(path, error)) return loaded;
   if (is_newer(path)) {
     loaded.note = fmt::format(
-        "{} has results of a newer Jointer, which this one cannot read; new results are not saved",
+        "{} contains results of a newer version of Jointer, which this version cannot read; new "
+        "results are not saved",
         path);
     return loaded;
   }
@@ -108,8 +109,10 @@ Result<void> BenchmarkHistory::save(const std::string& graph_hash,
   const std::string path = path_of(graph_hash);
   std::error_code error;
   if (is_newer(path))
-    return fail(Error::Kind::run, "{} has results of a newer Jointer; rename it to save new ones",
-                path);
+    return fail(
+        Error::Kind::run,
+        "{} contains results of a newer version of Jointer; rename the file to save new ones",
+        path);
   if (results.empty()) {
     fs::remove(path, error);
     if (error) return fail(Error::Kind::run, "cannot remove {}: {}", path, error.message());

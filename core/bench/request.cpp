@@ -199,7 +199,8 @@ Result<void> read_option(BenchmarkRequest& request, std::string_view name,
   for (const Option& option : kOptions) {
     if (option.name != name) continue;
     if (!value)
-      return fail(Error::Kind::usage, "option --{}: expected {} after it", name, option.wants);
+      return fail(Error::Kind::usage, "option --{}: the value is missing; expected {}", name,
+                  option.wants);
     if (option.read(request, *value)) return {};
     return fail(Error::Kind::usage, "option --{}: expected {}, got `{}`", name, option.wants,
                 *value);

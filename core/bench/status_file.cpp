@@ -43,7 +43,7 @@ Result<StatusMapping::Words> StatusMapping::map(const std::string& path, bool cr
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return error();
   if (static_cast<std::size_t>(info.st_size) != kBytes)
-    return fail(Error::Kind::run, "{} is not a status file", path);
+    return fail(Error::Kind::run, "{}: not the status file of a rank", path);
   void* mapped = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (mapped == MAP_FAILED) return error();
   return Words(static_cast<std::int64_t*>(mapped));
@@ -53,7 +53,7 @@ Result<StatusWriter> StatusWriter::open(const std::string& path) {
   StatusWriter writer;
   JOINTER_TRY(writer.words_, map(path, false));
   if (load(writer.words_[0]) != kStatusMagic)
-    return fail(Error::Kind::run, "{} is not a status file", path);
+    return fail(Error::Kind::run, "{}: not the status file of a rank", path);
   writer.count_ = load(writer.words_[3]);
   return writer;
 }

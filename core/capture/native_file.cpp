@@ -49,8 +49,9 @@ Result<PartId> append_native_half(Graph& graph, const CaptureFile& file, std::si
               }));
   const CaptureKind kind = graph.part(part).kind;
   if (as && kind != *as)
-    return input_error("{}: expected a {} graph, but the capture is of kind {}", file.name,
-                       to_string(*as), to_string(kind));
+    return input_error(
+        "{0}: expected a {1} graph, but the capture is of kind {2}; give the {1} half of a pair",
+        file.name, to_string(*as), to_string(kind));
   return part;
 }
 

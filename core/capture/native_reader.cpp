@@ -510,7 +510,7 @@ Result<PartId> append_native(Graph& graph, std::string_view name, const PaddedBy
                              const Progress& progress) {
   return native::guarded<PartId>(name, [&]() -> Result<PartId> {
     if (native::PartReader(graph, bytes.view(), progress).read())
-      native::give_up("a complete pair was given as one half");
+      native::give_up("a complete pair was given as one half; open it without a second file");
     return PartId(graph.part_count() - 1);
   });
 }

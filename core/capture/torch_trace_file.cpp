@@ -25,8 +25,10 @@ Result<PartId> append_trace(Graph& graph, const CaptureFile& file, std::size_t i
   JOINTER_TRY(const PartId part,
               append_torch_trace(graph, file.name, file.bytes.view(), index, progress));
   if (as && graph.part(part).kind != *as)
-    return fail(Error::Kind::usage, "{}: expected a {} graph, but {} is of kind {}", file.name,
-                to_string(*as), graph.part(part).name, to_string(graph.part(part).kind));
+    return fail(Error::Kind::usage,
+                "{}: expected a {} graph, but {} is of kind {}; choose another graph with --graph "
+                "N (`jointer info` lists them)",
+                file.name, to_string(*as), graph.part(part).name, to_string(graph.part(part).kind));
   return part;
 }
 

@@ -94,7 +94,8 @@ Result<std::optional<CpuProbe>> read_cpu_probe(const std::string& path) {
   JOINTER_TRY(const OrderedJson json, parse_json(bytes.view(), path));
   auto probe = from_json<CpuProbe>(json);
   if (!probe)
-    return input_error("{}: not the probe of a CPU: {}; {}", path, probe.error().message, kAdvice);
+    return input_error("{}: not the result of a CPU probe: {}; {}", path, probe.error().message,
+                       kAdvice);
   if (probe->ranks.empty() || !std::ranges::all_of(probe->ranks, is_usable))
     return input_error("{}: the rates of the CPU are damaged; {}", path, kAdvice);
   if (probe->processor != processor_name() || probe->cores != usable_cores()) return std::nullopt;

@@ -162,7 +162,7 @@ void read_nccl(JsonMembers& members, DeviceDescription& device) {
     device.torch_nccl = *gpu;
   else
     members.refuse(
-        fmt::format("`torch_nccl` is `{}`, not volta, ampere, hopper or blackwell", name));
+        fmt::format("`torch_nccl`: expected volta, ampere, hopper or blackwell, got `{}`", name));
 }
 
 // The member `outside_bytes`, which is optional.

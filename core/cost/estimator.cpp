@@ -32,8 +32,8 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
   }};
   if (text.empty()) return costs;
   if (text.back() != '}')
-    return fail(Error::Kind::usage, "`simple{}`: write constants as simple{{coll_us=20,...}}",
-                text);
+    return fail(Error::Kind::usage,
+                "estimator `simple{}`: expected `}}` at the end, as in simple{{coll_us=20}}", text);
   text = text.substr(1, text.size() - 2);
   while (!text.empty()) {
     const std::string_view item = take_part(text, ',');
@@ -47,8 +47,8 @@ Result<SimpleCosts> parse_simple(std::string_view text) {
     }
     if (!found)
       return fail(Error::Kind::usage,
-                  "`{}`: expected NAME=NUMBER, where NAME is coll_us, coll_gbs, tflops or mem_gbs, "
-                  "and NUMBER is positive (coll_us may be 0)",
+                  "estimator `simple`: `{}` is not a constant; expected NAME=NUMBER, where NAME is "
+                  "coll_us, coll_gbs, tflops or mem_gbs, and NUMBER is positive (coll_us may be 0)",
                   item);
   }
   return costs;
@@ -73,7 +73,9 @@ Result<std::string> parse_measured(std::string_view text) {
   std::string device = text_constant(text, "device");
   if (device.empty())
     return fail(Error::Kind::usage,
-                "`measured{}`: write the device as measured{{device=\"NVIDIA H200\"}}", text);
+                "estimator `measured{}`: expected measured or measured{{device=\"NAME\"}}, such as "
+                "measured{{device=\"NVIDIA H200\"}}",
+                text);
   return device;
 }
 
@@ -82,9 +84,10 @@ Result<std::unique_ptr<Estimator>> make_profile(const EstimatorRequest& request,
   constexpr std::size_t kName = std::string_view("profile").size();
   const std::string trace = text_constant(std::string_view(request.name).substr(kName), "trace");
   if (trace.empty())
-    return fail(Error::Kind::usage,
-                "`{}`: expected profile{{trace=\"FILE\"}}, where FILE is a profiler trace",
-                request.name);
+    return fail(
+        Error::Kind::usage,
+        "estimator `{}`: expected profile{{trace=\"FILE\"}}, where FILE is a profiler trace",
+        request.name);
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(trace));
   JOINTER_TRY(ProfileData profile, ProfileData::read(trace, bytes));
   return std::make_unique<ProfileEstimator>(
@@ -111,14 +114,12 @@ std::unique_ptr<Estimator> make_roofline(DeviceDescription device, std::int64_t 
 Result<std::unique_ptr<Estimator>> make_kernels(DeviceDescription device,
                                                 std::int64_t gpus_per_node) {
   if (!device.kernels)
-    return fail(Error::Kind::usage,
-                "the estimator `kernels` needs the rates of kernels, which the description of {} "
-                "does not have; {}",
-                device.name,
-                device.id == "cpu"
-                    ? "`jointer calibrate --probe` measures those of this machine, for "
-                      "--device cpu"
-                    : "use `roofline`, or another device");
+    return fail(
+        Error::Kind::usage,
+        "estimator `kernels`: the description of {} has no rates of kernels; {}", device.name,
+        device.id == "cpu" ? "`jointer calibrate --probe` measures those of this machine, for "
+                             "--device cpu"
+                           : "use `roofline`, or another device");
   return std::make_unique<KernelEstimator>(std::move(device), gpus_per_node);
 }
 
@@ -212,7 +213,7 @@ Result<std::unique_ptr<Estimator>> make_estimator(const EstimatorRequest& reques
   }
   return fail(Error::Kind::usage,
               "there is no estimator `{}`; use roofline, kernels, simple, torch-2.11, torch-2.15, "
-              "profile or measured",
+              "profile{{trace=\"FILE\"}} or measured",
               name);
 }
 

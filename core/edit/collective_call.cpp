@@ -25,8 +25,8 @@ Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start) {
   if (call.target != kAllGatherTarget && call.target != kReduceScatterTarget &&
       call.target != kAllReduceTarget)
     return fail(Error::Kind::usage,
-                "{} ({}) is not an all_gather_into_tensor, reduce_scatter_tensor or all_reduce of "
-                "a single tensor",
+                "{} ({}) cannot be merged or split: expected all_gather_into_tensor, "
+                "reduce_scatter_tensor or all_reduce of a single tensor",
                 graph.name(start), call.target);
   call.group_name = text_argument(graph, n, "group_name");
   call.reduce_op = text_argument(graph, n, "reduce_op");
@@ -36,9 +36,16 @@ Result<CollectiveCall> read_collective_call(const Graph& graph, NodeId start) {
     call.group_size = size->integer;
   if (const auto inputs = graph.inputs(n); !inputs.empty()) call.input = inputs.front();
   if (call.group_name.empty())
-    return fail(Error::Kind::usage, "{} names no process group", graph.name(start));
-  if (!call.input || graph.single_tensor(graph.node(call.input)) == nullptr)
-    return fail(Error::Kind::usage, "{} has no tensor argument", graph.name(start));
+    return fail(Error::Kind::usage,
+                "{} cannot be merged or split: its argument `group_name` is missing",
+                graph.name(start));
+  if (!call.input)
+    return fail(Error::Kind::usage, "{} cannot be merged or split: its input is not a tensor",
+                graph.name(start));
+  if (graph.single_tensor(graph.node(call.input)) == nullptr)
+    return fail(Error::Kind::usage,
+                "{} cannot be merged or split: its input {} is not a single tensor of known shape",
+                graph.name(start), graph.name(call.input));
   return call;
 }
 
@@ -47,7 +54,7 @@ Result<NodeId> only_wait(const Graph& graph, const Users& users, NodeId start) {
   if (readers.size() == 1 && graph.is_wait(graph.node(readers.front()))) return readers.front();
   if (readers.empty()) return fail(Error::Kind::usage, "nothing waits for {}", graph.name(start));
   return fail(
-      Error::Kind::usage, "{1} may have only one reader, a wait, but {0} reads it",
+      Error::Kind::usage, "{1} must be read only by its wait, but {0} reads it",
       graph.name(graph.is_wait(graph.node(readers.front())) ? readers.back() : readers.front()),
       graph.name(start));
 }

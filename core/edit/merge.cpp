@@ -115,15 +115,23 @@ class Merger {
   Result<void> check_alike(const CollectiveCall& call) {
     const std::string_view name = graph_.name(call.start), first = graph_.name(call_.start);
     if (call.part != call_.part)
-      return refuse("{} and {} are in different halves of the pair", first, name);
+      return refuse(
+          "{} and {} are in different halves of the pair: all members of a bucket must be in the "
+          "same half",
+          first, name);
     if (call.kind != call_.kind)
       return refuse("{} is {}, but {} is {}: all members of a bucket must call the same operator",
                     first, to_string(call_.kind), name, to_string(call.kind));
     if (call.group_name != call_.group_name)
-      return refuse("{} and {} belong to different process groups", first, name);
+      return refuse(
+          "{} and {} belong to different process groups: all members of a bucket must have the "
+          "same group",
+          first, name);
     if (call.reduce_op != call_.reduce_op)
-      return refuse("{} uses the reduction {}, but {} uses {}", first, call_.reduce_op, name,
-                    call.reduce_op);
+      return refuse(
+          "{} uses the reduction {}, but {} uses {}: all members of a bucket must have the same "
+          "reduction",
+          first, call_.reduce_op, name, call.reduce_op);
     const Tensor& a = *graph_.single_tensor(graph_.node(call_.input));
     const Tensor& b = *graph_.single_tensor(graph_.node(call.input));
     if (a.dtype != b.dtype && options_.several_dtypes && call.kind == CollectiveKind::all_gather)
@@ -132,7 +140,10 @@ class Merger {
       return refuse(
           "{} has dtype {}, but {} has {}: all members of a bucket must have the same dtype", first,
           to_string(a.dtype), name, to_string(b.dtype));
-    if (a.device != b.device) return refuse("{} and {} are on different devices", first, name);
+    if (a.device != b.device)
+      return refuse(
+          "{} and {} are on different devices: all members of a bucket must be on the same device",
+          first, name);
     return {};
   }
 

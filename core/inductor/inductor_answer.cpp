@@ -31,7 +31,7 @@ class AnswerReader {
     });
     if (!members.problem().empty())
       return fail(Error::Kind::run,
-                  "{}; Jointer and its Python package may be of different versions; reinstall both",
+                  "{}; Jointer's Python package may be of another version; reinstall Jointer",
                   members.problem());
     return std::move(answer_);
   }

@@ -179,12 +179,13 @@ Result<std::size_t> choose_half(const CaptureFile& file, const std::vector<Graph
   keep([&](const GraphEntry& e) { return e.name.ends_with(made); });
   if (fitting.size() == 1) return fitting.front();
   if (fitting.empty())
-    return fail(Error::Kind::usage, "{} contains {} graphs, but no {} graph; choose another file",
-                file.name, entries.size(), to_string(kind));
-  return fail(Error::Kind::usage,
-              "{} contains {} graphs, and {} of them could be the {} half; choose the forward with "
-              "--graph N (`jointer info` lists them), or put each graph in its own file",
-              file.name, entries.size(), fitting.size(), to_string(kind));
+    return fail(Error::Kind::usage, "{} contains {}, but no {} graph; choose another file",
+                file.name, counted(entries.size(), "graph"), to_string(kind));
+  return fail(
+      Error::Kind::usage,
+      "{} contains {} graphs, {} of which could be the {} half; choose the forward half with "
+      "--graph N (`jointer info` lists the graphs), or save the two halves as separate files",
+      file.name, entries.size(), fitting.size(), to_string(kind));
 }
 
 // The error for a file that should hold half of a pair but only refers to a capture.

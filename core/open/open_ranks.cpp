@@ -42,14 +42,13 @@ Result<RankProgram> open_rank(const RankFiles& files, std::optional<int> named) 
   const auto said = program.graph.part(PartId(std::size_t{0})).rank;
   if (!said && !named && !files.rank)
     return fail(Error::Kind::usage,
-                "{}: the capture does not record its rank; give the files as a pattern in which "
-                "{{rank}} stands for the rank",
+                "{}: the capture does not record its rank; put the rank into the file names, and "
+                "give them as a pattern such as step.{{rank}}.json",
                 program.path);
   if (said && named && *said != *named)
-    return fail(
-        Error::Kind::usage,
-        "{}: the capture records rank {}, but the file is named for rank {}; rename the file",
-        program.path, *said, *named);
+    return fail(Error::Kind::usage,
+                "{}: the capture records rank {}, but its file name says rank {}; rename the file",
+                program.path, *said, *named);
   program.rank = named.value_or(files.rank.value_or(static_cast<int>(said.value_or(0))));
   return program;
 }

@@ -43,8 +43,8 @@ Result<std::unique_ptr<BudgetSweep>> BudgetSweep::make(const Graph& joint,
   const CaptureKind kind = joint.part(PartId(0)).kind;
   if (joint.is_pair() || (kind != CaptureKind::joint && kind != CaptureKind::train_step))
     return fail(Error::Kind::usage,
-                "activation budgets apply to joint graphs and flat training steps; this graph is "
-                "of kind {}",
+                "activation budgets apply only to joint graphs and flat training steps, but this "
+                "graph is of kind {}",
                 joint.is_pair() ? "pair" : to_string(kind));
   const Watcher& watcher = request.partition.watcher;
   JOINTER_CHECK(watcher.at(0));

@@ -139,7 +139,8 @@ Result<FlowNetwork::Cut> FlowNetwork::minimum_cut() const {
   }
   if (total >= kInfinite / 4)
     return fail(Error::Kind::usage,
-                "the sum of the graph's tensor sizes is too large, so no cut can be computed");
+                "the capacities of the flow network add up to 2^61 or more, so no minimum cut can "
+                "be computed; check the sizes of the graph's tensors");
   Residual residual(left.size());
   for (const Arc& arc : kept)
     residual.add(arc.from, arc.to, is_infinite(arc) ? total + 1 : arc.capacity);

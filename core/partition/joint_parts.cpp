@@ -176,7 +176,7 @@ std::size_t forward_output_count(const Graph& joint) {
 Result<void> check_joint(const Graph& graph) {
   if (graph.is_pair() || graph.part(PartId(0)).kind != CaptureKind::joint)
     return fail(Error::Kind::usage,
-                "only a joint graph can be partitioned; this graph is of kind {}",
+                "only a joint graph can be partitioned, but this graph is of kind {}",
                 graph.is_pair() ? "pair" : to_string(graph.part(PartId(0)).kind));
   return {};
 }

@@ -133,14 +133,14 @@ Result<void> WriteOrder::check(std::span<const NodeId> forward,
           return fail(Error::Kind::usage, "{}",
                       overtaken(joint_, id, writes_[access.storage][access.after]));
         if (count < access.after)
-          return fail(
-              Error::Kind::usage,
-              "{0} must write before {1} uses the same memory, but in the pair {1} runs first",
-              name(writes_[access.storage][count]), name(id));
+          return fail(Error::Kind::usage,
+                      "{0} must write before {1} uses the same memory, but in the pair {1} runs "
+                      "first; partition a functional graph",
+                      name(writes_[access.storage][count]), name(id));
         if (access.makes && is_made[access.storage])
           return fail(Error::Kind::usage,
                       "{} allocates the memory that {} writes to, but would run in both forward "
-                      "and backward",
+                      "and backward; partition a functional graph",
                       name(id), name(writes_[access.storage].front()));
         if (access.makes) is_made[access.storage] = true;
         if (access.writes) ++count;
@@ -149,7 +149,8 @@ Result<void> WriteOrder::check(std::span<const NodeId> forward,
     if (done[storage] < writes_[storage].size()) {
       const NodeId lost = writes_[storage][done[storage]];
       return fail(Error::Kind::usage,
-                  "{} writes in place, but its half of the pair lacks the value that it writes to",
+                  "{} writes in place, but its half of the pair lacks the value that it writes to; "
+                  "partition a functional graph",
                   joint_.name(lost));
     }
   return {};

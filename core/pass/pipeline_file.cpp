@@ -124,7 +124,7 @@ Result<PipelineStep> read_step(const OrderedJson& json) {
   PipelineStep step;
   JsonMembers members(json);
   read_fields(members, step, kStep);
-  if (!is_word(step.pass)) members.refuse("`pass` is not a valid pass name");
+  if (!is_word(step.pass)) members.refuse(fmt::format("`pass`: invalid pass name `{}`", step.pass));
   const OrderedJson* parameters = members.find("parameters");
   if (parameters != nullptr && !parameters->is_object()) members.expect("parameters", "an object");
   if (!members.problem().empty()) return input_error("{}", members.problem());

@@ -168,7 +168,7 @@ std::string find_program(const std::string& name) {
 
 Result<Spawned> spawn(const SpawnRequest& request) {
   if (request.command.empty() || request.command.front().empty())
-    return fail(Error::Kind::run, "no program is given");
+    return fail(Error::Kind::run, "cannot start a program: the command is empty");
   const std::string program = find_program(request.command.front());
   if (program.empty())
     return fail(Error::Kind::run, "the program `{}` is not on PATH; install it, or give its path",

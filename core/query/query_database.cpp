@@ -143,7 +143,7 @@ tl::unexpected<Error> query_error(sqlite3* handle, std::string_view sql) {
       break;
   }
   if (std::string_view(sqlite3_errmsg(handle)) == "incomplete input")
-    return fail(Error::Kind::usage, "the query is incomplete: it ends too early");
+    return fail(Error::Kind::usage, "the query is incomplete; complete the statement");
   return fail(Error::Kind::usage, "{}", message_of(handle, sql));
 }
 
@@ -248,8 +248,7 @@ Result<Statement> prepare(sqlite3* handle, std::string_view sql,
   const int next_status = sqlite3_prepare_v2(handle, rest, left, &next, nullptr);
   const Statement second(next);
   if (next_status != SQLITE_OK || second)
-    return fail(Error::Kind::usage,
-                "only one statement can run at a time; remove everything after the first `;`");
+    return fail(Error::Kind::usage, "the query contains more than one statement; enter only one");
   return statement;
 }
 

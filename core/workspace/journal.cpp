@@ -74,7 +74,7 @@ Result<JournalState> read_start(const OrderedJson& json) {
     return input_error("not a journal");
   if (const OrderedJson* version = members.find("version");
       version == nullptr || *version != kVersion)
-    return input_error("unknown journal version");
+    return input_error("unknown journal version; open it with the Jointer that wrote it");
   JournalState state;
   read_fields(members, state.workspace,
               std::tuple(json_field("title", &Workspace::title).lenient()));
@@ -133,9 +133,9 @@ bool apply_record(const OrderedJson& record, JournalState& state) {
 Result<OrderedJson> take_line(std::string_view& rest) {
   const std::size_t end = rest.find('\n');
   if (end == std::string_view::npos || end <= kChecksum || rest[kChecksum] != ' ')
-    return input_error("a line is incomplete");
+    return input_error("the line is incomplete");
   const std::string_view text = rest.substr(kChecksum + 1, end - kChecksum - 1);
-  if (rest.substr(0, kChecksum) != checksum_text(text)) return input_error("a line is damaged");
+  if (rest.substr(0, kChecksum) != checksum_text(text)) return input_error("the line is damaged");
   rest.remove_prefix(end + 1);
   return parse_json(text, "journal");
 }
@@ -188,14 +188,15 @@ std::string journal_line(std::string_view json) {
 
 Result<JournalState> parse_journal(std::string_view text, std::size_t* good_bytes) {
   std::string_view rest = text;
-  JOINTER_TRY(const OrderedJson start, take_line(rest));
-  JOINTER_TRY(JournalState state, read_start(start));
+  const auto start = take_line(rest);
+  if (!start) return input_error("line 1: {}", start.error().message);
+  JOINTER_TRY(JournalState state, read_start(*start));
   const auto take = [&](const OrderedJson& record) {
     if (record.contains("at") && record["at"].is_number_integer())
       state.changed_at = record["at"].get<std::int64_t>();
     if (good_bytes != nullptr) *good_bytes = text.size() - rest.size();
   };
-  take(start);
+  take(*start);
   while (!rest.empty()) {
     const auto record = take_line(rest);
     if (!record || !apply_record(*record, state)) break;
@@ -236,7 +237,10 @@ Result<std::unique_ptr<Journal>> Journal::take_over(const std::string& path, OnE
   if (!file) return system_error(path);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return system_error(path);
-    return fail(Error::Kind::run, "{}: another process has locked the journal", path);
+    return fail(
+        Error::Kind::run,
+        "{}: another process has locked the journal; close the document there, then open it again",
+        path);
   }
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(path));
   std::size_t good_bytes = 0;

@@ -64,11 +64,10 @@ Result<OpenRequest> locate_capture(const Workspace& workspace, const OpenRequest
   const CaptureReference& capture = workspace.capture;
   const std::string& workspace_path = asked.path;
   if (asked.index && *asked.index != capture.graph.value_or(0))
-    return fail(
-        Error::Kind::usage,
-        "{}: the workspace belongs to graph {} of its capture, so --graph {} cannot be used; "
-        "omit it, or open the capture itself",
-        workspace_path, capture.graph.value_or(0), *asked.index);
+    return fail(Error::Kind::usage,
+                "{}: the workspace belongs to graph {} of its capture, so --graph {} cannot be "
+                "used; leave it out, or open the capture itself",
+                workspace_path, capture.graph.value_or(0), *asked.index);
   OpenRequest request;
   request.progress = asked.progress;
   JOINTER_TRY(request.path, locate(capture.relative, capture.path, workspace_path));

@@ -545,7 +545,7 @@ def refuse_pair(forward: Path, backward: Path, blamed: object, *words: str) -> N
 
 def test_halves_swapped(halves: tuple[Path, Path]) -> None:
     forward, backward = halves
-    refuse_pair(backward, forward, backward, "expected a forward graph", "of kind backward")
+    refuse_pair(backward, forward, backward, "expected a forward graph", "of kind backward; give the forward half")
 
 
 def test_the_forward_given_twice(halves: tuple[Path, Path]) -> None:
@@ -566,7 +566,7 @@ def test_a_pair_as_a_half(halves: tuple[Path, Path], tmp_path: Path) -> None:
              "forward": half("forward"), "backward": half("backward")}  # fmt: skip
     path = write(tmp_path / "pair.json", whole)
     assert run("info", path, "--json").json["kind"] == "pair"
-    refuse_pair(path, backward, path, "a complete pair")
+    refuse_pair(path, backward, path, "a complete pair was given as one half; open it without a second file")
     refuse(tmp_path / "nested.json", whole | {"forward": whole}, "a complete pair")
 
 
@@ -603,7 +603,7 @@ DEVICES: dict[str, tuple[Any, list[str]]] = {
     "no links": ({k: v for k, v in DEVICE.items() if k != "links"}, ["`links` is missing"]),
     "no peaks": (DEVICE | {"peak_tflops": {}}, ["`peak_tflops`"]),
     "links of wrong type": (DEVICE | {"links": 3}, ["`links`: expected an object"]),
-    "unknown generation": (DEVICE | {"torch_nccl": "maxwell"}, ["maxwell"]),
+    "unknown generation": (DEVICE | {"torch_nccl": "maxwell"}, ["`torch_nccl`: expected volta", "got `maxwell`"]),
 }
 
 

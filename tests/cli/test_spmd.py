@@ -123,9 +123,9 @@ def test_refusals(pattern: str, tmp_path: Path) -> None:
     document = program(0)
     del document["rank"]
     nameless = write(tmp_path / "nameless.json", document)
-    assert "the capture does not record its rank" in run("spmd", one, nameless).err
+    assert "does not record its rank; put the rank into the file names" in run("spmd", one, nameless).err
     write(tmp_path / "rank1.json", program(0))
-    assert "the capture records rank 0, but the file is named for rank 1" in run("spmd", pattern).err
+    assert "the capture records rank 0, but its file name says rank 1; rename" in run("spmd", pattern).err
 
 
 def test_a_benchmark_does_not_hang(pattern: str, tmp_path: Path) -> None:

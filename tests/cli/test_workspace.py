@@ -140,7 +140,7 @@ def test_edits_that_do_not_fit(folder: Path, edit: Any, why: str) -> None:
     ("text", "why"),
     [
         (b"", "the file is empty"),
-        (b"\0", "not JSON at byte 1"),
+        (b"\0", "invalid JSON near byte 1"),
         (b"{}", "not a workspace"),
         (b'{"format": "jointer-workspace", "version": 2}', "version 2 of the workspace format"),
         (b"[" * 100_000, "nested more than 200 levels deep"),

@@ -176,8 +176,8 @@ def test_damage_is_reported_with_its_location_in_one_line(change: Any, message: 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "invalid JSON at byte 0"),
-        (b'{"format": "jointer-capture", "version": ', "invalid JSON at byte 41"),
+        (b"", "invalid JSON near byte 0"),
+        (b'{"format": "jointer-capture", "version": ', "invalid JSON near byte 41"),
         (b'{"a": "\xff"}', "byte 7 is not UTF-8"),
         (b"\x28\xb5\x2f\xfdgarbage", "damaged zstd data"),
         (b"[]", "not a capture"),

@@ -37,7 +37,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise CaptureError(f"{path}: byte {error.start} is not UTF-8 text: not a capture") from None
     except json.JSONDecodeError as error:
-        raise CaptureError(f"{path}: invalid JSON at byte {byte_of(error)} ({error.msg})") from None
+        raise CaptureError(f"{path}: invalid JSON near byte {byte_of(error)} ({error.msg})") from None
     check_document(document, path)
     return document
 

@@ -34,8 +34,8 @@ TEST(ParseTree, ReportsWhereTheTextIsDamaged) {
     ASSERT_FALSE(tree) << text;
     EXPECT_GT(tree.error().byte, 0U) << text;
   }
-  EXPECT_EQ(parse_json("{\"a\":", "f").error().message, "f: not JSON at byte 6");
-  EXPECT_EQ(parse_json("1e999", "f").error().message, "f: not JSON");
+  EXPECT_EQ(parse_json("{\"a\":", "f").error().message, "f: invalid JSON near byte 6");
+  EXPECT_EQ(parse_json("1e999", "f").error().message, "f: invalid JSON: a number is too large");
 }
 
 TEST(ParseTree, LimitsTheDepth) {

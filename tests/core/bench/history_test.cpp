@@ -111,11 +111,11 @@ TEST_F(History, LeavesResultsOfANewerJointerAlone) {
   std::ofstream(path) << text;
   const auto loaded = history.load("00ff");
   EXPECT_TRUE(loaded.results.empty());
-  EXPECT_THAT(loaded.note, HasSubstr(path + " has results of a newer Jointer"));
+  EXPECT_THAT(loaded.note, HasSubstr(path + " contains results of a newer version of Jointer"));
   for (const auto& results : {std::vector{result(2)}, std::vector<BenchmarkResult>()}) {
     const auto saved = history.save("00ff", results);
     ASSERT_FALSE(saved);
-    EXPECT_THAT(saved.error().message, HasSubstr("newer Jointer"));
+    EXPECT_THAT(saved.error().message, HasSubstr("newer version of Jointer; rename the file"));
   }
   EXPECT_EQ(read_bytes(path)->view(), text);
   EXPECT_FALSE(fs::exists(path + ".damaged"));

@@ -176,7 +176,7 @@ TEST(Request, ErrorsAreOneLine) {
       {{"a", "-v"}, "no option -v"},
       {{"a", "--bogus"}, "no option --bogus"},
       {{"a", "--profile=yes"}, "option --profile: expected no value, got `yes`"},
-      {{"a", "--ranks"}, "option --ranks: expected an integer of at least 1 after it"},
+      {{"a", "--ranks"}, "option --ranks: the value is missing; expected an integer of at least 1"},
       {{"a", "--ranks=two"}, "option --ranks: expected an integer of at least 1, got `two`"},
       {{"a", "--ranks=0"}, "option --ranks: expected an integer of at least 1, got `0`"},
       {{"a", "--threads=0"}, "option --threads: expected an integer of at least 1, got `0`"},

@@ -581,6 +581,24 @@ TEST(Estimators, RefuseUnknownNamesAndOptions) {
   EXPECT_FALSE(make_estimator({.gpus_per_node = 0}).has_value());
 }
 
+TEST(Estimators, ErrorsShowWhatToWrite) {
+  const auto error = [](const char* name) {
+    return make_estimator({.name = name}).error().message;
+  };
+  EXPECT_EQ(error("simple{tflops=3"),
+            "estimator `simple{tflops=3`: expected `}` at the end, as in simple{coll_us=20}");
+  EXPECT_EQ(error("simple{tflops=0}"),
+            "estimator `simple`: `tflops=0` is not a constant; expected NAME=NUMBER, where NAME is "
+            "coll_us, coll_gbs, tflops or mem_gbs, and NUMBER is positive (coll_us may be 0)");
+  EXPECT_EQ(error("measured{gpu=1}"),
+            "estimator `measured{gpu=1}`: expected measured or measured{device=\"NAME\"}, such as "
+            "measured{device=\"NVIDIA H200\"}");
+  EXPECT_EQ(
+      error("profile"),
+      "estimator `profile`: expected profile{trace=\"FILE\"}, where FILE is a profiler trace");
+  EXPECT_THAT(error("roof"), testing::EndsWith("profile{trace=\"FILE\"} or measured"));
+}
+
 TEST(Estimators, NeverOverflow) {
   const Graph graph = parse(R"(
     a: f32[1000000,1000000] = input

@@ -275,8 +275,15 @@ TEST(Merge, RefusesCollectivesThatDiffer) {
     return edit ? std::string() : edit.error().message;
   };
   EXPECT_EQ(refusal({"ag_a"}), "a bucket needs at least two collectives");
-  EXPECT_EQ(refusal({"ag_a", "ag_t"}), "ag_a and ag_t belong to different process groups");
-  EXPECT_THAT(refusal({"ag_a", "r"}), HasSubstr("r (aten.relu.default) is not an all_gather"));
+  EXPECT_EQ(refusal({"ag_a", "ag_t"}),
+            "ag_a and ag_t belong to different process groups: all members of a bucket must have "
+            "the same group");
+  EXPECT_THAT(refusal({"ag_a", "r"}),
+              HasSubstr("r (aten.relu.default) cannot be merged or split: expected all_gather"));
+  Graph unknown = graph;
+  unknown.node(unknown.find("a")).value = {};
+  EXPECT_EQ(split_collective(unknown, unknown.find("ag_a")).error().message,
+            "ag_a cannot be merged or split: its input a is not a single tensor of known shape");
   const Graph chained = parse(R"(
     group dp: 0 1
     a: f32[4] = input

@@ -49,6 +49,9 @@ TEST(FlowNetwork, RefusesInvalidCapacities) {
   network.add(2, kSink, kInfinite - 1);
   ASSERT_FALSE(network.minimum_cut());
   EXPECT_EQ(network.minimum_cut().error().kind, Error::Kind::usage);
+  EXPECT_EQ(network.minimum_cut().error().message,
+            "the capacities of the flow network add up to 2^61 or more, so no minimum cut can be "
+            "computed; check the sizes of the graph's tensors");
 }
 
 TEST(FlowNetwork, CutsNothingWithoutArcs) {

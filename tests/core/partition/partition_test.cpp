@@ -327,7 +327,7 @@ TEST(Partition, RefusesOtherGraphs) {
   const auto done = partition(parse("kind forward\nx: f32[4] = input\nreturn [x]"));
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, Error::Kind::usage);
-  EXPECT_THAT(done.error().message, HasSubstr("this graph is of kind forward"));
+  EXPECT_THAT(done.error().message, HasSubstr("but this graph is of kind forward"));
 }
 
 TEST(Partition, SavesNothingWithoutABackward) {

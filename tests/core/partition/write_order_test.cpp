@@ -115,8 +115,13 @@ TEST(WriteOrder, ReportsTheOrderOfHalves) {
   EXPECT_EQ(why({a, w}, {b}), "");
   EXPECT_EQ(why({a, w, b}, {b}), "");
   EXPECT_THAT(why({a, w}, {a, b}), HasSubstr("a uses memory that w writes to"));
-  EXPECT_THAT(why({a, b}, {w}), HasSubstr("w must write before b uses the same memory"));
-  EXPECT_THAT(why({a}, {}), HasSubstr("w writes in place"));
+  EXPECT_THAT(why({a, b}, {w}),
+              HasSubstr("w must write before b uses the same memory, but in the pair b runs first; "
+                        "partition a functional graph"));
+  EXPECT_THAT(
+      why({a}, {}),
+      HasSubstr("w writes in place, but its half of the pair lacks the value that it writes to; "
+                "partition a functional graph"));
 }
 
 TEST(WriteOrder, WrittenValuesAreComputedOnce) {

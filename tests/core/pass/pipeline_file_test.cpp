@@ -105,7 +105,8 @@ TEST(PipelineFile, ErrorsNameTheLocation) {
   EXPECT_THAT(error(head + "\"1\",\"steps\":[]}"), HasSubstr("version"));
   EXPECT_THAT(error(head + "1}"), HasSubstr("steps"));
   EXPECT_THAT(error(head + "1,\"steps\":[\"a\",7]}"), HasSubstr("step 2"));
-  EXPECT_THAT(error(head + "1,\"steps\":[{\"pass\":\"no word\"}]}"), HasSubstr("step 1"));
+  EXPECT_THAT(error(head + "1,\"steps\":[{\"pass\":\"no word\"}]}"),
+              HasSubstr("step 1: `pass`: invalid pass name `no word`"));
   EXPECT_THAT(error(head + "1,\"steps\":[{\"pass\":\"a\",\"parameters\":{\"k\":{}}}]}"),
               HasSubstr("object"));
   EXPECT_THAT(error(head + "1,\"steps\":[\"a,b\"]}"), HasSubstr("expected one step"));

@@ -192,7 +192,7 @@ TEST(Child, AFailureToStartIsReported) {
   EXPECT_THAT(message({.command = {"no-such-program-here"}}), HasSubstr("no-such-program-here"));
   EXPECT_THAT(message({.command = {"/no/such/program"}}), HasSubstr("No such file"));
   EXPECT_THAT(message({.command = {"/etc/passwd"}}), HasSubstr("ermission denied"));
-  EXPECT_THAT(message({.command = {}}), HasSubstr("no program"));
+  EXPECT_THAT(message({.command = {}}), HasSubstr("the command is empty"));
   ChildOptions nowhere = shell("pwd");
   nowhere.directory = "/no/such/folder";
   EXPECT_THAT(message(std::move(nowhere)), HasSubstr("/no/such/folder"));

@@ -113,8 +113,10 @@ TEST(QueryDatabase, SaysWhatIsWrongAndWhere) {
             "near \"nodes\": syntax error (line 2, column 13)");
   EXPECT_THAT(small.error(""), HasSubstr("empty"));
   EXPECT_THAT(small.error("-- only a comment"), HasSubstr("empty"));
-  EXPECT_THAT(small.error("SELECT 1; SELECT 2"), HasSubstr("one statement"));
-  EXPECT_THAT(small.error("SELECT node FROM nodes WHERE"), HasSubstr("query is incomplete"));
+  EXPECT_EQ(small.error("SELECT 1; SELECT 2"),
+            "the query contains more than one statement; enter only one");
+  EXPECT_EQ(small.error("SELECT node FROM nodes WHERE"),
+            "the query is incomplete; complete the statement");
   EXPECT_EQ(small.integer("SELECT 1;  -- done"), 1);
 }
 

@@ -160,7 +160,11 @@ TEST(Journal, IsRestoredOnlyAfterItsProcessEnded) {
   EXPECT_TRUE(left_journals(folder / "j").empty());
   // The lock belongs to the opened file: opening the file again in the same process is like another
   // process.
-  EXPECT_FALSE(Journal::take_over(living->path()));
+  const auto locked = Journal::take_over(living->path());
+  ASSERT_FALSE(locked);
+  EXPECT_EQ(locked.error().message, living->path() +
+                                        ": another process has locked the journal; close the "
+                                        "document there, then open it again");
   // As at the end of its process, the lock is released and the file remains.
   other.reset();
 

@@ -127,7 +127,7 @@ TEST(Workspace, ErrorsNameTheLocation) {
   EXPECT_EQ(wrong(R"(,"benchmarks":[7])").substr(0, 15), "w: benchmark 0:");
   EXPECT_EQ(parse_workspace("[]", "w").error().message,
             "w: not a workspace: expected `format` to be \"jointer-workspace\"");
-  EXPECT_EQ(parse_workspace("{", "w").error().message, "w: not JSON at byte 2");
+  EXPECT_EQ(parse_workspace("{", "w").error().message, "w: invalid JSON near byte 2");
 }
 
 TEST(Workspace, KeepsTheEditedPipeline) {

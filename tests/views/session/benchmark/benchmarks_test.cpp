@@ -282,7 +282,8 @@ TEST_F(BenchmarksOfADocument, AFileOfANewerJointerIsReportedAndKept) {
   EXPECT_TRUE(QTest::qWaitFor([this] { return !benchmarks->message().isEmpty(); }));
   EXPECT_TRUE(benchmarks->message().contains("cannot read")) << benchmarks->message().toStdString();
   run_well();
-  EXPECT_TRUE(QTest::qWaitFor([this] { return benchmarks->message().contains("rename it"); }));
+  EXPECT_TRUE(
+      QTest::qWaitFor([this] { return benchmarks->message().contains("rename the file"); }));
   EXPECT_EQ(read_bytes(path)->view(), text);
 }
 
