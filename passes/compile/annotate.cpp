@@ -54,10 +54,11 @@ Result<OrderedJson> mark_with(const Arguments& arguments, const std::string& par
 Result<bool> set_mark(Graph& graph, NodeId id, const OrderedJson& mark) {
   OrderedJson custom = OrderedJson::object();
   if (graph.node(id).custom) {
-    JOINTER_TRY(custom, parse_json(graph.text(graph.node(id).custom), "custom"));
-    if (!custom.is_object())
+    auto parsed = parse_json(graph.text(graph.node(id).custom), "custom");
+    if (!parsed || !parsed->is_object())
       return fail(Error::Kind::input, "the annotations (`custom`) of {} are not a JSON object",
                   graph.name(id));
+    custom = *std::move(parsed);
   }
   if (const auto was = custom.find(kInductorMark); was != custom.end() && *was == mark)
     return false;

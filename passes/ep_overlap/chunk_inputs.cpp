@@ -95,7 +95,8 @@ Result<void> ChunkInputs::split() {
   if (split.empty() && !is_any)
     return fail(Error::Kind::usage,
                 "{} cannot be split in two: no tensor that it reads, other than parameters and "
-                "buffers, has a chunk symbol in its shape",
+                "buffers, has a chunk symbol in its shape; trace the step again with "
+                "--compile.ep_overlap.enabled",
                 body_.where());
   for (const NodeId id : split) JOINTER_CHECK(split_one(id));
   return {};
@@ -110,7 +111,9 @@ Result<void> ChunkInputs::split_one(NodeId id) {
   std::vector<Dim> shape(sizes.begin(), sizes.end()), stride(steps.begin(), steps.end());
   const Dim extent = shape[at];
   if (const auto hint = p_.sizes.hint(extent); hint && *hint % 2 != 0)
-    return fail(Error::Kind::usage, "{} cannot be split in two: dimension {} has the odd size {}",
+    return fail(Error::Kind::usage,
+                "{} cannot be split in two: dimension {} has the odd size {}; trace the step with "
+                "an even size",
                 p_.name(id), dim, *hint);
   JOINTER_TRY(shape[at], p_.sizes.half(extent));
   const NodeId size =
@@ -187,7 +190,8 @@ Result<Dim> ChunkInputs::offset_of_second(NodeId id, std::size_t at, const Dim& 
                 body_.where(), p_.name(id), at);
   if (start.expression || start.value != 0)
     return fail(Error::Kind::usage,
-                "{} reads {}, which cannot be split in two: its storage offset is not 0",
+                "{} reads {}, which cannot be split in two: its storage offset is not 0; let the "
+                "module read a clone of it",
                 body_.where(), p_.name(id));
   return p_.sizes.times(half, stride.value);
 }
@@ -226,8 +230,9 @@ Result<void> ChunkInputs::halve_sizes() {
                     body_.text(size));
       if (*hint % 2 != 0)
         return fail(Error::Kind::usage,
-                    "{} cannot be split in two: its value {} is {}, which is odd", p_.name(id),
-                    body_.text(size), *hint);
+                    "{} cannot be split in two: its value {} is {}, which is odd; trace the step "
+                    "with an even size",
+                    p_.name(id), body_.text(size), *hint);
       JOINTER_TRY(const Dim halved, p_.sizes.half(size));
       const NodeId half =
           body_.add("_operator.floordiv", {ref(id), Argument::of_int(2)},

@@ -66,18 +66,21 @@ class Lowering {
       const auto inputs = p_.graph.inputs(id);
       const bool is_wait = p_.graph.target(p_.graph.node(id)) == kWaitTarget && !inputs.empty();
       if (!is_wait)
-        return fail(Error::Kind::usage,
-                    "{} in {} is a collective that does not belong to expert parallelism, so it "
-                    "cannot run once per chunk",
-                    p_.name(id), body_.where());
+        return fail(
+            Error::Kind::usage,
+            "{} in {} is a collective that does not belong to expert parallelism, so it cannot run "
+            "once per chunk; set module_pattern to modules without such collectives",
+            p_.name(id), body_.where());
       if (!p_.is_of_expert_parallelism(inputs[0]))
-        return fail(Error::Kind::usage,
-                    "{} in {} waits for {}, which does not belong to expert parallelism, so it "
-                    "cannot run once per chunk",
-                    p_.name(id), body_.where(), p_.name(inputs[0]));
+        return fail(
+            Error::Kind::usage,
+            "{} in {} waits for {}, which does not belong to expert parallelism, so it cannot run "
+            "once per chunk; set module_pattern to modules without such collectives",
+            p_.name(id), body_.where(), p_.name(inputs[0]));
       if (!plan_.has(inputs[0]))
         return fail(Error::Kind::usage,
-                    "{} in {} waits for {}, which is not split, so it cannot run once per chunk",
+                    "{} in {} waits for {}, which is not split, so it cannot run once per chunk; "
+                    "set module_pattern to modules that contain both",
                     p_.name(id), body_.where(), p_.name(inputs[0]));
     }
     return {};

@@ -60,10 +60,11 @@ Result<void> run_populate_chunk_dim_metadata(Graph& graph, const Arguments& argu
     if (own.empty()) continue;
     OrderedJson custom = OrderedJson::object();
     if (node.custom) {
-      JOINTER_TRY(custom, parse_json(graph.text(node.custom), "custom"));
-      if (!custom.is_object())
+      auto parsed = parse_json(graph.text(node.custom), "custom");
+      if (!parsed || !parsed->is_object())
         return fail(Error::Kind::input, "the annotations (`custom`) of {} are not a JSON object",
                     graph.name(id));
+      custom = *std::move(parsed);
     }
     if (const auto was = custom.find(kChunkHints); was != custom.end() && *was == own) continue;
     custom[kChunkHints] = own;

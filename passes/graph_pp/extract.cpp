@@ -81,7 +81,7 @@ void drop_dead_calls(Graph& graph) {
 Result<std::vector<NodeId>> returned_nodes(const Graph& graph, PartId part) {
   const NodeId output = output_node(graph, part);
   if (!output)
-    return fail(Error::Kind::usage, "the graph of kind {} has no output node",
+    return fail(Error::Kind::usage, "the {} graph has no output node",
                 to_string(graph.part(part).kind));
   std::vector<NodeId> nodes;
   for (const Argument& each : output_arguments(graph, output)) {
@@ -98,7 +98,7 @@ Result<ReturnedGradients> returned_gradients(const Graph& graph, PartId part,
                                              std::size_t parameter_gradients) {
   JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(graph, part));
   if (parameter_gradients > returned.size())
-    return fail(Error::Kind::usage, "parameter_gradients is {}, but the backward has only {}",
+    return fail(Error::Kind::usage, "parameter_gradients={}: the backward has only {}",
                 parameter_gradients, counted(returned.size(), "output"));
   const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(parameter_gradients);
   return ReturnedGradients{{returned.begin(), middle}, {middle, returned.end()}};

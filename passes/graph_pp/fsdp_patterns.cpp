@@ -78,7 +78,7 @@ Result<NodeId> unshard_output(const Graph& graph, const Users& users, NodeId gat
   const auto readers = users.of(gather);
   if (readers.size() != 1 || !is_call_of(graph, readers[0], kWaitTarget))
     return fail(Error::Kind::usage,
-                "the FSDP all-gather {} must have one reader, its wait, but has {}{}",
+                "the FSDP all-gather {} must be read only by its wait, but has {}{}",
                 graph.name(gather), counted(readers.size(), "reader"), names_of(graph, readers));
   NodeId id = end_of_chain(graph, users, readers[0]);
   while (graph.node(id).kind == NodeKind::call && graph.op(graph.node(id)).is_view &&

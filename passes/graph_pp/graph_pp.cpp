@@ -83,7 +83,7 @@ Result<void> run_forward_fsdp(Graph& graph, const Arguments& arguments, PassCont
   if (arguments.has_value("parameters")) {
     const auto count = static_cast<std::size_t>(arguments.integer("parameters"));
     if (count > inputs.size())
-      return fail(Error::Kind::usage, "parameters is {}, but the forward has only {}", count,
+      return fail(Error::Kind::usage, "parameters={}: the forward has only {}", count,
                   counted(inputs.size(), "input"));
     parameters.assign(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(count));
   } else {

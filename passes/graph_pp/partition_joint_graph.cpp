@@ -43,7 +43,7 @@ class StagePartition {
     JOINTER_TRY(const std::vector<NodeId> returned, returned_nodes(joint_, PartId(0)));
     if (count_ == 0 || count_ > returned.size())
       return fail(Error::Kind::usage,
-                  "forward_outputs is {}: expected an integer from 1 to {}, the number of outputs",
+                  "forward_outputs={}: expected an integer from 1 to {}, the number of outputs",
                   count_, returned.size());
     const auto middle = returned.begin() + static_cast<std::ptrdiff_t>(count_);
     forward_outputs_.assign(returned.begin(), middle);
@@ -67,7 +67,7 @@ class StagePartition {
       if (!id || joint_.node(id).kind != NodeKind::placeholder)
         return unknown_name("backward_inputs", "placeholder", name, placeholder_names());
       if (is_backward_input_[id.index()])
-        return fail(Error::Kind::usage, "backward_inputs: {} is given twice", name);
+        return fail(Error::Kind::usage, "backward_inputs: {} is given twice; leave out one", name);
       is_backward_input_[id.index()] = true;
     }
     return {};
@@ -245,7 +245,8 @@ Result<Graph> partition_joint_graph(const Graph& joint, std::size_t forward_outp
                                     const std::vector<std::string>& backward_inputs,
                                     const StageReasons& reasons) {
   if (joint.is_pair())
-    return fail(Error::Kind::usage, "the graph is already a forward/backward pair");
+    return fail(Error::Kind::usage,
+                "the graph is already a forward/backward pair; run the pass on its joint graph");
   return StagePartition(joint, forward_outputs, reasons).run(backward_inputs);
 }
 

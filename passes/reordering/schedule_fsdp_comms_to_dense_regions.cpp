@@ -131,7 +131,9 @@ class DenseRegionScheduler {
     if (strict_) JOINTER_CHECK(check_counts());
     plan_moves();
     if (strict_ && !blockers_.empty())
-      return fail(Error::Kind::usage, "{}, a {} bucket, cannot overlap with dense compute: {}",
+      return fail(Error::Kind::usage,
+                  "{}, a {} bucket, cannot overlap with dense compute: {}; set strict=false to "
+                  "leave it in place",
                   graph_.name(blockers_.front().first->launch),
                   blockers_.front().first->backward ? "backward" : "forward",
                   blockers_.front().second);
@@ -402,7 +404,8 @@ class DenseRegionScheduler {
         if (const std::string why = why_not_tail(at, tail); !why.empty()) {
           if (strict_)
             return fail(Error::Kind::usage,
-                        "the wait for {} cannot move to the end of the graph: {}",
+                        "the wait for {} cannot move to the end of the graph: {}; set strict=false "
+                        "to leave it in place",
                         graph_.name(comm.launch), why);
           context_.decide(graph_, comm.wait, "kept", fmt::format("It stays in place: {}.", why));
           return {};
@@ -459,8 +462,9 @@ class DenseRegionScheduler {
     const NodeId launch = move.comm->launch;
     if (movable.empty()) {
       if (strict_)
-        return fail(Error::Kind::usage, "{} cannot start in {}: {}", graph_.name(launch), move.what,
-                    why);
+        return fail(Error::Kind::usage,
+                    "{} cannot start in {}: {}; set strict=false to leave it in place",
+                    graph_.name(launch), move.what, why);
       context_.decide(graph_, launch, "kept",
                       fmt::format("It cannot start in {}: {}.", move.what, why));
       return {};

@@ -40,7 +40,8 @@ Result<Fit> search(const TradeOff& trade_off, std::int64_t limit, double hidden,
 
 Result<void> run_fastest_plan(Graph& graph, const Arguments& arguments, PassContext& context) {
   if (graph.is_pair())
-    return fail(Error::Kind::usage, "the graph is already a forward/backward pair");
+    return fail(Error::Kind::usage,
+                "the graph is already a forward/backward pair; run the pass on its joint graph");
   std::int64_t limit = std::numeric_limits<std::int64_t>::max();
   if (const auto run_limit = context.peak_limit())
     limit = saturating_whole(static_cast<double>(*run_limit) * arguments.number("share"));

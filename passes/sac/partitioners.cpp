@@ -35,9 +35,8 @@ namespace {
 
 Result<void> run_partitioner(Graph& graph, PartitionOptions options, PassContext& context) {
   if (graph.is_pair())
-    return fail(
-        Error::Kind::usage,
-        "the graph is already a forward/backward pair; run the partitioner on its joint graph");
+    return fail(Error::Kind::usage,
+                "the graph is already a forward/backward pair; run the pass on its joint graph");
   constexpr double kCut = 0.8;  // progress once the saved values are known
   double done = 0;
   options.watcher.report = [&](double part) { done = kCut * part; };

@@ -45,7 +45,7 @@ Result<std::string> twin_suffix(const Arguments& arguments) {
   std::string suffix = arguments.text("suffix");
   if (suffix.empty())
     return fail(Error::Kind::usage,
-                "suffix is empty: the twin's name must differ from the group's");
+                "suffix must not be empty: the twin's name must differ from the group's");
   return suffix;
 }
 

@@ -150,12 +150,15 @@ TEST(EpOverlapChunk, RefusesWhatItCannotSplit) {
   EXPECT_THAT(refusal(traced(kExpertStep, {"m"}), "ep_overlap_chunk{require_all_to_all=false}"),
               "");
   EXPECT_THAT(refusal(traced(kExpertStep, {"d", "v", "m"}, 3), "ep_overlap_chunk"),
-              HasSubstr("x cannot be split in two: dimension 0 has the odd size 3"));
+              HasSubstr("x cannot be split in two: dimension 0 has the odd size 3; trace the step "
+                        "with an even size"));
 
   Graph other = traced();
   annotate(other, "d", R"({"module_fqn":"layers.1.moe"})");
   EXPECT_THAT(refusal(other, "ep_overlap_chunk"),
-              HasSubstr("d in layers.1.moe (forward) is a collective"));
+              HasSubstr("d in layers.1.moe (forward) is a collective that does not belong to "
+                        "expert parallelism, so it cannot run once per chunk; set module_pattern "
+                        "to modules without such collectives"));
 
   std::string baked(kExpertStep);
   baked.replace(baked.find("m: f32"), 0, "k: f32[u0,2,2] = aten.view(v, [4, 2, 2])\n  ");

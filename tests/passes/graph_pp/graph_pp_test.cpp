@@ -171,7 +171,7 @@ TEST(SplitForwardFsdpCollectives, RefusesAGatherThatOtherNodesRead) {
     return [mm, n]
   )");
   EXPECT_THAT(refusal(graph, "split_forward_fsdp_collectives{parameters=1}"),
-              HasSubstr("the FSDP all-gather ag must have one reader, its wait, but has 2 readers: "
+              HasSubstr("the FSDP all-gather ag must be read only by its wait, but has 2 readers: "
                         "wt, n"));
 }
 
