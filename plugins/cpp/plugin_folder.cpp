@@ -29,12 +29,14 @@ Result<PluginFolder> read_plugin_folder(const std::string& path) {
         path);
   JOINTER_TRY(const PaddedBytes bytes, read_bytes(file));
   JOINTER_TRY(const OrderedJson json, parse_json(bytes.view(), file));
-  if (!json.is_object()) return input_error("{}: does not describe a plugin", file);
+  if (!json.is_object())
+    return input_error("{}: not a plugin description: expected a JSON object", file);
   PluginFolder folder;
   folder.path = path;
-  JsonMembers members(json, file + ": does not describe a plugin");
+  JsonMembers members(json, file + ": not a plugin description");
   if (const OrderedJson* format = members.find("format"); format == nullptr || *format != kFormat)
-    return input_error("{}: does not describe a plugin", file);
+    return input_error("{}: not a plugin description: expected `format` to be \"{}\"", file,
+                       kFormat);
   read_fields(members, folder, kFields);
   if (members.find_set("passes") == nullptr) members.expect("passes", "a list");
   members.read_list("passes", [&](const OrderedJson& each, std::size_t /*at*/) {

@@ -160,11 +160,10 @@ Result<HostMessage> parse_host_message(std::string_view line) {
   if (auto message = json ? read_message(*json) : std::nullopt) {
     const auto* ready = std::get_if<HostReady>(&*message);
     if (ready == nullptr || ready->protocol == kHostProtocol) return *std::move(message);
-    return fail(
-        Error::Kind::run,
-        "the host uses protocol version {}, not {}, so it belongs to a different version of "
-        "Jointer; check JOINTER_PYTHON and PYTHONPATH, or install Jointer again",
-        ready->protocol, kHostProtocol);
+    return fail(Error::Kind::run,
+                "the host uses protocol version {}, not {}, so it belongs to a different version "
+                "of Jointer; reinstall Jointer",
+                ready->protocol, kHostProtocol);
   }
   const std::string_view shown = first_characters(line, kShown);
   return fail(Error::Kind::run, "the host sent an invalid message: {}{}",

@@ -217,7 +217,7 @@ def test_plugins_that_cannot_be_loaded_are_reported(tmp_path: Path) -> None:
         [BIN / "jointer", "passes", "--json"], capture_output=True, text=True, check=True,
         env={**os.environ, "JOINTER_PLUGIN_PATH": str(tmp_path)},
     )  # fmt: skip
-    note = f"{tmp_path}/broken/plugin.json: does not describe a plugin"
+    note = f"{tmp_path}/broken/plugin.json: not a plugin description: expected a JSON object"
     assert note in json.loads(done.stdout)["notes"] and note in done.stderr
 
 
