@@ -13,6 +13,13 @@
 namespace jointer::desktop {
 namespace {
 
+// Qt's sentence as the start of a message: without its period and in lower case.
+QString in_message(QString sentence) {
+  if (sentence.endsWith(QLatin1Char('.'))) sentence.chop(1);
+  if (!sentence.isEmpty()) sentence[0] = sentence[0].toLower();
+  return sentence;
+}
+
 Result<QSize> parse_size(const QString& text) {
   static const QRegularExpression kSize(QStringLiteral("^([0-9]{3,5})x([0-9]{3,5})$"));
   const auto match = kSize.match(text);
@@ -70,8 +77,8 @@ Result<Options> parse_options(const QStringList& arguments) {
       QStringLiteral("Graphs to open: %1.").arg(QString::fromStdString(formats_text())),
       QStringLiteral("[FILE...]"));
   if (!parser.parse(arguments))
-    return fail(Error::Kind::usage, "{} Use --help to list the options.",
-                parser.errorText().toStdString());
+    return fail(Error::Kind::usage, "{}; --help lists the options",
+                in_message(parser.errorText()).toStdString());
   if (parser.isSet(QStringLiteral("help"))) parser.showHelp();
   if (parser.isSet(QStringLiteral("version"))) parser.showVersion();
 

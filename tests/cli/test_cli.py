@@ -140,6 +140,18 @@ def test_the_desktop_refuses_a_graph_that_does_not_exist(index: str, expected: s
 
 
 @pytest.mark.skipif(not (BIN / "jointer-desktop").exists(), reason="there is no desktop here")
+@pytest.mark.parametrize("option, expected", [
+    ("--nosuch", "jointer-desktop: unknown option 'nosuch'; --help lists the options\n"),
+    ("--measured=3", "jointer-desktop: unexpected value after '--measured'; --help lists the options\n"),
+])  # fmt: skip
+def test_a_wrong_option_of_the_desktop_is_one_message(option: str, expected: str) -> None:
+    done = subprocess.run([BIN / "jointer-desktop", option, "--exit-after-first-frame"],
+                          capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})  # fmt: skip
+    assert (done.returncode, done.stderr) == (2, expected)
+
+
+@pytest.mark.skipif(not (BIN / "jointer-desktop").exists(), reason="there is no desktop here")
 def test_the_desktop_takes_no_picture_of_a_node_that_does_not_exist(tmp_path: Path) -> None:
     picture = tmp_path / "picture.png"
     done = subprocess.run([BIN / "jointer-desktop", JOINT, "--select", "nosuch", "--picture", picture],
