@@ -495,19 +495,17 @@ void MovePlanner::start(const std::vector<NodeId>& selected, const Command& comm
         moves.add(node, command.target);
         if (++done != count && since.elapsed() < kProgressMs) continue;
         since.restart();
-        job.report({std::min(done, count), count});
+        job.report({done, count});
       }
       return true;
     };
     const auto cancelled = [] { return fail(Error::Kind::cancelled, "cancelled"); };
     const Figures before = what_if.figures();
     Figures without_chains = before;
-    bool moves_alone = false;
+    PlannedMoves alone(now->graph, what_if, command.direction);
     if (chooses) {
-      PlannedMoves alone(now->graph, what_if, command.direction);
       alone.set_chains(false);
       if (!add_all(alone)) return cancelled();
-      moves_alone = !alone.empty();
       without_chains = what_if.figures();
       alone.undo();
     }
@@ -515,11 +513,9 @@ void MovePlanner::start(const std::vector<NodeId>& selected, const Command& comm
     if (command.is_toggled) moves.toggle_chains();
     if (!add_all(moves)) return cancelled();
     const std::int64_t limit = command.peak_limit.value_or(before.peak_bytes);
-    if (moves_alone && (moves.empty() || is_better(without_chains, what_if.figures(), limit))) {
+    if (!alone.empty() && (moves.empty() || is_better(without_chains, what_if.figures(), limit))) {
       moves.undo();
-      PlannedMoves alone(now->graph, what_if, command.direction);
-      alone.set_chains(false);
-      if (!add_all(alone)) return cancelled();
+      alone.redo();
       return plan_of(alone, command, asked);
     }
     return plan_of(moves, command, asked);

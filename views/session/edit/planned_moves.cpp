@@ -7,7 +7,6 @@
 #include "core/base/counted.h"
 #include "core/base/units.h"
 #include "core/edit/moves.h"
-#include "views/session/edit/block_move.h"
 
 namespace jointer::views {
 namespace {
@@ -86,6 +85,13 @@ void PlannedMoves::add(NodeId node, const Target& target) {
   MoveNodes change{.before = edit_name(graph_, before)};
   for (const NodeId id : block) change.nodes.push_back(edit_name(graph_, id));
   changes_.emplace_back(std::move(change));
+  made_.push_back({std::move(block), move.from, move.to});
+}
+
+void PlannedMoves::redo() {
+  // The same moves are legal in the same order.
+  for (const BlockMove& made : made_)
+    [[maybe_unused]] const auto done = moves_.move(made.block, made.to);
 }
 
 Edit PlannedMoves::edit(const std::string& how, std::size_t asked) const {

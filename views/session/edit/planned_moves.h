@@ -12,6 +12,7 @@
 #include "core/graph/users.h"
 #include "core/schedule/trial_moves.h"
 #include "core/schedule/what_if.h"
+#include "views/session/edit/block_move.h"
 
 namespace jointer::views {
 
@@ -43,8 +44,11 @@ class PlannedMoves {
   // The moves as one edit. `how`: "one position earlier", "to the best position". `asked`: the
   // number of nodes that were to move.
   [[nodiscard]] Edit edit(const std::string& how, std::size_t asked) const;
-  // Moves everything back in the what-if. Call `edit` before this.
+  // Moves everything back in the what-if. Call `edit` before this, or `redo` after it.
   void undo() { moves_.undo(); }
+  // Applies the moves again after `undo`, without asking the targets again. The what-if must have
+  // the order that it had before the first move.
+  void redo();
 
  private:
   void refuse(const std::string& sentences);
@@ -60,6 +64,7 @@ class PlannedMoves {
   std::optional<bool> are_chains_moved_;     // nullopt for each node's default
   std::vector<std::vector<NodeId>> starts_;  // collective_starts before the moves
   std::vector<Change> changes_;
+  std::vector<BlockMove> made_;  // one per change
   std::string refusal_, first_title_;
   int refused_ = 0;
 };

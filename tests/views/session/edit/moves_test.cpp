@@ -99,6 +99,31 @@ TEST_F(MovesTest, several_moves_are_one_edit_that_can_be_undone) {
   EXPECT_EQ(graph_hash(edited), before);
 }
 
+TEST_F(MovesTest, undone_moves_are_made_again_without_asking_their_targets) {
+  int asked = 0;
+  const auto last = [&asked](const WhatIf&, const LegalRange& range, std::span<const NodeId>) {
+    ++asked;
+    return range.last;
+  };
+  PlannedMoves moves(graph(), *what_if_, 1);
+  for (const char* name : {"v2", "v1"}) moves.add(node(name), last);
+  const std::vector<NodeId> moved(what_if_->order().begin(), what_if_->order().end());
+  const Figures figures = what_if_->figures();
+  ASSERT_FALSE(std::ranges::equal(moved, graph().order()));
+  moves.undo();
+  ASSERT_TRUE(std::ranges::equal(graph().order(), what_if_->order()));
+  moves.redo();
+  EXPECT_TRUE(std::ranges::equal(moved, what_if_->order()));
+  EXPECT_EQ(what_if_->figures(), figures);
+  EXPECT_EQ(asked, 2);
+  Graph edited = graph();
+  ASSERT_TRUE(apply(edited, moves.edit("as late as possible", 2)));
+  EXPECT_TRUE(std::ranges::equal(edited.order(), moved));
+  // They can be undone again.
+  moves.undo();
+  EXPECT_TRUE(std::ranges::equal(graph().order(), what_if_->order()));
+}
+
 TEST_F(MovesTest, start_cannot_move_without_its_chain) {
   const auto snapshot = test::snapshot_of(R"(
     group fsdp: 0 1
