@@ -14,11 +14,13 @@
 #include "tests/support/snapshots.h"
 #include "views/alive/alive_pane.h"
 #include "views/find/find_bar.h"
+#include "views/graph/ladder_model.h"
 #include "views/inspector/inspector_pane.h"
 #include "views/modules/modules_pane.h"
 #include "views/operators/operators_pane.h"
 #include "views/palette/command_palette.h"
 #include "views/palette/keys_help.h"
+#include "views/session/sac/sac_session.h"
 #include "views/session/text/number_text.h"
 #include "views/widgets/figure_box.h"
 #include "views/window/scoreboard.h"
@@ -237,6 +239,49 @@ class PanesTest : public QObject {
     QVERIFY(pane.view().isExpanded(pane.model().index_of(layer)));
     QCOMPARE(pane.view().selected_rows(), std::vector{layer});
     QCOMPARE(nodes_changed.count(), 0);
+  }
+
+  // Both show what the tags save before the SAC session starts.
+  void graph_and_modules_apply_the_tags_of_a_step_once() {
+    Document step(OpenRequest{.path = "/tmp/step.json"}, test::snapshot_of(R"(
+      kind train_step
+      x: f32[64] = input
+      dy: f32[8,8] = input
+      a: f32[64] = aten.cos(x)               {m MUST_RECOMPUTE}
+      b: f32[64] = aten.silu(a)              {m}
+      c: f32[64] = aten.tanh(b)              {m}
+      d: f32[8,8] = aten.view(c, [8, 8])     {n}
+      e: f32[8,8] = aten.mul.Tensor(d, d)    {n}
+      g: f32[8,8] = aten.mul.Tensor(dy, d)   {n backward}
+      h: f32[64] = aten.view(g, [64])        {m backward}
+      i: f32[64] = aten.mul.Tensor(h, b)     {m backward}
+      j: f32[64] = aten.silu_backward(i, a)  {m backward}
+      return [e, j]
+    )"));
+    QSignalSpy found(&step.sac().tags(), &StepTags::found);
+    const LadderModel graph(step, 900);
+    ModulesPane pane(step);
+    show(pane);
+    const auto of_graph = [&] {
+      std::int64_t sum = 0;
+      for (const LadderRow& row : graph.ladder().rows())
+        if (row.parent < 0) sum += row.saved[static_cast<std::size_t>(RungState::save)];
+      return sum;
+    };
+    const auto of_modules = [&] {
+      return pane.model().totals().by_column[ModuleModel::saved_column].value_or(0);
+    };
+    QTRY_COMPARE(found.count(), 1);
+    const std::shared_ptr<const TagsOutcome> outcome =
+        step.sac().tags().known(step.shared_snapshot());
+    QVERIFY(outcome != nullptr);
+    std::int64_t saved = 0;
+    for (const SavedValue& value : outcome->saved) saved += value.bytes;
+    QVERIFY(saved > 0);
+    QCOMPARE(of_graph(), saved);
+    QTRY_COMPARE(of_modules(), saved);
+    QVERIFY(!step.sac().is_started());
+    QCOMPARE(found.count(), 1);
   }
 
   void selecting_elsewhere_expands_nothing() {

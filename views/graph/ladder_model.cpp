@@ -12,6 +12,7 @@ LadderModel::LadderModel(Document& document, int width)
     : document_(document), snapshot_(document.shared_snapshot()), width_(width) {
   connect(&document_, &Document::changed, this, &LadderModel::take_document);
   connect(&document_.sac(), &SacSession::changed, this, &LadderModel::take_plan);
+  connect(&document_.sac().tags(), &StepTags::found, this, &LadderModel::take_tags);
   connect(&groups_, &GroupQueue::laid_out, this, [this] {
     relayout();
     if (groups_.pending() == 0) emit settled();
@@ -53,12 +54,19 @@ void LadderModel::take_plan() {
   relayout();
 }
 
+// The tags of the step have been applied.
+void LadderModel::take_tags() {
+  if (shows_plan_ || !document_.sac().tags().known(snapshot_)) return;
+  emit graph_about_to_change();
+  show_plan();
+  relayout();
+}
+
 // Shows the plan of the document's SAC session if it belongs to this graph. Otherwise shows that of
 // a flat training step's own tags, and none for other graphs.
 void LadderModel::show_plan() {
   const SacStatePtr state = document_.sac().state();
   plan_ = state;
-  applying_tags_.cancel();
   const bool fits = is_plan_for(state, snapshot_->graph);
   const bool showed_plan = std::exchange(shows_plan_, fits);
   const bool is_step = sac_kind(snapshot_->graph) == SacKind::step;
@@ -67,25 +75,18 @@ void LadderModel::show_plan() {
                        state->snapshot->analysis.options.memory);
   else if (showed_plan)
     ladder_->show_no_plan(snapshot_->graph, snapshot_->analysis.memory);
-  if (!fits && is_step) find_plan_of_step();
+  if (!fits && is_step) show_plan_of_step();
 }
 
-// Finds the plan of a flat training step as its SAC session will, which may not be started.
-void LadderModel::find_plan_of_step() {
-  if (!has_step_tags(snapshot_->graph)) return show_plan_of_step(plan_of_tags(snapshot_->graph));
-  const auto apply = [snapshot = snapshot_] { return plan_of_tags(snapshot->graph); };
-  applying_tags_.start(apply, [this](const Result<SavePlan>& plan) {
-    emit graph_about_to_change();
-    show_plan_of_step(plan);
-    relayout();
-  });
-}
-
-void LadderModel::show_plan_of_step(const Result<SavePlan>& plan) {
-  if (plan)
-    ladder_->show_plan(snapshot_->graph, *plan, snapshot_->analysis.options.memory);
-  else
-    ladder_->show_no_plan(snapshot_->graph, snapshot_->analysis.memory);
+// Shows the plan of a flat training step as its SAC session will, which may not be started.
+void LadderModel::show_plan_of_step() {
+  const auto& options = snapshot_->analysis.options.memory;
+  if (has_step_tags(snapshot_->graph)) {
+    if (const auto outcome = document_.sac().tags().find(snapshot_))
+      ladder_->show_plan(snapshot_->graph, outcome->plan, options);
+  } else if (const auto plan = plan_of_tags(snapshot_->graph)) {
+    ladder_->show_plan(snapshot_->graph, *plan, options);
+  }
 }
 
 void LadderModel::lay_out_open_groups_now() {

@@ -7,7 +7,6 @@
 #include "views/graph/ladder_colors.h"
 #include "views/graph/ladder_layout.h"
 #include "views/session/document/document.h"
-#include "views/session/work/task.h"
 
 namespace jointer::views {
 
@@ -64,9 +63,9 @@ class LadderModel : public QObject {
  private:
   void take_document();
   void take_plan();
+  void take_tags();
   void show_plan();
-  void find_plan_of_step();
-  void show_plan_of_step(const Result<SavePlan>& plan);
+  void show_plan_of_step();
   void set_all(int row, LadderSide side, bool open);
   void lay_out_open_groups_now();
   void relayout();
@@ -75,7 +74,6 @@ class LadderModel : public QObject {
   SnapshotPtr snapshot_;                // the document's snapshot that is currently shown
   std::weak_ptr<const SacState> plan_;  // the session's state when the rungs were found
   bool shows_plan_ = false;             // the rungs are those of that state's plan
-  Task<SavePlan> applying_tags_;        // finds the plan of the tags of a flat training step
   std::unique_ptr<Ladder> ladder_;
   std::unique_ptr<const LadderColors> colors_;
   LadderExpansion expansion_;

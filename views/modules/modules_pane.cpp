@@ -2,7 +2,6 @@
 
 #include "views/session/document/shown_range.h"
 #include "views/session/sac/sac_session.h"
-#include "views/session/sac/step_state.h"
 
 namespace jointer::views {
 
@@ -11,6 +10,7 @@ ModulesPane::ModulesPane(Document& document, QWidget* parent)
   follow_range();
   add_histogram();
   connect(&document.sac(), &SacSession::changed, this, [this] { request_refresh(); });
+  connect(&document.sac().tags(), &StepTags::found, this, [this] { request_refresh(); });
 }
 
 void ModulesPane::refresh() {
@@ -24,21 +24,9 @@ std::optional<SavedValues> ModulesPane::saved() {
   const SnapshotPtr snapshot = subject().shared_snapshot();
   const SacStatePtr state = subject().sac().state();
   if (is_plan_for(state, snapshot->graph)) return saved_values_of(*state);
-  if (sac_kind(snapshot->graph) == SacKind::step) return saved_by_tags(snapshot);
-  return std::nullopt;
-}
-
-std::optional<SavedValues> ModulesPane::saved_by_tags(const SnapshotPtr& step) {
-  if (step_ == step) return by_tags_;
-  step_ = step;
-  by_tags_.reset();
-  applying_tags_.start([step] { return saved_values_of_tags(step->graph); },
-                       [this](Result<SavedValues> found) {
-                         if (!found) return;
-                         by_tags_ = *std::move(found);
-                         request_refresh();
-                       });
-  return std::nullopt;
+  if (sac_kind(snapshot->graph) != SacKind::step) return std::nullopt;
+  const auto outcome = document().sac().tags().find(snapshot);
+  return outcome ? std::optional(outcome->saved) : std::nullopt;
 }
 
 }  // namespace jointer::views

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "views/modules/module_model.h"
-#include "views/session/work/task.h"
 #include "views/tables/table_pane_of.h"
 
 namespace jointer::views {
@@ -19,12 +18,6 @@ class ModulesPane : public TablePaneOf<ModuleModel> {
  private:
   // The values that the plan saves; nullopt if there is no plan, or until it is known.
   [[nodiscard]] std::optional<SavedValues> saved();
-  [[nodiscard]] std::optional<SavedValues> saved_by_tags(const SnapshotPtr& step);
-
-  // Applies the tags of a flat training step without a SAC session.
-  Task<SavedValues> applying_tags_;
-  SnapshotPtr step_;  // `by_tags_` belongs to it or is being found for it
-  std::optional<SavedValues> by_tags_;
 };
 
 }  // namespace jointer::views

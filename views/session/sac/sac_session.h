@@ -15,6 +15,7 @@
 #include "views/session/sac/plan_reserved.h"
 #include "views/session/sac/remembered_figures.h"
 #include "views/session/sac/sac_solver.h"
+#include "views/session/sac/step_tags.h"
 #include "views/session/sac/value_reasons.h"
 #include "views/session/work/latest_value.h"
 #include "views/session/work/task.h"
@@ -61,6 +62,8 @@ class SacSession : public QObject {
   [[nodiscard]] const Figures& figures_in_order() const {
     return ordered_.figures() ? ordered_.figures()->figures : state_->figures.figures;
   }
+  // What the tags of a flat training step do, whether or not the session is started.
+  [[nodiscard]] StepTags& tags() { return tags_; }
   // The reasons for one tensor's policy, and its margin.
   [[nodiscard]] ValueReasons& value_reasons() { return value_reasons_; }
   // The estimates of the best pipeline that a search for orders and buckets found for the
@@ -220,6 +223,7 @@ class SacSession : public QObject {
   RememberedFigures remembered_;
   PlanReserved reserved_;
   PlanOrdered ordered_;
+  StepTags tags_;
   ValueReasons value_reasons_;
   ParetoSearch pareto_;
   std::optional<Tuned> tuned_;

@@ -192,15 +192,16 @@ Result<SavePlan> plan_of_tags(const Graph& tagged) {
   return plan_of_step(tagged, applied_step(tagged).graph);
 }
 
-Result<SavedValues> saved_values_of_tags(const Graph& tagged) {
+Result<TagsOutcome> outcome_of_tags(const Graph& tagged) {
   const Graph step = has_step_tags(tagged) ? applied_step(tagged).graph : tagged;
+  TagsOutcome outcome;
+  JOINTER_TRY(outcome.plan, plan_of_step(tagged, step));
   const std::vector<NodeCost> costs(step.node_count());
   const std::vector<Flops> flops(step.node_count());
   JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(step, costs, flops));
-  SavedValues values;
   for (const StepValue& each : step_values(tagged, step, kept))
-    if (each.action == PlanAction::save) values.push_back({each.node, each.bytes});
-  return values;
+    if (each.action == PlanAction::save) outcome.saved.push_back({each.node, each.bytes});
+  return outcome;
 }
 
 Graph step_with_own_tags(const SacState& state) {

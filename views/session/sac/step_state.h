@@ -24,8 +24,12 @@ Graph step_with_own_tags(const SacState& state);
 // they cannot be applied, without them: the plan of its state, found without an analysis. Error
 // (usage): same as kept_values. Cost: linear in the nodes or, with tags, that of applying them.
 Result<SavePlan> plan_of_tags(const Graph& tagged);
-// The values that this plan saves on the device. Error and cost: same as plan_of_tags.
-Result<SavedValues> saved_values_of_tags(const Graph& tagged);
+// That plan, and the values that it saves on the device. Error and cost: same as plan_of_tags.
+struct TagsOutcome {
+  SavePlan plan;
+  SavedValues saved;
+};
+Result<TagsOutcome> outcome_of_tags(const Graph& tagged);
 // Returns true if a flat training step has tags to recompute or offload. They may be applied
 // already.
 bool has_step_tags(const Graph& graph);
