@@ -41,6 +41,14 @@ struct PlanTime::Run {
   std::vector<std::int64_t> streams;
   std::vector<std::int64_t> ends;  // of collectives, by half or StepCall::Kind, and position
   std::vector<std::int64_t> copied, reloaded;  // end times of copies, by value
+  std::int64_t compute_ns = 0;
+
+  void launch(const TimedCall& call) {
+    using Kind = TimedCall::Kind;
+    now.launch(call.host_ns);
+    if (call.kind == Kind::kernel || call.kind == Kind::blocking_kernel) compute_ns += call.ns;
+  }
+  [[nodiscard]] Times end() const { return {now.drain(streams), compute_ns}; }
 };
 
 PlanTime::PlanTime(const PairOrders& orders, std::span<const NodeCost> costs,
@@ -111,7 +119,7 @@ std::int64_t PlanTime::device_ns(std::span<const Place> calls) const {
   return now.compute;
 }
 
-StepTime PlanTime::evaluate_step(Run& run) const {
+PlanTime::Times PlanTime::evaluate_step(Run& run) const {
   const PairOrder& order = run.order;
   const FlatOrders& flat = *orders_.flat();
   const auto end_of = [&](const StepCall& start) -> std::int64_t& {
@@ -128,7 +136,7 @@ StepTime PlanTime::evaluate_step(Run& run) const {
       continue;
     }
     const TimedCall& call = calls_[at.place];
-    run.now.launch(call.host_ns);
+    run.launch(call);
     run_call(
         call, run.now, run.streams, [&]() -> std::int64_t& { return end_of(at); },
         [&] {
@@ -136,10 +144,10 @@ StepTime PlanTime::evaluate_step(Run& run) const {
           return started.found ? &end_of(started.call) : nullptr;
         });
   }
-  return run.now.drain(run.streams);
+  return run.end();
 }
 
-StepTime PlanTime::evaluate(const PairOrder& order) const {
+PlanTime::Times PlanTime::evaluate(const PairOrder& order) const {
   const std::size_t kinds = orders_.is_flat() ? 3 : 2;
   Run run{.order = order,
           .now = {},
@@ -153,7 +161,7 @@ StepTime PlanTime::evaluate(const PairOrder& order) const {
   };
   const auto run_at = [&](Place p, bool backward) {
     const TimedCall& call = calls_[p];
-    run.now.launch(call.host_ns);
+    run.launch(call);
     run_call(
         call, run.now, run.streams, [&]() -> std::int64_t& { return end_of(p, backward); },
         [&] {
@@ -166,7 +174,7 @@ StepTime PlanTime::evaluate(const PairOrder& order) const {
         orders_, order, backward, [&](Place p) { run_at(p, backward); },
         [](Place) {},  // reading a part of a call's result takes no time
         [&](const TransferCall& call) { copy(call, run); });
-  return run.now.drain(run.streams);
+  return run.end();
 }
 
 }  // namespace jointer

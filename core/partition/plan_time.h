@@ -21,8 +21,12 @@ class PlanTime {
   PlanTime(const PairOrders& orders, std::span<const NodeCost> costs, std::span<const Flops> flops,
            const SimulationOptions& options, const TransferCosts& transfers);
 
+  struct Times {
+    StepTime step;
+    std::int64_t compute_ns = 0;  // the sum over all kernels
+  };
   // Cost: linear in the calls.
-  [[nodiscard]] StepTime evaluate(const PairOrder& order) const;
+  [[nodiscard]] Times evaluate(const PairOrder& order) const;
 
   // The time at which the compute stream has run these calls of a half, in order, if the CPU takes
   // no time and collectives that started elsewhere have already ended. Collectives that none of the
@@ -44,7 +48,7 @@ class PlanTime {
  private:
   struct Run;
   void copy(const TransferCall& call, Run& run) const;
-  [[nodiscard]] StepTime evaluate_step(Run& run) const;
+  [[nodiscard]] Times evaluate_step(Run& run) const;
   [[nodiscard]] std::vector<std::int64_t> serial_times() const;
 
   const PairOrders& orders_;

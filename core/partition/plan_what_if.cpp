@@ -36,10 +36,11 @@ void add_steps(const PairOrders& orders, const PairOrder& order, bool backward,
 }
 
 // The plan's estimates, except those about recomputed calls.
-PlanFigures figures_of(const PlanMemory::Result& memory, const StepTime& time) {
+PlanFigures figures_of(const PlanMemory::Result& memory, const PlanTime::Times& time) {
   return {.figures = {.peak_bytes = memory.peak_bytes,
-                      .step_ns = time.step_ns,
-                      .exposed_ns = time.exposed_ns},
+                      .step_ns = time.step.step_ns,
+                      .exposed_ns = time.step.exposed_ns},
+          .compute_ns = time.compute_ns,
           .saved_bytes = memory.saved_bytes,
           .offloaded_bytes = memory.offloaded_bytes};
 }
@@ -132,8 +133,8 @@ Result<PlanWhatIf::Bounded> PlanWhatIf::figures_within(const SavePlan& plan,
       return Bounded{.exceeds = Exceeds::peak};
   }
   JOINTER_TRY(const PairOrder order, s.orders.order(plan));
-  const StepTime time = s.time.evaluate(order);
-  if (time.step_ns > most.step_ns) return Bounded{.exceeds = Exceeds::step};
+  const PlanTime::Times time = s.time.evaluate(order);
+  if (time.step.step_ns > most.step_ns) return Bounded{.exceeds = Exceeds::step};
   const PlanMemory::Result memory = s.memory.evaluate(order);
   if (memory.peak_bytes > most.peak_bytes) return Bounded{.exceeds = Exceeds::peak};
   Bounded within{.figures = figures_of(memory, time)};

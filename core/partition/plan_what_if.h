@@ -26,6 +26,8 @@ namespace jointer {
 
 struct PlanFigures {
   Figures figures;
+  // The sum of the times of all kernels (Simulation::compute_ns).
+  std::int64_t compute_ns = 0;
   // Activations that live from the forward to the backward, with the allocator's rounding: those
   // that stay on the device, and those that are offloaded to the host. Each storage counts once; a
   // value that a pair offloads counts with the bytes of its copy. Storages that are live throughout

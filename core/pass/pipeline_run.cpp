@@ -49,6 +49,7 @@ Judgment judge(const Graph& graph, const Estimator& estimator, const AnalysisOpt
   const StepFigures figures{.figures = {.peak_bytes = memory.peak_bytes(),
                                         .step_ns = simulation.step_ns(),
                                         .exposed_ns = simulation.exposed_ns()},
+                            .compute_ns = simulation.compute_ns(),
                             .communication_ns = simulation.communication_ns(),
                             .hidden = simulation.hidden_count(),
                             .collectives = simulation.collective_count()};

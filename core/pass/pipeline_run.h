@@ -18,6 +18,7 @@ namespace jointer {
 // The metrics by which a pipeline step is judged, for one graph.
 struct StepFigures {
   Figures figures;
+  std::int64_t compute_ns = 0;  // the sum over kernels
   // Copies to and from the host do not count.
   std::int64_t communication_ns = 0;        // the sum over collectives
   std::size_t hidden = 0, collectives = 0;  // the number of hidden ones, and of all

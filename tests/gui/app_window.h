@@ -8,6 +8,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
+#include <array>
 #include <memory>
 
 #include "app/desktop/first_minutes.h"
@@ -64,11 +65,12 @@ class AppWindow : public QObject {
     return qobject_cast<Pane*>(dock->pane());
   }
 
-  // For tests at the sizes of a small and a large screen.
+  // For tests at the sizes of small and large screens. A screen of 2560x1440 pixels at scale 2 is
+  // 1280x720 points.
+  static constexpr std::array<QSize, 3> kSizes{{{1280, 800}, {1600, 1000}, {1280, 720}}};
   static void add_sizes() {
     QTest::addColumn<QSize>("size");
-    QTest::newRow("1280x800") << QSize(1280, 800);
-    QTest::newRow("1600x1000") << QSize(1600, 1000);
+    for (const QSize size : kSizes) QTest::addRow("%dx%d", size.width(), size.height()) << size;
   }
   void resize() {
     QFETCH(QSize, size);

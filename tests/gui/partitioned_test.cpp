@@ -32,6 +32,8 @@ class PartitionedTest : public test::AppWindow {
   void cleanup() { close_window(); }
 
   void figures_are_next_to_the_headline();
+  void the_step_is_the_sum_of_its_parts_data();
+  void the_step_is_the_sum_of_its_parts();
   void undo_shows_remembered_figures();
   void timeline_shows_either();
   void timeline_follows_the_plan();
@@ -52,6 +54,19 @@ class PartitionedTest : public test::AppWindow {
     return QStringLiteral("%1 · %2").arg(bytes_text(figures.peak_bytes),
                                          time_text(figures.step_ns));
   }
+  // What the header shows below the peak and the step, with names and without them.
+  static QStringList terms_of(const Simulation& pair) {
+    const QString compute = time_text(pair.compute_ns()), exposed = time_text(pair.exposed_ns()),
+                  host = time_text(pair.host_bound_ns());
+    return {QStringLiteral("%1 compute + %2 exposed + %3 CPU wait").arg(compute, exposed, host),
+            QStringLiteral("%1 + %2 + %3").arg(compute, exposed, host)};
+  }
+  // The terms without their names, which a narrow header leaves out.
+  static QString numbers_in(QString terms) {
+    for (const char* name : {" compute", " exposed", " CPU wait"})
+      terms.remove(QLatin1String(name));
+    return terms;
+  }
   [[nodiscard]] bool is_partitioned() const { return timeline().content().shown().graph.is_pair(); }
 };
 
@@ -71,21 +86,60 @@ void PartitionedTest::figures_are_next_to_the_headline() {
   QVERIFY(labels.contains(time_text(figures.step_ns)));
 }
 
+void PartitionedTest::the_step_is_the_sum_of_its_parts_data() {
+  QTest::addColumn<QByteArray>("file");
+  QTest::addColumn<QSize>("size");
+  for (const char* file :
+       {"llama_debug_tp2_fsdp2.joint.json.zst", "llama_debug_tp2.joint.json.zst"})
+    for (const QSize size : kSizes)
+      QTest::addRow("%s at %dx%d", file, size.width(), size.height()) << QByteArray(file) << size;
+}
+
+// The parts are those of the pair, and are shown whatever the width.
+void PartitionedTest::the_step_is_the_sum_of_its_parts() {
+  QFETCH(QByteArray, file);
+  QFETCH(QSize, size);
+  close_window();
+  make_window();
+  window_->resize(size);
+  QVERIFY(open_file(test::source_path("resources/samples/" + file.toStdString())));
+  QTRY_VERIFY(window_->findChild<PlanFigure*>() != nullptr);
+  QVERIFY(settle());
+  click_button("show_partitioned");
+  QTRY_VERIFY_WITH_TIMEOUT(is_partitioned(), kPatienceMs);
+  const Simulation& pair = shown().simulation;
+  QVERIFY(!pair.collectives().empty());
+  QCOMPARE(pair.compute_ns() + pair.exposed_ns() + pair.host_bound_ns(), pair.step_ns());
+  QVERIFY(planned().value().text().endsWith(time_text(pair.step_ns())));
+  const QLabel& terms = planned().terms();
+  QTRY_VERIFY(terms.isVisible());
+  QVERIFY2(terms_of(pair).contains(terms.text()), qPrintable(terms.text()));
+  QVERIFY2(terms.text() == terms_of(pair).front() ||
+               planned().toolTip().contains(terms_of(pair).front()),
+           qPrintable(planned().toolTip()));
+  QTRY_VERIFY2(terms.width() >= terms.minimumSizeHint().width(), "the parts are not cut off");
+  QCOMPARE(window_->size(), size);
+}
+
 void PartitionedTest::undo_shows_remembered_figures() {
   QVERIFY(settle());
-  const QString opened = text();
+  const QString opened = text(), parts = numbers_in(planned().terms().text());
+  QVERIFY(!parts.isEmpty());
   session().set_action(session().saved_at_peak(), PlanAction::recompute);
   QTRY_COMPARE_WITH_TIMEOUT(document().editing().entry_count(), 1, kPatienceMs);
   QVERIFY(settle());
   QVERIFY(text() != opened);
   QCOMPARE(planned().value().text(), text());
-  QString first;
+  QString first, first_parts;
   connect(&session(), &SacSession::figures_changed, &planned(), [&] {
-    if (first.isEmpty()) first = planned().value().text();
+    if (!first.isEmpty()) return;
+    first = planned().value().text();
+    first_parts = numbers_in(planned().terms().text());
   });
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QTRY_VERIFY_WITH_TIMEOUT(!first.isEmpty(), kPatienceMs);
   QCOMPARE(first, opened);
+  QCOMPARE(first_parts, parts);
 }
 
 void PartitionedTest::timeline_shows_either() {

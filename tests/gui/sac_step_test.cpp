@@ -39,6 +39,7 @@ PlanFigures figures_of(const Graph& step, const AnalysisOptions& options) {
       kept_figures(step, kept_values(step, analysis.costs, analysis.flops).value());
   figures.figures = {analysis.memory.peak_bytes(), analysis.simulation.step_ns(),
                      analysis.simulation.exposed_ns()};
+  figures.compute_ns = analysis.simulation.compute_ns();
   return figures;
 }
 

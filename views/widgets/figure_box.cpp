@@ -25,6 +25,10 @@ FigureBox::FigureBox(const QString& name, const QString& how, QWidget* parent)
   was_->setForegroundRole(QPalette::PlaceholderText);
   change_ = new QLabel(this);
   warning_ = new QLabel(this);
+  terms_ = new QLabel(this);
+  terms_->setFont(name_->font());
+  terms_->setForegroundRole(QPalette::PlaceholderText);
+  terms_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   const auto add_row = [&](std::initializer_list<QLabel*> labels) {
     auto* row = new QHBoxLayout;
     row->setSpacing(6);
@@ -34,7 +38,8 @@ FigureBox::FigureBox(const QString& name, const QString& how, QWidget* parent)
   };
   add_row({name_, was_});
   add_row({value_, change_, warning_});
-  for (QLabel* label : {was_, change_, warning_}) label->hide();
+  add_row({terms_});
+  for (QLabel* label : {was_, change_, warning_, terms_}) label->hide();
   set_name(name);
 }
 
@@ -43,6 +48,7 @@ void FigureBox::set_name(const QString& name) {
   value_->setAccessibleName(name);
   change_->setAccessibleName(tr("Change in %1").arg(name));
   warning_->setAccessibleName(tr("Warning about %1").arg(name));
+  terms_->setAccessibleName(tr("Terms of %1").arg(name));
 }
 
 void FigureBox::show_change(std::int64_t from, std::int64_t to, const QString& was,
@@ -80,6 +86,17 @@ void FigureBox::leave_out(bool was, bool change) {
   show_parts();
 }
 
+void FigureBox::set_terms(const QString& terms, const QString& brief) {
+  all_terms_ = terms;
+  brief_terms_ = brief;
+  show_parts();
+}
+
+void FigureBox::shorten_terms(bool is_brief) {
+  has_brief_terms_ = is_brief;
+  show_parts();
+}
+
 void FigureBox::explain(const QString& how) {
   how_ = how;
   show_parts();
@@ -94,7 +111,10 @@ void FigureBox::set_note(const QString& note) {
 void FigureBox::show_parts() {
   was_->setVisible(!leaves_out_was_ && !was_->text().isEmpty());
   change_->setVisible(!leaves_out_change_ && !change_->text().isEmpty());
+  terms_->setText(has_brief_terms_ ? brief_terms_ : all_terms_);
+  terms_->setVisible(!terms_->text().isEmpty());
   QStringList lines{how_, note_};
+  if (has_brief_terms_) lines << all_terms_;
   if (leaves_out_was_) lines << was_->text();
   if (leaves_out_change_) lines << change_->text();
   lines.removeAll(QString());

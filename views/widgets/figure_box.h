@@ -5,8 +5,8 @@
 
 namespace jointer::views {
 
-// A number with its name above it. Once the graph is edited, the original value and the change are
-// shown too.
+// A number with its name above it and, if it is a sum, its terms below it. Once the graph is edited,
+// the original value and the change are shown too.
 class FigureBox : public QWidget {
   Q_OBJECT
  public:
@@ -21,6 +21,8 @@ class FigureBox : public QWidget {
   // `was` is next to the name, and `warning` is next to the value. Both are hidden while empty.
   [[nodiscard]] QLabel& was() { return *was_; }
   [[nodiscard]] QLabel& warning() { return *warning_; }
+  // Below the value; hidden while empty.
+  [[nodiscard]] QLabel& terms() { return *terms_; }
 
   // Shows text next to the name; if it is empty, hides the previous text.
   void set_was(const QString& text);
@@ -31,6 +33,11 @@ class FigureBox : public QWidget {
   // Moves the text next to the name, or the change next to the value, into the tooltip. For narrow
   // windows.
   void leave_out(bool was, bool change);
+  // Shows what the number is the sum of, or nothing if `terms` is empty. `brief`: the same without
+  // names, for narrow windows.
+  void set_terms(const QString& terms, const QString& brief);
+  // Shows the terms without names, which the tooltip then has.
+  void shorten_terms(bool is_brief);
   // Sets additional lines of the tooltip, such as those about numbers that are left out.
   void set_note(const QString& note);
   // Shows text in the warning color after the value; if it is empty, hides the previous text.
@@ -39,13 +46,14 @@ class FigureBox : public QWidget {
  private:
   void show_parts();
 
-  QString how_, note_;
-  bool leaves_out_was_ = false, leaves_out_change_ = false;
+  QString how_, note_, all_terms_, brief_terms_;
+  bool leaves_out_was_ = false, leaves_out_change_ = false, has_brief_terms_ = false;
   QLabel* name_ = nullptr;
   QLabel* value_ = nullptr;
   QLabel* was_ = nullptr;
   QLabel* change_ = nullptr;
   QLabel* warning_ = nullptr;
+  QLabel* terms_ = nullptr;
 };
 
 }  // namespace jointer::views

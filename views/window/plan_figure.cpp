@@ -42,13 +42,11 @@ bool PlanFigure::has_plan() const {
 
 QString PlanFigure::how() const {
   return is_step()
-             ? tr("The training step with its tags applied: peak memory, step time, exposed "
-                  "communication and reserved memory. The other numbers describe the step "
-                  "without its tags.")
+             ? tr("The training step with its tags applied: peak memory, step time and its parts, "
+                  "and reserved memory. The other numbers describe the step without its tags.")
              : tr("The pair that the partitioner produces from this joint graph under the SAC "
-                  "pane's plan, including recomputation: peak memory, step time, exposed "
-                  "communication and reserved memory. The other numbers describe the joint "
-                  "graph itself.");
+                  "pane's plan, including recomputation: peak memory, step time and its parts, and "
+                  "reserved memory. The other numbers describe the joint graph itself.");
 }
 
 void PlanFigure::refresh() {
@@ -68,8 +66,12 @@ void PlanFigure::refresh() {
 // If there are numbers of a previous plan, they stay on screen in gray, so that nothing moves.
 void PlanFigure::show_missing() {
   const bool is_coming = session_.problem().isEmpty() || session_.is_working();
-  if (!session_.state()) value().setText(is_coming ? tr("computing...") : QStringLiteral("\u2013"));
+  if (!session_.state()) {
+    value().setText(is_coming ? tr("computing...") : QStringLiteral("\u2013"));
+    set_terms({}, {});
+  }
   value().setEnabled(false);
+  terms().setEnabled(false);
   hide_change();
   set_was(!is_coming         ? (is_step() ? tr("not computed") : tr("not partitioned"))
           : session_.state() ? tr("computing...")
@@ -81,7 +83,17 @@ void PlanFigure::show_remembered() {
   hide_change();
   value().setText(text_of(session_.figures()->figures));
   value().setEnabled(true);
+  show_terms(session_.figures()->figures, session_.figures()->compute_ns);
+  terms().setEnabled(true);
   explain(how());
+}
+
+void PlanFigure::show_terms(const Figures& figures, std::int64_t compute_ns) {
+  const std::int64_t host_ns = figures.step_ns - compute_ns - figures.exposed_ns;
+  const auto text = [&](const QString& form) {
+    return form.arg(time_text(compute_ns), time_text(figures.exposed_ns), time_text(host_ns));
+  };
+  set_terms(text(tr("%1 compute + %2 exposed + %3 CPU wait")), text(tr("%1 + %2 + %3")));
 }
 
 // Compares the current plan with the plan as solved or, during a preview, the preview with the
@@ -99,8 +111,10 @@ void PlanFigure::show_plan(const SacState& state) {
   const Figures& was = !is_asked ? origin : preview->ordered ? session_.figures_in_order() : own;
   value().setText(text_of(now));
   value().setEnabled(!is_unordered);
+  show_terms(now, is_asked ? preview->shown()->figures.compute_ns : session_.compute_ns_in_order());
+  terms().setEnabled(!is_unordered);
   show_warning(over_capacity_text(now.peak_bytes, state.snapshot->analysis.device));
-  QStringList more{tr("exposed %1").arg(time_text(now.exposed_ns))};
+  QStringList more;
   const auto reserved =
       ordered.figures() ? ordered.figures()->reserved_bytes : session_.reserved().bytes();
   if (reserved && !is_asked && !is_unordered) more << tr("reserved %1").arg(bytes_text(*reserved));

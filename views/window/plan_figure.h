@@ -5,9 +5,10 @@
 
 namespace jointer::views {
 
-// Peak memory and step time under the plan, as the SAC pane estimates them: for a joint graph as
-// partitioned, or for a flat training step with its tags applied. For a joint graph, the box is
-// shown from the start, even while the estimates are being computed.
+// Peak memory and step time under the plan, and the parts of the step time, as the SAC pane
+// estimates them: for a joint graph as partitioned, or for a flat training step with its tags
+// applied. For a joint graph, the box is shown from the start, even while the estimates are being
+// computed.
 class PlanFigure : public FigureBox {
   Q_OBJECT
  public:
@@ -26,6 +27,8 @@ class PlanFigure : public FigureBox {
   void show_missing();
   void show_remembered();
   void show_plan(const SacState& state);
+  // Shows what the step time consists of.
+  void show_terms(const Figures& figures, std::int64_t compute_ns);
 
   SacSession& session_;
 };

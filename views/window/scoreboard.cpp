@@ -283,6 +283,10 @@ void Scoreboard::shorten(Shortening shortening) {
   tokens_->setVisible(has_rates);
   mfu_->setVisible(has_rates);
   planned_->leave_out(reaches(Shortening::plan_details), reaches(Shortening::plan_change));
+  planned_->shorten_terms(reaches(Shortening::plan_terms));
+  // The plan's box has a line more than the others; their first lines are level.
+  for (FigureBox* figure : findChildren<FigureBox*>())
+    layout()->setAlignment(figure, has_plan ? Qt::AlignTop : Qt::AlignVCenter);
   for (FigureBox* figure : {peak_, step_, exposed_})
     figure->leave_out(reaches(Shortening::earlier_values), false);
   const bool is_cuda = document_.graph().main_device() == DeviceType::cuda;

@@ -34,17 +34,19 @@ class Scoreboard : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  // Each step includes those before it. The peak, the step time and its parts are always shown.
+  // Each step includes those before it. The peak, the step time and its parts are always shown, also
+  // those of the plan.
   enum class Shortening : std::uint8_t {
     none,
     device_label,
     narrow_gaps,
     rates_beside_plan,  // tokens/s and MFU, if there are numbers of a plan
-    plan_details,       // exposed and reserved of the plan
+    plan_details,       // reserved of the plan
     earlier_values,
     settings,  // the optimizer is below the device, next to a short name of the estimator
     reserved,
     plan_change,
+    plan_terms,  // the names of the parts of the plan's step time
     rates,
     narrowest_gaps,
     measured,

@@ -160,6 +160,7 @@ PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs
   figures.figures = {.peak_bytes = timeline.peak_bytes(),
                      .step_ns = simulation.step_ns(),
                      .exposed_ns = simulation.exposed_ns()};
+  figures.compute_ns = simulation.compute_ns();
   return figures;
 }
 

@@ -38,6 +38,7 @@ Result<void> add_order(const SacCommand& options, const std::string& order, cons
   answer.order = OrderAnswer{.passes = order, .without = answer.figures.figures};
   JOINTER_TRY(const StepFigures after, step_figures(pair, analysis_options(options)));
   answer.figures.figures = after.figures;
+  answer.figures.compute_ns = after.compute_ns;
   answer.reserved_bytes = reserved_peak_bytes(pair, memory_options(options.optimizer));
   return {};
 }

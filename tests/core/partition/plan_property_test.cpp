@@ -108,6 +108,7 @@ class Deciding {
     if (figures.step_ns != simulation.step_ns())
       return fmt::format("a step of {} ns instead of {}", simulation.step_ns(), figures.step_ns);
     if (figures.exposed_ns != simulation.exposed_ns()) return "exposed time differs";
+    if (outcome->figures.compute_ns != simulation.compute_ns()) return "compute time differs";
     if (what_if_.figures(plan_) != outcome->figures) return "figures differ from evaluate";
     // What-if on the pair's order gives the same numbers, including copies to the host.
     const Dependencies dependencies(*pair);

@@ -68,6 +68,9 @@ class Deciding {
     if (outcome->figures.figures != figures)
       return fmt::format("a step of {} ns instead of {}", outcome->figures.figures.step_ns,
                          figures.step_ns);
+    if (outcome->figures.compute_ns != simulation.compute_ns())
+      return fmt::format("kernels take {} ns instead of {}", outcome->figures.compute_ns,
+                         simulation.compute_ns());
     const auto kept = kept_values(*real, costs, std::vector<Flops>(real->node_count()));
     if (!kept) return kept.error().message;
     PlanFigures of_kept = kept_figures(*real, *kept);

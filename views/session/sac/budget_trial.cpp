@@ -66,6 +66,7 @@ Result<PlanOutcomePtr> BudgetTrial::ordered(const SavePlan& plan, const std::str
   JOINTER_TRY(outcome->figures, what_if_->figures(plan));
   JOINTER_TRY(const StepFigures after, step_figures(graph, options));
   outcome->figures.figures = after.figures;
+  outcome->figures.compute_ns = after.compute_ns;
   const MemoryTimeline memory(graph, options.memory);
   outcome->profile.assign(memory.profile().begin(), memory.profile().end());
   std::vector<NodeId> steps;

@@ -37,7 +37,7 @@ Result<OrderedFigures> ordered_figures(const OrderedPlan& plan) {
   JOINTER_TRY(const Graph graph, ordered_graph(plan));
   const AnalysisOptions& options = analysis_of(plan).options;
   JOINTER_TRY(const StepFigures after, step_figures(graph, options));
-  OrderedFigures found{.figures = after.figures};
+  OrderedFigures found{.figures = after.figures, .compute_ns = after.compute_ns};
   if (analysis_of(plan).memory.device() == DeviceType::cuda)
     found.reserved_bytes = reserved_peak_bytes(graph, options.memory);
   return found;

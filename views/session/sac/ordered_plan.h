@@ -32,6 +32,7 @@ Result<Graph> ordered_graph(const OrderedPlan& plan);
 
 struct OrderedFigures {
   Figures figures;
+  std::int64_t compute_ns = 0;                 // the sum over kernels
   std::optional<std::int64_t> reserved_bytes;  // nullopt if the device has no caching allocator
   friend bool operator==(const OrderedFigures&, const OrderedFigures&) = default;
 };

@@ -62,6 +62,10 @@ class SacSession : public QObject {
   [[nodiscard]] const Figures& figures_in_order() const {
     return ordered_.figures() ? ordered_.figures()->figures : state_->figures.figures;
   }
+  // The compute time in that order. Requires a state.
+  [[nodiscard]] std::int64_t compute_ns_in_order() const {
+    return ordered_.figures() ? ordered_.figures()->compute_ns : state_->figures.compute_ns;
+  }
   // What the tags of a flat training step do, whether or not the session is started.
   [[nodiscard]] StepTags& tags() { return tags_; }
   // The reasons for one tensor's policy, and its margin.

@@ -386,7 +386,7 @@ Result<OrderedFigures> SacSolver::ordered(const SacRequest& request) {
   std::string order = order_in_effect(request.history, sac_kind(request.now->graph));
   if (!order.empty() && own->can_change())
     return ordered_figures({own->base, own->step, own->plan, std::move(order)});
-  return OrderedFigures{.figures = own->figures.figures};
+  return OrderedFigures{.figures = own->figures.figures, .compute_ns = own->figures.compute_ns};
 }
 
 Result<BudgetTrial*> SacSolver::trial_of(const SacRequest& request, SolveSettings settings) {

@@ -256,6 +256,7 @@ SacStatePtr state_as_captured(const SnapshotPtr& snapshot) {
   }
   state->figures.figures = {analysis.memory.peak_bytes(), analysis.simulation.step_ns(),
                             analysis.simulation.exposed_ns()};
+  state->figures.compute_ns = analysis.simulation.compute_ns();
   const auto profile = analysis.memory.profile();
   state->profile.assign(profile.begin(), profile.end());
   state->tensor_by_node.assign(graph.node_count(), -1);

@@ -35,6 +35,7 @@ PlanOutcome outcome_of(const Graph& graph, const Analysis& analysis,
   outcome.figures.figures = {.peak_bytes = analysis.memory.peak_bytes(),
                              .step_ns = analysis.simulation.step_ns(),
                              .exposed_ns = analysis.simulation.exposed_ns()};
+  outcome.figures.compute_ns = analysis.simulation.compute_ns();
   const auto profile = analysis.memory.profile();
   outcome.profile.assign(profile.begin(), profile.end());
   return outcome;

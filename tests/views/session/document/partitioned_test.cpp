@@ -22,10 +22,12 @@ class APartitionedGraph : public testing::Test {
   void compare_figures() {
     ASSERT_NE(partitioned.document(), nullptr);
     const Analysis& pair = partitioned.document()->analysis();
-    const Figures& plan = joint.sac().state()->figures.figures;
-    EXPECT_EQ(pair.memory.peak_bytes(), plan.peak_bytes);
-    EXPECT_EQ(pair.simulation.step_ns(), plan.step_ns);
-    EXPECT_EQ(pair.simulation.exposed_ns(), plan.exposed_ns);
+    const PlanFigures& plan = joint.sac().state()->figures;
+    EXPECT_EQ(pair.memory.peak_bytes(), plan.figures.peak_bytes);
+    EXPECT_EQ(pair.simulation.step_ns(), plan.figures.step_ns);
+    EXPECT_EQ(pair.simulation.exposed_ns(), plan.figures.exposed_ns);
+    EXPECT_EQ(pair.simulation.compute_ns(), plan.compute_ns);
+    EXPECT_EQ(joint.sac().compute_ns_in_order(), plan.compute_ns);
   }
 
   test::HeldPool pool;
