@@ -54,7 +54,7 @@ class PartitionedTest : public test::AppWindow {
     return QStringLiteral("%1 · %2").arg(bytes_text(figures.peak_bytes),
                                          time_text(figures.step_ns));
   }
-  // What the header shows below the peak and the step, with names and without them.
+  // The line below the peak and the step in the header, with names and without them.
   static QStringList terms_of(const Simulation& pair) {
     const QString compute = time_text(pair.compute_ns()), exposed = time_text(pair.exposed_ns()),
                   host = time_text(pair.host_bound_ns());

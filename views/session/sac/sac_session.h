@@ -66,7 +66,7 @@ class SacSession : public QObject {
   [[nodiscard]] std::int64_t compute_ns_in_order() const {
     return ordered_.figures() ? ordered_.figures()->compute_ns : state_->figures.compute_ns;
   }
-  // What the tags of a flat training step do, whether or not the session is started.
+  // The outcome of a flat training step's tags, also before the session is started.
   [[nodiscard]] StepTags& tags() { return tags_; }
   // The reasons for one tensor's policy, and its margin.
   [[nodiscard]] ValueReasons& value_reasons() { return value_reasons_; }

@@ -8,8 +8,8 @@
 
 namespace jointer::views {
 
-// What the tags of a flat training step do, for panes that show it without a state of the SAC
-// session, which may not be started. The tags are applied on a worker thread, once per graph.
+// The outcome of a flat training step's tags, for panes that show it before the SAC session is
+// started. The tags are applied on a worker thread, once per graph.
 class StepTags : public QObject {
   Q_OBJECT
  public:
