@@ -12,6 +12,7 @@
 #include "core/pass/pipeline_file.h"
 #include "passes/presets/graph_trainer.h"
 #include "passes/presets/presets.h"
+#include "passes/tune/training_flags.h"
 
 namespace jointer::cli {
 namespace {
@@ -93,6 +94,7 @@ Result<int> show_pipeline(const PassesCommand& options) {
     json["problem"] = fits ? Json() : Json(fits.error().message);
     json["graph_trainer_flags"] = flags ? Json(to_text(*flags)) : Json();
     json["why_no_flags"] = flags ? Json() : Json(flags.error().message);
+    json["settings"] = training_flags(pipeline, TrainedAs::compiled, registry).text();
     print_json(json);
     return ExitCode::done;
   }
