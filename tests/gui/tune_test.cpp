@@ -61,6 +61,8 @@ class TuneTest : public test::SacWindow {
   void stopping_keeps_the_result_so_far();
   void joint_graph_opens_as_a_pair();
   void the_best_pipeline_is_saved_for_training();
+  void flags_go_to_training_if_they_express_every_step_data() { add_sizes(); }
+  void flags_go_to_training_if_they_express_every_step();
   void twin_groups_may_be_excluded();
   void settings_are_fixed_during_a_search();
   void search_belongs_to_the_shown_graph();
@@ -204,6 +206,9 @@ void TuneTest::the_best_pipeline_is_saved_for_training() {
   QVERIFY(open_tune(test::kPair));
   QVERIFY(search(20));
   QCOMPARE(button("save").text(), QStringLiteral("Save Recipe..."));
+  const auto& training = test::child<QLabel>(pane(), "training");
+  QVERIFY2(training.text().startsWith("A recipe applies exactly these edits"),
+           qPrintable(training.text()));
   const Figures expected = pane().session().result()->winner->figures.figures;
   const auto save = [this](const QString& path, const QString& sentence) {
     QSignalSpy said(&pane().session(), &TuneSession::message);
@@ -232,6 +237,26 @@ void TuneTest::the_best_pipeline_is_saved_for_training() {
   QVERIFY(open_tune(test::kSample));
   QVERIFY(search(20));
   QCOMPARE(button("save").text(), QStringLiteral("Save Pipeline..."));
+  // The reason is shown, and each step has its setting or the reason that there is none.
+  const QString& why = test::child<QLabel>(pane(), "training").text();
+  QVERIFY2(why.startsWith("A recipe cannot partition a joint graph. Settings cannot express "),
+           qPrintable(why));
+  QVERIFY(button("save").toolTip().contains(why));
+  const TrainingFlags flags = pane().session().flags();
+  const auto& list = test::child<QTreeWidget>(pane());
+  QCOMPARE(list.topLevelItemCount(), static_cast<int>(flags.steps.size()));
+  int without = 0;
+  for (int i = 0; i < list.topLevelItemCount(); ++i) {
+    const StepFlags& step = flags.steps[static_cast<std::size_t>(i)];
+    QCOMPARE(list.topLevelItem(i)->text(2) == "none", !step.reason.empty());
+    if (step.reason.empty()) continue;
+    ++without;
+    QCOMPARE(list.topLevelItem(i)->toolTip(2).toStdString(), step.reason);
+  }
+  QVERIFY(without > 0);
+  test::press(button("copy_flags"));
+  QCOMPARE(QGuiApplication::clipboard()->text().toStdString(), flags.text());
+  QVERIFY(QGuiApplication::clipboard()->text().contains("# Without a setting\n# "));
   const QString pipeline_path = folder_->filePath("best.jointer-passes");
   QVERIFY(save(pipeline_path, QStringLiteral("Wrote the pipeline")));
   const auto text = read_bytes(pipeline_path.toStdString());
@@ -247,6 +272,45 @@ void TuneTest::the_best_pipeline_is_saved_for_training() {
                            kPatienceMs);
   QVERIFY2(box->text().contains("missing"), qPrintable(box->text()));
   delete box;
+}
+
+// The peak of the flat training step exceeds the limit, so a search finds a policy, for which
+// graph_trainer has flags.
+void TuneTest::flags_go_to_training_if_they_express_every_step() {
+  resize();
+  QVERIFY(open_tune(test::kStep));
+  pane().session().set_limit(70 * test::kMib);
+  QVERIFY(document().analysis().memory.peak_bytes() > pane().session().limit());
+  QVERIFY(search(20));
+  const TuneResult* result = pane().session().result();
+  QVERIFY(result->winner);
+  QCOMPARE(to_text(result->winner->pipeline),
+           std::string("tag_with_memory_policy,selective_activation_remat"));
+  QPushButton& save = button("save");
+  QCOMPARE(save.text(), QStringLiteral("Save Flags..."));
+  QVERIFY(save.isEnabled());
+  QTRY_VERIFY2(pane().rect().contains(QRect(save.mapTo(&pane(), QPoint()), save.size())),
+               "the button is on screen");
+  QVERIFY(save.width() >= save.sizeHint().width());
+  const QString& why = test::child<QLabel>(pane(), "training").text();
+  QVERIFY2(why.startsWith("Settings of torch and torchtitan express every step"), qPrintable(why));
+  const std::string text = pane().session().flags().text();
+  QVERIFY2(QString::fromStdString(text).contains(
+               "\n--compile.disable_passes joint_transformer_block_bucketing_reordering_pass\n"),
+           text.c_str());
+  QSignalSpy said(&pane().session(), &TuneSession::message);
+  const QString path = folder_->filePath("best.flags.txt");
+  test::answer_file_dialog(path);
+  test::press(save);
+  QTRY_VERIFY_WITH_TIMEOUT(
+      !said.isEmpty() && said.back().front().toString() == "Wrote the flags to " + path + ".",
+      kPatienceMs);
+  const auto bytes = read_bytes(path.toStdString());
+  QVERIFY(bytes);
+  QCOMPARE(std::string(bytes->view()), text);
+  QCOMPARE(editing().entry_count(), 0);
+  test::press(button("copy_flags"));
+  QCOMPARE(QGuiApplication::clipboard()->text().toStdString(), text);
 }
 
 // An edit by hand after a search makes a different graph; the searched graph stays in the history.

@@ -15,6 +15,7 @@
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"
 #include "views/widgets/controls.h"
+#include "views/widgets/elided_label.h"
 #include "views/widgets/fit_texts.h"
 #include "views/widgets/flow_layout.h"
 
@@ -23,6 +24,7 @@ namespace {
 
 constexpr int kDefaultSeconds = 30, kMaxSeconds = 86'400;
 constexpr int kDefaultEvaluations = 200;
+constexpr int kMinStepsHeight = 48;  // the header and one row
 
 // The increase in step time and peak memory without this pipeline step.
 QString loss_text(const TuneStep& step) {
@@ -31,6 +33,27 @@ QString loss_text(const TuneStep& step) {
   if (*step.ns_more != 0) parts << time_difference_text(0, *step.ns_more);
   if (*step.bytes_more != 0) parts << bytes_difference_text(0, *step.bytes_more);
   return parts.join(QStringLiteral(", "));
+}
+
+// A step's settings in one line.
+QString settings_text(const StepFlags& step) {
+  if (!step.reason.empty()) return TunePane::tr("none");
+  if (step.settings.empty()) return TunePane::tr("default");
+  QStringList settings;
+  for (const std::string& setting : step.settings) settings << to_qstring(setting);
+  return settings.join(QStringLiteral("; "));
+}
+
+QString form_text(TrainingForm form) {
+  switch (form) {
+    case TrainingForm::recipe:
+      return TunePane::tr("Save Recipe...");
+    case TrainingForm::pipeline:
+      return TunePane::tr("Save Pipeline...");
+    case TrainingForm::flags:
+      break;
+  }
+  return TunePane::tr("Save Flags...");
 }
 
 // The names of the passes, without parameters: "raise_comms, sink_waits".
@@ -76,6 +99,10 @@ TunePane::TunePane(TuneSession& session, QWidget* parent) : QWidget(parent), ses
   connect(copy_, &QPushButton::clicked, this, [this] {
     if (const TuneResult* result = session_.result(); result != nullptr && result->winner)
       QGuiApplication::clipboard()->setText(to_qstring(to_text(result->winner->pipeline)));
+  });
+  connect(copy_flags_, &QPushButton::clicked, this, [this] {
+    if (const TuneResult* result = session_.result(); result != nullptr && result->winner)
+      QGuiApplication::clipboard()->setText(to_qstring(session_.flags().text()));
   });
   connect(plot_, &ParetoPlot::chosen, this, &TunePane::choose);
   connect(&session_.document().sac().pareto(), &ParetoSearch::changed, this,
@@ -127,7 +154,13 @@ void TunePane::make_controls() {
   copy_ =
       add_control(*row, new QPushButton(tr("Copy as Pipeline"), controls), "copy",
                   tr("Copy the best pipeline in the form that `jointer apply --passes` accepts"));
+  copy_flags_ = add_control(
+      *row, new QPushButton(tr("Copy as Flags"), controls), "copy_flags",
+      tr("Copy the settings with which torch and torchtitan run the passes of the best pipeline "
+         "themselves. Steps that have none are listed with the reason."));
   save_ = add_control(*row, new QPushButton(controls), "save");
+  fit_texts(*save_, {form_text(TrainingForm::recipe), form_text(TrainingForm::pipeline),
+                     form_text(TrainingForm::flags)});
   connect(save_, &QPushButton::clicked, this, &TunePane::save_winner);
   status_ = add_control(*row, new QLabel(controls), "status");
   status_->setForegroundRole(QPalette::PlaceholderText);
@@ -135,26 +168,42 @@ void TunePane::make_controls() {
   effect_ = make_text_label(this, kMargin, Qt::PlainText);
   effect_->setObjectName(QStringLiteral("effect"));
   layout()->addWidget(effect_);
+  training_ = add_control(*layout(), new ElidedLabel(this), "training");
+  training_->setContentsMargins(kMargin, 0, kMargin, 0);
 }
 
 void TunePane::make_steps() {
   steps_ = new QTreeWidget(this);
-  steps_->setHeaderLabels({tr("step of the best pipeline"), tr("without the step")});
+  steps_->setHeaderLabels(
+      {tr("step of the best pipeline"), tr("without the step"), tr("setting in training")});
   steps_->setRootIsDecorated(false);
   steps_->setUniformRowHeights(true);
   steps_->setAccessibleName(tr("Steps of the best pipeline"));
   steps_->header()->setStretchLastSection(false);
   steps_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
   steps_->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+  steps_->header()->setSectionResizeMode(2, QHeaderView::Stretch);
+  steps_->setMinimumHeight(kMinStepsHeight);
 }
 
 void TunePane::save_winner() {
-  const bool makes_a_pair = session_.makes_a_pair();
-  const QString suffix =
-      makes_a_pair ? QStringLiteral(".jointer-passes") : QStringLiteral(".recipe.json");
+  QString title, suffix;
+  switch (session_.form(session_.flags())) {
+    case TrainingForm::recipe:
+      title = tr("Save Recipe");
+      suffix = QStringLiteral(".recipe.json");
+      break;
+    case TrainingForm::pipeline:
+      title = tr("Save Pipeline");
+      suffix = QStringLiteral(".jointer-passes");
+      break;
+    case TrainingForm::flags:
+      title = tr("Save Flags");
+      suffix = QStringLiteral(".flags.txt");
+      break;
+  }
   const QString path = QFileDialog::getSaveFileName(
-      this, makes_a_pair ? tr("Save Pipeline") : tr("Save Recipe"),
-      session_.document().title() + suffix, QStringLiteral("*%1").arg(suffix));
+      this, title, session_.document().title() + suffix, QStringLiteral("*%1").arg(suffix));
   if (!path.isEmpty()) session_.write_winner(path);
 }
 
@@ -215,13 +264,7 @@ void TunePane::refresh() {
                               "edits of this graph; those after it become edits of the pair.")
                          : tr("Add one edit per pipeline step; each can be undone"));
   copy_->setEnabled(has_winner);
-  save_->setEnabled(has_winner);
-  save_->setText(makes_a_pair ? tr("Save Pipeline...") : tr("Save Recipe..."));
-  save_->setToolTip(makes_a_pair
-                        ? tr("A recipe cannot partition a joint graph, so the pipeline is saved "
-                             "instead. Run it with `jointer apply --passes`.")
-                        : tr("Save the edits that lead from the graph as opened to the best "
-                             "pipeline's result, for training code to apply"));
+  refresh_training();
   for (QWidget* control : {static_cast<QWidget*>(budget_), static_cast<QWidget*>(evaluations_),
                            static_cast<QWidget*>(seconds_), static_cast<QWidget*>(seed_),
                            static_cast<QWidget*>(twin_groups_)})
@@ -234,6 +277,32 @@ void TunePane::refresh() {
   status_->setToolTip(result == nullptr ? QString() : to_qstring(result->out_of_reach));
   refresh_marks();
   refresh_steps();
+}
+
+void TunePane::refresh_training() {
+  const TuneResult* result = session_.result();
+  const bool has_winner = result != nullptr && result->winner.has_value();
+  copy_flags_->setEnabled(has_winner && !result->winner->pipeline.empty());
+  save_->setEnabled(has_winner);
+  training_->setVisible(has_winner);
+  if (!has_winner) {
+    save_->setText(
+        form_text(session_.makes_a_pair() ? TrainingForm::pipeline : TrainingForm::recipe));
+    save_->setToolTip(tr("Save the best pipeline for training"));
+    return;
+  }
+  const TrainingFlags flags = session_.flags();
+  const TrainingForm form = session_.form(flags);
+  const QString why = session_.why(form, flags);
+  QString how =
+      tr("Save the edits that lead from the graph as opened to the best pipeline's "
+         "result, for training code to apply.");
+  if (form == TrainingForm::pipeline)
+    how = tr("Save the pipeline. Run it with `jointer apply --passes`.");
+  if (form == TrainingForm::flags) how = tr("Save the settings as text.");
+  save_->setText(form_text(form));
+  save_->setToolTip(how + u'\n' + why);
+  training_->setText(why);
 }
 
 void TunePane::refresh_marks() {
@@ -272,8 +341,16 @@ void TunePane::refresh_steps() {
   steps_->clear();
   if (result == nullptr) return;
   const PassRegistry registry = built_in_passes();
-  for (const TuneStep& step : result->steps) {
+  const TrainingFlags flags = result->winner ? session_.flags() : TrainingFlags();
+  for (std::size_t i = 0; i < result->steps.size(); ++i) {
+    const TuneStep& step = result->steps[i];
     auto* item = new QTreeWidgetItem(steps_, {to_qstring(to_text(step.step)), loss_text(step)});
+    if (i < flags.steps.size() && flags.steps[i].step == step.step) {
+      const StepFlags& own = flags.steps[i];
+      const QString text = settings_text(own);
+      item->setText(2, text);
+      item->setToolTip(2, own.reason.empty() ? text : to_qstring(own.reason));
+    }
     item->setToolTip(1, to_qstring(gain_text(step)));
     if (const Pass* pass = registry.find(step.step.pass))
       item->setToolTip(0,

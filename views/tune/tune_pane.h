@@ -15,7 +15,8 @@
 namespace jointer::views {
 
 // Searches for the best pipeline for the graph, and shows the limits of the search, the Pareto
-// front as it grows, and the steps of the best pipeline. Clicking a pipeline's point applies the
+// front as it grows, and the steps of the best pipeline. One button saves the best pipeline for
+// training; it names the form. Clicking a pipeline's point applies the
 // pipeline. For comparison, the plot also shows the plans of the SAC pane's search.
 class TunePane : public QWidget {
   Q_OBJECT
@@ -42,6 +43,8 @@ class TunePane : public QWidget {
   [[nodiscard]] QString effect_text() const;
   void choose(std::size_t mark);
   void save_winner();
+  // Shows the form in which the best pipeline goes to training, and why.
+  void refresh_training();
 
   TuneSession& session_;
   ByteBox* budget_ = nullptr;
@@ -52,10 +55,12 @@ class TunePane : public QWidget {
   QPushButton* start_ = nullptr;
   QPushButton* apply_ = nullptr;
   QPushButton* copy_ = nullptr;
+  QPushButton* copy_flags_ = nullptr;
   QPushButton* save_ = nullptr;
   QLabel* status_ = nullptr;
   QLabel* effect_ = nullptr;
-  QLabel* hint_ = nullptr;  // until the first search
+  QLabel* training_ = nullptr;  // the form for training, and why
+  QLabel* hint_ = nullptr;      // until the first search
   ParetoPlot* plot_ = nullptr;
   QTreeWidget* steps_ = nullptr;
   // The plot's marks in order: first plans, as indices of points in the SAC pane's search, then

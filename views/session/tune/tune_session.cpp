@@ -207,12 +207,53 @@ void TuneSession::apply(const Pipeline& pipeline) {
   emit changed();
 }
 
+bool TuneSession::is_flat_step() const {
+  return searched_ && sac_kind(searched_->graph) == SacKind::step;
+}
+
+TrainingFlags TuneSession::flags() const {
+  return training_flags(result_->winner->pipeline,
+                        is_flat_step() ? TrainedAs::flat_step : TrainedAs::compiled,
+                        built_in_passes());
+}
+
+TrainingForm TuneSession::form(const TrainingFlags& flags) const {
+  const bool are_flags_enough = flags.are_complete() && history_.empty();
+  if (are_flags_enough && (makes_a_pair() || is_flat_step())) return TrainingForm::flags;
+  return makes_a_pair() ? TrainingForm::pipeline : TrainingForm::recipe;
+}
+
+QString TuneSession::why(TrainingForm form, const TrainingFlags& flags) const {
+  if (form == TrainingForm::flags)
+    return tr(
+        "Settings of torch and torchtitan express every step of the best pipeline, so "
+        "training does not need Jointer.");
+  QStringList sentences{form == TrainingForm::recipe
+                            ? tr("A recipe applies exactly these edits to the graph in training.")
+                            : tr("A recipe cannot partition a joint graph.")};
+  const auto step =
+      std::ranges::find_if(flags.steps, [](const StepFlags& each) { return !each.reason.empty(); });
+  if (step != flags.steps.end())
+    sentences << tr("Settings cannot express %1: %2.")
+                     .arg(to_qstring(step->step.pass), to_qstring(step->reason));
+  else if (!history_.empty())
+    sentences << tr("Settings cannot express the edits before the search.");
+  else if (flags.are_complete())
+    sentences << tr("With settings, torch would decide again, on the graph that it compiles.");
+  return sentences.join(u' ');
+}
+
 void TuneSession::write_winner(const QString& path) {
   if (!result_ || !result_->winner) return;
-  const auto write = [path, is_pair = makes_a_pair(), pipeline = result_->winner->pipeline,
-                      budget = *result_->budget, searched = searched_, history = history_,
-                      baseline = document_.baseline(),
+  const TrainingFlags settings = flags();
+  const auto write = [path, settings, form = form(settings), is_pair = makes_a_pair(),
+                      pipeline = result_->winner->pipeline, budget = *result_->budget,
+                      searched = searched_, history = history_, baseline = document_.baseline(),
                       title = document_.title().toStdString()]() -> Result<QString> {
+    if (form == TrainingForm::flags) {
+      JOINTER_CHECK(write_bytes(path.toStdString(), settings.text()));
+      return tr("Wrote the flags to %1.").arg(path);
+    }
     if (is_pair) {
       JOINTER_CHECK(write_pipeline_file(path.toStdString(), {.name = title, .steps = pipeline}));
       return tr("Wrote the pipeline to %1.").arg(path);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "passes/tune/training_flags.h"
 #include "passes/tune/tuner.h"
 #include "views/session/edit/edit_history.h"
 #include "views/session/sac/pair_file.h"
@@ -24,6 +25,9 @@ struct TuneSettings {
   std::uint64_t seed = 0;
   bool twin_groups = true;  // pipelines may use additional process groups
 };
+
+// The form in which the best pipeline goes to training.
+enum class TrainingForm : std::uint8_t { recipe, pipeline, flags };
 
 // Searches on worker threads for the best pipeline for a document's graph, and applies results.
 // Destroying the object, or starting a new search, cancels a running search without waiting.
@@ -60,9 +64,16 @@ class TuneSession : public QObject {
   void apply_winner() {
     if (result_ && result_->winner) apply(result_->winner->pipeline);
   }
-  // Writes the best pipeline for use in training: as a recipe with the edits that lead from the
-  // graph as opened to the pipeline's result or, for a joint graph, as a pipeline file, since a
-  // recipe cannot express partitioning. `message` or `failed` follows.
+  // The settings of torch and torchtitan for the best pipeline. Requires a winner.
+  [[nodiscard]] TrainingFlags flags() const;
+  // Flags, if they express every step of the best pipeline and no edits precede it, but not for a
+  // pair, whose order torch would decide again. Otherwise a recipe with the edits that lead from
+  // the graph as opened to the pipeline's result or, for a joint graph, a pipeline file, since a
+  // recipe cannot express partitioning. `flags`: those of the best pipeline. Requires a winner.
+  [[nodiscard]] TrainingForm form(const TrainingFlags& flags) const;
+  // Why the best pipeline has this form, in sentences.
+  [[nodiscard]] QString why(TrainingForm form, const TrainingFlags& flags) const;
+  // Writes the best pipeline for use in training, in its form. `message` or `failed` follows.
   void write_winner(const QString& path);
 
  signals:
@@ -88,6 +99,8 @@ class TuneSession : public QObject {
   };
   static Result<PipelineResult> run(const Snapshot& snapshot, const Pipeline& pipeline,
                                     std::int64_t budget, const QString& title);
+  // Returns true if the searched graph is a flat training step.
+  [[nodiscard]] bool is_flat_step() const;
   void take_news();
   void publish();
   void find_reserved();

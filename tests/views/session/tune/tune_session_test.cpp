@@ -5,7 +5,9 @@
 #include <QSignalSpy>
 
 #include "core/pass/pipeline_text.h"
+#include "passes/built_in.h"
 #include "tests/support/held_pool.h"
+#include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
 #include "views/session/document/document.h"
 #include "views/session/edit/editing.h"
@@ -65,6 +67,58 @@ TEST_F(ATuneSession, AnotherPipelineWaitsUntilTheEditsAreApplied) {
   pool.run_all();
   EXPECT_EQ(editing().entry_count(), 1);
   EXPECT_TRUE(session.can_apply());
+}
+
+// graph_trainer has flags for the policies that a search finds for a flat training step.
+TEST_F(ATuneSession, AFlatStepLeavesAsFlagsIfTheyExpressEveryStep) {
+  const auto flags = [](const char* text) {
+    return training_flags(parse_pipeline(text).value(), TrainedAs::flat_step, built_in_passes());
+  };
+  const TrainingFlags all = flags("tag_with_memory_policy,selective_activation_remat");
+  EXPECT_EQ(session.form(all), TrainingForm::flags);
+  EXPECT_TRUE(session.why(TrainingForm::flags, all).startsWith("Settings of torch and torchtitan"));
+  const TrainingFlags some = flags("tag_with_memory_policy,place_collectives");
+  EXPECT_EQ(session.form(some), TrainingForm::recipe);
+  EXPECT_EQ(
+      session.why(TrainingForm::recipe, some).toStdString(),
+      "A recipe applies exactly these edits to the graph in training. Settings cannot express "
+      "place_collectives: graph_trainer has no flag for this.");
+}
+
+TEST_F(ATuneSession, EditsBeforeTheSearchLeaveAsARecipe) {
+  const TrainingFlags flags = training_flags(parse_pipeline("selective_activation_remat").value(),
+                                             TrainedAs::flat_step, built_in_passes());
+  ASSERT_EQ(session.form(flags), TrainingForm::flags);
+  editing().apply_all(
+      {Edit{.title = "Save y",
+            .changes = {SetPolicy{.select = "y", .policy = MemoryPolicy::must_save}}}});
+  pool.run_all();
+  ASSERT_EQ(editing().entry_count(), 1);
+  session.start({.budget = session.limit(), .evaluations = 2});
+  pool.run_all();
+  EXPECT_EQ(session.form(flags), TrainingForm::recipe);
+  EXPECT_TRUE(session.why(TrainingForm::recipe, flags).endsWith("the edits before the search."));
+}
+
+TEST(ATuneSessionOfAJointGraph, LeavesAsFlagsOrAsAPipeline) {
+  test::HeldPool pool;
+  Document document{OpenRequest{.path = "/tmp/graph.json"},
+                    test::snapshot_of(test::layered_joint(2))};
+  TuneSession session(document);
+  session.start({.budget = session.limit(), .evaluations = 1});
+  ASSERT_TRUE(session.makes_a_pair());
+  const auto flags = [](const char* text) {
+    return training_flags(parse_pipeline(text).value(), TrainedAs::compiled, built_in_passes());
+  };
+  EXPECT_EQ(session.form(flags("knapsack_budget{budget=0.4},reorder_for_peak_memory")),
+            TrainingForm::flags);
+  const TrainingFlags own = flags("fastest_plan,place_collectives");
+  EXPECT_EQ(session.form(own), TrainingForm::pipeline);
+  EXPECT_EQ(
+      session.why(TrainingForm::pipeline, own).toStdString(),
+      "A recipe cannot partition a joint graph. Settings cannot express fastest_plan: this is "
+      "a pass of Jointer.");
+  session.stop();
 }
 
 // The edits of another request may be applied while the pipeline runs.
