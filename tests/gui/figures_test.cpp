@@ -3,6 +3,7 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
+#include <vector>
 
 #include "core/edit/edit.h"
 #include "tests/gui/app_window.h"
@@ -131,12 +132,16 @@ void FiguresTest::earlier_values_are_shown_if_they_differ() {
 }
 
 void FiguresTest::add_up_at_every_width() {
-  for (const int width : {2200, 1600, 1440, 1200}) {
-    window_->resize(width, 900);
+  QTRY_VERIFY_WITH_TIMEOUT(!box("As partitioned")->terms().text().isEmpty(), test::kPatienceMs);
+  std::vector<QSize> sizes(kSizes.begin(), kSizes.end());
+  for (const int width : {2200, 1440, 1200}) sizes.emplace_back(width, 900);
+  for (const QSize size : sizes) {
+    window_->resize(size);
     QCoreApplication::processEvents();
-    for (const char* part : {"Step", "Compute", "Exposed", "CPU wait"})
+    for (const char* part : {"Step", "Compute", "Exposed", "CPU wait", "As partitioned"})
       QVERIFY2(box(part)->isVisible(), part);
-    QVERIFY(window_->width() <= width);
+    QVERIFY2(box("As partitioned")->terms().isVisible(), "the parts of its step");
+    QVERIFY(window_->width() <= size.width() && window_->height() <= size.height());
   }
   // In a wide window, a label says what the device is for.
   const auto& label = test::child<QLabel>(*window_->findChild<Scoreboard*>(), "device_label");

@@ -59,6 +59,7 @@ class GuessTest : public test::AppWindow {
   }
   void cleanup() { close_window(); }
 
+  void a_guess_is_shown_and_replaced_data() { add_sizes(); }
   void a_guess_is_shown_and_replaced();
   void settings_are_kept_in_the_workspace();
   void a_guessed_size_is_shown_and_replaced_data() { add_sizes(); }
@@ -109,7 +110,10 @@ class GuessTest : public test::AppWindow {
 };
 
 void GuessTest::a_guess_is_shown_and_replaced() {
+  resize();
   QTRY_VERIFY_WITH_TIMEOUT(note().isVisible(), kPatienceMs);
+  const QRect place(note().mapTo(window_.get(), QPoint()), note().size());
+  QVERIFY2(window_->rect().contains(place), "the note is on screen");
   const std::int64_t neighbors = step();
   QVERIFY(note().text().contains("1 group"));
   const QString said = note().text();

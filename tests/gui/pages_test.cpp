@@ -61,7 +61,9 @@ class PagesTest : public QObject {
 
 void PagesTest::texts_are_shown_whole_data() {
   QTest::addColumn<QSize>("size");
-  QTest::newRow("large") << QSize(1280, 800);
+  QTest::newRow("1280x800") << QSize(1280, 800);
+  QTest::newRow("1600x1000") << QSize(1600, 1000);
+  QTest::newRow("1280x720") << QSize(1280, 720);  // 2560x1440 pixels at scale 2
   QTest::newRow("small") << QSize(800, 600);
 }
 

@@ -188,8 +188,7 @@ void ShapeTest::a_restored_window_fits_on_its_screen() {
 void ShapeTest::all_lanes_are_visible_data() {
   QTest::addColumn<QSize>("size");
   QTest::addColumn<QString>("pane");
-  // 1280x720 is a screen of 2560x1440 pixels at scale 2.
-  for (const QSize size : {QSize(1280, 720), QSize(1280, 800), QSize(1600, 1000)})
+  for (const QSize size : kSizes)
     for (const QString& pane : desktop::MainWindow::pane_names())
       QTest::addRow("%s at %dx%d", qPrintable(pane), size.width(), size.height()) << size << pane;
 }
@@ -238,7 +237,7 @@ void ShapeTest::nothing_needed_is_cut_off() {
 void ShapeTest::nothing_needed_is_cut_off_for_pairs_and_steps_data() {
   QTest::addColumn<QSize>("size");
   QTest::addColumn<QString>("sample");
-  for (const QSize size : {QSize(1280, 720), QSize(1600, 1000)})
+  for (const QSize size : kSizes)
     for (const char* sample :
          {"llama_debug_tp2_fsdp2.min_cut.json.zst", "llama_debug_fsdp2.train_step.json.zst"})
       QTest::addRow("%s at %dx%d", sample, size.width(), size.height()) << size << QString(sample);
@@ -477,8 +476,7 @@ void ShapeTest::columns_are_as_narrow_as_their_texts() {
 
 void ShapeTest::columns_give_way_in_a_narrow_pane_data() {
   QTest::addColumn<QSize>("size");
-  for (const QSize size : {QSize(1280, 800), QSize(1600, 1000)})
-    QTest::addRow("%dx%d", size.width(), size.height()) << size;
+  for (const QSize size : kSizes) QTest::addRow("%dx%d", size.width(), size.height()) << size;
 }
 
 // The tables of History and SAC do not scroll sideways; the columns return in a wide pane.
@@ -514,8 +512,8 @@ void ShapeTest::columns_give_way_in_a_narrow_pane() {
 void ShapeTest::names_of_states_are_readable_data() {
   QTest::addColumn<QSize>("size");
   QTest::addColumn<int>("width");
-  QTest::newRow("1280x800") << QSize(1280, 800) << 96;
-  QTest::newRow("1600x1000") << QSize(1600, 1000) << 140;
+  for (const QSize size : kSizes)
+    QTest::addRow("%dx%d", size.width(), size.height()) << size << (size.width() < 1600 ? 96 : 140);
 }
 
 void ShapeTest::names_of_states_are_readable() {
