@@ -19,7 +19,7 @@ TrainingFlags flags_of(std::string_view pipeline, TrainedAs trained_as = Trained
 }
 
 // The reason of the only step without settings.
-std::string reason_of(std::string_view pipeline) {
+std::string why_missing(std::string_view pipeline) {
   std::string reason;
   for (const StepFlags& each : flags_of(pipeline).steps) {
     if (each.reason.empty()) continue;
@@ -83,13 +83,13 @@ TEST(TrainingFlagsTest, TheMinimumCutIsTorchsDefault) {
 }
 
 TEST(TrainingFlagsTest, SaysWhyAStepHasNoSetting) {
-  EXPECT_EQ(reason_of("min_cut_partition,place_collectives"), "this is a pass of Jointer");
-  EXPECT_EQ(reason_of("fastest_plan"), "this is a pass of Jointer");
-  EXPECT_THAT(reason_of("apply_sac,min_cut_partition"), HasSubstr("--export torchtitan"));
-  EXPECT_EQ(reason_of("knapsack_budget{strict=true}"), "torch's rounding can exceed the budget");
-  EXPECT_THAT(reason_of("autobucketing_reordering{max_bucket_memory_gb=4}"),
+  EXPECT_EQ(why_missing("min_cut_partition,place_collectives"), "this is a pass of Jointer");
+  EXPECT_EQ(why_missing("fastest_plan"), "this is a pass of Jointer");
+  EXPECT_THAT(why_missing("apply_sac,min_cut_partition"), HasSubstr("--export torchtitan"));
+  EXPECT_EQ(why_missing("knapsack_budget{strict=true}"), "torch's rounding can exceed the budget");
+  EXPECT_THAT(why_missing("autobucketing_reordering{max_bucket_memory_gb=4}"),
               StartsWith("torch has no setting for max_bucket_memory_gb=4"));
-  EXPECT_EQ(reason_of("reorder_for_peak_memory{methods=[bfs]}"),
+  EXPECT_EQ(why_missing("reorder_for_peak_memory{methods=[bfs]}"),
             "torch always tries lpmf, bfs and dfs");
   const std::string text = flags_of("min_cut_partition,place_collectives{rounds=4}").text();
   EXPECT_THAT(text,
@@ -99,21 +99,21 @@ TEST(TrainingFlagsTest, SaysWhyAStepHasNoSetting) {
 
 // Inductor runs its passes in a fixed order.
 TEST(TrainingFlagsTest, OrdersThatTorchDoesNotRunHaveNoSettings) {
-  EXPECT_EQ(reason_of("raise_comms,reorder_for_peak_memory"),
+  EXPECT_EQ(why_missing("raise_comms,reorder_for_peak_memory"),
             "torch runs reorder_for_peak_memory before raise_comms");
-  EXPECT_EQ(reason_of("sink_waits,autobucketing_reordering"),
+  EXPECT_EQ(why_missing("sink_waits,autobucketing_reordering"),
             "torch runs autobucketing_reordering before sink_waits");
-  EXPECT_EQ(reason_of("reorder_for_peak_memory,reorder_for_peak_memory"),
+  EXPECT_EQ(why_missing("reorder_for_peak_memory,reorder_for_peak_memory"),
             "torch runs reorder_for_peak_memory only once");
-  EXPECT_EQ(reason_of("raise_comms,sink_waits,raise_comms"), "");
-  EXPECT_EQ(reason_of("transformer_block_bucketing,raise_comms"),
+  EXPECT_EQ(why_missing("raise_comms,sink_waits,raise_comms"), "");
+  EXPECT_EQ(why_missing("transformer_block_bucketing,raise_comms"),
             "graph_trainer turns off this pass with transformer_block_bucketing");
 }
 
 TEST(TrainingFlagsTest, PassesThatShareAParameterMustAgree) {
   EXPECT_EQ(
-      reason_of("reorder_communication_preserving_peak_memory,"
-                "sink_waits_iterative{reorder_sink_runtime_estimations_comm_mult=3}"),
+      why_missing("reorder_communication_preserving_peak_memory,"
+                  "sink_waits_iterative{reorder_sink_runtime_estimations_comm_mult=3}"),
       "torch has one reorder_sink_runtime_estimations_comm_mult for all steps, and an earlier "
       "step has 2.0");
 }
