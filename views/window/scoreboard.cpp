@@ -285,8 +285,10 @@ void Scoreboard::shorten(Shortening shortening) {
   planned_->leave_out(reaches(Shortening::plan_details), reaches(Shortening::plan_change));
   planned_->shorten_terms(reaches(Shortening::plan_terms));
   // The plan's box has a line more than the others; their first lines are level.
+  const Qt::Alignment place = has_plan ? Qt::AlignTop : Qt::AlignVCenter;
   for (FigureBox* figure : findChildren<FigureBox*>())
-    layout()->setAlignment(figure, has_plan ? Qt::AlignTop : Qt::AlignVCenter);
+    if (layout()->itemAt(layout()->indexOf(figure))->alignment() != place)
+      layout()->setAlignment(figure, place);
   for (FigureBox* figure : {peak_, step_, exposed_})
     figure->leave_out(reaches(Shortening::earlier_values), false);
   const bool is_cuda = document_.graph().main_device() == DeviceType::cuda;
