@@ -5,8 +5,8 @@
 
 namespace jointer::views {
 
-// A number with its name above it and, if it is a sum, its terms below it. Once the graph is edited,
-// the original value and the change are shown too.
+// A number with its name above it and, if it is a sum, its terms below it. Once the graph is
+// edited, the original value and the change are shown too.
 class FigureBox : public QWidget {
   Q_OBJECT
  public:

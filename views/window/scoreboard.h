@@ -34,8 +34,8 @@ class Scoreboard : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  // Each step includes those before it. The peak, the step time and its parts are always shown, also
-  // those of the plan.
+  // Each step includes those before it. The peak, the step time and its parts are always shown,
+  // also those of the plan.
   enum class Shortening : std::uint8_t {
     none,
     device_label,
