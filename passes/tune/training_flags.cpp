@@ -3,8 +3,8 @@
 // torch.compile: policies and partitioners have options of torchtitan, or settings of
 // torch._functorch.config. Bucketing and reordering passes have settings of torch._inductor.config
 // and torch._inductor.config_comms, with upstream's names of the parameters. Inductor runs them in
-// a fixed order: greedy buckets, overlap scheduling, the order for the least peak memory, and then a
-// list of passes on collectives. A step that would have to run earlier than that has no setting.
+// a fixed order: greedy buckets, overlap scheduling, the order for the least peak memory, and then
+// a list of passes on collectives. A step that would have to run earlier than that has no setting.
 //
 // graph_trainer: the flags of passes/presets/graph_trainer.h. Passes of graph_trainer that only
 // clean up or compile the graph stay on.

@@ -296,6 +296,14 @@ def test_chunking_a_graph_without_experts_changes_nothing() -> None:
     assert "exchanges tokens" in value["decisions"][0]["reason"]
 
 
+def test_a_pipeline_becomes_settings_of_torch() -> None:
+    pipeline = "knapsack_budget{budget=0.4},raise_comms,place_collectives"
+    settings = run("passes", "--passes", pipeline, "--json").json["settings"].splitlines()
+    assert "torch._functorch.config.activation_memory_budget = 0.4" in settings
+    assert "torch._inductor.config.reorder_for_compute_comm_overlap = True" in settings
+    assert "# place_collectives: this is a pass of Jointer" in settings
+
+
 def test_a_pipeline_becomes_flags_of_graph_trainer() -> None:
     flags = "--compile.memory_policy eager --compile.enable_fsdp_ag_rs_overlap"
     shown = run("passes", "--graph-trainer-flags", flags, "--json").json
