@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "resources" / "python"))
@@ -44,23 +45,28 @@ def seconds(action: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def answer_of(*command: str | Path) -> Any:
+    """The JSON that a program prints."""
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return json.loads(done.stdout)
+
+
 def benchmark_ms(bin_dir: Path, pattern: str) -> dict[str, float]:
     """Google Benchmark's times of the matching functions, in milliseconds."""
     command = [
-        str(bin_dir / "core_benchmark"),
+        bin_dir / "core_benchmark",
         f"--benchmark_filter={pattern}",
         "--benchmark_format=json",
         "--benchmark_min_time=0.3",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return {row["name"]: row["real_time"] for row in json.loads(done.stdout)["benchmarks"]}
+    return {row["name"]: row["real_time"] for row in answer_of(*command)["benchmarks"]}
 
 
 def benchmark_cpu_ms(bin_dir: Path, pattern: str) -> dict[str, float]:
     """The same in CPU time, for comparisons of CPU time."""
-    command = [str(bin_dir / "core_benchmark"), f"--benchmark_filter={pattern}", "--benchmark_format=json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return {row["name"]: row["cpu_time"] for row in json.loads(done.stdout)["benchmarks"]}
+    command = [bin_dir / "core_benchmark", f"--benchmark_filter={pattern}", "--benchmark_format=json"]
+    return {row["name"]: row["cpu_time"] for row in answer_of(*command)["benchmarks"]}
 
 
 def best_of(rounds: int, measure: Callable[[], dict[str, float]]) -> dict[str, float]:
@@ -165,10 +171,7 @@ def what_if_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     paths = [str(captures / f"{name}.json.zst") for name in (SMALL, LARGE)]
 
     def figures() -> dict[str, float]:
-        done = subprocess.run(
-            [str(bin_dir / "what_if_benchmark"), *paths], capture_output=True, text=True, check=True
-        )
-        found = json.loads(done.stdout)
+        found = answer_of(bin_dir / "what_if_benchmark", *paths)
         return {
             f"{size} {name} {figure}": value
             for size, path in zip(("small", "large"), paths)
@@ -250,10 +253,7 @@ def plan_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     paths = [str(captures / f"{name}.json.zst") for name in (SMALL, LARGE)]
 
     def figures() -> dict[str, float]:
-        done = subprocess.run(
-            [str(bin_dir / "plan_benchmark"), *paths], capture_output=True, text=True, check=True
-        )
-        found = json.loads(done.stdout)
+        found = answer_of(bin_dir / "plan_benchmark", *paths)
         return {
             f"{size} {key}": value
             for size, path in zip(("small", "large"), paths)
@@ -309,10 +309,7 @@ def torch_reordering_ms(bin_dir: Path, path: Path) -> dict[str, float]:
     use_differential_tests()
     from torch_reordering import moved, scheduled_for_comm
 
-    described = subprocess.run(
-        [str(bin_dir / "reordering_answers"), "calls", str(path)], capture_output=True, text=True, check=True
-    )
-    calls = json.loads(described.stdout)
+    calls = answer_of(bin_dir / "reordering_answers", "calls", str(path))
 
     def spent(action: Callable[[], object]) -> float:
         start = time.process_time()
@@ -328,10 +325,7 @@ def reordering_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     paths = [str(backward), str(captures / f"{LARGE}.json.zst")]
 
     def figures() -> dict[str, float]:
-        done = subprocess.run(
-            [str(bin_dir / "reordering_benchmark"), *paths], capture_output=True, text=True, check=True
-        )
-        found = json.loads(done.stdout)
+        found = answer_of(bin_dir / "reordering_benchmark", *paths)
         return {
             f"{size} {name}": row["ms"]
             for size, path in zip(("small", "large"), paths)
@@ -386,10 +380,7 @@ def bucketing_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     backward = captures / "llama3_8b_tp2_fsdp2.min_cut.bw.json.zst"
 
     def figures(*arguments: str) -> dict[str, float]:
-        done = subprocess.run(
-            [str(bin_dir / "bucketing_benchmark"), *arguments], capture_output=True, text=True, check=True
-        )
-        return json.loads(done.stdout)[arguments[-1]]["1"]
+        return answer_of(bin_dir / "bucketing_benchmark", *arguments)[arguments[-1]]["1"]
 
     ours = best_of(rounds, lambda: figures(str(backward)))
     of_large = ("--backward", str(captures / f"{LARGE}.json.zst"))
@@ -425,11 +416,7 @@ def window_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
 
     def frames() -> dict[str, float]:
-        done = subprocess.run(
-            [str(bin_dir / "frame_benchmark"), *paths],
-            capture_output=True, text=True, check=True, env=environment,
-        )
-        return {path: row["median_ms"] for path, row in json.loads(done.stdout).items()}
+        return {path: row["median_ms"] for path, row in answer_of(bin_dir / "frame_benchmark", *paths).items()}
 
     medians = best_of(rounds, frames)
     small, large = medians[paths[0]], medians[paths[1]]
@@ -439,20 +426,12 @@ def window_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
     )
 
     def freezes() -> dict[str, float]:
-        done = subprocess.run(
-            [str(bin_dir / "window_benchmark"), paths[1]],
-            capture_output=True, text=True, check=True, env=environment,
-        )
-        return json.loads(done.stdout)[paths[1]]
+        return answer_of(bin_dir / "window_benchmark", paths[1])[paths[1]]
 
     frozen = best_of(rounds, freezes)
 
     # One round drags forty collectives. Only the CPU time of the window's thread counts.
-    done = subprocess.run(
-        [str(bin_dir / "hold_benchmark"), *paths],
-        capture_output=True, text=True, check=True, env=environment,
-    )
-    held = json.loads(done.stdout)
+    held = answer_of(bin_dir / "hold_benchmark", *paths)
     frame = max(held[path]["frame_cpu_p95_ms"] for path in paths)
     return [
         Row("frame while a collective is dragged, 8B and 671B, 95th percentile", f"{frame:.1f} ms", "within 16 ms", frame <= 16),
@@ -473,10 +452,7 @@ def ladder_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
         path = str(captures / f"{name}.json.zst")
 
         def ladder() -> dict[str, float]:
-            done = subprocess.run(
-                [str(bin_dir / "ladder_benchmark"), path], capture_output=True, text=True, check=True
-            )
-            return json.loads(done.stdout)[path]
+            return answer_of(bin_dir / "ladder_benchmark", path)[path]
 
         best = best_of(rounds, ladder)
         promises = [
@@ -503,12 +479,7 @@ def sac_rows(bin_dir: Path, captures: Path, rounds: int) -> list[Row]:
         path = str(captures / f"{name}.json.zst")
 
         def pane() -> dict[str, float]:
-            done = subprocess.run(
-                [str(bin_dir / "sac_benchmark"), path],
-                capture_output=True, text=True, check=True,
-                env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
-            )
-            return json.loads(done.stdout)[path]
+            return answer_of(bin_dir / "sac_benchmark", path)[path]
 
         best = best_of(rounds, pane)
         for what, key in (
