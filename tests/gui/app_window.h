@@ -55,6 +55,10 @@ class AppWindow : public QObject {
     return open_file(source_path(kSample));
   }
   [[nodiscard]] views::Document& document() const { return *window_->current_tab()->document(); }
+  [[nodiscard]] views::Editing& editing() const { return document().editing(); }
+  [[nodiscard]] views::TimelineView& timeline() const {
+    return *window_->current_tab()->timeline();
+  }
   // Shows the pane of a dock; null if that takes too long or the pane is of a different type.
   template <class Pane>
   Pane* show_pane(const char* name) {

@@ -82,9 +82,7 @@ class EditTest : public test::AppWindow {
   DocumentTab* open(const OpenRequest& request);
   DocumentTab* open_sample() { return open({.path = test::source_path(kSample)}); }
   void run_action(const QString& text) { test::run_action(*window_, text); }
-  [[nodiscard]] Editing& editing() const { return document().editing(); }
   [[nodiscard]] MovePlanner& planner() const { return editing().planner(); }
-  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
   [[nodiscard]] std::string hash() const { return graph_hash(document().graph()); }
   [[nodiscard]] Metrics metrics() const {
     return metrics_of(document().graph(), document().analysis());

@@ -81,7 +81,6 @@ class ExposedTest : public test::AppWindow {
   [[nodiscard]] TableView& table() const { return pane_->view(); }
   [[nodiscard]] ExposedModel& model() const { return pane_->model(); }
   [[nodiscard]] int row_at(int place) const { return TableModel::row_at(model().index(place, 0)); }
-  [[nodiscard]] Editing& editing() const { return document().editing(); }
   [[nodiscard]] std::string hash() const { return graph_hash(document().graph()); }
   [[nodiscard]] Figures figures() const {
     return figures_of(metrics_of(document().graph(), document().analysis()));

@@ -42,7 +42,6 @@ class FiguresTest : public test::AppWindow {
 
  private:
   [[nodiscard]] MovePlanner& planner() const { return document().editing().planner(); }
-  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
   bool settle() {
     return QTest::qWaitFor(
         [this] {

@@ -45,7 +45,6 @@ class FocusTest : public test::AppWindow {
   void a_screen_reader_gets_the_names_of_tab_stops();
 
  private:
-  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
   // The pane, or another area of the window, that has the focus; null if it is in none.
   [[nodiscard]] const QWidget* marked() const {
     const auto* mark = window_->findChild<FocusMark*>(QStringLiteral("focus_mark"));

@@ -36,7 +36,6 @@ class HitsTest : public test::AppWindow {
   void selecting_all_makes_a_match_current();
 
  private:
-  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
   // Looks at the pixels over the middle of a node in its lane.
   [[nodiscard]] bool has_tick(NodeId node) const {
     TimelineView& view = timeline();

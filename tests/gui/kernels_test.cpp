@@ -61,7 +61,6 @@ class KernelsTest : public test::AppWindow {
   void narrow_kernels_are_folded();
 
  private:
-  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
   [[nodiscard]] std::size_t row_of(std::int64_t stream) const {
     const auto& rows = timeline().content().rows();
     for (std::size_t row = 0; row < rows.size(); ++row)

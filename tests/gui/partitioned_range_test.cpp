@@ -62,7 +62,6 @@ class PartitionedRangeTest : public test::AppWindow {
   void escape_and_the_chip_clear_the_range();
 
  private:
-  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
   // The document of the timeline: the pair, or the joint graph.
   [[nodiscard]] Document& in_timeline() const { return timeline().content().document(); }
   [[nodiscard]] ShownRange& shown() const { return document().shown_range(); }

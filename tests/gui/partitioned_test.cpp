@@ -43,7 +43,6 @@ class PartitionedTest : public test::AppWindow {
  private:
   [[nodiscard]] SacSession& session() const { return document().sac(); }
   [[nodiscard]] PlanFigure& planned() const { return child<PlanFigure>(*window_); }
-  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
   [[nodiscard]] const Analysis& shown() const { return timeline().content().shown().analysis; }
   bool settle() {
     return QTest::qWaitFor([this] { return session().figures() && session().is_settled(); },

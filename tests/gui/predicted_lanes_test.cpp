@@ -47,7 +47,6 @@ class PredictedLanesTest : public test::AppWindow {
   void to_bottom() const {
     timeline().verticalScrollBar()->setValue(timeline().verticalScrollBar()->maximum());
   }
-  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
   [[nodiscard]] PredictedKernels& predicted() const { return document().kernels(); }
   [[nodiscard]] std::size_t row() const { return as_index(timeline().content().row_of_kernels(0)); }
   [[nodiscard]] const Lane& lane() const { return timeline().content().kernel_lanes()->lanes()[0]; }

@@ -57,7 +57,6 @@ class RangeTest : public test::AppWindow {
   void calls_of_a_module_have_a_histogram();
 
  private:
-  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
   [[nodiscard]] Selection& selection() const { return document().selection(); }
   void drag(double from, double to) const { test::drag_range(timeline(), from, to); }
   [[nodiscard]] RangeFigures figures() const {

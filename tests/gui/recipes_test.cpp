@@ -38,7 +38,6 @@ class RecipesTest : public test::AppWindow {
  private:
   bool open_sample() { return open_file(test::source_path(kSample)) && settle(); }
   void run_action(const QString& text) { test::run_action(*window_, text); }
-  [[nodiscard]] Editing& editing() const { return document().editing(); }
   [[nodiscard]] std::string hash() const { return graph_hash(document().graph()); }
   [[nodiscard]] NodeId exposed_wait() const { return test::exposed_wait(document()); }
   // Waits until all requests are shown.

@@ -59,10 +59,6 @@ class SacWindow : public AppWindow {
   }
 
   [[nodiscard]] views::SacSession& session() const { return document().sac(); }
-  [[nodiscard]] views::Editing& editing() const { return document().editing(); }
-  [[nodiscard]] views::TimelineView& timeline() const {
-    return *window_->current_tab()->timeline();
-  }
   [[nodiscard]] views::SacPane& pane() const {
     return *qobject_cast<views::SacPane*>(window_->dock("sac")->pane());
   }

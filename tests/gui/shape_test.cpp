@@ -137,7 +137,6 @@ class ShapeTest : public test::AppWindow {
   }
   // Opens the SAC pane and applies upstream's preset that recomputes everything.
   bool recompute_all();
-  [[nodiscard]] TimelineView& timeline() const { return *window_->current_tab()->timeline(); }
   [[nodiscard]] QAction& legend_action() const {
     return *window_->findChild<QAction*>(QStringLiteral("lane_legend"));
   }
