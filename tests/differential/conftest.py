@@ -101,17 +101,27 @@ def single_captures() -> list[Any]:
     ]
 
 
+def output_of(program: str | Path, *arguments: object, stdin: str | None = None) -> str:
+    """The output of a built program, or of the program at a path, which must succeed."""
+    command = [str(BIN / program), *map(str, arguments)]
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=1200, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+def run_jointer(*arguments: object) -> Any:
+    """The JSON of a command."""
+    return json.loads(output_of("jointer", *arguments, "--json"))
+
+
+def run_passes(path: Path, pipeline: str, out: Path | str) -> list[Any]:
+    """The reports of a pipeline's steps. ``out`` gets the graph, unless it is ``-``."""
+    return json.loads(output_of("run_passes", path, "-", "simple", pipeline, out))["steps"]
+
+
 @pytest.fixture
 def jointer() -> Callable[..., Any]:
-    """Runs a command and returns its JSON."""
-
-    def run(*arguments: Any) -> Any:
-        command = [str(BIN / "jointer"), *map(str, arguments), "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return run
+    return run_jointer
 
 
 @pytest.fixture(autouse=True)

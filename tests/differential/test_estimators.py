@@ -6,14 +6,13 @@ import csv
 import json
 import math
 import random
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from conftest import BIN, ROOT, load_document, read_document
+from conftest import ROOT, load_document, output_of, read_document
 
 ONLY_TORCH = ("2.15",)
 
@@ -49,10 +48,7 @@ def rows(seed: int, count: int) -> list[dict[str, Any]]:
 def test_collectives_of_every_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = rows(seed=3, count=4000)
     lines = "\n".join(map(json.dumps, asked))
-    done = subprocess.run(
-        [str(BIN / "nccl_answers")], input=lines, capture_output=True, text=True, check=True
-    )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    answers = [json.loads(line) for line in output_of("nccl_answers", stdin=lines).splitlines()]
     assert len(answers) == len(asked)
     # torch asks CUDA for the number of GPUs per node and the model of the first one.
     now: dict[str, Any] = {}
@@ -115,10 +111,8 @@ def test_kernels_of_a_graph(
         if torch.distributed.is_initialized():
             torch.distributed.destroy_process_group()
     table = tmp_path / "nodes.csv"
-    command = ["export", path, "--format", "csv", "--device", "h100", "-o", table]
-    command = [BIN / "jointer", *command, "--estimator", "torch-2.15"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    options = ["--format", "csv", "--device", "h100", "--estimator", "torch-2.15"]
+    output_of("jointer", "export", path, *options, "-o", table)
     found = {row["name"]: float(row["ms"]) for row in csv.DictReader(table.open())}
     wrong = {
         name: (found[name], ms)

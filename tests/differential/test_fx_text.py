@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import jointer as jointer_package
 import pytest
 import torch
 import torch.nn.functional as F
-from conftest import BIN
+from conftest import output_of
 from torch.fx.experimental.proxy_tensor import make_fx
 
 
@@ -74,10 +73,7 @@ def rows() -> Callable[[Path], list[tuple[str, ...]]]:
     """Name, target and output bytes of every node in a file."""
 
     def read(path: Path) -> list[tuple[str, ...]]:
-        command = [str(BIN / "jointer"), "export", str(path), "--format", "csv", "-o", "-"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        table = csv.DictReader(io.StringIO(done.stdout))
+        table = csv.DictReader(io.StringIO(output_of("jointer", "export", path, "--format", "csv", "-o", "-")))
         return [(row["name"], row["target"], row["output_bytes"]) for row in table]
 
     return read
@@ -167,13 +163,7 @@ def test_subgraphs_are_included(jointer: Callable[..., Any], tmp_path: Path) -> 
     path = tmp_path / "graph.txt"
     path.write_text(module.print_readable(print_output=False))
     again = tmp_path / "again.txt"
-    done = subprocess.run(
-        [BIN / "jointer", "export", path, "--format", "fx-text", "-o", again],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    output_of("jointer", "export", path, "--format", "fx-text", "-o", again)
     text = again.read_text()
     assert "class true_graph_0(torch.nn.Module):" in text
     assert "torch.ops.aten.cos.default(" in text
@@ -184,13 +174,7 @@ def test_export_prints_what_torch_prints(module: torch.fx.GraphModule, tmp_path:
     """The writer's text equals torch's, except for the names of the class and of subgraphs' storages."""
     native = _native(module, tmp_path / "graph.json")
     path = tmp_path / "graph.txt"
-    done = subprocess.run(
-        [BIN / "jointer", "export", native, "--format", "fx-text", "-o", path],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    output_of("jointer", "export", native, "--format", "fx-text", "-o", path)
     expected = module.print_readable(print_output=False, include_stride=True, include_device=True)
 
     def statements(text: str) -> list[str]:

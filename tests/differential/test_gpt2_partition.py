@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 import torch
 import torch_partition
-from conftest import BIN
+from conftest import output_of
 from torch import nn
 from torch._functorch.aot_autograd import aot_export_joint_with_descriptors
 from torch.nn import functional as F
@@ -74,10 +73,7 @@ def test_same_cut(fused: bool, dropout: float, dtype: torch.dtype, tmp_path: Pat
     with contextlib.ExitStack() as stack:
         model = Gpt2(fused=fused, dropout=dropout).to(dtype)
         jointer.capture(aot_export_joint_with_descriptors(stack, model, (tokens, targets)), path)
-    done = subprocess.run(
-        [str(BIN / "partition_pair"), str(path), "min_cut", str(out)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    output_of("partition_pair", path, "min_cut", out)
     pair, wanted = json.loads(out.read_text()), torch_partition.partition(read_document(path), path)
     saved = [value["n"] for value in pair["forward"]["nodes"][-1]["args"][0]["tuple"][wanted.results :]]
     assert saved == wanted.saved

@@ -16,12 +16,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import BIN, SHARED
+from conftest import BIN, SHARED, output_of, run_passes
 
 pytest.importorskip("torchtitan.experiments.graph_trainer", reason="torchtitan 0.3 is not installed")
 
 import torch  # noqa: E402
-import torch.distributed as dist  # noqa: E402
 from torch import fx  # noqa: E402
 from torchtitan.experiments.graph_trainer import ep_process_group_pass as isolation  # noqa: E402
 from torchtitan.experiments.graph_trainer import ep_overlap_pass as overlap  # noqa: E402
@@ -60,11 +59,7 @@ def load(path: Path, *, with_groups: bool = True) -> fx.GraphModule:
 
 
 def ours(path: Path, steps: str, out: Path) -> Json:
-    done = subprocess.run(
-        [str(BIN / "run_passes"), str(path), "-", "simple", steps, str(out)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    run_passes(path, steps, out)
     return read_document(out)
 
 
@@ -160,19 +155,10 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
             folder = made[name] = (kept or tmp_path_factory.mktemp("traced")) / name
             if not folder.is_dir():
                 script = Path(__file__).with_name("graph_trainer_step.py")
-                command = [sys.executable, str(script), *STEPS[name], "--out", str(folder)]
-                done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
-                assert done.returncode == 0, done.stderr[-2000:]
+                output_of(sys.executable, script, *STEPS[name], "--out", folder)
         return made[name]
 
     return step
-
-
-@pytest.fixture(autouse=True)
-def no_groups_left() -> Any:
-    yield
-    if dist.is_initialized():
-        dist.destroy_process_group()
 
 
 def option(name: str, flag: str, default: str = "") -> str:

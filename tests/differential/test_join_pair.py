@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, SHARED, is_slow
+from conftest import SHARED, is_slow, run_jointer
 
 CAPTURES = SHARED / "captures"
 PAIRS = sorted([*CAPTURES.glob("*.fw.json.zst"), *CAPTURES.glob("executable/*rank0*.fw.json.zst")])
@@ -20,14 +20,6 @@ if not PAIRS:
     pytest.skip("the shared captures are missing", allow_module_level=True)
 #: Torch does not describe what a call through a random state returns.
 UNDESCRIBED = ("llama3_8b_tp2_fsdp2_eager_sac",)
-
-
-def answer(*arguments: Any) -> dict[str, Any]:
-    done = subprocess.run(
-        [str(BIN / "jointer"), *map(str, arguments), "--json"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def names(value: dict[str, Any]) -> list[str]:
@@ -52,7 +44,7 @@ def test_a_joined_pair_is_the_joint_graph(forward: Path, tmp_path: Path) -> None
     joint = forward.with_name(f"{name}.joint.json.zst")
     pair = [forward, "--backward", forward.with_name(f"{base}.bw.json.zst")]
     out = tmp_path / "joined.json"
-    answer("apply", *pair, "--passes", "join", "-o", out)
+    run_jointer("apply", *pair, "--passes", "join", "-o", out)
 
     ours, theirs = nodes(out), nodes(joint)
     assert set(ours) <= set(theirs)
@@ -68,12 +60,12 @@ def test_a_joined_pair_is_the_joint_graph(forward: Path, tmp_path: Path) -> None
         assert not dropped
 
     options = [] if partitioner == "min_cut" else ["--partitioner", "default"]
-    captured, solved = answer("sac", *pair), answer("sac", out, *options)
-    assert names(solved) == names(answer("sac", joint, *options))
+    captured, solved = run_jointer("sac", *pair), run_jointer("sac", out, *options)
+    assert names(solved) == names(run_jointer("sac", joint, *options))
     assert names(solved) == names(captured)
-    own = answer("sac", *pair, "-o", tmp_path / "same.json")
+    own = run_jointer("sac", *pair, "-o", tmp_path / "same.json")
     assert names(own) == names(captured)
-    before = answer("sac", joint, *options)
+    before = run_jointer("sac", joint, *options)
     for figure in ("peak_bytes", "step_ms", "saved_storage_bytes", "recompute_ms"):
         assert solved[figure] == before[figure], figure
     if name not in UNDESCRIBED:

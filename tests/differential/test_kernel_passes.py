@@ -6,14 +6,13 @@ from __future__ import annotations
 import functools
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SHARED, TORCH, of_this_torch
+from conftest import SHARED, TORCH, of_this_torch, output_of
 
 RAISE, SINK = "reorder_communication_preserving_peak_memory", "sink_waits_iterative"
 TIMES = {RAISE: {"reorder_iterative_use_runtime_estimations": True}, SINK: {"sink_iterative_use_runtime_estimations": True}}
@@ -68,10 +67,8 @@ def captures() -> list[Any]:
 @functools.lru_cache(maxsize=2)
 def torchs(capture: Path) -> dict[str, Any]:
     script = Path(__file__).with_name("torch_kernel_order.py")
-    command = [sys.executable, str(script), str(of_this_torch(capture)), json.dumps(list(CHAINS.values()))]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    answer: dict[str, Any] = json.loads(done.stdout)
+    told = output_of(sys.executable, script, of_this_torch(capture), json.dumps(list(CHAINS.values())))
+    answer: dict[str, Any] = json.loads(told)
     answer["chains"] = dict(zip(CHAINS, answer["chains"], strict=True))
     return answer
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import zstandard
-from conftest import BIN, SHARED
+from conftest import SHARED, output_of
 from kernel_programs import programs
 
 ONLY_TORCH = ("2.15",)
@@ -29,9 +29,7 @@ def test_same_kernels_as_inductor(name: str, tmp_path: Path) -> None:
                            env=environment)
     assert reference.is_file(), asked.stderr[-2000:]
     theirs: Any = json.loads(zstandard.ZstdDecompressor().decompressobj().decompress(reference.read_bytes()))
-    done = subprocess.run([str(BIN / "kernel_schedule"), str(reference)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    ours = json.loads(done.stdout)
+    ours = json.loads(output_of("kernel_schedule", reference))
 
     def kernels(rows: list[dict[str, Any]]) -> list[Any]:
         return [(row["name"], row["kind"], row["bytes"], row["memory"]) for row in rows]

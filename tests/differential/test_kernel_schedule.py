@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import collections
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zstandard
-from conftest import BIN, SHARED
+from conftest import SHARED, output_of
 
 REFERENCES = SHARED / "reference" / "kernels"
 ORDERS = ("topological_sort_lpmf", "topological_sort_bfs", "topological_sort_dfs")
@@ -45,9 +44,7 @@ def ops_of(name: str) -> tuple[str, ...]:
 def compared(request: pytest.FixtureRequest) -> tuple[dict[str, Any], dict[str, Any]]:
     path: Path = request.param
     theirs = json.loads(zstandard.ZstdDecompressor().stream_reader(path.open("rb")).read())
-    done = subprocess.run([str(BIN / "kernel_schedule"), str(path)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), theirs
+    return json.loads(output_of("kernel_schedule", path)), theirs
 
 
 def test_same_order_before_fusion(answers: tuple[dict[str, Any], dict[str, Any]]) -> None:

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
 from typing import Any
 
 import pytest
-from conftest import BIN
+from conftest import output_of
 from torch._functorch._activation_checkpointing import knapsack
 from torch._functorch._activation_checkpointing.graph_info_provider import GraphInfoProvider
 from torch._functorch._activation_checkpointing.knapsack_evaluator import KnapsackEvaluator
@@ -40,10 +39,7 @@ def problems(seed: int, count: int) -> list[Problem]:
 
 def ask(solver: str, rows: list[Problem]) -> list[Any]:
     lines = [json.dumps({"weights": w, "values": v, "budget": b, "solver": solver}) for w, v, b in rows]
-    done = subprocess.run(
-        [str(BIN / "knapsack_answers")], input="\n".join(lines), capture_output=True, text=True, check=True
-    )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    answers = [json.loads(line) for line in output_of("knapsack_answers", stdin="\n".join(lines)).splitlines()]
     assert len(answers) == len(rows)
     return answers
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 import json
 import random
 import re
-import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zstandard
-from conftest import BIN, SHARED
+from conftest import SHARED, output_of
 
 REFERENCES = SHARED / "reference" / "kernels"
 #: Reference, version of torch.
@@ -33,10 +32,7 @@ def read(path: Path) -> Any:
 
 def lowered(capture: Path, version: str) -> tuple[dict[str, Row], Row]:
     """The operations by name, and the helper's last line."""
-    done = subprocess.run(
-        [str(BIN / "lowered_operations"), str(capture), version], capture_output=True, text=True, check=True
-    )
-    *rows, last = (json.loads(line) for line in done.stdout.splitlines())
+    *rows, last = map(json.loads, output_of("lowered_operations", capture, version).splitlines())
     return {row["name"]: row for row in rows}, last
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, ROOT
+from conftest import BIN, ROOT, run_jointer
 
 SCRIPT = """
 import sys
@@ -57,8 +57,8 @@ class Recorded:
     pair: Path
 
     def kernels(self, half: str, *options: Any) -> Any:
-        command = [BIN / "jointer", "kernels", self.pair, "--half", half, "--source", "measured", "--trace", self.trace]
-        return json.loads(subprocess.run([*map(str, [*command, *options, "--json"])], check=True, capture_output=True).stdout)
+        measured = ["--source", "measured", "--trace", self.trace]
+        return run_jointer("kernels", self.pair, "--half", half, *measured, *options)
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,13 @@ memory profile.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import BIN, SHARED, of_this_torch
+from conftest import SHARED, of_this_torch, output_of
 
 ORACLE = SHARED / "tools" / "torch_oracle.py"
 # With other versions of torch, the simulation needs a GPU.
@@ -40,26 +39,14 @@ def halves() -> list[Any]:
 
 
 def judged(path: Path, *words: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, str(ORACLE), str(path), *words], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(output_of(sys.executable, ORACLE, path, *words))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", halves())
 def test_is_no_slower_than_torch_within_the_budget(path: Path, tmp_path: Path) -> None:
     out = tmp_path / "ours.json"
-    subprocess.run(
-        [
-            str(BIN / "jointer"),
-            *("apply", str(path), "--estimator", "simple"),
-            *("--passes", "autobucketing_reordering", "-o", str(out)),
-        ],
-        check=True,
-        capture_output=True,
-    )
+    output_of("jointer", "apply", path, "--estimator", "simple", "--passes", "autobucketing_reordering", "-o", out)
     ours, theirs = judged(out, "simulate"), judged(path, "overlap", "--bucketing")
     # Ours decides in whole nanoseconds: each node is rounded by at most one.
     slack = ours["nodes"] * 1e-6

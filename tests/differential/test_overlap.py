@@ -6,8 +6,6 @@ torch uses our costs, in whole nanoseconds, so that both compute with the same n
 
 from __future__ import annotations
 
-import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from torch._inductor.fx_passes import overlap_manual_scheduling as manual
 
 import jointer as jointer_package
 import test_simulation
-from conftest import BIN, ROOT, SHARED, TORCH, of_this_torch
+from conftest import ROOT, SHARED, TORCH, of_this_torch, run_passes
 from test_captures import is_collective
 from test_simulation import cost_ms, is_wait
 from torch_overlap import TorchOverlap
@@ -76,14 +74,7 @@ MORE = [
 
 
 def ours(path: Path, pipeline: str, out: Path) -> dict[str, Any]:
-    done = subprocess.run(
-        [str(BIN / "run_passes"), str(path), "-", "simple", pipeline, str(out)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    step = json.loads(done.stdout)["steps"][0]
+    step = run_passes(path, pipeline, out)[0]
     assert step["edit_refusal"] == ""
     return step
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ import jointer
 import pytest
 import torch
 import torch_partition
-from conftest import BIN, LARGE, ROOT, SHARED
+from conftest import LARGE, ROOT, SHARED, output_of
 from functorch.compile import nop
 from jointer.document import read_document, write_document
 from torch import fx, nn
@@ -75,11 +74,7 @@ def test_same_pair(path: Path, partitioner: str, tagging: str, tmp_path: Path) -
     torch_partition.tag(document, tagging)
     tagged, out = tmp_path / "tagged.json", tmp_path / "pair.json"
     write_document(document, tagged)
-    done = subprocess.run(
-        [str(BIN / "partition_pair"), str(tagged), partitioner, str(out)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    output_of("partition_pair", tagged, partitioner, out)
     pair = json.loads(out.read_text())
     expected = torch_partition.partition(document, path, partitioner)
     symbols = [name for name in expected.saved if name in expected.symbols]
@@ -121,10 +116,7 @@ def test_symbolic_floats(model: type[nn.Module], partitioner: str, tmp_path: Pat
     floats = {name for name, record in records.items() if isinstance(record.get("val"), dict) and "symfloat" in record["val"]}
     assert floats and bool(floats & set(saved)) == (partitioner == "default" or model is Items)
 
-    done = subprocess.run(
-        [str(BIN / "partition_pair"), str(path), partitioner, str(out)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    output_of("partition_pair", path, partitioner, out)
     pair = json.loads(out.read_text())
     values = pair["forward"]["nodes"][-1]["args"][0]
     assert [value["n"] for value in values["tuple"] if value][-len(saved) :] == saved

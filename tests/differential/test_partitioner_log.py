@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN
+from conftest import output_of
 
 HERE = Path(__file__).resolve().parent
 
@@ -35,11 +35,7 @@ def partitioned(folder: Path, budget: float, *recipe: Path) -> set[str]:
 
 
 def imported(folder: Path, text: Path) -> dict[str, Any]:
-    command = [BIN / "policy_tags", folder / "joint.json", text, folder / "recipe.json"]
-    done = subprocess.run(
-        [str(word) for word in command], check=True, timeout=600, capture_output=True, text=True
-    )
-    return dict(json.loads(done.stdout))
+    return json.loads(output_of("policy_tags", folder / "joint.json", text, folder / "recipe.json"))
 
 
 def saved_by(tags: dict[str, str]) -> set[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import operator
 import random
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
-from conftest import BIN, ROOT
+from conftest import ROOT, run_jointer
 from torch import fx
 from torch._guards import TracingContext, tracing
 from torch._inductor import comms
@@ -29,12 +28,7 @@ SAMPLES = sorted((ROOT / "resources" / "samples").glob("llama_debug*.joint.json.
 
 def apply(path: Path, passes: str, *arguments: Any) -> Any:
     """The output of `jointer apply`."""
-    done = subprocess.run(
-        [str(BIN / "jointer"), "apply", str(path), "--passes", passes, *map(str, arguments), "--json"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return run_jointer("apply", path, "--passes", passes, *arguments)
 
 
 def names(document: dict[str, Any]) -> list[str]:

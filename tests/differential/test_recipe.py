@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, ROOT, SHARED
+from conftest import ROOT, SHARED, output_of
 
 import jointer
 from jointer.document import read_document
@@ -38,19 +37,6 @@ def captures() -> list[Any]:
     ]
 
 
-def run(program: str, *arguments: object) -> str:
-    """The output of one of our programs."""
-    done = subprocess.run(
-        [str(BIN / program), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def halves(found: Any) -> list[Any]:
     """A graph, or the halves of a pair."""
     return list(found) if isinstance(found, tuple) else [found]
@@ -67,7 +53,7 @@ def documents(path: Path) -> list[dict[str, Any]]:
 def recipe_of(path: Path, seed: int, folder: Path) -> dict[str, Any]:
     """Random legal edits of a capture, bound to it."""
     out = folder / "recipe.json"
-    run("random_recipe", path, "-", seed, EDITS, out)
+    output_of("random_recipe", path, "-", seed, EDITS, out)
     document = json.loads(out.read_text())
     found = documents(path)
     keys = ("graph",) if len(found) == 1 else ("forward", "backward")
@@ -81,7 +67,7 @@ def recipe_of(path: Path, seed: int, folder: Path) -> dict[str, Any]:
 def rank_hashes(path: Path, folder: Path) -> list[str]:
     """The rank hashes of a graph or of the halves of a pair, as C++ computes them."""
     out = folder / "unchanged.json"
-    run("jointer", "diff", path, path, "--save-recipe", out)
+    output_of("jointer", "diff", path, path, "--save-recipe", out)
     return [graph["rank_hash"] for graph in json.loads(out.read_text())["graphs"].values()]
 
 
@@ -95,7 +81,7 @@ def test_same_graph(path: Path, tmp_path: Path) -> None:
     document = recipe_of(path, 1, tmp_path)
     assert len(document["edits"]) >= EDITS // 2
     out = tmp_path / "out.json"
-    run("jointer", "apply", path, "--recipe", tmp_path / "recipe.json", "-o", out)
+    output_of("jointer", "apply", path, "--recipe", tmp_path / "recipe.json", "-o", out)
     expected = documents(out)
     of_all_ranks = rank_hashes(path, tmp_path)
     graph_pass = jointer.recipe_pass(tmp_path / "recipe.json")
@@ -135,7 +121,7 @@ def test_same_selection(name: str, select: str, tmp_path: Path) -> None:
     }
     (tmp_path / "recipe.json").write_text(json.dumps(recipe))
     out = tmp_path / "out.json"
-    run("jointer", "apply", path, "--recipe", tmp_path / "recipe.json", "-o", out)
+    output_of("jointer", "apply", path, "--recipe", tmp_path / "recipe.json", "-o", out)
     loaded = halves(jointer.load(path))
     for gm, wanted in zip(loaded, documents(out), strict=True):
         given = {**recipe, "graphs": {}}
@@ -156,11 +142,11 @@ def test_a_pass_of_torch_as_a_recipe(name: str, tmp_path: Path) -> None:
     """
     path = ROOT / "resources" / "samples" / f"{name}.json.zst"
     recipe, passed, replayed = (tmp_path / each for each in ("r.json", "p.json", "c.json"))
-    run(
+    output_of(
         "jointer", "apply", path, "--passes", "inductor_decomposition", "--save-recipe", recipe,
         "-o", passed,
     )  # fmt: skip
-    run("jointer", "apply", path, "--recipe", recipe, "-o", replayed)
+    output_of("jointer", "apply", path, "--recipe", recipe, "-o", replayed)
     gm = jointer.load(path)
     jointer.apply_recipe(gm, recipe)
     in_torch = tmp_path / "t.json"
@@ -169,7 +155,7 @@ def test_a_pass_of_torch_as_a_recipe(name: str, tmp_path: Path) -> None:
     hashes = {jointer.document_hash(read_document(each)) for each in files}
     assert len(hashes) == 1
     assert hashes != {jointer.document_hash(read_document(path))}
-    peaks = {json.loads(run("jointer", "memory", each, "--json"))["peak_bytes"] for each in files}
+    peaks = {json.loads(output_of("jointer", "memory", each, "--json"))["peak_bytes"] for each in files}
     assert len(peaks) == 1
 
 
@@ -247,10 +233,10 @@ def test_every_rank(name: str, passes: str, device: str, tmp_path: Path) -> None
         as_rank(rank, name.format(rank), device.format(rank), tmp_path) for rank in (0, 1)
     )
     recipe, expected, out = (tmp_path / each for each in ("recipe.json", "expected.json", "out.json"))
-    run("jointer", "apply", *in_options(first), "--passes", passes, "--save-recipe", recipe)
+    output_of("jointer", "apply", *in_options(first), "--passes", passes, "--save-recipe", recipe)
     assert json.loads(recipe.read_text())["edits"]
-    run("jointer", "apply", *in_options(other), "--passes", passes, "-o", expected)
-    said = run("jointer", "apply", *in_options(other), "--recipe", recipe, "-o", out, "--json")
+    output_of("jointer", "apply", *in_options(other), "--passes", passes, "-o", expected)
+    said = output_of("jointer", "apply", *in_options(other), "--recipe", recipe, "-o", out, "--json")
     answer = json.loads(said)
     assert answer["skipped"] == [] and answer["ends_as_recorded"] is True
     assert "only in rank-specific constants" in answer["other_rank"]
@@ -270,7 +256,7 @@ def test_another_program_is_not_another_rank(tmp_path: Path) -> None:
         as_rank(rank, f"{TINY}.joint".format(rank), "cpu", tmp_path)[0] for rank in (0, 1)
     )
     recipe = tmp_path / "recipe.json"
-    run("jointer", "apply", first, "--passes", "greedy_bucketing_by_mb", "--save-recipe", recipe)
+    output_of("jointer", "apply", first, "--passes", "greedy_bucketing_by_mb", "--save-recipe", recipe)
 
     def of(document: dict[str, Any], target: str) -> dict[str, Any]:
         return next(each for each in document["nodes"] if each["target"] == target)
@@ -290,6 +276,6 @@ def test_another_program_is_not_another_rank(tmp_path: Path) -> None:
         changed = tmp_path / "changed.json"
         changed.write_text(json.dumps(document))
         with pytest.raises(AssertionError, match="the recipe was made for another graph"):
-            run("jointer", "apply", changed, "--recipe", recipe)
+            output_of("jointer", "apply", changed, "--recipe", recipe)
         with pytest.raises(jointer.RecipeError, match="the recipe was made for another graph"):
             jointer.apply_recipe(jointer.load(changed), recipe)

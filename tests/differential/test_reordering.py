@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, SHARED
+from conftest import SHARED, output_of
 from torch_reordering import moved, scheduled_for_comm, sorted_for_memory
 
 CAPTURES = SHARED / "captures"
@@ -40,11 +39,7 @@ def captures(*names: str) -> Any:
 
 
 def ask(*arguments: Any, stdin: str | None = None) -> Any:
-    done = subprocess.run(
-        [str(BIN / "reordering_answers"), *map(str, arguments)], input=stdin, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(output_of("reordering_answers", *arguments, stdin=stdin))
 
 
 def judged(capture: Path, order: list[str]) -> Any:

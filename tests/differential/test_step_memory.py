@@ -7,13 +7,12 @@ does not read these numbers. Both results are exact, so they are equal to the by
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, ROOT, SHARED
+from conftest import ROOT, SHARED, output_of, run_jointer
 
 import jointer as jointer_package
 
@@ -27,26 +26,23 @@ def steps() -> list[Any]:
     return [pytest.param(path, id=path.name.removesuffix(".json.zst")) for path in paths if "pair" not in path.name]
 
 
-def jointer(*arguments: str) -> dict[str, Any]:
-    done = subprocess.run([str(BIN / "jointer"), *arguments, "--json"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def counted(path: Path) -> int:
+    return json.loads(output_of(sys.executable, TOOL, path))["peak_bytes"]
 
 
 @pytest.mark.parametrize("path", steps())
 def test_the_peak_equals_the_count_by_operators(path: Path) -> None:
     if not TOOL.exists():
         pytest.skip("no shared tool that counts by operators (JOINTER_SHARED)")
-    info = jointer("info", str(path))
+    info = run_jointer("info", str(path))
     if info["kind"] != "train_step":
         pytest.skip(f"a {info['kind']} capture frees some inputs early, which the count does not do")
-    counted = subprocess.run([sys.executable, str(TOOL), str(path)], capture_output=True, text=True, check=True)
-    assert jointer("memory", str(path))["peak_bytes"] == json.loads(counted.stdout)["peak_bytes"]
+    assert run_jointer("memory", str(path))["peak_bytes"] == counted(path)
 
 
 @pytest.mark.parametrize("path", steps())
 def test_parameters_are_found(path: Path) -> None:
-    info = jointer("info", str(path))
+    info = run_jointer("info", str(path))
     if info["kind"] != "train_step":
         pytest.skip(f"a {info['kind']} capture")
     assert info["parameters_bytes"] > 0
@@ -57,9 +53,9 @@ def test_parameters_are_found(path: Path) -> None:
 def test_remat_lowers_the_peak(path: Path) -> None:
     after = [other for other in path.parent.glob(path.name.split(".traced")[0] + ".after_*.json.zst")]
     assert after
-    peak = jointer("memory", str(path))["peak_bytes"]
+    peak = run_jointer("memory", str(path))["peak_bytes"]
     for other in after:
-        assert jointer("memory", str(other))["peak_bytes"] < peak
+        assert run_jointer("memory", str(other))["peak_bytes"] < peak
 
 
 PASSES = (
@@ -71,9 +67,7 @@ PASSES = (
 @pytest.mark.parametrize("path", [step for step in steps() if "traced" in step.id])
 def test_results_of_our_passes_load_and_count_the_same(path: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json.zst"
-    told = jointer("apply", str(path), "--passes", PASSES, "-o", str(out))
-    counted = subprocess.run([sys.executable, str(TOOL), str(out)], capture_output=True, text=True, check=True)
-    assert jointer("memory", str(out))["peak_bytes"] == json.loads(counted.stdout)["peak_bytes"]
-    assert told["after"]["peak_bytes"] == jointer("memory", str(out))["peak_bytes"]
+    told = run_jointer("apply", str(path), "--passes", PASSES, "-o", str(out))
+    assert told["after"]["peak_bytes"] == run_jointer("memory", str(out))["peak_bytes"] == counted(out)
     nodes = jointer_package.load(out).graph.nodes
-    assert len(nodes) == jointer("info", str(out))["nodes"]
+    assert len(nodes) == run_jointer("info", str(out))["nodes"]

@@ -7,7 +7,6 @@ differ, as in test_graph_trainer_passes.py.
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, SHARED
+from conftest import SHARED, run_passes
 
 pytest.importorskip("torchtitan.experiments.graph_trainer", reason="torchtitan 0.3 is not installed")
 
@@ -132,20 +131,13 @@ def test_collectives_hidden_by_products(name: str, prepared: Callable[[str], Pat
     same(before, mine, theirs)
 
 
-def steps(path: Path, pipeline: str) -> Json:
-    done = subprocess.run(
-        [str(BIN / "run_passes"), str(path), "-", "simple", pipeline, "-"], capture_output=True, text=True, check=True
-    )
-    return json.loads(done.stdout)["steps"][0]
-
-
 def took(path: Path, pipeline: str) -> int:
     """The minimum over several runs, since the machine is shared."""
-    return min(int(steps(path, pipeline)["ns"]) for _ in range(10))
+    return min(int(run_passes(path, pipeline, "-")[0]["ns"]) for _ in range(10))
 
 
 def decisions(path: Path, pipeline: str) -> list[Json]:
-    return steps(path, pipeline)["decisions"]
+    return run_passes(path, pipeline, "-")[0]["decisions"]
 
 
 # --- Weights in buckets ---

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, ROOT, SHARED
+from conftest import ROOT, SHARED, output_of, run_jointer
 
 from jointer.document import read_document
 
@@ -85,13 +85,6 @@ def captures(options: str, length: int, policy: str, out: Path) -> list[Path]:
     return [out / "step.traced.json.zst", *sorted(out.glob("step.after_[0-9]*.json.zst"))]
 
 
-def jointer(*arguments: Any) -> dict[str, Any]:
-    command = [str(BIN / "jointer"), *map(str, arguments), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 def descriptor_name(descriptor: dict[str, Any] | None) -> str | None:
     """The name of a descriptor's parameter or buffer, even if it is part of a distributed one."""
     while descriptor is not None and "base" in descriptor:
@@ -101,7 +94,7 @@ def descriptor_name(descriptor: dict[str, Any] | None) -> str | None:
 
 def look_at(path: Path) -> dict[str, Any]:
     """Checks a capture; returns its totals."""
-    info = jointer("info", path)
+    info = run_jointer("info", path)
     document = read_document(path)
     inputs = [record for record in document["nodes"] if record["op"] == "placeholder"]
     parameters = [record for record in inputs if (record.get("desc") or {}).get("type") == "ParamAOTInput"]
@@ -110,9 +103,9 @@ def look_at(path: Path) -> dict[str, Any]:
     assert names == trained and len(set(names)) == len(names) > 0
     assert info["parameters_bytes"] == sum(shard_bytes(record, document) for record in parameters)
     assert not [fact for fact in info["derived"] if "schema" in fact or "as parameters" in fact], info["derived"]
-    counted = subprocess.run([sys.executable, str(COUNT), str(path)], capture_output=True, text=True, check=True)
-    peak = jointer("memory", path)["peak_bytes"]
-    assert peak == json.loads(counted.stdout)["peak_bytes"], path.name
+    counted = json.loads(output_of(sys.executable, COUNT, path))
+    peak = run_jointer("memory", path)["peak_bytes"]
+    assert peak == counted["peak_bytes"], path.name
     return {"nodes": info["nodes"], "parameters": len(names), "peak": peak}
 
 

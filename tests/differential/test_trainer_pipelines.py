@@ -5,12 +5,11 @@ parameters.
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, SHARED
+from conftest import SHARED, output_of
 
 from jointer.document import read_document
 
@@ -88,9 +87,7 @@ def structure(path: Path) -> list[tuple[Any, ...]]:
 def test_gives_the_trainers_graph(step: str, tmp_path: Path) -> None:
     traced, after, flags = STEPS[step]
     out = tmp_path / "after.json.zst"
-    command = [BIN / "jointer", "apply", CAPTURES / f"{traced}.json.zst", "--graph-trainer-flags", flags, "-o", out]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    output_of("jointer", "apply", CAPTURES / f"{traced}.json.zst", "--graph-trainer-flags", flags, "-o", out)
     mine, theirs = structure(out), structure(CAPTURES / f"{after}.json.zst")
     assert len(mine) == len(theirs)
     assert [i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b] == []

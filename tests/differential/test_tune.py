@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, ROOT, SHARED
+from conftest import ROOT, SHARED, run_jointer
 
 import jointer
 
@@ -19,15 +18,7 @@ pytestmark = pytest.mark.usefixtures("no_groups_left")
 
 
 def tuned(out: Path, recipe: Path, passes: str, *graph: Any) -> Any:
-    done = subprocess.run(
-        [str(BIN / "jointer"), "apply", *map(str, graph), "--passes", passes, "-o", str(out)]
-        + ["--save-recipe", str(recipe), "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return run_jointer("apply", *graph, "--passes", passes, "-o", out, "--save-recipe", recipe)
 
 
 def assert_replays(graphs: list[Any], out: Path, recipe: Path) -> None:

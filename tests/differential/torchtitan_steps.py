@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, ROOT, SHARED
+from conftest import ROOT, SHARED, run_passes
 
 TOOL = SHARED / "tools" / "graph_trainer_trace.py"
 NEEDS_EXTRA = 'import importlib.metadata as m; assert m.version("torchtitan") >= "0.3"'
@@ -102,11 +102,7 @@ def as_ours(name: str, options: str) -> str:
 
 def run_pass(capture: Path, pipeline: str, out: Path) -> dict[str, Any]:
     """The report of the pipeline's last step."""
-    done = subprocess.run(
-        [BIN / "run_passes", capture, "-", "simple", pipeline, out], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)["steps"][-1]
+    return run_passes(capture, pipeline, out)[-1]
 
 
 def base_of(name: str) -> str:
