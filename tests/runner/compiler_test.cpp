@@ -55,8 +55,7 @@ TEST_F(CompilerAnswer, IsAnErrorIfItCannotBeRead) {
        }) {
     const auto packages = answer(line);
     ASSERT_FALSE(packages) << line;
-    EXPECT_THAT(packages.error().message,
-                HasSubstr("invalid answer from the compiler process"))
+    EXPECT_THAT(packages.error().message, HasSubstr("invalid answer from the compiler process"))
         << line;
     EXPECT_THAT(packages.error().message, HasSubstr(problem)) << line;
   }
