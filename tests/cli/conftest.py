@@ -85,6 +85,14 @@ def run(*arguments: Any, stdin: bytes | None = None, cwd: Path | None = None) ->
         )
 
 
+def refused(done: Done, *words: str, code: int = 2) -> None:
+    """Checks that a command prints nothing but a line of error with these words."""
+    assert (done.code, done.out) == (code, ""), done
+    assert done.err.startswith("jointer: ") and done.err.count("\n") == 1, done.err
+    for word in words:
+        assert word in done.err, done.err
+
+
 @functools.cache
 def answer(*arguments: Any) -> Any:
     """The JSON result of a command, cached. Callers must not modify it."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import JOINT, Done, run, sample
+from conftest import JOINT, refused, run, sample
 from documents import at, capture, half, n, node, tensor, write
 
 FIGURES = {
@@ -26,14 +26,6 @@ def recipe(*changes: dict[str, Any], title: str = "by hand") -> dict[str, Any]:
 
 def order(path: Path) -> list[str]:
     return [record["name"] for record in json.loads(path.read_text())["nodes"]]
-
-
-def assert_refused(done: Done, *words: str) -> None:
-    assert done.code == 2, done
-    assert done.out == ""
-    assert done.err.startswith("jointer: ") and done.err.count("\n") == 1, done.err
-    for word in words:
-        assert word in done.err, done.err
 
 
 def test_apply_replays_and_writes(tmp_path: Path) -> None:
@@ -69,17 +61,17 @@ def test_apply_refuses_in_one_line_and_writes_nothing(tmp_path: Path) -> None:
     graph = write(tmp_path / "a.json", capture())
     out = tmp_path / "b.json"
 
-    def refused(document: dict[str, Any], *words: str) -> None:
+    def recipe_refused(document: dict[str, Any], *words: str) -> None:
         edits = write(tmp_path / "r.json", document)
-        assert_refused(run("apply", graph, "--recipe", edits, "-o", out), "r.json", *words)
+        refused(run("apply", graph, "--recipe", edits, "-o", out), "r.json", *words)
         assert not out.exists()
 
-    refused(recipe({"move": ["mm"], "before": "cat"}), "mm reads", "would come before it")
-    refused(recipe({"move": ["primals_1"], "before": "mm"}), "primals_1 is a placeholder")
-    refused(recipe({"remove": "cat"}), "cat cannot be removed: mm reads it")
+    recipe_refused(recipe({"move": ["mm"], "before": "cat"}), "mm reads", "would come before it")
+    recipe_refused(recipe({"move": ["primals_1"], "before": "mm"}), "primals_1 is a placeholder")
+    recipe_refused(recipe({"remove": "cat"}), "cat cannot be removed: mm reads it")
     other = recipe({"move": ["t"], "before": "mm"})
     other["graphs"] = {"graph": {"hash": "0" * 64}}
-    refused(other, "made for another graph")
+    recipe_refused(other, "made for another graph")
 
 
 def test_apply_says_where_a_recipe_is_damaged(tmp_path: Path) -> None:
@@ -129,7 +121,7 @@ def test_skipped_changes_may_have_a_limit(tmp_path: Path) -> None:
     assert done.code == 1 and out.exists() and "skipped in edit 0" in done.out
     assert done.err == "jointer: 1 change was skipped, but --max-skipped is 0\n"
     json.loads(run(*arguments, 0, "--json").out)
-    assert_refused(run("apply", graph, "--recipe", edits, "--max-skipped", "0"), "--lenient")
+    refused(run("apply", graph, "--recipe", edits, "--max-skipped", "0"), "--lenient")
 
 
 def test_diff_of_the_same_is_empty() -> None:
@@ -305,7 +297,7 @@ def test_a_recipe_applies_on_another_rank(tmp_path: Path) -> None:
     assert compared.code == 1 and json.loads(compared.out)["other_rank"] is True
     assert "differs only in rank-specific constants" in run("diff", made, here).out
     at(other, "cat")["val"]["t"]["dtype"] = "float16"
-    assert_refused(run("apply", write(here, other), "--recipe", edits), "made for another graph")
+    refused(run("apply", write(here, other), "--recipe", edits), "made for another graph")
     assert json.loads(run("diff", made, here, "--json").out)["other_rank"] is False
 
 
@@ -338,7 +330,7 @@ def test_a_recipe_without_edits_is_for_one_graph(tmp_path: Path) -> None:
     edits = tmp_path / "r.json"
     assert run("diff", first, first, "--save-recipe", edits).code == 0
     assert run("apply", first, "--recipe", edits).code == 0
-    assert_refused(run("apply", forward, "--recipe", edits), "made for another graph: node")
+    refused(run("apply", forward, "--recipe", edits), "made for another graph: node")
 
     pair = ("diff", forward, forward, "--backward", backward, "--b-backward", backward)
     assert run(*pair, "--save-recipe", edits).code == 0
@@ -369,7 +361,7 @@ def test_pairs(tmp_path: Path) -> None:
     assert json.loads(done.out)["nodes"]["retagged"] == ["backward:grad"]
     both = run("diff", forward, forward, "--backward", backward, "--b-backward", backward)
     assert both.code == 0
-    assert_refused(run("diff", forward, forward, "--backward", backward), "a single graph")
+    refused(run("diff", forward, forward, "--backward", backward), "a single graph")
 
 
 def test_a_real_pair_is_unchanged_by_an_empty_recipe(tmp_path: Path) -> None:
@@ -382,7 +374,7 @@ def test_a_real_pair_is_unchanged_by_an_empty_recipe(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["apply", JOINT], ["diff", JOINT]])
 def test_usage(arguments: list[object]) -> None:
-    assert_refused(run(*arguments))
+    refused(run(*arguments))
 
 
 # --- A log of passes ---

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, JOINT, ROOT, Done, answer, run, sample
+from conftest import BIN, JOINT, ROOT, answer, refused, run, sample
 from documents import at, capture, half, n, node, tensor, write
 from launching import BEGIN, END, Bench
 
@@ -22,13 +22,6 @@ STEP = sample("llama_debug_fsdp2.train_step")
 FIGURES = {"peak_bytes", "step_ms", "exposed_ms", "hidden_count"}
 NUMBER = (int, float)
 FAILS = "regional_inductor{mark=[no_such_node]}"
-
-
-def refused(done: Done, *words: str, code: int = 2) -> None:
-    assert (done.code, done.out) == (code, ""), done
-    assert done.err.startswith("jointer: ") and done.err.count("\n") == 1, done.err
-    for word in words:
-        assert word in done.err, done.err
 
 
 def with_dead_code() -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import JOINT, Done, answer, run, sample
+from conftest import JOINT, answer, refused, run, sample
 from documents import Document, n, node, tensor, write
 
 PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
@@ -18,14 +18,6 @@ KEYS: dict[str, Any] = {
     "recomputed_count": int, "recompute_flops": int, "recompute_ms": NUMBER, "peak_bytes": int,
     "step_ms": NUMBER, "by_operator": list, "pareto": list,
 }  # fmt: skip
-
-
-def refused(done: Done, *words: str, code: int = 2) -> None:
-    assert done.code == code, done
-    assert done.out == ""
-    assert done.err.startswith("jointer: ") and done.err.count("\n") == 1, done.err
-    for word in words:
-        assert word in done.err, done.err
 
 
 def names(value: dict[str, Any]) -> list[str]:
