@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from test_day import RANKS, ROOT, jointer
+from test_day import RANKS, ROOT, jointer, run
 
 TRAINER = ROOT / "tests" / "python" / "trainer_in_order.py"
 GATHER, WAIT = "all_gather_into_tensor", "wait_tensor"
@@ -23,19 +22,9 @@ GATHER, WAIT = "all_gather_into_tensor", "wait_tensor"
 def train(**scenario: Any) -> list[dict[str, Any]]:
     """The results of a training run, by rank."""
     path = os.pathsep.join(filter(None, [str(ROOT / "resources" / "python"), os.environ.get("PYTHONPATH", "")]))
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
-            *("--nproc-per-node", str(RANKS), str(TRAINER), json.dumps([scenario])),
-        ],
-        env={**os.environ, "OMP_NUM_THREADS": "1", "TORCHINDUCTOR_VEC_ISA_OK": "1", "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    launched = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", RANKS]
+    out = run(*launched, TRAINER, json.dumps([scenario]), TORCHINDUCTOR_VEC_ISA_OK="1", PYTHONPATH=path)
+    lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     return sorted(lines, key=lambda line: line["rank"])
 
 

@@ -106,6 +106,14 @@ def run_ranks(command: Sequence[object], size: int, timeout: float = 600) -> lis
     ]
 
 
+def output_of(program: str, *arguments: object) -> str:
+    """The output of a built program, which must succeed."""
+    command = [str(BIN / program), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def run_runner(*arguments: object, size: int = 1, timeout: float = 600) -> list[Ran]:
     quick = ["--threads=1", "--iterations=2", "--warmup=0", "--on=cpu"]
     return run_ranks([BIN / "jointer-runner", *quick, *arguments], size, timeout)

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BIN, CAPTURES, capture_of, expect_eager_outputs, files_of, path_of_ranks
+from conftest import CAPTURES, capture_of, expect_eager_outputs, files_of, output_of, path_of_ranks
 
 EDITS = 60
-
-
-def jointer(*arguments: object) -> str:
-    done = subprocess.run(
-        [str(BIN / "jointer"), *map(str, arguments)], capture_output=True, text=True, timeout=600
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def edited(base: str, is_pair: bool, size: int, seed: int, folder: Path) -> str:
     """The common path of all ranks' captures after the same random edits."""
     recipe = folder / "recipe.json"
-    subprocess.run(
-        [BIN / "random_recipe", *files_of(base, 0, is_pair), str(seed), str(EDITS), recipe],
-        check=True,
-        timeout=600,
-    )
+    output_of("random_recipe", *files_of(base, 0, is_pair), seed, EDITS, recipe)
     document = json.loads(recipe.read_text())
     assert len(document["edits"]) >= EDITS // 2
     if "fsdp" in base:  # tensor-parallel collectives depend on one another
@@ -36,7 +23,7 @@ def edited(base: str, is_pair: bool, size: int, seed: int, folder: Path) -> str:
     for rank in range(size):
         forward, backward = files_of(base, rank, is_pair)
         half = [] if backward == "-" else ["--backward", backward]
-        jointer("apply", forward, *half, "--recipe", recipe, "-o", folder / f"edited.{rank}.json")
+        output_of("jointer", "apply", forward, *half, "--recipe", recipe, "-o", folder / f"edited.{rank}.json")
     return path_of_ranks(folder, "edited", size)
 
 

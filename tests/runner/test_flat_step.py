@@ -6,7 +6,6 @@ Tested in the runner, in torch on the graph with the replayed recipe, and by com
 from __future__ import annotations
 
 import copy
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import BIN, HERE, bench, run_ranks
+from conftest import HERE, bench, output_of, run_ranks
 from files import write_safetensors
 from flat_step import flat_step
 from torch import fx
@@ -40,8 +39,7 @@ class Step:
 
     def recipe(self, preset: str) -> Path:
         out = self.capture.with_name(f"{preset}.json")
-        command = [BIN / "policy_recipe", self.capture, preset, out]
-        subprocess.run([str(word) for word in command], check=True, timeout=600)
+        output_of("policy_recipe", self.capture, preset, out)
         return out
 
 
@@ -79,8 +77,7 @@ def run(step: Step, graph: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_runner_computes_the_same(step: Step, preset: str, tmp_path: Path) -> None:
     edited = tmp_path / "edited.json"
-    command = [BIN / "jointer", "apply", step.capture, "--recipe", step.recipe(preset), "-o", edited]
-    subprocess.run([str(word) for word in command], check=True, timeout=600)
+    output_of("jointer", "apply", step.capture, "--recipe", step.recipe(preset), "-o", edited)
     plain, answer = run(step, step.capture), run(step, edited)
     assert plain["bitwise"], plain
     assert answer["bitwise"], answer

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BIN, CAPTURES, SAMPLES, capture_of, expect_eager_outputs, run_runner, verified
+from conftest import CAPTURES, SAMPLES, capture_of, expect_eager_outputs, output_of, run_runner, verified
 
 
 def partitioned(joint: str, partitioner: str, tags: str, ranks: int, folder: Path) -> str:
@@ -16,9 +15,7 @@ def partitioned(joint: str, partitioner: str, tags: str, ranks: int, folder: Pat
     for rank in range(ranks if "{rank}" in joint else 1):
         paths = [text.replace("{rank}", str(rank)) for text in (joint, out)]
         options = ["--ignore-tags"] if tags == "no_tags" else []
-        command = [str(BIN / "partition_pair"), paths[0], partitioner, *options, paths[1]]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        output_of("partition_pair", paths[0], partitioner, *options, paths[1])
     return out
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import BIN, CAPTURES, SAMPLES, bench, capture_of
+from conftest import CAPTURES, SAMPLES, bench, capture_of, output_of
 
 CLEAN_UP = (
     "eliminate_dead_code{drop_asserts=true},canonicalize_graph,deduplicate_fsdp_unshard_chains,"
@@ -63,8 +62,7 @@ OTHER_GRAPHS = {
 
 def passes() -> list[dict[str, Any]]:
     """All passes, as listed by `jointer passes`."""
-    told = subprocess.run([str(BIN / "jointer"), "passes", "--json"], capture_output=True, text=True, check=True)
-    return json.loads(told.stdout)["passes"]
+    return json.loads(output_of("jointer", "passes", "--json"))["passes"]
 
 
 def run(name: str, pipeline: str, expected: str) -> dict[str, Any]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, CAPTURES, bench, capture_of, files_of, run_runner, verified
+from conftest import CAPTURES, bench, capture_of, files_of, output_of, run_runner, verified
 
 POLICIES = ("save", "min_cut", "recompute")
 BF16 = "llama_tiny_fsdp2_bf16"
@@ -28,14 +27,7 @@ def make_pair(name: str, policy: str, out: Path, seed: int = 0) -> tuple[str, di
     for rank in range(CAPTURES[name]):
         joint = files_of(capture_of(name), rank, is_pair=False)[0]
         pair = out / f"{policy}{seed}.rank{rank}.json"
-        done = subprocess.run(
-            [BIN / "plan_pairs", joint, pair, policy, str(seed)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        said.append(json.loads(done.stdout))
+        said.append(json.loads(output_of("plan_pairs", joint, pair, policy, seed)))
     return str(out / f"{policy}{seed}.rank{{rank}}.json"), said[0]
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BIN, CAPTURES, capture_of, expect_eager_outputs, files_of, path_of_ranks
+from conftest import CAPTURES, capture_of, expect_eager_outputs, files_of, output_of, path_of_ranks
 
 PASSES = [
     "raise_comms",
@@ -34,14 +33,7 @@ def reordered(name: str, is_pair: bool, pipeline: str, folder: Path) -> tuple[st
     moved = 0
     for rank in range(CAPTURES[name]):
         files = files_of(capture_of(name), rank, is_pair)
-        done = subprocess.run(
-            [BIN / "pass_pipeline", pipeline, *files, folder / f"done.{rank}.json"],
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
-        assert done.returncode == 0, done.stderr
-        moved = int(done.stdout)
+        moved = int(output_of("pass_pipeline", pipeline, *files, folder / f"done.{rank}.json"))
     return path_of_ranks(folder, "done", CAPTURES[name]), moved
 
 
