@@ -16,21 +16,12 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, of_this_torch
-from test_compiled_kernels import body_of, bytes_of, called, kernels_of
+from test_compiled_kernels import MODEL, body_of, bytes_of, called, kernels_of, peak_of_events
 
 SAMPLE = ROOT / "resources" / "samples" / "llama_debug_fsdp2.joint.json.zst"
 
 # Compiles the same graph twice: ahead of time, and for Python.
-SCRIPT = """
-import sys
-import torch
-
-def model(x, w, b, up):
-    y = torch.nn.functional.layer_norm(x, (64,), w, b)
-    h = torch.nn.functional.gelu(y @ up)
-    values, places = torch.topk(h, 3)
-    return torch.softmax(h, -1) @ up.t(), values, places
-
+SCRIPT = f"""{MODEL}
 class Model(torch.nn.Module):
     def forward(self, x, w, b, up):
         return model(x, w, b, up)
@@ -114,17 +105,7 @@ def test_every_kernel_names_its_nodes(answer: dict[str, Any]) -> None:
 
 
 def test_a_block_is_released_once_and_after_it_was_allocated(answer: dict[str, Any]) -> None:
-    live: dict[str, int] = {}
-    total = peak = answer["input_bytes"]
-    for event in answer["events"]:
-        if event["event"] == "allocate":
-            assert event["block"] not in live
-            live[event["block"]] = event["bytes"]
-            total += event["bytes"]
-            peak = max(peak, total)
-        elif event["event"] == "release" and event["block"] in live:
-            total -= live.pop(event["block"])
-    assert answer["peak_bytes"] == peak
+    assert answer["peak_bytes"] == peak_of_events(answer)
 
 
 @pytest.mark.slow
