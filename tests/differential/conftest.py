@@ -82,6 +82,11 @@ def is_slow(name: str) -> bool:
     return name.startswith(LARGE) and name not in LARGE_BUT_QUICK
 
 
+def parameter(path: Path, slow: bool = False) -> Any:
+    """A capture as a parameter of a test, with its name."""
+    return pytest.param(path, id=path.name.removesuffix(".json.zst"), marks=[pytest.mark.slow] if slow else [])
+
+
 def single_captures() -> list[Any]:
     """All captures of single graphs: the samples, and the shared captures if available."""
     paths = [
@@ -91,14 +96,7 @@ def single_captures() -> list[Any]:
         for path in sorted(folder.glob("*.json.zst"))
         if not path.name.endswith(".min_cut.json.zst")
     ]
-    return [
-        pytest.param(
-            path,
-            id=path.name.removesuffix(".json.zst"),
-            marks=[pytest.mark.slow] if is_slow(path.name.removesuffix(".json.zst")) else [],
-        )
-        for path in paths
-    ]
+    return [parameter(path, is_slow(path.name.removesuffix(".json.zst"))) for path in paths]
 
 
 def output_of(program: str | Path, *arguments: object, stdin: str | None = None) -> str:

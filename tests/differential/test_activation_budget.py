@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch_partition
-from conftest import BIN, ROOT, SHARED, TORCH, of_this_torch
+from conftest import BIN, ROOT, SHARED, TORCH, of_this_torch, parameter
 from jointer.document import read_document, write_document
 
 BUDGETS = (0.0, 0.2, 0.5, 0.8, 1.0)
@@ -25,15 +25,8 @@ def captures() -> list[Any]:
                  "deepseek_v3_debug_tp2_fsdp2_ep2", "llama3_8b_tp2_fsdp2", "llama3_8b_tp2_fsdp2_graph_sac",
                  "deepseek_v3_671b_tp8_fsdp32_ep32")  # fmt: skip
         found += [SHARED / "captures" / f"{name}.joint.json.zst" for name in names]
-    return [
-        pytest.param(
-            path,
-            id=path.name.removesuffix(".json.zst"),
-            # These two are slow under budgets, with several cuts each.
-            marks=[pytest.mark.slow] if path.name.startswith(("llama3_8b", "deepseek_v3_671b")) else [],
-        )
-        for path in found
-    ]
+    # These two are slow under budgets, with several cuts each.
+    return [parameter(path, path.name.startswith(("llama3_8b", "deepseek_v3_671b"))) for path in found]
 
 
 @pytest.fixture(params=captures(), scope="module")

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import BIN, SHARED, output_of, run_passes
+from conftest import BIN, SHARED, output_of, parameter, run_passes
 
 pytest.importorskip("torchtitan.experiments.graph_trainer", reason="torchtitan 0.3 is not installed")
 
@@ -274,11 +274,8 @@ def joint_captures() -> list[Any]:
     if not (SHARED / "captures").is_dir():
         return []
     paths = [path for path in sorted((SHARED / "captures").glob("*.joint.json.zst")) if "671b" not in path.name]
-    return [
-        # Upstream takes a minute for each of the large ones.
-        pytest.param(path, id=path.name.removesuffix(".json.zst"), marks=[pytest.mark.slow] if "8b" in path.name else [])
-        for path in paths
-    ]
+    # Upstream takes a minute for each of the large ones.
+    return [parameter(path, "8b" in path.name) for path in paths]
 
 
 needs_shared = pytest.mark.skipif(not joint_captures(), reason="no shared captures (JOINTER_SHARED)")

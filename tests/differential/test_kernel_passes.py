@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SHARED, TORCH, of_this_torch, output_of
+from conftest import SHARED, TORCH, of_this_torch, output_of, parameter
 
 RAISE, SINK = "reorder_communication_preserving_peak_memory", "sink_waits_iterative"
 TIMES = {RAISE: {"reorder_iterative_use_runtime_estimations": True}, SINK: {"sink_iterative_use_runtime_estimations": True}}
@@ -57,11 +57,7 @@ def captures() -> list[Any]:
         path for path in (SHARED / "captures").glob("*.json.zst")
         if "debug" in path.name and not path.name.endswith(".min_cut.json.zst")
     )
-    quick = [path for path in there if path.name.removesuffix(".json.zst") in names]
-    return [
-        pytest.param(path, id=path.name.removesuffix(".json.zst"), marks=[] if path in quick else [pytest.mark.slow])
-        for path in there
-    ]
+    return [parameter(path, path.name.removesuffix(".json.zst") not in names) for path in there]
 
 
 @functools.lru_cache(maxsize=2)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, SHARED, output_of
+from conftest import ROOT, SHARED, output_of, parameter
 
 import jointer
 from jointer.document import read_document
@@ -26,14 +26,7 @@ def captures() -> list[Any]:
     files = sorted((ROOT / "resources" / "samples").glob("*.json.zst"))
     files += sorted((SHARED / "captures").glob("*.json.zst"))
     return [
-        pytest.param(
-            path,
-            id=path.name.removesuffix(".json.zst"),
-            marks=[pytest.mark.slow]
-            if path.name.startswith(LARGE) and not path.name.startswith(LARGE_BUT_QUICK)
-            else [],
-        )
-        for path in files
+        parameter(path, path.name.startswith(LARGE) and not path.name.startswith(LARGE_BUT_QUICK)) for path in files
     ]
 
 

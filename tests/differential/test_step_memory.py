@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, SHARED, output_of, run_jointer
+from conftest import ROOT, SHARED, output_of, parameter, run_jointer
 
 import jointer as jointer_package
 
@@ -23,7 +23,7 @@ def steps() -> list[Any]:
     """Flat training steps, before and after passes: the samples, and the shared captures if available."""
     folders = (ROOT / "resources" / "samples", SHARED / "captures" / "torchtitan_0.3")
     paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.json.zst"))]
-    return [pytest.param(path, id=path.name.removesuffix(".json.zst")) for path in paths if "pair" not in path.name]
+    return [parameter(path) for path in paths if "pair" not in path.name]
 
 
 def counted(path: Path) -> int:
