@@ -6,6 +6,7 @@
 #include <QDialog>
 #include <QDir>
 #include <QFile>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QMouseEvent>
@@ -14,6 +15,7 @@
 #include <QTest>
 #include <QTextBrowser>
 #include <QUrl>
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 
@@ -489,6 +491,9 @@ void PipelineTest::a_changed_limit_runs_again() {
   QCOMPARE(reason(), "no limit");
   QVERIFY(!said().contains("above"));
   auto& box = child<QDoubleSpinBox>(*pane_, "limit");
+  QVERIFY(std::ranges::any_of(pane_->findChildren<QLabel*>(), [&](const QLabel* label) {
+    return label->buddy() == &box && label->text() == "Peak limit";
+  }));
   box.setFocus();
   box.selectAll();
   QTest::keyClicks(&box, "0 B");

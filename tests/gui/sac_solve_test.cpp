@@ -272,7 +272,7 @@ void SacSolveTest::reserved_memory_is_limited() {
   pane().show_pareto();
   auto& memory = child<QComboBox>(pareto(), "memory");
   QVERIFY(memory.isVisible());
-  QCOMPARE(memory.currentText(), QStringLiteral("Reserved up to"));
+  QCOMPARE(memory.currentText(), QStringLiteral("Reserved limit"));
   const double gib = std::floor(0.7 * static_cast<double>(reserved) / kGib);
   type(limit_box(), QString::number(gib) + " GiB");
   QTest::keyClick(&limit_box(), Qt::Key_Tab);

@@ -435,7 +435,7 @@ void TuneTest::tuned_point_has_reserved_memory() {
   QVERIFY(open(test::kLarge));
   SacWindow::pane().show_pareto();
   auto& memory = test::child<QComboBox>(pareto(), "memory");
-  memory.setCurrentIndex(memory.findText(QStringLiteral("Reserved up to")));
+  memory.setCurrentIndex(memory.findText(QStringLiteral("Reserved limit")));
   QVERIFY(show_tune());
   QVERIFY(search(6));
   QVERIFY(pane().session().result()->winner);

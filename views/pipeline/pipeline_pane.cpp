@@ -158,7 +158,7 @@ QWidget* PipelinePane::make_bar() {
 QWidget* PipelinePane::make_limit(QWidget* bar) {
   auto* field = new QWidget(bar);
   QHBoxLayout* row = make_row(field, {kMargin, 0, 0, 0}, kMargin / 2);
-  auto* name = new QLabel(tr("Peak ≤"), field);
+  auto* name = new QLabel(tr("Peak limit"), field);
   row->addWidget(name);
   limit_ = add_control(*row, new ByteBox(field), "limit", {}, tr("Peak limit"));
   limit_->setSpecialValueText(tr("No limit"));

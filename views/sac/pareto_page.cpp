@@ -28,7 +28,7 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
   start_ = add_control(*row, new QPushButton(controls), "start");
   fit_texts(*start_, {tr("Compute Trade-off"), tr("Compute Again"), tr("Cancel")});
   const auto add_label = [&](const QString& text) { row->addWidget(new QLabel(text, controls)); };
-  peak_only_ = new QLabel(tr("Peak up to"), controls);
+  peak_only_ = new QLabel(tr("Peak limit"), controls);
   row->addWidget(peak_only_);
   memory_ = add_control(*row, new QComboBox(controls), "memory",
                         tr("Peak: maximum allocated memory.\n"
@@ -36,8 +36,8 @@ ParetoPage::ParetoPage(SacSession& session, SacBar& bar, QWidget* parent)
                            "device.\n"
                            "The plot, the slider, “Fastest” and “Smallest” use this choice."),
                         tr("Memory to limit"));
-  memory_->addItem(tr("Peak up to"), static_cast<int>(LimitedMemory::allocated));
-  memory_->addItem(tr("Reserved up to"), static_cast<int>(LimitedMemory::reserved));
+  memory_->addItem(tr("Peak limit"), static_cast<int>(LimitedMemory::allocated));
+  memory_->addItem(tr("Reserved limit"), static_cast<int>(LimitedMemory::reserved));
   limit_ = add_control(*row, new ByteBox(controls), "limit", {}, tr("Limit"));
   fastest_ = add_control(*row, new QPushButton(tr("Fastest"), controls), "fastest",
                          tr("Search for the fastest plan within the limit, and use it"));
