@@ -125,7 +125,7 @@ Result<Analysis> analyze_step(const Graph& graph, const AnalysisOptions& options
 std::string execution_text(const Graph& graph, Execution execution) {
   if (execution == Execution::eager) return "one kernel per operator";
   const TorchVersion torch = torch_version_of(graph);
-  return fmt::format("kernels as predicted for Inductor of torch {}.{}{}", torch.major, torch.minor,
+  return fmt::format("kernels as predicted for Inductor in torch {}.{}{}", torch.major, torch.minor,
                      execution == Execution::regional    ? ", in marked regions"
                      : execution == Execution::cudagraph ? ", as a CUDA graph"
                                                          : "");

@@ -25,7 +25,7 @@ def test_parts_of_the_step_add_up(path: Path) -> None:
     if "8b" in path.name:
         assert compiled["compute_ms"] < eager["compute_ms"]
     assert compiled["collective_count"] == eager["collective_count"]
-    assert "kernels as predicted for Inductor of torch" in compiled["estimator"]
+    assert "kernels as predicted for Inductor in torch" in compiled["estimator"]
 
 
 @each_sample
@@ -61,7 +61,7 @@ def test_a_cuda_graph_is_launched_once() -> None:
 @pytest.mark.parametrize("command", ["memory", "overlap"])
 def test_text_names_the_execution(command: str) -> None:
     done = run(command, LARGE, "--execution", "inductor")
-    assert done.code == 0 and "kernels as predicted for Inductor of torch" in done.out
+    assert done.code == 0 and "kernels as predicted for Inductor in torch" in done.out
     assert "predicted" not in run(command, LARGE).out
 
 

@@ -115,7 +115,7 @@ void AskedKernelsPaneTest::the_table_shows_the_answer() {
   QTRY_COMPARE(model().kernels(), asked().answer()->kernels);
   QCOMPARE(model().rowCount(), 4);
   QVERIFY(model().row_of(node("scaled")) != model().row_of(node("exponential")));
-  QVERIFY2(totals().startsWith("Inductor of torch 2.15.0, for H100: 4 kernels"),
+  QVERIFY2(totals().startsWith("Inductor in torch 2.15.0, for H100: 4 kernels"),
            qPrintable(totals()));
   QCOMPARE(child<QComboBox>(*pane_, "source").currentText(), QString("Inductor Scheduler"));
   QVERIFY(!child<QProgressBar>(*pane_, "asking").isVisible());

@@ -197,7 +197,7 @@ class PanesTest : public QObject {
     test::choose(box, "Inductor");
     QTRY_VERIFY(document_->analysis().options.execution == Execution::inductor);
     QCOMPARE(box.currentText(), QStringLiteral("Inductor"));
-    QVERIFY2(box.toolTip().contains("predicted for Inductor of torch"), qPrintable(box.toolTip()));
+    QVERIFY2(box.toolTip().contains("predicted for Inductor in torch"), qPrintable(box.toolTip()));
     QVERIFY(document_->analysis().simulation.step_ns() != eager_ns);
     const auto step = [&] {
       for (auto* figure : scoreboard.findChildren<FigureBox*>())

@@ -48,7 +48,7 @@ QString source_text(const Document& document) {
     return with_state(tr("Predicted for Inductor"), shown);
   const AskedKernels& asked = document.asked_kernels();
   return with_state(
-      tr("Inductor of torch %1, for %2")
+      tr("Inductor in torch %1, for %2")
           .arg(to_qstring(asked.answer()->torch), to_qstring(asked.answer()->device).toUpper()),
       shown);
 }

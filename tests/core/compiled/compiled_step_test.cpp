@@ -70,7 +70,7 @@ TEST(CompiledStep, GivesTheTimeOfAKernelToItsFirstCall) {
   EXPECT_EQ(cost("p").ns, eager.costs[graph.find("p").index()].ns);
   EXPECT_LT(compiled.simulation.compute_ns(), eager.simulation.compute_ns());
   EXPECT_EQ(compiled.options.execution, Execution::inductor);
-  EXPECT_THAT(compiled.estimator, HasSubstr("kernels as predicted for Inductor of torch"));
+  EXPECT_THAT(compiled.estimator, HasSubstr("kernels as predicted for Inductor in torch"));
   // The costs of running operator by operator stay.
   ASSERT_EQ(compiled.costs_of_operators().size(), eager.costs.size());
   EXPECT_EQ(compiled.costs_of_operators()[graph.find("m").index()].ns,
