@@ -1,6 +1,6 @@
 #pragma once
 
-// Asks the scheduler of the installed torch which kernels it makes of a graph. A worker process,
+// Asks the scheduler of the installed torch for the kernels of a graph. A worker process,
 // `python -m jointer kernels`, lowers and schedules the graph on fake tensors; no GPU is needed.
 // Nothing is compiled or run.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The kernels that Inductor makes of a graph, in the order in which they run, with the buffers
+// The kernels that Inductor generates for a graph, in the order in which they run, with the buffers
 // between them.
 //
 // Terms: a kernel is code that Inductor generates, a call of an operator (an external kernel or a

@@ -1,6 +1,6 @@
 #pragma once
 
-// The loops and calls that Inductor makes of a graph, before it fuses them.
+// The loops and calls that Inductor generates for a graph, before it fuses them.
 //
 // Result: the state of `torch._inductor` when fusion begins, with an H100 as the GPU: operations
 // with their loops, the positions that they read and write, buffers with their bytes, and the order

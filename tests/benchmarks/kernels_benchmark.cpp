@@ -1,4 +1,4 @@
-// Predicting the kernels that Inductor makes of a graph: prints one JSON object with, for each
+// Predicting the kernels that Inductor generates for a graph: prints one JSON object with, for each
 // graph, in ms
 //   nodes, kernels   their number
 //   lower_ms         from the graph to loops and calls, CPU time

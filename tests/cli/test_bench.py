@@ -206,9 +206,9 @@ def test_figures_of_a_gpu(bench: Bench) -> None:
     gpu = {"*": [["started", {"device": "NVIDIA H200", "device_type": "cuda"}],
                  ["measured", measured], ["done"]]}
     text = bench.run(JOINT, "--solo", "0", "--profile", ranks=gpu).out
-    assert "busy for 500 us of 2.00 ms: bound by launches" in text
+    assert "busy for 500 us of 2.00 ms: launch-bound" in text
     assert "1785 of 1980 MHz, 683 W, 63" in text and "slowed down by: power limit" in text
-    assert "32.0 MiB of workspaces" in text and "700 MiB on the GPU outside of the allocator" in text
+    assert "32.0 MiB of workspaces" in text and "700 MiB on the GPU outside the allocator" in text
     (rank,) = bench.run(JOINT, "--solo", "0", "--profile", "--json", ranks=gpu).json["ranks"]
     assert rank["kernels"] == kernels and rank["gpu"] == state
 

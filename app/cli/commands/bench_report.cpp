@@ -44,10 +44,9 @@ void add_busy(Table& table, const BenchmarkResult& r) {
     const std::int64_t step = summarize(rank.measured->step_ns).median_ns;
     const bool launches =
         r.request.backend == Backend::interpret && is_bound_by_launches(busy, step);
-    table.add(
-        {fmt::format("GPU, rank {}", rank.rank),
-         fmt::format("busy for {} of {}{}", format_ns(busy), format_ns(step),
-                     launches ? ": bound by launches, which --backend cudagraph avoids" : "")});
+    table.add({fmt::format("GPU, rank {}", rank.rank),
+               fmt::format("busy for {} of {}{}", format_ns(busy), format_ns(step),
+                           launches ? ": launch-bound, which --backend cudagraph avoids" : "")});
   }
 }
 
@@ -98,7 +97,7 @@ void add_outside_memory(Table& table, const BenchmarkResult& r) {
     if (rank.measured && rank.measured->outside_bytes > 0)
       table.add({fmt::format("other memory, rank {}", rank.rank),
                  format_bytes(rank.measured->outside_bytes) +
-                     " on the GPU outside of the allocator: CUDA's context, kernels, and buffers "
+                     " on the GPU outside the allocator: CUDA's context, kernels, and buffers "
                      "of libraries"});
 }
 

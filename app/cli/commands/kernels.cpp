@@ -302,7 +302,7 @@ Result<int> run(const CLI::App& command, const KernelsCommand& options) {
 void add_kernels_command(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<KernelsCommand>();
   CLI::App* command = program.add_subcommand(
-      "kernels", "Shows the kernels that torch's compiler, Inductor, makes of a graph");
+      "kernels", "Shows the kernels that torch's compiler, Inductor, generates for a graph");
   options->graph.add_to(*command);
   set_choices(command->add_option("--source", options->source,
                                   "Where the kernels come from: `inductor` asks the scheduler of "

@@ -10,7 +10,7 @@
 
 namespace jointer::cli {
 
-// Predicts the kernels that this version of Inductor makes of a graph, which must not be a pair.
+// Predicts the kernels that this version of Inductor generates for a graph that is not a pair.
 // Returns the JSON of `python -m jointer kernels`, but without `ms` and `device`; `source` is
 // "predicted".
 // With passes on kernels (passes/kernel_order), the kernels are in the order after the passes and

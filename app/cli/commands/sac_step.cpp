@@ -183,7 +183,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   if (answer.figures.saved_bytes > answer.figures.figures.peak_bytes)
     answer.notes.emplace_back(
         "The saved storages add up to more than the peak: forward and backward alternate, as with "
-        "a loss in chunks, so not all of them are live at the same time.");
+        "a chunked loss, so not all of them are live at the same time.");
   if (planned) {
     const Graph& tagged = planned->tagged;
     answer.limit = std::move(planned->limit);

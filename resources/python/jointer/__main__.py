@@ -1,7 +1,7 @@
 """``python -m jointer``: captures graphs, and runs the tasks for which Jointer needs Python.
 
 ``info`` summarizes a capture, ``run`` captures the graphs of a script, ``compile`` compiles graphs
-with Inductor, ``kernels`` prints the kernels that Inductor makes of a graph, ``bench`` runs one
+with Inductor, ``kernels`` prints the kernels that Inductor generates for a graph, ``bench`` runs one
 rank of a benchmark, and ``host`` runs passes in Python.
 
 Exit codes: 0 done, 2 wrong usage, 3 unreadable input, 4 a run or a compilation failed, 130
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bench_worker.add_arguments(bench)
     passes = commands.add_parser("host", help="run the Python passes of a request")
     host.add_arguments(passes)
-    kernels = commands.add_parser("kernels", help="print the kernels that Inductor makes of a graph")
+    kernels = commands.add_parser("kernels", help="print the kernels that Inductor generates for a graph")
     kernel_worker.add_arguments(kernels)
     options = parser.parse_args(arguments)
     if options.command == "kernels":

@@ -1,4 +1,4 @@
-"""The kernels that Inductor's scheduler makes of a graph.
+"""The kernels that Inductor's scheduler generates for a graph.
 
 Runs the steps of ``torch._inductor.compile_fx`` up to code generation on fake tensors, for a GPU
 that need not exist (``pretended_gpu``): decomposition, post-grad passes, lowering, fusion, and

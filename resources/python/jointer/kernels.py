@@ -1,4 +1,4 @@
-"""``python -m jointer kernels``: prints the kernels that Inductor makes of a graph.
+"""``python -m jointer kernels``: prints the kernels that Inductor generates for a graph.
 
 The answer is one JSON object in the last line; see ``inductor_kernels.kernels_of``. With
 ``--progress``, further JSON objects precede it, one per line: each has the ``stage``, and says that

@@ -22,7 +22,7 @@ struct AskedProgress {
   [[nodiscard]] double fraction() const { return (part + asked.fraction()) / parts; }
 };
 
-// The kernels that Inductor's scheduler makes of a graph, and how they differ from those that
+// The kernels that Inductor's scheduler generates for a graph, and how they differ from those that
 // Jointer predicts for the same version of torch.
 struct AskedAnswer {
   struct Part {
