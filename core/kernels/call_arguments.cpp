@@ -27,14 +27,14 @@ FxIds CallArguments::tensors(std::string_view name) const {
   return result;
 }
 
-std::int64_t CallArguments::integer(std::string_view name, std::int64_t otherwise) const {
+std::int64_t CallArguments::integer(std::string_view name, std::int64_t default_value) const {
   const Argument* found = find(name);
-  return found == nullptr ? otherwise : arguments_.integer(*found);
+  return found == nullptr ? default_value : arguments_.integer(*found);
 }
 
-double CallArguments::real(std::string_view name, double otherwise) const {
+double CallArguments::real(std::string_view name, double default_value) const {
   const Argument* found = find(name);
-  return found == nullptr ? otherwise : arguments_.real(*found);
+  return found == nullptr ? default_value : arguments_.real(*found);
 }
 
 Sizes CallArguments::integers(std::string_view name) const {

@@ -23,10 +23,10 @@ class CallArguments {
   [[nodiscard]] FxId tensor(std::string_view name) const;
   // The tensors of a list, with -1 for other elements, such as None; empty if the list is missing.
   [[nodiscard]] FxIds tensors(std::string_view name) const;
-  [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t otherwise = 0) const;
-  [[nodiscard]] double real(std::string_view name, double otherwise = 0) const;
-  [[nodiscard]] bool is_true(std::string_view name, bool otherwise = false) const {
-    return integer(name, otherwise ? 1 : 0) != 0;
+  [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t default_value = 0) const;
+  [[nodiscard]] double real(std::string_view name, double default_value = 0) const;
+  [[nodiscard]] bool is_true(std::string_view name, bool default_value = false) const {
+    return integer(name, default_value ? 1 : 0) != 0;
   }
   [[nodiscard]] Sizes integers(std::string_view name) const;
   // The numbers of a list; empty if it is missing.

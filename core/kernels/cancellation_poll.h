@@ -21,7 +21,7 @@ class CancellationPoll {
     return is_cancelled_;
   }
   // The same, for steps of about a microsecond: asks the caller only on every 256th call.
-  bool is_cancelled_now_and_then() {
+  bool is_cancelled_throttled() {
     constexpr std::uint32_t kSteps = 256;
     return ++steps_ % kSteps == 0 ? is_cancelled() : is_cancelled_;
   }

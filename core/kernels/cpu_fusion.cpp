@@ -61,7 +61,7 @@ bool CpuFusion::have_one_nest(NodeIndex a, NodeIndex b) const {
 }
 
 bool CpuFusion::can_fuse_horizontal(NodeIndex a, NodeIndex b) const {
-  return s_.node(a).ops.size() + s_.node(b).ops.size() <= kMaxBesides && have_one_nest(a, b);
+  return s_.node(a).ops.size() + s_.node(b).ops.size() <= kMaxHorizontalOps && have_one_nest(a, b);
 }
 
 bool CpuFusion::can_fuse_vertical(NodeIndex a, NodeIndex b) const {

@@ -25,7 +25,7 @@ class CpuFusion {
  public:
   explicit CpuFusion(Scheduling& scheduling) : s_(scheduling) {}
 
-  // True if two nodes that read the same data may become one nest, of at most `kMaxBesides` ops.
+  // True if two nodes that read the same data may become one nest of at most kMaxHorizontalOps ops.
   [[nodiscard]] bool can_fuse_horizontal(NodeIndex a, NodeIndex b) const;
   [[nodiscard]] bool can_fuse_vertical(NodeIndex a, NodeIndex b) const;
   // True if the nodes may share only their outer loops. Such a pair is tried only when no other
@@ -33,7 +33,7 @@ class CpuFusion {
   [[nodiscard]] bool shares_outer_loops(NodeIndex a, NodeIndex b) const;
   NodeIndex fuse(NodeIndex a, NodeIndex b);
 
-  static constexpr std::size_t kMaxBesides = 16;  // max_horizontal_fusion_size
+  static constexpr std::size_t kMaxHorizontalOps = 16;  // max_horizontal_fusion_size
 
  private:
   using Loops = Sizes;

@@ -122,9 +122,9 @@ FxId Decomposer::input(const Node& node, std::string_view name) const {
 }
 
 std::int64_t Decomposer::number(const Node& node, std::string_view name,
-                                std::int64_t otherwise) const {
+                                std::int64_t default_value) const {
   const Argument* found = arg(node, name);
-  return found == nullptr || found->kind == Argument::Kind::none ? otherwise
+  return found == nullptr || found->kind == Argument::Kind::none ? default_value
                                                                  : arguments_.integer(*found);
 }
 

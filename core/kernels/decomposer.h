@@ -48,9 +48,9 @@ class Decomposer {
     return graph_.argument(node, name);
   }
   [[nodiscard]] FxId input(const Node& node, std::string_view name) const;
-  // The value of an integer argument; `otherwise` if it is missing or None.
+  // The value of an integer argument; `default_value` if it is missing or None.
   [[nodiscard]] std::int64_t number(const Node& node, std::string_view name,
-                                    std::int64_t otherwise = 0) const;
+                                    std::int64_t default_value = 0) const;
   [[nodiscard]] double number_of(const Node& node, std::string_view name) const;
   // The elements of a list; none if it is missing.
   [[nodiscard]] std::span<const Argument> elements(const Node& node, std::string_view name) const;

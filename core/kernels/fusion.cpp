@@ -86,7 +86,7 @@ std::vector<PossibleFusion> possible_fusions(const Scheduling& s, FusionRules& r
   for (const SmallVector<NodeIndex, 4>& group : groups)
     for (std::size_t i = 0; i < group.size(); ++i)
       for (std::size_t j = i + 1; j < std::min(group.size(), i + 1 + kPairs); ++j) {
-        if (poll.is_cancelled_now_and_then()) return {};
+        if (poll.is_cancelled_throttled()) return {};
         if (!seen.add(group[i], group[j])) continue;
         NodeIndex a = group[i], b = group[j];
         if (!rules.can_fuse(a, b, may_change_loops)) {
@@ -122,7 +122,7 @@ std::vector<NodeIndex> fuse_once(Scheduling& s, FusionRules& rules,
       return rules.is_fusable_weak(access, before, after);
     });
   for (const PossibleFusion& each : possible_fusions(s, rules, nodes, may_change_loops, poll)) {
-    if (poll.is_cancelled_now_and_then()) return {};
+    if (poll.is_cancelled_throttled()) return {};
     const NodeIndex a = s.node_of(s.node(each.first).ops.front());
     const NodeIndex b = s.node_of(s.node(each.second).ops.front());
     if (rules.can_fuse(a, b, may_change_loops) && !rules.would_cycle(a, b)) rules.fuse(a, b);

@@ -312,7 +312,7 @@ bool FusionRules::backend_can_fuse(NodeIndex a, NodeIndex b) {
   const SchedulerNode &first = s_.node(a), &second = s_.node(b);
   if (!first.is_on_gpu) {
     const bool is_vertical = s_.is_before(a, b);
-    if (!is_vertical && first.ops.size() + second.ops.size() > CpuFusion::kMaxBesides)
+    if (!is_vertical && first.ops.size() + second.ops.size() > CpuFusion::kMaxHorizontalOps)
       return refuse(Refusal::too_large_on_cpu, a, b);
     return (is_vertical ? cpu_.can_fuse_vertical(a, b) : cpu_.can_fuse_horizontal(a, b)) ||
            refuse(Refusal::loops_differ, a, b);

@@ -160,10 +160,10 @@ class Comparer {
         std::map<std::size_t, int> shared;
         for (const NodeId node : nodes(side, others_[side][i]))
           for (const std::size_t other : runs_in[node][across]) ++shared[other];
-        const auto most =
+        const auto largest =
             std::max_element(shared.begin(), shared.end(),
                              [](const auto& a, const auto& b) { return a.second < b.second; });
-        if (most != shared.end()) sets_->link(number(side, i), number(across, most->first));
+        if (largest != shared.end()) sets_->link(number(side, i), number(across, largest->first));
       }
   }
 
@@ -242,10 +242,10 @@ class Comparer {
   }
 
   static std::string most_frequent(const std::map<std::string, int>& reasons) {
-    const auto most =
+    const auto largest =
         std::max_element(reasons.begin(), reasons.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    return most == reasons.end() ? std::string() : most->first;
+    return largest == reasons.end() ? std::string() : largest->first;
   }
 
   void add_groups() {

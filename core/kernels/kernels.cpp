@@ -102,7 +102,7 @@ std::vector<RefusedPair> final_refusals(std::span<const RefusedPair> refused,
 std::vector<NodeIndex> sort_for_memory(const MemoryPlan& plan, const std::vector<NodeIndex>& nodes,
                                        Kernels& result) {
   std::vector<Place> best = plan.order(MemoryOrder::as_fused);
-  std::int64_t least = result.order_peaks[0] = plan.simple_peak(best);
+  std::int64_t min_peak = result.order_peaks[0] = plan.simple_peak(best);
   result.fused_peak = plan.peak(best).peak;
   for (const MemoryOrder method :
        {MemoryOrder::least_peak_first, MemoryOrder::breadth_first, MemoryOrder::depth_first}) {
@@ -110,8 +110,8 @@ std::vector<NodeIndex> sort_for_memory(const MemoryPlan& plan, const std::vector
     if (order.size() != nodes.size()) continue;  // a cycle; Inductor raises an error
     const std::int64_t peak = plan.simple_peak(order);
     result.order_peaks[static_cast<std::size_t>(method)] = peak;
-    if (peak >= least) continue;
-    least = peak;
+    if (peak >= min_peak) continue;
+    min_peak = peak;
     best = std::move(order);
     result.order = method;
   }

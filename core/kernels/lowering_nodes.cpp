@@ -730,7 +730,7 @@ void Lowering::run(CancellationPoll& poll) {
     if (is_given(id)) lower_node(id);
   input_count = buffers.size();
   for (FxId id = 0; id < count; ++id) {
-    if (poll.is_cancelled_now_and_then()) return;
+    if (poll.is_cancelled_throttled()) return;
     if (is_given(id))
       finish_input(id);
     else

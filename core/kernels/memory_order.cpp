@@ -198,12 +198,12 @@ std::int64_t MemoryPlan::simple_peak(std::span<const Place> order) const {
     change[as_index(life.first)] += life.allocated;
     if (life.last >= 0 || frees_outputs_first) change[as_index(life.last + 1)] -= life.freed;
   }
-  std::int64_t now = 0, most = 0;
+  std::int64_t now = 0, max_live = 0;
   for (const std::int64_t each : change) {
     now += each;
-    most = std::max(most, now);
+    max_live = std::max(max_live, now);
   }
-  return most;
+  return max_live;
 }
 
 std::vector<Place> MemoryPlan::order(MemoryOrder method) const {
@@ -237,7 +237,7 @@ std::vector<Place> MemoryPlan::least_peak_first() const {
     if (buffers_[i].is_planned_input) live += buffers_[i].freed;
     if (buffer.is_output) outputs += buffers_[i].freed;
   }
-  std::int64_t most = std::max(live, outputs);
+  std::int64_t max_live = std::max(live, outputs);
   for (std::size_t i = 0; i < count; ++i) {
     missing[i] = static_cast<std::int32_t>(plan_[i].before.size());
     if (missing[i] == 0) ready.push_back(static_cast<Place>(i));
@@ -247,7 +247,7 @@ std::vector<Place> MemoryPlan::least_peak_first() const {
       if (users[as_index(id)] == 0) to_free[i] += buffers_[as_index(id)].freed;
   }
   while (!ready.empty()) {
-    const std::int64_t gap = most - live;
+    const std::int64_t gap = max_live - live;
     const auto key = [&](Place place) {
       const std::int64_t size = plan_[as_index(place)].size;
       return std::tuple(size > gap ? size : 0, size - to_free[as_index(place)], place);
@@ -265,7 +265,7 @@ std::vector<Place> MemoryPlan::least_peak_first() const {
     result.push_back(chosen);
     const PlannedNode& own = plan_[as_index(chosen)];
     live += own.size;
-    most = std::max(most, live);
+    max_live = std::max(max_live, live);
     live -= to_free[as_index(chosen)];
     for (const Place next : own.after)
       if (--missing[as_index(next)] == 0) ready.push_back(next);

@@ -376,7 +376,7 @@ Ir OperationBuilder::build(CancellationPoll& poll) {
   ir_.ops.reserve(lowering_.ops.size());
   for (std::size_t i = 0; i < lowering_.buffers.size(); ++i) add_buffer(static_cast<BufferId>(i));
   for (std::size_t i = 0; i < lowering_.ops.size(); ++i) {
-    if (poll.is_cancelled_now_and_then()) return {};
+    if (poll.is_cancelled_throttled()) return {};
     add_op(static_cast<OpId>(i));
   }
   ir_.lists = lowering_.lists;

@@ -38,7 +38,7 @@ void OrderMemory::end(std::span<const Place> group) {
   for (const Place place : group) in_group_[as_index(place)] = -1;
 }
 
-std::int64_t OrderMemory::most_if_later(Place moved, std::span<const Place> group,
+std::int64_t OrderMemory::peak_if_later(Place moved, std::span<const Place> group,
                                         std::int64_t group_peak) {
   begin(group);
   moved_ = moved;
@@ -53,18 +53,18 @@ std::int64_t OrderMemory::most_if_later(Place moved, std::span<const Place> grou
   end(group);
   const Step& own = (*this)[moved];
   std::int64_t change = own.freed - own.allocated;
-  std::int64_t most = last_used_later_.empty() ? group_peak + change : 0;
+  std::int64_t max_bytes = last_used_later_.empty() ? group_peak + change : 0;
   for (Change& each : changes_) {
     each.after_allocation = (*this)[each.place].after_allocation + change;
-    if (!last_used_later_.empty()) most = std::max(most, each.after_allocation);
+    if (!last_used_later_.empty()) max_bytes = std::max(max_bytes, each.after_allocation);
     change -= each.more_freed;
   }
   const std::int64_t then = (*this)[group.back()].after_release + change + own.allocated;
   changes_.push_back({moved, then, freed_later});
-  return std::max(most, then);
+  return std::max(max_bytes, then);
 }
 
-std::int64_t OrderMemory::most_if_earlier(Place moved, std::span<const Place> group,
+std::int64_t OrderMemory::peak_if_earlier(Place moved, std::span<const Place> group,
                                           std::int64_t group_peak) {
   begin(group);
   moved_ = moved;
@@ -83,14 +83,14 @@ std::int64_t OrderMemory::most_if_earlier(Place moved, std::span<const Place> gr
   const Step &own = (*this)[moved], &head = (*this)[group.front()];
   const std::int64_t now = head.after_allocation - head.allocated + own.allocated;
   std::int64_t change = own.allocated - own.freed + freed_before;
-  std::int64_t most = is_any_changed ? now : std::max(now, group_peak + change);
+  std::int64_t max_bytes = is_any_changed ? now : std::max(now, group_peak + change);
   for (Change& each : changes_) {
     each.after_allocation = (*this)[each.place].after_allocation + change;
-    if (is_any_changed) most = std::max(most, each.after_allocation);
+    if (is_any_changed) max_bytes = std::max(max_bytes, each.after_allocation);
     change -= each.more_freed;
   }
   changes_.push_back({moved, now, -freed_before});
-  return most;
+  return max_bytes;
 }
 
 void OrderMemory::accept() {

@@ -6,7 +6,7 @@
 // Terms: a group is a run of adjacent kernels. `moved` is the kernel directly before or after the
 // group, with which the group swaps. A buffer is freed after its last user.
 //
-// Steps: `most_if_later` and `most_if_earlier` compute the memory that a swap would lead to, and
+// Steps: `peak_if_later` and `peak_if_earlier` compute the memory that a swap would lead to, and
 // `accept` makes the last swap that they considered. If `moved` runs later, it becomes the last
 // user of buffers that the group used last; if it runs earlier, a kernel of the group becomes the
 // last user of buffers that `moved` used last.
@@ -47,9 +47,9 @@ class OrderMemory {
   // The maximum of the bytes that would be allocated while `moved` and the group run if `moved`,
   // which runs directly before the group, ran after it. `group_peak`: the current maximum while the
   // group runs.
-  std::int64_t most_if_later(Place moved, std::span<const Place> group, std::int64_t group_peak);
+  std::int64_t peak_if_later(Place moved, std::span<const Place> group, std::int64_t group_peak);
   // The same if `moved`, which runs directly after the group, ran before it.
-  std::int64_t most_if_earlier(Place moved, std::span<const Place> group, std::int64_t group_peak);
+  std::int64_t peak_if_earlier(Place moved, std::span<const Place> group, std::int64_t group_peak);
   // Makes the swap for which one of these two functions was last called.
   void accept();
 

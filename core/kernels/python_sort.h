@@ -26,11 +26,11 @@ class PythonSort {
   void sort() {
     std::size_t rest = values_.size(), low = 0;
     if (rest < 2) return;
-    const std::size_t least = least_run(rest);
+    const std::size_t min_run = min_run_of(rest);
     while (rest > 0) {
       std::size_t run = count_run(low, values_.size());
-      if (run < least) {
-        const std::size_t forced = std::min(rest, least);
+      if (run < min_run) {
+        const std::size_t forced = std::min(rest, min_run);
         insert_sorted(low, low + run, low + forced);
         run = forced;
       }
@@ -51,7 +51,7 @@ class PythonSort {
     int power;
   };
 
-  static std::size_t least_run(std::size_t count) {
+  static std::size_t min_run_of(std::size_t count) {
     std::size_t rest = 0;
     while (count >= 64) {
       rest |= count & 1U;
@@ -137,21 +137,21 @@ class PythonSort {
     const auto at = [&](std::size_t i) -> const Value& { return in[base + i]; };
     std::size_t last = 0, offset = 1;
     if (less_(at(hint), key)) {
-      const std::size_t most = count - hint;
-      while (offset < most && less_(at(hint + offset), key)) {
+      const std::size_t max_offset = count - hint;
+      while (offset < max_offset && less_(at(hint + offset), key)) {
         last = offset;
         offset = (offset << 1U) + 1;
       }
-      offset = std::min(offset, most);
+      offset = std::min(offset, max_offset);
       last += hint + 1;
       offset += hint;
     } else {
-      const std::size_t most = hint + 1;
-      while (offset < most && !less_(at(hint - offset), key)) {
+      const std::size_t max_offset = hint + 1;
+      while (offset < max_offset && !less_(at(hint - offset), key)) {
         last = offset;
         offset = (offset << 1U) + 1;
       }
-      offset = std::min(offset, most);
+      offset = std::min(offset, max_offset);
       const std::size_t old = last;
       last = hint + 1 - offset;
       offset = hint - old;
@@ -172,22 +172,22 @@ class PythonSort {
     const auto at = [&](std::size_t i) -> const Value& { return in[base + i]; };
     std::size_t last = 0, offset = 1;
     if (less_(key, at(hint))) {
-      const std::size_t most = hint + 1;
-      while (offset < most && less_(key, at(hint - offset))) {
+      const std::size_t max_offset = hint + 1;
+      while (offset < max_offset && less_(key, at(hint - offset))) {
         last = offset;
         offset = (offset << 1U) + 1;
       }
-      offset = std::min(offset, most);
+      offset = std::min(offset, max_offset);
       const std::size_t old = last;
       last = hint + 1 - offset;
       offset = hint - old;
     } else {
-      const std::size_t most = count - hint;
-      while (offset < most && !less_(key, at(hint + offset))) {
+      const std::size_t max_offset = count - hint;
+      while (offset < max_offset && !less_(key, at(hint + offset))) {
         last = offset;
         offset = (offset << 1U) + 1;
       }
-      offset = std::min(offset, most);
+      offset = std::min(offset, max_offset);
       last += hint + 1;
       offset += hint;
     }

@@ -66,7 +66,7 @@ class OverlapOrder {
 
   // Swaps `moved` with `other`, which runs next, unless the peak would increase.
   bool move_later(Place moved, Place other) {
-    if (memory_.most_if_later(moved, {&other, 1}, memory_[other].after_allocation) > memory_.peak())
+    if (memory_.peak_if_later(moved, {&other, 1}, memory_[other].after_allocation) > memory_.peak())
       return false;
     memory_.accept();
     swap(moved, other);
@@ -75,7 +75,7 @@ class OverlapOrder {
 
   // Swaps `moved` with `other`, which runs before it, unless the peak would increase.
   bool move_earlier(Place moved, Place other) {
-    if (memory_.most_if_earlier(moved, {&other, 1}, memory_[other].after_allocation) >
+    if (memory_.peak_if_earlier(moved, {&other, 1}, memory_[other].after_allocation) >
         memory_.peak())
       return false;
     memory_.accept();

@@ -75,11 +75,11 @@ void KernelMover::join(KernelUnit candidate) {
 bool KernelMover::change_places(KernelUnit candidate) {
   const bool is_earlier = direction_ == Direction::earlier;
   const std::span<const KernelUnit> group = std::span(order_).subspan(first_, count_);
-  const std::int64_t most = is_earlier ? memory_.most_if_later(candidate, group, group_peak_)
-                                       : memory_.most_if_earlier(candidate, group, group_peak_);
+  const std::int64_t new_peak = is_earlier ? memory_.peak_if_later(candidate, group, group_peak_)
+                                           : memory_.peak_if_earlier(candidate, group, group_peak_);
   const std::int64_t peak = memory_.peak();
-  if (static_cast<double>(most - peak) > static_cast<double>(peak) * options_.budget) {
-    const auto texts = distinct_bytes(std::array{most, peak});
+  if (static_cast<double>(new_peak - peak) > static_cast<double>(peak) * options_.budget) {
+    const auto texts = distinct_bytes(std::array{new_peak, peak});
     return stop(KernelLimit::memory, candidate,
                 fmt::format("{} would be allocated, and the peak was {}", texts[0], texts[1]));
   }

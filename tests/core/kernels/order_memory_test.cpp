@@ -60,9 +60,9 @@ class OrderMemoryOfSeed : public testing::TestWithParam<unsigned> {
   }
   [[nodiscard]] std::int64_t peak_within(const OrderMemory& memory,
                                          std::span<const Place> places) const {
-    std::int64_t most = 0;
-    for (const Place place : places) most = std::max(most, memory[place].after_allocation);
-    return most;
+    std::int64_t peak = 0;
+    for (const Place place : places) peak = std::max(peak, memory[place].after_allocation);
+    return peak;
   }
   // A place at which a group of up to four kernels begins, with another kernel before and after it.
   // The first kernel stays, as inputs count as allocated by it.
@@ -89,12 +89,12 @@ TEST_P(OrderMemoryOfSeed, IsExactAsKernelsMoveLater) {
     const std::span<const Place> group = std::span(order_).subspan(first, count);
     const Place moved = order_[first - 1];
     if (!are_apart(moved, group)) continue;
-    const std::int64_t most = memory.most_if_later(moved, group, peak_within(memory, group));
+    const std::int64_t peak = memory.peak_if_later(moved, group, peak_within(memory, group));
     memory.accept();
     const auto begin = order_.begin() + static_cast<std::ptrdiff_t>(first - 1);
     std::rotate(begin, begin + 1, begin + static_cast<std::ptrdiff_t>(count + 1));
     expect_exact(memory);
-    EXPECT_EQ(most, peak_within(memory, std::span(order_).subspan(first - 1, count + 1)));
+    EXPECT_EQ(peak, peak_within(memory, std::span(order_).subspan(first - 1, count + 1)));
   }
 }
 
@@ -106,13 +106,13 @@ TEST_P(OrderMemoryOfSeed, IsExactIfOneKernelMovesEarlier) {
     const Place moved = order_[first + count];
     if (!are_apart(moved, group)) continue;
     OrderMemory memory(plan_);
-    const std::int64_t most = memory.most_if_earlier(moved, group, peak_within(memory, group));
+    const std::int64_t peak = memory.peak_if_earlier(moved, group, peak_within(memory, group));
     memory.accept();
     const auto begin = order_.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end = begin + static_cast<std::ptrdiff_t>(count + 1);
     std::rotate(begin, end - 1, end);
     expect_exact(memory);
-    EXPECT_EQ(most, peak_within(memory, std::span(order_).subspan(first, count + 1)));
+    EXPECT_EQ(peak, peak_within(memory, std::span(order_).subspan(first, count + 1)));
   }
 }
 
