@@ -51,7 +51,7 @@ class SacQuestionsTest : public test::SacWindow {
     QTest::newRow("joint graph") << QByteArray(test::kLarge) << "joint" << 300 << 24 * 1024;
     QTest::newRow("flat training step") << QByteArray(test::kStep) << "step" << 8 << 72;
   }
-  [[nodiscard]] const ChangeList& list() const { return targets().search().found()->list; }
+  [[nodiscard]] const ChangeList& list() const { return targets().search().outcome()->list; }
   [[nodiscard]] QString reasons() const {
     return child<QPlainTextEdit>(pane(), "reasons").toPlainText();
   }

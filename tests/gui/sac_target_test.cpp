@@ -73,7 +73,7 @@ void SacTargetTest::frees_memory_and_applies_the_list() {
   QTest::keyClick(&child<ByteBox>(targets(), "bytes"), Qt::Key_Return);
   QVERIFY(targets().search().is_running());
   QVERIFY(wait());
-  const ChangeList& list = targets().search().found()->list;
+  const ChangeList& list = targets().search().outcome()->list;
   QVERIFY(list.is_reached);
   QCOMPARE(lines().row_count(), static_cast<int>(list.changes.size()));
   const int last = lines().row_count() - 1;
@@ -139,7 +139,7 @@ void SacTargetTest::the_list_is_applied_in_its_order() {
   type(child<ByteBox>(targets(), "bytes"), "1 MiB");
   QTest::keyClick(&child<ByteBox>(targets(), "bytes"), Qt::Key_Return);
   QVERIFY(wait());
-  const TargetSearch::Found found = *targets().search().found();
+  const TargetSearch::Outcome found = *targets().search().outcome();
   QVERIFY(found.order && !found.order->passes.empty());
   QVERIFY(found.is_reached());
   QVERIFY(found.order->figures.peak_bytes <= before.figures.peak_bytes - kMib);
@@ -168,8 +168,8 @@ void SacTargetTest::the_list_is_applied_in_its_order() {
   QVERIFY(!with_order.isChecked() && !orders().isChecked());
   test::press(child<QPushButton>(targets(), "find"));
   QVERIFY(wait());
-  QVERIFY(!targets().search().found()->order);
-  QCOMPARE(targets().search().found()->list.plan, found.list.plan);
+  QVERIFY(!targets().search().outcome()->order);
+  QCOMPARE(targets().search().outcome()->list.plan, found.list.plan);
   QVERIFY(targets().search().best()->point.order.empty());
   QVERIFY(!said().contains("Reordered"));
   test::press(button("apply_list"));
@@ -237,7 +237,7 @@ void SacTargetTest::fits_a_peak_under_conditions() {
   QVERIFY(!child<QCheckBox>(targets(), "offload").isChecked());
   test::press(child<QPushButton>(targets(), "find"));
   QVERIFY(wait());
-  const TargetSearch::Found& found = *targets().search().found();
+  const TargetSearch::Outcome& found = *targets().search().outcome();
   QCOMPARE(found.target.peak_bytes, peak - kMib);
   QVERIFY(!found.list.changes.empty());
   for (const ListedChange& each : found.list.changes)
@@ -257,7 +257,7 @@ void SacTargetTest::says_why_a_target_cannot_be_met() {
   QCOMPARE(unit.currentText(), "tensors");
   QTest::keyClick(&child<QSpinBox>(targets(), "at_most"), Qt::Key_Return);
   QVERIFY(wait());
-  const TargetSearch::Found& found = *targets().search().found();
+  const TargetSearch::Outcome& found = *targets().search().outcome();
   QVERIFY(!found.list.is_reached);
   QCOMPARE(found.target.at_most, std::optional<std::size_t>(2));
   QVERIFY(found.list.changes.size() <= 2);
@@ -286,11 +286,11 @@ void SacTargetTest::answers_on_a_large_graph() {
     return wait();
   };
   QVERIFY(ask("5 GiB", "3"));
-  QVERIFY(!targets().search().found()->list.is_reached);
+  QVERIFY(!targets().search().outcome()->list.is_reached);
   QVERIFY2(said().contains("With 3 tensors, at most "), qPrintable(said()));
   QVERIFY(ask("5 GiB", "0"));
-  QVERIFY(targets().search().found()->list.is_reached);
-  const PlanFigures promised = targets().search().found()->list.figures;
+  QVERIFY(targets().search().outcome()->list.is_reached);
+  const PlanFigures promised = targets().search().outcome()->list.figures;
   test::press(button("apply_list"));
   QVERIFY(settle());
   QCOMPARE(figures(), promised);

@@ -149,17 +149,17 @@ void TargetPage::refresh() {
   orders_->show_for(state);
   if (can && bytes_->bytes() == 0)
     bytes_->set_bytes(state->figures.figures.peak_bytes / kUsualPart);
-  const auto* found = search_->found();
-  if (found != shown_) take_found();
+  const auto* outcome = search_->outcome();
+  if (outcome != shown_) show_list();
   answer_->set_text(answer());
   answer_->setVisible(!answer_->toPlainText().isEmpty());
   table_->apply_button().setEnabled(
       is_current() &&
-      (!found->list.changes.empty() || (found->order && !found->order->passes.empty())));
+      (!outcome->list.changes.empty() || (outcome->order && !outcome->order->passes.empty())));
 }
 
-void TargetPage::take_found() {
-  shown_ = search_->found();
+void TargetPage::show_list() {
+  shown_ = search_->outcome();
   if (shown_ != nullptr)
     table_->show_list(shown_->list, shown_->state->snapshot);
   else
@@ -168,22 +168,22 @@ void TargetPage::take_found() {
 
 // Returns true if the list is for the plan on screen.
 bool TargetPage::is_current() const {
-  const auto* found = search_->found();
+  const auto* outcome = search_->outcome();
   const SacStatePtr state = session_.state();
-  return found != nullptr && state && state->has_graph_of(*found->state) &&
-         state->plan == found->state->plan;
+  return outcome != nullptr && state && state->has_graph_of(*outcome->state) &&
+         state->plan == outcome->state->plan;
 }
 
 QString TargetPage::answer() const {
-  const auto* found = search_->found();
-  if (found == nullptr) return search_->is_running() ? tr("Searching...") : QString();
-  const ChangeList& list = found->list;
+  const auto* outcome = search_->outcome();
+  if (outcome == nullptr) return search_->is_running() ? tr("Searching...") : QString();
+  const ChangeList& list = outcome->list;
   QStringList lines;
-  if (!found->is_reached()) {
-    lines << to_qstring(found->order ? why_not_reached(list, *found->order, found->target)
-                                     : why_not_reached(list, found->target));
+  if (!outcome->is_reached()) {
+    lines << to_qstring(outcome->order ? why_not_reached(list, *outcome->order, outcome->target)
+                                       : why_not_reached(list, outcome->target));
   } else if (list.changes.empty()) {
-    const QString limit = bytes_text(found->target.peak_bytes);
+    const QString limit = bytes_text(outcome->target.peak_bytes);
     lines << (list.is_reached
                   ? tr("The peak is already within %1.").arg(limit)
                   : tr("No changes are needed: in a different order, the peak is within %1.")
@@ -200,7 +200,7 @@ QString TargetPage::answer() const {
     if (!line.isEmpty()) lines << line;
   const SacStatePtr state = session_.state();
   if (!is_current())
-    lines << (state && state->has_graph_of(*found->state) && state->plan == list.plan
+    lines << (state && state->has_graph_of(*outcome->state) && state->plan == list.plan
                   ? tr("The list has been applied.")
                   : tr("This list is for an earlier plan."));
   return lines.join(u'\n');
@@ -210,7 +210,7 @@ QString TargetPage::answer() const {
 // if no order is searched for.
 QString TargetPage::order_text() const {
   if (search_->is_ordering()) return tr("Searching for an order for this plan...");
-  const auto& order = search_->found()->order;
+  const auto& order = search_->outcome()->order;
   if (!order) return {};
   if (order->passes.empty()) return tr("No better order was found for this plan.");
   return tr("Reordered: %1%2.").arg(figures_text(order->figures), ordered_by(order->passes));
@@ -233,14 +233,14 @@ QString TargetPage::best_text() const {
 
 // Without an order for the list, the plan keeps the order that it has.
 void TargetPage::apply() {
-  const auto* found = search_->found();
+  const auto* outcome = search_->outcome();
   if (!is_current()) return;
-  const auto& order = found->order;
-  const QString title = tr("Lower the peak to %1").arg(bytes_text(found->figures().peak_bytes));
-  if (found->state->is_step() || found->list.changes.empty())
-    return session_.apply_plan(found->list.plan, title,
-                               searched_with(order ? order->passes : found->state->order));
-  Edit edit = edit_of(found->list, found->state->snapshot->graph, title);
+  const auto& order = outcome->order;
+  const QString title = tr("Lower the peak to %1").arg(bytes_text(outcome->figures().peak_bytes));
+  if (outcome->state->is_step() || outcome->list.changes.empty())
+    return session_.apply_plan(outcome->list.plan, title,
+                               searched_with(order ? order->passes : outcome->state->order));
+  Edit edit = edit_of(outcome->list, outcome->state->snapshot->graph, title);
   if (order) edit.by = decided_with(order->passes);
   session_.editing().apply(edit);
 }

@@ -44,7 +44,7 @@ class TargetPage : public QWidget {
   void name_units();
   [[nodiscard]] Goal goal() const { return static_cast<Goal>(goal_->currentData().toInt()); }
   void refresh();
-  void take_found();
+  void show_list();
   void apply();
   [[nodiscard]] bool is_current() const;
   [[nodiscard]] QString answer() const;
@@ -63,7 +63,7 @@ class TargetPage : public QWidget {
   QPushButton* find_ = nullptr;
   WrappedText* answer_ = nullptr;  // wraps the names of passes, which may be longer than a line
   TargetTable* table_ = nullptr;
-  const TargetSearch::Found* shown_ = nullptr;  // its lines are in the table
+  const TargetSearch::Outcome* shown_ = nullptr;  // its lines are in the table
 };
 
 }  // namespace jointer::views

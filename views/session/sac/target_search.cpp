@@ -11,7 +11,7 @@ TargetSearch::TargetSearch(QObject* parent) : QObject(parent) {}
 void TargetSearch::find(const SacStatePtr& state, const PlanTarget& target,
                         const ParetoSearch::Settings& settings) {
   cancel();
-  found_.reset();
+  outcome_.reset();
   best_.reset();
   settings_ = {.orders = settings.orders, .twin_groups = settings.twin_groups};
   const auto run = [state, target](const Cancellation& job) {
@@ -23,7 +23,7 @@ void TargetSearch::find(const SacStatePtr& state, const PlanTarget& target,
   };
   list_.start(run, [this, state, target](Result<ChangeList> list) {
     if (list) {
-      found_ = {.state = state, .target = target, .list = *std::move(list)};
+      outcome_ = {.state = state, .target = target, .list = *std::move(list)};
       find_order();
     } else {
       emit failed(QString::fromStdString(list.error().message));
@@ -34,19 +34,19 @@ void TargetSearch::find(const SacStatePtr& state, const PlanTarget& target,
 }
 
 void TargetSearch::find_order() {
-  const Graph& graph = found_->state->snapshot->graph;
-  if (!settings_.orders || !needs_order(found_->list) || !communicates(graph)) return find_best();
-  const auto run = [found = *found_, settings = settings_](const Cancellation& job) {
-    const SacState& state = *found.state;
+  const Graph& graph = outcome_->state->snapshot->graph;
+  if (!settings_.orders || !needs_order(outcome_->list) || !communicates(graph)) return find_best();
+  const auto run = [outcome = *outcome_, settings = settings_](const Cancellation& job) {
+    const SacState& state = *outcome.state;
     const auto make_graph = [&] {
-      return ordered_graph({state.base, state.step, found.list.plan, {}});
+      return ordered_graph({state.base, state.step, outcome.list.plan, {}});
     };
-    return order_of_list(found.list, found.target, make_graph,
+    return order_of_list(outcome.list, outcome.target, make_graph,
                          ParetoSearch::find_order_of(state, settings, job));
   };
   ordering_.start(run, [this](Result<PlanOrder> order) {
     if (order) {
-      found_->order = *std::move(order);
+      outcome_->order = *std::move(order);
       find_best();
     } else {
       emit failed(QString::fromStdString(order.error().message));
@@ -57,21 +57,22 @@ void TargetSearch::find_order() {
 
 void TargetSearch::find_best() {
   const auto run =
-      [found = *found_, settings = settings_,
-       hidden = hidden_.of(found_->state, settings_)](const Cancellation& job) -> Result<Fit> {
+      [outcome = *outcome_, settings = settings_,
+       hidden = hidden_.of(outcome_->state, settings_)](const Cancellation& job) -> Result<Fit> {
     JOINTER_TRY(const auto trade_off,
-                ParetoSearch::trade_off_of(*found.state, settings, {}, job, {}));
+                ParetoSearch::trade_off_of(*outcome.state, settings, {}, job, {}));
     // The list's plan is a candidate, too.
-    const Partitioner partitioner = found.state->settings().partitioner;
+    const Partitioner partitioner = outcome.state->settings().partitioner;
     trade_off->set_now({.budget = -1,
                         .name = ParetoSearch::kNow,
-                        .plan = found.list.plan,
-                        .figures = found.list.figures,
+                        .plan = outcome.list.plan,
+                        .figures = outcome.list.figures,
                         .partitioner = partitioner});
-    const PlanOrder own{.figures = found.list.figures.figures};
-    return best_for_target(*trade_off, found.target,
-                           point_of_list(found.list, found.order.value_or(own), partitioner),
-                           ParetoSearch::find_order_of(*found.state, settings, job), hidden.get());
+    const PlanOrder own{.figures = outcome.list.figures.figures};
+    return best_for_target(*trade_off, outcome.target,
+                           point_of_list(outcome.list, outcome.order.value_or(own), partitioner),
+                           ParetoSearch::find_order_of(*outcome.state, settings, job),
+                           hidden.get());
   };
   best_search_.start(run, [this](Result<Fit> best) {
     if (best)

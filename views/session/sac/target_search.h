@@ -21,7 +21,7 @@ namespace jointer::views {
 class TargetSearch : public QObject {
   Q_OBJECT
  public:
-  struct Found {
+  struct Outcome {
     SacStatePtr state;  // before the changes
     PlanTarget target;
     ChangeList list;
@@ -52,7 +52,7 @@ class TargetSearch : public QObject {
   // Returns true while an order is searched for the list found.
   [[nodiscard]] bool is_ordering() const { return ordering_.is_running(); }
   // The latest list; null until there is one.
-  [[nodiscard]] const Found* found() const { return found_ ? &*found_ : nullptr; }
+  [[nodiscard]] const Outcome* outcome() const { return outcome_ ? &*outcome_ : nullptr; }
   // The fastest plan found within the target's peak, without its other conditions, or the nearest
   // plan if none fits; null until that search has ended.
   [[nodiscard]] const Fit* best() const { return best_ ? &*best_ : nullptr; }
@@ -70,7 +70,7 @@ class TargetSearch : public QObject {
   Task<Fit> best_search_;
   ParetoSearch::Settings settings_;
   ParetoSearch::Hidden hidden_;
-  std::optional<Found> found_;
+  std::optional<Outcome> outcome_;
   std::optional<Fit> best_;
 };
 
