@@ -92,7 +92,7 @@ def names(graph: Mapping[str, Any]) -> list[str]:
 def declared(function: Any) -> dict[str, Any]:
     path = f"{function.__module__}:{function.__qualname__}"
     declaration = getattr(function, "__jointer_pass__", None)
-    found = host_passes.Found(
+    found = host_passes.DeclaredPass(
         function, declaration or host_passes.Declaration(function.__name__), path
     )
     return host_passes.describe(found)

@@ -178,8 +178,8 @@ class _Rank:
         program.at_node = self._status.set_position
         if amx and program.uses_bfloat16:
             events.say("note", text=amx)
-        if (told := captured.of_another_torch) is not None:
-            events.say("note", text=told)
+        if (note := captured.of_another_torch) is not None:
+            events.say("note", text=note)
         for note in program.notes:
             events.say("note", text=note)
         if options.attention != "auto":

@@ -43,7 +43,7 @@ _ARGUMENT = re.compile(r"(\s+)(\w+)(?: \([^)]*\))?:\s*(.*)")
 
 
 @dataclass
-class Found:
+class DeclaredPass:
     """A pass and its declaration."""
 
     function: Callable[..., Any]
@@ -57,7 +57,7 @@ class Found:
         return self.declaration.name
 
 
-def find_passes(spec: str) -> list[Found]:
+def find_passes(spec: str) -> list[DeclaredPass]:
     """The passes of ``spec``: ``module:function``, ``file.py:function`` or ``file.py``.
 
     Raises:
@@ -68,7 +68,7 @@ def find_passes(spec: str) -> list[Found]:
     file = getattr(module, "__file__", None) or ""
     if not path:
         found = [
-            Found(each, getattr(each, MARK), file)
+            DeclaredPass(each, getattr(each, MARK), file)
             for each in vars(module).values()
             if callable(each) and isinstance(getattr(each, MARK, None), Declaration)
         ]
@@ -86,7 +86,7 @@ def find_passes(spec: str) -> list[Found]:
     if not isinstance(declaration, Declaration):
         lines = (inspect.getdoc(function) or "").splitlines()
         declaration = Declaration(path.rpartition(".")[2], lines[0] if lines else "")
-    return [Found(function, declaration, file)]
+    return [DeclaredPass(function, declaration, file)]
 
 
 def _load(place: str) -> types.ModuleType:
@@ -176,7 +176,7 @@ def _positional(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return [p for p in inspect.signature(function).parameters.values() if p.kind in kinds]
 
 
-def describe(found: Found) -> dict[str, Any]:
+def describe(found: DeclaredPass) -> dict[str, Any]:
     """The declaration of a pass, as plugins/hosted/declaration.h reads it.
 
     Raises:

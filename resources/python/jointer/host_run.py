@@ -89,7 +89,7 @@ def run(request: Json, events: Events) -> None:
     write_document(_document(document, results), request["result"])
 
 
-def _find(request: Json) -> host_passes.Found:
+def _find(request: Json) -> host_passes.DeclaredPass:
     every = host_passes.find_passes(request["spec"])
     wanted = [each for each in every if each.name == request.get("function")] or every
     if len(wanted) != 1:
@@ -97,7 +97,7 @@ def _find(request: Json) -> host_passes.Found:
     return wanted[0]
 
 
-def _result(found: host_passes.Found, gm: fx.GraphModule, given: Mapping[str, Any]) -> Json:
+def _result(found: host_passes.DeclaredPass, gm: fx.GraphModule, given: Mapping[str, Any]) -> Json:
     """The capture of the pass's result on ``gm``."""
     inputs = [node.meta.get("val") for node in gm.graph.find_nodes(op="placeholder")]
     head = gm.meta.get(HEAD)

@@ -262,7 +262,7 @@ def kernels_of(gm: fx.GraphModule, tell: Tell | None = None) -> dict[str, Any]:
             graph.run(*values)
         graph.init_wrapper_code()
         tell("fuse", 0, 0)
-        with _recorded_refusals() as refused, _told_reordering(tell):
+        with _recorded_refusals() as refused, _announced_reordering(tell):
             graph._update_scheduler()
         return _describe(_Scheduled(graph, lowered, refused), calls)
 
@@ -335,7 +335,7 @@ def _counted_nodes(graph: Any, traced: fx.GraphModule, tell: Tell) -> Iterator[N
 
 
 @contextlib.contextmanager
-def _told_reordering(tell: Tell) -> Iterator[None]:
+def _announced_reordering(tell: Tell) -> Iterator[None]:
     """Report when the scheduler has fused the kernels and begins to order them for low memory."""
     from torch._inductor import memory
 
