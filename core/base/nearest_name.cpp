@@ -28,22 +28,22 @@ constexpr std::size_t kFar = std::numeric_limits<std::size_t>::max();
 // The edit distance between the names; kFar if they are not similar.
 std::size_t distance_if_near(std::string_view each, std::string_view name) {
   const std::size_t longer = std::max(each.size(), name.size());
-  const std::size_t most = (longer + 2) / 3;
+  const std::size_t max_distance = (longer + 2) / 3;
   const bool is_part = name.size() >= 3 && each.find(name) != std::string_view::npos;
-  if (!is_part && longer - std::min(each.size(), name.size()) > most) return kFar;
+  if (!is_part && longer - std::min(each.size(), name.size()) > max_distance) return kFar;
   const std::size_t distance = edit_distance(each, name);
-  return is_part || distance <= most ? distance : kFar;
+  return is_part || distance <= max_distance ? distance : kFar;
 }
 
 }  // namespace
 
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names) {
   std::string_view nearest;
-  std::size_t least = kFar;
+  std::size_t min_distance = kFar;
   for (const std::string_view each : names)
-    if (const std::size_t distance = distance_if_near(each, name); distance < least) {
+    if (const std::size_t distance = distance_if_near(each, name); distance < min_distance) {
       nearest = each;
-      least = distance;
+      min_distance = distance;
     }
   return nearest;
 }

@@ -92,11 +92,11 @@ PeakExplanation explain_peak(const Graph& graph, const MemoryTimeline& memory,
   if (profile.size() != predicted.size()) return result;
   const std::vector<std::int64_t> scratch = scratch_by_step(graph, memory, measured);
   const std::vector<bool> is_compiled = steps_in_blocks(graph, memory, measured);
-  std::int64_t most = profile.front();
+  std::int64_t peak_bytes = profile.front();
   for (std::size_t step = 0; step < scratch.size(); ++step) {
     const std::int64_t bytes = profile[point_of_step(step)] + scratch[step];
-    if (bytes > most) {
-      most = bytes;
+    if (bytes > peak_bytes) {
+      peak_bytes = bytes;
       result.peak_node = is_compiled[step] ? NodeId{} : memory.steps()[step];
     }
   }

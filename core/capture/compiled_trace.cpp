@@ -320,10 +320,10 @@ class CompiledTraceReader {
     std::map<std::vector<std::uint64_t>, std::size_t> counts;
     for (const TracedRun& run : runs) ++counts[run.names];
     const std::vector<std::uint64_t>* usual = nullptr;
-    std::size_t most = 0;
+    std::size_t max_count = 0;
     for (const TracedRun& run : runs)
-      if (const std::size_t count = counts.find(run.names)->second; count >= most) {
-        most = count;
+      if (const std::size_t count = counts.find(run.names)->second; count >= max_count) {
+        max_count = count;
         usual = &run.names;
       }
     const std::vector<std::uint64_t> names = *usual;

@@ -112,9 +112,9 @@ class MeasuredTies {
     std::map<std::int64_t, std::size_t> counts;
     for (const TracedCall& call : graph_.calls)
       if (!call.is_collective) counts[graph_.launches[call.first].stream] += call.count;
-    const auto most =
+    const auto largest =
         std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
-    return most == counts.end() ? 0 : most->first;
+    return largest == counts.end() ? 0 : largest->first;
   }
 
   void pair_by_neighbors() {

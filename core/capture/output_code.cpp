@@ -90,10 +90,10 @@ std::string CompiledProgram::device() const {
   std::map<std::string, std::size_t> counts;
   for (const BufferBlock& block : blocks)
     if (!block.device.empty()) ++counts[block.device];
-  std::string most;
+  std::string main;
   for (const auto& [device, number] : counts)
-    if (most.empty() || number > counts[most]) most = device;
-  return most;
+    if (main.empty() || number > counts[main]) main = device;
+  return main;
 }
 
 bool is_output_code(std::string_view text) {

@@ -76,12 +76,12 @@ std::string compiled_cache_folder() {
 }
 
 std::vector<std::string> cached_packages(const std::string& folder, std::string_view hash) {
-  struct Found {
+  struct Package {
     fs::file_time_type time;
     std::string path;
     bool is_region;
   };
-  std::vector<Found> found;
+  std::vector<Package> packages;
   std::error_code status;
   for (fs::directory_iterator it(folder, status), last; !status && it != last;
        it.increment(status)) {
@@ -90,14 +90,14 @@ std::vector<std::string> cached_packages(const std::string& folder, std::string_
     const auto manifest = read_package_manifest(path);
     if (!manifest || manifest->hash != hash) continue;
     std::error_code unreadable;
-    found.push_back({fs::last_write_time(path, unreadable), path, manifest->region.has_value()});
+    packages.push_back({fs::last_write_time(path, unreadable), path, manifest->region.has_value()});
   }
-  std::ranges::sort(found, [](const Found& a, const Found& b) {
+  std::ranges::sort(packages, [](const Package& a, const Package& b) {
     if (a.is_region != b.is_region) return b.is_region;
     return std::pair(b.time, a.path) < std::pair(a.time, b.path);
   });
   std::vector<std::string> paths;
-  for (Found& each : found) {
+  for (Package& each : packages) {
     if (!each.is_region) return {std::move(each.path)};
     paths.push_back(std::move(each.path));
   }

@@ -40,7 +40,7 @@ namespace jointer {
 namespace {
 
 // For each index in CallTokens::nodes, the call that the node matched, or kNoCall.
-using Found = std::vector<std::uint32_t>;
+using NodeCalls = std::vector<std::uint32_t>;
 
 struct Matcher {
   const Graph& graph;
@@ -48,7 +48,7 @@ struct Matcher {
   const CallTokens& tokens;
   const ProfilerCalls& calls;
   std::vector<ProfilerPass> passes;
-  std::vector<Found> found;        // indexed by pass
+  std::vector<NodeCalls> matches;  // indexed by pass
   std::vector<std::size_t> waits;  // indexed like nodes(): index of the wait, or nodes().size()
 
   void find_waits() {
@@ -80,9 +80,9 @@ struct Matcher {
         last_sequence = sequence;
       }
       if (pairs.empty()) continue;
-      Found& f = found.emplace_back(tokens.nodes().size(), kNoCall);
+      NodeCalls& match = matches.emplace_back(tokens.nodes().size(), kNoCall);
       for (const auto& [node, call] : pairs)
-        f[node] = static_cast<std::uint32_t>(pass.first + call);
+        match[node] = static_cast<std::uint32_t>(pass.first + call);
       kept.push_back(pass);
     }
     passes = std::move(kept);
@@ -93,31 +93,32 @@ struct Matcher {
   // that happen to resemble the graph.
   void drop_scraps() {
     std::vector<std::size_t> sizes;
-    for (const Found& f : found) sizes.push_back(matches_in(f));
-    const std::size_t most = sizes.empty() ? 0 : *std::ranges::max_element(sizes);
+    for (const NodeCalls& match : matches) sizes.push_back(matches_in(match));
+    const std::size_t max_matches = sizes.empty() ? 0 : *std::ranges::max_element(sizes);
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      if (sizes[i] * 2 < most) continue;
+    for (std::size_t i = 0; i < matches.size(); ++i) {
+      if (sizes[i] * 2 < max_matches) continue;
       if (kept != i) {
-        found[kept] = std::move(found[i]);
+        matches[kept] = std::move(matches[i]);
         passes[kept] = passes[i];
       }
       ++kept;
     }
-    found.resize(kept);
+    matches.resize(kept);
     passes.resize(kept);
   }
 
-  static std::size_t matches_in(const Found& f) {
-    return f.size() - static_cast<std::size_t>(std::ranges::count(f, kNoCall));
+  static std::size_t matches_in(const NodeCalls& match) {
+    return match.size() - static_cast<std::size_t>(std::ranges::count(match, kNoCall));
   }
   [[nodiscard]] bool is_matched(std::size_t node) const {
-    return std::ranges::any_of(found, [&](const Found& f) { return f[node] != kNoCall; });
+    return std::ranges::any_of(matches,
+                               [&](const NodeCalls& match) { return match[node] != kNoCall; });
   }
 
   [[nodiscard]] const ProfilerCall* call(std::size_t pass, std::size_t node) const {
-    if (node >= found[pass].size() || found[pass][node] == kNoCall) return nullptr;
-    return &calls.calls[found[pass][node]];
+    if (node >= matches[pass].size() || matches[pass][node] == kNoCall) return nullptr;
+    return &calls.calls[matches[pass][node]];
   }
 
   struct Times {
@@ -156,12 +157,12 @@ struct Matcher {
   // Returns the pass with the median duration among those with the most matches.
   [[nodiscard]] std::size_t representative() const {
     std::vector<std::pair<std::int64_t, std::size_t>> candidates;
-    std::size_t most = 0;
+    std::size_t max_matches = 0;
     for (std::size_t pass = 0; pass < passes.size(); ++pass) {
-      const std::size_t count = matches_in(found[pass]);
-      if (count > most) candidates.clear();
-      most = std::max(most, count);
-      if (count == most) candidates.emplace_back(passes[pass].step_ns, pass);
+      const std::size_t count = matches_in(matches[pass]);
+      if (count > max_matches) candidates.clear();
+      max_matches = std::max(max_matches, count);
+      if (count == max_matches) candidates.emplace_back(passes[pass].step_ns, pass);
     }
     std::ranges::sort(candidates);
     return candidates[candidates.size() / 2].second;
@@ -172,7 +173,7 @@ struct Matcher {
     const ProfilerPass& range = passes[pass];
     std::vector<NodeId> node_of(range.count);  // indexed by the call's position in the pass
     for (std::size_t i = 0; i < tokens.nodes().size(); ++i)
-      if (found[pass][i] != kNoCall) node_of[found[pass][i] - range.first] = tokens.nodes()[i];
+      if (matches[pass][i] != kNoCall) node_of[matches[pass][i] - range.first] = tokens.nodes()[i];
     std::vector<NodeKernel> launched;
     for (const CallKernel& each : calls.kernels) {
       if (each.call < range.first || each.call - range.first >= range.count) continue;
@@ -240,8 +241,8 @@ void add_notes(const Matcher& m, const std::string& device, TraceMatch& match) {
     if (!m.is_matched(i)) ++missing[m.graph.op(m.graph.node(m.tokens.nodes()[i])).event_name()];
   std::vector<bool> taken(m.calls.calls.size());
   std::int64_t owned_ns = 0;
-  for (const Found& found : m.found)
-    for (const std::uint32_t call : found)
+  for (const NodeCalls& match : m.matches)
+    for (const std::uint32_t call : match)
       if (call != kNoCall) {
         taken[call] = true;
         owned_ns = saturating_add(owned_ns, m.calls.calls[call].kernel_ns);

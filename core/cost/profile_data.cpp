@@ -379,9 +379,9 @@ void ProfileData::finish() {
 double ProfileData::peak(std::vector<Bandwidth> samples) {
   std::ranges::stable_sort(samples, std::greater{}, &Bandwidth::bytes);
   samples.resize(std::min(samples.size(), kLargest));
-  double most = 0;
-  for (const Bandwidth& each : samples) most = std::max(most, each.gbps);
-  return most;
+  double max_gbps = 0;
+  for (const Bandwidth& each : samples) max_gbps = std::max(max_gbps, each.gbps);
+  return max_gbps;
 }
 
 double ProfileData::peak_bandwidth(const Ranks& ranks) const {

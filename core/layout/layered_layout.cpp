@@ -88,9 +88,9 @@ class Layering {
 
   [[nodiscard]] std::uint32_t max_in_rank() const {
     std::vector<std::uint32_t> counts(graph_.nodes, 0);
-    std::uint32_t most = 0;
-    for (const std::uint32_t rank : ranks_) most = std::max(most, ++counts[rank]);
-    return most;
+    std::uint32_t max_count = 0;
+    for (const std::uint32_t rank : ranks_) max_count = std::max(max_count, ++counts[rank]);
+    return max_count;
   }
 
   void deal_ranks(const std::vector<std::vector<std::uint32_t>>& readers) {

@@ -54,13 +54,13 @@ Result<RankProgram> open_rank(const RankFiles& files, std::optional<int> named) 
 }
 
 Result<void> open_pattern(const RankFiles& files, std::vector<RankProgram>& programs) {
-  int most = kMaxRanks;
+  int rank_count = kMaxRanks;
   const std::size_t before = programs.size();
-  for (int rank = 0; rank < most; ++rank) {
+  for (int rank = 0; rank < rank_count; ++rank) {
     if (!exists(files, rank)) continue;
     JOINTER_TRY(RankProgram program, open_rank(files, rank));
     if (const auto world = program.graph.part(PartId(std::size_t{0})).world_size)
-      most = static_cast<int>(std::clamp<std::int64_t>(*world, 1, kMaxRanks));
+      rank_count = static_cast<int>(std::clamp<std::int64_t>(*world, 1, kMaxRanks));
     programs.push_back(std::move(program));
   }
   if (programs.size() == before)

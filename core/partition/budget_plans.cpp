@@ -55,7 +55,7 @@ Result<std::int64_t> BudgetPlans::peak(const PlanWhatIf& what_if, int part) {
 // above it.
 Result<BudgetPlans::Fit> BudgetPlans::within(const PlanWhatIf& what_if, std::int64_t peak_bytes) {
   std::optional<Error> last_error;
-  std::optional<std::pair<std::int64_t, int>> least;
+  std::optional<std::pair<std::int64_t, int>> smallest;
   for (int part = kParts; part >= 0; part -= kWideStep) {
     const auto bytes = peak(what_if, part);
     if (!bytes) {
@@ -63,7 +63,7 @@ Result<BudgetPlans::Fit> BudgetPlans::within(const PlanWhatIf& what_if, std::int
       last_error = bytes.error();
       continue;
     }
-    if (!least || *bytes < least->first) least = {*bytes, part};
+    if (!smallest || *bytes < smallest->first) smallest = {*bytes, part};
     if (*bytes > peak_bytes) continue;
     int low = part, high = std::min(part + kWideStep, kParts + 1);
     while (high - low > 1) {
@@ -75,8 +75,8 @@ Result<BudgetPlans::Fit> BudgetPlans::within(const PlanWhatIf& what_if, std::int
     }
     return Fit{static_cast<double>(low) / kParts, true};
   }
-  if (!least) return tl::unexpected(*last_error);
-  return Fit{static_cast<double>(least->second) / kParts, false};
+  if (!smallest) return tl::unexpected(*last_error);
+  return Fit{static_cast<double>(smallest->second) / kParts, false};
 }
 
 }  // namespace jointer

@@ -188,7 +188,7 @@ void PairOrders::find_outputs() {
 // rest of the backward reads.
 void PairOrders::find_region() {
   std::vector<NodeId> region;
-  std::size_t most = 0;
+  std::size_t max_reads = 0;
   for (std::vector<NodeId>& run : backward_runs(*graph_)) {
     std::vector<Place> read;
     for (const NodeId call : run)
@@ -196,8 +196,8 @@ void PairOrders::find_region() {
         if (has(input, is_call) && has(input, of_forward)) read.push_back(input);
     std::sort(read.begin(), read.end());
     read.erase(std::unique(read.begin(), read.end()), read.end());
-    if (read.size() <= most) continue;
-    most = read.size();
+    if (read.size() <= max_reads) continue;
+    max_reads = read.size();
     region = std::move(run);
   }
   for (const NodeId call : region) flags_[place(call)] |= in_region;

@@ -54,20 +54,21 @@ int rank(PlanAction from, PlanAction to) {
 std::vector<PlanDescent::Group> PlanDescent::groups(const SavePlan& plan) const {
   const auto candidates = what_if_.candidates(plan);
   if (!candidates) return {};
-  struct Found {
+  struct RankedGroup {
     double gain = 0;  // the most time per byte
     Group changes;
   };
-  std::map<std::tuple<int, std::string_view, std::int64_t>, Found> found;
+  std::map<std::tuple<int, std::string_view, std::int64_t>, RankedGroup> found;
   for (const SaveCandidate& each : *candidates)
     for (const PlanAction to : {PlanAction::save, PlanAction::offload, PlanAction::recompute}) {
       if (!options_.rules.may_change(each, to)) continue;
       const Node& node = joint_.node(each.node);
-      Found& group = found[{rank(each.action, to), joint_.target(node), joint_.output_bytes(node)}];
+      RankedGroup& group =
+          found[{rank(each.action, to), joint_.target(node), joint_.output_bytes(node)}];
       group.gain = std::max(group.gain, 1 / std::max(bytes_per_us(each), 1e-9));
       group.changes.push_back({each.node, to});
     }
-  std::vector<std::pair<int, Found*>> sorted;
+  std::vector<std::pair<int, RankedGroup*>> sorted;
   for (auto& [key, group] : found) sorted.emplace_back(std::get<0>(key), &group);
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return std::pair(a.first, -a.second->gain) < std::pair(b.first, -b.second->gain);
@@ -84,12 +85,12 @@ PlanDescent::Judged PlanDescent::judge(std::span<const Change> changes) const {
   if (!changed) return {Outcome::impossible, {}};
   // A plan that exceeds these bounds cannot be better.
   const Figures& now = best_.figures.figures;
-  Figures most = now;
+  Figures bounds = now;
   if (limit_.holds(now))
-    most.*limit_.limited = limit_.value;
+    bounds.*limit_.limited = limit_.value;
   else
-    most.*limit_.minimized = std::numeric_limits<std::int64_t>::max();
-  const auto figures = what_if_.figures_within(changed->plan, most);
+    bounds.*limit_.minimized = std::numeric_limits<std::int64_t>::max();
+  const auto figures = what_if_.figures_within(changed->plan, bounds);
   if (!figures) return {Outcome::impossible, {}};
   if (figures->exceeds == PlanWhatIf::Exceeds::step) return {Outcome::longer, {}};
   if (figures->exceeds == PlanWhatIf::Exceeds::peak) return {Outcome::higher, {}};

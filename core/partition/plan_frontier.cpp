@@ -117,34 +117,35 @@ bool PlanFrontier::go_on() {
   return !is_cancelled_;
 }
 
-std::optional<Result<EvaluatedPlan>> PlanFrontier::evaluate(SavePlan plan, Found& found) {
+std::optional<Result<EvaluatedPlan>> PlanFrontier::evaluate(SavePlan plan, Results& results) {
   if (!go_on()) return std::nullopt;
-  ++found.evaluated;
+  ++results.evaluated;
   auto figures = what_if_.figures(plan);
   if (!figures) return tl::unexpected(figures.error());
-  found.plans.push_back({std::move(plan), *figures});
-  return found.plans.back();
+  results.plans.push_back({std::move(plan), *figures});
+  return results.plans.back();
 }
 
 std::optional<Result<EvaluatedPlan>> PlanFrontier::evaluate(SavePlan plan) {
-  Found found;
-  auto judged = evaluate(std::move(plan), found);
-  keep(found);
+  Results results;
+  auto judged = evaluate(std::move(plan), results);
+  keep(results);
   return judged;
 }
 
-void PlanFrontier::keep(const Found& found) {
-  bounds_.insert(bounds_.end(), found.bounds.begin(), found.bounds.end());
-  for (const EvaluatedPlan& plan : found.plans) add(plan);
+void PlanFrontier::keep(const Results& results) {
+  bounds_.insert(bounds_.end(), results.bounds.begin(), results.bounds.end());
+  for (const EvaluatedPlan& plan : results.plans) add(plan);
 }
 
-Result<PlanFrontier::Sample> PlanFrontier::sample(const PlanPrices& prices, Found& found) {
+Result<PlanFrontier::Sample> PlanFrontier::sample(const PlanPrices& prices, Results& results) {
   Sample sample{.prices = prices, .solution = {}, .plan = std::nullopt};
   JOINTER_TRY(sample.solution, relaxation_.solve(prices));
   if (PlanRelaxation::bounds(prices, options_.offload))
-    found.bounds.push_back({prices, sample.solution.cost_ns});
+    results.bounds.push_back({prices, sample.solution.cost_ns});
   if (const auto plan = relaxation_.plan(sample.solution.actions))
-    if (auto judged = evaluate(*plan, found); judged && *judged) sample.plan = **std::move(judged);
+    if (auto judged = evaluate(*plan, results); judged && *judged)
+      sample.plan = **std::move(judged);
   return sample;
 }
 
@@ -153,11 +154,11 @@ Result<void> PlanFrontier::find_samples() {
   const std::vector<PlanPrices> prices = relaxation_.series(options_.offload);
   struct Job {
     Result<Sample> sample;
-    Found found;
+    Results results;
   };
   std::vector<Job> jobs(prices.size());
   (void)first_true(jobs.size(), [&](std::size_t i) {
-    jobs[i].sample = sample(prices[i], jobs[i].found);
+    jobs[i].sample = sample(prices[i], jobs[i].results);
     return is_cancelled_ || !jobs[i].sample;
   });
   for (const Job& job : jobs)
@@ -167,13 +168,14 @@ Result<void> PlanFrontier::find_samples() {
   samples_.resize(jobs.size() / kSeries);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     samples_[i / kSeries].push_back(*std::move(jobs[i].sample));
-    keep(jobs[i].found);
+    keep(jobs[i].results);
   }
   return {};
 }
 
 std::optional<PlanFrontier::Bracket> PlanFrontier::bracket(std::size_t series,
-                                                           const PlanLimit& limit, Found& found) {
+                                                           const PlanLimit& limit,
+                                                           Results& results) {
   const auto holds = [&](const Sample& s) { return limit.holds(s.plan->figures.figures); };
   std::vector<Sample> known;
   for (const Sample& each : samples_[series])
@@ -185,16 +187,16 @@ std::optional<PlanFrontier::Bracket> PlanFrontier::bracket(std::size_t series,
     bracket = Bracket{known[first ? i - 1 : i], known[first ? i : i - 1]};
     if (!first) break;
   }
-  if (bracket) bracket = narrowed(*std::move(bracket), limit, found);
+  if (bracket) bracket = narrowed(*std::move(bracket), limit, results);
   return bracket;
 }
 
 PlanFrontier::Bracket PlanFrontier::narrowed(Bracket bracket, const PlanLimit& limit,
-                                             Found& found) {
+                                             Results& results) {
   for (int i = 0; i < kHalvings && !is_cancelled_; ++i) {
     PlanPrices middle = bracket.within.prices;
     middle.byte_ns = std::sqrt(middle.byte_ns * bracket.beyond.prices.byte_ns);
-    auto between = sample(middle, found);
+    auto between = sample(middle, results);
     if (!between || !between->plan) break;
     const bool holds = limit.holds(between->plan->figures.figures);
     (holds ? bracket.within : bracket.beyond) = *std::move(between);
@@ -206,37 +208,37 @@ PlanFrontier::Bracket PlanFrontier::narrowed(Bracket bracket, const PlanLimit& l
 std::optional<PlanFrontier::Bracket> PlanFrontier::bracket_between(const Bracket& a,
                                                                    const Bracket& b,
                                                                    const PlanLimit& limit,
-                                                                   Found& found) {
+                                                                   Results& results) {
   if (!a.within.prices.copy || !b.within.prices.copy) return std::nullopt;
   const double copy = std::sqrt(*a.within.prices.copy * *b.within.prices.copy);
   const auto [low, high] = std::minmax({a.within.prices.byte_ns, a.beyond.prices.byte_ns,
                                         b.within.prices.byte_ns, b.beyond.prices.byte_ns});
-  auto cheap = sample({.byte_ns = low, .copy = copy}, found);
-  auto expensive = sample({.byte_ns = high, .copy = copy}, found);
+  auto cheap = sample({.byte_ns = low, .copy = copy}, results);
+  auto expensive = sample({.byte_ns = high, .copy = copy}, results);
   if (!cheap || !expensive || !cheap->plan || !expensive->plan) return std::nullopt;
   const auto holds = [&](const Sample& s) { return limit.holds(s.plan->figures.figures); };
   if (holds(*cheap) == holds(*expensive)) return std::nullopt;
   if (holds(*cheap)) std::swap(cheap, expensive);
-  return narrowed({.within = *std::move(expensive), .beyond = *std::move(cheap)}, limit, found);
+  return narrowed({.within = *std::move(expensive), .beyond = *std::move(cheap)}, limit, results);
 }
 
 std::optional<Figures> PlanFrontier::judge(std::span<const PlanAction> actions, std::size_t effort,
-                                           Found& found) {
-  if (is_cancelled_ || found.evaluated >= effort) return std::nullopt;
+                                           Results& results) {
+  if (is_cancelled_ || results.evaluated >= effort) return std::nullopt;
   auto plan = relaxation_.plan(actions);
   if (!plan) return std::nullopt;
-  const auto judged = evaluate(*std::move(plan), found);
+  const auto judged = evaluate(*std::move(plan), results);
   return judged && *judged ? std::optional((*judged)->figures.figures) : std::nullopt;
 }
 
 MixedPlan PlanFrontier::mixed_plan(const Bracket& bracket, const PlanLimit& limit,
-                                   std::size_t effort, Found& found) {
+                                   std::size_t effort, Results& results) {
   const auto plan_of = [](const Sample& sample) {
     return MixedPlan{sample.solution.actions, sample.plan->figures.figures};
   };
   return mixed_within(
       plan_of(bracket.within), plan_of(bracket.beyond), limit,
-      [&](std::span<const PlanAction> actions) { return judge(actions, effort, found); });
+      [&](std::span<const PlanAction> actions) { return judge(actions, effort, results); });
 }
 
 std::vector<PlanFrontier::Bracket> PlanFrontier::mix(const PlanLimit& limit, std::size_t end) {
@@ -244,7 +246,7 @@ std::vector<PlanFrontier::Bracket> PlanFrontier::mix(const PlanLimit& limit, std
     std::size_t place = 0;  // among the brackets
     std::optional<Bracket> bracket;
     MixedPlan mixed;
-    Found found;
+    Results results;
   };
   const auto left_effort = [&] { return end - std::min<std::size_t>(evaluated_, end); };
   // Finds a bracket for each job and mixes its plans; drops the jobs without a bracket.
@@ -253,15 +255,15 @@ std::vector<PlanFrontier::Bracket> PlanFrontier::mix(const PlanLimit& limit, std
     (void)first_true(jobs.size(), [&](std::size_t i) {
       Job& job = jobs[i];
       job.bracket = find_bracket(job);
-      if (job.bracket) job.mixed = mixed_plan(*job.bracket, limit, effort, job.found);
+      if (job.bracket) job.mixed = mixed_plan(*job.bracket, limit, effort, job.results);
       return is_cancelled_.load();
     });
-    for (const Job& job : jobs) keep(job.found);
+    for (const Job& job : jobs) keep(job.results);
     std::erase_if(jobs, [](const Job& job) { return !job.bracket; });
   };
   std::vector<Job> jobs(samples_.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].place = i;
-  run(jobs, [&](Job& job) { return bracket(job.place, limit, job.found); });
+  run(jobs, [&](Job& job) { return bracket(job.place, limit, job.results); });
   if (jobs.empty() || is_cancelled_) return {};
   const auto is_better = [&](const Job& a, const Job& b) {
     return limit.is_better(a.mixed.figures, b.mixed.figures);
@@ -274,7 +276,7 @@ std::vector<PlanFrontier::Bracket> PlanFrontier::mix(const PlanLimit& limit, std
     if (at > 0 && at < jobs.size()) between.emplace_back().place = at;
   run(between, [&](Job& job) {
     return bracket_between(*jobs[job.place - 1].bracket, *jobs[job.place].bracket, limit,
-                           job.found);
+                           job.results);
   });
   // The later place first, so that the earlier one stays valid.
   for (std::size_t i = between.size(); i-- > 0;)
@@ -282,12 +284,12 @@ std::vector<PlanFrontier::Bracket> PlanFrontier::mix(const PlanLimit& limit, std
                 std::move(between[i]));
   MixedPlan blend = jobs.front().mixed;
   for (const Job& next : jobs) {
-    Found found;
+    Results results;
     const std::size_t effort = left_effort();
     blend = blended(blend, next.mixed, limit, [&](std::span<const PlanAction> actions) {
-      return judge(actions, effort, found);
+      return judge(actions, effort, results);
     });
-    keep(found);
+    keep(results);
   }
   std::vector<Bracket> brackets;
   for (Job& job : jobs) brackets.push_back(*std::move(job.bracket));

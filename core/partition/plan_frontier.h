@@ -77,7 +77,7 @@ class PlanFrontier {
     Sample within, beyond;
   };
   // The results of a part of the search that runs at the same time as others.
-  struct Found {
+  struct Results {
     std::vector<PlanRelaxation::Solved> bounds;
     std::vector<EvaluatedPlan> plans;
     std::size_t evaluated = 0;
@@ -86,28 +86,28 @@ class PlanFrontier {
   PlanFrontier(const Graph& joint, const PlanWhatIf& what_if, PlanRelaxation relaxation,
                Options options);
   // These functions are thread-safe.
-  Result<Sample> sample(const PlanPrices& prices, Found& found);
-  std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit, Found& found);
+  Result<Sample> sample(const PlanPrices& prices, Results& results);
+  std::optional<Bracket> bracket(std::size_t series, const PlanLimit& limit, Results& results);
   // Moves both plans of a bracket closer to the limit.
-  Bracket narrowed(Bracket bracket, const PlanLimit& limit, Found& found);
+  Bracket narrowed(Bracket bracket, const PlanLimit& limit, Results& results);
   // A bracket at a copy price between those of two others; nullopt if one of them has no copy
   // price, or if none is found.
   std::optional<Bracket> bracket_between(const Bracket& a, const Bracket& b, const PlanLimit& limit,
-                                         Found& found);
-  // Mixes the plans of a bracket until `found` has `effort` evaluated plans.
+                                         Results& results);
+  // Mixes the plans of a bracket until `results` has `effort` evaluated plans.
   MixedPlan mixed_plan(const Bracket& bracket, const PlanLimit& limit, std::size_t effort,
-                       Found& found);
-  // The estimates of a plan; nullopt if it is not legal, or if the search was cancelled or `found`
-  // has `effort` evaluated plans.
+                       Results& results);
+  // The estimates of a plan; nullopt if it is not legal, if the search was cancelled, or if
+  // `results` has `effort` evaluated plans.
   std::optional<Figures> judge(std::span<const PlanAction> actions, std::size_t effort,
-                               Found& found);
+                               Results& results);
   // Computes the estimates; nullopt if the search was cancelled.
-  std::optional<Result<EvaluatedPlan>> evaluate(SavePlan plan, Found& found);
+  std::optional<Result<EvaluatedPlan>> evaluate(SavePlan plan, Results& results);
   // Counts a plan to evaluate; returns false if the search was cancelled.
   bool go_on();
 
   // Adds the results of a part of the search.
-  void keep(const Found& found);
+  void keep(const Results& results);
   // Evaluates plans between those of brackets of the limit, until `end` plans are evaluated.
   // Returns the brackets, in the order of their copy prices; possibly none if the search was
   // cancelled.

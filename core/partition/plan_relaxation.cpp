@@ -204,11 +204,11 @@ Result<void> PlanRelaxation::find_fixed() {
 
   // The plan that recomputes as much as possible, and the one that saves as much as possible. The
   // former has the shorter forward.
-  const auto least = plan(std::vector<PlanAction>(items_.size(), PlanAction::recompute));
-  const auto most = what_if_->plan_of(values_, {});
+  const auto min_saved = plan(std::vector<PlanAction>(items_.size(), PlanAction::recompute));
+  const auto max_saved = what_if_->plan_of(values_, {});
   held_bytes_ = std::numeric_limits<std::int64_t>::max();
   bool has_forward = false;
-  for (const auto* plan : {&least, &most}) {
+  for (const auto* plan : {&min_saved, &max_saved}) {
     if (!*plan) continue;
     const auto outcome = what_if_->evaluate(**plan);
     const auto order = orders.order(**plan);
@@ -223,9 +223,9 @@ Result<void> PlanRelaxation::find_fixed() {
     if (!by_host_) forward_ns_ = std::max(forward_ns_, state_->time.device_ns(forward_));
   }
   if (!has_forward)
-    return least ? fail(Error::Kind::usage, "no plan for this graph is legal")
-                 : fail(Error::Kind::usage, "no plan for this graph is legal: {}",
-                        least.error().message);
+    return min_saved ? fail(Error::Kind::usage, "no plan for this graph is legal")
+                     : fail(Error::Kind::usage, "no plan for this graph is legal: {}",
+                            min_saved.error().message);
   return {};
 }
 

@@ -123,20 +123,20 @@ Result<PlanFigures> PlanWhatIf::figures(const SavePlan& plan) const {
 // Rejects a plan at the lowest cost possible: checks first the bytes that are live between the
 // halves, then the time, then the peak.
 Result<PlanWhatIf::Bounded> PlanWhatIf::figures_within(const SavePlan& plan,
-                                                       const Figures& most) const {
+                                                       const Figures& limits) const {
   const State& s = *state_;
   if (!s.orders.is_flat()) {  // in a flat training step, saved values are not all live at once
     std::vector<Place> saved, offloaded;
     for (const NodeId id : plan.saved) saved.push_back(s.orders.place(id));
     for (const NodeId id : plan.offloaded) offloaded.push_back(s.orders.place(id));
-    if (s.memory.bytes_between(saved, offloaded) > most.peak_bytes)
+    if (s.memory.bytes_between(saved, offloaded) > limits.peak_bytes)
       return Bounded{.exceeds = Exceeds::peak};
   }
   JOINTER_TRY(const PairOrder order, s.orders.order(plan));
   const PlanTime::Times time = s.time.evaluate(order);
-  if (time.step.step_ns > most.step_ns) return Bounded{.exceeds = Exceeds::step};
+  if (time.step.step_ns > limits.step_ns) return Bounded{.exceeds = Exceeds::step};
   const PlanMemory::Result memory = s.memory.evaluate(order);
-  if (memory.peak_bytes > most.peak_bytes) return Bounded{.exceeds = Exceeds::peak};
+  if (memory.peak_bytes > limits.peak_bytes) return Bounded{.exceeds = Exceeds::peak};
   Bounded within{.figures = figures_of(memory, time)};
   add_recomputed(s, order, within.figures, [](Place) {});
   return within;

@@ -99,14 +99,14 @@ class PlanWhatIf {
 
   // Error (usage): same as emit_pair. Cost: linear in nodes and storages.
   [[nodiscard]] Result<PlanFigures> figures(const SavePlan& plan) const;
-  // The estimates of a plan if its step and peak are at most those of `most`; otherwise the bound
+  // The estimates of a plan if its step and peak are at most those of `limits`; otherwise the bound
   // that the plan exceeds, found in a fraction of the time. Error (usage): same as emit_pair.
   enum class Exceeds : std::uint8_t { nothing, step, peak };
   struct Bounded {
     Exceeds exceeds = Exceeds::nothing;
     PlanFigures figures;  // set if nothing is exceeded
   };
-  [[nodiscard]] Result<Bounded> figures_within(const SavePlan& plan, const Figures& most) const;
+  [[nodiscard]] Result<Bounded> figures_within(const SavePlan& plan, const Figures& limits) const;
   // Live bytes at every point of the resulting graph: its MemoryTimeline::profile. Error (usage):
   // same as emit_pair.
   [[nodiscard]] Result<std::vector<std::int64_t>> profile(const SavePlan& plan) const;

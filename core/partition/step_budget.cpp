@@ -44,10 +44,10 @@ Result<StepBudget> StepBudget::make(const Graph& step, const PlanWhatIf& what_if
     if (is_offloaded) offloaded.push_back(id);
   }
   JOINTER_TRY(const SavePlan whole, what_if.plan_of(values, offloaded));
-  JOINTER_TRY(const SavePlan least, what_if.plan_of(always, offloaded));
+  JOINTER_TRY(const SavePlan min_plan, what_if.plan_of(always, offloaded));
   std::vector<std::uint8_t> is_taken(state.memory.storage_count(), 0);
   const auto storages = [&](NodeId id) { return state.memory.storages(state.orders.place(id)); };
-  for (const NodeId id : least.saved)
+  for (const NodeId id : min_plan.saved)
     for (const std::uint32_t storage : storages(id)) is_taken[storage] = 1;
   std::unordered_map<std::uint32_t, std::size_t> item_of;  // by storage
   std::vector<std::vector<NodeId>> items;

@@ -111,14 +111,14 @@ class OrderedSearch {
 
  private:
   // Runs `search`, and finds the bound at the same time.
-  template <class Found>
-  Result<Found> with_bound(const std::function<Result<Found>()>& search, OrderBound& bound) {
-    Result<Found> found;
+  template <class Answer>
+  Result<Answer> with_bound(const std::function<Result<Answer>()>& search, OrderBound& bound) {
+    Result<Answer> answer;
     Result<OrderBound> made;
-    run_both([&] { found = search(); }, [&] { made = trade_off_.order_bound(); });
-    if (!found) return found;
+    run_both([&] { answer = search(); }, [&] { made = trade_off_.order_bound(); });
+    if (!answer) return answer;
     JOINTER_TRY(bound, std::move(made));
-    return found;
+    return answer;
   }
 
   // Does not set the lower bound of the result.

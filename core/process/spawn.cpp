@@ -124,7 +124,7 @@ void close_other_files(const Launch& launch) {
   }
   const int error = errno;
   // If the write fails, the error cannot be reported.
-  [[maybe_unused]] const ssize_t told = ::write(launch.status, &error, sizeof error);
+  [[maybe_unused]] const ssize_t written = ::write(launch.status, &error, sizeof error);
   ::_exit(127);
 }
 

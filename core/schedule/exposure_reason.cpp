@@ -161,8 +161,8 @@ std::string reason_text(const CollectiveTiming& c, const NodeText& text) {
   using Kind = ExposureReason::Kind;
   const ExposureReason& r = c.reason;
   const std::string time = format_ns(r.ns);
-  const auto name = [&](NodeId node, std::string_view otherwise) {
-    return node ? text(node) : std::string(otherwise);
+  const auto name = [&](NodeId node, std::string_view fallback) {
+    return node ? text(node) : std::string(fallback);
   };
   switch (r.kind) {
     case Kind::none:

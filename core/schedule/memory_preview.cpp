@@ -187,18 +187,18 @@ class MemoryPreview {
                                                   std::vector<Steps>&& within) const {
     const std::size_t moved = block_.size(), count = last_ - first_ + 1;
     const std::size_t behind = end_ + moved;
-    std::int64_t most = std::max(memory_.found_.start_bytes, memory_.highest_.largest(0, begin_));
-    most = std::max(most, memory_.highest_.largest(behind, memory_.high_.size()));
+    std::int64_t peak = std::max(memory_.found_.start_bytes, memory_.highest_.largest(0, begin_));
+    peak = std::max(peak, memory_.highest_.largest(behind, memory_.high_.size()));
 
-    std::vector<std::int64_t> peaks(count, most);
-    std::int64_t running = most;
+    std::vector<std::int64_t> peaks(count, peak);
+    std::int64_t running = peak;
     for (std::size_t k = begin_; k <= last_; ++k) {
       if (k >= first_) peaks[k - first_] = running;
       if (k < end_)
         running = std::max(
             running, memory_.found_.fixed_high[k] + rest[2 * (k - begin_) + 1] + after[k - begin_]);
     }
-    running = most;
+    running = peak;
     for (std::size_t k = end_; k + 1 > first_; --k) {
       if (k < end_)
         running = std::max(running, memory_.found_.fixed_high[k + moved] +

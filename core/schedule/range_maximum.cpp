@@ -18,9 +18,9 @@ RangeMaximum::RangeMaximum(std::span<const std::int64_t> values) : values_(value
 }
 
 std::int64_t RangeMaximum::scan(std::size_t first, std::size_t last) const {
-  std::int64_t most = kMin;
-  for (std::size_t i = first; i < last; ++i) most = std::max(most, values_[i]);
-  return most;
+  std::int64_t max = kMin;
+  for (std::size_t i = first; i < last; ++i) max = std::max(max, values_[i]);
+  return max;
 }
 
 void RangeMaximum::update(std::size_t first, std::size_t last) {
@@ -44,12 +44,12 @@ std::int64_t RangeMaximum::largest(std::size_t first, std::size_t last) const {
     const std::size_t middle = std::min(low * kBlock, last);
     return std::max(scan(first, middle), scan(middle, last));
   }
-  std::int64_t most = std::max(scan(first, low * kBlock), scan(high * kBlock, last));
+  std::int64_t max = std::max(scan(first, low * kBlock), scan(high * kBlock, last));
   for (low += leaves_, high += leaves_; low < high; low /= 2, high /= 2) {
-    if (low % 2 == 1) most = std::max(most, tree_[low++]);
-    if (high % 2 == 1) most = std::max(most, tree_[--high]);
+    if (low % 2 == 1) max = std::max(max, tree_[low++]);
+    if (high % 2 == 1) max = std::max(max, tree_[--high]);
   }
-  return most;
+  return max;
 }
 
 }  // namespace jointer

@@ -169,8 +169,8 @@ void TimePreview::end_rest() {
 void TimePreview::find_min_slacks() {
   min_host_slacks_.assign(events_.size() / kBlockEvents + 1, kPlenty);
   for (std::uint32_t e = 0; e < count_; ++e) {
-    std::int64_t& least = min_host_slacks_[e / kBlockEvents];
-    least = std::min(least, events_[e].host_slack);
+    std::int64_t& min_slack = min_host_slacks_[e / kBlockEvents];
+    min_slack = std::min(min_slack, events_[e].host_slack);
   }
 }
 

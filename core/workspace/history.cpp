@@ -31,10 +31,10 @@ OrderedJson edits_to_json(const std::vector<Edit>& edits) {
   return json;
 }
 
-void read_count(JsonMembers& members, std::string_view key, std::size_t most, std::size_t& count) {
+void read_count(JsonMembers& members, std::string_view key, std::size_t max, std::size_t& count) {
   const OrderedJson* json = members.find(key);
-  if (json == nullptr || read_json(*json, count) != nullptr || count > most)
-    members.expect(key, fmt::format("an integer from 0 to {}", most));
+  if (json == nullptr || read_json(*json, count) != nullptr || count > max)
+    members.expect(key, fmt::format("an integer from 0 to {}", max));
 }
 
 }  // namespace

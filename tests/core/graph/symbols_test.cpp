@@ -12,17 +12,17 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Found {
+struct Resolved {
   std::int64_t value;
   SymbolSource source;
-  friend bool operator==(const Found&, const Found&) = default;
+  friend bool operator==(const Resolved&, const Resolved&) = default;
 };
 
-std::map<std::string, Found> resolve(const SymbolTable& table, std::string_view assumed = "") {
+std::map<std::string, Resolved> resolve(const SymbolTable& table, std::string_view assumed = "") {
   const SymbolTable* const tables[] = {&table};
   const auto values = SymbolValues::resolve(tables, *Assumptions::parse(assumed));
   if (!values) throw std::runtime_error(values.error().message);
-  std::map<std::string, Found> found;
+  std::map<std::string, Resolved> found;
   for (const SymbolValue& v : values->all()) found[v.name] = {v.value, v.source};
   return found;
 }
@@ -38,16 +38,16 @@ TEST(Symbols, SourcesHaveAnOrderOfPrecedence) {
       .assumed = {{"noted", 5}, {"told", 5}},
   };
   const auto found = resolve(table, "told=3");
-  EXPECT_EQ(found.at("told"), (Found{3, SymbolSource::given}));
-  EXPECT_EQ(found.at("noted"), (Found{5, SymbolSource::capture}));
-  EXPECT_EQ(found.at("hinted"), (Found{8, SymbolSource::hint}));
-  EXPECT_EQ(found.at("same"), (Found{16, SymbolSource::replacement}));
-  EXPECT_EQ(found.at("free"), (Found{64, SymbolSource::fallback}));
+  EXPECT_EQ(found.at("told"), (Resolved{3, SymbolSource::given}));
+  EXPECT_EQ(found.at("noted"), (Resolved{5, SymbolSource::capture}));
+  EXPECT_EQ(found.at("hinted"), (Resolved{8, SymbolSource::hint}));
+  EXPECT_EQ(found.at("same"), (Resolved{16, SymbolSource::replacement}));
+  EXPECT_EQ(found.at("free"), (Resolved{64, SymbolSource::fallback}));
   // A plain number applies if nothing else is known.
   const auto plain = resolve(table, "7");
-  EXPECT_EQ(plain.at("free"), (Found{7, SymbolSource::given}));
-  EXPECT_EQ(plain.at("hinted"), (Found{8, SymbolSource::hint}));
-  EXPECT_EQ(plain.at("noted"), (Found{5, SymbolSource::capture}));
+  EXPECT_EQ(plain.at("free"), (Resolved{7, SymbolSource::given}));
+  EXPECT_EQ(plain.at("hinted"), (Resolved{8, SymbolSource::hint}));
+  EXPECT_EQ(plain.at("noted"), (Resolved{5, SymbolSource::capture}));
 }
 
 TEST(Symbols, TokensOfExpertsAreBalanced) {
@@ -57,8 +57,8 @@ TEST(Symbols, TokensOfExpertsAreBalanced) {
       .asserts = {"u0 >= 0", "Eq(u0 + u1 + u2 + u3, 3072)"}};
   const auto found = resolve(table);
   for (const char* name : {"u0", "u1", "u2", "u3"})
-    EXPECT_EQ(found.at(name), (Found{768, SymbolSource::balanced})) << name;
-  EXPECT_EQ(found.at("u4"), (Found{768, SymbolSource::fallback}));
+    EXPECT_EQ(found.at(name), (Resolved{768, SymbolSource::balanced})) << name;
+  EXPECT_EQ(found.at("u4"), (Resolved{768, SymbolSource::fallback}));
 }
 
 TEST(Symbols, StayWithinTheirBounds) {

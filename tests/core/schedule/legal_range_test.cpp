@@ -9,7 +9,7 @@
 namespace jointer::test {
 namespace {
 
-struct Found {
+struct BlockRange {
   Graph graph;
   Result<LegalRange> range;
 
@@ -17,7 +17,7 @@ struct Found {
   [[nodiscard]] std::string latest() const { return latest_reason(graph, *range); }
 };
 
-Found range_of(std::string_view text, const std::vector<std::string>& names) {
+BlockRange range_of(std::string_view text, const std::vector<std::string>& names) {
   Graph graph = parse(text);
   std::vector<NodeId> block;
   for (const std::string& name : names) block.push_back(graph.find(name));
@@ -40,7 +40,7 @@ constexpr std::string_view kGathered = R"(
 )";
 
 TEST(LegalRange, StartsMoveBetweenTheirInputsAndTheirWaits) {
-  const Found found = range_of(kGathered, {"gather"});
+  const BlockRange found = range_of(kGathered, {"gather"});
   ASSERT_TRUE(found.range.has_value());
   EXPECT_EQ(found.range->first, 3U);  // w, x and shard are before it
   EXPECT_EQ(found.range->current, 4U);
@@ -50,7 +50,7 @@ TEST(LegalRange, StartsMoveBetweenTheirInputsAndTheirWaits) {
 }
 
 TEST(LegalRange, WaitsMoveBetweenTheirStartsAndTheirUses) {
-  const Found found = range_of(kGathered, {"wait"});
+  const BlockRange found = range_of(kGathered, {"wait"});
   ASSERT_TRUE(found.range.has_value());
   EXPECT_EQ(found.range->first, 5U);
   EXPECT_EQ(found.range->current, 6U);
@@ -60,7 +60,7 @@ TEST(LegalRange, WaitsMoveBetweenTheirStartsAndTheirUses) {
 }
 
 TEST(LegalRange, ABlockIsHeldByTheDependenciesOfAllItsNodes) {
-  const Found found = range_of(kGathered, {"gather", "shard"});
+  const BlockRange found = range_of(kGathered, {"gather", "shard"});
   ASSERT_TRUE(found.range.has_value());
   EXPECT_EQ(found.range->first, 2U);
   EXPECT_EQ(found.range->current, 2U);
@@ -70,7 +70,7 @@ TEST(LegalRange, ABlockIsHeldByTheDependenciesOfAllItsNodes) {
 }
 
 TEST(LegalRange, NodesBetweenThoseOfABlockMustBeFreeToLeave) {
-  const Found two = range_of(kGathered, {"gather", "use"});
+  const BlockRange two = range_of(kGathered, {"gather", "use"});
   ASSERT_FALSE(two.range.has_value());
   EXPECT_EQ(two.range.error().kind, Error::Kind::usage);
   EXPECT_EQ(two.range.error().message,
@@ -88,7 +88,7 @@ TEST(LegalRange, NothingMovesOverAPlaceholder) {
     b: f32[4] = aten.mul.Tensor(t, t)
     return [a, b]
   )";
-  const Found found = range_of(kText, {"b"});
+  const BlockRange found = range_of(kText, {"b"});
   ASSERT_TRUE(found.range.has_value());
   EXPECT_EQ(found.range->first, found.range->last);
   EXPECT_EQ(range_of(kText, {"a", "b"}).range.error().message,
@@ -97,7 +97,7 @@ TEST(LegalRange, NothingMovesOverAPlaceholder) {
 
 TEST(LegalRange, PlaceholdersConstantsAndOutputsAreFixed) {
   for (const auto& [name, kind] : {std::pair{"w", "a placeholder"}, {"output", "the output"}}) {
-    const Found found = range_of(kGathered, {name});
+    const BlockRange found = range_of(kGathered, {name});
     ASSERT_FALSE(found.range.has_value());
     EXPECT_EQ(found.range.error().message,
               fmt::format("{} is {}: placeholders, constants and outputs stay where they are", name,
@@ -107,14 +107,14 @@ TEST(LegalRange, PlaceholdersConstantsAndOutputsAreFixed) {
 }
 
 TEST(LegalRange, OnlyWallsHoldCallsWithoutOtherDependencies) {
-  const Found found = range_of(R"(
+  const BlockRange found = range_of(R"(
     x: f32[4] = input
     a: f32[4] = aten.relu(x)
     free: f32[4] = aten.relu(x)
     b: f32[4] = aten.relu(a)
     return [b, free]
   )",
-                               {"free"});
+                                    {"free"});
   ASSERT_TRUE(found.range.has_value());
   EXPECT_EQ(found.range->first, 1U);
   EXPECT_EQ(found.range->last, 3U);
@@ -208,7 +208,7 @@ TEST(LegalRange, IsIndependentOfTheOrderOfQueries) {
 
 // b must stay before c, and so before the block.
 TEST(LegalRange, CurrentGapOfABlockThatIsNotContiguousIsLegal) {
-  const Found found = range_of(R"(
+  const BlockRange found = range_of(R"(
     x: f32[8] = input
     a: f32[8] = aten.relu(x)
     b: f32[8] = aten.relu(x)
@@ -217,7 +217,7 @@ TEST(LegalRange, CurrentGapOfABlockThatIsNotContiguousIsLegal) {
     e: f32[8] = aten.mul.Tensor(a, c)
     return [e, d]
   )",
-                               {"a", "c"});
+                                    {"a", "c"});
   ASSERT_TRUE(found.range.has_value());
   EXPECT_EQ(found.range->first, 2U);
   EXPECT_EQ(found.range->current, 2U);
