@@ -16,7 +16,7 @@ OverlapJudge::OverlapJudge(const Graph& graph, const OverlapGraph& half,
                            const PassContext& context)
     : options_(context.analysis()), before_(judge(graph, half, costs)) {
   limit_ = saturating_add(before_.peak_bytes, increase.over(before_.peak_bytes));
-  if (const auto most = context.peak_limit()) limit_ = std::min(limit_, *most);
+  if (const auto peak_limit = context.peak_limit()) limit_ = std::min(limit_, *peak_limit);
   torch_limit_ = saturating_add(before_.torch_peak_bytes, increase.over(before_.torch_peak_bytes));
 }
 

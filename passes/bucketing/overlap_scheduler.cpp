@@ -147,14 +147,14 @@ class Scheduler {
   // compute nodes.
   void measure(const TorchStorages& storages) {
     TorchMemory memory(storages);
-    std::int64_t peak = 0, most = 0;
+    std::int64_t peak = 0, max_bytes = 0;
     for (Place p = 0; p < g_.size(); ++p) {
       memory.run(p);
-      most = std::max(most, memory.now());
+      max_bytes = std::max(max_bytes, memory.now());
       peak = std::max(peak, memory.now());
       if (!g_.is_compute[p]) continue;
-      before_compute_.push_back(most);
-      most = memory.now();
+      before_compute_.push_back(max_bytes);
+      max_bytes = memory.now();
     }
     result_.limit_bytes = saturating_add(peak, options_.max_bytes_more);
   }

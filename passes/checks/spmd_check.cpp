@@ -97,13 +97,14 @@ std::string only_in(const std::vector<Call>& a, const std::vector<Call>& b) {
   std::map<std::string, std::int64_t> more;
   for (const Call& call : a) ++more[call.target];
   for (const Call& call : b) --more[call.target];
-  std::vector<std::pair<std::int64_t, std::string>> most;
+  std::vector<std::pair<std::int64_t, std::string>> by_count;
   for (const auto& [target, count] : more)
-    if (count > 0) most.emplace_back(-count, target);
-  std::ranges::sort(most);
+    if (count > 0) by_count.emplace_back(-count, target);
+  std::ranges::sort(by_count);
   std::string text;
-  for (std::size_t i = 0; i < std::min(most.size(), kShown); ++i)
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", most[i].second, -most[i].first);
+  for (std::size_t i = 0; i < std::min(by_count.size(), kShown); ++i)
+    text +=
+        fmt::format("{}{} ({})", text.empty() ? "" : ", ", by_count[i].second, -by_count[i].first);
   return text;
 }
 

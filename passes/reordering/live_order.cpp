@@ -59,9 +59,10 @@ void LiveOrder::find_loose() {
 }
 
 std::int64_t LiveOrder::peak(Stretch stretch) const {
-  std::int64_t most = 0;
-  for (std::size_t i = stretch.first; i < stretch.last; ++i) most = std::max(most, high_[i]);
-  return most;
+  std::int64_t max_live = 0;
+  for (std::size_t i = stretch.first; i < stretch.last; ++i)
+    max_live = std::max(max_live, high_[i]);
+  return max_live;
 }
 
 void LiveOrder::end_with(std::uint32_t item, NodeId node) {
@@ -141,16 +142,16 @@ std::int64_t LiveOrder::sink(std::size_t first, std::size_t count) {
 
 std::int64_t LiveOrder::sum_up(std::size_t first, std::size_t last) {
   std::int64_t live = first == 0 ? 0 : low_[first - 1] - items_.fixed_low[first - 1];
-  std::int64_t most = 0;
+  std::int64_t max_live = 0;
   for (std::size_t i = first; i < last; ++i) {
     const std::size_t node = calls_.node(order_[i]).index();
     live += items_.allocated[node];
     high_[i] = items_.fixed_high[i] + live;
-    most = std::max(most, high_[i]);
+    max_live = std::max(max_live, high_[i]);
     live -= items_.freed[node];
     low_[i] = items_.fixed_low[i] + live;
   }
-  return most;
+  return max_live;
 }
 
 }  // namespace jointer

@@ -86,10 +86,10 @@ class ReadyBySize {
 
   // The call that lpmf runs next. At least one call must be ready.
   [[nodiscard]] Call next(std::int64_t gap) const {
-    const Key fits = least(0, behind(gap));
+    const Key fits = smallest(0, behind(gap));
     if (fits != kNone) return fits.second;
     const std::size_t first = first_leaf();
-    return least(first, behind(sizes_[first])).second;
+    return smallest(first, behind(sizes_[first])).second;
   }
   // The smallest number of bytes that a ready call allocates.
   [[nodiscard]] std::int64_t min_size() const { return sizes_[first_leaf()]; }
@@ -116,7 +116,7 @@ class ReadyBySize {
     tree_[at] = key;
     for (at /= 2; at > 0; at /= 2) tree_[at] = std::min(tree_[2 * at], tree_[2 * at + 1]);
   }
-  [[nodiscard]] Key least(std::size_t first, std::size_t last) const {
+  [[nodiscard]] Key smallest(std::size_t first, std::size_t last) const {
     Key found = kNone;
     for (first += leaves_, last += leaves_; first < last; first /= 2, last /= 2) {
       if (first % 2 == 1) found = std::min(found, tree_[first++]);
@@ -161,13 +161,13 @@ class LeastPeakFirst {
       if (waiting_for_[call] == 0) make_ready(call);
     }
     std::int64_t live = use_.live_before(stretch_);
-    std::int64_t most = std::max(live, use_.live_after(stretch_));
+    std::int64_t max_live = std::max(live, use_.live_after(stretch_));
     for (std::size_t i = stretch_.first; i < stretch_.last; ++i) {
-      const Call call = choose(most - live);
+      const Call call = choose(max_live - live);
       ready_.remove(call);
       order.push_back(call);
       live += use_.allocated(call);
-      most = std::max(most, live);
+      max_live = std::max(max_live, live);
       live -= frees_[call];
       rows_.for_each_after(call, [&](Call after) {
         if (--waiting_for_[after] == 0) make_ready(after);

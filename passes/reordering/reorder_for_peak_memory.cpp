@@ -106,10 +106,10 @@ class Chooser {
   std::int64_t peak_of(std::span<const Call> order, Stretch stretch) {
     set_order(order);
     const MemoryTimeline timeline(graph_, context_.analysis().memory);
-    std::int64_t most = 0;
+    std::int64_t max_bytes = 0;
     for (std::size_t i = stretch.first; i < stretch.last; ++i)
-      most = std::max(most, timeline.profile()[point_of_step(i)]);
-    return most;
+      max_bytes = std::max(max_bytes, timeline.profile()[point_of_step(i)]);
+    return max_bytes;
   }
 
   void explain(Stretch stretch, std::span<const Candidate> candidates, const Candidate& best) {
